@@ -1,0 +1,61 @@
+import { defineConfig } from "vitest/config";
+
+/** The local backend runs an app's modules in contexts of their own. */
+const VM_MODULES = ["--experimental-vm-modules", "--no-warnings"];
+
+/**
+ * One configuration, a project for each environment: the component's functions, Node, React. What starts processes runs
+ * after them and one file at a time (`e2e`, and `deep` for the long counts and the browser): its time limits are those
+ * of leases, and two cores are few.
+ */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "component",
+          environment: "edge-runtime",
+          include: ["src/{component,client,shared}/**/*.test.ts"],
+          server: { deps: { inline: ["convex-test"] } },
+        },
+      },
+      {
+        test: {
+          name: "node",
+          environment: "node",
+          include: [
+            "src/worker/**/*.test.ts",
+            "local/**/*.test.{ts,tsx}",
+            "example/{worker,convex,start}/**/*.test.ts",
+          ],
+          execArgv: VM_MODULES,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: "react",
+          environment: "jsdom",
+          include: ["src/react/**/*.test.{ts,tsx}", "example/src/**/*.test.{ts,tsx}"],
+        },
+      },
+      ...(["e2e", "deep"] as const).map((name) => ({
+        test: {
+          name,
+          environment: "node",
+          include:
+            name === "deep"
+              ? ["tests/deep/**/*.test.ts"]
+              : ["tests/*.test.ts", "tests/{e2e,races}/**/*.test.ts"],
+          globalSetup: ["harness/build.ts"],
+          execArgv: VM_MODULES,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      })),
+    ],
+  },
+});
