@@ -1,0 +1,147 @@
+/**
+ * The rules of a stored document: which fields it may have, how big it may be, and how the commit timestamp gets in.
+ */
+import {
+  CommitTsPlaceholder,
+  getConvexSize,
+  getDocumentSize,
+  type Value,
+  type ValidatorJSON,
+} from "convex/values";
+import { encodeValue } from "./keys.js";
+import { MAX_ARRAY_LENGTH, MAX_DOCUMENT_BYTES, MAX_FIELDS, MAX_NESTING } from "./limits.js";
+import type { Doc, Ts } from "./types.js";
+import { checkValue, type TableOfId } from "./validators.js";
+
+export type Fields = { readonly [field: string]: Value | undefined };
+
+/** Without `_id` and `_creationTime`: what the app wrote. */
+export function ownFields(doc: Doc): Fields {
+  const { _id, _creationTime, ...fields } = doc;
+  return fields;
+}
+
+/**
+ * A document of these fields. System fields among them are accepted where they say what is so anyway: an app may
+ * `replace` a document with a changed copy of what it read.
+ */
+export function makeDocument(_id: string, _creationTime: number, fields: Fields): Doc {
+  const doc: Doc = { _id, _creationTime };
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    if (name.startsWith("_") && doc[name] !== value) {
+      throw new Error(
+        `Field "${name}" cannot be written: names that begin with "_" are the system's, and only _id and ` +
+          `_creationTime may appear, with the document's own values. Choose another name.`,
+      );
+    }
+    requireFieldName(name);
+    checkShape(value, `.${name}`, 1);
+    doc[name] = value;
+  }
+  return Object.freeze(doc);
+}
+
+/** The document with some fields set and, where the value is `undefined`, removed. */
+export function patched(doc: Doc, patch: Fields): Fields {
+  const { _id, _creationTime, ...fields } = { ...doc, ...patch };
+  return {
+    ...fields,
+    ...(Object.hasOwn(patch, "_id") && { _id }),
+    ...(Object.hasOwn(patch, "_creationTime") && { _creationTime }),
+  };
+}
+
+export function sameDocument(a: Doc, b: Doc): boolean {
+  return encodeValue(a) === encodeValue(b);
+}
+
+/** Bytes as the platform counts them; refuses what is too big. */
+export function documentBytes(doc: Doc): number {
+  const bytes = getDocumentSize(doc as Record<string, Value>);
+  if (bytes > MAX_DOCUMENT_BYTES) {
+    throw new Error(
+      `Value is too large (${bytes} bytes > maximum size ${MAX_DOCUMENT_BYTES} bytes). ` +
+        `Split the document, or keep large data in file storage.`,
+    );
+  }
+  return bytes;
+}
+
+/** What an index key of these values adds to a document's cost. */
+export function keyBytes(values: readonly (Value | undefined)[]): number {
+  return values.reduce<number>((sum, value) => sum + getConvexSize(value), 0);
+}
+
+export function requireSchema(
+  table: string,
+  documentType: ValidatorJSON | undefined,
+  doc: Doc,
+  tableOf: TableOfId,
+): void {
+  if (documentType === undefined) return;
+  const mismatch = checkValue(documentType, ownFields(doc), "", tableOf);
+  if (mismatch === null) return;
+  throw new Error(
+    `Failed to insert or update a document in table "${table}" because it does not match the schema: ${mismatch}`,
+  );
+}
+
+/** The document with the commit's timestamp wherever its placeholder stands. */
+export function resolveCommitTs(doc: Doc, ts: Ts): Doc {
+  return hasPlaceholder(doc) ? Object.freeze(resolved(doc as Value, ts) as Doc) : doc;
+}
+
+function hasPlaceholder(value: Value | undefined): boolean {
+  if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return false;
+  if (value instanceof CommitTsPlaceholder) return true;
+  return Object.values(value).some(hasPlaceholder);
+}
+
+function resolved(value: Value | undefined, ts: Ts): Value | undefined {
+  if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return value;
+  if (value instanceof CommitTsPlaceholder) return ts;
+  if (Array.isArray(value)) return value.map((element) => resolved(element, ts) as Value);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, resolved(inner, ts)]),
+  );
+}
+
+function checkShape(value: Value | undefined, path: string, depth: number): void {
+  if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return;
+  if (value instanceof CommitTsPlaceholder) return;
+  if (depth > MAX_NESTING) {
+    throw new Error(
+      `The value at ${path} is nested deeper than ${MAX_NESTING} levels. Flatten it, or store it as a string.`,
+    );
+  }
+  if (Array.isArray(value)) {
+    if (value.length > MAX_ARRAY_LENGTH) {
+      throw new Error(
+        `The array at ${path} has ${value.length} elements; ${MAX_ARRAY_LENGTH} are allowed. ` +
+          `Keep its elements in documents of their own.`,
+      );
+    }
+    value.forEach((element, i) => checkShape(element, `${path}[${i}]`, depth + 1));
+    return;
+  }
+  const fields = Object.entries(value);
+  if (fields.length > MAX_FIELDS) {
+    throw new Error(
+      `The object at ${path} has ${fields.length} fields; ${MAX_FIELDS} are allowed. ` +
+        `Keep its entries in documents of their own.`,
+    );
+  }
+  for (const [name, inner] of fields) {
+    requireFieldName(name);
+    checkShape(inner, `${path}.${name}`, depth + 1);
+  }
+}
+
+/** `$` begins what values are encoded with on the wire. */
+function requireFieldName(name: string): void {
+  if (!name.startsWith("$")) return;
+  throw new Error(
+    `Field name "${name}" starts with a '$', which is reserved. Choose another name.`,
+  );
+}

@@ -1,0 +1,114 @@
+/**
+ * Evaluates the official query JSON on a transaction: a source, then filters and limits in their order, lazily. What a
+ * query does not ask for is not read, and so is not depended on.
+ */
+import type { JSONValue } from "convex/values";
+import { compileFilter, literalOf } from "./filter.js";
+import type { Access, Doc, IndexRange, Namespace, Row, RowWindow, Transaction } from "./types.js";
+
+/** What `convex/server` sends with `queryStream` and `queryPage`. */
+export interface QueryJson {
+  source:
+    | { type: "FullTableScan"; tableName: string; order: Order | null }
+    | { type: "IndexRange"; indexName: string; range: readonly RangeJson[]; order: Order | null }
+    | { type: "Search"; indexName: string; filters: readonly JSONValue[] };
+  operators: readonly Operator[];
+}
+
+type Order = "asc" | "desc";
+type Operator = { filter: JSONValue } | { limit: number };
+interface RangeJson {
+  type: "Eq" | "Gt" | "Gte" | "Lt" | "Lte";
+  fieldPath: string;
+  value: JSONValue;
+}
+
+/** The documents that the query asks for, one at a time. */
+export async function* runQuery(
+  transaction: Transaction,
+  namespace: Namespace,
+  query: QueryJson,
+  access: Access = {},
+): AsyncGenerator<Doc, void, void> {
+  const rows = transaction.rows(namespace, rangeOf(query, access));
+  for await (const row of withOperators(rows, query.operators)) yield row.doc;
+}
+
+/**
+ * What of a part of the query's source passes its operators. `enough` is told each row that is read, filtered ones
+ * included, and ends the reading behind it by saying true.
+ */
+export function queryRows(
+  transaction: Transaction,
+  namespace: Namespace,
+  query: QueryJson,
+  access: Access,
+  window: RowWindow,
+  enough: (row: Row) => boolean,
+): AsyncGenerator<Row, void, void> {
+  const rows = transaction.rows(namespace, rangeOf(query, access), window);
+  return withOperators(through(rows, enough), query.operators);
+}
+
+function rangeOf({ source }: QueryJson, { system = false }: Access): IndexRange {
+  if (source.type === "Search") {
+    throw new Error(
+      `Index ${source.indexName} is a search index, which the local backend does not have. ` +
+        `Use a database index, or a real deployment.`,
+    );
+  }
+  const order = source.order ?? "asc";
+  if (source.type === "FullTableScan") {
+    return { table: source.tableName, index: "by_creation_time", range: [], order, system };
+  }
+  const [table = "", index = ""] = source.indexName.split(".");
+  const range = source.range.map(({ type, fieldPath, value }) => ({
+    type,
+    fieldPath,
+    value: literalOf(value),
+  }));
+  return { table, index, range, order, system };
+}
+
+function withOperators(
+  rows: AsyncGenerator<Row, void, void>,
+  operators: readonly Operator[],
+): AsyncGenerator<Row, void, void> {
+  return operators.reduce(
+    (inner, operator) =>
+      "limit" in operator ? limited(inner, operator.limit) : filtered(inner, operator.filter),
+    rows,
+  );
+}
+
+/** Stops at the nth row without asking for another: the read set ends there. */
+async function* limited(
+  rows: AsyncGenerator<Row, void, void>,
+  limit: number,
+): AsyncGenerator<Row, void, void> {
+  if (limit <= 0) return;
+  let left = limit;
+  for await (const row of rows) {
+    yield row;
+    if (--left === 0) return;
+  }
+}
+
+async function* filtered(
+  rows: AsyncGenerator<Row, void, void>,
+  filter: JSONValue,
+): AsyncGenerator<Row, void, void> {
+  const passes = compileFilter(filter);
+  for await (const row of rows) if (passes(row.doc)) yield row;
+}
+
+async function* through(
+  rows: AsyncGenerator<Row, void, void>,
+  enough: (row: Row) => boolean,
+): AsyncGenerator<Row, void, void> {
+  for await (const row of rows) {
+    const isLast = enough(row);
+    yield row;
+    if (isLast) return;
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The whole database at one timestamp: namespaces, their tables, the tables' trees. Immutable, so that a transaction
+ * keeps reading the one it began on while others are published.
+ */
+import { FIRST_SYSTEM_TABLE_NUMBER, FIRST_USER_TABLE_NUMBER } from "./limits.js";
+import { decodeId } from "./ids.js";
+import { isSystemTable, newTable, withWrites, type Table, type Write } from "./table.js";
+import type { Namespace, Ts } from "./types.js";
+
+type TablesByName = ReadonlyMap<string, Table>;
+
+export class Snapshot {
+  static empty(ts: Ts): Snapshot {
+    return new Snapshot(ts, new Map(), new Map());
+  }
+
+  private constructor(
+    readonly ts: Ts,
+    private readonly byName: ReadonlyMap<Namespace, TablesByName>,
+    /** Table numbers are a namespace's own: the same number is another table elsewhere. */
+    private readonly names: ReadonlyMap<Namespace, ReadonlyMap<number, string>>,
+  ) {}
+
+  table(namespace: Namespace, name: string): Table | undefined {
+    return this.byName.get(namespace)?.get(name);
+  }
+
+  tables(namespace: Namespace): Iterable<Table> {
+    return this.byName.get(namespace)?.values() ?? [];
+  }
+
+  /** The table whose number an id carries, whether or not there is such a document. */
+  tableOfId(namespace: Namespace, id: string): Table | undefined {
+    const number = decodeId(id)?.tableNumber;
+    const name = number === undefined ? undefined : this.names.get(namespace)?.get(number);
+    return name === undefined ? undefined : this.table(namespace, name);
+  }
+
+  /** An empty table with the next free number. Not yet part of any snapshot. */
+  createTable(namespace: Namespace, name: string): Table {
+    const isSystem = isSystemTable(name);
+    let number = isSystem ? FIRST_SYSTEM_TABLE_NUMBER : FIRST_USER_TABLE_NUMBER;
+    for (const table of this.tables(namespace)) {
+      if (isSystemTable(table.name) === isSystem) number = Math.max(number, table.number + 1);
+    }
+    return newTable(namespace, name, number);
+  }
+
+  withTable(table: Table): Snapshot {
+    const tables = new Map(this.byName.get(table.namespace)).set(table.name, table);
+    const byName = new Map(this.byName).set(table.namespace, tables);
+    const known = this.names.get(table.namespace);
+    if (known?.get(table.number) === table.name) return new Snapshot(this.ts, byName, this.names);
+    const names = new Map(known).set(table.number, table.name);
+    return new Snapshot(this.ts, byName, new Map(this.names).set(table.namespace, names));
+  }
+
+  withTables(tables: readonly Table[]): Snapshot {
+    return tables.reduce<Snapshot>((snapshot, table) => snapshot.withTable(table), this);
+  }
+
+  /** Writes to tables that this snapshot has. */
+  withWrites(writes: readonly Write[]): Snapshot {
+    const groups = new Map<Table, Write[]>();
+    for (const write of writes) {
+      const table = this.table(write.namespace, write.table);
+      if (!table) throw new Error(`A write to table "${write.table}", which does not exist.`);
+      const group = groups.get(table);
+      if (group) group.push(write);
+      else groups.set(table, [write]);
+    }
+    return this.withTables([...groups].map(([table, group]) => withWrites(table, group)));
+  }
+
+  at(ts: Ts): Snapshot {
+    return new Snapshot(ts, this.byName, this.names);
+  }
+}

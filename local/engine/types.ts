@@ -1,0 +1,215 @@
+/**
+ * What the engine (`local/engine`) offers to whoever runs functions on it (`local/functions`).
+ *
+ * The engine knows tables, indexes, transactions and commits. It knows nothing of functions, modules, clients, HTTP.
+ * The facts about the platform that it reproduces are the titles of its tests.
+ */
+import type { Value } from "convex/values";
+
+/** Where a component instance's tables live: `""` for the app, `"conveyor"`, `"conveyor/child"`. */
+export type Namespace = string;
+/** A document with its system fields, as a function sees it. */
+export type Doc = { _id: string; _creationTime: number; [field: string]: Value | undefined };
+/** Commit timestamps: nanoseconds since the epoch. */
+export type Ts = bigint;
+
+export interface IndexSpec {
+  /** Without the table: `by_creation_time`, `status`. */
+  name: string;
+  /** Field paths, without the trailing `_creationTime` (and `_id`) that every index has. */
+  fields: string[];
+}
+
+/** One table of a schema; `documentType` is the CLI's JSON validator, absent when not to be enforced. */
+export interface TableSpec {
+  name: string;
+  indexes: IndexSpec[];
+  documentType?: unknown;
+}
+
+/** What becomes of one namespace's tables. */
+export interface SchemaChange {
+  namespace: Namespace;
+  tables: TableSpec[];
+  enforce: boolean;
+}
+
+export interface DatabaseOptions {
+  /** From a commit's validation to its publication, in ms. Default 2 on the wall clock: an assumption, not a measurement. */
+  publishLatencyMs?: number;
+  /** For tests that show that a broken engine is caught: commits are not validated. */
+  skipValidation?: boolean;
+}
+
+export interface Database {
+  /** The latest published timestamp. */
+  readonly latestTs: Ts;
+  /** Begins a transaction on the latest published snapshot. */
+  begin(): Transaction;
+  /**
+   * Validates and commits. A transaction without writes returns its begin timestamp, and is not validated
+   * unless it asked for that.
+   * Resolves when the commit is published. Throws `ConflictError`.
+   * `source` names the function for other people's conflict messages.
+   */
+  commit(transaction: Transaction, source: string): Promise<Ts>;
+  /** Resolves once `ts` is published. */
+  published(ts: Ts): Promise<void>;
+  /** Calls back after each publication, synchronously, in order. Returns the way to stop. */
+  onPublish(listener: (commit: PublishedCommit) => void): () => void;
+  /**
+   * Creates missing tables and indexes (backfilled), drops indexes that are gone, sets what documents are checked
+   * against. Published as a commit of its own, with which every transaction under way conflicts; none when nothing
+   * changes. Tables that are not named lose their declared indexes, but only those of the same kind: a list of system
+   * tables leaves the app's alone, and the other way round.
+   */
+  applySchema(
+    namespace: Namespace,
+    tables: TableSpec[],
+    options: { enforce: boolean },
+  ): Promise<void>;
+  /**
+   * The same for several namespaces in one commit: all of it, or, when a row does not match or a schema is refused,
+   * nothing. `visible` is called in the moment of publication, before anybody hears of it.
+   */
+  applySchemas(changes: readonly SchemaChange[], visible?: () => void): Promise<void>;
+  /** Checks existing rows against new validators, without changing anything. Throws an Error that names table and row. */
+  checkSchema(namespace: Namespace, tables: TableSpec[]): Promise<void>;
+  /** Table names of a namespace, system tables included. */
+  tables(namespace: Namespace): string[];
+}
+
+export interface PublishedCommit {
+  ts: Ts;
+  source: string;
+  /** Whether the commit wrote anything that lies in this read set. */
+  touches(reads: ReadSet): boolean;
+}
+
+/** What a transaction depends on: intervals of index keys. */
+export interface ReadSet {
+  readonly intervals: number;
+  /** A read set of both. */
+  union(other: ReadSet): ReadSet;
+}
+
+/** What a transaction has cost so far. */
+export interface Usage {
+  documentsRead: number;
+  bytesRead: number;
+  documentsWritten: number;
+  bytesWritten: number;
+  /** Rows of an index that were visited to answer, filtered ones included. */
+  rowsTouched: number;
+  databaseQueries: number;
+}
+
+export type RangeBound =
+  | { type: "Eq"; fieldPath: string; value: Value | undefined }
+  | { type: "Gt" | "Gte" | "Lt" | "Lte"; fieldPath: string; value: Value | undefined };
+
+export interface IndexRange {
+  table: string;
+  index: string;
+  range: RangeBound[];
+  order: "asc" | "desc";
+  /** As in `Access`. */
+  system?: boolean;
+}
+
+/** Which tables an operation may name. */
+export interface Access {
+  /**
+   * True for the platform's own work: system tables (`_scheduled_functions`, `_storage`) and no others, and nothing of
+   * it counts in `usage`. Defaults to false: the app's tables and no others.
+   */
+  system?: boolean;
+}
+
+/** A document and its place in the index that is being read. The key is opaque; it orders as the index does. */
+export interface Row {
+  key: string;
+  doc: Doc;
+}
+
+/** A part of a range, in the stream's order: what comes after one key, up to and including another. */
+export interface RowWindow {
+  after?: string;
+  until?: string;
+}
+
+/**
+ * One transaction. Every method that touches the database is a point at which others may begin, run and commit.
+ * All of a nested call's transaction state lives here too: `savepoint`, `release`, `rollback`.
+ */
+export interface Transaction {
+  readonly beginTs: Ts;
+  readonly reads: ReadSet;
+  readonly usage: Usage;
+  /** Whether there is anything to commit. */
+  readonly hasWrites: boolean;
+  /** From now on its reads are validated when it commits, whether it has written or not. */
+  validateReads(): void;
+
+  /**
+   * `null` when there is no such document in that namespace. Throws when the id is another table's and `table` is given.
+   * Documents are shared with every other reader: nobody changes one.
+   */
+  get(namespace: Namespace, id: string, options?: Access & { table?: string }): Promise<Doc | null>;
+  /** Takes `value` over: the caller does not change it any more. The same for `patch` and `replace`. */
+  insert(
+    namespace: Namespace,
+    table: string,
+    value: Record<string, Value | undefined>,
+    access?: Access,
+  ): Promise<string>;
+  /** `undefined` removes a field. */
+  patch(
+    namespace: Namespace,
+    id: string,
+    value: Record<string, Value | undefined>,
+    table?: string,
+    access?: Access,
+  ): Promise<Doc>;
+  replace(
+    namespace: Namespace,
+    id: string,
+    value: Record<string, Value | undefined>,
+    table?: string,
+    access?: Access,
+  ): Promise<Doc>;
+  delete(namespace: Namespace, id: string, table?: string, access?: Access): Promise<Doc>;
+  /** Rows in order, own writes included; the read set grows with each row yielded. */
+  stream(namespace: Namespace, range: IndexRange): AsyncGenerator<Doc, void, void>;
+  /** As `stream`, with the rows' keys and for a part of the range: what pages are made of. */
+  rows(
+    namespace: Namespace,
+    range: IndexRange,
+    window?: RowWindow,
+  ): AsyncGenerator<Row, void, void>;
+  /** The id if it is one of this table's in this namespace, else `null`. Touches nothing. */
+  normalizeId(namespace: Namespace, table: string, id: string): string | null;
+  /** The table an id belongs to in this namespace, else `null`. */
+  tableOf(namespace: Namespace, id: string): string | null;
+
+  savepoint(): Savepoint;
+  /** Another transaction on the same begin snapshot: own writes hidden, its reads forgotten (`useStaleSnapshot`). */
+  staleSnapshot(): Transaction;
+  /** Runs when the commit has been published; dropped with a rolled back savepoint. */
+  afterCommit(run: (ts: Ts) => void): void;
+}
+
+/** A nested call's place to return to: its writes go, its reads stay. */
+export interface Savepoint {
+  release(): void;
+  rollback(): void;
+}
+
+/** Someone else's commit wrote what this transaction had read. */
+export interface ConflictInfo {
+  table: string;
+  id: string;
+  /** The function that wrote it. */
+  source: string;
+  ts: Ts;
+}
