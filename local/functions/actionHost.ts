@@ -1,0 +1,144 @@
+/** The host of an action: real time, timers and network, and system calls that overlap. */
+import type { Timer } from "../environment.js";
+import { FunctionError } from "./errors.js";
+import type { Effects } from "./host.js";
+import type { CallHost } from "./invoke.js";
+import type { Target } from "./lookup.js";
+import type { Services } from "./scope.js";
+import { syscallError, unknownSyscall, type AsyncSyscalls } from "./syscalls.js";
+import type { LogLine } from "./types.js";
+
+export class ActionHost implements CallHost {
+  readonly aborted: Promise<never>;
+  #abort!: (reason: unknown) => void;
+  readonly #timers = new Map<number, Timer>();
+  #lastTimer = 0;
+  /** System calls under way, by name: what is left of them at the end was not awaited. */
+  readonly #calls = new Map<Promise<string>, string>();
+  #outstanding = 0;
+  #failed = false;
+  readonly #startedAt: number;
+
+  constructor(
+    private readonly services: Services,
+    private readonly target: Target,
+    private readonly operations: AsyncSyscalls,
+    private readonly write: (line: LogLine) => void,
+  ) {
+    this.#startedAt = services.env.now();
+    this.aborted = new Promise((_, reject) => (this.#abort = reject));
+    // Nobody may be listening when it is used, and it is no bug when nobody is.
+    this.aborted.catch(() => {});
+  }
+
+  now(): number {
+    return Math.floor(this.services.env.now());
+  }
+
+  performanceNow(): number {
+    return this.services.env.now() - this.#startedAt;
+  }
+
+  random(): number {
+    return this.services.env.random();
+  }
+
+  randomBytes(length: number): Uint8Array {
+    return this.services.env.randomBytes(length);
+  }
+
+  log(level: LogLine["level"], text: string): void {
+    this.write({
+      level,
+      text: `[${level}] ${text}`,
+      at: this.services.env.now(),
+      ...this.target.address,
+    });
+  }
+
+  syscall(operation: string): string {
+    throw unknownSyscall(operation, this.target);
+  }
+
+  asyncSyscall(operation: string, args: string): Promise<string> {
+    const run = this.operations[operation];
+    if (run === undefined) return Promise.reject(unknownSyscall(operation, this.target));
+    // What the platform fails at can be caught here, unlike in a transaction: an action may well try again.
+    const answer = this.track(run(JSON.parse(args))).then(
+      (value) => JSON.stringify(value),
+      (error: unknown) => {
+        throw syscallError(error);
+      },
+    );
+    this.#calls.set(answer, operation);
+    const done = () => void this.#calls.delete(answer);
+    answer.then(done, done);
+    return answer;
+  }
+
+  jsSyscall(operation: string): Promise<unknown> {
+    return Promise.reject(unknownSyscall(operation, this.target));
+  }
+
+  effects(): Effects {
+    return {
+      setTimer: (ms, repeat, run) => this.#setTimer(ms, repeat, run),
+      clearTimer: (id) => {
+        this.#timers.get(id)?.cancel();
+        this.#timers.delete(id);
+      },
+      fetch,
+    };
+  }
+
+  rejected(reason: unknown): void {
+    this.#failed = true;
+    this.#abort(reason);
+  }
+
+  track<T>(work: Promise<T>): Promise<T> {
+    this.#outstanding++;
+    const done = () => void this.#outstanding--;
+    work.then(done, done);
+    return work;
+  }
+
+  /** Does not wait: an action that has returned is over, and what it did not await may or may not happen. */
+  async settle(): Promise<boolean> {
+    for (const timer of this.#timers.values()) timer.cancel();
+    const dangling = [...this.#calls.values()];
+    if (dangling.length > 0) {
+      this.log(
+        "WARN",
+        `'${dangling.length} unawaited operation${dangling.length === 1 ? "" : "s"}: [${dangling.join(", ")}]. ` +
+          `Async operations should be awaited or they might not run. ` +
+          `See https://docs.convex.dev/functions/actions#dangling-promises for more information.'`,
+      );
+    }
+    return !this.#failed && this.#outstanding === 0;
+  }
+
+  #setTimer(ms: number, repeat: boolean, run: () => void): number {
+    const id = ++this.#lastTimer;
+    const start = () =>
+      this.#timers.set(
+        id,
+        this.services.env.timer(Math.max(0, ms), () => {
+          if (repeat) start();
+          else this.#timers.delete(id);
+          this.#runTimer(run);
+        }),
+      );
+    start();
+    return id;
+  }
+
+  /** What a timer throws has nobody to catch it: it ends the action and not the process. */
+  #runTimer(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.rejected(error ?? new FunctionError("Uncaught undefined"));
+    }
+  }
+}

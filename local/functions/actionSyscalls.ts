@@ -1,0 +1,58 @@
+/** What actions may ask of the platform: functions, each in a transaction of its own, and the scheduler. */
+import type { JSONValue } from "convex/values";
+import { displayName, type Target } from "./lookup.js";
+import { valueOf } from "./outcomes.js";
+import { resolveReference, type Reference } from "./references.js";
+import { ACTION_WRITE, transact } from "./retrying.js";
+import { cancelScheduled } from "./scheduledTable.js";
+import { schedule, type ScheduleArgs } from "./schedulingSyscalls.js";
+import type { Request, Services } from "./scope.js";
+import type { AsyncSyscalls } from "./syscalls.js";
+import type { FunctionAddress, FunctionResult, UdfType } from "./types.js";
+
+interface CallArgs extends Reference {
+  args: JSONValue;
+}
+
+/** How an action reaches the other functions: as any caller from inside does, on whatever is deployed by then. */
+export interface Calls {
+  query(address: FunctionAddress, args: JSONValue, request: Request): Promise<FunctionResult>;
+  mutation(address: FunctionAddress, args: JSONValue, request: Request): Promise<FunctionResult>;
+  action(address: FunctionAddress, args: JSONValue, request: Request): Promise<FunctionResult>;
+}
+
+export function actionSyscalls(
+  services: Services,
+  calls: Calls,
+  { address }: Target,
+  request: Request,
+): AsyncSyscalls {
+  const { namespace } = address;
+  const source = displayName(address);
+  const resolve = (reference: Reference, type: UdfType) =>
+    resolveReference(services.deployment(), namespace, reference, type).address;
+  return {
+    "1.0/actions/query": async ({ args, ...reference }: CallArgs) =>
+      valueOf(await calls.query(resolve(reference, "Query"), args, request)),
+    "1.0/actions/mutation": async ({ args, ...reference }: CallArgs) =>
+      valueOf(await calls.mutation(resolve(reference, "Mutation"), args, request)),
+    "1.0/actions/action": async ({ args, ...reference }: CallArgs) =>
+      valueOf(await calls.action(resolve(reference, "Action"), args, request)),
+    "1.0/actions/schedule": async (args: ScheduleArgs) => {
+      const { value } = await transact(services, source, ACTION_WRITE, async (tx) => {
+        const scope = { request, deployment: services.deployment(), tx };
+        return { commit: true, value: await schedule(services, scope, namespace, args) };
+      });
+      return value;
+    },
+    "1.0/actions/cancel_job": async ({ id }: { id: string }) => {
+      // The platform looks the id up among the app's, whoever asks; a component's action cancels nothing by it. Here too:
+      // components must cancel from a mutation, and code that does not is better found out before it is deployed.
+      await transact(services, source, ACTION_WRITE, async (tx) => {
+        await cancelScheduled(tx, { namespace: "", id }, services.env.now());
+        return { commit: true, value: null };
+      });
+      return null;
+    },
+  };
+}

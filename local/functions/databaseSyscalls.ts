@@ -1,0 +1,144 @@
+/** `ctx.db`: reads for queries and mutations, writes for mutations, each in the function's own component. */
+import { convexToJson, type JSONValue } from "convex/values";
+import { queryPage, type PageRequest } from "../engine/page.js";
+import { runQuery, type QueryJson } from "../engine/query.js";
+import type { Doc } from "../engine/types.js";
+import { FunctionError } from "./errors.js";
+import { publicRow, VISIBLE_SYSTEM_TABLES } from "./scheduledTable.js";
+import type { Execution } from "./scope.js";
+import type { AsyncSyscalls, SyncSyscalls } from "./syscalls.js";
+import { toFields, toPatch } from "./values.js";
+
+interface Access {
+  table: string;
+  system: boolean;
+}
+
+export function databaseReads({ scope, target }: Execution): {
+  sync: SyncSyscalls;
+  async: AsyncSyscalls;
+} {
+  const { tx } = scope;
+  const { namespace } = target.address;
+  const streams = new Map<number, AsyncGenerator<JSONValue, void, void>>();
+  let lastStream = 0;
+  let paginated = false;
+
+  async function* stream(query: QueryJson): AsyncGenerator<JSONValue, void, void> {
+    const access = accessOf(query);
+    for await (const doc of runQuery(tx, namespace, query, access)) yield toJson(doc, access);
+  }
+
+  return {
+    sync: {
+      "1.0/queryStream": ({ query }: { query: QueryJson }) => {
+        accessOf(query);
+        streams.set(++lastStream, stream(query));
+        return { queryId: lastStream };
+      },
+      // The stream is dropped, not ended: ending it would wait, and it holds nothing but memory.
+      "1.0/queryCleanup": ({ queryId }: { queryId: number }) => streams.delete(queryId),
+      "1.0/db/normalizeId": ({ table, idString }: { table: string; idString: string }) => ({
+        id: tx.normalizeId(namespace, table, idString),
+      }),
+      "1.0/getSnapshotTs": () => {
+        scope.observed.time = true;
+        return convexToJson(tx.beginTs);
+      },
+    },
+    async: {
+      "1.0/get": async ({ id, isSystem: system, table }: GetArgs) => {
+        const found = tx.tableOf(namespace, id);
+        if (system && found !== null) requireVisible(found);
+        const doc = await tx.get(namespace, id, {
+          system,
+          ...(table === undefined ? {} : { table }),
+        });
+        return doc === null ? null : toJson(doc, { table: found ?? "", system });
+      },
+      "1.0/queryStreamNext": async ({ queryId }: { queryId: number }) => {
+        const next = await streams.get(queryId)?.next();
+        if (next === undefined) throw new Error(`Query ${queryId} is closed.`);
+        return next.done ? { value: null, done: true } : { value: next.value, done: false };
+      },
+      "1.0/queryPage": async (request: PageRequest) => {
+        requirePagination(namespace, paginated);
+        paginated = true;
+        const access = accessOf(request.query);
+        const page = await queryPage(tx, namespace, request, access);
+        return { ...page, page: page.page.map((doc) => toJson(doc, access)) };
+      },
+      "1.0/count": async ({ table }: { table: string }) => {
+        const query: QueryJson = {
+          source: { type: "FullTableScan", tableName: table, order: null },
+          operators: [],
+        };
+        let count = 0;
+        for await (const _ of runQuery(tx, namespace, query, accessOf(query))) count++;
+        return count;
+      },
+    },
+  };
+}
+
+interface GetArgs {
+  id: string;
+  isSystem: boolean;
+  table?: string;
+}
+
+interface WriteArgs {
+  id: string;
+  table?: string;
+  value: JSONValue;
+}
+
+export function databaseWrites({ scope: { tx }, target }: Execution): AsyncSyscalls {
+  const { namespace } = target.address;
+  return {
+    "1.0/insert": async ({ table, value }: { table: string; value: JSONValue }) => ({
+      _id: await tx.insert(namespace, table, toFields(value)),
+    }),
+    "1.0/shallowMerge": async ({ id, value, table }: WriteArgs) =>
+      toJson(await tx.patch(namespace, id, toPatch(value), table)),
+    "1.0/replace": async ({ id, value, table }: WriteArgs) =>
+      toJson(await tx.replace(namespace, id, toFields(value), table)),
+    "1.0/remove": async ({ id, table }: WriteArgs) => toJson(await tx.delete(namespace, id, table)),
+  };
+}
+
+function toJson(doc: Doc, access?: Access): JSONValue {
+  const shown = access?.system ? publicRow(access.table, doc) : doc;
+  return convexToJson(shown);
+}
+
+/** `convex/server` has seen to it that `db` names no system table and `db.system` no other. */
+function accessOf({ source }: QueryJson): Access {
+  const table =
+    source.type === "FullTableScan" ? source.tableName : source.indexName.split(".")[0]!;
+  const system = table.startsWith("_");
+  if (system) requireVisible(table);
+  return { table, system };
+}
+
+function requireVisible(table: string): void {
+  if (VISIBLE_SYSTEM_TABLES.has(table)) return;
+  throw new FunctionError(
+    `There is no system table "${table}". db.system has: ${[...VISIBLE_SYSTEM_TABLES].join(", ")}.`,
+  );
+}
+
+function requirePagination(namespace: string, paginated: boolean): void {
+  if (namespace !== "") {
+    throw new FunctionError(
+      `PaginationUnsupportedInComponents: \`.paginate()\` does not work inside a component ("${namespace}"). ` +
+        `Take a bounded number of rows behind a cursor of your own.`,
+    );
+  }
+  if (paginated) {
+    throw new FunctionError(
+      "MultiplePaginatedDatabaseQueries: this function paginates for the second time, and one page a function is " +
+        "the limit. Split it into two queries.",
+    );
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * The two ways a call can go wrong. What the app's code did is a `FunctionError`, and becomes a result that the client
+ * sees; what the platform refuses or fails at is a `PlatformError`, and becomes an HTTP status or a closed socket.
+ */
+import type { JSONValue } from "convex/values";
+import type { PlatformErrorInfo } from "./types.js";
+
+/** The platform refuses or fails: status, a code for programs, a sentence for people. */
+export class PlatformError extends Error implements PlatformErrorInfo {
+  override readonly name = "PlatformError";
+
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** App code threw, or its arguments or its result were refused. `data` is a `ConvexError`'s, in its JSON encoding. */
+export class FunctionError extends Error {
+  override readonly name = "FunctionError";
+
+  constructor(
+    message: string,
+    readonly data?: JSONValue,
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * The globals that functions find: the platform's, each bound to the call that runs (`host()`).
+ *
+ * A fresh `vm` context has the language's own objects and nothing else. What is added comes from Node's realm, with two
+ * consequences that this file takes care of. Values checked with `instanceof` must have one constructor on both
+ * sides: so buffers and typed arrays inside *are* Node's. And an error thrown by a function that is added here must be
+ * the sandbox's own: so `Date`, `Math` and errors are taken from inside (`Realm`).
+ */
+import { createRequire } from "node:module";
+import vm from "node:vm";
+import { createConsole } from "./console.js";
+import { createCrypto } from "./crypto.js";
+import type { Host } from "./host.js";
+import { unwatched } from "./rejections.js";
+
+/** The sandbox's own copies of the language's objects that are changed or made here. */
+export interface Realm {
+  Date: DateConstructor;
+  Math: Math;
+  Error: ErrorConstructor;
+  Promise: PromiseConstructor;
+}
+
+/** One constructor on both sides, or `convex/values` would not know an `ArrayBuffer` that a digest returned. */
+const SHARED_CONSTRUCTORS = [
+  ArrayBuffer,
+  SharedArrayBuffer,
+  DataView,
+  Int8Array,
+  Uint8Array,
+  Uint8ClampedArray,
+  Int16Array,
+  Uint16Array,
+  Int32Array,
+  Uint32Array,
+  Float32Array,
+  Float64Array,
+  BigInt64Array,
+  BigUint64Array,
+];
+
+/** Pure, so safe to lend as they are. */
+const WEB_GLOBALS = [
+  "AbortController",
+  "AbortSignal",
+  "Blob",
+  "CompressionStream",
+  "CustomEvent",
+  "DOMException",
+  "DecompressionStream",
+  "Event",
+  "EventTarget",
+  "File",
+  "FormData",
+  "Headers",
+  "ReadableStream",
+  "Request",
+  "Response",
+  "TextDecoder",
+  "TextDecoderStream",
+  "TextEncoder",
+  "TextEncoderStream",
+  "TransformStream",
+  "URL",
+  "URLSearchParams",
+  "WritableStream",
+  "atob",
+  "btoa",
+  "structuredClone",
+] as const;
+
+export interface GlobalsOptions {
+  host: () => Host;
+  /** `process.env`. */
+  env: ReadonlyMap<string, string>;
+  /** Modules that say "use node" also find Node's own globals. */
+  node: boolean;
+}
+
+export function installGlobals(context: vm.Context, options: GlobalsOptions): Realm {
+  const { host } = options;
+  const realm = vm.runInContext("({ Date, Math, Error, Promise })", context) as Realm;
+  const define = (name: string, value: unknown) =>
+    Object.defineProperty(context, name, { value, writable: true, configurable: true });
+
+  for (const constructor of SHARED_CONSTRUCTORS) define(constructor.name, constructor);
+  for (const name of WEB_GLOBALS) define(name, (globalThis as Record<string, unknown>)[name]);
+  // Node's own would end the process with what the callback throws.
+  define("queueMicrotask", (run: () => void) => void realm.Promise.resolve().then(() => run()));
+  define("self", context);
+  define("console", createConsole(host));
+  define("crypto", createCrypto(host, realm));
+  define("performance", { now: () => host().performanceNow(), timeOrigin: 0 });
+  define("process", { env: Object.fromEntries(options.env) });
+  define("Convex", bindSyscalls(host, realm));
+  define(
+    "Date",
+    clockedDate(realm.Date, () => host().now()),
+  );
+  realm.Math.random = () => host().random();
+  for (const [name, effect] of Object.entries(effects(host, realm))) define(name, effect);
+  if (options.node) installNode(define, options.env);
+  return realm;
+}
+
+/** `Date` with another clock; everything that is given a time stays the language's. */
+function clockedDate(real: DateConstructor, now: () => number): DateConstructor {
+  real.now = now;
+  const clocked = new Proxy(real, {
+    construct: (target, args: unknown[], newTarget: DateConstructor) =>
+      Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget) as object,
+    apply: () => new real(now()).toString(),
+  });
+  real.prototype.constructor = clocked;
+  return clocked;
+}
+
+/** `Convex.*`, through which `convex/server` reaches the platform. What is thrown must be an error of the sandbox. */
+function bindSyscalls(host: () => Host, realm: Realm): Record<string, unknown> {
+  return {
+    syscall: (operation: string, args: string) =>
+      inRealm(realm, () => host().syscall(operation, args)),
+    asyncSyscall: (operation: string, args: string) =>
+      unwatched(() => host().asyncSyscall(operation, args)),
+    jsSyscall: (operation: string, args: Record<string, unknown>) =>
+      host().jsSyscall(operation, args),
+  };
+}
+
+function effects(host: () => Host, realm: Realm): Record<string, unknown> {
+  const setTimer =
+    (name: string, repeat: boolean) =>
+    (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
+      inRealm(realm, () =>
+        host()
+          .effects(name)
+          .setTimer(ms, repeat, () => run(...args)),
+      );
+  const clearTimer =
+    (name: string) =>
+    (id?: number): void => {
+      if (id !== undefined) inRealm(realm, () => host().effects(name).clearTimer(id));
+    };
+  return {
+    setTimeout: setTimer("setTimeout", false),
+    setInterval: setTimer("setInterval", true),
+    clearTimeout: clearTimer("clearTimeout"),
+    clearInterval: clearTimer("clearInterval"),
+    fetch: (...args: Parameters<typeof fetch>) =>
+      inRealm(realm, () =>
+        host().track(
+          host()
+            .effects("fetch")
+            .fetch(...args),
+        ),
+      ),
+  };
+}
+
+/** Runs what is ours; what it throws becomes the sandbox's error, so that `instanceof Error` holds for those inside. */
+export function inRealm<T>(realm: Pick<Realm, "Error">, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw new realm.Error(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Node's own globals. Its `process` is lent with the app's variables in place of the machine's. */
+function installNode(
+  define: (name: string, value: unknown) => void,
+  variables: ReadonlyMap<string, string>,
+): void {
+  const env = Object.fromEntries(variables);
+  define("global", globalThis);
+  define("Buffer", Buffer);
+  define("setImmediate", setImmediate);
+  define("clearImmediate", clearImmediate);
+  define("require", createRequire(import.meta.url));
+  define("process", Object.create(process, { env: { value: env, enumerable: true } }));
+}

@@ -1,0 +1,34 @@
+/**
+ * The seam between a sandbox and whatever runs in it: everything that code inside can ask of the world outside.
+ *
+ * One sandbox serves many calls, one at a time, and each call brings its own host; so time, randomness, log lines and
+ * system calls always belong to the call that is running.
+ */
+import type { LogLine } from "./types.js";
+
+export interface Host {
+  /** Milliseconds since the epoch, whole. The same through a query or mutation. */
+  now(): number;
+  /** Milliseconds with a fraction, from a zero of its own. */
+  performanceNow(): number;
+  /** Uniform in [0, 1). */
+  random(): number;
+  randomBytes(length: number): Uint8Array;
+  log(level: LogLine["level"], text: string): void;
+  syscall(operation: string, args: string): string;
+  asyncSyscall(operation: string, args: string): Promise<string>;
+  jsSyscall(operation: string, args: Record<string, unknown>): Promise<unknown>;
+  /** What only actions may use; throws the platform's refusal elsewhere. `what` is the name that the code called. */
+  effects(what: string): Effects;
+  /** Code inside left a rejection unhandled. */
+  rejected(reason: unknown): void;
+  /** Counts work outside the database (digests, network) that a call may be waiting for. */
+  track<T>(work: Promise<T>): Promise<T>;
+}
+
+/** The part of the world that only actions see. */
+export interface Effects {
+  setTimer(ms: number, repeat: boolean, run: () => void): number;
+  clearTimer(id: number): void;
+  fetch: typeof fetch;
+}

@@ -1,0 +1,68 @@
+/** What functions can learn about themselves: `ctx.meta`, `ctx.auth`, and handles of functions. */
+import type { JSONValue } from "convex/values";
+import { usedBy } from "./budget.js";
+import { TRANSACTION_LIMITS } from "./limits.js";
+import type { Target } from "./lookup.js";
+import { handleOf, resolveReference, type Reference } from "./references.js";
+import type { Request, Services, TransactionScope } from "./scope.js";
+import type { AsyncSyscalls } from "./syscalls.js";
+import type { Deployment } from "./types.js";
+
+/** For all three types of function. */
+export function commonMetadata(
+  { options }: Services,
+  request: Request,
+  { address, analyzed }: Target,
+  deployment: Deployment,
+): AsyncSyscalls {
+  const requestMetadata: AsyncSyscalls = {
+    "1.0/getRequestMetadata": async () => ({
+      // Nothing between client and backend is remembered here.
+      ip: null,
+      userAgent: null,
+      authToken: null,
+      requestId: request.requestId,
+      scheduledFunctionId: request.scheduledBy?.id ?? null,
+    }),
+  };
+  return {
+    // There are no users yet: a client is nobody, an admin acts as nobody.
+    "1.0/getUserIdentity": async () => null,
+    "1.0/createFunctionHandle": async (reference: Reference) =>
+      handleOf(resolveReference(deployment, address.namespace, reference, null).address),
+    "1.0/getFunctionMetadata": async () => ({
+      name: address.path,
+      componentPath: address.namespace,
+    }),
+    "1.0/getDeploymentMetadata": async () => ({
+      name: options.deploymentName,
+      region: null,
+      class: options.deploymentClass,
+    }),
+    // A query's result is shared by all who ask for it, so it must not know who did.
+    ...(analyzed.udfType === "Query" ? {} : requestMetadata),
+  };
+}
+
+/** For queries and mutations: what the transaction has used, and what is left. */
+export function transactionMetrics(scope: TransactionScope): AsyncSyscalls {
+  return {
+    "1.0/getTransactionMetrics": async () => {
+      const used = usedBy(scope);
+      const metrics: Record<string, JSONValue> = { ...NO_FILES };
+      for (const [name, limit] of Object.entries(TRANSACTION_LIMITS)) {
+        const spent = used[name as keyof typeof used];
+        metrics[name] = { used: spent, remaining: Math.max(0, limit - spent) };
+      }
+      return metrics;
+    },
+  };
+}
+
+/** There is no file storage here, so none of it is used and none is left. */
+const NO_FILES = Object.fromEntries(
+  ["filesWritten", "fileWriteBytes", "filesRead", "fileReadBytes"].map((name) => [
+    name,
+    { used: 0, remaining: 0 },
+  ]),
+);

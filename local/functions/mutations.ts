@@ -1,0 +1,104 @@
+/** Runs a mutation from its call to its commit: attempts, each with a seed, a time and a log of its own. */
+import type { JSONValue } from "convex/values";
+import type { Transaction, Ts } from "../engine/types.js";
+import { displayName, requireTarget } from "./lookup.js";
+import { completionOf, resultOf } from "./outcomes.js";
+import { seededRandom, SEED_BYTES } from "./random.js";
+import { CALLED_MUTATION, SCHEDULED_MUTATION, transact, TransactionLostError } from "./retrying.js";
+import type { Request, ScheduledId, Services, TransactionScope } from "./scope.js";
+import { runInTransaction } from "./transactionFunction.js";
+import type { FunctionAddress, FunctionResult, LogLine } from "./types.js";
+import { checkReturns, resolveCommitTs } from "./values.js";
+
+export interface MutationCall {
+  address: FunctionAddress;
+  args: JSONValue;
+  request: Request;
+  publicOnly: boolean;
+  /** What those read who lose to it. Defaults to its name. */
+  source?: string;
+  /** Present when the scheduler calls: the run and its row change together. */
+  job?: ScheduledRun;
+  /** A client's, over its socket: recorded by the platform in the mutation's own transaction. */
+  session?: boolean;
+}
+
+/** What the scheduler adds to a mutation's transaction. */
+export interface ScheduledRun {
+  row: ScheduledId;
+  /** False when there is nothing to run any more. */
+  begin(tx: Transaction): Promise<boolean>;
+  succeed(tx: Transaction): Promise<void>;
+}
+
+export type MutationResult = FunctionResult & { ts: Ts };
+
+/** `null` when the scheduler's row said that there was nothing to run. */
+export async function runMutation(
+  services: Services,
+  call: MutationCall,
+): Promise<MutationResult | null> {
+  const { address, request, job } = call;
+  const complete = completionOf(
+    services,
+    address,
+    "Mutation",
+    request.requestId,
+    job !== undefined,
+  );
+  let logs: LogLine[] = [];
+  try {
+    const { value, ts, conflicts } = await transact(
+      services,
+      call.source ?? displayName(address),
+      job === undefined ? CALLED_MUTATION : SCHEDULED_MUTATION,
+      async (tx) => {
+        logs = [];
+        if (call.session) tx.validateReads();
+        if (job !== undefined && !(await job.begin(tx))) return { commit: false, value: null };
+        const result = await attempt(services, call, tx, logs);
+        if (result.ok) await job?.succeed(tx);
+        return { commit: result.ok, value: result };
+      },
+    );
+    if (value === null) return null;
+    complete({ logs, conflicts, error: value.ok ? undefined : value.message });
+    return value.ok ? { ...value, value: resolveCommitTs(value.value, ts), ts } : { ...value, ts };
+  } catch (error) {
+    const conflicts = error instanceof TransactionLostError ? error.conflicts : 0;
+    complete({ logs, conflicts, error: (error as Error).message });
+    throw error;
+  } finally {
+    for (const line of logs) services.events.log(line);
+  }
+}
+
+function attempt(
+  services: Services,
+  { address, args, request, publicOnly, job }: MutationCall,
+  tx: Transaction,
+  logs: LogLine[],
+): Promise<FunctionResult> {
+  const { env } = services;
+  const scope: TransactionScope = {
+    request,
+    deployment: services.deployment(),
+    tx,
+    now: Math.floor(env.now()),
+    logs,
+    observed: { time: false },
+    scheduled: { functions: 0, argsBytes: 0 },
+    runsAs: job?.row ?? null,
+  };
+  return resultOf(async () => {
+    const target = requireTarget(scope.deployment, address, { type: "Mutation", publicOnly });
+    const random = seededRandom(env.randomBytes(SEED_BYTES));
+    const value = await runInTransaction(
+      services,
+      { scope, target, random, depth: 0, ceilings: {} },
+      args,
+    );
+    checkReturns(target, value, tx);
+    return value;
+  }, logs);
+}

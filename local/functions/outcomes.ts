@@ -1,0 +1,61 @@
+/** From how a function ended to what its caller is told: results for failures of the app, completions for the log. */
+import type { JSONValue } from "convex/values";
+import { FunctionError } from "./errors.js";
+import type { Services } from "./scope.js";
+import type { Completion, FunctionAddress, FunctionResult, LogLine, UdfType } from "./types.js";
+
+/** A failure of the app is a result; a failure of the platform goes on as the error it is. */
+export async function resultOf(
+  run: () => Promise<JSONValue>,
+  logs: readonly LogLine[],
+): Promise<FunctionResult> {
+  try {
+    const value = await run();
+    return { ok: true, value, logs: textOf(logs) };
+  } catch (error) {
+    return failureOf(error, logs);
+  }
+}
+
+function failureOf(error: unknown, logs: readonly LogLine[]): FunctionResult {
+  if (!(error instanceof FunctionError)) throw error;
+  const { message, data } = error;
+  return { ok: false, message, ...(data === undefined ? {} : { data }), logs: textOf(logs) };
+}
+
+function textOf(logs: readonly LogLine[]): string[] {
+  return logs.map(({ text }) => text);
+}
+
+/** What an action gets from a function it called: the value, or an error that it may catch. */
+export function valueOf(result: FunctionResult): JSONValue {
+  if (result.ok) return result.value;
+  throw new FunctionError(result.message, ...(result.data === undefined ? [] : [result.data]));
+}
+
+/** Measures an execution from here, and tells of its end. */
+export function completionOf(
+  { env, events }: Services,
+  address: FunctionAddress,
+  udfType: UdfType,
+  requestId: string,
+  scheduled: boolean,
+): (
+  end: Pick<Completion, "logs"> &
+    Partial<Pick<Completion, "conflicts" | "cached">> & { error?: string | undefined },
+) => void {
+  const startedAt = env.now();
+  return ({ logs, conflicts = 0, cached = false, error }) =>
+    events.completed({
+      address,
+      udfType,
+      requestId,
+      startedAt,
+      durationMs: env.now() - startedAt,
+      ...(error === undefined ? {} : { error }),
+      logs,
+      conflicts,
+      cached,
+      scheduled,
+    });
+}

@@ -1,0 +1,101 @@
+/**
+ * Results of queries, each with the span in which it holds: from the snapshot it was read at until the first commit
+ * that writes into its read set. Runs that are under way are shared too, when they turn out to hold for whoever joined.
+ */
+import type { Database, PublishedCommit, ReadSet, Ts } from "../engine/types.js";
+import { MAX_CACHED_QUERIES, TIME_DEPENDENT_CACHE_MS } from "./limits.js";
+import type { Environment } from "../environment.js";
+
+export interface Cacheable {
+  ts: Ts;
+  reads: ReadSet;
+  /** Whether it was computed from the time. */
+  readsTime: boolean;
+}
+
+interface Entry<T extends Cacheable> {
+  result: T;
+  at: number;
+}
+
+interface Run<T extends Cacheable> {
+  beginTs: Ts;
+  result: Promise<T>;
+  /** Commits published since it began, which may have written what it turns out to have read. */
+  commits: PublishedCommit[];
+}
+
+export class QueryCache<T extends Cacheable> {
+  /** In the order of their last use: the first is the next to go. */
+  readonly #entries = new Map<string, Entry<T>>();
+  readonly #runs = new Map<string, Run<T>>();
+  readonly #stop: () => void;
+
+  constructor(
+    private readonly env: Environment,
+    private readonly database: Database,
+  ) {
+    this.#stop = database.onPublish((commit) => this.#follow(commit));
+  }
+
+  /** Never waits before it looks: what it gives holds at the timestamp that is the latest when it is called. */
+  get(key: string, run: () => Promise<T>): { result: Promise<T>; cached: boolean } {
+    const wanted = this.database.latestTs;
+    const entry = this.#entries.get(key);
+    if (entry !== undefined && this.#isFresh(entry)) {
+      this.#entries.delete(key);
+      this.#entries.set(key, entry);
+      return { result: Promise.resolve({ ...entry.result, ts: wanted }), cached: true };
+    }
+    const running = this.#runs.get(key);
+    // Only a run on this very snapshot is sure to give what this caller must see.
+    if (running?.beginTs === wanted) return { result: running.result, cached: true };
+    return { result: this.#start(key, wanted, run), cached: false };
+  }
+
+  /** Other code gives other results. */
+  clear(): void {
+    this.#entries.clear();
+    this.#runs.clear();
+  }
+
+  close(): void {
+    this.#stop();
+    this.clear();
+  }
+
+  #start(key: string, beginTs: Ts, run: () => Promise<T>): Promise<T> {
+    const started: Run<T> = { beginTs, commits: [], result: run() };
+    this.#runs.set(key, started);
+    started.result.then(
+      (result) => this.#finish(key, started, result),
+      () => this.#forget(key, started),
+    );
+    return started.result;
+  }
+
+  #finish(key: string, run: Run<T>, result: T): void {
+    // A newer run, or a push, has taken its place.
+    if (!this.#forget(key, run)) return;
+    if (run.commits.some((commit) => commit.touches(result.reads))) return;
+    this.#entries.set(key, { result, at: this.env.now() });
+    if (this.#entries.size <= MAX_CACHED_QUERIES) return;
+    const [oldest] = this.#entries.keys();
+    this.#entries.delete(oldest!);
+  }
+
+  #forget(key: string, run: Run<T>): boolean {
+    return this.#runs.get(key) === run && this.#runs.delete(key);
+  }
+
+  #isFresh({ result, at }: Entry<T>): boolean {
+    return !result.readsTime || this.env.now() - at < TIME_DEPENDENT_CACHE_MS;
+  }
+
+  #follow(commit: PublishedCommit): void {
+    for (const { commits } of this.#runs.values()) commits.push(commit);
+    for (const [key, { result }] of this.#entries) {
+      if (commit.touches(result.reads)) this.#entries.delete(key);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * What app code throws where nobody catches it, handed to the call that it belongs to: rejections left unhandled, and
+ * exceptions of listeners and callbacks that Node calls.
+ *
+ * Node reports both for the whole process, and ends it by default. A promise made in a sandbox has that sandbox's own
+ * `Promise.prototype`: by that it is told from the backend's. What Node made for app code (`fetch`, `Response`, streams,
+ * event targets) carries the call in its asynchronous context. The backend's own stay what they are, bugs.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+
+type OnRejected = (reason: unknown) => void;
+
+const realms = new WeakMap<object, OnRejected>();
+const calls = new AsyncLocalStorage<OnRejected>();
+let watchers = 0;
+
+/** Promises with this prototype are app code's. */
+export function watchRealm(promisePrototype: object, onRejected: OnRejected): void {
+  realms.set(promisePrototype, onRejected);
+}
+
+/** Runs app code: what it, or Node on its behalf, fails at later is told to `onRejected`. */
+export function watched<T>(onRejected: OnRejected, run: () => T): T {
+  return calls.run(onRejected, run);
+}
+
+/** Runs the backend's code on behalf of app code: what goes wrong in it is the backend's again. */
+export function unwatched<T>(run: () => T): T {
+  return calls.exit(run);
+}
+
+/** Begins to sort. Returns the way to stop. */
+export function sortRejections(): () => void {
+  if (watchers++ === 0) {
+    process.on("unhandledRejection", sort);
+    process.on("uncaughtException", sortException);
+  }
+  return () => {
+    if (--watchers > 0) return;
+    process.off("unhandledRejection", sort);
+    process.off("uncaughtException", sortException);
+  };
+}
+
+function sort(reason: unknown, promise: Promise<unknown>): void {
+  const onRejected = realms.get(Object.getPrototypeOf(promise) as object) ?? calls.getStore();
+  if (onRejected !== undefined) return onRejected(reason);
+  // By listening, this file has taken Node's default away. It is restored unless somebody else listens too.
+  if (process.listenerCount("unhandledRejection") === 1) throw reason;
+}
+
+function sortException(error: unknown): void {
+  const onRejected = calls.getStore();
+  if (onRejected !== undefined) return onRejected(error);
+  if (process.listenerCount("uncaughtException") > 1) return;
+  console.error(error);
+  process.exit(1);
+}

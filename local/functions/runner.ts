@@ -1,0 +1,166 @@
+/**
+ * The function runner: what the server calls. It holds the deployment, and gives each call to the file that runs its
+ * kind: `queries.ts`, `mutations.ts`, `actions.ts`, and `executor.ts` for what is scheduled.
+ */
+import type { Database } from "../engine/types.js";
+import type { Environment } from "../environment.js";
+import { runAction } from "./actions.js";
+import type { Calls } from "./actionSyscalls.js";
+import { PlatformError } from "./errors.js";
+import { createEvents } from "./events.js";
+import { Executor } from "./executor.js";
+import { DEFAULT_SCHEDULED_PARALLELISM } from "./limits.js";
+import { findTarget } from "./lookup.js";
+import { runMutation, type MutationCall } from "./mutations.js";
+import { createQueries } from "./queries.js";
+import { sortRejections } from "./rejections.js";
+import { createSandboxPool } from "./sandboxPool.js";
+import { SYSTEM_TABLES } from "./scheduledTable.js";
+import type { Request, Services } from "./scope.js";
+import type { CallOptions, Deployment, FunctionRunner, RunnerOptions } from "./types.js";
+
+export function createFunctionRunner(
+  env: Environment,
+  database: Database,
+  options: RunnerOptions = {},
+): FunctionRunner {
+  let deployment: Deployment = { instances: new Map() };
+  const events = createEvents();
+  const services: Services = {
+    env,
+    database,
+    events,
+    sandboxes: createSandboxPool(env),
+    deployment: () => deployment,
+    options: {
+      scheduledParallelism: options.scheduledParallelism ?? DEFAULT_SCHEDULED_PARALLELISM,
+      deploymentName: options.deploymentName ?? "local",
+      deploymentClass: options.deploymentClass ?? "s16",
+    },
+  };
+  const queries = createQueries(services);
+  const calls = callsFromActions(services, queries);
+  const executor = new Executor(services, (address, args, request) =>
+    runAction(services, calls, { address, args, request, publicOnly: false, scheduled: true }),
+  );
+  const stopSorting = sortRejections();
+  const open = new OpenCalls();
+
+  return {
+    get deployment() {
+      return deployment;
+    },
+    async install(next, schemas = []) {
+      for (const namespace of next.instances.keys()) {
+        await database.applySchema(namespace, SYSTEM_TABLES, { enforce: false });
+      }
+      await database.applySchemas(schemas, () => {
+        deployment = next;
+        queries.clear();
+        executor.look();
+      });
+    },
+    ...callsFromOutside(services, queries, calls, open),
+    find: (address) => findTarget(deployment, address)?.analyzed ?? null,
+    onLog: (listener) => events.onLog(listener),
+    onCompletion: (listener) => events.onCompletion(listener),
+    async stop(graceMs) {
+      const ended = Promise.all([executor.stop(), open.close()]);
+      await withinGrace(env, ended, graceMs);
+      queries.close();
+      stopSorting();
+    },
+  };
+}
+
+/** Each is waited for when the runner stops. */
+function callsFromOutside(
+  services: Services,
+  queries: ReturnType<typeof createQueries>,
+  calls: Calls,
+  open: OpenCalls,
+): Pick<FunctionRunner, "query" | "mutation" | "action"> {
+  return {
+    query: (address, args, { publicOnly, ...from }) =>
+      open.run(() => queries.run({ address, args, publicOnly, request: requestOf(from) })),
+    mutation: (address, args, { publicOnly, source, session = false, ...from }) =>
+      open.run(() =>
+        mutate(services, {
+          address,
+          args,
+          publicOnly,
+          request: requestOf(from),
+          session,
+          ...(source === undefined ? {} : { source }),
+        }),
+      ),
+    action: (address, args, { publicOnly, ...from }) =>
+      open.run(() =>
+        runAction(services, calls, {
+          address,
+          args,
+          publicOnly,
+          request: requestOf(from),
+          scheduled: false,
+        }),
+      ),
+  };
+}
+
+function callsFromActions(services: Services, queries: ReturnType<typeof createQueries>): Calls {
+  const calls: Calls = {
+    query: (address, args, request) => queries.run({ address, args, request, publicOnly: false }),
+    mutation: (address, args, request) =>
+      mutate(services, { address, args, request, publicOnly: false }),
+    action: (address, args, request) =>
+      runAction(services, calls, { address, args, request, publicOnly: false, scheduled: false }),
+  };
+  return calls;
+}
+
+async function mutate(services: Services, call: Omit<MutationCall, "job">) {
+  const result = await runMutation(services, call);
+  if (result === null) throw new Error("Only a scheduled mutation can find nothing to run.");
+  return result;
+}
+
+function requestOf({ identity, requestId }: Pick<CallOptions, "identity" | "requestId">): Request {
+  return { identity, requestId, scheduledBy: null };
+}
+
+/** Calls from outside that have not ended. Those that actions make in turn are part of them. */
+class OpenCalls {
+  readonly #calls = new Set<Promise<unknown>>();
+  #closed = false;
+
+  run<T>(call: () => Promise<T>): Promise<T> {
+    if (this.#closed) {
+      const refusal = "The backend is stopping and takes no more calls. Try again when it runs.";
+      return Promise.reject(new PlatformError(503, "BackendIsStopping", refusal));
+    }
+    const running = call();
+    this.#calls.add(running);
+    const done = () => void this.#calls.delete(running);
+    running.then(done, done);
+    return running;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#calls);
+  }
+}
+
+async function withinGrace(
+  env: Environment,
+  ended: Promise<unknown>,
+  graceMs: number,
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const timer = env.timer(graceMs, resolve);
+    ended.then(() => {
+      timer.cancel();
+      resolve();
+    }, reject);
+  });
+}

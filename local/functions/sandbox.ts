@@ -1,0 +1,159 @@
+/**
+ * A `vm` context with the platform's globals, holding the modules of one component.
+ *
+ * It knows modules and globals, and nothing of transactions or functions: those come in through the host of the call
+ * that runs. Not a security boundary: code pushed here is the developer's own.
+ *
+ * The modules' state survives from call to call in one sandbox, and calls are spread over several. The platform
+ * promises neither that module state is kept nor that it is fresh, so functions must rely on neither.
+ */
+import { builtinModules, createRequire } from "node:module";
+import path from "node:path/posix";
+import vm from "node:vm";
+import { wallEnvironment, type Environment } from "../environment.js";
+import { compileModule } from "./codeCache.js";
+import { installGlobals } from "./globals.js";
+import type { Host } from "./host.js";
+import { importHost } from "./importHost.js";
+import { watched, watchRealm } from "./rejections.js";
+import type { ModuleSource, Sandbox } from "./types.js";
+
+export interface SandboxOptions {
+  /** What `process.env` holds. Defaults to nothing. */
+  env?: ReadonlyMap<string, string>;
+  /** Time and randomness of code that runs while modules are evaluated. Defaults to the wall clock. */
+  clock?: Environment;
+}
+
+/** A sandbox that calls take turns in. */
+export interface CallSandbox extends Sandbox {
+  /** Makes the sandbox a call's own. */
+  enter(host: Host): void;
+  /** Gives it back: code left over from the call finds a host that refuses. */
+  leave(): void;
+}
+
+type Surroundings = ModuleSource["environment"];
+
+export function createSandbox(
+  modules: ReadonlyMap<string, ModuleSource>,
+  options: SandboxOptions = {},
+): CallSandbox {
+  const idle = importHost(options.clock ?? wallEnvironment);
+  let host = idle;
+  // Modules that say "use node" and all others never share a context, as they share no process on the platform.
+  const rooms = new Map<Surroundings, Loader>();
+  const room = (surroundings: Surroundings): Loader => {
+    const known = rooms.get(surroundings);
+    if (known !== undefined) return known;
+    const node = surroundings === "node";
+    const context = vm.createContext({});
+    const realm = installGlobals(context, {
+      host: () => host,
+      env: options.env ?? new Map(),
+      node,
+    });
+    watchRealm(realm.Promise.prototype, (reason) => host.rejected(reason));
+    const load = createLoader(modules, context, node);
+    rooms.set(surroundings, load);
+    return load;
+  };
+  return {
+    // What modules start while they are imported is nobody's.
+    import: (modulePath) =>
+      watched(
+        () => {},
+        () => room(modules.get(modulePath)?.environment ?? "isolate")(modulePath),
+      ),
+    enter: (next) => {
+      host = next;
+    },
+    leave: () => {
+      host = idle;
+    },
+  };
+}
+
+type Loader = (modulePath: string) => Promise<Record<string, unknown>>;
+
+function createLoader(
+  modules: ReadonlyMap<string, ModuleSource>,
+  context: vm.Context,
+  node: boolean,
+): Loader {
+  const instances = new Map<string, vm.Module>();
+  // Two graphs that share a module must not be linked at the same time.
+  let linking: Promise<unknown> = Promise.resolve();
+
+  const instance = (modulePath: string, from?: string): vm.Module => {
+    const known = instances.get(modulePath);
+    if (known !== undefined) return known;
+    const source = modules.get(modulePath);
+    if (source === undefined) throw new Error(notFound(modulePath, from));
+    const module = compileModule(source, {
+      identifier: modulePath,
+      context,
+      importModuleDynamically: async (specifier: string) =>
+        evaluate(resolve(specifier, modulePath)),
+    });
+    instances.set(modulePath, module);
+    return module;
+  };
+
+  const resolve = (specifier: string, from: string): vm.Module => {
+    if (specifier.startsWith(".")) return instance(path.join(path.dirname(from), specifier), from);
+    if (modules.has(specifier)) return instance(specifier, from);
+    if (node && isBuiltin(specifier)) return builtin(specifier, context, instances);
+    throw new Error(notFound(specifier, from));
+  };
+
+  const evaluate = async (module: vm.Module): Promise<vm.Module> => {
+    const linked = linking.then(async () => {
+      if (module.status === "unlinked") {
+        await module.link((specifier, referencing) => resolve(specifier, referencing.identifier));
+      }
+    });
+    linking = linked.catch(() => {});
+    await linked;
+    await module.evaluate();
+    return module;
+  };
+
+  return async (modulePath) =>
+    (await evaluate(instance(modulePath))).namespace as Record<string, unknown>;
+}
+
+const requireBuiltin = createRequire(import.meta.url);
+
+function isBuiltin(specifier: string): boolean {
+  return specifier.startsWith("node:") || builtinModules.includes(specifier);
+}
+
+function builtin(
+  specifier: string,
+  context: vm.Context,
+  instances: Map<string, vm.Module>,
+): vm.Module {
+  const key = specifier.startsWith("node:") ? specifier : `node:${specifier}`;
+  const known = instances.get(key);
+  if (known !== undefined) return known;
+  const exports = requireBuiltin(key) as Record<string, unknown>;
+  const module = new vm.SyntheticModule(
+    [...new Set([...Object.keys(exports), "default"])],
+    () => {
+      for (const [name, value] of Object.entries(exports)) module.setExport(name, value);
+      module.setExport("default", exports["default"] ?? exports);
+    },
+    { identifier: key, context },
+  );
+  instances.set(key, module);
+  return module;
+}
+
+function notFound(specifier: string, from?: string): string {
+  const where = from === undefined ? "" : `, imported by "${from}"`;
+  const hint = isBuiltin(specifier)
+    ? ` It is one of Node's: only modules that begin with "use node" can import it.`
+    : "";
+  return `There is no module "${specifier}" in what was pushed${where}.${hint}`;
+}

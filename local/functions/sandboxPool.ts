@@ -1,0 +1,36 @@
+/**
+ * Sandboxes at rest, by component instance. A call takes one for itself, so that nothing global is ever shared by two
+ * calls at a time; a nested call takes another. A push makes other instances, and the old ones' sandboxes go with them.
+ */
+import type { Environment } from "../environment.js";
+import { createSandbox, type CallSandbox } from "./sandbox.js";
+import type { ComponentInstance } from "./types.js";
+
+/**
+ * As many as a storm of calls needs, since making a context costs milliseconds and leaves much to collect, while one at
+ * rest takes half a megabyte. Measured with 200 mutations in flight: 106 calls a second with 16 kept, 157 with 64, 1,086
+ * with 256.
+ */
+const MAX_IDLE_SANDBOXES = 256;
+
+export interface SandboxPool {
+  take(instance: ComponentInstance): CallSandbox;
+  /** Only what no code is running in any more may come back. */
+  give(instance: ComponentInstance, sandbox: CallSandbox): void;
+}
+
+export function createSandboxPool(env: Environment): SandboxPool {
+  const idle = new WeakMap<ComponentInstance, CallSandbox[]>();
+  return {
+    take(instance) {
+      const sandbox = idle.get(instance)?.pop();
+      if (sandbox !== undefined) return sandbox;
+      return createSandbox(instance.definition.modules, { env: instance.env, clock: env });
+    },
+    give(instance, sandbox) {
+      const resting = idle.get(instance) ?? [];
+      if (resting.length < MAX_IDLE_SANDBOXES) resting.push(sandbox);
+      idle.set(instance, resting);
+    },
+  };
+}

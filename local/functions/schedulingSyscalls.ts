@@ -1,0 +1,112 @@
+/** `ctx.scheduler` in mutations: part of the transaction, undone with it. */
+import type { JSONValue } from "convex/values";
+import type { Transaction } from "../engine/types.js";
+import { FunctionError } from "./errors.js";
+import { MAX_SCHEDULE_DISTANCE_MS, TRANSACTION_LIMITS } from "./limits.js";
+import { resolveReference, type Reference } from "./references.js";
+import { cancelScheduled, insertScheduled, readScheduled } from "./scheduledTable.js";
+import type { Execution, Request, Services } from "./scope.js";
+import type { AsyncSyscalls } from "./syscalls.js";
+import type { Deployment } from "./types.js";
+import { holdsCommitTs } from "./values.js";
+
+export interface ScheduleArgs extends Reference {
+  /** Seconds since the epoch. */
+  ts: number;
+  args: JSONValue;
+}
+
+export function scheduling(services: Services, { scope, target }: Execution): AsyncSyscalls {
+  const { namespace } = target.address;
+  return {
+    "1.0/schedule": async (args: ScheduleArgs) => {
+      countScheduled(scope.scheduled, args);
+      return schedule(services, scope, namespace, args);
+    },
+    "1.0/cancel_job": async ({ id }: { id: string }) => {
+      const { runsAs } = scope;
+      if (runsAs?.id === id && runsAs.namespace === namespace) {
+        // The run ends by writing this row itself, so there is nothing left to cancel.
+        scope.logs.push({
+          level: "WARN",
+          text: "[WARN] 'A scheduled mutation cannot cancel itself: the call has no effect.'",
+          at: services.env.now(),
+          ...target.address,
+        });
+        return null;
+      }
+      await cancelScheduled(scope.tx, { namespace, id }, services.env.now());
+      return null;
+    },
+  };
+}
+
+export interface SchedulingScope {
+  request: Request;
+  deployment: Deployment;
+  tx: Transaction;
+}
+
+/** Arguments are not checked against the target's validator: the platform does that when it runs. */
+export async function schedule(
+  { env }: Pick<Services, "env">,
+  { request, deployment, tx }: SchedulingScope,
+  namespace: string,
+  { ts, args, ...reference }: ScheduleArgs,
+): Promise<string> {
+  const target = resolveReference(deployment, namespace, reference, null);
+  if (target.analyzed.udfType === "Query") {
+    throw new FunctionError(
+      `'${target.address.path}' is a query. Only mutations and actions can be scheduled.`,
+    );
+  }
+  if (holdsCommitTs(args)) {
+    throw new FunctionError(
+      "The commit timestamp (db.vars.commitTs) cannot be an argument of a scheduled function: " +
+        "it is known only once this transaction has committed. Write it to a document and pass the id.",
+    );
+  }
+  const now = env.now();
+  const scheduledTime = Math.round(ts * 1e6) / 1e3;
+  requireWithinHorizon(scheduledTime, now);
+  const canceled = await isCanceled(tx, request);
+  return insertScheduled(
+    tx,
+    namespace,
+    { target: target.address, args, scheduledTime, now },
+    canceled,
+  );
+}
+
+/** Whatever a canceled function schedules, however indirectly, is born canceled. */
+async function isCanceled(tx: Transaction, { scheduledBy }: Request): Promise<boolean> {
+  if (scheduledBy === null) return false;
+  return (await readScheduled(tx, scheduledBy))?.state.kind === "canceled";
+}
+
+function requireWithinHorizon(at: number, now: number): void {
+  if (Math.abs(at - now) <= MAX_SCHEDULE_DISTANCE_MS) return;
+  throw new FunctionError(
+    `InvalidScheduledFunctionDelay: ${new Date(at).toISOString()} is more than five years ` +
+      `${at > now ? "ahead" : "ago"}. Schedule something nearer that schedules the rest.`,
+  );
+}
+
+/** Like reads, what was scheduled and rolled back counts. */
+function countScheduled(scheduled: Execution["scope"]["scheduled"], { args }: ScheduleArgs): void {
+  const { functionsScheduled, scheduledFunctionArgsBytes } = TRANSACTION_LIMITS;
+  scheduled.functions++;
+  scheduled.argsBytes += JSON.stringify(args).length;
+  if (scheduled.functions > functionsScheduled) {
+    throw new FunctionError(
+      `TooManyFunctionsScheduled: Too many functions scheduled by this mutation (limit: ${functionsScheduled}). ` +
+        `Schedule fewer that each do more.`,
+    );
+  }
+  if (scheduled.argsBytes > scheduledFunctionArgsBytes) {
+    throw new FunctionError(
+      `ScheduledFunctionsArgumentsTooLarge: the arguments scheduled by this mutation take more than ` +
+        `${scheduledFunctionArgsBytes} bytes. Store them in documents and pass their ids.`,
+    );
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * What calls carry with them, from the outermost to the innermost: the request, the transaction attempt, the
+ * execution of one function. Only types; nothing here runs.
+ */
+import type { Environment } from "../environment.js";
+import type { Database, Transaction } from "../engine/types.js";
+import type { Ceilings } from "./budget.js";
+import type { Events } from "./events.js";
+import type { Target } from "./lookup.js";
+import type { Random } from "./random.js";
+import type { SandboxPool } from "./sandboxPool.js";
+import type { Deployment, Identity, LogLine, RunnerOptions } from "./types.js";
+
+/** What one runner shares among all its calls. */
+export interface Services {
+  env: Environment;
+  database: Database;
+  sandboxes: SandboxPool;
+  events: Events;
+  options: Required<RunnerOptions>;
+  /** The latest push. A call keeps the one that it began with. */
+  deployment(): Deployment;
+}
+
+/** A scheduled function's row. Ids mean something only in their own namespace. */
+export interface ScheduledId {
+  namespace: string;
+  id: string;
+}
+
+/** The same for a client's call and everything that is called on its behalf, actions' mutations included. */
+export interface Request {
+  requestId: string;
+  identity: Identity;
+  /** The scheduled function that all this runs under: whatever is scheduled shares its cancellation. */
+  scheduledBy: ScheduledId | null;
+}
+
+/** One attempt of one query or mutation, nested calls included. */
+export interface TransactionScope {
+  request: Request;
+  deployment: Deployment;
+  tx: Transaction;
+  /** `Date.now()` for everybody in the transaction: whole milliseconds, taken when the attempt began. */
+  now: number;
+  /** Of this attempt alone: those of an attempt that lost are never shown. */
+  logs: LogLine[];
+  /** Whether the result may change by the mere passing of time. */
+  observed: { time: boolean };
+  scheduled: { functions: number; argsBytes: number };
+  /** The row of the scheduled mutation that this transaction is, which will end by writing it. */
+  runsAs: ScheduledId | null;
+}
+
+/** One function's run inside a transaction. */
+export interface Execution {
+  scope: TransactionScope;
+  target: Target;
+  random: Random;
+  /** 0 for what the client called; one more for each call inside. */
+  depth: number;
+  /** What the `transactionLimits` of the calls above leave it. */
+  ceilings: Ceilings;
+}

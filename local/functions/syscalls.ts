@@ -1,0 +1,46 @@
+/** What system calls are, and how those fail that nobody implements. What each does is in the files named for them. */
+import type { JSONValue } from "convex/values";
+import { FunctionError } from "./errors.js";
+import type { Target } from "./lookup.js";
+
+/** By operation: `1.0/get`. Arguments come as `convex/server` sends them. */
+export type SyncSyscalls = Record<string, (args: any) => JSONValue>;
+export type AsyncSyscalls = Record<string, (args: any) => Promise<JSONValue>>;
+
+/** Operations of the platform that this backend does not have, by what a developer knows them as. */
+const LEFT_OUT: [RegExp, string][] = [
+  [/^1\.0\/storage|^storage\//, "File storage (ctx.storage)"],
+  [/vectorSearch$/, "Vector search (ctx.vectorSearch)"],
+  [/^1\.0\/signJwt$/, "Signing tokens (ctx.auth.signJwt)"],
+  [/^1\.0\/createServiceToken$|^1\.0\/getServiceUrl$/, "Convex-managed services"],
+  [/^1\.0\/auditLog$/, "The audit log"],
+];
+
+/** Operations that exist, but not for this type of function. */
+const WRITES = /^1\.0\/(insert|shallowMerge|replace|remove|schedule|cancel_job)$/;
+
+export function unknownSyscall(operation: string, { analyzed, address }: Target): Error {
+  const leftOut = LEFT_OUT.find(([pattern]) => pattern.test(operation));
+  if (leftOut !== undefined) {
+    return new Error(
+      `${leftOut[1]} is not supported by the local backend ("${operation}", called by '${address.path}'). ` +
+        `Use a real deployment for it.`,
+    );
+  }
+  if (analyzed.udfType === "Query" && WRITES.test(operation)) {
+    return new Error(`"${operation}" writes, and '${address.path}' is a query. Use a mutation.`);
+  }
+  // `convex/server` looks for the first three words.
+  return new Error(
+    `Unknown async operation "${operation}": the local backend has none of that name for a ${analyzed.udfType.toLowerCase()}.`,
+  );
+}
+
+/** As `convex/server` expects a rejection: the message, and a `ConvexError`'s data in JSON beside it. */
+export function syscallError(error: unknown): Error {
+  const failure = new Error(error instanceof Error ? error.message : String(error));
+  if (error instanceof FunctionError && error.data !== undefined) {
+    Object.assign(failure, { data: error.data });
+  }
+  return failure;
+}

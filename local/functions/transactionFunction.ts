@@ -1,0 +1,37 @@
+/** Runs a query or mutation, and what it calls in turn, inside a transaction that somebody else begins and commits. */
+import type { JSONValue } from "convex/values";
+import { within } from "./budget.js";
+import { databaseReads, databaseWrites } from "./databaseSyscalls.js";
+import { invoke } from "./invoke.js";
+import { commonMetadata, transactionMetrics } from "./metadataSyscalls.js";
+import { nestedCalls } from "./nestedCalls.js";
+import { scheduling } from "./schedulingSyscalls.js";
+import type { Execution, Services } from "./scope.js";
+import type { AsyncSyscalls } from "./syscalls.js";
+import { TransactionHost } from "./transactionHost.js";
+import { checkArguments } from "./values.js";
+
+/** The result is not checked here: when that is due differs between the outermost function and the others. */
+export async function runInTransaction(
+  services: Services,
+  execution: Execution,
+  args: JSONValue,
+): Promise<JSONValue> {
+  const { scope, target } = execution;
+  checkArguments(target, args, scope.tx);
+  const reads = databaseReads(execution);
+  const costly: AsyncSyscalls = {
+    ...reads.async,
+    ...nestedCalls(services, execution, runInTransaction),
+  };
+  if (target.analyzed.udfType === "Mutation") {
+    Object.assign(costly, databaseWrites(execution), scheduling(services, execution));
+  }
+  const operations: AsyncSyscalls = {
+    ...within(execution.ceilings, scope, costly),
+    ...commonMetadata(services, scope.request, target, scope.deployment),
+    ...transactionMetrics(scope),
+  };
+  const host = new TransactionHost(services, execution, reads.sync, operations);
+  return invoke(services.sandboxes, target, host, args, scope.request.requestId);
+}

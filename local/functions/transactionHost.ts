@@ -1,0 +1,148 @@
+/**
+ * The host of a query or mutation: frozen time, seeded randomness, system calls one at a time, no effects.
+ *
+ * Everything here must give the same answers when the function runs again with the same seed on the same snapshot.
+ */
+import type { JSONValue } from "convex/values";
+import type { Timer } from "../environment.js";
+import { FunctionError, PlatformError } from "./errors.js";
+import { Fifo } from "./fifo.js";
+import type { Effects } from "./host.js";
+import type { CallHost } from "./invoke.js";
+import type { Execution, Services } from "./scope.js";
+import type { AsyncSyscalls, SyncSyscalls } from "./syscalls.js";
+import { syscallError, unknownSyscall } from "./syscalls.js";
+import type { LogLine } from "./types.js";
+
+/**
+ * When nothing was outstanding for so long, nothing will ever settle the function. The platform knows at once, since it
+ * drives the event loop itself; here it is a matter of patience, long enough that a slow machine is never mistaken.
+ */
+const NEVER_RESOLVES_AFTER_MS = 10_000;
+
+export class TransactionHost implements CallHost {
+  readonly aborted: Promise<never>;
+  #abort!: (reason: unknown) => void;
+  #failure: { reason: unknown } | null = null;
+  readonly #queue = new Fifo();
+  /** What the function may be waiting for. */
+  #outstanding = 0;
+  /** Anything that ever began, to tell a still function from a busy one. */
+  #began = 0;
+  #watch: Timer | null = null;
+  readonly #startedAt: number;
+
+  constructor(
+    private readonly services: Services,
+    private readonly execution: Execution,
+    private readonly sync: SyncSyscalls,
+    private readonly async: AsyncSyscalls,
+  ) {
+    this.#startedAt = services.env.now();
+    this.aborted = new Promise((_, reject) => (this.#abort = reject));
+    // Nobody may be listening when it is used, and it is no bug when nobody is.
+    this.aborted.catch(() => {});
+    this.#watchForStandstill();
+  }
+
+  now(): number {
+    const { scope } = this.execution;
+    scope.observed.time = true;
+    return scope.now;
+  }
+
+  /** Stands still in queries, which are cached; a mutation may measure itself. */
+  performanceNow(): number {
+    if (this.execution.target.analyzed.udfType === "Query") return 0;
+    return this.services.env.now() - this.#startedAt;
+  }
+
+  random(): number {
+    return this.execution.random.next();
+  }
+
+  randomBytes(length: number): Uint8Array {
+    return this.execution.random.bytes(length);
+  }
+
+  log(level: LogLine["level"], text: string): void {
+    const { scope, target } = this.execution;
+    scope.logs.push({
+      level,
+      text: `[${level}] ${text}`,
+      at: this.services.env.now(),
+      ...target.address,
+    });
+  }
+
+  syscall(operation: string, args: string): string {
+    const run = this.sync[operation];
+    if (run === undefined) throw unknownSyscall(operation, this.execution.target);
+    return JSON.stringify(run(JSON.parse(args)));
+  }
+
+  asyncSyscall(operation: string, args: string): Promise<string> {
+    const run = this.async[operation];
+    if (run === undefined) return Promise.reject(unknownSyscall(operation, this.execution.target));
+    const answer = this.track(this.#queue.run(() => run(JSON.parse(args)))).then(
+      (value: JSONValue) => JSON.stringify(value),
+      (error: unknown) => {
+        // What the platform fails at ends the whole function: it cannot be caught and so cannot be half done.
+        if (error instanceof PlatformError) this.#fail(error);
+        throw syscallError(error);
+      },
+    );
+    // Whether it is awaited inside is seen there: `convex/server` wraps it in a promise of the sandbox.
+    answer.catch(() => {});
+    return answer;
+  }
+
+  jsSyscall(operation: string): Promise<unknown> {
+    return Promise.reject(unknownSyscall(operation, this.execution.target));
+  }
+
+  effects(what: string): Effects {
+    throw new Error(
+      `Can't use ${what} in queries and mutations. Please consider using an action. ` +
+        `See https://docs.convex.dev/functions/actions for more details.`,
+    );
+  }
+
+  rejected(reason: unknown): void {
+    this.#fail(reason);
+  }
+
+  track<T>(work: Promise<T>): Promise<T> {
+    this.#outstanding++;
+    this.#began++;
+    const done = () => void this.#outstanding--;
+    work.then(done, done);
+    return work;
+  }
+
+  async settle(): Promise<boolean> {
+    await this.#queue.idle();
+    // Node reports what was rejected and not handled only when the microtasks are done: before that, nobody else may
+    // have this sandbox, or be told that all went well.
+    await this.services.env.pause();
+    this.#watch?.cancel();
+    if (this.#failure !== null) throw this.#failure.reason;
+    return this.#outstanding === 0;
+  }
+
+  #fail(reason: unknown): void {
+    this.#failure ??= { reason };
+    this.#queue.close(new FunctionError("The function was aborted."));
+    this.#abort(reason);
+  }
+
+  #watchForStandstill(): void {
+    const began = this.#began;
+    this.#watch = this.services.env.timer(NEVER_RESOLVES_AFTER_MS, () => {
+      if (this.#outstanding === 0 && this.#began === began) {
+        return this.#fail(new FunctionError("Returned promise will never resolve"));
+      }
+      this.#watchForStandstill();
+    });
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * What runs an app's functions, as the server (`local/server`) and the push (`local/push`) see it.
+ */
+import type { JSONValue, Value } from "convex/values";
+import type { Namespace, ReadSet, SchemaChange, TableSpec, Ts } from "../engine/types.js";
+
+export type UdfType = "Query" | "Mutation" | "Action";
+export type Visibility = "public" | "internal";
+
+/** A module as the CLI bundled it. Paths are the CLI's: `lib.js`, `_deps/ABC.js`, `jobs/tiles.js`. */
+export interface ModuleSource {
+  path: string;
+  source: string;
+  sourceMap?: string;
+  environment: "isolate" | "node";
+}
+
+export interface AnalyzedFunction {
+  name: string;
+  udfType: UdfType;
+  visibility: Visibility;
+  /** JSON validators as `exportArgs()` and `exportReturns()` give them. */
+  args: string;
+  returns: string;
+  /** Line in the source, as far as known. */
+  line?: number;
+}
+
+/** What a component definition became after it was pushed and checked. */
+export interface ComponentDefinition {
+  /** The CLI's definition path: `""` for the app. */
+  path: string;
+  modules: Map<string, ModuleSource>;
+  /** By module path; modules without functions have an empty list. */
+  functions: Map<string, AnalyzedFunction[]>;
+  tables: TableSpec[];
+  schemaValidation: boolean;
+}
+
+/** A mounted component: the app is the one at `""`. */
+export interface ComponentInstance {
+  namespace: Namespace;
+  definition: ComponentDefinition;
+  /** Child name to its namespace. */
+  children: Map<string, Namespace>;
+  /** What `process.env` holds inside. */
+  env: Map<string, string>;
+}
+
+/** Everything one push makes visible at once. Immutable: the next push makes another. */
+export interface Deployment {
+  instances: Map<Namespace, ComponentInstance>;
+}
+
+/** A function's address: `path` is `module:export` (`jobs/tiles:list`). */
+export interface FunctionAddress {
+  namespace: Namespace;
+  path: string;
+}
+
+export interface LogLine {
+  level: "DEBUG" | "LOG" | "INFO" | "WARN" | "ERROR";
+  /** As clients get them: `[LOG] 'text' 3`. */
+  text: string;
+  at: number;
+  namespace: Namespace;
+  path: string;
+}
+
+export type Identity = { kind: "none" } | { kind: "admin" };
+
+export interface CallOptions {
+  identity: Identity;
+  /** Refuses what is internal. Clients: true; admin, scheduler, nested calls: false. */
+  publicOnly: boolean;
+  requestId: string;
+}
+
+/** How a function ended, when it is the app's doing. What is the platform's doing is thrown as `PlatformError`. */
+export type FunctionResult =
+  | { ok: true; value: JSONValue; logs: string[] }
+  | { ok: false; message: string; data?: JSONValue; logs: string[] };
+
+export type QueryResult = FunctionResult & { ts: Ts; reads: ReadSet; readsTime: boolean };
+
+export interface RunnerOptions {
+  /** How many scheduled functions run at once. Defaults to 8, as on the smallest deployment class. */
+  scheduledParallelism?: number;
+  /** What `ctx.meta.getDeploymentMetadata()` tells. Defaults to "local" and "s16". */
+  deploymentName?: string;
+  deploymentClass?: "s16" | "s256" | "d1024" | "d2048";
+}
+
+export interface FunctionRunner {
+  readonly deployment: Deployment;
+  /** Makes a push visible, all at once, and its schemas with it. When they are refused, nothing has changed. */
+  install(deployment: Deployment, schemas?: readonly SchemaChange[]): Promise<void>;
+  /**
+   * `args` is the JSON encoding of the arguments' object. Runs at the snapshot that is the latest when it is called, so
+   * all queries asked for without waiting in between see the same one; `ts` names it. Served from a cache while its
+   * read set is unwritten.
+   */
+  query(address: FunctionAddress, args: JSONValue, options: CallOptions): Promise<QueryResult>;
+  /**
+   * `session`: the platform records a client's mutation in its own transaction, so even one that writes nothing is
+   * validated. Up to 5 attempts, then `PlatformError` with code `OptimisticConcurrencyControlFailure`.
+   */
+  mutation(
+    address: FunctionAddress,
+    args: JSONValue,
+    options: CallOptions & { source?: string; session?: boolean },
+  ): Promise<FunctionResult & { ts: Ts }>;
+  action(address: FunctionAddress, args: JSONValue, options: CallOptions): Promise<FunctionResult>;
+  /** What type a function is; `null` when there is none. */
+  find(address: FunctionAddress): AnalyzedFunction | null;
+  /** Every line that functions log, for the server's log and `stream_function_logs`. */
+  onLog(listener: (line: LogLine) => void): () => void;
+  /** Every function execution that ended, for `stream_function_logs` and statistics. */
+  onCompletion(listener: (completion: Completion) => void): () => void;
+  /** Stops the scheduler and refuses new calls; running ones are waited for up to `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface Completion {
+  address: FunctionAddress;
+  udfType: UdfType;
+  requestId: string;
+  startedAt: number;
+  durationMs: number;
+  error?: string;
+  logs: LogLine[];
+  /** Attempts that lost to another transaction. */
+  conflicts: number;
+  cached: boolean;
+  /** Called by the scheduler, not by a client or another function. */
+  scheduled: boolean;
+}
+
+/** The platform refuses or fails: HTTP status and code as the real backend answers. */
+export interface PlatformErrorInfo {
+  status: number;
+  code: string;
+  message: string;
+}
+
+/** Values that cross between functions inside one transaction may hold the commit timestamp's placeholder. */
+export type CrossingValue = Value;
+
+/**
+ * A `vm` context with the platform's globals, holding the modules of one component. `local/functions/sandbox.ts`
+ * exports `createSandbox(modules, options): Sandbox`; the push uses it to evaluate definitions, schemas and functions.
+ */
+export interface Sandbox {
+  /** Evaluates a module (once a sandbox) and gives its exports. */
+  import(path: string): Promise<Record<string, unknown>>;
+}
