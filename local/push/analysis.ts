@@ -1,0 +1,84 @@
+/** Finds the functions that pushed modules export: type, visibility, validators. */
+import type { AnalyzedFunction, ModuleSource, UdfType } from "../functions/types.js";
+import { describe, failure } from "./failures.js";
+import type { Importer } from "./importing.js";
+
+/** The properties by which `query`, `mutation`, `action` and their internal kin mark what they return. */
+interface FunctionMarks {
+  isQuery?: boolean;
+  isMutation?: boolean;
+  isAction?: boolean;
+  isPublic?: boolean;
+  isInternal?: boolean;
+  exportArgs?: () => string;
+  exportReturns?: () => string;
+}
+
+export async function analyzeModules(
+  modules: Map<string, ModuleSource>,
+  component: string,
+  importer: Importer,
+): Promise<Map<string, AnalyzedFunction[]>> {
+  const functions = new Map<string, AnalyzedFunction[]>();
+  const importable = importer(modules);
+  for (const path of modules.keys()) {
+    if (!mayHoldFunctions(path)) continue;
+    const what = component === "" ? path : `${path} of component ${component}`;
+    const exports = await importable.import(path, what);
+    refuseCrons(path, exports);
+    functions.set(path, functionsOf(exports, what));
+  }
+  return functions;
+}
+
+/** Chunks that several modules share hold no functions, and `auth.config` is configuration. */
+function mayHoldFunctions(path: string): boolean {
+  return !path.startsWith("_deps/") && path !== "auth.config.js";
+}
+
+function functionsOf(exports: Record<string, unknown>, what: string): AnalyzedFunction[] {
+  const functions: AnalyzedFunction[] = [];
+  for (const [name, value] of Object.entries(exports)) {
+    if (typeof value !== "function") continue;
+    const marks = value as FunctionMarks;
+    const udfType = typeOf(marks);
+    if (udfType === null) continue;
+    try {
+      functions.push({
+        name,
+        udfType,
+        visibility: marks.isPublic ? "public" : "internal",
+        args: marks.exportArgs?.() ?? ANY_VALIDATOR,
+        returns: marks.exportReturns?.() ?? NO_VALIDATOR,
+      });
+    } catch (thrown) {
+      throw failure(
+        "InvalidModules",
+        `Failed to analyze ${what}: the validators of "${name}" cannot be read. ${describe(thrown)}`,
+      );
+    }
+  }
+  return functions.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+const ANY_VALIDATOR = JSON.stringify({ type: "any" });
+const NO_VALIDATOR = "null";
+
+function typeOf(marks: FunctionMarks): UdfType | null {
+  if (marks.isQuery) return "Query";
+  if (marks.isMutation) return "Mutation";
+  if (marks.isAction) return "Action";
+  return null;
+}
+
+/** Crons that never run would be found out late and by accident; nobody calls them, so the push is the place to say it. */
+function refuseCrons(path: string, exports: Record<string, unknown>): void {
+  const crons = exports["default"] as { isCrons?: boolean; export?: () => string } | undefined;
+  if (path !== "crons.js" || crons?.isCrons !== true) return;
+  if (crons.export?.() === "{}") return;
+  throw failure(
+    "UnsupportedByLocalBackend",
+    `${path}: cron jobs are not supported by the local backend yet. ` +
+      `Leave crons.ts out locally, or schedule with ctx.scheduler.`,
+  );
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import type { Definition, EnvDeclaration } from "./definitions.js";
+import { appEnvironment, changeEnvironment, componentEnvironment } from "./environment.js";
+
+const builtin = new Map([["CONVEX_CLOUD_URL", "http://here"]]);
+
+describe("environment variables", () => {
+  test("a component sees what it declares and is bound, not what the app has", () => {
+    const parent = new Map([
+      ["SECRET", "s"],
+      ["REGION", "eu"],
+    ]);
+    const env = componentEnvironment(
+      definition("kid", { PLACE: {}, MODE: {} }),
+      [
+        ["PLACE", { type: "envVar", name: "REGION" }],
+        ["MODE", { type: "value", value: "fast" }],
+      ],
+      parent,
+      builtin,
+    );
+    expect(Object.fromEntries(env)).toEqual({
+      PLACE: "eu",
+      MODE: "fast",
+      CONVEX_CLOUD_URL: "http://here",
+    });
+  });
+
+  test("a component that is given what it does not declare refuses, and says what it declares", () => {
+    expect(() =>
+      componentEnvironment(
+        definition("kid", { PLACE: { optional: true } }),
+        [["PALCE", { type: "value", value: "x" }]],
+        new Map(),
+        builtin,
+      ),
+    ).toThrow("which it does not declare. It declares: PLACE.");
+  });
+
+  test("declared variables without a value are all named, in the sentence the CLI reads", () => {
+    const app = definition("", { A: {}, B: {}, C: { optional: true } });
+    expect(() => appEnvironment(app, new Map(), builtin)).toThrow(/are not set: A, B\./);
+  });
+
+  test("changes apply to a copy, so that a refused change leaves all as it was", () => {
+    const current = new Map([["A", "1"]]);
+    expect(() =>
+      changeEnvironment(
+        current,
+        [
+          { name: "A", value: null },
+          { name: "not a name", value: "x" },
+        ],
+        builtin,
+      ),
+    ).toThrow("cannot be an environment variable's name");
+    expect(current.get("A")).toBe("1");
+  });
+
+  test("built-in variables cannot be set", () => {
+    const change = [{ name: "CONVEX_CLOUD_URL", value: "http://elsewhere" }];
+    expect(() => changeEnvironment(new Map(), change, builtin)).toThrow("is built in");
+  });
+});
+
+function definition(path: string, env: Record<string, { optional?: true }>): Definition {
+  const declarations = Object.entries(env).map(([name, options]): [string, EnvDeclaration] => [
+    name,
+    { type: "value", value: '{"type":"string"}', ...options },
+  ]);
+  return {
+    path,
+    definitionType: path === "" ? { type: "app" } : { type: "childComponent", name: path },
+    childComponents: [],
+    httpMounts: {},
+    envVars: declarations,
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * Environment variables: the deployment's own, and what each mounted component sees of them.
+ *
+ * The app sees all of them. A component sees what it declares and its parent binds, nothing else.
+ */
+import type { EnvDeclaration, Definition } from "./definitions.js";
+import { failure } from "./failures.js";
+
+export type EnvironmentVariables = ReadonlyMap<string, string>;
+
+/** `CONVEX_CLOUD_URL` and `CONVEX_SITE_URL`, which every app and component has. */
+export type BuiltinVariables = EnvironmentVariables;
+
+export interface EnvironmentChange {
+  name: string;
+  /** `null` removes the variable. */
+  value: string | null;
+}
+
+/** The platform's bounds: names are identifiers of at most 40 characters, values have at most 8 KiB. */
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;
+const MAX_VALUE_BYTES = 8192;
+
+export function changeEnvironment(
+  current: EnvironmentVariables,
+  changes: EnvironmentChange[],
+  builtin: BuiltinVariables,
+): Map<string, string> {
+  const changed = new Map(current);
+  for (const { name, value } of changes) {
+    if (value === null) {
+      changed.delete(name);
+      continue;
+    }
+    checkVariable(name, value, builtin);
+    changed.set(name, value);
+  }
+  return changed;
+}
+
+function checkVariable(name: string, value: string, builtin: BuiltinVariables): void {
+  if (!NAME.test(name)) {
+    throw failure(
+      "InvalidEnvironmentVariable",
+      `"${name}" cannot be an environment variable's name. ` +
+        `It must begin with a letter or underscore and have at most 40 letters, digits and underscores.`,
+    );
+  }
+  if (builtin.has(name)) {
+    throw failure(
+      "InvalidEnvironmentVariable",
+      `Environment variable ${name} is built in and cannot be set.`,
+    );
+  }
+  if (Buffer.byteLength(value) > MAX_VALUE_BYTES) {
+    throw failure(
+      "InvalidEnvironmentVariable",
+      `Environment variable ${name} has ${Buffer.byteLength(value)} bytes; at most ${MAX_VALUE_BYTES} are allowed.`,
+    );
+  }
+}
+
+/** What `process.env` holds in the app. Throws when a declared variable that is not optional has no value. */
+export function appEnvironment(
+  definition: Definition,
+  variables: EnvironmentVariables,
+  builtin: BuiltinVariables,
+): Map<string, string> {
+  requireDeclared(definition.envVars, variables, "convex.config.ts");
+  return new Map([...variables, ...builtin]);
+}
+
+/** What `process.env` holds in a mounted component: literals, and references to variables of its parent. */
+export function componentEnvironment(
+  definition: Definition,
+  bindings: [string, { type: "value"; value: string } | { type: "envVar"; name: string }][],
+  parent: EnvironmentVariables,
+  builtin: BuiltinVariables,
+): Map<string, string> {
+  const declared = new Map(definition.envVars);
+  const bound = new Map<string, string>();
+  for (const [name, binding] of bindings) {
+    if (!declared.has(name)) {
+      throw failure(
+        "InvalidDefinition",
+        `Component ${definition.path} is given the environment variable ${name}, which it does not declare. ` +
+          `It declares: ${[...declared.keys()].join(", ") || "none"}.`,
+      );
+    }
+    const value = binding.type === "value" ? binding.value : parent.get(binding.name);
+    if (value !== undefined) bound.set(name, value);
+  }
+  requireDeclared(definition.envVars, bound, `component ${definition.path}`);
+  return new Map([...bound, ...builtin]);
+}
+
+function requireDeclared(
+  declarations: [string, EnvDeclaration][],
+  variables: EnvironmentVariables,
+  where: string,
+): void {
+  const missing = declarations
+    .filter(([name, declaration]) => !declaration.optional && !variables.has(name))
+    .map(([name]) => name);
+  if (missing.length === 0) return;
+  // The CLI picks the names out of this sentence, up to the full stop.
+  throw failure(
+    "MissingEnvironmentVariables",
+    `Environment variables declared as required in ${where} are not set: ${missing.join(", ")}.`,
+  );
+}

@@ -1,0 +1,227 @@
+/**
+ * The push, step by step, as the CLI takes it: start (evaluate, nothing visible), wait for the schema (check the rows),
+ * finish (everything visible at once). It also keeps the environment variables, since they are part of what is
+ * deployed.
+ *
+ * Code generation is a push that stops after start, so a started push costs nothing but memory until it is forgotten.
+ */
+import type { Database } from "../engine/types.js";
+import { Fifo } from "../functions/fifo.js";
+import type { Deployment, FunctionRunner, ModuleSource } from "../functions/types.js";
+import { indexDifferences, pushDifference, type PushDifference } from "./differences.js";
+import {
+  changeEnvironment,
+  type EnvironmentChange,
+  type EnvironmentVariables,
+} from "./environment.js";
+import { evaluate } from "./evaluation.js";
+import { describe, failure } from "./failures.js";
+import { hashesOf } from "./hashes.js";
+import { sandboxImporter } from "./importing.js";
+import { checkedTree, mount, type EvaluatedDefinitions } from "./mounting.js";
+import { notesOn } from "./notes.js";
+import { parsePushRequest } from "./request.js";
+import { checkSchemas, schemasOf, type SchemaStatus } from "./schemas.js";
+
+/** A push that was started and not finished. */
+interface PendingPush {
+  definitions: EvaluatedDefinitions;
+  deployment: Deployment;
+  functions: string;
+  /** The generation it was started on: if another push or an environment change came first, it must start again. */
+  generation: number;
+}
+
+/** Started pushes that nobody finishes (code generation) are forgotten, oldest first. */
+const MAX_PENDING_PUSHES = 16;
+
+export interface PusherOptions {
+  database: Database;
+  runner: FunctionRunner;
+  /** Variables that are set from the outset, as if by `convex env set`. */
+  environment?: Record<string, string>;
+  /** Where clients reach the backend and its HTTP actions. */
+  urls: { cloud: string; site: string };
+  /** Told, after a push, what of it has no effect here. */
+  onNote?: (note: string) => void;
+}
+
+export class Pusher {
+  readonly #options: PusherOptions;
+  readonly #builtin: EnvironmentVariables;
+  readonly #pending = new Map<string, PendingPush>();
+  readonly #installed = new Set<() => void>();
+  /** What changes the deployment goes one at a time: each builds on what the one before has left. */
+  readonly #changes = new Fifo();
+  #definitions: EvaluatedDefinitions = new Map();
+  #functions = "convex/";
+  #variables: EnvironmentVariables;
+  #generation = 0;
+  #started = 0;
+
+  constructor(options: PusherOptions) {
+    this.#options = options;
+    this.#builtin = new Map([
+      ["CONVEX_CLOUD_URL", options.urls.cloud],
+      ["CONVEX_SITE_URL", options.urls.site],
+    ]);
+    const initial = Object.entries(options.environment ?? {});
+    this.#variables = changeEnvironment(
+      new Map(),
+      initial.map(([name, value]) => ({ name, value })),
+      this.#builtin,
+    );
+  }
+
+  get variables(): EnvironmentVariables {
+    return this.#variables;
+  }
+
+  /** Calls back whenever other code or other variables have become visible. Returns the way to stop. */
+  onInstalled(listener: () => void): () => void {
+    this.#installed.add(listener);
+    return () => this.#installed.delete(listener);
+  }
+
+  /** What the app consists of, so that the CLI sends only modules that changed. */
+  configHashes(): unknown {
+    return {
+      config: { functions: this.#functions },
+      moduleHashes: hashesOf(this.#appModules.values()).map(({ path, environment, sha256 }) => ({
+        path,
+        environment,
+        hash: sha256,
+      })),
+      nodeDependencies: [],
+    };
+  }
+
+  async start(body: unknown): Promise<unknown> {
+    const request = parsePushRequest(body);
+    const generation = this.#generation;
+    const importer = sandboxImporter(new Map([...this.#variables, ...this.#builtin]));
+    const { definitions, analysis } = await evaluate(request, importer, this.#appModules);
+    const deployment = mount(definitions, this.#variables, this.#builtin);
+    const id = String(++this.#started);
+    this.#remember(id, { definitions, deployment, functions: request.functions, generation });
+    return {
+      environmentVariables: Object.fromEntries(this.#variables),
+      externalDepsId: null,
+      componentDefinitionPackages: {},
+      appAuth: [],
+      analysis,
+      app: checkedTree(definitions),
+      schemaChange: this.#schemaChange(id, deployment),
+    };
+  }
+
+  /** What `convex deploy` asks before it pushes: which indexes would change. */
+  async evaluate(body: unknown): Promise<unknown> {
+    const request = parsePushRequest(body);
+    const importer = sandboxImporter(new Map([...this.#variables, ...this.#builtin]));
+    const { definitions } = await evaluate(request, importer, this.#appModules);
+    const deployment = mount(definitions, this.#variables, this.#builtin);
+    return { schemaChange: this.#schemaChange("", deployment) };
+  }
+
+  async waitForSchema(body: unknown): Promise<SchemaStatus> {
+    const push = this.#find((body as { schemaChange?: unknown }).schemaChange);
+    if (push.generation !== this.#generation) return { type: "raceDetected" };
+    return checkSchemas(this.#options.database, push.deployment);
+  }
+
+  finish(body: unknown): Promise<PushDifference> {
+    return this.#changes.run(() => this.#finish(body));
+  }
+
+  async #finish(body: unknown): Promise<PushDifference> {
+    const { startPush, dryRun } = body as {
+      startPush?: { schemaChange?: unknown };
+      dryRun?: boolean;
+    };
+    const push = this.#find(startPush?.schemaChange);
+    if (push.generation !== this.#generation) {
+      throw failure(
+        "RaceDetected",
+        "Functions or environment variables changed while this push was on its way. Push again.",
+      );
+    }
+    const difference = pushDifference(this.#options.runner.deployment, push.deployment);
+    if (dryRun === true) return difference;
+    await this.#install(push.deployment);
+    // Of two pushes that finish together, the second is told to start again.
+    this.#generation++;
+    this.#definitions = push.definitions;
+    this.#functions = push.functions;
+    this.#pending.clear();
+    this.#announce();
+    for (const note of notesOn(this.#appModules)) this.#options.onNote?.(note);
+    return difference;
+  }
+
+  changeEnvironment(changes: EnvironmentChange[]): Promise<void> {
+    return this.#changes.run(() => this.#changeEnvironment(changes));
+  }
+
+  async #changeEnvironment(changes: EnvironmentChange[]): Promise<void> {
+    const variables = changeEnvironment(this.#variables, changes, this.#builtin);
+    if (this.#definitions.size > 0) {
+      const deployment = mount(this.#definitions, variables, this.#builtin);
+      await this.#options.runner.install(deployment);
+    }
+    // Pushes that were evaluated with the old variables must start again.
+    this.#generation++;
+    this.#variables = variables;
+    this.#announce();
+  }
+
+  /**
+   * Rows are checked again, since functions went on writing after `wait_for_schema`. Tables, indexes and code of all
+   * instances become visible in one step, or none does: no code ever meets another push's indexes.
+   */
+  async #install(deployment: Deployment): Promise<void> {
+    const status = await checkSchemas(this.#options.database, deployment);
+    if (status.type === "failed") throw failure("InvalidSchema", status.error);
+    try {
+      await this.#options.runner.install(deployment, schemasOf(deployment));
+    } catch (error) {
+      throw failure("InvalidSchema", describe(error));
+    }
+  }
+
+  get #appModules(): ReadonlyMap<string, ModuleSource> {
+    return this.#definitions.get("")?.component.modules ?? new Map();
+  }
+
+  #schemaChange(id: string, deployment: Deployment): unknown {
+    return {
+      allocatedComponentIds: {},
+      schemaIds: {},
+      indexDiffs: indexDifferences(this.#options.runner.deployment, deployment),
+      // The CLI hands this object back unread: it is how a later step finds its push.
+      pushId: id,
+    };
+  }
+
+  #remember(id: string, push: PendingPush): void {
+    this.#pending.set(id, push);
+    for (const oldest of this.#pending.keys()) {
+      if (this.#pending.size <= MAX_PENDING_PUSHES) break;
+      this.#pending.delete(oldest);
+    }
+  }
+
+  #find(schemaChange: unknown): PendingPush {
+    const id = (schemaChange as { pushId?: unknown } | undefined)?.pushId;
+    const push = typeof id === "string" ? this.#pending.get(id) : undefined;
+    if (push) return push;
+    throw failure(
+      "RaceDetected",
+      "This push is not known (any more): another push was finished, or the backend was started again. Push again.",
+    );
+  }
+
+  #announce(): void {
+    for (const listener of this.#installed) listener();
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Evaluates a pushed `schema.ts` into what the CLI wants to know of it (for `_generated/dataModel`) and into what the
+ * engine keeps (tables, indexes, validators).
+ */
+import type { TableSpec } from "../engine/types.js";
+import type { ModuleSource } from "../functions/types.js";
+import { describe, failure } from "./failures.js";
+import type { Importer } from "./importing.js";
+
+export interface AnalyzedIndex {
+  indexDescriptor: string;
+  fields: string[];
+}
+
+/** One table as `defineSchema(…).export()` describes it. */
+export interface AnalyzedTable {
+  tableName: string;
+  indexes: AnalyzedIndex[];
+  searchIndexes: unknown[];
+  vectorIndexes: unknown[];
+  documentType: unknown;
+}
+
+export interface AnalyzedSchema {
+  tables: AnalyzedTable[];
+  schemaValidation: boolean;
+}
+
+export async function evaluateSchema(
+  module: ModuleSource,
+  component: string,
+  importer: Importer,
+): Promise<AnalyzedSchema> {
+  const what = component === "" ? "schema.ts" : `schema.ts of component ${component}`;
+  const exports = await importer(new Map([[module.path, module]])).import(module.path, what);
+  const schema = exports["default"] as { export?: () => string } | undefined;
+  if (typeof schema?.export !== "function") {
+    throw failure(
+      "InvalidSchema",
+      `${what} must export a schema by default: export default defineSchema({ … }).`,
+    );
+  }
+  let analyzed: AnalyzedSchema;
+  try {
+    analyzed = JSON.parse(schema.export()) as AnalyzedSchema;
+  } catch (error) {
+    throw failure("InvalidSchema", `Failed to evaluate ${what}: ${describe(error)}`);
+  }
+  for (const table of analyzed.tables) checkTable(table, what);
+  return analyzed;
+}
+
+function checkTable(table: AnalyzedTable, what: string): void {
+  if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(table.tableName) || table.tableName.length > 64) {
+    throw failure(
+      "InvalidSchema",
+      `In ${what}: "${table.tableName}" cannot be a table's name. ` +
+        `It must begin with a letter and have at most 64 letters, digits and underscores.`,
+    );
+  }
+  const names = new Set(["by_id", "by_creation_time"]);
+  for (const index of table.indexes) {
+    const where = `In ${what}: index "${index.indexDescriptor}" of table "${table.tableName}"`;
+    if (names.has(index.indexDescriptor)) {
+      throw failure("InvalidSchema", `${where} exists twice, or is the name of a built-in index.`);
+    }
+    names.add(index.indexDescriptor);
+    if (index.fields.length === 0 || index.fields.length > 16) {
+      throw failure(
+        "InvalidSchema",
+        `${where} must have 1 to 16 fields, but has ${index.fields.length}.`,
+      );
+    }
+    if (index.fields.includes("_creationTime")) {
+      throw failure(
+        "InvalidSchema",
+        `${where} names _creationTime, which every index ends with of itself. Leave it out.`,
+      );
+    }
+    if (new Set(index.fields).size !== index.fields.length) {
+      throw failure("InvalidSchema", `${where} names a field twice: ${index.fields.join(", ")}.`);
+    }
+  }
+}
+
+/** What the engine keeps: search, vector and staged indexes are left out, and a query that asks for one fails there. */
+export function toTables(schema: AnalyzedSchema | null): TableSpec[] {
+  return (schema?.tables ?? []).map((table) => ({
+    name: table.tableName,
+    indexes: table.indexes.map((index) => ({ name: index.indexDescriptor, fields: index.fields })),
+    ...(schema?.schemaValidation ? { documentType: table.documentType } : {}),
+  }));
+}
