@@ -1,0 +1,134 @@
+/**
+ * The local backend as one thing to start and stop: the engine, the functions that run on it, the push, and the server
+ * that the official CLI and the official clients talk to. Tests use it in their own process; `main.ts` makes a program
+ * of it.
+ */
+import type { AddressInfo } from "node:net";
+import type { Server } from "node:http";
+import { createDatabase } from "./engine/database.js";
+import type { Database, DatabaseOptions } from "./engine/types.js";
+import { wallEnvironment, type Environment } from "./environment.js";
+import { createFunctionRunner } from "./functions/runner.js";
+import type { FunctionRunner, RunnerOptions } from "./functions/types.js";
+import { Pusher } from "./push/pusher.js";
+import { AdminKey } from "./server/adminKey.js";
+import { createCalls } from "./server/calls.js";
+import { deployRoutes } from "./server/deployRoutes.js";
+import { FunctionLogs } from "./server/functionLogs.js";
+import { functionRoutes } from "./server/functionRoutes.js";
+import { createHttpServer, type Routes } from "./server/http.js";
+import { infoRoutes } from "./server/infoRoutes.js";
+import { CLOSE_GRACE_MS } from "./server/limits.js";
+import { logRoutes } from "./server/logRoutes.js";
+import { printLogs } from "./server/printLogs.js";
+import { attachSocketServer } from "./server/sync/socketServer.js";
+import { createSystemQueries } from "./server/systemQueries.js";
+
+export interface BackendOptions {
+  /** Defaults to 0: any free port. */
+  port?: number;
+  /** Defaults to 127.0.0.1: nobody else on the network gets in. */
+  host?: string;
+  /** Defaults to one made from randomness, another at each start. */
+  adminKey?: string;
+  /** Time, waiting and randomness. Defaults to the wall clock and the operating system's. */
+  env?: Environment;
+  /** Variables that functions see in `process.env` from the first push on, as if by `convex env set`. */
+  variables?: Record<string, string>;
+  /** Functions' console output does not go to this process's own. Defaults to false. */
+  quiet?: boolean;
+  database?: DatabaseOptions;
+  runner?: RunnerOptions;
+}
+
+export interface Backend {
+  /** Where clients and the CLI reach it. */
+  readonly url: string;
+  /** Where HTTP actions would be. */
+  readonly siteUrl: string;
+  readonly adminKey: string;
+  readonly database: Database;
+  readonly runner: FunctionRunner;
+  /** Cuts every client's socket, as a bad network would: clients reconnect. */
+  dropConnections(): void;
+  /** Waits for running functions a while, then ends connections. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** Resolves when it listens. Rejects with `EADDRINUSE` when the port is taken. */
+export async function startBackend(options: BackendOptions = {}): Promise<Backend> {
+  const { port = 0, host = "127.0.0.1", env = wallEnvironment, quiet = false } = options;
+  const adminKey = new AdminKey(options.adminKey ?? randomAdminKey(env));
+  const routes: Routes = {};
+  const onCrash = (error: unknown): void => console.error("The local backend failed:", error);
+  const server = createHttpServer(routes, onCrash);
+  // The port first: what functions see as CONVEX_CLOUD_URL holds it. Until routes are there, nobody knows the port.
+  const url = await listen(server, port, host);
+  const urls = { cloud: url, site: `${url}/http` };
+
+  const database = createDatabase(env, options.database);
+  const runner = createFunctionRunner(env, database, options.runner ?? {});
+  const pusher = new Pusher({
+    database,
+    runner,
+    urls,
+    environment: options.variables ?? {},
+    onNote: (note) => quiet || console.warn(note),
+  });
+  const calls = createCalls(runner, createSystemQueries(database, runner, pusher));
+  const logs = new FunctionLogs(env, runner);
+  if (!quiet) printLogs(runner);
+  Object.assign(
+    routes,
+    infoRoutes(),
+    functionRoutes(calls, adminKey, database),
+    deployRoutes(pusher, adminKey, urls),
+    logRoutes(logs, adminKey),
+  );
+  const sockets = attachSocketServer(server, {
+    env,
+    database,
+    calls,
+    adminKey,
+    onCrash,
+    onInstalled: (listener) => pusher.onInstalled(listener),
+  });
+
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await runner.stop(CLOSE_GRACE_MS);
+    sockets.close();
+    logs.close();
+    // Whoever waited for logs is answered before the connections are cut.
+    await env.pause();
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  };
+  return {
+    url,
+    siteUrl: urls.site,
+    adminKey: adminKey.key,
+    database,
+    runner,
+    dropConnections: () => sockets.dropConnections(),
+    close: () => (closing ??= close()),
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      const address = server.address() as AddressInfo;
+      resolve(`http://${host}:${address.port}`);
+    });
+  });
+}
+
+/** In the form of the platform's keys: the deployment's name, a bar, the secret. */
+function randomAdminKey(env: Environment): string {
+  return `conveyor-local|${Buffer.from(env.randomBytes(24)).toString("hex")}`;
+}

@@ -1,0 +1,72 @@
+/** `npm run backend`: the local backend as a program. Options, what is printed, exit codes; the rest is `backend.ts`. */
+import { startBackend, type Backend } from "./backend.js";
+import { HELP, readOptions, type BackendArguments } from "./options.js";
+
+await main();
+
+async function main(): Promise<void> {
+  let args: BackendArguments | "help";
+  try {
+    args = readOptions(process.argv.slice(2));
+  } catch (error) {
+    fail((error as Error).message);
+    return;
+  }
+  if (args === "help") {
+    console.log(HELP);
+    return;
+  }
+  let backend: Backend;
+  try {
+    backend = await startBackend({
+      port: args.port,
+      host: args.host,
+      quiet: args.quiet,
+      ...(args.adminKey === undefined ? {} : { adminKey: args.adminKey }),
+    });
+  } catch (error) {
+    fail(whyNotStarted(error as NodeJS.ErrnoException, args));
+    return;
+  }
+  announce(backend);
+  stopOnSignal(backend);
+}
+
+function whyNotStarted(error: NodeJS.ErrnoException, { port, host }: BackendArguments): string {
+  switch (error.code) {
+    case "EADDRINUSE":
+      return (
+        `Port ${port} on ${host} is taken: another backend may be running. ` +
+        `Stop it, or choose another port: npm run backend -- --port ${port + 1}`
+      );
+    case "EACCES":
+      return `This user may not listen on port ${port}. Choose one above 1023.`;
+    default:
+      return `The local backend could not start: ${error.message}`;
+  }
+}
+
+function announce({ url, adminKey }: Backend): void {
+  console.log(`The local backend listens on ${url}`);
+  console.log(`Admin key: ${adminKey}`);
+  console.log(`\nFor the CLI, in a shell or in .env.local:\n`);
+  console.log(`CONVEX_SELF_HOSTED_URL='${url}'`);
+  console.log(`CONVEX_SELF_HOSTED_ADMIN_KEY='${adminKey}'\n`);
+}
+
+/** The first signal waits for running functions; the second does not. */
+function stopOnSignal(backend: Backend): void {
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    void backend.close().then(() => process.exit(0));
+  };
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
+}
+
+function fail(message: string): void {
+  console.error(message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,116 @@
+import { request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PlatformError } from "../functions/errors.js";
+import { createHttpServer } from "./http.js";
+import { MAX_BODY_BYTES } from "./limits.js";
+
+describe("the HTTP edge", () => {
+  const crashes: unknown[] = [];
+  const server = createHttpServer(
+    {
+      "POST /echo": ({ body }) => ({ body: body ?? null }),
+      "POST /run/*": ({ rest }) => ({ rest }),
+      "GET /text": () => "plain",
+      "GET /busy": () => {
+        throw new PlatformError(503, "TooBusy", "Come again.");
+      },
+      "GET /broken": () => {
+        throw new TypeError("a fault of ours");
+      },
+    },
+    (error) => crashes.push(error),
+  );
+  let url: string;
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => server.close());
+
+  const post = (path: string, body: BodyInit, headers: Record<string, string> = {}) =>
+    fetch(url + path, { method: "POST", body, headers });
+
+  test("reads bodies as the CLI compresses them", async () => {
+    const json = JSON.stringify({ a: "ü" });
+    for (const [encoding, body] of [
+      ["br", brotliCompressSync(json)],
+      ["gzip", gzipSync(json)],
+    ] as const) {
+      const response = await post("/echo", new Uint8Array(body), { "Content-Encoding": encoding });
+      expect(await response.json()).toEqual({ body: { a: "ü" } });
+    }
+  });
+
+  test("says what is wrong with a body that it cannot read", async () => {
+    for (const [body, headers, complaint] of [
+      ["{", {}, "not valid JSON"],
+      ["{}", { "Content-Encoding": "br" }, "not valid br"],
+      ["{}", { "Content-Encoding": "zip" }, "must be br or gzip"],
+    ] as const) {
+      const response = await post("/echo", body, headers);
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({
+        code: "BadRequest",
+        message: expect.stringContaining(complaint) as unknown,
+      });
+    }
+  });
+
+  test("unpacks no more than a body may have: a few bytes could fill the memory", async () => {
+    const bomb = gzipSync(Buffer.alloc(MAX_BODY_BYTES + 1), { level: 9 });
+    expect(bomb.length).toBeLessThan(MAX_BODY_BYTES / 500);
+    const response = await post("/echo", new Uint8Array(bomb), { "Content-Encoding": "gzip" });
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ code: "BodyTooLarge" });
+  });
+
+  test("gives a platform error its status, code and message", async () => {
+    const response = await fetch(`${url}/busy`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({ code: "TooBusy", message: "Come again." });
+  });
+
+  test("reports a fault of its own, and goes on", async () => {
+    const response = await fetch(`${url}/broken`);
+    expect(response.status).toBe(500);
+    expect(await response.json()).toMatchObject({ code: "InternalServerError" });
+    expect(crashes).toEqual([expect.any(TypeError)]);
+    expect(await (await fetch(`${url}/text`)).text()).toBe("plain");
+  });
+
+  test("names what it does not serve, with a status that the CLI does not retry", async () => {
+    const response = await fetch(`${url}/api/import`);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      code: "UnsupportedByLocalBackend",
+      message: expect.stringContaining("GET /api/import") as unknown,
+    });
+  });
+
+  test("takes everything below a path that ends in a star", async () => {
+    expect(await (await post("/run/a/b", "{}")).json()).toEqual({ rest: "a/b" });
+  });
+
+  test("lets pages of any origin call, with the headers they ask for", async () => {
+    // Not by fetch, which keeps `Origin` for itself.
+    const headers = await new Promise<Record<string, unknown>>((resolve, reject) => {
+      const preflight = httpRequest(`${url}/echo`, {
+        method: "OPTIONS",
+        headers: {
+          Origin: "http://localhost:5173",
+          "Access-Control-Request-Headers": "convex-client",
+        },
+      });
+      preflight.on("response", (response) => resolve(response.headers));
+      preflight.on("error", reject);
+      preflight.end();
+    });
+    expect(headers).toMatchObject({
+      "access-control-allow-origin": "http://localhost:5173",
+      "access-control-allow-headers": "convex-client",
+    });
+  });
+});

@@ -1,0 +1,124 @@
+/**
+ * What one client has asked to be done: mutations one at a time in the order they came, actions beside each other.
+ *
+ * When the connection is lost, the mutation that runs goes on, and those that have not begun are dropped: the client
+ * sends them again over its next connection, in order.
+ */
+import { PlatformError } from "../../functions/errors.js";
+import type { FunctionResult, Identity } from "../../functions/types.js";
+import type { Call, Calls } from "../calls.js";
+import { MAX_QUEUED_MUTATIONS, MAX_RUNNING_ACTIONS } from "../limits.js";
+import { encodeTs } from "../timestamps.js";
+import type { FunctionRequest, PlainMessage } from "./messages.js";
+import type { MutationLedger, MutationOutcome } from "./mutationLedger.js";
+
+export interface RequestQueueOptions {
+  calls: Calls;
+  ledger: MutationLedger;
+  reply: (message: PlainMessage) => void;
+  /** The platform refused: the connection ends with it, and the client comes again. */
+  refuse: (error: unknown) => void;
+}
+
+export class RequestQueue {
+  readonly #options: RequestQueueOptions;
+  #mutations: Promise<void> = Promise.resolve();
+  #queuedMutations = 0;
+  #runningActions = 0;
+  #closed = false;
+
+  constructor(options: RequestQueueOptions) {
+    this.#options = options;
+  }
+
+  mutate(sessionId: string, request: FunctionRequest, identity: Identity): void {
+    if (this.#queuedMutations >= MAX_QUEUED_MUTATIONS) {
+      throw overloaded("TooManyConcurrentMutations", "mutations", MAX_QUEUED_MUTATIONS);
+    }
+    this.#queuedMutations++;
+    this.#mutations = this.#mutations.then(async () => {
+      if (this.#closed) return;
+      try {
+        const { calls, ledger, reply } = this.#options;
+        const run = (): Promise<MutationOutcome> =>
+          calls.mutation({ ...toCall(request, identity), session: true });
+        const outcome = await ledger.once(sessionId, request.requestId, run);
+        reply(mutationResponse(request.requestId, outcome));
+      } catch (error) {
+        // The socket takes a moment to close. What waits behind must not overtake: the client sends all of it again.
+        this.#closed = true;
+        this.#options.refuse(error);
+      } finally {
+        this.#queuedMutations--;
+      }
+    });
+  }
+
+  act(request: FunctionRequest, identity: Identity): void {
+    if (this.#runningActions >= MAX_RUNNING_ACTIONS) {
+      throw overloaded("TooManyInflightActionsForSingleClient", "actions", MAX_RUNNING_ACTIONS);
+    }
+    this.#runningActions++;
+    const { calls, reply, refuse } = this.#options;
+    calls
+      .action(toCall(request, identity))
+      .then((result) => reply(actionResponse(request.requestId, result)))
+      .catch(refuse)
+      .finally(() => this.#runningActions--);
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+}
+
+function toCall(request: FunctionRequest, identity: Identity): Call {
+  const { udfPath: path, args, componentPath } = request;
+  return { path, args: args[0] ?? {}, identity, componentPath };
+}
+
+function mutationResponse(requestId: number, outcome: MutationOutcome): PlainMessage {
+  if (!outcome.ok) return failed("MutationResponse", requestId, outcome);
+  return {
+    type: "MutationResponse",
+    requestId,
+    success: true,
+    result: outcome.value,
+    ts: encodeTs(outcome.ts),
+    logLines: outcome.logs,
+  };
+}
+
+function actionResponse(requestId: number, result: FunctionResult): PlainMessage {
+  if (!result.ok) return failed("ActionResponse", requestId, result);
+  return {
+    type: "ActionResponse",
+    requestId,
+    success: true,
+    result: result.value,
+    logLines: result.logs,
+  };
+}
+
+function failed(
+  type: "MutationResponse" | "ActionResponse",
+  requestId: number,
+  result: Extract<FunctionResult, { ok: false }>,
+): PlainMessage {
+  return {
+    type,
+    requestId,
+    success: false,
+    result: result.message,
+    ...(result.data === undefined ? {} : { errorData: result.data }),
+    logLines: result.logs,
+  };
+}
+
+function overloaded(code: string, what: string, limit: number): PlatformError {
+  return new PlatformError(
+    503,
+    code,
+    `One client may have at most ${limit} ${what} on their way. Wait for some to end before calling more.`,
+  );
+}

@@ -1,0 +1,44 @@
+/** For tests: the backend as a program of its own, as `npm run backend` starts it. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export interface Program {
+  child: ChildProcess;
+  /** All that it has written, both streams. */
+  output: { text: string };
+  /** Its exit code, when it has ended. */
+  exited: Promise<number | null>;
+  /** What is written up to and including something. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+export function runProgram(...args: string[]): Program {
+  const main = fileURLToPath(new URL("./main.ts", import.meta.url));
+  const child = spawn(
+    process.execPath,
+    ["--no-warnings", "--experimental-vm-modules", "--import", "tsx", main, ...args],
+    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_OPTIONS: "" } },
+  );
+  const output = { text: "" };
+  const looks = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      output.text += chunk.toString();
+      for (const look of [...looks]) look();
+    });
+  }
+  const exited = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const printed = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = (): void => {
+        const match = pattern.exec(output.text);
+        if (match === null) return;
+        looks.delete(look);
+        resolve(match);
+      };
+      looks.add(look);
+      look();
+      void exited.then(() => reject(new Error(`It ended without ${pattern}:\n${output.text}`)));
+    });
+  return { child, output, exited, printed };
+}
