@@ -1,0 +1,118 @@
+/**
+ * Public functions of one queue for browsers. Each validates, asks the app's `authorize`, and only then acts. An id from
+ * the internet may name a job of another queue, about which this queue's `authorize` has no say: the queue's own
+ * methods treat it as one that names nothing.
+ *
+ * Arguments are declared as `v.any()` where a payload goes: the queue's own check answers with a code and a path,
+ * where the platform's would answer with a sentence.
+ */
+import { mutationGeneric, queryGeneric, type GenericDataModel } from "convex/server";
+import { v } from "convex/values";
+import type { JobId } from "../shared/index.js";
+import type { Queue } from "./queue.js";
+import type { ApiCall, ApiOptions, AuthorizeCtx, QueueFunctions, ValueValidator } from "./types.js";
+import { checkPayload } from "./validate.js";
+
+/** Builds what {@link Queue.api} returns. */
+export function queueFunctions<
+  Name extends string,
+  VPayload extends ValueValidator,
+  VResult extends ValueValidator,
+  DataModel extends GenericDataModel,
+>(
+  queue: Queue<Name, VPayload, VResult, DataModel>,
+  options: ApiOptions<DataModel, VPayload["type"], Name>,
+): QueueFunctions<Name, VPayload["type"], VResult["type"]> {
+  const authorize: Authorize<VPayload["type"], Name> = async (ctx, call) => {
+    await options.authorize(ctx, call);
+  };
+  return {
+    ...enqueueFunctions(queue, authorize),
+    ...watchFunctions(queue, authorize),
+    ...changeFunctions(queue, authorize),
+  };
+}
+
+type Authorize<Payload, Name extends string> = (
+  ctx: AuthorizeCtx<any>,
+  call: ApiCall<Payload, Name>,
+) => Promise<void>;
+
+/** What brings jobs in. */
+function enqueueFunctions<Name extends string, VPayload extends ValueValidator>(
+  queue: Queue<Name, VPayload, any, any>,
+  authorize: Authorize<VPayload["type"], Name>,
+) {
+  return {
+    enqueue: mutationGeneric({
+      args: { payload: v.any() },
+      handler: async (ctx, { payload }) => {
+        checkPayload(queue.name, queue.payload, payload, "payload", ctx.db);
+        await authorize(ctx, { kind: "enqueue", payload });
+        return await queue.enqueue(ctx, payload);
+      },
+    }),
+
+    enqueueBatch: mutationGeneric({
+      args: { payloads: v.array(v.any()) },
+      handler: async (ctx, { payloads }) => {
+        for (const [index, payload] of payloads.entries()) {
+          checkPayload(queue.name, queue.payload, payload, `payloads[${index}]`, ctx.db);
+        }
+        await authorize(ctx, { kind: "enqueueBatch", payloads });
+        return await queue.enqueueBatch(ctx, payloads);
+      },
+    }),
+  };
+}
+
+/** What pages subscribe to. */
+function watchFunctions<Name extends string, VResult extends ValueValidator>(
+  queue: Queue<Name, any, VResult, any>,
+  authorize: Authorize<any, Name>,
+) {
+  return {
+    status: queryGeneric({
+      args: { id: v.string() },
+      handler: async (ctx, args) => {
+        const id = args.id as JobId<Name>;
+        await authorize(ctx, { kind: "status", id });
+        return await queue.status(ctx, id);
+      },
+    }),
+
+    counts: queryGeneric({
+      args: { limit: v.optional(v.number()) },
+      handler: async (ctx, args) => {
+        await authorize(ctx, { kind: "counts" });
+        return await queue.counts(ctx, args);
+      },
+    }),
+  };
+}
+
+/** What changes a job that is there. */
+function changeFunctions<Name extends string>(
+  queue: Queue<Name, any, any, any>,
+  authorize: Authorize<any, Name>,
+) {
+  return {
+    cancel: mutationGeneric({
+      args: { id: v.string() },
+      handler: async (ctx, args) => {
+        const id = args.id as JobId<Name>;
+        await authorize(ctx, { kind: "cancel", id });
+        return await queue.cancel(ctx, id);
+      },
+    }),
+
+    retry: mutationGeneric({
+      args: { id: v.string() },
+      handler: async (ctx, args) => {
+        const id = args.id as JobId<Name>;
+        await authorize(ctx, { kind: "retry", id });
+        return await queue.retry(ctx, id);
+      },
+    }),
+  };
+}

@@ -1,0 +1,129 @@
+/** The entry of an app's backend: from here it defines queues and gets the functions that it exports. */
+import type { GenericDataModel } from "convex/server";
+import type { VAny } from "convex/values";
+import { conveyorError, type WorkerStatus } from "../shared/index.js";
+import type { ComponentApi } from "./componentApi.js";
+import { callComponent, checkComponent } from "./mounted.js";
+import { Queue } from "./queue.js";
+import { tokenFunctions } from "./tokenApi.js";
+import type {
+  AnyQueue,
+  QueueOptions,
+  RunsQueries,
+  TokenFunctions,
+  TypesOf,
+  ValueValidator,
+  WorkerFunctions,
+} from "./types.js";
+import { workerFunctions } from "./workerApi.js";
+
+/**
+ * Conveyor in an app's backend. `DataModel`, from `_generated/dataModel`, types the `ctx.db` of `authorize`.
+ *
+ * @example
+ * // convex/conveyor.ts
+ * import { Conveyor } from "convex-conveyor";
+ * import { v } from "convex/values";
+ * import { components } from "./_generated/api";
+ *
+ * export const conveyor = new Conveyor(components.conveyor);
+ * export const tiles = conveyor.queue("tiles", {
+ *   payload: v.object({ x: v.number(), y: v.number() }),
+ *   result: v.object({ pixels: v.bytes() }),
+ *   leaseMs: 10_000,
+ * });
+ * export const { hasWork, claim, complete, heartbeat, progress } = conveyor.workerApi({ queues: [tiles] });
+ */
+export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
+  private readonly names = new Set<string>();
+
+  /**
+   * @param component The mounted component, `components.conveyor` from `_generated/api`.
+   * @throws `componentNotMounted` for undefined.
+   */
+  constructor(private readonly component: ComponentApi) {
+    checkComponent(component);
+  }
+
+  /**
+   * Defines a queue. The definition in code is the source of its configuration: a changed one takes effect with the
+   * first call after its deploy, for jobs that wait as well.
+   *
+   * @param name 1 to 64 letters, digits, `_` or `-`. The queue's jobs are found by it: a renamed queue is a new one.
+   * @param options Validators, lease, resets, shards: see {@link QueueOptions}. All have defaults.
+   * @throws `invalidArgument` for a name or number out of bounds, and for a name that is defined already.
+   * @example
+   * export const emails = conveyor.queue("emails", {
+   *   payload: v.object({ to: v.string(), body: v.string() }),
+   *   result: v.object({ messageId: v.string() }),
+   *   leaseMs: 30_000,
+   * });
+   */
+  queue<
+    const Name extends string,
+    VPayload extends ValueValidator = VAny,
+    VResult extends ValueValidator = VAny,
+  >(
+    name: Name,
+    options: QueueOptions<VPayload, VResult> = {},
+  ): Queue<Name, VPayload, VResult, DataModel> {
+    const queue = new Queue<Name, VPayload, VResult, DataModel>(this.component, name, options);
+    if (this.names.has(name)) {
+      throw conveyorError(
+        "invalidArgument",
+        `The queue "${name}" is defined twice. Define it in one module and import it from there.`,
+        { queue: name },
+      );
+    }
+    this.names.add(name);
+    return queue;
+  }
+
+  /**
+   * Public functions for workers, guarded by a worker token, to be exported by a module of the app: all five, under
+   * these names. A worker is given that module, as `api.worker`.
+   *
+   * @param options.queues The queues that workers may serve; a token may narrow them down further. A worker serves at
+   * most 16 of them.
+   * @throws `invalidArgument` for a queue that is listed twice. The functions themselves throw `unknownQueue` for one
+   * that is not listed, `tokenUnknown`, `tokenRevoked`, `tokenForeign`, `queueForbidden`, `invalidArgument`.
+   * @example
+   * // convex/worker.ts
+   * export const { hasWork, claim, complete, heartbeat, progress } = conveyor.workerApi({
+   *   queues: [tiles, emails],
+   * });
+   */
+  workerApi<const Queues extends readonly AnyQueue[]>(options: {
+    queues: Queues;
+  }): WorkerFunctions<TypesOf<Queues>> {
+    return workerFunctions(this.component, options.queues);
+  }
+
+  /**
+   * Internal functions that make, revoke and list worker tokens, to be exported by a module of the app. A token is
+   * shown once, when it is made; only its hash is stored.
+   *
+   * @throws Nothing itself. `create` throws `invalidArgument` for a name or a list of queues out of bounds; `revoke`
+   * throws `tokenUnknown` for an id that names no token; all throw `componentNotMounted`.
+   * @example
+   * // convex/tokens.ts
+   * export const { create, revoke, list } = conveyor.tokenApi();
+   * // npx convex run tokens:create '{ "name": "gpu-1", "queues": ["tiles"] }'
+   */
+  tokenApi(): TokenFunctions {
+    return tokenFunctions(this.component);
+  }
+
+  /**
+   * The workers that were seen last, newest first: name, state, last call or beat, and the jobs they hold.
+   *
+   * @param options.limit How many, 1 to 100.
+   * @default limit 100
+   * @throws `invalidArgument` for a limit out of bounds, `componentNotMounted`.
+   * @example
+   * export const workers = query({ args: {}, handler: async (ctx) => await conveyor.workers(ctx) });
+   */
+  async workers(ctx: RunsQueries, options: { limit?: number } = {}): Promise<WorkerStatus[]> {
+    return await callComponent(() => ctx.runQuery(this.component.lib.workers, options));
+  }
+}

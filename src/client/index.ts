@@ -1,0 +1,34 @@
+/**
+ * `convex-conveyor`: what an app's backend imports.
+ * @module
+ */
+export { vJobId, vOnComplete } from "./appValidators.js";
+export type { ComponentApi } from "./componentApi.js";
+export { Conveyor } from "./conveyor.js";
+export { Queue } from "./queue.js";
+export type {
+  ApiCall,
+  ApiOptions,
+  AuthorizeCtx,
+  CancelReply,
+  OnCompleteReference,
+  QueueFunctions,
+  QueueOptions,
+  RetryReply,
+  RunsMutations,
+  RunsQueries,
+  TokenFunctions,
+  WorkerFunctions,
+} from "./types.js";
+export { isConveyorError } from "../shared/index.js";
+export type {
+  ConveyorError,
+  ConveyorErrorCode,
+  Counts,
+  JobId,
+  Status,
+  TokenStatus,
+  TypedJobStatus as JobStatus,
+  TypedOnCompleteArgs as OnCompleteArgs,
+  WorkerStatus,
+} from "../shared/index.js";

@@ -1,0 +1,38 @@
+/**
+ * Calls into the component, with the newcomer's first slip told plainly: the component is imported but not mounted.
+ * Every call of `src/client` goes through here.
+ */
+import { conveyorError, isConveyorError } from "../shared/index.js";
+import type { ComponentApi } from "./componentApi.js";
+
+/** What the platform says, and what `convex-test` says, of a component that the app does not have. */
+const NOT_MOUNTED = /Child component .* not found|Component ".*" is not registered/;
+
+const HOW_TO_MOUNT =
+  'Add `import conveyor from "convex-conveyor/convex.config.js"` and `app.use(conveyor)` to convex/convex.config.ts, ' +
+  "and let `npx convex dev` push it. In a convex-test suite, call `register(t)` from `convex-conveyor/test`.";
+
+/** Refuses `undefined`, which is what `components.conveyor` is under a wrong name in untyped code. */
+export function checkComponent(component: ComponentApi | undefined): asserts component {
+  if (component !== undefined) return;
+  throw conveyorError(
+    "componentNotMounted",
+    `new Conveyor(…) must be given the mounted component, as in \`new Conveyor(components.conveyor)\`; got undefined. ${HOW_TO_MOUNT}`,
+  );
+}
+
+/** Runs one call into the component. Errors of the component pass as they are. */
+export async function callComponent<Result>(call: () => Promise<Result>): Promise<Result> {
+  try {
+    return await call();
+  } catch (error) {
+    if (isConveyorError(error) || !(error instanceof Error) || !NOT_MOUNTED.test(error.message)) {
+      throw error;
+    }
+    throw conveyorError(
+      "componentNotMounted",
+      `This deployment does not have Conveyor's component. ${HOW_TO_MOUNT}`,
+      { platform: error.message },
+    );
+  }
+}

@@ -1,0 +1,232 @@
+/** Queues as an app's backend and its browsers use them. */
+import { componentsGeneric } from "convex/server";
+import { v } from "convex/values";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { Conveyor, type ComponentApi, type JobId, type JobStatus } from "./index.js";
+import { api, loose, refusal, setup, setupSession, tiles } from "./setup.test.js";
+
+const component = (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor;
+
+describe("defining", () => {
+  test.each([
+    ["an empty name", "", {}],
+    ["a name with a space", "my tiles", {}],
+    ["a name that is too long", "x".repeat(65), {}],
+    ["a lease of no time", "q", { leaseMs: 0 }],
+    ["a lease of half a millisecond", "q", { leaseMs: 1000.5 }],
+    ["a lease of a week", "q", { leaseMs: 7 * 24 * 3_600_000 }],
+    ["resets below zero", "q", { maxResets: -1 }],
+    ["no shard", "q", { shards: 0 }],
+    ["a thousand shards", "q", { shards: 1_000 }],
+    ["a number that is none", "q", { shards: Number.NaN }],
+  ])(
+    "%s is refused when the app is loaded, with the rule and the value",
+    async (_, name, options) => {
+      const define = async () => new Conveyor(component).queue(name, options);
+      expect((await refusal(define(), "invalidArgument")).message).toMatch(/must be/);
+    },
+  );
+
+  test("a name that is taken is refused: two definitions would undo each other's configuration", async () => {
+    const conveyor = new Conveyor(component);
+    conveyor.queue("tiles");
+    await refusal((async () => conveyor.queue("tiles"))(), "invalidArgument");
+  });
+
+  test("a queue has one onComplete", async () => {
+    const queue = new Conveyor(component).queue("tiles");
+    const reference = {} as Parameters<typeof queue.onComplete>[0];
+    queue.onComplete(reference);
+    await refusal((async () => queue.onComplete(reference))(), "invalidArgument");
+  });
+
+  test("without a component the message says what to add to convex.config.ts", async () => {
+    const make = async () => new Conveyor(undefined as unknown as ComponentApi);
+    expect((await refusal(make(), "componentNotMounted")).message).toContain("app.use(conveyor)");
+  });
+});
+
+describe("enqueueing", () => {
+  test("a job is pending, with what was given", async () => {
+    const t = setup();
+    const id = await t.mutation(api.app.enqueue, { payload: { x: 1 } });
+    expect(await t.query(api.app.status, { id })).toMatchObject({
+      id,
+      queue: "tiles",
+      status: "pending",
+      attempt: 0,
+    });
+  });
+
+  test("a job belongs to its transaction: if that throws, there is none", async () => {
+    const t = setup();
+    await expect(t.mutation(api.app.enqueueAndThrow, {})).rejects.toThrow("Changed my mind");
+    expect(await t.query(api.app.counts, {})).toMatchObject({ pending: { count: 0 } });
+  });
+
+  test("a batch is enqueued in order", async () => {
+    const t = setup();
+    const ids = await t.mutation(api.app.enqueueBatch, { payloads: [{ x: 1 }, { x: 2 }] });
+    expect(new Set(ids).size).toBe(2);
+    expect(await t.query(api.app.counts, {})).toMatchObject({ pending: { count: 2, more: false } });
+  });
+
+  test("a payload that does not fit is refused with path, expectation and what came", async () => {
+    const t = setup();
+    const payload = { x: "one" } as unknown as { x: number };
+    expect(await refusal(t.mutation(api.app.enqueue, { payload }), "invalidPayload")).toMatchObject(
+      {
+        queue: "tiles",
+        path: "payload.x",
+        expected: "number",
+        got: "string",
+      },
+    );
+  });
+
+  test("a field that the validator does not know is refused: it would be lost on nobody's notice", async () => {
+    const t = setup();
+    const payload = { x: 1, y: 2 } as { x: number };
+    const data = await refusal(t.mutation(api.app.enqueue, { payload }), "invalidPayload");
+    expect(data).toMatchObject({ path: "payload.y" });
+  });
+
+  test("one bad payload refuses its whole batch, and the message says which", async () => {
+    const t = setup();
+    const payloads = [{ x: 1 }, { x: null }] as { x: number }[];
+    const data = await refusal(t.mutation(api.app.enqueueBatch, { payloads }), "invalidPayload");
+    expect(data).toMatchObject({ path: "payloads[1].x", got: "null" });
+    expect(await t.query(api.app.counts, {})).toMatchObject({ pending: { count: 0 } });
+  });
+
+  test("a payload larger than a document is refused with its size", async () => {
+    const t = setup();
+    const payload = { x: 1, label: "x".repeat(2 ** 20) };
+    await refusal(t.mutation(api.app.enqueue, { payload }), "payloadTooLarge");
+  });
+
+  test("an empty batch is refused", async () => {
+    await refusal(setup().mutation(api.app.enqueueBatch, { payloads: [] }), "invalidArgument");
+  });
+
+  test("where the component is not mounted, the error says what to add", async () => {
+    const t = setup({ mounted: false });
+    const call = t.mutation(api.app.enqueue, { payload: { x: 1 } });
+    expect((await refusal(call, "componentNotMounted")).message).toContain("convex.config.ts");
+  });
+});
+
+describe("functions for browsers", () => {
+  test("what `authorize` throws is what the caller gets, and nothing happens", async () => {
+    const t = setup();
+    const call = t.mutation(api.app.enqueue, { payload: { x: 1, label: "forbidden" } });
+    await expect(call).rejects.toThrow("Not you.");
+    expect(await t.query(api.app.counts, {})).toMatchObject({ pending: { count: 0 } });
+  });
+
+  test("a job of another queue is no job of this one: its id opens nothing", async () => {
+    const t = setup();
+    const id = await t.mutation(api.app.looseEnqueue, { payload: "secret" });
+    expect(await t.query(api.app.status, { id })).toBeNull();
+    await refusal(t.mutation(api.app.cancel, { id }), "unknownJob");
+    await refusal(t.mutation(api.app.retry, { id }), "unknownJob");
+  });
+
+  test("an id from the internet must be one of its table: onComplete, which declares it so, could never run", async () => {
+    const t = setup();
+    const payload = { row: "nonsense" as never, copies: 1 };
+    const refused = await refusal(t.mutation(api.app.exportRow, { payload }), "invalidPayload");
+    expect(refused).toMatchObject({ path: "payload.row" });
+  });
+
+  test("a missing number and a wrong one are asked for by the same word", async () => {
+    const t = setup();
+    const expected = async (payload: unknown) =>
+      (await refusal(t.mutation(api.app.enqueue, { payload: payload as never }), "invalidPayload"))[
+        "expected"
+      ];
+    expect(await expected({})).toBe("number");
+    expect(await expected({ x: "1" })).toBe("number");
+  });
+
+  test("nor does it for the app's own code: a queue cancels and retries its own jobs only", async () => {
+    const t = setup();
+    const id = await t.mutation(api.app.looseEnqueue, { payload: "other" });
+    await refusal(
+      t.run((ctx) => tiles.cancel(ctx, id as string)),
+      "unknownJob",
+    );
+    expect(await t.run((ctx) => loose.cancel(ctx, id))).toMatchObject({ canceled: true });
+    await refusal(
+      t.run((ctx) => tiles.retry(ctx, id as string)),
+      "unknownJob",
+    );
+    expect(await t.run((ctx) => loose.retry(ctx, id))).toMatchObject({ retried: true });
+  });
+
+  test("a pending job is canceled and told to onComplete; retry brings it back", async () => {
+    const t = setup();
+    const id = await t.mutation(api.app.enqueue, { payload: { x: 7 } });
+    expect(await t.mutation(api.app.cancel, { id })).toEqual({
+      canceled: true,
+      status: "canceled",
+    });
+    const [row] = await t.run((ctx) => ctx.db.query("done").collect());
+    expect(row).toMatchObject({ job: id, x: 7, outcome: { status: "canceled" } });
+    expect(await t.mutation(api.app.cancel, { id })).toEqual({
+      canceled: false,
+      status: "canceled",
+    });
+    expect(await t.mutation(api.app.retry, { id })).toEqual({ retried: true, status: "pending" });
+    expect(await t.mutation(api.app.retry, { id })).toEqual({ retried: false, status: "pending" });
+  });
+
+  test("a running job is left to its worker by cancel, and says so", async () => {
+    const t = setup();
+    const id = await t.mutation(api.app.enqueue, { payload: { x: 1 } });
+    const session = await setupSession(t);
+    const claim = { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 };
+    // The first claim of a session that owns every shard finds the job wherever it lies.
+    expect((await t.mutation(api.app.claim, claim)).jobs).toHaveLength(1);
+    expect(await t.mutation(api.app.cancel, { id })).toEqual({
+      canceled: false,
+      status: "running",
+    });
+  });
+});
+
+describe("types", () => {
+  test("ids, payloads and results carry their queue's types", () => {
+    type Tile = Awaited<ReturnType<typeof tiles.status>>;
+    expectTypeOf<Tile>().toEqualTypeOf<JobStatus<{ pixels: string }, "tiles"> | null>();
+    type Succeeded = Extract<Tile, { status: "succeeded" }>;
+    expectTypeOf<Succeeded["result"]>().toEqualTypeOf<{ pixels: string }>();
+    expectTypeOf<Awaited<ReturnType<typeof tiles.enqueue>>>().toEqualTypeOf<JobId<"tiles">>();
+    expectTypeOf<Parameters<typeof tiles.enqueue>[1]>().toEqualTypeOf<{
+      x: number;
+      label?: string;
+    }>();
+    expectTypeOf<Parameters<typeof loose.enqueue>[1]>().toBeAny();
+  });
+
+  test("another queue's id is refused by the compiler, a plain string is not", () => {
+    const check = (ctx: Parameters<typeof tiles.status>[0], other: JobId<"loose">) => {
+      void tiles.status(ctx, "any string");
+      // @ts-expect-error an id of the queue `loose`
+      void tiles.status(ctx, other);
+      // @ts-expect-error a payload that does not fit
+      void tiles.enqueue(ctx as never, { x: "one" });
+    };
+    expect(check).toBeTypeOf("function");
+  });
+
+  test("an onComplete that takes something else is refused by the compiler", () => {
+    type Reference = Parameters<typeof tiles.onComplete>[0];
+    expectTypeOf<Reference["_args"]["payload"]>().toEqualTypeOf<{ x: number; label?: string }>();
+    expectTypeOf<
+      Extract<Reference["_args"]["outcome"], { status: "succeeded" }>["result"]
+    >().toEqualTypeOf<{ pixels: string }>();
+    // @ts-expect-error the validators' keys are what they are
+    void v.object({ ...tiles.onCompleteArgs.fields }).fields.nothing;
+  });
+});

@@ -1,0 +1,112 @@
+/** An app for the client's tests: its functions as one module, on `convex-test` with the real component. */
+/// <reference types="vite/client" />
+import { convexTest, type TestConvex } from "convex-test";
+import {
+  anyApi,
+  componentsGeneric,
+  defineSchema,
+  defineTable,
+  internalMutationGeneric,
+  mutationGeneric,
+  type ApiFromModules,
+  type FilterApi,
+  type FunctionReference,
+} from "convex/server";
+import { ConvexError, v } from "convex/values";
+import { expect, test } from "vitest";
+import { isConveyorError, type ConveyorErrorCode } from "../shared/index.js";
+import { register } from "../test.js";
+import { Conveyor, vJobId, type ComponentApi } from "./index.js";
+
+export const conveyor = new Conveyor(
+  (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
+);
+
+export const tiles = conveyor.queue("tiles", {
+  payload: v.object({ x: v.number(), label: v.optional(v.string()) }),
+  result: v.object({ pixels: v.string() }),
+  leaseMs: 10_000,
+});
+const app = anyApi["app"] as unknown as { tileDone: FunctionReference<"mutation", "internal"> };
+tiles.onComplete(app.tileDone);
+
+export const loose = conveyor.queue("loose");
+
+/** Its payload names a row of the app. */
+export const exportsOfRows = conveyor.queue("exports", {
+  payload: v.object({ row: v.id("done"), copies: v.number() }),
+});
+
+const schema = defineSchema({
+  done: defineTable({ job: vJobId("tiles"), x: v.number(), outcome: v.any() }).index("job", [
+    "job",
+  ]),
+});
+
+/** The module of an app's functions. */
+export const functions = {
+  ...tiles.api({
+    authorize: async (_ctx, call) => {
+      if (call.kind === "enqueue" && call.payload.label === "forbidden") {
+        throw new ConvexError("Not you.");
+      }
+    },
+  }),
+  looseEnqueue: loose.api({ authorize: async () => {} }).enqueue,
+  exportRow: exportsOfRows.api({ authorize: async () => {} }).enqueue,
+  ...conveyor.workerApi({ queues: [tiles, loose] }),
+  createToken: conveyor.tokenApi().create,
+  revokeToken: conveyor.tokenApi().revoke,
+  listTokens: conveyor.tokenApi().list,
+  tileDone: internalMutationGeneric({
+    args: tiles.onCompleteArgs,
+    handler: async (ctx, { id, payload, outcome }) => {
+      if (payload.label === "thrower") throw new Error("The callback is broken.");
+      await ctx.db.insert("done", { job: id, x: payload.x, outcome });
+    },
+  }),
+  enqueueAndThrow: mutationGeneric({
+    args: {},
+    handler: async (ctx) => {
+      await tiles.enqueue(ctx, { x: 1 });
+      throw new ConvexError("Changed my mind.");
+    },
+  }),
+};
+
+type Modules = ApiFromModules<{ app: typeof functions }>;
+export const api = anyApi as unknown as FilterApi<Modules, FunctionReference<any, "public">>;
+export const internal = anyApi as unknown as FilterApi<Modules, FunctionReference<any, "internal">>;
+
+export type App = TestConvex<typeof schema>;
+
+export function setup({ mounted = true } = {}): App {
+  const t = convexTest(schema, {
+    "/convex/_generated/server.ts": async () => ({}),
+    "/convex/app.ts": async () => functions,
+  });
+  if (mounted) register(t);
+  return t;
+}
+
+/** A session of a worker with a token of its own. */
+export async function setupSession(t: App, queues?: string[]) {
+  const args = { name: "test", ...(queues === undefined ? {} : { queues }) };
+  const { token } = await t.mutation(internal.app.createToken, args);
+  return { token, session: "session-1" };
+}
+
+/** The error of a call that must fail with this code. */
+export async function refusal(call: Promise<unknown>, code: ConveyorErrorCode) {
+  const error: unknown = await call.then(
+    () => expect.fail(`was accepted, wanted ${code}`),
+    (reason: unknown) => reason,
+  );
+  if (!isConveyorError(error, code)) throw error;
+  return error.data;
+}
+
+test("the test app mounts the component", async () => {
+  const t = setup();
+  expect(await t.query(api.app.status, { id: "nonsense" })).toBeNull();
+});

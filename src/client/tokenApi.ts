@@ -1,0 +1,33 @@
+/**
+ * Internal functions that manage worker tokens. Internal, since whoever can make a token can be a worker: they are for
+ * `npx convex run`, the dashboard, and the app's own administration.
+ */
+import { internalMutationGeneric, internalQueryGeneric } from "convex/server";
+import { v } from "convex/values";
+import type { ComponentApi } from "./componentApi.js";
+import { callComponent } from "./mounted.js";
+import type { TokenFunctions } from "./types.js";
+
+/** Builds what {@link Conveyor.tokenApi} returns. */
+export function tokenFunctions(component: ComponentApi): TokenFunctions {
+  return {
+    create: internalMutationGeneric({
+      args: { name: v.string(), queues: v.optional(v.union(v.array(v.string()), v.null())) },
+      handler: async (ctx, { name, queues }) =>
+        await callComponent(() =>
+          ctx.runMutation(component.lib.createToken, { name, queues: queues ?? null }),
+        ),
+    }),
+
+    revoke: internalMutationGeneric({
+      args: { id: v.string() },
+      handler: async (ctx, args) =>
+        await callComponent(() => ctx.runMutation(component.lib.revokeToken, args)),
+    }),
+
+    list: internalQueryGeneric({
+      args: {},
+      handler: async (ctx) => await callComponent(() => ctx.runQuery(component.lib.listTokens, {})),
+    }),
+  };
+}

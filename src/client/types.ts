@@ -1,0 +1,233 @@
+/**
+ * The types an app meets: contexts, options, and the functions that Conveyor builds for it. Nothing here runs.
+ */
+import type {
+  Auth,
+  FunctionArgs,
+  FunctionReference,
+  FunctionReturnType,
+  GenericDatabaseReader,
+  GenericDataModel,
+  RegisteredMutation,
+  RegisteredQuery,
+} from "convex/server";
+import type { GenericValidator, VAny, Validator } from "convex/values";
+import type {
+  Answer,
+  ClaimReply,
+  CompleteReply,
+  Counts,
+  Finished,
+  JobId,
+  Lease,
+  ProgressUpdate,
+  QueueTypes,
+  Status,
+  TokenStatus,
+  TypedJobStatus,
+  TypedOnCompleteArgs,
+} from "../shared/index.js";
+import type { Queue } from "./queue.js";
+
+/** A validator of a whole value; `v.optional` has no meaning for one. */
+export type ValueValidator = Validator<any, "required", any>;
+
+/** The context of any query, mutation or action. */
+export interface RunsQueries {
+  runQuery<Query extends FunctionReference<"query", "internal">>(
+    query: Query,
+    args: FunctionArgs<Query>,
+  ): Promise<FunctionReturnType<Query>>;
+}
+
+/** The context of any mutation or action. In a mutation, what is enqueued belongs to its transaction. */
+export interface RunsMutations {
+  runMutation<Mutation extends FunctionReference<"mutation", "internal">>(
+    mutation: Mutation,
+    args: FunctionArgs<Mutation>,
+  ): Promise<FunctionReturnType<Mutation>>;
+}
+
+/** How a queue behaves. All of it may be changed by deploying a new definition. */
+export interface QueueOptions<
+  VPayload extends GenericValidator = VAny,
+  VResult extends GenericValidator = VAny,
+> {
+  /**
+   * What a payload looks like. Checked by `enqueue`, and the type of `job.payload` in the worker.
+   * @default v.any()
+   */
+  payload?: VPayload;
+  /**
+   * What a handler returns. Checked when a worker reports: a result that does not fit fails that job.
+   * @default v.any()
+   */
+  result?: VResult;
+  /**
+   * How long a worker may be silent before its jobs go to others, in milliseconds, 1,000 to 86,400,000. Workers
+   * beat three times in a lease, so a shorter lease notices a dead worker sooner and costs more calls.
+   * @default 60_000
+   */
+  leaseMs?: number;
+  /**
+   * How often a job may lose its worker before it ends as `timedOut`, 0 to 100.
+   * @default 3
+   */
+  maxResets?: number;
+  /**
+   * Into how many parts waiting jobs are spread, so that workers seldom meet at one job, 1 to 64. With 1, jobs are
+   * claimed strictly in the order in which they were enqueued.
+   * @default 8
+   */
+  shards?: number;
+  /**
+   * A mutation of the app that is told how each job ended, in the transaction that ends it. It takes
+   * `vOnComplete(queue)`. Where its module imports the queue (usually so), TypeScript cannot infer the queue's type
+   * from itself: use {@link Queue.onComplete} below the definition instead.
+   * @default nobody is told
+   */
+  onComplete?: OnCompleteReference<NoInfer<VPayload>["type"], NoInfer<VResult>["type"]>;
+}
+
+/** An `onComplete` mutation, usually internal. Its declared arguments must fit {@link TypedOnCompleteArgs}. */
+export type OnCompleteReference<Payload = any, Result = any> = FunctionReference<
+  "mutation",
+  "internal" | "public",
+  TypedOnCompleteArgs<Payload, Result>,
+  any
+>;
+
+// --- Functions for browsers ---------------------------------------------------------------------
+
+/** What somebody wants to do, as `authorize` is asked. */
+export type ApiCall<Payload = any, Name extends string = string> =
+  | { kind: "enqueue"; payload: Payload }
+  | { kind: "enqueueBatch"; payloads: Payload[] }
+  | { kind: "status"; id: JobId<Name> }
+  | { kind: "cancel"; id: JobId<Name> }
+  | { kind: "retry"; id: JobId<Name> }
+  | { kind: "counts" };
+
+/** What `authorize` may look at: who calls, and the app's data. */
+export interface AuthorizeCtx<DataModel extends GenericDataModel> {
+  /** The platform's own: `await ctx.auth.getUserIdentity()`. */
+  auth: Auth;
+  /** The app's tables, to be read. */
+  db: GenericDatabaseReader<DataModel>;
+}
+
+/** What {@link Queue.api} takes. */
+export interface ApiOptions<DataModel extends GenericDataModel, Payload, Name extends string> {
+  /**
+   * Decides about every call; throw to refuse. It is required, since these functions are open to the internet.
+   * For a queue that anybody may use, write `authorize: async () => {}`. It runs in the call's own transaction, after
+   * payloads were checked. A `ConvexError` reaches the browser with its data; of other errors, production tells nothing.
+   *
+   * @example
+   * authorize: async (ctx, call) => {
+   *   if (call.kind === "status") return;
+   *   if ((await ctx.auth.getUserIdentity()) === null) throw new ConvexError("Sign in first.");
+   * }
+   */
+  authorize: (ctx: AuthorizeCtx<DataModel>, call: ApiCall<Payload, Name>) => void | Promise<void>;
+}
+
+/** Public functions of one queue, to be exported by a module of the app. */
+export interface QueueFunctions<Name extends string, Payload, Result> {
+  /** {@link Queue.enqueue}. Ids in the payload must be of their tables. */
+  enqueue: RegisteredMutation<"public", { payload: Payload }, Promise<JobId<Name>>>;
+  /** {@link Queue.enqueueBatch}: 1 to 1,000 payloads, all or none. */
+  enqueueBatch: RegisteredMutation<"public", { payloads: Payload[] }, Promise<JobId<Name>[]>>;
+  /** {@link Queue.status}: what `useJob` subscribes to. */
+  status: RegisteredQuery<"public", { id: string }, Promise<TypedJobStatus<Result, Name> | null>>;
+  /** {@link Queue.cancel}: ends a job that waits. */
+  cancel: RegisteredMutation<"public", { id: string }, Promise<CancelReply>>;
+  /** {@link Queue.retry}: makes a finished job claimable again. */
+  retry: RegisteredMutation<"public", { id: string }, Promise<RetryReply>>;
+  /** {@link Queue.counts}, each counted up to `limit`, 100 by default. */
+  counts: RegisteredQuery<"public", { limit?: number }, Promise<Counts>>;
+}
+
+/** `canceled` is false when the job runs or has ended; `status` is what it is now. */
+export interface CancelReply {
+  canceled: boolean;
+  status: Status;
+}
+
+/** `retried` is false when the job has not ended yet; `status` is what it is now. */
+export interface RetryReply {
+  retried: boolean;
+  status: Status;
+}
+
+// --- Functions for workers ----------------------------------------------------------------------
+
+export type AnyQueue = Queue<any, any, any, any>;
+
+/** The payloads and results of queues, by name. */
+export type TypesOf<Queues extends readonly AnyQueue[]> = {
+  [Each in Queues[number] as Each["name"]]: Each["types"];
+};
+
+/** One outcome, with its job's queue: it names the validator of the result. Without it, any that fits will do. */
+export type WorkerFinished = Finished & { queue?: string };
+
+export type SessionArgs = { token: string; session: string };
+export type ClaimArgs = SessionArgs & {
+  name: string;
+  n: number;
+  queues: string[];
+  max: number;
+  cursor?: string;
+};
+export type CompleteArgs = SessionArgs & {
+  n: number;
+  finished: WorkerFinished[];
+  claim?: { queues: string[]; max: number; cursor?: string };
+  /**
+   * Records the outcomes without telling any `onComplete` in the same transaction; each is told alone, at once. For
+   * outcomes that were refused because their callback conflicts with what the app does all the time.
+   */
+  deferCallbacks?: boolean;
+};
+
+/** Public functions for workers, guarded by a worker token, to be exported by a module of the app. */
+export interface WorkerFunctions<Queues extends QueueTypes> {
+  /** Whether any of these queues has a claimable job: what an idle worker subscribes to. */
+  hasWork: RegisteredQuery<"public", { token: string; queues: string[] }, Promise<boolean>>;
+  /** Leases up to `max` jobs, 1 to 64, to the session. A repeat of call `n` gets the first reply. */
+  claim: RegisteredMutation<"public", ClaimArgs, Promise<ClaimReply<Queues>>>;
+  /** Records up to 64 outcomes, each with an answer of its own, and claims again if asked to. */
+  complete: RegisteredMutation<"public", CompleteArgs, Promise<CompleteReply<Queues>>>;
+  /** Renews the session's leases, and says which of these it still has. */
+  heartbeat: RegisteredMutation<
+    "public",
+    SessionArgs & { leases: Lease[] },
+    Promise<{ answers: Answer[] }>
+  >;
+  /** Shows how far running jobs are: up to 8 KiB each. */
+  progress: RegisteredMutation<
+    "public",
+    SessionArgs & { updates: ProgressUpdate[] },
+    Promise<{ answers: Answer[] }>
+  >;
+}
+
+// --- Functions for administrators ---------------------------------------------------------------
+
+/** Internal functions that manage worker tokens, to be exported by a module of the app. */
+export interface TokenFunctions {
+  /**
+   * Makes a token, and returns it this once. `name` is for people, 1 to 64 characters; `queues` are the 1 to 16 that it
+   * may serve, or all with `null` or nothing.
+   */
+  create: RegisteredMutation<
+    "internal",
+    { name: string; queues?: string[] | null },
+    Promise<{ id: string; token: string }>
+  >;
+  /** Refuses a token from now on, by its id. Jobs that its workers hold go to others when their leases end. */
+  revoke: RegisteredMutation<"internal", { id: string }, Promise<null>>;
+  /** The tokens there are, revoked ones included, without their secrets. */
+  list: RegisteredQuery<"internal", Record<string, never>, Promise<TokenStatus[]>>;
+}

@@ -1,0 +1,150 @@
+/** The functions for workers: names become declarations, results are checked, tokens are asked for. */
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
+import type { Outcome } from "../shared/index.js";
+import {
+  api,
+  conveyor,
+  internal,
+  refusal,
+  setup,
+  setupSession,
+  tiles,
+  type App,
+} from "./setup.test.js";
+
+async function claimed(t: App, payloads: { x: number; label?: string }[]) {
+  const ids = await t.mutation(api.app.enqueueBatch, { payloads });
+  const session = await setupSession(t);
+  const { jobs } = await t.mutation(api.app.claim, {
+    ...session,
+    name: "w",
+    n: 1,
+    queues: ["tiles"],
+    max: 10,
+  });
+  expect(jobs.map(({ id }) => id).sort()).toEqual([...ids].sort());
+  const report = (index: number, outcome: Outcome, queue?: string) => {
+    const job = jobs.find(({ id }) => id === ids[index])!;
+    return { id: job.id, attempt: job.attempt, outcome, ...(queue === undefined ? {} : { queue }) };
+  };
+  return { ids, jobs, session, report };
+}
+
+const good: Outcome = { kind: "succeeded", result: { pixels: "abc" } };
+
+describe("results", () => {
+  test("one that fits is kept, and told to onComplete in the same transaction", async () => {
+    const t = setup();
+    const { ids, session, report } = await claimed(t, [{ x: 1 }]);
+    const finished = [report(0, good, "tiles")];
+    const reply = await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    expect(reply.answers).toMatchObject([{ id: ids[0], answer: "ok" }]);
+    expect(await t.query(api.app.status, { id: ids[0]! })).toMatchObject({
+      status: "succeeded",
+      worker: "w",
+      result: { pixels: "abc" },
+    });
+    const rows = await t.run((ctx) => ctx.db.query("done").collect());
+    expect(rows).toMatchObject([{ job: ids[0], outcome: { status: "succeeded" } }]);
+  });
+
+  const bad: Outcome = { kind: "succeeded", result: { pixels: 7 } };
+
+  test("one that does not fit fails its own job with the reason, also in the log, and the rest of the batch stands", async () => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+    const t = setup();
+    const { ids, session, report } = await claimed(t, [{ x: 1 }, { x: 2 }]);
+    const finished = [report(0, bad, "tiles"), report(1, good, "tiles")];
+    await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    const first = await t.query(api.app.status, { id: ids[0]! });
+    expect(first).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("result.pixels must be string, got number"),
+    });
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining("result.pixels must be string"));
+    warn.mockRestore();
+    expect(await t.query(api.app.status, { id: ids[1]! })).toMatchObject({ status: "succeeded" });
+  });
+
+  test("a report without a queue's name is held to whichever served queue it fits", async () => {
+    const t = setup();
+    const { ids, session, report } = await claimed(t, [{ x: 1 }]);
+    // `loose` takes everything.
+    await t.mutation(api.app.complete, { ...session, n: 2, finished: [report(0, bad)] });
+    expect(await t.query(api.app.status, { id: ids[0]! })).toMatchObject({ status: "succeeded" });
+  });
+
+  test("no result where the validator wants one fails the job", async () => {
+    const t = setup();
+    const { ids, session, report } = await claimed(t, [{ x: 1 }]);
+    const finished = [report(0, { kind: "succeeded" }, "tiles")];
+    await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    expect(await t.query(api.app.status, { id: ids[0]! })).toMatchObject({ status: "failed" });
+  });
+
+  test("a queue that a deploy dropped has no validator: work that is done is taken as it is", async () => {
+    const t = setup();
+    const { ids, session, report } = await claimed(t, [{ x: 1 }]);
+    const finished = [report(0, good, "renamed")];
+    await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    expect(await t.query(api.app.status, { id: ids[0]! })).toMatchObject({ status: "succeeded" });
+  });
+
+  test("outcomes and the next claim go in one call", async () => {
+    const t = setup();
+    const { session, report } = await claimed(t, [{ x: 1 }]);
+    const next = await t.mutation(api.app.enqueue, { payload: { x: 2 } });
+    const { answers, jobs } = await t.mutation(api.app.complete, {
+      ...session,
+      n: 2,
+      finished: [report(0, good, "tiles")],
+      claim: { queues: ["tiles"], max: 5 },
+    });
+    expect(answers).toHaveLength(1);
+    expect(jobs.map(({ id }) => id)).toEqual([next]);
+  });
+});
+
+describe("refusals", () => {
+  test.each(["claim", "hasWork"] as const)(
+    "%s of a queue that is not served is refused, naming those that are",
+    async (call) => {
+      const t = setup();
+      const session = await setupSession(t);
+      const asked =
+        call === "claim"
+          ? t.mutation(api.app.claim, { ...session, name: "w", n: 1, queues: ["nope"], max: 1 })
+          : t.query(api.app.hasWork, { token: session.token, queues: ["nope"] });
+      const data = await refusal(asked, "unknownQueue");
+      expect(data).toMatchObject({ served: ["tiles", "loose"] });
+    },
+  );
+
+  test("a queue outside the token's scope", async () => {
+    const t = setup();
+    const session = await setupSession(t, ["loose"]);
+    const claim = { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 };
+    await refusal(t.mutation(api.app.claim, claim), "queueForbidden");
+  });
+
+  test("a revoked token", async () => {
+    const t = setup();
+    const session = await setupSession(t);
+    const [token] = await t.query(internal.app.listTokens, {});
+    expect(token).toMatchObject({ name: "test", queues: null });
+    await t.mutation(internal.app.revokeToken, { id: token!.id });
+    await refusal(t.mutation(api.app.heartbeat, { ...session, leases: [] }), "tokenRevoked");
+  });
+
+  test("a queue that workerApi lists twice", async () => {
+    const build = async () => conveyor.workerApi({ queues: [tiles, tiles] });
+    await refusal(build(), "invalidArgument");
+  });
+});
+
+test("the claimed jobs are a union on the queue, each with its payload", () => {
+  type Jobs = (typeof api.app.claim)["_returnType"]["jobs"];
+  type Tile = Extract<Jobs[number], { queue: "tiles" }>;
+  expectTypeOf<Tile["payload"]>().toEqualTypeOf<{ x: number; label?: string }>();
+  expectTypeOf<Jobs[number]["queue"]>().toEqualTypeOf<"tiles" | "loose">();
+});

@@ -1,0 +1,100 @@
+/* eslint-disable */
+/**
+ * Generated `api` utility.
+ *
+ * THIS CODE IS AUTOMATICALLY GENERATED.
+ *
+ * To regenerate, run `npx convex dev`.
+ * @module
+ */
+
+import type * as callbacks from "../callbacks.js";
+import type * as cancel from "../cancel.js";
+import type * as candidates from "../candidates.js";
+import type * as claim from "../claim.js";
+import type * as complete from "../complete.js";
+import type * as counts from "../counts.js";
+import type * as cursors from "../cursors.js";
+import type * as enqueue from "../enqueue.js";
+import type * as expire from "../expire.js";
+import type * as hasWork from "../hasWork.js";
+import type * as heartbeat from "../heartbeat.js";
+import type * as holders from "../holders.js";
+import type * as janitor from "../janitor.js";
+import type * as jobs from "../jobs.js";
+import type * as lib from "../lib.js";
+import type * as overdue from "../overdue.js";
+import type * as payloads from "../payloads.js";
+import type * as progress from "../progress.js";
+import type * as queues from "../queues.js";
+import type * as retry from "../retry.js";
+import type * as stand from "../stand.js";
+import type * as status from "../status.js";
+import type * as timers from "../timers.js";
+import type * as tokens from "../tokens.js";
+import type * as transitions from "../transitions.js";
+import type * as workers from "../workers.js";
+
+import type {
+  ApiFromModules,
+  FilterApi,
+  FunctionReference,
+} from "convex/server";
+import { anyApi, componentsGeneric } from "convex/server";
+
+const fullApi: ApiFromModules<{
+  callbacks: typeof callbacks;
+  cancel: typeof cancel;
+  candidates: typeof candidates;
+  claim: typeof claim;
+  complete: typeof complete;
+  counts: typeof counts;
+  cursors: typeof cursors;
+  enqueue: typeof enqueue;
+  expire: typeof expire;
+  hasWork: typeof hasWork;
+  heartbeat: typeof heartbeat;
+  holders: typeof holders;
+  janitor: typeof janitor;
+  jobs: typeof jobs;
+  lib: typeof lib;
+  overdue: typeof overdue;
+  payloads: typeof payloads;
+  progress: typeof progress;
+  queues: typeof queues;
+  retry: typeof retry;
+  stand: typeof stand;
+  status: typeof status;
+  timers: typeof timers;
+  tokens: typeof tokens;
+  transitions: typeof transitions;
+  workers: typeof workers;
+}> = anyApi as any;
+
+/**
+ * A utility for referencing Convex functions in your app's public API.
+ *
+ * Usage:
+ * ```js
+ * const myFunctionReference = api.myModule.myFunction;
+ * ```
+ */
+export const api: FilterApi<
+  typeof fullApi,
+  FunctionReference<any, "public">
+> = anyApi as any;
+
+/**
+ * A utility for referencing Convex functions in your app's internal API.
+ *
+ * Usage:
+ * ```js
+ * const myFunctionReference = internal.myModule.myFunction;
+ * ```
+ */
+export const internal: FilterApi<
+  typeof fullApi,
+  FunctionReference<any, "internal">
+> = anyApi as any;
+
+export const components = componentsGeneric() as unknown as {};

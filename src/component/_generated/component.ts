@@ -1,0 +1,366 @@
+/* eslint-disable */
+/**
+ * Generated `ComponentApi` utility.
+ *
+ * THIS CODE IS AUTOMATICALLY GENERATED.
+ *
+ * To regenerate, run `npx convex dev`.
+ * @module
+ */
+
+import type { FunctionReference } from "convex/server";
+
+/**
+ * A utility for referencing a Convex component's exposed API.
+ *
+ * Useful when expecting a parameter like `components.myComponent`.
+ * Usage:
+ * ```ts
+ * async function myFunction(ctx: QueryCtx, component: ComponentApi) {
+ *   return ctx.runQuery(component.someFile.someQuery, { ...args });
+ * }
+ * ```
+ */
+export type ComponentApi<Name extends string | undefined = string | undefined> =
+  {
+    lib: {
+      cancel: FunctionReference<
+        "mutation",
+        "internal",
+        { id: string; queue?: string },
+        {
+          canceled: boolean;
+          status:
+            | "scheduled"
+            | "pending"
+            | "running"
+            | "succeeded"
+            | "failed"
+            | "canceled"
+            | "timedOut";
+        },
+        Name
+      >;
+      claim: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          token: string;
+          session: string;
+          n: number;
+          name: string;
+          queues: Array<{
+            name: string;
+            config: {
+              leaseMs: number;
+              maxResets: number;
+              shards: number;
+              onComplete?: string;
+            };
+          }>;
+          max: number;
+          cursor?: string;
+        },
+        {
+          jobs: Array<{
+            id: string;
+            queue: string;
+            payload: any;
+            attempt: number;
+            failures: number;
+            resets: number;
+            leaseMs: number;
+            enqueuedAt: number;
+          }>;
+          cursor: string;
+        },
+        Name
+      >;
+      complete: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          token: string;
+          session: string;
+          n: number;
+          finished: Array<{
+            id: string;
+            attempt: number;
+            outcome:
+              | { kind: "succeeded"; result?: any }
+              | { kind: "failed"; error: string }
+              | { kind: "released" };
+          }>;
+          claim?: {
+            queues: Array<{
+              name: string;
+              config: {
+                leaseMs: number;
+                maxResets: number;
+                shards: number;
+                onComplete?: string;
+              };
+            }>;
+            max: number;
+            cursor?: string;
+          };
+          deferCallbacks?: boolean;
+        },
+        {
+          answers: Array<{
+            id: string;
+            attempt: number;
+            answer: "ok" | "recorded" | "leaseLost" | "canceled";
+          }>;
+          jobs: Array<{
+            id: string;
+            queue: string;
+            payload: any;
+            attempt: number;
+            failures: number;
+            resets: number;
+            leaseMs: number;
+            enqueuedAt: number;
+          }>;
+          cursor?: string;
+        },
+        Name
+      >;
+      counts: FunctionReference<
+        "query",
+        "internal",
+        { queue: string; limit?: number },
+        {
+          scheduled: { count: number; more: boolean };
+          pending: { count: number; more: boolean };
+          running: { count: number; more: boolean };
+          succeeded: { count: number; more: boolean };
+          failed: { count: number; more: boolean };
+          canceled: { count: number; more: boolean };
+          timedOut: { count: number; more: boolean };
+        },
+        Name
+      >;
+      createToken: FunctionReference<
+        "mutation",
+        "internal",
+        { name: string; queues: Array<string> | null; deployment?: string },
+        { id: string; token: string },
+        Name
+      >;
+      enqueue: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          queue: {
+            name: string;
+            config: {
+              leaseMs: number;
+              maxResets: number;
+              shards: number;
+              onComplete?: string;
+            };
+          };
+          payload: any;
+        },
+        string,
+        Name
+      >;
+      enqueueBatch: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          queue: {
+            name: string;
+            config: {
+              leaseMs: number;
+              maxResets: number;
+              shards: number;
+              onComplete?: string;
+            };
+          };
+          payloads: Array<any>;
+        },
+        Array<string>,
+        Name
+      >;
+      hasWork: FunctionReference<
+        "query",
+        "internal",
+        { token: string; queues: Array<string> },
+        boolean,
+        Name
+      >;
+      heartbeat: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          token: string;
+          session: string;
+          leases: Array<{ id: string; attempt: number }>;
+        },
+        {
+          answers: Array<{
+            id: string;
+            attempt: number;
+            answer: "ok" | "recorded" | "leaseLost" | "canceled";
+          }>;
+        },
+        Name
+      >;
+      listTokens: FunctionReference<
+        "query",
+        "internal",
+        {},
+        Array<{
+          id: string;
+          name: string;
+          queues: Array<string> | null;
+          createdAt: number;
+          revokedAt?: number;
+        }>,
+        Name
+      >;
+      progress: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          token: string;
+          session: string;
+          updates: Array<{ id: string; attempt: number; value: any }>;
+        },
+        {
+          answers: Array<{
+            id: string;
+            attempt: number;
+            answer: "ok" | "recorded" | "leaseLost" | "canceled";
+          }>;
+        },
+        Name
+      >;
+      retry: FunctionReference<
+        "mutation",
+        "internal",
+        { id: string; queue?: string },
+        {
+          retried: boolean;
+          status:
+            | "scheduled"
+            | "pending"
+            | "running"
+            | "succeeded"
+            | "failed"
+            | "canceled"
+            | "timedOut";
+        },
+        Name
+      >;
+      revokeToken: FunctionReference<
+        "mutation",
+        "internal",
+        { id: string },
+        null,
+        Name
+      >;
+      status: FunctionReference<
+        "query",
+        "internal",
+        { id: string },
+        | {
+            id: string;
+            queue: string;
+            enqueuedAt: number;
+            attempt: number;
+            failures: number;
+            resets: number;
+            status: "pending";
+          }
+        | {
+            id: string;
+            queue: string;
+            enqueuedAt: number;
+            attempt: number;
+            failures: number;
+            resets: number;
+            status: "scheduled";
+            dueAt: number;
+          }
+        | {
+            id: string;
+            queue: string;
+            enqueuedAt: number;
+            attempt: number;
+            failures: number;
+            resets: number;
+            status: "running";
+            worker: string;
+            startedAt: number;
+            progress?: any;
+          }
+        | {
+            id: string;
+            queue: string;
+            enqueuedAt: number;
+            attempt: number;
+            failures: number;
+            resets: number;
+            status: "succeeded";
+            worker: string;
+            startedAt: number;
+            finishedAt: number;
+            result: any;
+          }
+        | {
+            id: string;
+            queue: string;
+            enqueuedAt: number;
+            attempt: number;
+            failures: number;
+            resets: number;
+            status: "failed";
+            error: string;
+            worker?: string;
+            startedAt?: number;
+            finishedAt: number;
+          }
+        | {
+            id: string;
+            queue: string;
+            enqueuedAt: number;
+            attempt: number;
+            failures: number;
+            resets: number;
+            status: "canceled";
+            finishedAt: number;
+          }
+        | {
+            id: string;
+            queue: string;
+            enqueuedAt: number;
+            attempt: number;
+            failures: number;
+            resets: number;
+            status: "timedOut";
+            error: string;
+            worker: string;
+            startedAt: number;
+            finishedAt: number;
+          }
+        | null,
+        Name
+      >;
+      workers: FunctionReference<
+        "query",
+        "internal",
+        { limit?: number },
+        Array<{
+          session: string;
+          name: string;
+          state: "active" | "idle" | "gone";
+          lastSeenAt: number;
+          holding: Array<{ id: string; queue: string; attempt: number }>;
+        }>,
+        Name
+      >;
+    };
+  };

@@ -1,0 +1,196 @@
+/**
+ * `onComplete`: the app's mutation is told every outcome exactly once, if it can be in the very transaction that
+ * finishes the job.
+ *
+ * *Inline*, at most eight a transaction, each in a sub-transaction of ours: one that throws, overruns its share of
+ * the limits, or returns what its validator refuses leaves none of its writes, and the outcome stands. (The platform
+ * keeps the writes of a callee whose return value is refused; that is why a mutation of ours stands between.)
+ *
+ * *Owed*, when inline failed or was one too many: a row says so, and two scheduled mutations see to it. `plan` counts
+ * a try, starts it, and plans itself anew; `attempt` runs the callback and deletes the row, all in one transaction.
+ * A try that fails, even in a way that no code can catch, just leaves the row for the next `plan`.
+ */
+import type { FunctionHandle } from "convex/server";
+import { v, type ObjectType } from "convex/values";
+import {
+  backoffMs,
+  CALLBACK_BACKOFF_MAX_MS,
+  CALLBACK_BACKOFF_MS,
+  CALLBACK_INLINE_LIMITS,
+  CALLBACK_TRIES_MAX,
+  CALLBACKS_INLINE_MAX,
+  type FinalOutcome,
+  type OnCompleteArgs,
+} from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import { cutError, discard, load } from "./payloads.js";
+import { owedFields } from "./schema.js";
+
+/** One call of `onComplete` that is to be made. */
+export type Owed = ObjectType<typeof owedFields>;
+
+// --- In the transaction that finishes the job ----------------------------------------------------
+
+/** Tells these outcomes: the first eight now, the rest alone and at once. */
+export async function tellAll(ctx: MutationCtx, owed: readonly Owed[]): Promise<void> {
+  for (const [i, one] of owed.entries()) {
+    if (i >= CALLBACKS_INLINE_MAX) {
+      await owe(ctx, one);
+      continue;
+    }
+    try {
+      await ctx.runMutation(internal.callbacks.inline, one, {
+        transactionLimits: CALLBACK_INLINE_LIMITS,
+      });
+    } catch (error) {
+      await owe(ctx, one, { error: errorText(error), delayMs: CALLBACK_BACKOFF_MS });
+    }
+  }
+}
+
+/** The sub-transaction. What the callback throws goes through, so that everything it did is undone. */
+export const inline = internalMutation({
+  args: owedFields,
+  returns: v.null(),
+  handler: async (ctx, owed): Promise<null> => {
+    await call(ctx, owed);
+    await discardForgotten(ctx, owed);
+    return null;
+  },
+});
+
+/** Records that somebody is still to be told, and plans the first try. Inserts only. */
+export async function owe(
+  ctx: MutationCtx,
+  owed: Owed,
+  failed?: { error: string; delayMs: number },
+): Promise<void> {
+  const delayMs = failed?.delayMs ?? 0;
+  const dueAt = Date.now() + delayMs;
+  const error = failed === undefined ? {} : { error: failed.error };
+  const row = { ...owed, ...error, state: "owed" as const, tries: 0, dueAt };
+  const id = await ctx.db.insert("callbacks", row);
+  const planned = await ctx.scheduler.runAfter(delayMs, internal.callbacks.plan, { id, tries: 0 });
+  await ctx.db.patch("callbacks", id, { planned });
+}
+
+// --- Alone ---------------------------------------------------------------------------------------
+
+/**
+ * Starts the next try, or gives up after the tenth. Fenced by `tries`: of two plans for one try, the second does
+ * nothing. Reads the last try's scheduled function, which by now has nearly always ended.
+ */
+export const plan = internalMutation({
+  args: { id: v.id("callbacks"), tries: v.number() },
+  returns: v.null(),
+  handler: async (ctx, { id, tries }): Promise<null> => {
+    const row = await ctx.db.get("callbacks", id);
+    if (row?.state !== "owed" || row.tries !== tries) return null;
+    const last = await lastTry(ctx, row);
+    if (last.kind === "ended" && tries >= CALLBACK_TRIES_MAX) {
+      const error = last.error ?? row.error ?? "unknown";
+      await ctx.db.patch("callbacks", id, { state: "dead", error });
+      console.error(
+        `onComplete of job ${row.job} failed ${tries} times; it will not be told.`,
+        error,
+      );
+      return null;
+    }
+    // A try that still runs (it retries conflicts by itself) is waited for, and not counted again.
+    const running = last.kind === "running";
+    const started = running ? {} : await startTry(ctx, row);
+    const counted = running ? tries : tries + 1;
+    const error = last.kind === "ended" ? { error: last.error } : {};
+    await ctx.db.patch("callbacks", id, { ...started, ...error, tries: counted });
+    await planNext(ctx, id, counted);
+    return null;
+  },
+});
+
+/** One try: the callback's writes and the end of the debt are one transaction. */
+export const attempt = internalMutation({
+  args: { id: v.id("callbacks") },
+  returns: v.null(),
+  handler: async (ctx, { id }): Promise<null> => {
+    const row = await ctx.db.get("callbacks", id);
+    if (row?.state !== "owed") return null;
+    await ctx.db.delete("callbacks", id);
+    await call(ctx, row);
+    // The next plan would find nothing; not running it saves a call.
+    if (row.planned !== undefined) await ctx.scheduler.cancel(row.planned);
+    await discardForgotten(ctx, row);
+    return null;
+  },
+});
+
+async function startTry(ctx: MutationCtx, row: Doc<"callbacks">) {
+  return { trying: await ctx.scheduler.runAfter(0, internal.callbacks.attempt, { id: row._id }) };
+}
+
+/** Plans the next look at the row, in case the try that was just started leaves it. */
+async function planNext(ctx: MutationCtx, id: Id<"callbacks">, tries: number): Promise<void> {
+  const delayMs = backoffMs(tries, CALLBACK_BACKOFF_MS, CALLBACK_BACKOFF_MAX_MS);
+  const planned = await ctx.scheduler.runAfter(delayMs, internal.callbacks.plan, { id, tries });
+  await ctx.db.patch("callbacks", id, { planned, dueAt: Date.now() + delayMs });
+}
+
+/**
+ * Plans anew what is overdue: a `plan` that was scheduled under a canceled function was born canceled, and nobody
+ * else would ever look. Fenced like any other plan, should the old one run after all.
+ */
+export async function replan(ctx: MutationCtx, id: Id<"callbacks">): Promise<void> {
+  const row = await ctx.db.get("callbacks", id);
+  if (row?.state === "owed") await planNext(ctx, id, row.tries);
+}
+
+type LastTry = { kind: "none" } | { kind: "running" } | { kind: "ended"; error: string };
+
+/** How the last try went. Had it succeeded, its row would be gone. */
+async function lastTry(ctx: MutationCtx, row: Doc<"callbacks">): Promise<LastTry> {
+  if (row.trying === undefined) return { kind: "none" };
+  const state = (await ctx.db.system.get("_scheduled_functions", row.trying))?.state;
+  switch (state?.kind) {
+    case "pending":
+    case "inProgress":
+      return { kind: "running" };
+    case "failed":
+      return { kind: "ended", error: cutError(state.error) };
+    default:
+      return { kind: "ended", error: "The scheduled function that was to tell it was canceled." };
+  }
+}
+
+/** A job that was retried in the meantime has let go of the result that was told here: nobody else will delete it. */
+async function discardForgotten(ctx: MutationCtx, row: Owed): Promise<void> {
+  if (row.outcome.status !== "succeeded" || "inline" in row.outcome.result) return;
+  const job = await ctx.db.get("jobs", row.job);
+  const kept = job?.result !== undefined && "row" in job.result ? job.result.row : undefined;
+  if (kept !== row.outcome.result.row) await discard(ctx.db, row.outcome.result);
+}
+
+// --- The call itself -----------------------------------------------------------------------------
+
+async function call(ctx: MutationCtx, owed: Owed): Promise<void> {
+  const job = await ctx.db.get("jobs", owed.job);
+  if (job === null) return;
+  const args: OnCompleteArgs = {
+    id: owed.job,
+    queue: job.queue,
+    payload: await load(ctx.db, job.payload),
+    outcome: await readOutcome(ctx, owed.outcome),
+    attempt: owed.attempt,
+    ...(owed.worker === undefined ? {} : { worker: owed.worker }),
+  };
+  await ctx.runMutation(owed.handle as FunctionHandle<"mutation", OnCompleteArgs>, args);
+}
+
+async function readOutcome(ctx: MutationCtx, outcome: Owed["outcome"]): Promise<FinalOutcome> {
+  if (outcome.status !== "succeeded") return outcome;
+  return { status: "succeeded", result: await load(ctx.db, outcome.result) };
+}
+
+function errorText(error: unknown): string {
+  return cutError(error instanceof Error ? error.message : String(error));
+}

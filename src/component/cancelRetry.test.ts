@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { api } from "./_generated/api.js";
+import { failed, newWorld, refusal, succeeded } from "./setup.test.js";
+
+describe("cancel", () => {
+  test("leaves a running job to its holder, and says so", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    const answer = await world.t.mutation(api.lib.cancel, { id });
+    expect(answer).toEqual({ canceled: false, status: "running" });
+    expect((await worker.complete([succeeded(job!)])).words).toEqual(["ok"]);
+  });
+
+  test("twice is canceled once", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue();
+    await world.t.mutation(api.lib.cancel, { id });
+    const { finishedAt } = await world.job(id);
+    await world.advance(1_000);
+    const again = await world.t.mutation(api.lib.cancel, { id });
+    expect(again).toEqual({ canceled: false, status: "canceled" });
+    expect((await world.job(id)).finishedAt).toBe(finishedAt);
+  });
+});
+
+describe("retry", () => {
+  test("begins the counts anew and keeps the attempt; result, error and worker are gone", async () => {
+    const world = await newWorld({ maxResets: 3 });
+    const id = await world.enqueue();
+    const gone = world.worker("gone");
+    const [lost] = await gone.claim();
+    await gone.heartbeat([lost!]);
+    await world.advance(10_500);
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    await worker.complete([failed(job!)]);
+    expect(await world.status(id)).toMatchObject({ failures: 1, resets: 1, attempt: 2 });
+    const answer = await world.t.mutation(api.lib.retry, { id });
+    expect(answer).toEqual({ retried: true, status: "pending" });
+    const row = await world.job(id);
+    expect(row).toMatchObject({ attempt: 2, failures: 0, resets: 0, releases: 0 });
+    for (const field of ["error", "result", "holder", "worker", "startedAt", "finishedAt"]) {
+      expect(row).not.toHaveProperty(field);
+    }
+  });
+
+  test("deletes a large result, which nothing names any more", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    await worker.complete([succeeded(job!, "x".repeat(600))]);
+    await world.t.mutation(api.lib.retry, { id });
+    expect(await world.all("payloads")).toEqual([]);
+  });
+
+  test("leaves a job that is not finished", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue();
+    const pending = await world.t.mutation(api.lib.retry, { id });
+    expect(pending).toEqual({ retried: false, status: "pending" });
+    await world.worker("a").claim();
+    const running = await world.t.mutation(api.lib.retry, { id });
+    expect(running).toEqual({ retried: false, status: "running" });
+  });
+
+  test("of a canceled job makes it claimable again", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue();
+    await world.t.mutation(api.lib.cancel, { id });
+    await world.t.mutation(api.lib.retry, { id });
+    expect(await world.worker("a").claim()).toHaveLength(1);
+  });
+});
+
+describe("bad input", () => {
+  test.each(["", "nonsense", "k".repeat(32)])(
+    "an id that names no job, %j, is refused",
+    async (id) => {
+      const world = await newWorld();
+      for (const call of [api.lib.cancel, api.lib.retry]) {
+        const refused = await refusal(world.t.mutation(call, { id }));
+        expect(refused).toMatchObject({ code: "unknownJob" });
+      }
+      expect(await world.status(id)).toBeNull();
+    },
+  );
+
+  test("a job of another queue than the one named is refused like one that does not exist, and left as it is", async () => {
+    const world = await newWorld();
+    const [pending, finished] = await world.enqueueBatch([1, 2]);
+    await world.t.mutation(api.lib.cancel, { id: finished!, queue: "tiles" });
+    const calls = [
+      world.t.mutation(api.lib.cancel, { id: pending!, queue: "others" }),
+      world.t.mutation(api.lib.retry, { id: finished!, queue: "others" }),
+      world.t.mutation(api.lib.cancel, { id: "nonsense", queue: "others" }),
+    ];
+    const refusals = await Promise.all(calls.map(refusal));
+    expect(refusals.map(({ code }) => code)).toEqual(Array(3).fill("unknownJob"));
+    const [foreign, , nonsense] = refusals;
+    expect(foreign!.message.replace(pending!, "…")).toBe(
+      nonsense!.message.replace("nonsense", "…"),
+    );
+    expect(await world.status(pending!)).toMatchObject({ status: "pending" });
+    expect(await world.status(finished!)).toMatchObject({ status: "canceled" });
+    const own = { id: finished!, queue: "tiles" };
+    expect(await world.t.mutation(api.lib.retry, own)).toMatchObject({ retried: true });
+  });
+
+  test("an id of another table is no job either", async () => {
+    const world = await newWorld();
+    const worker = world.worker("a");
+    await worker.claim();
+    const id = (await worker.holder())._id;
+    expect(await refusal(world.t.mutation(api.lib.cancel, { id }))).toMatchObject({
+      code: "unknownJob",
+    });
+    expect(await world.status(id)).toBeNull();
+  });
+});

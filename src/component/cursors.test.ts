@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import {
+  afterCommit,
+  boundOf,
+  compareKeys,
+  decodeCursor,
+  encodeCursor,
+  justAfter,
+  START,
+} from "./cursors.js";
+
+describe("keys", () => {
+  test("the key just after is the very next float: rows of one transaction have consecutive ones", () => {
+    const creationTime = 1_767_225_600_000.25;
+    const next = justAfter({ seq: 5n, creationTime });
+    expect(next.creationTime).toBeGreaterThan(creationTime);
+    // Nothing lies between two neighbouring floats: their middle is one of them.
+    const middle = creationTime + (next.creationTime - creationTime) / 2;
+    expect([creationTime, next.creationTime]).toContain(middle);
+  });
+
+  test("a key after a commit lies above every row of it, and below every row of the next", () => {
+    const key = afterCommit(5n);
+    expect(compareKeys({ seq: 5n, creationTime: Number.MAX_VALUE }, key)).toBeLessThan(0);
+    expect(compareKeys(key, { seq: 6n, creationTime: 1 })).toBeLessThan(0);
+  });
+});
+
+describe("bounds", () => {
+  const at = (seq: bigint) => ({ order: 21, shard: 0, seq, creationTime: 1 });
+
+  test("of two cursors the higher holds", () => {
+    const low = { epoch: 1, bounds: [at(3n)] };
+    const high = { epoch: 1, bounds: [at(7n)] };
+    expect(boundOf([low, high], 1, 21, 0).seq).toBe(7n);
+    expect(boundOf([high, low], 1, 21, 0).seq).toBe(7n);
+  });
+
+  test("of an older epoch, of another band and of another shard do not", () => {
+    const cursor = { epoch: 1, bounds: [at(7n)] };
+    expect(boundOf([cursor], 2, 21, 0)).toEqual(START);
+    expect(boundOf([cursor], 1, 20, 0)).toEqual(START);
+    expect(boundOf([cursor], 1, 21, 1)).toEqual(START);
+    expect(boundOf([undefined], 1, 21, 0)).toEqual(START);
+  });
+});
+
+describe("the private cursor's string", () => {
+  test("carries 64 bits and the whole float", () => {
+    const seq = 1_767_225_600_000_000_123n;
+    const bounds = [{ order: 21, shard: 3, seq, creationTime: 1_767_225_600_000.0625 }];
+    const queues = new Map([["tiles", { epoch: 2, bounds }]]);
+    expect(decodeCursor(encodeCursor(queues))).toEqual(queues);
+  });
+
+  test("is given up when it would be too long: looking from the start is slow, and right", () => {
+    const bound = { order: 21, shard: 0, seq: 2n ** 62n, creationTime: 1_767_225_600_000.0625 };
+    const bounds = Array.from({ length: 2_000 }, (_, shard) => ({ ...bound, shard }));
+    expect(encodeCursor(new Map([["tiles", { epoch: 0, bounds }]]))).toBe("{}");
+  });
+
+  test.each(["", "null", "[", '{"tiles":1}', '{"tiles":[0,[21,0,"x",1]]}', "x".repeat(70_000)])(
+    "is refused when it is none",
+    (cursor) => {
+      expect(() => decodeCursor(cursor)).toThrow("no cursor");
+    },
+  );
+});

@@ -1,0 +1,173 @@
+/**
+ * Cursors: where to begin looking, so that the index entries of jobs long claimed are not walked over again.
+ *
+ * The invariant: *in one (queue, band, shard), no row with a key below the bound is claimable, or can become so
+ * without a new `seq`.* It holds since rows become claimable in commit order (`seq` is the commit timestamp, and a
+ * snapshot shows all commits up to its own), provided that a bound is computed from one snapshot, never passes a row
+ * that was seen and not taken, comes from resolved values only, and carries the whole key: all rows of one
+ * transaction share their `seq`.
+ *
+ * *Public* bounds hold for everyone and are written by the janitor only. *Private* ones travel with one session's
+ * claims, as a string that nobody else reads.
+ */
+import type { Infer } from "convex/values";
+import { conveyorError, CURSOR_MAX_BYTES } from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
+import type { DatabaseReader } from "./_generated/server.js";
+import type { vBound } from "./schema.js";
+
+/** A place in the order of one band of one shard. */
+export interface Key {
+  seq: bigint;
+  creationTime: number;
+}
+export type Bound = Infer<typeof vBound>;
+/** The bounds of one queue, valid for one epoch of it. */
+export interface QueueBounds {
+  epoch: number;
+  bounds: Bound[];
+}
+
+/** Below everything. */
+export const START: Key = { seq: 0n, creationTime: 0 };
+
+export function compareKeys(a: Key, b: Key): number {
+  if (a.seq !== b.seq) return a.seq < b.seq ? -1 : 1;
+  return a.creationTime - b.creationTime;
+}
+
+/** The least key above this one: the rows of one transaction have consecutive floats for creation times. */
+export function justAfter({ seq, creationTime }: Key): Key {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, creationTime);
+  view.setBigUint64(0, view.getBigUint64(0) + 1n);
+  return { seq, creationTime: view.getFloat64(0) };
+}
+
+/** The least key that no row of these commits, or of any before, can have. */
+export function afterCommit(seq: bigint): Key {
+  return { seq: seq + 1n, creationTime: 0 };
+}
+
+/** The bound of a band and shard: the highest of what is known. */
+export function boundOf(
+  sources: readonly (QueueBounds | undefined)[],
+  epoch: number,
+  order: number,
+  shard: number,
+): Key {
+  let highest = START;
+  for (const source of sources) {
+    if (source?.epoch !== epoch) continue;
+    const bound = source.bounds.find((b) => b.order === order && b.shard === shard);
+    if (bound !== undefined && compareKeys(bound, highest) > 0) highest = bound;
+  }
+  return { seq: highest.seq, creationTime: highest.creationTime };
+}
+
+export async function publicBounds(
+  db: DatabaseReader,
+  queue: string,
+): Promise<Doc<"cursors"> | undefined> {
+  const row = await db
+    .query("cursors")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .unique();
+  return row ?? undefined;
+}
+
+/**
+ * The first pending rows of a band and shard from a bound on, up to `upTo`.
+ *
+ * A bound within a transaction's rows needs two reads, since an index range cannot begin at a pair of fields: what is
+ * left of that transaction, then everything after it.
+ */
+export async function pendingFrom(
+  db: DatabaseReader,
+  place: { queue: string; order: number; shard: number },
+  from: Key,
+  count: number,
+  upTo?: bigint,
+): Promise<Doc<"jobs">[]> {
+  if (upTo !== undefined && upTo < from.seq) return [];
+  const tie =
+    from.creationTime === 0
+      ? []
+      : await db
+          .query("jobs")
+          .withIndex("status", (q) =>
+            q
+              .eq("queue", place.queue)
+              .eq("status", "pending")
+              .eq("order", place.order)
+              .eq("shard", place.shard)
+              .eq("seq", from.seq)
+              .gte("_creationTime", from.creationTime),
+          )
+          .take(count);
+  if (tie.length === count) return tie;
+  const rest = await db
+    .query("jobs")
+    .withIndex("status", (q) => {
+      const place_ = q
+        .eq("queue", place.queue)
+        .eq("status", "pending")
+        .eq("order", place.order)
+        .eq("shard", place.shard);
+      const above =
+        from.creationTime === 0 ? place_.gte("seq", from.seq) : place_.gt("seq", from.seq);
+      return upTo === undefined ? above : above.lte("seq", upTo);
+    })
+    .take(count - tie.length);
+  return [...tie, ...rest];
+}
+
+// --- The private cursor's string ----------------------------------------------------------------
+
+/** Not for anybody to read; numbers of 64 bits go as strings, which plain JSON would round. */
+type Wire = Record<string, [epoch: number, ...bounds: [number, number, string, number][]]>;
+
+export function encodeCursor(queues: ReadonlyMap<string, QueueBounds>): string {
+  const wire: Wire = {};
+  for (const [queue, { epoch, bounds }] of queues) {
+    wire[queue] = [
+      epoch,
+      ...bounds.map((b): [number, number, string, number] => [
+        b.order,
+        b.shard,
+        b.seq.toString(),
+        b.creationTime,
+      ]),
+    ];
+  }
+  const cursor = JSON.stringify(wire);
+  // Looking from the start again is slow but right; a reply that its own repeat would be refused with is neither.
+  return cursor.length > CURSOR_MAX_BYTES ? "{}" : cursor;
+}
+
+export function decodeCursor(cursor: string | undefined): Map<string, QueueBounds> {
+  const queues = new Map<string, QueueBounds>();
+  if (cursor === undefined) return queues;
+  if (cursor.length > CURSOR_MAX_BYTES) throw notOurs();
+  try {
+    for (const [queue, [epoch, ...bounds]] of Object.entries(JSON.parse(cursor) as Wire)) {
+      queues.set(queue, { epoch, bounds: bounds.map(decodeBound) });
+    }
+  } catch {
+    throw notOurs();
+  }
+  return queues;
+}
+
+function decodeBound([order, shard, seq, creationTime]: [number, number, string, number]): Bound {
+  if (![order, shard, creationTime].every(Number.isFinite)) throw notOurs();
+  return { order, shard, seq: BigInt(seq), creationTime };
+}
+
+function notOurs(): Error {
+  return conveyorError(
+    "invalidArgument",
+    "This is no cursor that a claim returned. Pass the last claim's cursor unchanged, or none to look from the start.",
+    { argument: "cursor" },
+  );
+}

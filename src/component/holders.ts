@@ -1,0 +1,204 @@
+/**
+ * The rows of worker sessions: their leases, their state, their call counter. Only this file writes `holders`.
+ *
+ * The row is the lease, so what is written here is half of every edge in and out of `running`.
+ */
+import {
+  checkInteger,
+  checkLabel,
+  checkName,
+  conveyorError,
+  LEASES_MAX,
+  type Answer,
+} from "../shared/index.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import type { DatabaseReader, DatabaseWriter } from "./_generated/server.js";
+
+export type Holder = Doc<"holders">;
+export type HeldLease = Holder["leases"][number];
+
+/** What a session says of itself with a claim. */
+export interface Caller {
+  token: Doc<"tokens">;
+  session: string;
+  name: string;
+  queues: string[];
+}
+
+/** The session's row, checked against the token; `null` if the session has never called. */
+export async function findHolder(
+  db: DatabaseReader,
+  session: string,
+  token: Doc<"tokens">,
+): Promise<Holder | null> {
+  checkName("A session", session);
+  const holder = await db
+    .query("holders")
+    .withIndex("session", (q) => q.eq("session", session))
+    .unique();
+  if (holder !== null && holder.token !== token._id) {
+    throw conveyorError(
+      "sessionForbidden",
+      "This session was begun with another worker token. Start the worker anew: every process has a session of its own.",
+      { session },
+    );
+  }
+  return holder;
+}
+
+/** The session's row, inserted at its first call. */
+export async function enterHolder(
+  db: DatabaseWriter,
+  caller: Caller,
+  now: number,
+): Promise<Holder> {
+  checkLabel("The name of a worker", caller.name);
+  const holder = await findHolder(db, caller.session, caller.token);
+  if (holder !== null) return holder;
+  const id = await db.insert("holders", {
+    session: caller.session,
+    token: caller.token._id,
+    name: caller.name,
+    state: "idle",
+    expiresAt: now,
+    lastSeenAt: now,
+    queues: caller.queues,
+    leases: [],
+    n: 0,
+    acknowledged: true,
+    reply: { answers: [] },
+  });
+  return (await db.get("holders", id))!;
+}
+
+/** What the call counter says of a call. */
+export function judgeCall(holder: Holder, n: number): "new" | "repeated" {
+  checkInteger("The call counter n", n, 1, Number.MAX_SAFE_INTEGER);
+  if (n > holder.n) return "new";
+  if (n === holder.n) return "repeated";
+  throw conveyorError(
+    "staleCall",
+    `This session has already made call ${holder.n}; call ${n} comes too late and changed nothing. ` +
+      "A session counts its calls up from 1, repeats one until it is answered, and makes one at a time.",
+    { got: n, last: holder.n },
+  );
+}
+
+/** The lease of one attempt of one job, if the holder has it. `id` may be anything. */
+export function findLease(holder: Holder, id: string, attempt: number): HeldLease | undefined {
+  return holder.leases.find((lease) => lease.id === id && lease.attempt === attempt);
+}
+
+/** How many more leases the holder may have. */
+export function room(holder: Holder): number {
+  return Math.max(0, LEASES_MAX - holder.leases.length);
+}
+
+/** When the right to these leases ends, counted from now: with the shortest of them. */
+function expiry(leases: readonly HeldLease[], now: number): number {
+  return leases.length === 0 ? now : now + Math.min(...leases.map((lease) => lease.leaseMs));
+}
+
+/** What follows from a sign of life and these leases. */
+function alive(leases: HeldLease[], now: number) {
+  return {
+    state: leases.length === 0 ? ("idle" as const) : ("active" as const),
+    expiresAt: expiry(leases, now),
+    lastSeenAt: now,
+    leases,
+  };
+}
+
+/** Writes the leases that are left once outcomes are recorded, before anybody else is run in this transaction. */
+export async function keepLeases(
+  db: DatabaseWriter,
+  holder: Holder,
+  leases: HeldLease[],
+  now: number,
+): Promise<void> {
+  await db.patch("holders", holder._id, alive(leases, now));
+}
+
+/** Ends a call of `claim` or `complete`: what it leased, and what it answers should it be repeated. */
+export async function closeCall(
+  db: DatabaseWriter,
+  holder: Holder,
+  call: {
+    n: number;
+    claimed: HeldLease[];
+    answers: Answer[];
+    cursor: string | undefined;
+    name?: string;
+    queues?: string[];
+  },
+  now: number,
+): Promise<Holder> {
+  const changed = {
+    ...alive([...holder.leases, ...call.claimed], now),
+    n: call.n,
+    // A new call says that the last was answered; of what this one leases, the holder has yet to learn.
+    acknowledged: call.claimed.length === 0,
+    reply: {
+      answers: call.answers,
+      ...(call.cursor === undefined ? {} : { cursor: call.cursor }),
+    },
+    ...(call.name === undefined ? {} : { name: call.name }),
+    ...(call.queues === undefined ? {} : { queues: call.queues }),
+  };
+  await db.patch("holders", holder._id, changed);
+  return { ...holder, ...changed };
+}
+
+/** Renews all leases of the holder, those too that the beat does not name. */
+export async function renew(
+  db: DatabaseWriter,
+  holder: Holder,
+  named: readonly HeldLease[],
+  now: number,
+): Promise<Holder> {
+  const changed = {
+    ...alive(holder.leases, now),
+    acknowledged: acknowledges(holder, named),
+  };
+  await db.patch("holders", holder._id, changed);
+  return { ...holder, ...changed };
+}
+
+/**
+ * Whether a word about these leases shows that the reply which brought them has arrived. A word about others does
+ * not: it may have been sent before.
+ */
+function acknowledges(holder: Holder, named: readonly HeldLease[]): boolean {
+  return holder.acknowledged || named.some((lease) => lease.n === holder.n);
+}
+
+/** Notes where progress of these leases lies, if that is new. Renews nothing: that is what beats are for. */
+export async function noteProgress(
+  db: DatabaseWriter,
+  holder: Holder,
+  named: readonly HeldLease[],
+  fresh: ReadonlyMap<Id<"jobs">, Id<"progress">>,
+): Promise<void> {
+  const acknowledged = acknowledges(holder, named);
+  if (fresh.size === 0 && acknowledged === holder.acknowledged) return;
+  const leases = holder.leases.map((lease) => {
+    const progress = fresh.get(lease.id);
+    return progress === undefined ? lease : { ...lease, progress };
+  });
+  await db.patch("holders", holder._id, { leases, acknowledged });
+}
+
+/** The holder let its leases run out, and they have been ended. A later call of the session brings it back. */
+export async function bury(db: DatabaseWriter, holder: Holder): Promise<void> {
+  const { lastSeenAt } = holder;
+  await db.patch("holders", holder._id, { state: "gone", expiresAt: lastSeenAt, leases: [] });
+}
+
+/** Puts off the end of leases that could not be ended, so that they do not hold up everybody else's. */
+export async function quarantine(
+  db: DatabaseWriter,
+  id: Id<"holders">,
+  until: number,
+): Promise<void> {
+  await db.patch("holders", id, { expiresAt: until });
+}

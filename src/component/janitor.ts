@@ -1,0 +1,144 @@
+/**
+ * The janitor: ends leases that nobody renewed, and while it is about publishes cursors, forgets old
+ * sessions, and plans again what somebody is still to be told.
+ *
+ * A sweep looks in a snapshot and acts on what it reads for real, one holder a transaction: reading the beats of a
+ * thousand workers for real, it would conflict with two of them every time and never commit. It never runs
+ * `onComplete`. Jobs that it returns wake their workers by themselves: they enter a range that `hasWork` has read.
+ *
+ * Reads for real: its timer and one that serves as well, one expired holder with its jobs, the range in which leases
+ * would end before the next sweep; before the last timer goes, all active holders. Writes: those, its timer,
+ * `cursors`; deletes forgotten holders. Conflicts with: a claim that depends on its timer, a beat of the expired
+ * holder, a claim whose lease ends before the next sweep.
+ */
+import { v } from "convex/values";
+import { HOLDER_RETENTION_MS, JANITOR_OVERDUE_MS } from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import { replan } from "./callbacks.js";
+import { publicBounds } from "./cursors.js";
+import { takeOver } from "./expire.js";
+import { RANGE_ROWS, type Found } from "./overdue.js";
+import { arm, isOverdue, isStillborn, serves, sweepAt } from "./timers.js";
+
+/** How far a commit may lag behind its own clock, and more. */
+const CLOCK_LAG_MS = 60_000;
+
+export const sweep = internalMutation({
+  args: { timer: v.id("timers") },
+  returns: v.null(),
+  handler: async (ctx, args): Promise<null> => {
+    const timer = await ctx.db.get("timers", args.timer);
+    // Taken for dead, and replaced: whatever there is to do is another's.
+    if (timer === null) return null;
+    const now = Date.now();
+    const found: Found = await ctx.runQuery(
+      internal.overdue.find,
+      { now },
+      { useStaleSnapshot: true },
+    );
+    if (found.expired !== null) await takeOver(ctx, found.expired, now);
+    for (const cursor of found.published) await publish(ctx, cursor, now);
+    for (const holder of found.forgotten) await forget(ctx, holder, now);
+    for (const callback of found.overdue) await replan(ctx, callback);
+    await goOn(ctx, timer, found, now);
+    return null;
+  },
+});
+
+/**
+ * Arms the timer's next sweep, or lets it go: for good when nothing is leased, or because another timer serves.
+ */
+async function goOn(
+  ctx: MutationCtx,
+  timer: Doc<"timers">,
+  found: Found,
+  now: number,
+): Promise<void> {
+  if (found.more && (await continueNow(ctx, timer, now))) return;
+  const dueAt = found.more ? now : await nextSweepAt(ctx, found.nextExpiry, now);
+  if (dueAt !== null && !(await isServed(ctx, timer, found.timers, dueAt, now))) {
+    if (await arm(ctx, timer._id, dueAt)) return;
+  }
+  await ctx.db.delete("timers", timer._id);
+}
+
+/**
+ * Sweeps on at once under the same timer, without writing it: every claim and completion depends on that row, and the
+ * sweeps that follow a crash of many holders would make all of them run again. Only while the timer is not about to
+ * count as dead; should this chain break, it soon does, and whoever meets it replaces it.
+ */
+async function continueNow(ctx: MutationCtx, timer: Doc<"timers">, now: number): Promise<boolean> {
+  if (isOverdue(timer, now + JANITOR_OVERDUE_MS / 2)) return false;
+  const id = await ctx.scheduler.runAfter(0, internal.janitor.sweep, { timer: timer._id });
+  return !(await isStillborn(ctx, id));
+}
+
+/**
+ * When to sweep next, or `null` if nothing is leased.
+ *
+ * The snapshot says which leases end first. That none ends before is read for real, with no row to be expected in the
+ * range: a claim that relies on this timer as it was, and commits meanwhile with a shorter lease, makes this sweep
+ * run again, and beats of the others do not. A commit cannot bring an end further back than the minute that is read:
+ * it may lag behind its clock by the 20 seconds that the platform lets a mutation take. Where the snapshot shows no
+ * lease at all, the whole range is read.
+ */
+async function nextSweepAt(
+  ctx: MutationCtx,
+  seen: number | null,
+  now: number,
+): Promise<number | null> {
+  const active = ctx.db.query("holders");
+  const [first] = await (
+    seen === null
+      ? active.withIndex("state", (q) => q.eq("state", "active"))
+      : active.withIndex("state", (q) =>
+          q
+            .eq("state", "active")
+            .gte("expiresAt", now - CLOCK_LAG_MS)
+            .lt("expiresAt", seen),
+        )
+  ).take(RANGE_ROWS);
+  const next = first?.expiresAt ?? seen;
+  return next === null ? null : sweepAt(next, now);
+}
+
+/**
+ * Whether another timer sweeps by then. Only one before this counts, so that no two leave it to each other in a
+ * circle. Deletes those that are dead. Reads for real what the snapshot shows to matter, and nothing of the others:
+ * after a burst there are many, and their sweeps must not make each other run again.
+ */
+async function isServed(
+  ctx: MutationCtx,
+  timer: Doc<"timers">,
+  seen: Found["timers"],
+  dueAt: number,
+  now: number,
+): Promise<boolean> {
+  for (const { id } of seen.filter((other) => isOverdue(other, now) && other.id !== timer._id)) {
+    const dead = await ctx.db.get("timers", id);
+    if (dead !== null && isOverdue(dead, now)) await ctx.db.delete("timers", id);
+  }
+  const before = seen.find((other) => other.id < timer._id && serves(other, dueAt, now));
+  const other = before === undefined ? null : await ctx.db.get("timers", before.id);
+  return other !== null && serves(other, dueAt, now);
+}
+
+async function publish(
+  ctx: MutationCtx,
+  cursor: Found["published"][number],
+  now: number,
+): Promise<void> {
+  const row = await publicBounds(ctx.db, cursor.queue);
+  const fields = { ...cursor, publishedAt: now };
+  if (row === undefined) await ctx.db.insert("cursors", fields);
+  else await ctx.db.replace("cursors", row._id, fields);
+}
+
+/** A session that has been silent for a day will not repeat a call. Read for real: it may have come back. */
+async function forget(ctx: MutationCtx, id: Id<"holders">, now: number): Promise<void> {
+  const holder = await ctx.db.get("holders", id);
+  if (holder === null || holder.leases.length > 0) return;
+  if (holder.lastSeenAt < now - HOLDER_RETENTION_MS) await ctx.db.delete("holders", id);
+}

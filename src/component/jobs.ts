@@ -1,0 +1,29 @@
+/** Finding a job by an id that came from outside. */
+import { conveyorError } from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
+import type { DatabaseReader } from "./_generated/server.js";
+
+/** The job, or `null`: the id may be of another table, another deployment, or no id at all. */
+export async function findJob(db: DatabaseReader, id: string): Promise<Doc<"jobs"> | null> {
+  const jobId = db.normalizeId("jobs", id);
+  return jobId === null ? null : await db.get("jobs", jobId);
+}
+
+/**
+ * The job. With `queue`, a job of another queue counts as none, and is not told apart from one: whoever may act on one
+ * queue can neither touch another's jobs nor find out which ids there are.
+ */
+export async function getJob(db: DatabaseReader, id: string, queue?: string): Promise<Doc<"jobs">> {
+  const job = await findJob(db, id);
+  if (job !== null && (queue === undefined || job.queue === queue)) return job;
+  const cut = id.slice(0, 100);
+  const name = JSON.stringify(cut);
+  throw conveyorError(
+    "unknownJob",
+    (queue === undefined
+      ? `No job has the id ${name}.`
+      : `The queue "${queue}" has no job ${name}.`) +
+      " Pass the id that enqueue returned, on the same deployment.",
+    { id: cut, ...(queue === undefined ? {} : { queue }) },
+  );
+}

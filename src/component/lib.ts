@@ -1,0 +1,167 @@
+/**
+ * The component's public surface: what an app reaches through `components.conveyor.lib`.
+ *
+ * Only registration stands here: arguments, what comes back, and the step of the flow that does it. Every function
+ * is called by the app's own functions, which have checked the app's own authorization; worker calls carry a token
+ * besides. Nothing here is reachable by a browser.
+ */
+import { v } from "convex/values";
+import {
+  vAnswer,
+  vClaimedJob,
+  vCounts,
+  vFinished,
+  vJobStatus,
+  vLease,
+  vProgressUpdate,
+  vQueueDeclaration,
+  vStatus,
+  vTokenStatus,
+  vWorkerStatus,
+} from "../shared/index.js";
+import { mutation, query } from "./_generated/server.js";
+import * as cancelStep from "./cancel.js";
+import * as claimStep from "./claim.js";
+import * as completeStep from "./complete.js";
+import * as countsStep from "./counts.js";
+import * as enqueueStep from "./enqueue.js";
+import * as hasWorkStep from "./hasWork.js";
+import * as heartbeatStep from "./heartbeat.js";
+import * as progressStep from "./progress.js";
+import * as retryStep from "./retry.js";
+import * as statusStep from "./status.js";
+import * as tokensStep from "./tokens.js";
+import * as workersStep from "./workers.js";
+
+// --- The app's side -----------------------------------------------------------------------------
+
+/** Puts one job into a queue, in the caller's transaction. Returns its id. */
+export const enqueue = mutation({
+  args: { queue: vQueueDeclaration, payload: v.any() },
+  returns: v.string(),
+  handler: (ctx, { queue, payload }) => enqueueStep.enqueue(ctx, queue, payload),
+});
+
+/** Puts 1 to 1,000 jobs into a queue, in the caller's transaction. Returns their ids, in order. */
+export const enqueueBatch = mutation({
+  args: { queue: vQueueDeclaration, payloads: v.array(v.any()) },
+  returns: v.array(v.string()),
+  handler: (ctx, { queue, payloads }) => enqueueStep.enqueueBatch(ctx, queue, payloads),
+});
+
+/** Ends a job that nobody has begun. A running or finished one is left as it is. With `queue`, a job of that one only. */
+export const cancel = mutation({
+  args: { id: v.string(), queue: v.optional(v.string()) },
+  returns: v.object({ canceled: v.boolean(), status: vStatus }),
+  handler: (ctx, { id, queue }) => cancelStep.cancel(ctx, id, queue),
+});
+
+/** Makes a finished job claimable again. Any other is left as it is. With `queue`, a job of that one only. */
+export const retry = mutation({
+  args: { id: v.string(), queue: v.optional(v.string()) },
+  returns: v.object({ retried: v.boolean(), status: vStatus }),
+  handler: (ctx, { id, queue }) => retryStep.retry(ctx, id, queue),
+});
+
+/** How a job stands; `null` for an id that names none. */
+export const status = query({
+  args: { id: v.string() },
+  returns: v.union(vJobStatus, v.null()),
+  handler: (ctx, { id }) => statusStep.status(ctx, id),
+});
+
+/** How many jobs of a queue are in each status, counted up to `limit` (100, at most 1,000). */
+export const counts = query({
+  args: { queue: v.string(), limit: v.optional(v.number()) },
+  returns: vCounts,
+  handler: (ctx, { queue, limit }) => countsStep.counts(ctx, queue, limit),
+});
+
+/** The workers seen last, newest first, with what they hold; at most 100. */
+export const workers = query({
+  args: { limit: v.optional(v.number()) },
+  returns: v.array(vWorkerStatus),
+  handler: (ctx, { limit }) => workersStep.workers(ctx, limit),
+});
+
+// --- Worker tokens ------------------------------------------------------------------------------
+
+/** Makes a worker's credential. The token is in this answer and nowhere else: only its hash is kept. */
+export const createToken = mutation({
+  args: {
+    name: v.string(),
+    queues: v.union(v.array(v.string()), v.null()),
+    deployment: v.optional(v.string()),
+  },
+  returns: v.object({ id: v.string(), token: v.string() }),
+  handler: (ctx, args) => tokensStep.createToken(ctx, args),
+});
+
+/** Refuses a token from now on. What its sessions hold goes back to the queues when the leases end. */
+export const revokeToken = mutation({
+  args: { id: v.string() },
+  returns: v.null(),
+  handler: (ctx, { id }) => tokensStep.revokeToken(ctx, id),
+});
+
+/** The tokens there are, without their secrets. */
+export const listTokens = query({
+  args: {},
+  returns: v.array(vTokenStatus),
+  handler: (ctx) => tokensStep.listTokens(ctx),
+});
+
+// --- The worker protocol ------------------------------------------------------------------------
+
+const session = { token: v.string(), session: v.string() };
+const claimRequest = {
+  queues: v.array(vQueueDeclaration),
+  max: v.number(),
+  cursor: v.optional(v.string()),
+};
+
+/** Whether any of these queues has a claimable job. The same arguments for a whole fleet share one cached answer. */
+export const hasWork = query({
+  args: { token: v.string(), queues: v.array(v.string()) },
+  returns: v.boolean(),
+  handler: (ctx, { token, queues }) => hasWorkStep.hasWork(ctx, token, queues),
+});
+
+/** Leases up to `max` jobs to the session. */
+export const claim = mutation({
+  args: { ...session, n: v.number(), name: v.string(), ...claimRequest },
+  returns: v.object({ jobs: v.array(vClaimedJob), cursor: v.string() }),
+  handler: (ctx, args) => claimStep.claim(ctx, args),
+});
+
+/** Records outcomes, each with an answer of its own, and in the same transaction claims again if asked to. */
+export const complete = mutation({
+  args: {
+    ...session,
+    n: v.number(),
+    finished: v.array(vFinished),
+    claim: v.optional(v.object(claimRequest)),
+    /** Tells nobody in this transaction: every `onComplete` is owed, and told alone at once. */
+    deferCallbacks: v.optional(v.boolean()),
+  },
+  returns: v.object({
+    answers: v.array(vAnswer),
+    jobs: v.array(vClaimedJob),
+    cursor: v.optional(v.string()),
+  }),
+  handler: (ctx, args) => completeStep.complete(ctx, args),
+});
+
+/** Says that the session lives, and asks which of these leases it still has. */
+export const heartbeat = mutation({
+  args: { ...session, leases: v.array(vLease) },
+  returns: v.object({ answers: v.array(vAnswer) }),
+  handler: (ctx, args) => heartbeatStep.heartbeat(ctx, args),
+});
+
+/** Shows how far running jobs have come. */
+export const progress = mutation({
+  args: { ...session, updates: v.array(vProgressUpdate) },
+  returns: v.object({ answers: v.array(vAnswer) }),
+  handler: (ctx, args) => progressStep.progress(ctx, args),
+});

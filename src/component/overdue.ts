@@ -1,0 +1,152 @@
+/**
+ * What a sweep looks at before it acts: run as a snapshot query, so that it adds nothing to the sweep's read set. What
+ * it returns is a hint; the sweep reads for real what it acts on.
+ *
+ * May not write, and may not be called but with `useStaleSnapshot`.
+ */
+import { v, type Infer } from "convex/values";
+import {
+  CALLBACK_OVERDUE_MS,
+  HOLDER_RETENTION_MS,
+  IDLE_LIVE_MS,
+  JANITOR_FORGET_MAX,
+  JANITOR_OVERDUE_MS,
+  JANITOR_REPLAN_MAX,
+  PENDING_BANDS,
+  QUEUES_MAX,
+} from "../shared/index.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import { internalQuery, type QueryCtx } from "./_generated/server.js";
+import { snapshotOf } from "./candidates.js";
+import {
+  afterCommit,
+  boundOf,
+  compareKeys,
+  pendingFrom,
+  publicBounds,
+  type Bound,
+} from "./cursors.js";
+import { findQueue } from "./queues.js";
+import { vBound } from "./schema.js";
+import { findTimers } from "./timers.js";
+
+/**
+ * Rows read at once where one would do: dead index entries are walked about as many at a time as rows were asked for,
+ * and a range with few rows may have many.
+ */
+export const RANGE_ROWS = 64;
+
+/** A queue's cursors are not published again within this: `hasWork` runs again with each. */
+const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
+
+/** Expired holders among which a sweep picks one: the sweeps of several timers, due at once, should not meet. */
+const EXPIRED_PICKED = 8;
+
+const vFound = v.object({
+  /** One whose leases have run out. */
+  expired: v.union(v.id("holders"), v.null()),
+  /** Whether there are more of them. */
+  more: v.boolean(),
+  /** When the next leases run out, or `null` if there are none. */
+  nextExpiry: v.union(v.number(), v.null()),
+  /** By id. */
+  timers: v.array(v.object({ id: v.id("timers"), dueAt: v.number() })),
+  forgotten: v.array(v.id("holders")),
+  /** Callbacks whose next try should long have been planned. */
+  overdue: v.array(v.id("callbacks")),
+  published: v.array(v.object({ queue: v.string(), epoch: v.number(), bounds: v.array(vBound) })),
+});
+export type Found = Infer<typeof vFound>;
+
+export const find = internalQuery({
+  args: { now: v.number() },
+  returns: vFound,
+  handler: async (ctx, { now }): Promise<Found> => {
+    const active = await ctx.db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", "active"))
+      .take(RANGE_ROWS);
+    const expired = active.filter((holder) => holder.expiresAt < now);
+    const next = active.find((holder) => holder.expiresAt >= now);
+    // Also of those who have just become idle, so that the sweep which disarms leaves good cursors behind.
+    const served = [...active, ...(await idleHolders(ctx, now))];
+    const queues = new Set(served.flatMap((holder) => holder.queues));
+    return {
+      expired:
+        expired[Math.floor(Math.random() * Math.min(expired.length, EXPIRED_PICKED))]?._id ?? null,
+      more: expired.length > 1,
+      nextExpiry: next?.expiresAt ?? null,
+      timers: (await findTimers(ctx.db)).map(({ _id, dueAt }) => ({ id: _id, dueAt })),
+      forgotten: await findForgotten(ctx, now),
+      overdue: await findOverdue(ctx, now),
+      published: await findBounds(ctx, [...queues].slice(0, QUEUES_MAX), now),
+    };
+  },
+});
+
+async function idleHolders(ctx: QueryCtx, now: number): Promise<Doc<"holders">[]> {
+  return await ctx.db
+    .query("holders")
+    .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
+    .take(RANGE_ROWS);
+}
+
+async function findForgotten(ctx: QueryCtx, now: number): Promise<Id<"holders">[]> {
+  const silent = async (state: "idle" | "gone") =>
+    await ctx.db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", state).lt("expiresAt", now - HOLDER_RETENTION_MS))
+      .take(JANITOR_FORGET_MAX / 2);
+  return [...(await silent("idle")), ...(await silent("gone"))].map((holder) => holder._id);
+}
+
+async function findOverdue(ctx: QueryCtx, now: number): Promise<Id<"callbacks">[]> {
+  const overdue = await ctx.db
+    .query("callbacks")
+    .withIndex("state", (q) => q.eq("state", "owed").lt("dueAt", now - CALLBACK_OVERDUE_MS))
+    .take(JANITOR_REPLAN_MAX);
+  return overdue.map((row) => row._id);
+}
+
+/** New public bounds for the queues in use whose old ones are not fresh. */
+async function findBounds(
+  ctx: QueryCtx,
+  queues: readonly string[],
+  now: number,
+): Promise<Found["published"]> {
+  const published: Found["published"] = [];
+  for (const name of queues) {
+    const queue = await findQueue(ctx.db, name);
+    const old = await publicBounds(ctx.db, name);
+    if (queue === null) continue;
+    if (old !== undefined && now < old.publishedAt + PUBLISH_EVERY_MS) continue;
+    published.push({ queue: name, epoch: queue.epoch, bounds: await boundsOf(ctx, queue, old) });
+  }
+  return published;
+}
+
+/** In each band and shard the first pending row, or, in an empty one, the snapshot's own end. */
+async function boundsOf(
+  ctx: QueryCtx,
+  queue: Doc<"queues">,
+  old: Doc<"cursors"> | undefined,
+): Promise<Bound[]> {
+  const snapshot = snapshotOf(ctx);
+  const bounds: Bound[] = [];
+  for (const order of PENDING_BANDS) {
+    for (let shard = 0; shard < queue.shardsEver; shard += 1) {
+      const from = boundOf([old], queue.epoch, order, shard);
+      const place = { queue: queue.name, order, shard };
+      const [first] = await pendingFrom(ctx.db, place, from, 1);
+      const seen =
+        first !== undefined
+          ? { seq: first.seq as bigint, creationTime: first._creationTime }
+          : snapshot !== null
+            ? afterCommit(snapshot)
+            : from;
+      const key = compareKeys(seen, from) > 0 ? seen : from;
+      bounds.push({ order, shard, ...key });
+    }
+  }
+  return bounds;
+}

@@ -1,0 +1,289 @@
+/**
+ * The world in which the component's tests live: the component on the official mock, a clock that only tests move, an
+ * app whose `onComplete` can be told how to behave, workers, and the invariants that hold after every test.
+ */
+import { convexTest, type TestConvex } from "convex-test";
+import {
+  createFunctionHandle,
+  defineSchema,
+  defineTable,
+  internalMutationGeneric,
+  makeFunctionReference,
+} from "convex/server";
+import { v, type Value } from "convex/values";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import {
+  PENDING_BANDS,
+  vOnCompleteArgs,
+  type ClaimedJob,
+  type Finished,
+  type JobStatus,
+  type OnCompleteArgs,
+  type QueueConfig,
+  type QueueDeclaration,
+} from "../shared/index.js";
+import { api, internal } from "./_generated/api.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import componentSchema from "./schema.js";
+
+/** The app lives in the component's own tables here, so that tests can look at all of them; it adds one. */
+const schema = defineSchema({
+  ...componentSchema.tables,
+  told: defineTable({ id: v.string(), status: v.string(), attempt: v.number(), error: v.any() }),
+});
+
+const modules = {
+  ...import.meta.glob(["./**/*.ts", "!./**/*.test.ts"]),
+  "./app.ts": async () => ({ done, refused }),
+};
+
+/** Whole seconds, so that times in failures can be read. */
+export const T0 = Date.UTC(2026, 0, 1);
+
+// --- The app ------------------------------------------------------------------------------------
+
+/** What the app's `onComplete` does, besides writing down what it was told. */
+export const app: { onComplete: (ctx: any, args: OnCompleteArgs) => Promise<void> | void } = {
+  onComplete: () => undefined,
+};
+
+async function write(ctx: any, { id, outcome, attempt }: OnCompleteArgs): Promise<void> {
+  const error = outcome.status === "succeeded" ? null : outcome.error;
+  await ctx.db.insert("told", { id, status: outcome.status, attempt, error });
+}
+
+const done = internalMutationGeneric({
+  args: vOnCompleteArgs,
+  returns: v.null(),
+  handler: async (ctx, args) => {
+    await write(ctx, args);
+    await app.onComplete(ctx, args);
+    return null;
+  },
+});
+
+/** Writes, and then returns what its own validator refuses. */
+const refused = internalMutationGeneric({
+  args: vOnCompleteArgs,
+  returns: v.null(),
+  handler: async (ctx, args) => {
+    await write(ctx, args);
+    return 5 as unknown as null;
+  },
+});
+
+// --- The world ----------------------------------------------------------------------------------
+
+let current: World | null = null;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: T0 });
+  app.onComplete = () => undefined;
+});
+
+afterEach(async () => {
+  await current?.checkInvariants();
+  current = null;
+  vi.useRealTimers();
+});
+
+export async function newWorld(config: Partial<QueueConfig> = {}): Promise<World> {
+  const t = convexTest(schema, modules);
+  const { token } = await t.mutation(api.lib.createToken, { name: "test token", queues: null });
+  current = new World(t, token, {
+    name: "tiles",
+    config: { leaseMs: 10_000, maxResets: 1, shards: 1, ...config },
+  });
+  return current;
+}
+
+/** A world whose queue tells the app's `done` (or `refused`). */
+export async function newToldWorld(
+  config: Partial<QueueConfig> = {},
+  callback: "done" | "refused" = "done",
+): Promise<World> {
+  const world = await newWorld(config);
+  const reference = makeFunctionReference<"mutation">(`app:${callback}`);
+  const onComplete: string = await world.t.run(() => createFunctionHandle(reference as never));
+  world.queue.config = { ...world.queue.config, onComplete };
+  return world;
+}
+
+export class World {
+  constructor(
+    readonly t: TestConvex<typeof schema>,
+    readonly token: string,
+    readonly queue: QueueDeclaration,
+  ) {}
+
+  async enqueue(payload: Value = {}): Promise<Id<"jobs">> {
+    return await this.t.mutation(api.lib.enqueue, { queue: this.queue, payload });
+  }
+
+  async enqueueBatch(payloads: Value[]): Promise<Id<"jobs">[]> {
+    const args = { queue: this.queue, payloads };
+    return await this.t.mutation(api.lib.enqueueBatch, args);
+  }
+
+  worker(name: string): Worker {
+    return new Worker(this, name, `session-${name}`);
+  }
+
+  async job(id: string): Promise<Doc<"jobs">> {
+    return (await this.t.run((ctx) => ctx.db.get("jobs", id as Id<"jobs">)))!;
+  }
+
+  async status(id: string): Promise<JobStatus | null> {
+    return await this.t.query(api.lib.status, { id });
+  }
+
+  async all<Table extends keyof typeof schema.tables>(table: Table) {
+    return await this.t.run((ctx) => ctx.db.query(table).collect());
+  }
+
+  /** Moves the clock, and lets everything that falls due run at its time. */
+  async advance(ms: number): Promise<void> {
+    const end = Date.now() + ms;
+    for (;;) {
+      await this.settle();
+      if (Date.now() >= end) return;
+      vi.advanceTimersByTime(Math.min(50, end - Date.now()));
+    }
+  }
+
+  /** Runs what is due now, and what that schedules for now. */
+  async settle(): Promise<void> {
+    for (let i = 0; i < 4; i += 1) {
+      vi.advanceTimersByTime(0);
+      await this.t.finishInProgressScheduledFunctions();
+    }
+  }
+
+  /** The janitor's next sweep, as if its time had come. */
+  async sweep(): Promise<void> {
+    const [timer] = await this.all("timers");
+    await this.t.mutation(internal.janitor.sweep, { timer: timer!._id });
+  }
+
+  /** What must be true whenever no transaction runs. */
+  async checkInvariants(): Promise<void> {
+    const holders = await this.all("holders");
+    const leased = new Map<string, number>();
+    for (const holder of holders) {
+      expect(holder.state === "active").toBe(holder.leases.length > 0);
+      for (const lease of holder.leases) {
+        expect(leased.has(lease.id), "a job is leased once").toBe(false);
+        leased.set(lease.id, lease.attempt);
+      }
+    }
+    for (const job of await this.all("jobs")) {
+      const { status, order, shard, attempt } = job;
+      expect(leased.get(job._id), `a ${status} job is leased iff it runs`).toBe(
+        status === "running" ? attempt : undefined,
+      );
+      expect(typeof job.seq).toBe("bigint");
+      expect(Object.is(order, Math.abs(order)), "order is never -0").toBe(true);
+      if (status === "pending") expect(PENDING_BANDS).toContain(order);
+      else expect({ order, shard }).toEqual({ order: 0, shard: 0 });
+    }
+    for (const row of await this.all("progress")) expect(leased.get(row.job)).toBe(row.attempt);
+    if (leased.size > 0) expect(await this.all("timers")).not.toEqual([]);
+  }
+}
+
+/** A worker's session: it counts its calls, and keeps the last cursor. */
+export class Worker {
+  n = 0;
+  cursor: string | undefined;
+
+  constructor(
+    readonly world: World,
+    readonly name: string,
+    readonly session: string,
+    readonly token = world.token,
+  ) {}
+
+  async claim(max = 1, options: { n?: number } = {}): Promise<ClaimedJob[]> {
+    this.n = options.n ?? this.n + 1;
+    const { session, token, n, name } = this;
+    const claimed = await this.world.t.mutation(api.lib.claim, {
+      ...{ token, session, n, name },
+      ...this.request(max),
+    });
+    this.cursor = claimed.cursor;
+    return claimed.jobs;
+  }
+
+  async complete(
+    finished: Finished[],
+    options: { n?: number; claim?: number; deferCallbacks?: boolean } = {},
+  ) {
+    this.n = options.n ?? this.n + 1;
+    const { session, token, n } = this;
+    const reply = await this.world.t.mutation(api.lib.complete, {
+      ...{ token, session, n, finished },
+      ...(options.claim === undefined ? {} : { claim: this.request(options.claim) }),
+      ...(options.deferCallbacks === undefined ? {} : { deferCallbacks: options.deferCallbacks }),
+    });
+    this.cursor = reply.cursor ?? this.cursor;
+    return { ...reply, words: reply.answers.map((answer) => answer.answer) };
+  }
+
+  async heartbeat(leases: { id: string; attempt: number }[]): Promise<string[]> {
+    const args = { token: this.token, session: this.session, leases: leases.map(leaseOf) };
+    const { answers } = await this.world.t.mutation(api.lib.heartbeat, args);
+    return answers.map((answer) => answer.answer);
+  }
+
+  async progress(updates: { id: string; attempt: number; value: Value }[]): Promise<string[]> {
+    const args = { token: this.token, session: this.session, updates };
+    const { answers } = await this.world.t.mutation(api.lib.progress, args);
+    return answers.map((answer) => answer.answer);
+  }
+
+  async holder(): Promise<Doc<"holders">> {
+    const holders = await this.world.all("holders");
+    return holders.find((holder) => holder.session === this.session)!;
+  }
+
+  private request(max: number) {
+    const cursor = this.cursor === undefined ? {} : { cursor: this.cursor };
+    return { queues: [this.world.queue], max, ...cursor };
+  }
+}
+
+export function leaseOf({ id, attempt }: { id: string; attempt: number }) {
+  return { id, attempt };
+}
+
+export function succeeded(job: { id: string; attempt: number }, result?: Value): Finished {
+  const outcome = { kind: "succeeded" as const, ...(result === undefined ? {} : { result }) };
+  return { ...leaseOf(job), outcome };
+}
+
+export function failed(job: { id: string; attempt: number }, error = "boom"): Finished {
+  return { ...leaseOf(job), outcome: { kind: "failed", error } };
+}
+
+export function released(job: { id: string; attempt: number }): Finished {
+  return { ...leaseOf(job), outcome: { kind: "released" } };
+}
+
+/** The code of the Conveyor error that a call is refused with, and its message. */
+export async function refusal(call: Promise<unknown>): Promise<{ code: string; message: string }> {
+  const error: any = await call.then(
+    () => {
+      throw new Error("The call was not refused.");
+    },
+    (thrown: unknown) => thrown,
+  );
+  if (typeof error.data?.code !== "string") throw error;
+  return error.data;
+}
+
+test("an empty world has no jobs, no holders and no timer", async () => {
+  const world = await newWorld();
+  expect(await world.all("jobs")).toEqual([]);
+  expect(await world.all("holders")).toEqual([]);
+  expect(await world.all("timers")).toEqual([]);
+});

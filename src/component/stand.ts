@@ -1,0 +1,100 @@
+/**
+ * Where a claimer stands among the live sessions of a queue: which shards it looks at first, which jobs there are its
+ * turn, and whether this time it takes what is another's.
+ *
+ * Looks at `holders` in the claim's snapshot and writes nothing. Whoever is wrong about the others meets one of them at
+ * a job, and one of the two runs again.
+ */
+import {
+  IDLE_LIVE_MS,
+  ownShards,
+  RANKED_HOLDERS_MAX,
+  stableHash,
+  turnOf,
+  type Turn,
+} from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
+import type { QueryCtx } from "./_generated/server.js";
+
+/**
+ * At the end of a backlog everybody steals, and whoever still has a full batch of its own is robbed of one of them in
+ * every attempt: with sixteen claimers, until its retries ran out. So about two at a time rob an owner that has called
+ * within the last three seconds. From owners that are silent (busy with long jobs, or dead) anybody takes.
+ */
+const THIEVES = 2;
+const OWNER_SILENT_MS = 3_000;
+
+export interface Stand {
+  /** The shards that it looks at first. */
+  own: number[];
+  /** Its turn among those who look there with it. */
+  turn: Turn | "unknown";
+  /** Whether, as far as is known, nobody else serves the queue. */
+  isAlone: boolean;
+  /** Shards whose owners have called a moment ago and will be back for what lies there. */
+  guarded: ReadonlySet<number>;
+  /** Whether this claim takes from those as well. */
+  robs: boolean;
+}
+
+/** Holders that share the work: with leases that run, or idle and seen a moment ago. One more than can be ranked. */
+export async function liveHolders(ctx: QueryCtx, now: number): Promise<Doc<"holders">[]> {
+  const active = await ctx.db
+    .query("holders")
+    .withIndex("state", (q) => q.eq("state", "active").gte("expiresAt", now))
+    .take(RANKED_HOLDERS_MAX + 1);
+  const idle = await ctx.db
+    .query("holders")
+    .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
+    .take(RANKED_HOLDERS_MAX + 1);
+  return [...active, ...idle];
+}
+
+/**
+ * The session's stand, by its rank among the live sessions that serve the queue.
+ *
+ * A session that is not among them yet cannot see who else has just come, so it expects a fleet: of fifty workers
+ * that start at once and each believed itself alone, all but one would run again, several times. A queue with one
+ * shard has asked for strict order, and everybody takes from its head.
+ */
+export function standOf(
+  session: string,
+  queue: { name: string; shards: number },
+  live: readonly Doc<"holders">[],
+  now: number,
+): Stand {
+  const { shards } = queue;
+  if (live.length > RANKED_HOLDERS_MAX) return standInCrowd(session, shards, live.length);
+  const serving = live.filter((holder) => holder.queues.includes(queue.name));
+  const self = serving.find((holder) => holder.session === session);
+  const others = serving.filter((holder) => holder !== self);
+  const sessions = [session, ...others.map((holder) => holder.session)].sort();
+  const rank = sessions.indexOf(session);
+  const shardsOf = (one: string) => ownShards(sessions.indexOf(one), sessions.length, shards);
+  const awake = others.filter((holder) => holder.lastSeenAt > now - OWNER_SILENT_MS);
+  // Who has nothing to do competes with those who have nothing to do either; who only has room, with everybody.
+  const rivals = self?.state === "active" ? others : others.filter(({ state }) => state === "idle");
+  return {
+    own: shardsOf(session),
+    turn: self !== undefined || shards === 1 ? turnOf(rank, sessions.length, shards) : "unknown",
+    isAlone: others.length === 0,
+    guarded: new Set(awake.flatMap((holder) => shardsOf(holder.session))),
+    robs: isThief(rivals.length),
+  };
+}
+
+/** Too many to be counted with every claim. A shard that no hash hits is served by thieves. */
+function standInCrowd(session: string, shards: number, live: number): Stand {
+  const rank = stableHash(session) % live;
+  return {
+    own: [rank % shards],
+    turn: turnOf(rank, live, shards),
+    isAlone: false,
+    guarded: new Set(ownShards(0, 1, shards)),
+    robs: isThief(live),
+  };
+}
+
+function isThief(rivals: number): boolean {
+  return Math.random() * rivals < THIEVES;
+}

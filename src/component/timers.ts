@@ -1,0 +1,96 @@
+/**
+ * The janitor's timers: a scheduled sweep that must exist while anything is leased.
+ *
+ * The handshake: whoever leases depends, by a real read, on one timer that comes in time; a sweep that goes deletes
+ * its timer after a real read of all active holders. So of a claim and a sweep that goes, one runs again and sees
+ * the other. Only "there is one" needs that dependency. A claim whose snapshot shows none inserts one of its own,
+ * blindly, so that a fleet that wakes at once does not meet here; of several timers all but the first go at their
+ * next sweep.
+ */
+import {
+  JANITOR_OVERDUE_MS,
+  JANITOR_PERIOD_MS,
+  JANITOR_SLACK_MS,
+  JANITOR_TOLERANCE_MS,
+} from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
+
+/** There is one as a rule, and as many as claims began at once when there was none. */
+const TIMERS_SEEN = 64;
+
+/** By id: of several timers the first is the one that stays, and on which everybody depends. */
+export async function findTimers(db: DatabaseReader): Promise<Doc<"timers">[]> {
+  const timers = await db
+    .query("timers")
+    .withIndex("kind", (q) => q.eq("kind", "janitor"))
+    .take(TIMERS_SEEN);
+  return timers.sort((a, b) => (a._id < b._id ? -1 : 1));
+}
+
+/** When to sweep for a lease that ends then: soon after it, and not seldom even if that is far away. */
+export function sweepAt(leaseEndsAt: number, now: number): number {
+  return Math.min(Math.max(leaseEndsAt, now) + JANITOR_SLACK_MS, now + JANITOR_PERIOD_MS);
+}
+
+/**
+ * Whether the timer sweeps by then. One that is overdue does not: a scheduled function that failed, was canceled or
+ * is backing off looks armed for ever.
+ */
+export function serves(timer: { dueAt: number }, dueAt: number, now: number): boolean {
+  return timer.dueAt <= dueAt + JANITOR_TOLERANCE_MS && !isOverdue(timer, now);
+}
+
+export function isOverdue(timer: { dueAt: number }, now: number): boolean {
+  return now > timer.dueAt + JANITOR_OVERDUE_MS;
+}
+
+/**
+ * Makes sure that a sweep comes soon after this end of a lease.
+ *
+ * `seen` is the timer that a snapshot showed to serve, `null` if it showed none, `undefined` if nobody looked. An
+ * old "none" is harmless, one timer too many; an old "there is one" is not, so that one is read for real.
+ */
+export async function ensureJanitor(
+  ctx: MutationCtx,
+  leaseEndsAt: number,
+  now: number,
+  seen: Id<"timers"> | null | undefined,
+): Promise<void> {
+  const dueAt = sweepAt(leaseEndsAt, now);
+  const timers = await readSeen(ctx.db, seen);
+  if (timers.some((timer) => serves(timer, dueAt, now))) return;
+  const id = await ctx.db.insert("timers", { kind: "janitor", dueAt });
+  // The next call, from elsewhere, will find none and arm one that lives.
+  if (!(await arm(ctx, id, dueAt))) await ctx.db.delete("timers", id);
+}
+
+async function readSeen(
+  db: DatabaseReader,
+  seen: Id<"timers"> | null | undefined,
+): Promise<Doc<"timers">[]> {
+  if (seen === undefined) return await findTimers(db);
+  const timer = seen === null ? null : await db.get("timers", seen);
+  return timer === null ? [] : [timer];
+}
+
+/** Schedules the timer's next sweep. `false` if it was born canceled: the timer must then not be left behind. */
+export async function arm(ctx: MutationCtx, id: Id<"timers">, dueAt: number): Promise<boolean> {
+  const scheduledId = await ctx.scheduler.runAt(dueAt, internal.janitor.sweep, { timer: id });
+  if (await isStillborn(ctx, scheduledId)) return false;
+  await ctx.db.patch("timers", id, { dueAt, scheduledId });
+  return true;
+}
+
+/**
+ * The platform inserts as canceled whatever is scheduled under a scheduled function that has been canceled. The row
+ * was inserted by this transaction, so reading it conflicts with nobody.
+ */
+export async function isStillborn(
+  ctx: MutationCtx,
+  scheduledId: Id<"_scheduled_functions">,
+): Promise<boolean> {
+  const scheduled = await ctx.db.system.get("_scheduled_functions", scheduledId);
+  return scheduled === null || scheduled.state.kind === "canceled";
+}

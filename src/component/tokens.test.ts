@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { api } from "./_generated/api.js";
+import { newWorld, refusal, succeeded, Worker, type World } from "./setup.test.js";
+
+async function create(world: World, queues: string[] | null = null, deployment?: string) {
+  const args = { name: "gpu-1", queues, ...(deployment === undefined ? {} : { deployment }) };
+  return await world.t.mutation(api.lib.createToken, args);
+}
+
+/** Every worker call there is, with this token. */
+function calls(world: World, token: string): (() => Promise<unknown>)[] {
+  const { t, queue } = world;
+  const call = { token, session: "s" };
+  const job = { id: "x", attempt: 1 };
+  return [
+    () => t.query(api.lib.hasWork, { token, queues: [queue.name] }),
+    () => t.mutation(api.lib.claim, { ...call, n: 1, name: "a", queues: [queue], max: 1 }),
+    () => t.mutation(api.lib.complete, { ...call, n: 1, finished: [succeeded(job)] }),
+    () => t.mutation(api.lib.heartbeat, { ...call, leases: [] }),
+    () => t.mutation(api.lib.progress, { ...call, updates: [{ ...job, value: 1 }] }),
+  ];
+}
+
+async function refusals(world: World, token: string): Promise<string[]> {
+  const codes: string[] = [];
+  for (const call of calls(world, token)) codes.push((await refusal(call())).code);
+  return codes;
+}
+
+describe("a worker token", () => {
+  test("is shown once; only its hash is kept", async () => {
+    const world = await newWorld();
+    const { token } = await create(world);
+    expect(token).toMatch(/^cvy_[0-9a-f]{8}_[0-9a-f]{64}$/);
+    expect(JSON.stringify(await world.all("tokens"))).not.toContain(token.split("_")[2]);
+    expect(JSON.stringify(await world.t.query(api.lib.listTokens, {}))).not.toContain("hash");
+  });
+
+  test("that nobody made is unknown to every call", async () => {
+    const world = await newWorld();
+    const stranger = `${world.token.slice(0, -4)}0000`;
+    expect(await refusals(world, stranger)).toEqual(Array(5).fill("tokenUnknown"));
+    expect(await refusals(world, "secret")).toEqual(Array(5).fill("tokenUnknown"));
+  });
+
+  test("of another deployment is told apart from a wrong one", async () => {
+    const world = await newWorld();
+    const other = await newWorld();
+    const { token } = await create(other, null, "https://other.example");
+    const refused = await refusal(calls(world, token)[1]!());
+    expect(refused).toMatchObject({ code: "tokenForeign" });
+    expect(refused.message).toContain("another deployment");
+  });
+
+  test("that is revoked is refused by every call, and its leases end by themselves", async () => {
+    const world = await newWorld({ maxResets: 3 });
+    const id = await world.enqueue();
+    const mine = await create(world);
+    const worker = new Worker(world, "a", "session-a", mine.token);
+    await worker.claim();
+    await world.t.mutation(api.lib.revokeToken, { id: mine.id });
+    expect(await refusals(world, mine.token)).toEqual(Array(5).fill("tokenRevoked"));
+    await world.advance(10_500);
+    expect(await world.status(id)).toMatchObject({ status: "pending" });
+  });
+
+  test("that is revoked twice is revoked since the first time", async () => {
+    const world = await newWorld();
+    const { id } = await create(world);
+    await world.t.mutation(api.lib.revokeToken, { id });
+    const [first] = await world.t.query(api.lib.listTokens, {});
+    await world.advance(1_000);
+    await world.t.mutation(api.lib.revokeToken, { id });
+    expect((await world.t.query(api.lib.listTokens, {}))[0]).toEqual(first);
+  });
+
+  test("serves the queues of its scope, and no other", async () => {
+    const world = await newWorld();
+    const narrow = await create(world, ["other"]);
+    for (const call of calls(world, narrow.token).slice(0, 2)) {
+      const refused = await refusal(call());
+      expect(refused).toMatchObject({ code: "queueForbidden", queue: "tiles" });
+      expect(refused.message).toContain('"other", not "tiles"');
+    }
+    const wide = await create(world, ["other", "tiles"]);
+    expect(await calls(world, wide.token)[0]!()).toBe(false);
+  });
+
+  test("that is not there cannot be revoked", async () => {
+    const world = await newWorld();
+    const refused = await refusal(world.t.mutation(api.lib.revokeToken, { id: world.token }));
+    expect(refused).toMatchObject({ code: "tokenUnknown" });
+  });
+});

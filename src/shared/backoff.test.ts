@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { backoffMs } from "./backoff.js";
+
+test("each failure doubles the wait, from the first on, up to the bound", () => {
+  const waits = [1, 2, 3, 4, 5, 6].map((failures) => backoffMs(failures, 1_000, 10_000));
+  expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
+});
+
+test("no failure waits as long as one, and a thousand no longer than the bound", () => {
+  expect(backoffMs(0, 1_000, 10_000)).toBe(1_000);
+  expect(backoffMs(1_000, 1_000, 10_000)).toBe(10_000);
+});

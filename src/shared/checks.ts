@@ -1,0 +1,71 @@
+/**
+ * Checks of names, numbers and lists that come from outside, used where queues are declared and again where calls
+ * arrive. Pure. Each throws `invalidArgument` with the rule, the value and the way out.
+ */
+import { conveyorError } from "./errors.js";
+import {
+  LEASE_MAX_MS,
+  LEASE_MIN_MS,
+  MAX_RESETS_MAX,
+  NAME_MAX_LENGTH,
+  SHARDS_MAX,
+} from "./limits.js";
+import type { QueueConfig } from "./protocol.js";
+
+const NAME = new RegExp(`^[A-Za-z0-9_-]{1,${NAME_MAX_LENGTH}}$`);
+
+/** A whole number within bounds. */
+export function checkInteger(what: string, value: number, min: number, max: number): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return;
+  throw conveyorError(
+    "invalidArgument",
+    `${what} must be a whole number from ${min} to ${max}; got ${value}.`,
+    { argument: what, got: value, min, max },
+  );
+}
+
+/** A list of so many items. */
+export function checkLength(
+  what: string,
+  list: readonly unknown[],
+  min: number,
+  max: number,
+): void {
+  if (list.length >= min && list.length <= max) return;
+  throw conveyorError(
+    "invalidArgument",
+    `${what} must have ${min} to ${max} items; got ${list.length}. ` +
+      (list.length > max
+        ? "Split it into several calls."
+        : "Leave out a call that has nothing to say."),
+    { argument: what, got: list.length, min, max },
+  );
+}
+
+/** A name of letters, digits, `_` and `-`. */
+export function checkName(what: string, name: string): void {
+  if (NAME.test(name)) return;
+  throw conveyorError(
+    "invalidArgument",
+    `${what} must be 1 to ${NAME_MAX_LENGTH} letters, digits, "_" or "-"; got ${JSON.stringify(name.slice(0, 100))}.`,
+    { argument: what, got: name.slice(0, 100) },
+  );
+}
+
+/** A name for people: not empty, and short. */
+export function checkLabel(what: string, label: string): void {
+  if (label.trim() !== "" && label.length <= NAME_MAX_LENGTH) return;
+  throw conveyorError(
+    "invalidArgument",
+    `${what} must be 1 to ${NAME_MAX_LENGTH} characters; got ${JSON.stringify(label.slice(0, 100))}.`,
+    { argument: what, got: label.slice(0, 100) },
+  );
+}
+
+/** A queue's configuration, complete. */
+export function checkQueueConfig(name: string, config: QueueConfig): void {
+  checkName("The name of a queue", name);
+  checkInteger(`leaseMs of the queue "${name}"`, config.leaseMs, LEASE_MIN_MS, LEASE_MAX_MS);
+  checkInteger(`maxResets of the queue "${name}"`, config.maxResets, 0, MAX_RESETS_MAX);
+  checkInteger(`shards of the queue "${name}"`, config.shards, 1, SHARDS_MAX);
+}

@@ -1,0 +1,83 @@
+/**
+ * Conveyor's errors: a code for programs, a sentence for people, and what was given. Pure.
+ *
+ * Every error says the rule, the value, and the way out. A stale or foreign lease is not an error but an answer
+ * (`leaseLost`), since one must not undo the others of its batch.
+ */
+import { ConvexError, type Value } from "convex/values";
+
+export const ERROR_CODES = [
+  /** No code has ever defined this queue, or it is not served here. */
+  "unknownQueue",
+  /** No job has this id. */
+  "unknownJob",
+  /** A number, name or list outside its bounds. */
+  "invalidArgument",
+  /** A payload that fails the queue's validator. */
+  "invalidPayload",
+  /** A payload or progress value over its size. */
+  "payloadTooLarge",
+  /** No worker token with this secret. */
+  "tokenUnknown",
+  "tokenRevoked",
+  /** A token of another deployment. */
+  "tokenForeign",
+  /** A queue outside the token's scope. */
+  "queueForbidden",
+  /** A session that belongs to another token. */
+  "sessionForbidden",
+  /** A call older than the session's last. */
+  "staleCall",
+  /** In the app's backend: `convex.config.ts` does not mount the component. */
+  "componentNotMounted",
+  /** In a worker: the deployment has no worker functions. */
+  "workerApiMissing",
+  /** In a worker: nothing handles a queue that it is to serve. */
+  "handlerMissing",
+] as const;
+
+export type ConveyorErrorCode = (typeof ERROR_CODES)[number];
+
+/** What crosses the wire: the code, the sentence, and details by name. */
+export type ConveyorErrorData<Code extends ConveyorErrorCode = ConveyorErrorCode> = {
+  code: Code;
+  message: string;
+  [detail: string]: Value;
+};
+
+/** A `ConvexError` whose data has one of Conveyor's codes. */
+export type ConveyorError<Code extends ConveyorErrorCode = ConveyorErrorCode> = ConvexError<
+  ConveyorErrorData<Code>
+>;
+
+/** Makes an error. `message` states the rule, the value given, and how to get it right. */
+export function conveyorError<Code extends ConveyorErrorCode>(
+  code: Code,
+  message: string,
+  details: Record<string, Value> = {},
+): ConveyorError<Code> {
+  return new ConvexError({ ...details, code, message });
+}
+
+/**
+ * Whether a caught value is one of Conveyor's errors, of the given code if one is given.
+ *
+ * It looks at the shape and not at the class: a bundle may hold two copies of `ConvexError`.
+ *
+ * @example
+ * try { await tiles.enqueue(ctx, payload) } catch (error) {
+ *   if (isConveyorError(error, "payloadTooLarge")) return await storeInFiles(payload);
+ *   throw error;
+ * }
+ */
+export function isConveyorError<Code extends ConveyorErrorCode = ConveyorErrorCode>(
+  error: unknown,
+  code?: Code,
+): error is ConveyorError<Code> {
+  if (typeof error !== "object" || error === null || !("data" in error)) return false;
+  const data = error.data;
+  if (typeof data !== "object" || data === null) return false;
+  if (!("code" in data) || !("message" in data) || typeof data.message !== "string") return false;
+  const codes: readonly unknown[] = ERROR_CODES;
+  return code === undefined ? codes.includes(data.code) : data.code === code;
+}

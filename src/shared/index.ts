@@ -1,0 +1,10 @@
+/** All that component, client, worker and hooks share: pure values, types and arithmetic. */
+export * from "./backoff.js";
+export * from "./checks.js";
+export * from "./errors.js";
+export * from "./limits.js";
+export * from "./order.js";
+export * from "./protocol.js";
+export * from "./shards.js";
+export * from "./status.js";
+export * from "./typed.js";

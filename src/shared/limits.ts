@@ -1,0 +1,171 @@
+/**
+ * Every limit and default of Conveyor, each with its reason, and the relations between them, which are checked when
+ * this file is loaded. Pure.
+ */
+
+// The platform's own limits, which ours must respect.
+const PLATFORM_DOCUMENT_BYTES = 2 ** 20;
+const PLATFORM_TRANSACTION_BYTES = 16 * 2 ** 20;
+const PLATFORM_TRANSACTION_DOCUMENTS_READ = 32_000;
+const PLATFORM_TRANSACTION_DOCUMENTS_WRITTEN = 16_000;
+const PLATFORM_TRANSACTION_READS = 4_096;
+const PLATFORM_TRANSACTION_SCHEDULED = 1_000;
+
+// --- Names --------------------------------------------------------------------------------------
+
+/** Names of queues, workers and tokens: long enough for `render-tiles-eu-west`, short enough for every index key. */
+export const NAME_MAX_LENGTH = 64;
+
+// --- Payloads, results, errors ------------------------------------------------------------------
+
+/**
+ * Up to this size a value stays in the job's row. The row is written three times in its life (enqueued, claimed,
+ * finished): beyond 300 to 500 bytes a row of its own is cheaper.
+ */
+export const INLINE_MAX_BYTES = 512;
+/** A payload or result: one document, less room for the document's other fields. */
+export const PAYLOAD_MAX_BYTES = PLATFORM_DOCUMENT_BYTES - 4_096;
+/** How deeply a payload or result may be nested: the platform allows 16 levels, and our rows take two of them. */
+export const PAYLOAD_MAX_DEPTH = 14;
+/** The platform's own limits on one array and one object: a result beyond them fails its job, and not its batch. */
+export const ARRAY_MAX_ELEMENTS = 8_192;
+export const OBJECT_MAX_FIELDS = 1_024;
+/** A progress value is replaced several times a second and shown on a page: it is a report, not a result. */
+export const PROGRESS_MAX_BYTES = 8_192;
+/** An error is for people; a stack trace beyond this helps nobody, and the job's row must stay small. */
+export const ERROR_MAX_BYTES = 4_096;
+
+// --- Calls --------------------------------------------------------------------------------------
+
+/** Jobs in one `enqueueBatch`: a round number well below the platform's 16,000 document writes. */
+export const ENQUEUE_MAX_JOBS = 1_000;
+/** Payloads of one `enqueueBatch` together: half of what a transaction may write leaves the other half to the app. */
+export const ENQUEUE_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 2;
+/** Jobs in one claim, outcomes in one `complete`, and leases that one holder has at a time. */
+export const LEASES_MAX = 64;
+/** Payloads handed out by one claim: Node actions take 5 MiB of arguments, and a claim must not starve the rest. */
+export const CLAIM_MAX_BYTES = 4 * 2 ** 20;
+/** Queues that one worker serves: each costs a claim up to two reads a band and shard. */
+export const QUEUES_MAX = 16;
+/** The private cursor that travels with a claim: 64 shards in two bands of sixteen queues would be more than this. */
+export const CURSOR_MAX_BYTES = 64 * 2 ** 10;
+/** Rows that `counts` reads a status, by default and at most: it is a number for a page, not an audit. */
+export const COUNT_DEFAULT = 100;
+export const COUNT_MAX = 1_000;
+/** Workers that `workers` returns, and tokens that `listTokens` returns. */
+export const WORKERS_MAX = 100;
+export const TOKENS_MAX = 1_000;
+
+// --- Leases -------------------------------------------------------------------------------------
+
+/** Below a second, a lease is shorter than an ordinary conflict's backoff (100 ms to 2 s) and would be lost by it. */
+export const LEASE_MIN_MS = 1_000;
+export const LEASE_MAX_MS = 24 * 60 * 60_000;
+export const LEASE_DEFAULT_MS = 60_000;
+/** Beats in a lease: two may be lost. */
+export const HEARTBEATS_PER_LEASE = 3;
+/** How often a job may lose its holder before it is given up. */
+export const MAX_RESETS_DEFAULT = 3;
+export const MAX_RESETS_MAX = 100;
+/**
+ * How often a job that its holder never acknowledged is put back for nothing. From then on it counts as a reset:
+ * otherwise a job that kills its worker at once would go round for ever.
+ */
+export const UNACKNOWLEDGED_MAX = 3;
+
+// --- Shards -------------------------------------------------------------------------------------
+
+/** Enough that eight workers never meet at one job; strict order needs one. */
+export const SHARDS_DEFAULT = 8;
+export const SHARDS_MAX = 64;
+/** How long a job waits in its own shard before any worker may take it: about four round trips of its owner. */
+export const STEAL_AFTER_MS = 200;
+/** Live holders that a claim looks at to find its rank; beyond these it takes a shard by the hash of its session. */
+export const RANKED_HOLDERS_MAX = 32;
+/** An idle worker is counted as live, and owns shards, this long after its last call. It beats once a minute. */
+export const IDLE_LIVE_MS = 90_000;
+/** A holder that has not been seen for so long is forgotten, its call counter with it. */
+export const HOLDER_RETENTION_MS = 24 * 60 * 60_000;
+
+// --- Queues -------------------------------------------------------------------------------------
+
+/**
+ * A changed declaration is applied at most this often, so that two deployed versions which declare a queue
+ * differently do not rewrite its row, which everybody reads, with every call.
+ */
+export const DECLARATION_SETTLE_MS = 10_000;
+
+// --- Janitor ------------------------------------------------------------------------------------
+
+/** It comes this much after a lease's end, so that a beat sent in time is not raced. */
+export const JANITOR_SLACK_MS = 100;
+/** A timer within this of the wanted time is left alone: clocks of two machines differ by as much. */
+export const JANITOR_TOLERANCE_MS = 250;
+/** A timer overdue by more is taken for dead and replaced by whoever meets it. */
+export const JANITOR_OVERDUE_MS = 5_000;
+/** While anything is leased it comes at least this often, to publish cursors before tombstones pile up. */
+export const JANITOR_PERIOD_MS = 30_000;
+/** A holder whose jobs cannot be returned (a bug of ours) is left alone for so long, and does not hold up the others. */
+export const JANITOR_QUARANTINE_MS = 60_000;
+/** Forgotten holders deleted a sweep, and overdue callbacks planned again. */
+export const JANITOR_FORGET_MAX = 16;
+export const JANITOR_REPLAN_MAX = 16;
+
+// --- Callbacks ----------------------------------------------------------------------------------
+
+/** `onComplete` mutations run inside one `complete`; each is two fresh contexts, one after the other. */
+export const CALLBACKS_INLINE_MAX = 8;
+/** How often an owed callback is tried before it is left for people to see. */
+export const CALLBACK_TRIES_MAX = 10;
+export const CALLBACK_BACKOFF_MS = 1_000;
+export const CALLBACK_BACKOFF_MAX_MS = 60 * 60_000;
+/** A callback whose next try should have been planned so long ago is planned again. */
+export const CALLBACK_OVERDUE_MS = 60_000;
+/**
+ * What one callback inside `complete` may use: a tenth of a transaction, so that eight of them leave a fifth for
+ * recording outcomes and claiming. One that needs more fails here, and is then run alone with all there is.
+ */
+export const CALLBACK_INLINE_LIMITS = {
+  bytesRead: Math.floor(PLATFORM_TRANSACTION_BYTES / 10),
+  bytesWritten: Math.floor(PLATFORM_TRANSACTION_BYTES / 10),
+  databaseQueries: Math.floor(PLATFORM_TRANSACTION_READS / 10),
+  documentsRead: PLATFORM_TRANSACTION_DOCUMENTS_READ / 10,
+  documentsWritten: PLATFORM_TRANSACTION_DOCUMENTS_WRITTEN / 10,
+  functionsScheduled: PLATFORM_TRANSACTION_SCHEDULED / 10,
+} as const;
+
+// --- Relations ----------------------------------------------------------------------------------
+
+function holds(relation: string, is: boolean): void {
+  if (!is) throw new Error(`src/shared/limits.ts contradicts itself: ${relation}`);
+}
+
+holds("a value that is not inline fits in a row of its own", INLINE_MAX_BYTES < PAYLOAD_MAX_BYTES);
+holds("a progress value fits in a document", PROGRESS_MAX_BYTES < PAYLOAD_MAX_BYTES);
+holds("a claim can hand out the largest payload", PAYLOAD_MAX_BYTES <= CLAIM_MAX_BYTES);
+holds(
+  "a full enqueueBatch writes at most two documents a job",
+  2 * ENQUEUE_MAX_JOBS < PLATFORM_TRANSACTION_DOCUMENTS_WRITTEN / 2,
+);
+holds(
+  "every outcome of a full `complete` may owe a callback",
+  2 * LEASES_MAX < PLATFORM_TRANSACTION_SCHEDULED,
+);
+holds(
+  "a claim's reads fit: two a band and shard of every queue, once",
+  2 * 2 * SHARDS_MAX * QUEUES_MAX <= PLATFORM_TRANSACTION_READS,
+);
+holds(
+  "inline callbacks leave a fifth of the transaction",
+  CALLBACKS_INLINE_MAX * CALLBACK_INLINE_LIMITS.bytesRead <= 0.8 * PLATFORM_TRANSACTION_BYTES,
+);
+holds(
+  "the shortest lease leaves three beats room",
+  LEASE_MIN_MS / HEARTBEATS_PER_LEASE > 3 * JANITOR_SLACK_MS,
+);
+holds("jobs are stolen well before a lease ends", STEAL_AFTER_MS < LEASE_MIN_MS);
+holds(
+  "lost leases are returned within a second of their end",
+  JANITOR_SLACK_MS + JANITOR_TOLERANCE_MS < 1_000,
+);
+holds("a full holder is ranked before it is forgotten", IDLE_LIVE_MS < HOLDER_RETENTION_MS);

@@ -1,0 +1,29 @@
+/**
+ * The arithmetic of `jobs.order`: where a job lies in the index before its shard and commit. Pure.
+ *
+ * Whole numbers, never negative: a default priority written as `-priority` would be `-0`, which is another index key
+ * than `0`, so that jobs of one path would be invisible to the other.
+ */
+
+export const PRIORITY_DEFAULT = 0;
+export const PRIORITY_MIN = 0;
+export const PRIORITY_MAX = 10;
+
+/** `order` of every status that is ordered by commit alone. */
+export const ORDER_BY_COMMIT = 0;
+
+/**
+ * The band of a pending job: higher priorities first, and within one priority jobs that come back (reset, released)
+ * before new ones. They have a new `seq`, as all that becomes claimable must, and keep their turn by the band.
+ */
+export function pendingOrder(returned: boolean, priority: number = PRIORITY_DEFAULT): number {
+  if (!Number.isInteger(priority) || priority < PRIORITY_MIN || priority > PRIORITY_MAX) {
+    throw new Error(
+      `A priority is a whole number from ${PRIORITY_MIN} to ${PRIORITY_MAX}: ${priority}`,
+    );
+  }
+  return 2 * (PRIORITY_MAX - priority) + (returned ? 0 : 1);
+}
+
+/** The bands in which pending jobs can lie, in the order in which they are claimed. */
+export const PENDING_BANDS: readonly number[] = [pendingOrder(true), pendingOrder(false)];

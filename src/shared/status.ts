@@ -1,0 +1,81 @@
+/**
+ * The states of a job and every edge between them: the state machine, written once.
+ *
+ * Pure. `src/component/transitions.ts` has one function per edge and is the only writer of `status`; pages and
+ * documents draw what stands here.
+ */
+import { v, type Infer } from "convex/values";
+
+/** Every status, in the order in which people read them. */
+export const STATUSES = [
+  /** Due later, or backing off. */
+  "scheduled",
+  /** Claimable. */
+  "pending",
+  /** Leased to a holder. */
+  "running",
+  "succeeded",
+  "failed",
+  "canceled",
+  /** Its lease was lost and no reset was left. */
+  "timedOut",
+] as const;
+
+export const vStatus = v.union(
+  v.literal("scheduled"),
+  v.literal("pending"),
+  v.literal("running"),
+  v.literal("succeeded"),
+  v.literal("failed"),
+  v.literal("canceled"),
+  v.literal("timedOut"),
+);
+export type Status = Infer<typeof vStatus>;
+
+/** The statuses that only an explicit `retry` leaves. */
+export const FINISHED_STATUSES = ["succeeded", "failed", "canceled", "timedOut"] as const;
+export type FinishedStatus = (typeof FINISHED_STATUSES)[number];
+
+export function isFinished(status: Status): status is FinishedStatus {
+  return (FINISHED_STATUSES as readonly Status[]).includes(status);
+}
+
+/** The statuses from which `cancel` ends a job at once. A running job belongs to its holder and is left. */
+export const CANCELABLE_STATUSES = ["scheduled", "pending"] as const;
+
+interface EdgeSpec {
+  readonly from: readonly Status[];
+  readonly to: Status;
+  /** What the edge counts, if anything. `attempt` counts claims and is never set back: it is the fencing token. */
+  readonly counts?: "attempt" | "failures" | "resets" | "releases";
+}
+
+/**
+ * What may happen to a job that exists. A message that arrives late, twice or from a stranger finds the job in a
+ * status that no edge leaves, and never moves it.
+ */
+export const EDGES = {
+  /** A holder takes it. */
+  claim: { from: ["pending"], to: "running", counts: "attempt" },
+  /** Its holder reports a result. */
+  succeed: { from: ["running"], to: "succeeded" },
+  /** Its holder reports an error. */
+  fail: { from: ["running"], to: "failed", counts: "failures" },
+  /** Its holder gives it back, or never learnt that it had it. */
+  release: { from: ["running"], to: "pending", counts: "releases" },
+  /** Its holder vanished, and a reset is left. */
+  reset: { from: ["running"], to: "pending", counts: "resets" },
+  /** Its holder vanished, and no reset is left. */
+  timeOut: { from: ["running"], to: "timedOut" },
+  /** Somebody no longer wants it, and nobody has begun. */
+  cancel: { from: CANCELABLE_STATUSES, to: "canceled" },
+  /** Somebody wants it again. */
+  retry: { from: FINISHED_STATUSES, to: "pending" },
+} as const satisfies Record<string, EdgeSpec>;
+
+export type Edge = keyof typeof EDGES;
+
+/** Whether the edge leaves this status. */
+export function mayMove(edge: Edge, status: Status): boolean {
+  return (EDGES[edge].from as readonly Status[]).includes(status);
+}

@@ -1,0 +1,79 @@
+/**
+ * The wire's types with payloads and results filled in: what a queue's validators say, carried from `enqueue` through
+ * the worker's handler to the page. Types only; the values are checked in `src/client`.
+ */
+import type { Answer, ClaimedJob, FinalOutcome, JobStatus, OnCompleteArgs } from "./protocol.js";
+
+/** Shows the members of a type instead of the expression that made it. */
+type Expand<T> = { [Key in keyof T]: T[Key] };
+
+/** A job's id. It is a string on the wire; the type remembers the queue, so that ids of two queues don't mix. */
+export type JobId<Queue extends string = string> = string & { readonly __conveyorQueue: Queue };
+
+/** What a queue's functions take for an id: its own jobs' ids and plain strings, but not another queue's ids. */
+export type OwnJobId<Queue extends string> =
+  JobId<Queue> | (string & { readonly __conveyorQueue?: never });
+
+/** For each queue by name, its payload and its result. */
+export type QueueTypes = Record<string, { payload: any; result: any }>;
+
+type TypedStatus<Status extends JobStatus, Queue extends string, Result> = Status extends JobStatus
+  ? Expand<
+      Omit<Status, "id" | "queue" | "result"> & {
+        id: JobId<Queue>;
+        queue: Queue;
+      } & (Status extends {
+          status: "succeeded";
+        }
+          ? { result: Result }
+          : unknown)
+    >
+  : never;
+
+/** A job as a page sees it: a union on `status`. `result` of a succeeded job is what its handler returned. */
+export type TypedJobStatus<Result = any, Queue extends string = string> = TypedStatus<
+  JobStatus,
+  Queue,
+  Result
+>;
+
+/** A claimed job: a union on `queue`. */
+export type TypedClaimedJob<Queues extends QueueTypes> = {
+  [Queue in keyof Queues & string]: Expand<
+    Omit<ClaimedJob, "id" | "queue" | "payload"> & {
+      id: JobId<Queue>;
+      queue: Queue;
+      payload: Queues[Queue]["payload"];
+    }
+  >;
+}[keyof Queues & string];
+
+/** What `claim` answers. */
+export interface ClaimReply<Queues extends QueueTypes = QueueTypes> {
+  jobs: TypedClaimedJob<Queues>[];
+  /** To be handed back with the next claim; opaque. */
+  cursor: string;
+  /** Never there: it carries the results' types to the worker's handlers. */
+  readonly __queues?: Queues;
+}
+
+/** What `complete` answers: for each outcome, and, if a claim came with it, the jobs claimed. */
+export interface CompleteReply<Queues extends QueueTypes = QueueTypes> {
+  answers: Answer[];
+  jobs: TypedClaimedJob<Queues>[];
+  cursor?: string;
+}
+
+type TypedFinalOutcome<Outcome extends FinalOutcome, Result> = Outcome extends {
+  status: "succeeded";
+}
+  ? Expand<Omit<Outcome, "result"> & { result: Result }>
+  : Outcome;
+
+/** What an `onComplete` mutation is called with. */
+export type TypedOnCompleteArgs<Payload = any, Result = any> = Expand<
+  Omit<OnCompleteArgs, "payload" | "outcome"> & {
+    payload: Payload;
+    outcome: TypedFinalOutcome<FinalOutcome, Result>;
+  }
+>;

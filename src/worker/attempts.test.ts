@@ -1,0 +1,99 @@
+/** Leases in a worker's hands: how they are kept, lost and given back. */
+import { expect, test } from "vitest";
+import { manual, startLoop } from "./fakes.test.js";
+
+test("all leases are renewed by one beat, three times in a lease, until their outcome is recorded", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 3 });
+  const ids = [1, 2, 3].map(() => deployment.enqueue());
+  await clock.advance(9_500);
+  expect(callsOf("heartbeat").every((beat) => beat.ids.join() === ids.join())).toBe(true);
+  expect(callsOf("heartbeat")).toHaveLength(9);
+  for (const one of begun) one.resolve();
+  await clock.advance(100);
+  const before = callsOf("heartbeat").length;
+  await clock.advance(10_000);
+  expect(callsOf("heartbeat")).toHaveLength(before);
+});
+
+test.each(["leaseLost", "canceled"] as const)(
+  "a beat that says `%s` aborts that handler and no other, and its late result is dropped",
+  async (reason) => {
+    const { begun, handler } = manual();
+    const { clock, deployment, kinds } = startLoop(handler, { concurrency: 2 });
+    const lost = deployment.enqueue();
+    const kept = deployment.enqueue();
+    await clock.advance(100);
+    if (reason === "canceled") deployment.canceled.add(lost);
+    else deployment.held.delete(lost);
+    await clock.advance(1_000);
+    expect(begun.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+    expect(kinds("leaseLost")).toMatchObject([{ id: lost, reason }]);
+    for (const one of begun) one.resolve("late");
+    await clock.advance(100);
+    expect(deployment.outcomeOf(lost)).toBeUndefined();
+    expect(deployment.outcomeOf(kept)).toMatchObject({ result: "late" });
+    expect(kinds("resultDropped")).toMatchObject([{ id: lost }]);
+  },
+);
+
+test("when no beat gets through, the handler is aborted by the worker's own clock when the lease ends", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment, kinds } = startLoop(handler);
+  deployment.enqueue();
+  await clock.advance(1_500);
+  const lastBeat = deployment.calls.findLast(({ call }) => call === "heartbeat")!.at;
+  deployment.fault = () => "before";
+  await clock.advance(lastBeat + 2_999 - clock.now());
+  expect(begun[0]!.signal.aborted).toBe(false);
+  await clock.advance(1);
+  expect(begun[0]!.signal.aborted).toBe(true);
+  expect(kinds("leaseLost")).toMatchObject([{ reason: "expired" }]);
+});
+
+test("a handler that gave up because its lease ran out here has not failed: the job is given back", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment } = startLoop(handler);
+  const id = deployment.enqueue();
+  await clock.advance(100);
+  deployment.fault = () => "before";
+  await clock.advance(4_000);
+  begun[0]!.reject(begun[0]!.signal.reason);
+  deployment.fault = () => undefined;
+  await clock.advance(20_000);
+  expect(deployment.outcomeOf(id)).toEqual({ kind: "released" });
+});
+
+test("a lease that the deployment gave to others meanwhile is refused, and the rest of the batch stands", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment, kinds } = startLoop(handler, { concurrency: 2 });
+  const lost = deployment.enqueue();
+  const kept = deployment.enqueue();
+  await clock.advance(100);
+  deployment.held.set(lost, 2);
+  for (const one of begun) one.resolve("mine");
+  await clock.advance(100);
+  expect(deployment.outcomeOf(lost)).toBeUndefined();
+  expect(deployment.outcomeOf(kept)).toMatchObject({ result: "mine" });
+  expect(kinds("leaseLost")).toMatchObject([{ id: lost, reason: "leaseLost" }]);
+});
+
+test("a handler that ignores its signal keeps its slot for five seconds, then others get it", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment, kinds } = startLoop(handler);
+  const stuck = deployment.enqueue();
+  await clock.advance(100);
+  deployment.canceled.add(stuck);
+  await clock.advance(1_000);
+  const next = deployment.enqueue();
+  await clock.advance(4_500);
+  expect(begun).toHaveLength(1);
+  await clock.advance(1_500);
+  expect(begun.map(({ id }) => id)).toEqual([stuck, next]);
+  expect(kinds("handlerAbandoned")).toMatchObject([{ id: stuck }]);
+  begun[0]!.resolve("very late");
+  begun[1]!.resolve("in time");
+  await clock.advance(100);
+  expect(deployment.outcomeOf(stuck)).toBeUndefined();
+  expect(deployment.outcomeOf(next)).toMatchObject({ result: "in time" });
+});

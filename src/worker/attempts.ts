@@ -1,0 +1,182 @@
+/**
+ * Every attempt in this process's hands, and what it holds: a lease at the deployment, a slot in this process, or both.
+ *
+ *     running ──ends──► finished ──answered──► (gone)
+ *        │                  └──leaseLost, canceled──► (gone)
+ *        └──leaseLost, canceled──► lost ──ends, or is abandoned──► (gone)
+ *
+ * A `running` attempt has lease and slot, a `finished` one only the lease, a `lost` one only the slot. It knows
+ * nothing of calls.
+ */
+import type { ClaimedJob, Lease } from "../shared/index.js";
+import type { Clock } from "./clock.js";
+import { ABANDON_AFTER_MS } from "./limits.js";
+import type { LossReason, WorkerEvent } from "./types.js";
+
+export interface Attempt {
+  readonly job: ClaimedJob;
+  readonly startedAt: number;
+  state: "running" | "finished" | "lost" | "gone";
+  /** By the worker's own clock: when the last acknowledged beat was *sent*, plus the lease. */
+  expiresAt: number;
+  /** The lease ran out by the own clock. It may still stand at the deployment, so it is still this worker's to end. */
+  expired: boolean;
+  readonly abort: AbortController;
+  cancelTimer: () => void;
+}
+
+export interface AttemptsDeps {
+  clock: Clock;
+  emit: (event: WorkerEvent) => void;
+  /** A slot or a lease has come free. */
+  changed: () => void;
+  /** The handler of an attempt whose lease may still stand goes on after its signal: give the job back. */
+  giveBack: (attempt: Attempt) => void;
+}
+
+export class Attempts {
+  private readonly all = new Map<string, Attempt>();
+
+  constructor(private readonly deps: AttemptsDeps) {}
+
+  /** Takes up a claimed job; null if it is in hand already (the reply of a repeated call names it again). */
+  add(job: ClaimedJob, sentAt: number): Attempt | null {
+    const key = keyOf(job);
+    if (this.all.has(key)) return null;
+    const attempt: Attempt = {
+      job,
+      startedAt: this.deps.clock.now(),
+      state: "running",
+      expiresAt: sentAt + job.leaseMs,
+      expired: false,
+      abort: new AbortController(),
+      cancelTimer: () => {},
+    };
+    this.all.set(key, attempt);
+    this.watchExpiry(attempt);
+    return attempt;
+  }
+
+  find(lease: Lease): Attempt | undefined {
+    return this.all.get(keyOf(lease));
+  }
+
+  /** Attempts whose lease is, as far as this process knows, still held. */
+  held(): Attempt[] {
+    return [...this.all.values()].filter(
+      ({ state }) => state === "running" || state === "finished",
+    );
+  }
+
+  running(): Attempt[] {
+    return [...this.all.values()].filter(({ state }) => state === "running");
+  }
+
+  /** Handlers that run, whether for a job that is still ours or not. */
+  slotsUsed(): number {
+    return [...this.all.values()].filter(({ state }) => state === "running" || state === "lost")
+      .length;
+  }
+
+  /** The deployment has confirmed the lease by a beat that was sent then. */
+  renew(lease: Lease, sentAt: number): void {
+    const attempt = this.find(lease);
+    if (attempt === undefined) return;
+    attempt.expiresAt = Math.max(attempt.expiresAt, sentAt + attempt.job.leaseMs);
+  }
+
+  /** The deployment says that the lease of a running handler is gone. */
+  lose(lease: Lease, reason: "leaseLost" | "canceled"): void {
+    const attempt = this.find(lease);
+    // A finished attempt gets its own answer from `complete`, and only that one is believed: a beat that crossed it
+    // on the way says `leaseLost` of what has just been recorded.
+    if (attempt?.state !== "running") return;
+    attempt.state = "lost";
+    this.signal(attempt, reason);
+    this.abandonLater(attempt);
+    this.deps.changed();
+  }
+
+  /** Ends a running handler's part because the worker's grace is over. */
+  stop(attempt: Attempt): void {
+    this.finish(attempt);
+    this.signal(attempt, "stopping");
+  }
+
+  /** The handler has ended, or its job is given back: the lease is kept until the outcome is recorded. */
+  finish(attempt: Attempt): void {
+    attempt.state = "finished";
+    attempt.cancelTimer();
+    this.deps.changed();
+  }
+
+  /** Handlers of lost jobs have no more say. */
+  dropLost(): void {
+    for (const attempt of this.all.values()) if (attempt.state === "lost") this.drop(attempt);
+  }
+
+  /** Nothing is left to be said about it. */
+  drop(attempt: Attempt): void {
+    attempt.state = "gone";
+    attempt.cancelTimer();
+    this.all.delete(keyOf(attempt.job));
+    this.deps.changed();
+  }
+
+  /** Ends everything at once: nobody at the deployment listens to this worker any more. */
+  dropAll(): void {
+    for (const attempt of [...this.all.values()]) {
+      attempt.abort.abort(new Error("The worker has stopped."));
+      this.drop(attempt);
+    }
+  }
+
+  private watchExpiry(attempt: Attempt): void {
+    const { clock } = this.deps;
+    const wait = Math.max(0, attempt.expiresAt - clock.now());
+    attempt.cancelTimer = clock.after(wait, () => {
+      if (attempt.state !== "running") return;
+      if (clock.now() < attempt.expiresAt) return this.watchExpiry(attempt);
+      attempt.expired = true;
+      this.signal(attempt, "expired");
+      this.abandonLater(attempt);
+    });
+  }
+
+  private signal(attempt: Attempt, reason: LossReason): void {
+    if (attempt.abort.signal.aborted) return;
+    this.deps.emit({ kind: "leaseLost", reason, ...describe(attempt) });
+    attempt.abort.abort(new Error(WHY[reason]));
+  }
+
+  /** A handler that does not listen to its signal must not keep its slot from others for ever. */
+  private abandonLater(attempt: Attempt): void {
+    attempt.cancelTimer();
+    attempt.cancelTimer = this.deps.clock.after(ABANDON_AFTER_MS, () => {
+      if (attempt.state !== "running" && attempt.state !== "lost") return;
+      this.deps.emit({ kind: "handlerAbandoned", ...describe(attempt) });
+      if (attempt.state === "lost") return this.drop(attempt);
+      this.finish(attempt);
+      this.deps.giveBack(attempt);
+    });
+  }
+}
+
+const WHY: Record<LossReason, string> = {
+  leaseLost: "The lease of this job was lost: another worker may have it.",
+  canceled: "The job was canceled.",
+  expired: "The lease of this job ran out: no heartbeat got through in time.",
+  stopping: "The worker is stopping, and its grace is over.",
+};
+
+export function describe({ job: { id, queue, attempt } }: Attempt): {
+  id: string;
+  queue: string;
+  attempt: number;
+} {
+  return { id, queue, attempt };
+}
+
+function keyOf({ id, attempt }: Lease): string {
+  return `${attempt}:${id}`;
+}

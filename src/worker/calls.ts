@@ -1,0 +1,81 @@
+/**
+ * The session's calls: one at a time, counted. A call whose answer does not come is repeated under the same number
+ * until it is answered, so that no job is leased to this session without its knowing, and no outcome is lost.
+ *
+ * The number goes on only when a call is answered. A rejected call used none up: had an earlier copy of it taken
+ * effect after all, the next call under that number gets the reply that belongs to the copy, and its leases become
+ * known. That is why replies are believed by what they name and not by what was asked.
+ */
+import { backoff, type Clock } from "./clock.js";
+import { judge, type Failure } from "./errors.js";
+import { REPEAT_MAX_MS, REPEAT_MIN_MS } from "./limits.js";
+import type { CallName, WorkerEvent } from "./types.js";
+
+export type CallEnd<Reply> =
+  | {
+      kind: "answered";
+      reply: Reply;
+      /** When the first copy was sent: leases in the reply cannot be older. */
+      sentAt: number;
+      repeats: number;
+    }
+  | Exclude<Failure, { kind: "unanswered" }>
+  /** The worker has no more time. */
+  | { kind: "gaveUp" };
+
+export class Calls {
+  private n = 0;
+  private answered = false;
+
+  constructor(
+    private readonly deps: {
+      clock: Clock;
+      emit: (event: WorkerEvent) => void;
+      /** Settles when the worker stops waiting for answers. */
+      gaveUp: Promise<void>;
+    },
+  ) {}
+
+  /** Whether the deployment has ever answered this session: from then on, a missing function is a passing thing. */
+  get everAnswered(): boolean {
+    return this.answered;
+  }
+
+  async run<Reply>(call: CallName, send: (n: number) => Promise<Reply>): Promise<CallEnd<Reply>> {
+    const { clock, emit, gaveUp } = this.deps;
+    const n = this.n + 1;
+    const sentAt = clock.now();
+    for (let repeats = 0; ; repeats += 1) {
+      const end = await Promise.race([this.once(send, n), gaveUp]);
+      if (end === undefined) return { kind: "gaveUp" };
+      if (end.kind === "answered") {
+        this.n = n;
+        this.answered = true;
+        return { ...end, sentAt, repeats };
+      }
+      if (end.kind !== "unanswered") return end;
+      const inMs = backoff(clock, repeats, REPEAT_MIN_MS, REPEAT_MAX_MS);
+      emit({ kind: "callRepeated", call, error: end.message, inMs });
+      if (await this.pause(inMs)) return { kind: "gaveUp" };
+    }
+  }
+
+  private async once<Reply>(send: (n: number) => Promise<Reply>, n: number) {
+    try {
+      return { kind: "answered" as const, reply: await send(n) };
+    } catch (error) {
+      return judge(error, this.answered);
+    }
+  }
+
+  /** True if the worker gave up meanwhile. */
+  private async pause(ms: number): Promise<boolean> {
+    let cancel = () => {};
+    const waited = new Promise<boolean>((resolve) => {
+      cancel = this.deps.clock.after(ms, () => resolve(false));
+    });
+    const over = await Promise.race([waited, this.deps.gaveUp.then(() => true)]);
+    cancel();
+    return over;
+  }
+}

@@ -1,0 +1,24 @@
+/** Time and chance, injected, so that tests run a worker's hours in milliseconds and always the same way. */
+export interface Clock {
+  /** Milliseconds that only go forward: leases are measured by it, and a corrected system time must not end them. */
+  now(): number;
+  /** Calls back once; what it returns takes that back. */
+  after(ms: number, run: () => void): () => void;
+  /** 0 up to, not including, 1. */
+  random(): number;
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+  random: Math.random,
+};
+
+/** Doubles from `min` to `max` with each time before, times a random half to whole. */
+export function backoff(clock: Clock, times: number, min: number, max: number): number {
+  const full = Math.min(max, min * 2 ** Math.min(times, 30));
+  return full * (0.5 + clock.random() / 2);
+}

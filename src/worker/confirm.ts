@@ -1,0 +1,24 @@
+/**
+ * Asks, before work is begun, whether jobs that a *repeated* call brought are still held.
+ *
+ * The copy that took effect may have been the first, sent a minute ago, or the last: their leases may be nearly over or
+ * quite new, and only a beat tells. Without it, new leases would be taken for dead and their attempts wasted.
+ */
+import type { ClaimedJob } from "../shared/index.js";
+import type { Clock } from "./clock.js";
+import type { Transport } from "./transport.js";
+
+export async function confirmLeases(
+  { clock, transport }: { clock: Clock; transport: Transport },
+  jobs: readonly ClaimedJob[],
+  firstSentAt: number,
+): Promise<{ job: ClaimedJob; sentAt: number }[]> {
+  const sentAt = clock.now();
+  try {
+    const answers = await transport.heartbeat(jobs.map(({ id, attempt }) => ({ id, attempt })));
+    return jobs.filter((_, i) => answers[i]?.answer === "ok").map((job) => ({ job, sentAt }));
+  } catch {
+    // Then the oldest copy is the safe assumption: what has run out by it is given back at once.
+    return jobs.map((job) => ({ job, sentAt: firstSentAt }));
+  }
+}

@@ -1,0 +1,41 @@
+/** What a worker without `onEvent` prints: that it is there, what its handlers say, and what needs attention. */
+import type { WorkerEvent } from "./types.js";
+
+export function printEvent(event: WorkerEvent): void {
+  const line = lineOf(event);
+  if (line === null) return;
+  if (event.kind === "started" || event.kind === "stopping" || event.kind === "log") {
+    console.log(`[conveyor] ${line}`);
+  } else {
+    console.warn(`[conveyor] ${line}`);
+  }
+}
+
+function lineOf(event: WorkerEvent): string | null {
+  switch (event.kind) {
+    case "started":
+      return `${event.name} serves ${event.queues.join(", ")}`;
+    case "stopping":
+      return `stopping; jobs in hand have up to ${event.graceMs} ms`;
+    case "log":
+      return `${about(event)}: ${event.message}`;
+    case "finished":
+      return event.error === undefined ? null : `${about(event)} failed: ${event.error}`;
+    case "leaseLost":
+      return `${about(event)} is no longer ours: ${event.reason}`;
+    case "handlerAbandoned":
+      return `${about(event)}: the handler ignores its signal; its slot is given to others`;
+    case "callRepeated":
+      return `${event.call} was not answered (${event.error}); trying again`;
+    case "callRejected":
+      return `${event.call} was refused: ${event.error}`;
+    case "stopped":
+      return event.unrecorded === 0 ? null : `stopped with ${event.unrecorded} outcomes unrecorded`;
+    default:
+      return null;
+  }
+}
+
+function about(job: { id: string; queue: string; attempt: number }): string {
+  return `${job.queue} ${job.id} (attempt ${job.attempt})`;
+}

@@ -1,0 +1,136 @@
+/** The wire, against a server that answers as it is told: what counts as an answer, and what as none. */
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { anyApi } from "convex/server";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { isConveyorError } from "../shared/index.js";
+import { connect } from "./convexTransport.js";
+import { judge } from "./errors.js";
+import type { Transport } from "./transport.js";
+import type { WorkerApi } from "./types.js";
+
+let server: Server;
+let transport: Transport;
+let answer: (response: ServerResponse, body: any) => void;
+let bodies: any[];
+
+beforeEach(async () => {
+  bodies = [];
+  server = createServer((request, response) => {
+    // The socket that follows `hasWork` is refused: these tests are about calls.
+    if (request.method !== "POST") return response.writeHead(404).end();
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body: unknown = JSON.parse(Buffer.concat(chunks).toString());
+      bodies.push(body);
+      answer(response, body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  transport = connect({
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    token: "t",
+    session: "s",
+    name: "w",
+    api: anyApi["worker"] as unknown as WorkerApi,
+    queues: ["tiles"],
+  });
+});
+
+afterEach(async () => {
+  await transport.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const json = (status: number, value: unknown) => (response: ServerResponse) => {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+};
+
+const failure = async () =>
+  judge(
+    await transport.claim(1, { max: 1 }).then(
+      () => expect.fail("was answered"),
+      (error: unknown) => error,
+    ),
+    true,
+  );
+
+test("a claim carries who asks, its number, and the queues", async () => {
+  answer = json(200, { status: "success", value: { jobs: [], cursor: "c" } });
+  expect(await transport.claim(3, { max: 2, cursor: "b" })).toEqual({ jobs: [], cursor: "c" });
+  expect(bodies[0]).toMatchObject({
+    path: "worker:claim",
+    args: [{ token: "t", session: "s", name: "w", n: 3, queues: ["tiles"], max: 2, cursor: "b" }],
+  });
+});
+
+test("a complete carries its claim and the word that callbacks come later, where there is one", async () => {
+  answer = json(200, { status: "success", value: { answers: [], jobs: [] } });
+  await transport.complete(4, [], { claim: { max: 1 }, deferCallbacks: true });
+  await transport.complete(5, []);
+  const [with_, without] = bodies as { args: object[] }[];
+  expect(with_!.args).toEqual([
+    {
+      ...{ token: "t", session: "s", n: 4, finished: [] },
+      ...{ claim: { queues: ["tiles"], max: 1 }, deferCallbacks: true },
+    },
+  ]);
+  expect(without!.args).toEqual([{ token: "t", session: "s", n: 5, finished: [] }]);
+});
+
+test.each([
+  ["the server is overloaded", json(503, { code: "Overloaded", message: "later" })],
+  ["there are too many requests", json(429, { code: "TooMany", message: "later" })],
+  ["a proxy answers", (response: ServerResponse) => response.writeHead(200).end("<html>")],
+  ["the connection breaks", (response: ServerResponse) => response.destroy()],
+  [
+    "the connection breaks in the middle of the answer",
+    (response: ServerResponse) => {
+      response.writeHead(200, { "content-length": "1000" }).write('{"status":');
+      setImmediate(() => response.destroy());
+    },
+  ],
+])("when %s, nobody knows what became of the call", async (_, how) => {
+  answer = how;
+  expect(await failure()).toMatchObject({ kind: "unanswered" });
+});
+
+test.each([
+  ["a function threw", json(200, { status: "error", errorMessage: "Server Error" })],
+  [
+    "a function threw, in the platform's own status",
+    json(560, { status: "error", errorMessage: "x" }),
+  ],
+  [
+    "it conflicted too often",
+    json(503, { code: "OptimisticConcurrencyControlFailure", message: "changed" }),
+  ],
+  ["the call is malformed", json(400, { code: "BadRequest", message: "no" })],
+])("when %s, nothing came of the call", async (_, how) => {
+  answer = how;
+  expect(await failure()).toMatchObject({ kind: "rejected" });
+});
+
+test("Conveyor's errors arrive with their code", async () => {
+  const errorData = { code: "tokenRevoked", message: "This token was revoked." };
+  answer = json(200, { status: "error", errorMessage: "Uncaught ConvexError", errorData });
+  const end = await failure();
+  expect(end).toMatchObject({ kind: "fatal", error: { message: "This token was revoked." } });
+  expect(isConveyorError((end as { error: unknown }).error, "tokenRevoked")).toBe(true);
+});
+
+test("a beat does not wait behind a complete that takes its time", async () => {
+  let release = () => {};
+  answer = (response, { path }: { path: string }) => {
+    const value = path === "worker:heartbeat" ? { answers: [] } : { answers: [], jobs: [] };
+    const reply = () => json(200, { status: "success", value })(response);
+    if (path === "worker:complete") release = reply;
+    else reply();
+  };
+  const slow = transport.complete(1, []);
+  expect(await transport.heartbeat([])).toEqual([]);
+  release();
+  await slow;
+});

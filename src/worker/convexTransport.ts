@@ -1,0 +1,92 @@
+/**
+ * The wire: the official clients. Nothing of the protocol's rules is here.
+ *
+ * Calls go over HTTP and not over the socket. A socket's mutations wait for one another, so that a beat would stand
+ * behind a large `complete`; one that conflicts too often does not fail there but closes the socket, to be sent again
+ * for ever, and would never come back to be taken apart; and each writes a row of its own to be exactly once, which
+ * the session's call counter makes needless. The socket follows `hasWork`.
+ */
+import { ConvexClient, ConvexHttpClient } from "convex/browser";
+import { BEAT_TIMEOUT_MS, CALL_TIMEOUT_MS } from "./limits.js";
+import { Unanswered, type Transport } from "./transport.js";
+import type { WorkerApi } from "./types.js";
+
+export interface Connection {
+  url: string;
+  token: string;
+  session: string;
+  name: string;
+  api: WorkerApi;
+  queues: string[];
+}
+
+export function connect({ url, token, session, name, api, queues }: Connection): Transport {
+  const caller = { token, session };
+  const calls = httpClient(url, CALL_TIMEOUT_MS);
+  const beats = httpClient(url, BEAT_TIMEOUT_MS);
+  const socket = new ConvexClient(url, { logger: false });
+  const beside = { skipQueue: true };
+  return {
+    claim: (n, claim) =>
+      calls.mutation(api.claim, { ...caller, name, n, queues, ...claim }, beside),
+    complete: (n, finished, { claim, ...options } = {}) =>
+      calls.mutation(
+        api.complete,
+        {
+          ...{ ...caller, n, finished, ...options },
+          ...(claim === undefined ? {} : { claim: { queues, ...claim } }),
+        },
+        beside,
+      ),
+    heartbeat: async (leases) =>
+      (await beats.mutation(api.heartbeat, { ...caller, leases }, beside)).answers,
+    progress: async (updates) =>
+      (await beats.mutation(api.progress, { ...caller, updates }, beside)).answers,
+    watchHasWork: (onValue, onError) =>
+      // Arguments that are the same for the whole fleet: then its subscriptions share one cached answer.
+      socket.onUpdate(api.hasWork, { token, queues }, onValue, onError),
+    close: () => socket.close(),
+  };
+}
+
+function httpClient(url: string, timeoutMs: number): ConvexHttpClient {
+  return new ConvexHttpClient(url, { logger: false, fetch: answeredFetch(timeoutMs) });
+}
+
+/** The status of an answer that reports a function's own error. */
+const FUNCTION_FAILED = 560;
+/** The platform's code for a transaction that conflicted five times: it is known not to have happened. */
+const CONFLICT = "OptimisticConcurrencyControlFailure";
+
+/** A fetch that tells an answer from none: no connection, no time left, or a server that could not say. */
+function answeredFetch(timeoutMs: number): typeof fetch {
+  return async (input, init) => {
+    let response: Response;
+    let body: string;
+    try {
+      response = await fetch(input, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+      // Read here, since a connection can break in the middle of an answer.
+      body = await response.text();
+    } catch (error) {
+      throw new Unanswered(reasonOf(error), { cause: error });
+    }
+    const { status } = response;
+    const unsure =
+      status === 408 || status === 429 || (status >= 500 && status !== FUNCTION_FAILED);
+    if (unsure && !body.includes(CONFLICT)) {
+      throw new Unanswered(`HTTP ${status}: ${body.slice(0, 200)}`);
+    }
+    if (response.ok && !body.startsWith("{")) {
+      throw new Unanswered(`An answer that is not Convex's: ${body.slice(0, 200)}`);
+    }
+    return new Response(body, { status, headers: response.headers });
+  };
+}
+
+/** "fetch failed" says nothing; its cause says which host refused. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error && error.cause.message !== ""
+    ? error.cause.message
+    : error.message;
+}

@@ -1,0 +1,154 @@
+/** How a worker ends: when it is asked to, and when it must. */
+import { describe, expect, test } from "vitest";
+import { conveyorError } from "../shared/index.js";
+import { manual, startLoop } from "./fakes.test.js";
+
+describe("stopping", () => {
+  test("running jobs are finished, nothing is claimed any more, and the run ends", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, callsOf, loop, end } = startLoop(handler);
+    const id = deployment.enqueue();
+    deployment.enqueue();
+    await clock.advance(100);
+    loop.stop(25_000);
+    await clock.advance(1_000);
+    expect(end.value).toBeUndefined();
+    begun[0]!.resolve("done");
+    await clock.advance(100);
+    expect(end.value).toEqual({});
+    expect(deployment.outcomeOf(id)).toMatchObject({ result: "done" });
+    expect(callsOf("complete").every(({ max }) => max === undefined)).toBe(true);
+    expect(begun).toHaveLength(1);
+  });
+
+  test("when the grace is over, handlers are aborted and their jobs given back", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, loop, end } = startLoop(handler, { concurrency: 2 });
+    const ids = [deployment.enqueue(), deployment.enqueue()];
+    await clock.advance(100);
+    loop.stop(1_000);
+    await clock.advance(1_100);
+    expect(begun.every(({ signal }) => signal.aborted)).toBe(true);
+    expect(ids.map((id) => deployment.outcomeOf(id))).toEqual([
+      { kind: "released" },
+      { kind: "released" },
+    ]);
+    expect(end.value).toEqual({});
+  });
+
+  test("it ends even when the deployment is gone, three seconds after the grace, and says what it could not bring home", async () => {
+    const { handler } = manual();
+    const { clock, deployment, loop, end, kinds } = startLoop(handler);
+    deployment.enqueue();
+    await clock.advance(100);
+    deployment.fault = () => "before";
+    loop.stop(1_000);
+    await clock.advance(3_900);
+    expect(end.value).toBeUndefined();
+    await clock.advance(200);
+    expect(end.value).toEqual({});
+    expect(kinds("stopped")).toEqual([{ kind: "stopped", unrecorded: 1 }]);
+  });
+
+  test("with nothing in hand the grace is not waited for: a claim without an answer keeps it only a moment", async () => {
+    const { handler } = manual();
+    const { clock, deployment, loop, end } = startLoop(handler);
+    deployment.fault = () => "before";
+    deployment.enqueue();
+    await clock.advance(100);
+    loop.stop(25_000);
+    await clock.advance(6_100);
+    expect(end.value).toEqual({});
+  });
+
+  test("a second stop with less grace hurries the first", async () => {
+    const { handler } = manual();
+    const { clock, deployment, loop, end } = startLoop(handler);
+    deployment.enqueue();
+    await clock.advance(100);
+    loop.stop(25_000);
+    await clock.advance(500);
+    loop.stop(0);
+    await clock.advance(10);
+    expect(end.value).toEqual({});
+  });
+
+  test("a job that arrives by a claim which was on its way is given back unbegun", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, loop } = startLoop(handler);
+    deployment.fault = (call) => (call === "claim" && clock.now() < 300 ? "after" : undefined);
+    const id = deployment.enqueue();
+    await clock.advance(100);
+    loop.stop(10_000);
+    await clock.advance(2_000);
+    expect(begun).toHaveLength(0);
+    expect(deployment.outcomeOf(id)).toEqual({ kind: "released" });
+  });
+});
+
+describe("errors that end a worker", () => {
+  test.each(["tokenUnknown", "tokenRevoked", "tokenForeign", "sessionForbidden"] as const)(
+    "%s stops it at once, with that error and its sentence",
+    async (code) => {
+      const { clock, deployment, end } = startLoop(async () => null);
+      deployment.fault = () => conveyorError(code, "what to do");
+      await clock.advance(100);
+      expect(end.value?.error).toMatchObject({ data: { code }, message: "what to do" });
+    },
+  );
+
+  test("a token revoked in the middle aborts what runs: nobody will take its results", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, end } = startLoop(handler);
+    deployment.enqueue();
+    await clock.advance(100);
+    deployment.fault = () => conveyorError("tokenRevoked", "revoked");
+    await clock.advance(2_000);
+    expect(end.value?.error).toMatchObject({ data: { code: "tokenRevoked" } });
+    expect(begun[0]!.signal.aborted).toBe(true);
+  });
+
+  test("functions that were never there: workerApiMissing says what to export", async () => {
+    const { clock, deployment, end } = startLoop(async () => null);
+    deployment.fault = () => new Error("Could not find public function for 'worker:claim'.");
+    await clock.advance(100);
+    expect(end.value?.error).toMatchObject({ data: { code: "workerApiMissing" } });
+    expect((end.value?.error as Error).message).toContain("conveyor.workerApi");
+  });
+
+  test("functions that are gone for a while, as in a deploy, do not end a worker that has worked", async () => {
+    const { clock, deployment, end } = startLoop(async () => "done");
+    await clock.advance(100);
+    deployment.fault = () => new Error("Could not find public function for 'worker:claim'.");
+    const id = deployment.enqueue();
+    await clock.advance(10_000);
+    expect(end.value).toBeUndefined();
+    deployment.fault = () => undefined;
+    await clock.advance(10_000);
+    expect(deployment.outcomeOf(id)).toMatchObject({ result: "done" });
+  });
+
+  test("a queue that is not served: running jobs are finished before it ends with the error", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, end } = startLoop(handler, { concurrency: 2 });
+    const id = deployment.enqueue();
+    await clock.advance(100);
+    deployment.fault = (call) =>
+      call === "claim" ? conveyorError("unknownQueue", "not served") : undefined;
+    deployment.enqueue();
+    await clock.advance(1_000);
+    expect(end.value).toBeUndefined();
+    begun[0]!.resolve("done");
+    await clock.advance(100);
+    expect(end.value?.error).toMatchObject({ data: { code: "unknownQueue" } });
+    expect(deployment.outcomeOf(id)).toMatchObject({ result: "done" });
+  });
+
+  test("a job of a queue without a handler is given back, and the worker ends with handlerMissing", async () => {
+    const { clock, deployment, end } = startLoop(async () => null);
+    const id = deployment.enqueue(null, "strange");
+    await clock.advance(1_000);
+    expect(deployment.outcomeOf(id)).toEqual({ kind: "released" });
+    expect(end.value?.error).toMatchObject({ data: { code: "handlerMissing" } });
+  });
+});

@@ -1,0 +1,94 @@
+/** What a failed call means for the worker. Pure. */
+import { conveyorError, isConveyorError, type ConveyorErrorCode } from "../shared/index.js";
+import { Unanswered } from "./transport.js";
+
+export type Failure =
+  /** Nobody knows whether it took effect: repeat the very same call. */
+  | { kind: "unanswered"; message: string }
+  /** It certainly did not take effect: whatever was in it may be tried differently. */
+  | { kind: "rejected"; message: string }
+  /** This worker is not wanted, or wrongly made: it stops at once with this error. */
+  | { kind: "fatal"; error: Error }
+  /** A queue that it may not serve: it claims nothing more, brings its work to an end, and stops with this error. */
+  | { kind: "unserved"; error: Error };
+
+const FATAL: readonly ConveyorErrorCode[] = [
+  "tokenUnknown",
+  "tokenRevoked",
+  "tokenForeign",
+  "sessionForbidden",
+  "staleCall",
+];
+const UNSERVED: readonly ConveyorErrorCode[] = ["unknownQueue", "queueForbidden"];
+
+/** The platform's words for a function that is not there. */
+const NO_SUCH_FUNCTION = /Could not find (public )?function/;
+
+export function judge(error: unknown, everAnswered: boolean): Failure {
+  const message = messageOf(error);
+  if (error instanceof Unanswered) return { kind: "unanswered", message };
+  if (isConveyorError(error)) {
+    if (FATAL.includes(error.data.code)) return { kind: "fatal", error: readable(error) };
+    if (UNSERVED.includes(error.data.code)) return { kind: "unserved", error: readable(error) };
+  }
+  // Once it has worked, a missing function is a deploy on its way or a slip that the next deploy mends: the work in
+  // hand is worth more than a quick exit.
+  if (NO_SUCH_FUNCTION.test(message) && !everAnswered) {
+    return { kind: "fatal", error: workerApiMissing(message) };
+  }
+  return { kind: "rejected", message };
+}
+
+export function messageOf(error: unknown): string {
+  if (isConveyorError(error)) return error.data.message;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A `ConvexError` shows its data as JSON; a stack trace of a stopped worker should say what to do. */
+function readable(error: Error & { data: { message: string } }): Error {
+  error.message = error.data.message;
+  return error;
+}
+
+function workerApiMissing(message: string): Error {
+  return readable(
+    conveyorError(
+      "workerApiMissing",
+      `The deployment has no worker functions under this name (${message}). In the app, export ` +
+        "`export const { hasWork, claim, complete, heartbeat, progress } = conveyor.workerApi({ queues: [...] })` " +
+        "from a module, deploy it, and give the worker that module as `api`.",
+    ),
+  );
+}
+
+export function handlerMissing(queue: string, handlers: readonly string[]): Error {
+  return readable(
+    conveyorError(
+      "handlerMissing",
+      `The worker is to serve the queue "${queue}" and has no handler for it; it has: ${handlers.join(", ") || "none"}. ` +
+        "Add one to `handlers`, or leave the queue out of `queues`.",
+      { queue, handlers: [...handlers] },
+    ),
+  );
+}
+
+/** In most programs it comes from the environment, where it was forgotten. */
+export function notGiven(option: string, what: string): Error {
+  return readable(
+    conveyorError(
+      "invalidArgument",
+      `The worker's \`${option}\` is missing. ${what} goes there: is the environment variable set?`,
+      { argument: option },
+    ),
+  );
+}
+
+export function noHandlers(): Error {
+  return readable(
+    conveyorError(
+      "handlerMissing",
+      "The worker has nothing to serve. Give `handlers` a function for each queue that it is to work on.",
+      { handlers: [] },
+    ),
+  );
+}

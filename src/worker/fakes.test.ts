@@ -1,0 +1,264 @@
+/** A clock that moves when told and a deployment in memory, for the tests of the worker. No real time passes. */
+import { expect, test } from "vitest";
+import type { Answer, ClaimedJob, Outcome } from "../shared/index.js";
+import type { Clock } from "./clock.js";
+import { Loop, type LoopOptions } from "./loop.js";
+import { Unanswered, type Claimed, type Transport } from "./transport.js";
+import type { CallName, Handler, WorkerEvent } from "./types.js";
+
+/** Lets everything run that waits for nothing but promises. */
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+export class FakeClock implements Clock {
+  private time = 0;
+  private timers: { at: number; run: () => void }[] = [];
+
+  now = () => this.time;
+  random = () => 0.5;
+  after = (ms: number, run: () => void) => {
+    const timer = { at: this.time + ms, run };
+    this.timers.push(timer);
+    return () => void (this.timers = this.timers.filter((other) => other !== timer));
+  };
+
+  /** Moves on, stopping at every timer on the way for what it sets off. */
+  async advance(ms: number): Promise<void> {
+    const end = this.time + ms;
+    await settle();
+    for (;;) {
+      const [next] = this.timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
+      if (next === undefined) break;
+      this.timers = this.timers.filter((other) => other !== next);
+      this.time = Math.max(this.time, next.at);
+      next.run();
+      await settle();
+    }
+    this.time = end;
+    await settle();
+  }
+}
+
+/** What becomes of a call: `before` fails it without effect, `after` loses the answer to one that took effect. */
+export type Fault = (
+  call: CallName,
+  n: number | undefined,
+) => "before" | "after" | Error | undefined;
+
+/** Every call takes so long, so that things happen while one is on its way. */
+const LATENCY_MS = 5;
+
+/** The protocol's rules, naively: one queue, one session, replies kept by `n`. */
+export class FakeDeployment implements Transport {
+  readonly pending: ClaimedJob[] = [];
+  /** Leases by job id, to their attempt. */
+  readonly held = new Map<string, number>();
+  readonly recorded = new Map<string, { attempt: number; outcome: Outcome; times: number }>();
+  readonly calls: {
+    call: CallName;
+    n?: number;
+    at: number;
+    ids: string[];
+    max?: number;
+    deferred?: boolean;
+  }[] = [];
+  readonly progressed: { id: string; value: unknown }[] = [];
+  readonly canceled = new Set<string>();
+  fault: Fault = () => undefined;
+  /** Refuses an outcome, as a callback would that breaks the whole transaction. */
+  refuses: (outcome: Outcome, id: string, deferred: boolean) => boolean = () => false;
+  /** Jobs are there, and others get them. */
+  outrun = false;
+  mostInFlight = 0;
+  closed = false;
+
+  private inFlight = 0;
+  private reply: { n: number; answers: Answer[]; jobs: ClaimedJob[] } = {
+    n: 0,
+    answers: [],
+    jobs: [],
+  };
+  private attempts = new Map<string, number>();
+  private tellHasWork: (hasWork: boolean) => void = () => {};
+  failHasWork: (error: unknown) => void = () => {};
+  private lastId = 0;
+
+  constructor(
+    private readonly clock: FakeClock,
+    private readonly leaseMs = 3_000,
+  ) {}
+
+  /** Enqueues, and says so. Returns the job's id. */
+  enqueue(payload: unknown = null, queue = "tiles"): string {
+    const id = `job${(this.lastId += 1)}`;
+    const counts = { attempt: 0, failures: 0, resets: 0, enqueuedAt: 0 };
+    this.pending.push({ id, queue, payload, leaseMs: this.leaseMs, ...counts });
+    this.tellHasWork(true);
+    return id;
+  }
+
+  outcomeOf(id: string): Outcome | undefined {
+    return this.recorded.get(id)?.outcome;
+  }
+
+  claim(n: number, { max }: { max: number }): Promise<Claimed> {
+    return this.numbered("claim", n, { ids: [], max }, () => ({
+      answers: [],
+      jobs: this.lease(max),
+    }));
+  }
+
+  complete(...[n, finished, options = {}]: Parameters<Transport["complete"]>) {
+    const { claim, deferCallbacks: deferred = false } = options;
+    const about = {
+      ids: finished.map(({ id }) => id),
+      ...(claim === undefined ? {} : { max: claim.max }),
+      ...(deferred ? { deferred } : {}),
+    };
+    return this.numbered("complete", n, about, () => {
+      for (const { id, outcome } of finished) {
+        if (this.refuses(outcome, id, deferred)) throw new Error(`refused: ${id}`);
+      }
+      const answers = finished.map(({ id, attempt, outcome }) => this.record(id, attempt, outcome));
+      return { answers, jobs: claim === undefined ? [] : this.lease(claim.max) };
+    });
+  }
+
+  heartbeat(leases: { id: string; attempt: number }[]): Promise<Answer[]> {
+    const ids = leases.map(({ id }) => id);
+    return this.call("heartbeat", { ids }, () => leases.map((lease) => this.stands(lease)));
+  }
+
+  progress(updates: { id: string; attempt: number; value: unknown }[]): Promise<Answer[]> {
+    return this.call("progress", { ids: updates.map(({ id }) => id) }, () => {
+      this.progressed.push(...updates.map(({ id, value }) => ({ id, value })));
+      return updates.map((update) => this.stands(update));
+    });
+  }
+
+  watchHasWork(onValue: (hasWork: boolean) => void, onError: (error: unknown) => void) {
+    this.tellHasWork = onValue;
+    this.failHasWork = onError;
+    this.clock.after(LATENCY_MS, () => onValue(this.pending.length > 0));
+    return () => void (this.tellHasWork = () => {});
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    return Promise.resolve();
+  }
+
+  private async numbered(
+    call: "claim" | "complete",
+    n: number,
+    about: { ids: string[]; max?: number; deferred?: boolean },
+    effect: () => { answers: Answer[]; jobs: ClaimedJob[] },
+  ) {
+    this.mostInFlight = Math.max(this.mostInFlight, (this.inFlight += 1));
+    try {
+      return await this.call(call, { n, ...about }, () => {
+        if (n < this.reply.n) throw new Error("staleCall");
+        if (n > this.reply.n) this.reply = { n, ...effect() };
+        return this.reply;
+      });
+    } finally {
+      this.inFlight -= 1;
+    }
+  }
+
+  private async call<Reply>(
+    call: CallName,
+    about: { n?: number; ids: string[]; max?: number; deferred?: boolean },
+    effect: () => Reply,
+  ): Promise<Reply> {
+    this.calls.push({ call, at: this.clock.now(), ...about });
+    await new Promise<void>((resolve) => this.clock.after(LATENCY_MS, resolve));
+    const fault = this.fault(call, about.n);
+    if (fault instanceof Error) throw fault;
+    if (fault === "before") throw new Unanswered("the connection broke");
+    const reply = effect();
+    if (fault === "after") throw new Unanswered("the answer was lost");
+    return reply;
+  }
+
+  private lease(max: number): ClaimedJob[] {
+    const jobs = this.pending.splice(0, this.outrun ? 0 : max).map((job) => {
+      const attempt = (this.attempts.get(job.id) ?? 0) + 1;
+      this.attempts.set(job.id, attempt);
+      this.held.set(job.id, attempt);
+      return { ...job, attempt };
+    });
+    if (this.pending.length === 0) this.tellHasWork(false);
+    return jobs;
+  }
+
+  private stands({ id, attempt }: { id: string; attempt: number }): Answer {
+    if (this.canceled.has(id)) return { id, attempt, answer: "canceled" };
+    return { id, attempt, answer: this.held.get(id) === attempt ? "ok" : "leaseLost" };
+  }
+
+  private record(id: string, attempt: number, outcome: Outcome): Answer {
+    const answer = this.stands({ id, attempt });
+    if (answer.answer !== "ok") return answer;
+    this.held.delete(id);
+    const times = (this.recorded.get(id)?.times ?? 0) + 1;
+    this.recorded.set(id, { attempt, outcome, times });
+    return answer;
+  }
+}
+
+/** A worker's loop on a fake clock against a fake deployment. */
+export function startLoop(
+  handler: Handler,
+  options: Partial<Pick<LoopOptions, "concurrency" | "presenceMs">> & { leaseMs?: number } = {},
+) {
+  const clock = new FakeClock();
+  const deployment = new FakeDeployment(clock, options.leaseMs);
+  const events: WorkerEvent[] = [];
+  const loop = new Loop({
+    clock,
+    transport: deployment,
+    handlers: new Map([["tiles", handler]]),
+    concurrency: options.concurrency ?? 1,
+    presenceMs: options.presenceMs ?? 0,
+    emit: (event) => events.push(event),
+  });
+  /** What `run` came to: undefined while it goes on. */
+  const end: { value?: { error?: unknown } } = {};
+  const running = loop.run().then(
+    () => void (end.value = {}),
+    (error: unknown) => void (end.value = { error }),
+  );
+  const kinds = (kind: WorkerEvent["kind"]) => events.filter((event) => event.kind === kind);
+  const callsOf = (call: CallName) => deployment.calls.filter((one) => one.call === call);
+  return { clock, deployment, events, kinds, callsOf, loop, end, running };
+}
+
+/** A handler's work, ended from outside. */
+export function manual() {
+  const begun: {
+    id: string;
+    attempt: number;
+    signal: AbortSignal;
+    progress: (value: unknown) => void;
+    resolve: (value?: unknown) => void;
+    reject: (error: unknown) => void;
+  }[] = [];
+  const handler: Handler = ({ id, attempt }, { signal, progress }) =>
+    new Promise((resolve, reject) => {
+      begun.push({ id, attempt, signal, progress, resolve, reject });
+    });
+  return { begun, handler };
+}
+
+test("the fake clock runs what falls due in order, at its time, and what that sets off too", async () => {
+  const clock = new FakeClock();
+  const seen: string[] = [];
+  clock.after(20, () => seen.push(`second at ${clock.now()}`));
+  clock.after(10, () => {
+    seen.push(`first at ${clock.now()}`);
+    clock.after(5, () => seen.push(`between at ${clock.now()}`));
+  });
+  clock.after(15, () => seen.push("canceled"))();
+  await clock.advance(30);
+  expect(seen).toEqual(["first at 10", "between at 15", "second at 20"]);
+});

@@ -1,0 +1,90 @@
+/**
+ * Heartbeats: all leases in one call, whenever the first of them has used up a third of its time. They go beside the
+ * session's other calls and carry no number, since saying the same twice does no harm. An idle worker beats seldom,
+ * to be seen.
+ */
+import { HEARTBEATS_PER_LEASE, type Answer } from "../shared/index.js";
+import type { Attempts } from "./attempts.js";
+import type { Clock } from "./clock.js";
+import type { Transport } from "./transport.js";
+
+export interface HeartDeps {
+  clock: Clock;
+  transport: Transport;
+  attempts: Attempts;
+  presenceMs: number;
+  failed: (error: unknown) => void;
+}
+
+export class Heart {
+  private cancelTimer = () => {};
+  private beating = false;
+  private stopped = false;
+  private lastSentAt: number;
+  private lastFailed = false;
+
+  constructor(private readonly deps: HeartDeps) {
+    this.lastSentAt = deps.clock.now();
+  }
+
+  /** Sets the timer anew; to be called whenever leases come or go. */
+  schedule(): void {
+    this.cancelTimer();
+    if (this.stopped || this.beating) return;
+    const dueAt = this.dueAt();
+    if (dueAt === null) return;
+    const { clock } = this.deps;
+    this.cancelTimer = clock.after(Math.max(0, dueAt - clock.now()), () => void this.beat());
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.cancelTimer();
+  }
+
+  private dueAt(): number | null {
+    const held = this.deps.attempts.held();
+    if (held.length === 0) {
+      return this.deps.presenceMs === 0 ? null : this.lastSentAt + this.deps.presenceMs;
+    }
+    const due = held.map(
+      ({ expiresAt, job }) => expiresAt - job.leaseMs * (1 - 1 / HEARTBEATS_PER_LEASE),
+    );
+    // A beat that failed is soon sent again: a tenth of the lease leaves time for several more before it ends.
+    const shortest = Math.min(...held.map(({ job }) => job.leaseMs));
+    const pause = this.lastFailed ? shortest / 10 : shortest / HEARTBEATS_PER_LEASE;
+    const soonest = this.lastAffects(held) ? this.lastSentAt + pause : -Infinity;
+    return Math.max(soonest, Math.min(...due));
+  }
+
+  /** Whether the last beat was sent for any lease still in hand; a new lease does not wait for an old beat's pause. */
+  private lastAffects(held: ReturnType<Attempts["held"]>): boolean {
+    return held.some(({ startedAt }) => startedAt <= this.lastSentAt);
+  }
+
+  private async beat(): Promise<void> {
+    const { clock, transport, attempts } = this.deps;
+    this.beating = true;
+    this.lastSentAt = clock.now();
+    const sentAt = this.lastSentAt;
+    const leases = attempts.held().map(({ job: { id, attempt } }) => ({ id, attempt }));
+    try {
+      this.apply(await transport.heartbeat(leases), sentAt);
+      this.lastFailed = false;
+    } catch (error) {
+      this.lastFailed = true;
+      if (!this.stopped) this.deps.failed(error);
+    } finally {
+      this.beating = false;
+      this.schedule();
+    }
+  }
+
+  /** What the deployment said of each lease at that time. */
+  private apply(answers: readonly Answer[], sentAt: number): void {
+    for (const answer of answers) {
+      if (answer.answer === "ok") this.deps.attempts.renew(answer, sentAt);
+      else if (answer.answer !== "recorded") this.deps.attempts.lose(answer, answer.answer);
+    }
+  }
+}

@@ -1,0 +1,189 @@
+/** What the loop does with work and with calls that fail, on a clock that moves when told. */
+import { describe, expect, test } from "vitest";
+import { manual, startLoop } from "./fakes.test.js";
+
+describe("claiming", () => {
+  test("a job is claimed, run and recorded, and the next comes with the same call", async () => {
+    const { clock, deployment, callsOf } = startLoop(async ({ payload }) => ({
+      doubled: payload * 2,
+    }));
+    const first = deployment.enqueue(1);
+    const second = deployment.enqueue(2);
+    await clock.advance(100);
+    expect(deployment.outcomeOf(first)).toEqual({ kind: "succeeded", result: { doubled: 2 } });
+    expect(deployment.outcomeOf(second)).toEqual({ kind: "succeeded", result: { doubled: 4 } });
+    expect(callsOf("claim")).toHaveLength(1);
+    expect(callsOf("complete").map(({ ids, max }) => ({ ids, max }))).toEqual([
+      { ids: [first], max: 1 },
+      { ids: [second], max: 1 },
+    ]);
+  });
+
+  test("never more handlers than `concurrency` run, and no more is claimed than there is room for", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 3 });
+    for (let i = 0; i < 10; i++) deployment.enqueue();
+    await clock.advance(500);
+    expect(begun).toHaveLength(3);
+    expect(callsOf("claim").map(({ max }) => max)).toEqual([3]);
+    begun[0]!.resolve();
+    begun[2]!.resolve();
+    await clock.advance(100);
+    expect(begun).toHaveLength(5);
+    expect(deployment.held.size).toBe(3);
+  });
+
+  test("what ends while a complete is on its way goes together with the next: one numbered call at a time", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 4 });
+    const ids = [1, 2, 3, 4].map(() => deployment.enqueue());
+    await clock.advance(100);
+    for (const one of begun) one.resolve();
+    await clock.advance(100);
+    expect(deployment.mostInFlight).toBe(1);
+    expect(
+      callsOf("complete")
+        .flatMap((call) => call.ids)
+        .sort(),
+    ).toEqual(ids);
+    expect(callsOf("complete").length).toBeLessThanOrEqual(2);
+    expect(deployment.calls.filter(({ n }) => n !== undefined).map(({ n }) => n)).toEqual([1, 2]);
+  });
+
+  test("without work nothing is claimed after the first look: the subscription is what wakes it", async () => {
+    const { clock, callsOf } = startLoop(async () => null);
+    await clock.advance(60_000);
+    expect(callsOf("claim")).toHaveLength(1);
+  });
+
+  test("claims that come back empty are made ever more seldom while there is said to be work", async () => {
+    const { clock, deployment, callsOf } = startLoop(async () => null);
+    await clock.advance(1_000);
+    deployment.outrun = true;
+    deployment.enqueue();
+    await clock.advance(30_000);
+    const times = callsOf("claim")
+      .slice(1)
+      .map(({ at }) => at);
+    const waits = times.slice(1).map((at, i) => at - times[i]!);
+    // Each wait begins with the answer, 5 ms after the call.
+    expect(waits.slice(0, 8)).toEqual([55, 105, 205, 405, 805, 1_605, 3_205, 5_005]);
+    expect(waits.slice(8).every((wait) => wait === 5_005)).toBe(true);
+  });
+
+  test("a wake-up after empty claims makes it look at once, within the spread", async () => {
+    const { clock, deployment, callsOf } = startLoop(async () => null);
+    await clock.advance(10_000);
+    const before = callsOf("claim").length;
+    const id = deployment.enqueue();
+    await clock.advance(50);
+    expect(callsOf("claim")).toHaveLength(before + 1);
+    expect(deployment.outcomeOf(id)).toBeDefined();
+  });
+});
+
+describe("answers that do not come", () => {
+  test("a claim whose answer is lost is repeated under its number, and its jobs are run once", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, callsOf } = startLoop(handler);
+    let lost = 3;
+    deployment.fault = (call) => (call === "claim" && lost-- > 0 ? "after" : undefined);
+    deployment.enqueue();
+    await clock.advance(2_000);
+    expect(callsOf("claim").map(({ n }) => n)).toEqual([1, 1, 1, 1]);
+    expect(begun).toHaveLength(1);
+    expect(deployment.held.size).toBe(1);
+  });
+
+  test("leases that a repeated claim brings are confirmed by a beat, since nobody knows which copy took effect", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, callsOf } = startLoop(handler, { leaseMs: 1_000 });
+    deployment.fault = (call) => (call === "claim" && clock.now() < 5_000 ? "before" : undefined);
+    deployment.enqueue();
+    while (begun.length === 0) await clock.advance(500);
+    expect(callsOf("heartbeat")[0]!.ids).toEqual([begun[0]!.id]);
+    expect(begun[0]!.signal.aborted).toBe(false);
+  });
+
+  test("an outcome is kept until it is recorded, and recorded once", async () => {
+    const { clock, deployment, callsOf } = startLoop(async () => "done");
+    let trouble = 6;
+    deployment.fault = (call) =>
+      call === "complete" && trouble > 0 ? (trouble-- % 2 === 0 ? "before" : "after") : undefined;
+    const id = deployment.enqueue();
+    await clock.advance(60_000);
+    expect(deployment.recorded.get(id)).toMatchObject({ times: 1, outcome: { result: "done" } });
+    expect(new Set(callsOf("complete").map(({ n }) => n))).toEqual(new Set([2]));
+  });
+});
+
+describe("outcomes that are refused", () => {
+  test("a rejected batch is taken apart: the one that cannot be recorded holds up no other", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 3 });
+    const [good, bad, fine] = [1, 2, 3].map(() => deployment.enqueue());
+    await clock.advance(100);
+    let refuse = true;
+    deployment.refuses = (_, id) => refuse && id === bad;
+    // All three end while a call is on its way, so that the next carries them together.
+    for (const one of begun) one.resolve("done");
+    await clock.advance(100);
+    expect(callsOf("complete").some(({ ids }) => ids.length === 3)).toBe(true);
+    expect(deployment.outcomeOf(good!)).toBeDefined();
+    expect(deployment.outcomeOf(fine!)).toBeDefined();
+    expect(deployment.outcomeOf(bad!)).toBeUndefined();
+    const later = deployment.enqueue();
+    await clock.advance(100);
+    begun.find(({ id }) => id === later)!.resolve("done");
+    await clock.advance(100);
+    expect(deployment.outcomeOf(later)).toBeDefined();
+    refuse = false;
+    await clock.advance(60_000);
+    expect(deployment.outcomeOf(bad!)).toMatchObject({ result: "done" });
+  });
+
+  test("an outcome refused twice alone goes without its callback, so that it stands whatever the app does", async () => {
+    const { clock, deployment, callsOf } = startLoop(async () => "done");
+    const id = deployment.enqueue();
+    // As when the callback writes what the whole app writes: the call loses its conflict every time.
+    deployment.refuses = (_outcome, _id, deferred) => !deferred;
+    await clock.advance(10_000);
+    expect(deployment.recorded.get(id)).toMatchObject({ times: 1, outcome: { result: "done" } });
+    const deferred = callsOf("complete").map((call) => call.deferred === true);
+    // In the batch, alone, alone again, and then without.
+    expect(deferred).toEqual([false, false, false, true]);
+  });
+
+  test("one whose conflict was bad luck is told with its callback, and so is what comes after it", async () => {
+    const { clock, deployment, callsOf } = startLoop(async () => "done");
+    let refusals = 2;
+    deployment.refuses = () => refusals-- > 0;
+    const first = deployment.enqueue();
+    await clock.advance(10_000);
+    const second = deployment.enqueue();
+    await clock.advance(1_000);
+    for (const id of [first, second]) expect(deployment.outcomeOf(id)).toBeDefined();
+    expect(callsOf("complete").some((call) => call.deferred === true)).toBe(false);
+  });
+
+  test("a claim that the deployment refuses does not take the outcomes beside it down", async () => {
+    const { clock, deployment } = startLoop(async () => "done");
+    const id = deployment.enqueue();
+    deployment.fault = (call) => {
+      const last = deployment.calls.at(-1)!;
+      return call === "complete" && last.max !== undefined
+        ? new Error("no claims today")
+        : undefined;
+    };
+    await clock.advance(1_000);
+    expect(deployment.outcomeOf(id)).toMatchObject({ result: "done" });
+  });
+});
+
+test("an idle worker beats at its presence interval, to be seen", async () => {
+  const { clock, callsOf } = startLoop(async () => null, { presenceMs: 60_000 });
+  await clock.advance(200_000);
+  expect(callsOf("heartbeat").map(({ at, ids }) => ({ at, ids }))).toEqual(
+    [60_000, 120_000, 180_000].map((at) => ({ at, ids: [] })),
+  );
+});

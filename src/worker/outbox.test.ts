@@ -1,0 +1,58 @@
+/** What is sent when, and how, after the deployment has refused it. */
+import { expect, test } from "vitest";
+import { FakeClock } from "./fakes.test.js";
+import { Outbox } from "./outbox.js";
+
+function outboxWith(...ids: string[]) {
+  const clock = new FakeClock();
+  const outbox = new Outbox(clock);
+  for (const id of ids) {
+    outbox.put({ id, attempt: 1, queue: "tiles", outcome: { kind: "failed", error: "boom" } });
+  }
+  /** What the next call carries. */
+  const next = () => {
+    const sending = outbox.next();
+    const ids = sending.reports.map((report) => report.id);
+    return { ids, alone: sending.alone, deferCallbacks: sending.deferCallbacks };
+  };
+  const reject = () => outbox.reject(outbox.next());
+  return { clock, outbox, next, reject };
+}
+
+test("outcomes go together, with their callbacks, until a batch is refused; then each goes alone", () => {
+  const { outbox, next, reject } = outboxWith("a", "b");
+  expect(next()).toEqual({ ids: ["a", "b"], alone: false, deferCallbacks: false });
+  reject();
+  expect(next()).toEqual({ ids: ["a"], alone: true, deferCallbacks: false });
+  outbox.settle("a", 1);
+  expect(next()).toEqual({ ids: ["b"], alone: true, deferCallbacks: false });
+});
+
+test("one that was refused twice alone goes without its callback from then on, and no other does", async () => {
+  const { clock, outbox, next, reject } = outboxWith("bad", "good");
+  reject();
+  reject();
+  outbox.settle("good", 1);
+  await clock.advance(2_000);
+  expect(next()).toEqual({ ids: ["bad"], alone: true, deferCallbacks: false });
+  reject();
+  for (let tries = 0; tries < 3; tries += 1) {
+    await clock.advance(60_000);
+    expect(next()).toEqual({ ids: ["bad"], alone: true, deferCallbacks: true });
+    reject();
+  }
+  outbox.put({ id: "new", attempt: 1, queue: "tiles", outcome: { kind: "released" } });
+  expect(next()).toEqual({ ids: ["new"], alone: false, deferCallbacks: false });
+});
+
+test("it is kept through every refusal, until the deployment has answered for it", async () => {
+  const { clock, outbox, reject } = outboxWith("bad");
+  for (let tries = 0; tries < 10; tries += 1) {
+    reject();
+    await clock.advance(60_000);
+  }
+  expect(outbox.size).toBe(1);
+  expect(outbox.settle("bad", 2), "of another attempt it says nothing").toBeUndefined();
+  expect(outbox.settle("bad", 1)).toMatchObject({ id: "bad" });
+  expect(outbox.size).toBe(0);
+});

@@ -1,0 +1,68 @@
+/** Whatever a handler does becomes an outcome; what it reports on the way is thinned out. */
+import { describe, expect, test } from "vitest";
+import { manual, startLoop } from "./fakes.test.js";
+
+describe("what handlers do", () => {
+  test.each([
+    ["nothing", undefined, { kind: "succeeded", result: null }],
+    ["null", null, { kind: "succeeded", result: null }],
+    ["a bigint", 5n, { kind: "succeeded", result: 5n }],
+    ["a Date", new Date(0), { kind: "failed" }],
+    ["a function", () => 1, { kind: "failed" }],
+    ["a Map", new Map(), { kind: "failed" }],
+    ["more than a document holds", "x".repeat(2 ** 20), { kind: "failed" }],
+    ["a cycle", cycle(), { kind: "failed" }],
+  ])("returning %s", async (_name, value, outcome) => {
+    const { clock, deployment } = startLoop(async () => value);
+    const id = deployment.enqueue();
+    await clock.advance(100);
+    expect(deployment.outcomeOf(id)).toMatchObject(outcome);
+    expect(deployment.outcomeOf(id)).not.toMatchObject({ error: "" });
+  });
+
+  test.each([
+    ["an error", new Error("boom"), "boom"],
+    ["a string", "boom", "boom"],
+    ["nothing", undefined, "undefined"],
+    ["an error without a message", new Error(""), "The handler threw without a message."],
+  ])("throwing %s fails the job with a message", async (_name, thrown, error) => {
+    const { clock, deployment } = startLoop(async () => {
+      throw thrown as Error;
+    });
+    const id = deployment.enqueue();
+    await clock.advance(100);
+    expect(deployment.outcomeOf(id)).toEqual({ kind: "failed", error });
+  });
+
+  test("progress is sent at most every 250 ms, the latest value of every job in one call", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 2 });
+    deployment.enqueue();
+    deployment.enqueue();
+    await clock.advance(100);
+    for (let percent = 1; percent <= 100; percent++) {
+      for (const one of begun) one.progress(percent);
+      await clock.advance(10);
+    }
+    await clock.advance(1_000);
+    const at = callsOf("progress").map((call) => call.at);
+    expect(at.slice(1).every((time, i) => time - at[i]! >= 250)).toBe(true);
+    expect(at.length).toBeLessThanOrEqual(6);
+    expect(deployment.progressed.slice(-2)).toEqual(begun.map(({ id }) => ({ id, value: 100 })));
+  });
+
+  test("progress that is too large, or no Convex value, is the handler's mistake to see", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment } = startLoop(handler);
+    deployment.enqueue();
+    await clock.advance(100);
+    expect(() => begun[0]!.progress("x".repeat(10_000))).toThrow(/8192/);
+    expect(() => begun[0]!.progress(new Map())).toThrow();
+  });
+});
+
+function cycle(): unknown {
+  const value: Record<string, unknown> = {};
+  value["self"] = value;
+  return value;
+}

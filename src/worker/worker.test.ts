@@ -1,0 +1,121 @@
+/** The worker as a program meets it: its options, its types, and its start and end without a deployment. */
+import { anyApi, type ApiFromModules } from "convex/server";
+import { v } from "convex/values";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { Conveyor, type ComponentApi } from "../client/index.js";
+import { isConveyorError, Worker, type HandlerContext, type QueuesOf } from "./index.js";
+
+const conveyor = new Conveyor({} as ComponentApi);
+const tiles = conveyor.queue("tiles", {
+  payload: v.object({ x: v.number() }),
+  result: v.object({ pixels: v.string() }),
+});
+const pings = conveyor.queue("pings", { payload: v.null(), result: v.null() });
+const loose = conveyor.queue("loose");
+const _functions = conveyor.workerApi({ queues: [tiles, pings, loose] });
+const api = anyApi["worker"] as unknown as ApiFromModules<{ worker: typeof _functions }>["worker"];
+type Queues = QueuesOf<typeof api>;
+
+const options = {
+  // Nobody listens here: these workers are made and not run, or stopped first.
+  url: "http://127.0.0.1:1",
+  token: "cvy_00000000_x",
+  api,
+  handlers: { tiles: async () => ({ pixels: "" }) },
+  handleSignals: false,
+};
+
+describe("types", () => {
+  test("a handler's payload and result are those of its queue's validators", () => {
+    expectTypeOf<Queues["tiles"]>().toEqualTypeOf<{
+      payload: { x: number };
+      result: { pixels: string };
+    }>();
+    new Worker({
+      ...options,
+      handlers: {
+        tiles: async (job, ctx) => {
+          expectTypeOf(job.payload).toEqualTypeOf<{ x: number }>();
+          expectTypeOf(job.queue).toEqualTypeOf<"tiles">();
+          expectTypeOf(ctx).toEqualTypeOf<HandlerContext>();
+          return { pixels: "abc" };
+        },
+        pings: () => {},
+        loose: ({ payload }) => {
+          expectTypeOf(payload).toBeAny();
+          return 5;
+        },
+      },
+    });
+  });
+
+  test("a handler that returns something else, or serves a queue that there is not, is refused by the compiler", () => {
+    // @ts-expect-error pixels must be a string
+    new Worker({ ...options, handlers: { tiles: async () => ({ pixels: 5 }) } });
+    // @ts-expect-error a result is wanted
+    new Worker({ ...options, handlers: { tiles: async () => {} } });
+    // @ts-expect-error there is no such queue
+    new Worker({ ...options, handlers: { tyles: async () => ({ pixels: "" }) } });
+  });
+});
+
+describe("options", () => {
+  test.each([
+    ["no room at all", { concurrency: 0 }],
+    ["more than a holder may hold", { concurrency: 65 }],
+    ["half a slot", { concurrency: 1.5 }],
+    ["a beat every millisecond", { presenceMs: 1 }],
+    ["a name of no letters", { name: "  " }],
+    ["a name that is too long", { name: "x".repeat(65) }],
+  ])("%s is refused with the rule", (_, wrong) => {
+    expect(() => new Worker({ ...options, ...wrong })).toThrow(/must be/);
+  });
+
+  test("a queue to serve that has no handler is told by name, with those that have one", () => {
+    const make = () => new Worker({ ...options, queues: ["loose"] });
+    expect(make).toThrow(/"loose".*it has: tiles/);
+    try {
+      make();
+    } catch (error) {
+      expect(isConveyorError(error, "handlerMissing")).toBe(true);
+    }
+  });
+
+  test.each(["url", "token"] as const)(
+    "a missing %s, as of a variable that is not set, is told before anything is tried",
+    (option) => {
+      const missing = { ...options, [option]: undefined as unknown as string };
+      expect(() => new Worker(missing)).toThrow(`\`${option}\` is missing`);
+    },
+  );
+
+  test("a worker without handlers has nothing to serve", () => {
+    expect(() => new Worker({ ...options, handlers: {} })).toThrow(/nothing to serve/);
+  });
+
+  test("a worker without a name is called after its host and process", () => {
+    expect(new Worker(options).name).toContain(String(process.pid));
+  });
+});
+
+test("a worker that is stopped before it runs never connects", async () => {
+  const events: string[] = [];
+  const worker = new Worker({ ...options, onEvent: ({ kind }) => events.push(kind) });
+  await worker.stop();
+  await worker.run();
+  expect(events).toEqual([]);
+});
+
+test("SIGTERM stops a worker gracefully, and the listeners go with it", async () => {
+  const before = process.listenerCount("SIGTERM");
+  const events: string[] = [];
+  const onEvent = ({ kind }: { kind: string }) => void events.push(kind);
+  const worker = new Worker({ ...options, handleSignals: true, onEvent });
+  const running = worker.run();
+  expect(process.listenerCount("SIGTERM")).toBe(before + 1);
+  process.emit("SIGTERM");
+  await running;
+  expect(events).toContain("stopping");
+  expect(events.at(-1)).toBe("stopped");
+  expect(process.listenerCount("SIGTERM")).toBe(before);
+});
