@@ -1,0 +1,67 @@
+/* eslint-disable */
+/**
+ * Generated `api` utility.
+ *
+ * THIS CODE IS AUTOMATICALLY GENERATED.
+ *
+ * To regenerate, run `npx convex dev`.
+ * @module
+ */
+
+import type * as done from "../done.js";
+import type * as hot from "../hot.js";
+import type * as naive from "../naive.js";
+import type * as queues from "../queues.js";
+import type * as races from "../races.js";
+import type * as secrets from "../secrets.js";
+import type * as sums from "../sums.js";
+import type * as tokens from "../tokens.js";
+import type * as work from "../work.js";
+
+import type {
+  ApiFromModules,
+  FilterApi,
+  FunctionReference,
+} from "convex/server";
+
+declare const fullApi: ApiFromModules<{
+  done: typeof done;
+  hot: typeof hot;
+  naive: typeof naive;
+  queues: typeof queues;
+  races: typeof races;
+  secrets: typeof secrets;
+  sums: typeof sums;
+  tokens: typeof tokens;
+  work: typeof work;
+}>;
+
+/**
+ * A utility for referencing Convex functions in your app's public API.
+ *
+ * Usage:
+ * ```js
+ * const myFunctionReference = api.myModule.myFunction;
+ * ```
+ */
+export declare const api: FilterApi<
+  typeof fullApi,
+  FunctionReference<any, "public">
+>;
+
+/**
+ * A utility for referencing Convex functions in your app's internal API.
+ *
+ * Usage:
+ * ```js
+ * const myFunctionReference = internal.myModule.myFunction;
+ * ```
+ */
+export declare const internal: FilterApi<
+  typeof fullApi,
+  FunctionReference<any, "internal">
+>;
+
+export declare const components: {
+  conveyor: import("convex-conveyor/_generated/component.js").ComponentApi<"conveyor">;
+};

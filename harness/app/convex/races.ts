@@ -1,0 +1,3 @@
+import { races } from "./queues.js";
+
+export const { enqueueBatch } = races.api({ authorize: async () => {} });

@@ -1,0 +1,19 @@
+import { defineSchema, defineTable } from "convex/server";
+import { v } from "convex/values";
+
+export default defineSchema({
+  /** What `onComplete` wrote: one row a finished job, or a test fails. */
+  done: defineTable({
+    job: v.string(),
+    n: v.number(),
+    status: v.string(),
+    worker: v.optional(v.string()),
+    attempt: v.number(),
+  })
+    .index("job", ["job"])
+    .index("n", ["n"]),
+  /** One row that everybody patches; `told` counts what `onComplete` of the queue `hot` was told. */
+  hot: defineTable({ bumps: v.number(), told: v.number() }),
+  /** For the negative control of the race test: a queue as one would first write it. */
+  tickets: defineTable({ takenBy: v.union(v.string(), v.null()) }).index("takenBy", ["takenBy"]),
+});

@@ -1,0 +1,3 @@
+import { secrets } from "./queues.js";
+
+export const { enqueue, enqueueBatch, counts } = secrets.api({ authorize: async () => {} });

@@ -1,0 +1,8 @@
+import { conveyor, hot, races, sums } from "./queues.js";
+import { query } from "./_generated/server.js";
+
+export const { hasWork, claim, heartbeat, complete, progress } = conveyor.workerApi({
+  queues: [sums, races, hot],
+});
+
+export const workers = query({ args: {}, handler: async (ctx) => conveyor.workers(ctx) });

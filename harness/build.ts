@@ -1,0 +1,26 @@
+/** Builds `dist` where it is missing or a source is newer than it: whoever imports the package by name needs it. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import path from "node:path";
+import { root } from "./paths.js";
+
+export function libraryIsStale(of = root): boolean {
+  const built = path.join(of, "dist/client/index.js");
+  if (!existsSync(built)) return true;
+  const builtAt = statSync(built).mtimeMs;
+  return sourcesOf(of).some((source) => statSync(source).mtimeMs > builtAt);
+}
+
+function sourcesOf(of: string): string[] {
+  const sources = readdirSync(path.join(of, "src"), { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name))
+    .map((name) => path.join(of, "src", name));
+  return [...sources, path.join(of, "tsconfig.build.json"), path.join(of, "package.json")];
+}
+
+/** Compiles without emptying `dist` first: an open page, a worker or another test may be reading it. */
+export const BUILD = ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"];
+
+export default function build(): void {
+  if (libraryIsStale()) execFileSync(process.execPath, BUILD, { cwd: root, stdio: "inherit" });
+}

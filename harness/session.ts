@@ -1,0 +1,81 @@
+/** A worker session spoken by hand, call by call, over the official HTTP client. */
+import { randomUUID } from "node:crypto";
+import { ConvexHttpClient } from "convex/browser";
+import type { FunctionReturnType } from "convex/server";
+import { api } from "./app/convex/_generated/api.js";
+import { until } from "./until.js";
+
+export type Outcome =
+  | { kind: "succeeded"; result: { square: number } }
+  | { kind: "failed"; error: string }
+  | { kind: "released" };
+
+export class Session {
+  readonly id = randomUUID();
+  /** The counter of the last call. */
+  n = 0;
+  private readonly client: ConvexHttpClient;
+
+  constructor(
+    url: string,
+    private readonly token: string,
+    readonly name: string,
+    private readonly queue: "sums" | "races" | "hot" = "sums",
+  ) {
+    this.client = new ConvexHttpClient(url);
+  }
+
+  claim(max: number, n = ++this.n) {
+    return this.client.mutation(api.work.claim, {
+      token: this.token,
+      session: this.id,
+      name: this.name,
+      n,
+      queues: [this.queue],
+      max,
+    });
+  }
+
+  hasWork(): Promise<boolean> {
+    return this.client.query(api.work.hasWork, { token: this.token, queues: [this.queue] });
+  }
+
+  /** Claims until there is something: a job in another's shard may be taken only after it has waited. */
+  async claimed(max: number) {
+    const reply = await until(
+      () => this.claim(max),
+      (answer) => answer.jobs.length > 0,
+    );
+    return reply.jobs;
+  }
+
+  complete(finished: { id: string; attempt: number; outcome: Outcome }[], n = ++this.n) {
+    return this.client.mutation(api.work.complete, {
+      token: this.token,
+      session: this.id,
+      n,
+      finished,
+    });
+  }
+
+  /**
+   * What a busy worker does: outcomes and the next claim in one call, repeated under the same counter for as long as the
+   * platform gives up on it.
+   */
+  async completeAndClaim(
+    finished: { id: string; attempt: number; outcome: Outcome }[],
+    max: number,
+  ): Promise<FunctionReturnType<typeof api.work.complete>> {
+    const call = { token: this.token, session: this.id, n: ++this.n, finished };
+    const claim = { queues: [this.queue], max };
+    for (;;) {
+      try {
+        return await this.client.mutation(api.work.complete, { ...call, claim });
+      } catch (error) {
+        if (!String(error).includes("OptimisticConcurrencyControlFailure")) throw error;
+      }
+    }
+  }
+}
+
+export const squared = (square: number): Outcome => ({ kind: "succeeded", result: { square } });

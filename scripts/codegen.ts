@@ -1,0 +1,49 @@
+/**
+ * Writes every `_generated` folder with the official CLI against a local backend of its own.
+ * With `--check`, fails if that changed anything: what is committed must be what the CLI writes.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import build from "../harness/build.js";
+import { convex } from "../harness/cli.js";
+import { linkPackage } from "../harness/link.js";
+import { root } from "../harness/paths.js";
+import { startBackend } from "../local/backend.js";
+
+const GENERATED = [
+  "src/component/_generated",
+  "example/convex/_generated",
+  "harness/app/convex/_generated",
+].map((folder) => path.join(root, folder));
+
+function contents(): Map<string, string> {
+  const files = GENERATED.filter((folder) => existsSync(folder)).flatMap((folder) =>
+    readdirSync(folder).map((name) => path.join(folder, name)),
+  );
+  return new Map(files.map((file) => [file, readFileSync(file, "utf8")]));
+}
+
+function changed(before: Map<string, string>, after: Map<string, string>): string[] {
+  const files = new Set([...before.keys(), ...after.keys()]);
+  return [...files].filter((file) => before.get(file) !== after.get(file)).sort();
+}
+
+const before = contents();
+const backend = await startBackend({ port: 0, quiet: true });
+try {
+  // The component first: the apps are typed by what it builds to.
+  await convex(root, ["codegen", "--component-dir", "./src/component"], backend);
+  build();
+  await convex(root, ["codegen"], backend);
+  linkPackage(path.join(root, "harness/app"));
+  await convex(path.join(root, "harness/app"), ["codegen"], backend);
+} finally {
+  await backend.close();
+}
+
+const files = changed(before, contents()).map((file) => path.relative(root, file));
+if (files.length > 0) console.log(`Written:\n  ${files.join("\n  ")}`);
+if (process.argv.includes("--check") && files.length > 0) {
+  console.error("Generated code was not up to date; it is now: commit it.");
+  process.exitCode = 1;
+}
