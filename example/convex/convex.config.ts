@@ -1,0 +1,8 @@
+/** The app: it mounts Conveyor, and nothing else. */
+import conveyor from "convex-conveyor/convex.config.js";
+import { defineApp } from "convex/server";
+
+const app = defineApp();
+app.use(conveyor);
+
+export default app;

@@ -1,0 +1,48 @@
+/**
+ * The queue of this app, and what browsers may ask of it. What a tile's job carries and what comes back is said here
+ * once; the worker's handler and the page take their types from it.
+ */
+import { Conveyor } from "convex-conveyor";
+import { v } from "convex/values";
+import { components, internal } from "../_generated/api.js";
+import { query } from "../_generated/server.js";
+import { vRegion, vScene } from "../scene.js";
+
+export const conveyor = new Conveyor(components.conveyor);
+
+export const tiles = conveyor.queue("tiles", {
+  payload: v.object({
+    picture: v.id("pictures"),
+    index: v.number(),
+    scene: vScene,
+    region: vRegion,
+    /** Fails on its first attempt, to show what a failure looks like. */
+    fragile: v.boolean(),
+  }),
+  result: v.object({
+    /** Three bytes a pixel, row by row. */
+    rgb: v.bytes(),
+    /** The same at 8 × 8. */
+    preview: v.bytes(),
+    /** Time spent in arithmetic, without waiting. */
+    computeMs: v.number(),
+  }),
+  // A tile takes well under a second. Five make a killed worker's tiles come back while one is still looking.
+  leaseMs: 5_000,
+});
+tiles.onComplete(internal.tiles.finished);
+
+/** Anyone may watch: there is nobody to protect pictures of numbers from. Changes go through `pictures`. */
+export const { status, counts } = tiles.api({
+  authorize: async (_ctx, call) => {
+    if (call.kind !== "status" && call.kind !== "counts") {
+      throw new Error("Pictures are made, canceled and retried by the functions of `pictures`.");
+    }
+  },
+});
+
+/** Who works, when each was last heard of, and what it holds. */
+export const workers = query({
+  args: {},
+  handler: async (ctx) => await conveyor.workers(ctx),
+});

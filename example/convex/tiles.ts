@@ -1,0 +1,63 @@
+/** Tiles: read by the page, finished by the queue. */
+import { v } from "convex/values";
+import { internalMutation, query } from "./_generated/server.js";
+import { tiles as queue } from "./queue/farm.js";
+import { MAX_TILES } from "./scene.js";
+
+/** The tiles of one picture, without their pixels. Runs again at each tile that arrives, so it reads only small rows. */
+export const ofPicture = query({
+  args: { picture: v.id("pictures") },
+  handler: async (ctx, { picture }) => {
+    const rows = await ctx.db
+      .query("tiles")
+      .withIndex("picture", (q) => q.eq("picture", picture))
+      .take(MAX_TILES);
+    return rows.map(({ picture: _picture, _creationTime, ...tile }) => tile);
+  },
+});
+
+/** The pixels of one tile, or null while there are none. */
+export const pixels = query({
+  args: { tile: v.id("tiles") },
+  handler: async (ctx, { tile }) => {
+    const row = await ctx.db
+      .query("pixels")
+      .withIndex("tile", (q) => q.eq("tile", tile))
+      .unique();
+    return row?.rgb ?? null;
+  },
+});
+
+/**
+ * Runs inside the transaction that finishes a tile's job: the job is finished and the tile is in the app's table, or
+ * neither is. It writes this tile's own rows only, so tiles that finish at the same time do not conflict.
+ */
+export const finished = internalMutation({
+  args: queue.onCompleteArgs,
+  handler: async (ctx, { payload, outcome, attempt, worker }) => {
+    const tile = await ctx.db
+      .query("tiles")
+      .withIndex("picture", (q) => q.eq("picture", payload.picture).eq("index", payload.index))
+      .unique();
+    if (tile === null) return null;
+    if (outcome.status === "succeeded") {
+      const { rgb, preview, computeMs } = outcome.result;
+      await ctx.db.insert("pixels", { tile: tile._id, rgb });
+      await ctx.db.patch("tiles", tile._id, {
+        status: "succeeded",
+        worker,
+        attempt,
+        computeMs,
+        preview,
+      });
+    } else {
+      await ctx.db.patch("tiles", tile._id, {
+        status: outcome.status,
+        error: outcome.error,
+        worker,
+        attempt,
+      });
+    }
+    return null;
+  },
+});

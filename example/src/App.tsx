@@ -1,0 +1,33 @@
+/** The page: one picture large, and beside it who works, what waits, and the form for the next. */
+import { ConnectionBanner } from "./components/ConnectionBanner.js";
+import { Gallery } from "./components/Gallery.js";
+import { Guard } from "./components/Guard.js";
+import { Masthead } from "./components/Masthead.js";
+import { NewPicture } from "./components/NewPicture.js";
+import { Stage } from "./components/Stage.js";
+import { Workers } from "./components/Workers.js";
+import { useSelection } from "./useSelection.js";
+
+export function App() {
+  const [selected, select] = useSelection();
+  return (
+    <>
+      <ConnectionBanner />
+      <Masthead />
+      <main className="bench">
+        <Guard label="The picture">
+          <Stage selected={selected} />
+        </Guard>
+        <aside className="side">
+          <Guard label="The workers">
+            <Workers selected={selected} />
+          </Guard>
+          <NewPicture onCreated={select} />
+        </aside>
+        <Guard label="The gallery">
+          <Gallery selected={selected} onSelect={select} />
+        </Guard>
+      </main>
+    </>
+  );
+}

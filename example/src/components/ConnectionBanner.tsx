@@ -1,0 +1,18 @@
+/** Says so when the backend is out of reach: what is on the page is then the last that was heard. */
+import { useConnection } from "../data.js";
+import { OUT_OF_REACH_ID, useOutOfReach } from "../useReach.js";
+
+export function ConnectionBanner() {
+  const { everConnected } = useConnection();
+  const outOfReach = useOutOfReach();
+  return (
+    <div role="status" className="banner-place">
+      {outOfReach && (
+        <p className="banner" id={OUT_OF_REACH_ID}>
+          <strong>The backend is out of reach.</strong>{" "}
+          {everConnected ? "What you see is the last that was heard." : "Is it running?"}
+        </p>
+      )}
+    </div>
+  );
+}

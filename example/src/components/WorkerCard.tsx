@@ -1,0 +1,60 @@
+/** One worker: alive or silent, and which tiles it holds. */
+import { ago } from "../clock.js";
+import type { Tile, WorkerRow } from "../data.js";
+import { tileName } from "../tileNames.js";
+import { WorkerName } from "./WorkerName.js";
+
+/** Holding something and silent for longer than two heartbeats: worth a different word before the lease is over. */
+const SILENT_AFTER_MS = 4_000;
+
+/** Who holds nothing beats once a minute: two beats in a row are missing. */
+const IDLE_SILENT_AFTER_MS = 150_000;
+
+export function WorkerCard({
+  worker,
+  tiles,
+  now,
+}: {
+  worker: WorkerRow;
+  tiles: readonly Tile[];
+  now: number;
+}) {
+  const mood = moodOf(worker, now);
+  return (
+    <li className={`worker worker-${mood}`}>
+      <WorkerName name={worker.name} />
+      <span className="mood">{MOODS[mood]}</span>
+      <span className="beat">
+        {mood === "working" && <i className="pulse" key={worker.lastSeenAt} aria-hidden="true" />}
+        last beat {ago(worker.lastSeenAt, now)}
+      </span>
+      <span className="holding">{holdingOf(worker, tiles)}</span>
+    </li>
+  );
+}
+
+type Mood = "working" | "ready" | "silent" | "gone";
+
+const MOODS: Record<Mood, string> = {
+  working: "drawing",
+  ready: "ready",
+  silent: "silent",
+  gone: "gone",
+};
+
+export function moodOf({ state, lastSeenAt }: WorkerRow, now: number): Mood {
+  if (state === "gone") return "gone";
+  const silence = now - lastSeenAt;
+  if (state === "idle") return silence > IDLE_SILENT_AFTER_MS ? "silent" : "ready";
+  return silence > SILENT_AFTER_MS ? "silent" : "working";
+}
+
+export function holdingOf({ holding }: WorkerRow, tiles: readonly Tile[]): string {
+  if (holding.length === 0) return "holds nothing";
+  const names = holding.map(({ id, attempt }) => {
+    const tile = tiles.find(({ job }) => job === id);
+    const name = tile === undefined ? "a tile of another picture" : tileName(tile.region);
+    return attempt > 1 ? `${name} (attempt ${attempt})` : name;
+  });
+  return `holds ${[...new Set(names)].join(", ")}`;
+}

@@ -1,0 +1,55 @@
+/**
+ * `npm start`: the whole render farm with one command. Each step is a file of `start/`; this one only says in which
+ * order, and sees to it that nothing is left running.
+ */
+import { Children } from "./start/children.js";
+import { startFarm } from "./start/farm.js";
+import { renderOnce } from "./start/once/renderOnce.js";
+import { readStartOptions, START_USAGE, type StartOptions } from "./start/options.js";
+import { serve } from "./start/serve.js";
+import { fail, say } from "./start/steps.js";
+
+/** As shells have it for a program that Ctrl-C ended before it had done its work. */
+const INTERRUPTED = 130;
+
+async function main(options: StartOptions): Promise<number> {
+  const children = new Children();
+  try {
+    return await Promise.race([work(children, options), stopRequested(children, options)]);
+  } finally {
+    await children.stopAll();
+  }
+}
+
+async function work(children: Children, options: StartOptions): Promise<number> {
+  const farm = await startFarm(children, options);
+  return await (options.once ? renderOnce(farm) : serve(farm));
+}
+
+/** Resolves at the first Ctrl-C, with the exit code. The second one does not wait for anybody. */
+function stopRequested(children: Children, options: StartOptions): Promise<number> {
+  return new Promise((resolve) => {
+    const ask = (): void => {
+      if (children.isStopping) {
+        children.killAll();
+        process.exit(INTERRUPTED);
+      }
+      say("\nStopping: workers finish or give back their tiles first. Ctrl-C again stops at once.");
+      children.refuseMore();
+      resolve(options.once ? INTERRUPTED : 0);
+    };
+    process.on("SIGINT", ask);
+    process.on("SIGTERM", ask);
+  });
+}
+
+let code = 1;
+try {
+  const options = readStartOptions(process.argv.slice(2));
+  if (options === null) say(START_USAGE);
+  code = options === null ? 0 : await main(options);
+} catch (error) {
+  fail(error);
+}
+// Not by running dry: what was interrupted may still wait for a backend that is gone.
+process.exit(code);

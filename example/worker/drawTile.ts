@@ -1,0 +1,30 @@
+/** The handler of the queue `tiles`: from a job's payload to its result. Knows nothing of leases or of the wire. */
+import type { Region, Scene } from "../convex/scene.js";
+import { previewOf } from "./preview.js";
+import { renderTile } from "./renderTile.js";
+import { runInSlices } from "./slices.js";
+
+export interface DrawContext {
+  readonly signal: AbortSignal;
+  readonly progress: (value: { percent: number }) => unknown;
+}
+
+export interface DrawJob {
+  readonly attempt: number;
+  readonly payload: { scene: Scene; region: Region; fragile: boolean };
+}
+
+export async function drawTile(
+  { payload: { scene, region, fragile }, attempt }: DrawJob,
+  { signal, progress }: DrawContext,
+): Promise<{ rgb: ArrayBuffer; preview: ArrayBuffer; computeMs: number }> {
+  // Asked for by the page, to show what a failure looks like: only a first attempt fails, so that a retry heals it.
+  if (fragile && attempt === 1) {
+    throw new Error("This tile was asked to fail once. Retry it and it will be drawn.");
+  }
+  const { result, computeMs } = await runInSlices(renderTile(scene, region), {
+    signal,
+    onSlice: (rows) => progress({ percent: Math.round((100 * rows) / region.height) }),
+  });
+  return { rgb: result.buffer, preview: previewOf(result, region).buffer, computeMs };
+}
