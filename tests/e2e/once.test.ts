@@ -1,0 +1,24 @@
+/** What a newcomer runs first: it renders a picture, kills a worker on the way, and loses nothing. */
+import { expect, test } from "vitest";
+import { start } from "../../harness/program.js";
+
+/** What the run promises on two cores; the rest of the limit is for a machine that is busy with something else. */
+const LIMIT_MS = 120_000;
+
+test(
+  "npm start -- --once renders every tile although a worker is killed, and says who did what",
+  async () => {
+    const { code, output } = await start("npm", ["start", "--", "--once"]).ended;
+    expect(code, output).toBe(0);
+    expect(output).toMatch(/SIGKILL/);
+
+    const [, jobs, attempts] = /(\d+) jobs, (\d+) attempts/.exec(output) ?? [];
+    expect(Number(jobs)).toBe(48);
+    expect(Number(attempts)).toBeGreaterThan(48);
+    expect(output).toMatch(/worker +tiles +2nd attempt +arithmetic +wait p50/);
+    expect(output).toMatch(/\(killed\)/);
+    const secondAttempts = Number(/^ +all +48 +(\d+)/m.exec(output)?.[1]);
+    expect(secondAttempts).toBe(Number(attempts) - 48);
+  },
+  LIMIT_MS,
+);

@@ -1,0 +1,180 @@
+/**
+ * What holds after every single commit of a round, and what holds at its end. The states are the engine's own
+ * snapshots, taken as the commits were published and read when the round is over: looking changes no interleaving.
+ */
+import type { Transaction } from "../../local/engine/types.js";
+import { COMPONENT } from "./deployment.js";
+import { must, rowsOf, Violation, type World } from "./world.js";
+
+/** The janitor's slack after a lease's end and the tolerance of a timer, and a little for a commit's own time. */
+const SWEEP_WITHIN_MS = 100 + 250 + 50;
+
+/** Claims in which one worker must get everything: a snapshot may lag three commits behind. */
+const COLLECTOR_TRIES = 40;
+
+interface Job {
+  _id: string;
+  queue: string;
+  status: string;
+  attempt: number;
+  holder?: string;
+  order: number;
+  shard: number;
+  seq: bigint;
+  _creationTime: number;
+}
+interface Holder {
+  _id: string;
+  state: string;
+  expiresAt: number;
+  leases: { id: string; attempt: number }[];
+}
+interface Place {
+  order: number;
+  shard: number;
+  seq: bigint;
+  creationTime: number;
+}
+interface Scheduled {
+  args: { timer?: string }[];
+  state: { kind: string };
+}
+type Told = { attempt: number; [field: string]: unknown };
+
+/** Every commit's state. */
+export async function checkCommits(world: World): Promise<void> {
+  for (const [at, { state }] of world.stage.commits.entries()) await checkState(world, state, at);
+  checkLooks(world);
+}
+
+async function checkState(world: World, state: Transaction, at: number): Promise<void> {
+  const read = async <T>(table: string, namespace = COMPONENT) =>
+    (await rowsOf(state, namespace, table)) as unknown as T[];
+  const jobs = await read<Job>("jobs");
+  const holders = await read<Holder>("holders");
+  checkLeases(jobs, holders);
+  if (holders.some((holder) => holder.leases.length > 0)) {
+    // A sweep that has more to do goes on under the same timer, whose row it leaves as it is.
+    const timers = await read<{ _id: string; dueAt: number }>("timers");
+    const scheduled = await read<Scheduled>("_scheduled_functions");
+    const armed = timers.filter(({ _id }) =>
+      scheduled.some(({ args, state: { kind } }) => args[0]?.timer === _id && kind === "pending"),
+    );
+    const ends = Math.min(
+      ...holders.filter(({ state }) => state === "active").map(({ expiresAt }) => expiresAt),
+    );
+    must(armed.length > 0, "leased without a timer");
+    must(
+      Math.min(...armed.map(({ dueAt }) => dueAt)) <= ends + SWEEP_WITHIN_MS,
+      "leased, and the timer comes too late",
+    );
+  }
+  const told = await read<Told>("told", "");
+  const owed = await read<Told>("callbacks");
+  for (const job of jobs) checkTold(job, told, owed);
+  const cursors = await read<{ queue: string; bounds: Place[] }>("cursors");
+  for (const { queue, bounds } of cursors) checkBounds("published", queue, bounds, jobs);
+  for (const { cursor, since } of world.cursors) {
+    if (since > at) continue;
+    for (const [queue, bounds] of decode(cursor)) checkBounds("returned", queue, bounds, jobs);
+  }
+}
+
+/** Running if and only if it stands in the leases of its holder, with that attempt; and nowhere else. */
+function checkLeases(jobs: readonly Job[], holders: readonly Holder[]): void {
+  const leases = holders.flatMap(({ _id, leases }) =>
+    leases.map((lease) => ({ ...lease, holder: _id })),
+  );
+  for (const { _id, status, attempt, holder } of jobs) {
+    const own = leases.filter(({ id }) => id === _id);
+    must(own.length <= 1, "two attempts hold one job");
+    const stands = own[0]?.holder === holder && own[0]?.attempt === attempt;
+    if (status === "running") must(own.length === 1 && stands, "running, and nobody's lease");
+    else must(own.length === 0, "leased, and not running");
+  }
+}
+
+/** Every finished job is told exactly once, or owed; no attempt is told twice. */
+function checkTold(job: Job, told: readonly Told[], owed: readonly Told[]): void {
+  const mine = told.filter(({ id }) => id === job._id);
+  const attempts = new Set(mine.map(({ attempt }) => attempt));
+  must(attempts.size === mine.length, "an attempt was told twice");
+  if (!["succeeded", "failed", "canceled", "timedOut"].includes(job.status)) return;
+  const heard = mine.filter(({ attempt }) => attempt === job.attempt).length;
+  const due = owed.filter((row) => row["job"] === job._id && row.attempt === job.attempt).length;
+  must(heard + due > 0, "finished, and neither told nor owed");
+  must(heard + due === 1, "told, and owed as well");
+}
+
+function checkBounds(
+  whose: string,
+  queue: string,
+  bounds: readonly Place[],
+  jobs: readonly Job[],
+): void {
+  for (const { order, shard, seq, creationTime } of bounds) {
+    const passed = jobs.some(
+      (job) =>
+        job.status === "pending" &&
+        job.queue === queue &&
+        job.order === order &&
+        job.shard === shard &&
+        (job.seq < seq || (job.seq === seq && job._creationTime < creationTime)),
+    );
+    must(!passed, `a pending job below a ${whose} cursor`);
+  }
+}
+
+/** The string that travels with claims: by queue its epoch, then its bounds. */
+function decode(cursor: string): [queue: string, bounds: Place[]][] {
+  type Wire = Record<string, [number, ...[number, number, string, number][]]>;
+  return Object.entries(JSON.parse(cursor) as Wire).map(([queue, [, ...bounds]]) => [
+    queue,
+    bounds.map(([order, shard, seq, creationTime]) => ({
+      order,
+      shard,
+      seq: BigInt(seq),
+      creationTime,
+    })),
+  ]);
+}
+
+/** An idle worker is woken: of every "no work" some later commit that enqueues lies in what was read. */
+function checkLooks({ looks, stage: { commits } }: World): void {
+  for (const { hasWork, ts, reads } of looks) {
+    if (hasWork) continue;
+    const missed = commits.filter(
+      ({ commit }) =>
+        commit.ts > ts && commit.source.includes("lib:enqueue") && !commit.touches(reads),
+    );
+    must(missed.length === 0, "an idle worker is not woken");
+  }
+}
+
+/**
+ * The end of a round: everybody falls silent until their leases have been ended, then one more worker does all there
+ * is, and the world must come to rest with nothing left in it.
+ */
+export async function checkEnd(world: World): Promise<void> {
+  await world.call("", "app:mend");
+  await atRest(world);
+  const collector = world.session("collector");
+  // Longer than a claimer waits before it takes from foreign shards.
+  await world.sleep(1_000);
+  for (let tries = 0; tries < COLLECTOR_TRIES; tries += 1) {
+    const pending = (await world.rows("jobs")).filter(({ status }) => status === "pending");
+    if (pending.length === 0) break;
+    const jobs = await collector.claim(8);
+    if (jobs.length > 0) await collector.complete(jobs);
+  }
+  await atRest(world);
+  const jobs = await world.rows("jobs");
+  const open = jobs.filter(({ status }) => ["pending", "running"].includes(status as string));
+  must(open.length === 0, "a job is stuck");
+  must((await world.rows("timers")).length === 0, "a timer is left behind");
+  must((await world.rows("callbacks")).length === 0, "a callback is stuck");
+}
+
+async function atRest(world: World): Promise<void> {
+  if (!(await world.stage.rest())) throw new Violation("the world does not come to rest");
+}

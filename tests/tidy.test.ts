@@ -1,0 +1,108 @@
+/** What is not checked drifts: dependencies' direction, names in the documents, exports, file sizes. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { root } from "../harness/paths.js";
+
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+  cwd: root,
+  encoding: "utf8",
+})
+  .split("\n")
+  .filter((file) => file !== "" && existsSync(path.join(root, file)));
+const sources = files.filter((file) => /\.tsx?$/.test(file) && !file.includes("/_generated/"));
+const read = (file: string) => readFileSync(path.join(root, file), "utf8");
+const scripts = (JSON.parse(read("package.json")) as { scripts: Record<string, string> }).scripts;
+const documents = files.filter((file) => file.endsWith(".md"));
+
+/** A file without its comments, whose examples import what they like. */
+const code = (file: string) => read(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+
+/** Relative imports of a file, as paths from the root without their ending. */
+function imports(file: string): string[] {
+  return [...code(file).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]*)"/g)].map(([, specifier]) =>
+    path.join(path.dirname(file), specifier!).replace(/\.(js|ts|tsx)$/, ""),
+  );
+}
+
+/** Folder of `src` to those it may import. */
+const ALLOWED: Record<string, string[]> = {
+  "src/shared": ["src/shared"],
+  "src/component": ["src/component", "src/shared"],
+  "src/client": ["src/client", "src/shared", "src/component/_generated/component"],
+  "src/worker": ["src/worker", "src/shared"],
+  "src/react": ["src/react", "src/shared"],
+};
+
+test.each(Object.entries(ALLOWED))("%s imports only what it may", (folder, allowed) => {
+  const wrong = sources
+    .filter((file) => file.startsWith(`${folder}/`) && !/\.test\.tsx?$/.test(file))
+    .flatMap((file) => imports(file).map((target) => ({ file, target })))
+    .filter(({ target }) => !allowed.some((prefix) => `${target}/`.startsWith(`${prefix}/`)));
+  expect(wrong).toEqual([]);
+});
+
+test("the local backend imports nothing from src", () => {
+  const wrong = sources
+    .filter((file) => file.startsWith("local/"))
+    .filter((file) => imports(file).some((target) => target.startsWith("src/")));
+  expect(wrong).toEqual([]);
+});
+
+test("nothing that ships imports tests, benchmarks, the example or the local backend", () => {
+  const wrong = sources
+    .filter((file) => file.startsWith("src/"))
+    .filter((file) => imports(file).some((target) => !target.startsWith("src/")));
+  expect(wrong).toEqual([]);
+});
+
+test("nothing imports the signpost at the root: the CLI would take the root for the component", () => {
+  const importers = sources.filter((file) => imports(file).includes("convex.config"));
+  expect(importers).toEqual([]);
+  expect(read("convex.config.ts")).toContain("./src/component/convex.config.js");
+  const manifest = JSON.parse(read("package.json")) as { exports: Record<string, unknown> };
+  expect(JSON.stringify(manifest.exports)).not.toMatch(/"\.\/convex\.config\.(ts|js)"(?!:)/);
+});
+
+test("every export of the package exists once it is built", () => {
+  const { exports } = JSON.parse(read("package.json")) as {
+    exports: Record<string, string | Record<string, string>>;
+  };
+  const targets = Object.values(exports).flatMap((target) =>
+    typeof target === "string" ? [target] : Object.values(target),
+  );
+  expect(targets.filter((target) => !existsSync(path.join(root, target)))).toEqual([]);
+});
+
+test.each(documents)("%s names only scripts and files that exist", (file) => {
+  const text = read(file);
+  const named = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name!);
+  expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  const linked = [...text.matchAll(/`((?:src|local|tests|bench|example|scripts|docs)\/[\w./-]+)`/g)]
+    .map(([, name]) => name!)
+    .filter((name) => !existsSync(path.join(root, name)));
+  expect(linked).toEqual([]);
+});
+
+test("a source file has at most 400 lines", () => {
+  const long = sources.filter((file) => read(file).split("\n").length > 401);
+  expect(long).toEqual([]);
+});
+
+test("only one file writes jobs", () => {
+  const writers = sources
+    .filter((file) => file.startsWith("src/component/") && !file.endsWith(".test.ts"))
+    .filter((file) => /db\.(patch|replace|insert|delete)\(\s*"jobs"/.test(code(file)));
+  expect(writers).toEqual(["src/component/transitions.ts"]);
+});
+
+test("only the environment reads the clock or rolls dice in the local backend", () => {
+  const wrong = sources
+    .filter((file) => file.startsWith("local/") && !file.endsWith(".test.ts"))
+    .filter((file) => !/\/fixtures\/|\/testing\.ts$|^local\/environment\.ts$/.test(file))
+    .filter((file) =>
+      /\b(Date\.now\(\)|Math\.random\(\)|setTimeout\(|setImmediate\()/.test(code(file)),
+    );
+  expect(wrong).toEqual([]);
+});
