@@ -26,10 +26,16 @@ async function work(children: Children, options: StartOptions): Promise<number> 
   return await (options.once ? renderOnce(farm) : serve(farm));
 }
 
+/** One Ctrl-C may arrive twice: from the terminal, and from a launcher that passes on what it was told itself. */
+const SAME_MS = 500;
+
 /** Resolves at the first Ctrl-C, with the exit code. The second one does not wait for anybody. */
 function stopRequested(children: Children, options: StartOptions): Promise<number> {
   return new Promise((resolve) => {
+    let askedAt = -Infinity;
     const ask = (): void => {
+      if (performance.now() - askedAt < SAME_MS) return;
+      askedAt = performance.now();
       if (children.isStopping) {
         children.killAll();
         process.exit(INTERRUPTED);

@@ -1,12 +1,24 @@
 /** SIGTERM and SIGINT of this process. */
 
 /**
+ * One Ctrl-C may arrive twice: from the terminal, which tells every process of the group, and once more from a launcher
+ * (npm, tsx) that passes on what it was told itself. Nobody presses twice so fast.
+ */
+const SAME_MS = 500;
+
+/**
  * Calls back at each signal, the first time with 1. While it listens, Node does not end the process by itself.
  * Returns what ends the listening.
  */
 export function onStopSignal(callback: (times: number) => void): () => void {
   let times = 0;
-  const listener = () => callback((times += 1));
+  let lastAt = -Infinity;
+  const listener = () => {
+    const now = performance.now();
+    if (now - lastAt < SAME_MS) return;
+    lastAt = now;
+    callback((times += 1));
+  };
   process.on("SIGTERM", listener);
   process.on("SIGINT", listener);
   return () => {

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { api } from "../../harness/app/convex/_generated/api.js";
 import { root } from "../../harness/paths.js";
@@ -74,6 +75,9 @@ describe("a worker process", () => {
     const id = await working("hurried", ENDLESS_MS);
     worker.process.kill("SIGINT");
     await event("stopping");
+    // Passed on by a launcher, the same Ctrl-C arrives again, and is no second one.
+    worker.process.kill("SIGINT");
+    await pause(600);
     expect(await status(id)).toMatchObject({ status: "running" });
     worker.process.kill("SIGINT");
     expect(await worker.exited).toBe(0);
@@ -140,6 +144,8 @@ describe.skipIf(!existsSync("/proc/self/environ"))("npm start", () => {
     await program.prints(/Ctrl-C stops everything/, 90_000);
     // The starter, the backend and two workers.
     expect(left().length).toBeGreaterThanOrEqual(4);
+    // Twice, as from npm in a terminal: all in the group are told, and npm tells its child again.
+    void program.interrupt();
     expect(await program.interrupt()).toBe(0);
     await nobodyLeft();
   }, 120_000);

@@ -102,6 +102,22 @@ describe("a client's queries", () => {
     expect(second).toMatchObject({ ts: 11n, modifications: [{ value: "late" }] });
   });
 
+  test("outdated again while they run, they ask for another update, each time", async () => {
+    add(1, "a");
+    await update();
+    backend.write({ a: 1 });
+    expect(outdated).toBe(1);
+    for (const again of [2, 3]) {
+      backend.duringRun = () => {
+        backend.duringRun = () => {};
+        backend.write({ a: again });
+      };
+      await update();
+      expect(outdated).toBe(again);
+    }
+    expect((await update()).modifications).toMatchObject([{ value: 3 }]);
+  });
+
   test("never show one row before a commit and another after it", async () => {
     backend.write({ a: 0, b: 0 });
     add(1, "a");

@@ -116,6 +116,8 @@ export class QuerySet {
     );
     query.result = { reads, holdsFrom, outdatedAt: outdatedBy?.ts ?? null };
     query.ranInEpoch = epoch;
+    // Said here: while it ran, the commit found only its former result, which was outdated already.
+    if (outdatedBy !== undefined) this.onOutdated();
     return result;
   }
 
