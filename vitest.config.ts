@@ -40,6 +40,17 @@ export default defineConfig({
           include: ["src/react/**/*.test.{ts,tsx}", "example/src/**/*.test.{ts,tsx}"],
         },
       },
+      {
+        test: {
+          name: "conformance",
+          environment: "node",
+          include: ["tests/conformance/**/*.test.ts"],
+          execArgv: VM_MODULES,
+          sequence: { groupOrder: 1 },
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
       ...(["e2e", "deep"] as const).map((name) => ({
         test: {
           name,
@@ -47,11 +58,11 @@ export default defineConfig({
           include:
             name === "deep"
               ? ["tests/deep/**/*.test.ts"]
-              : ["tests/*.test.ts", "tests/{e2e,races}/**/*.test.ts"],
+              : ["tests/*.test.ts", "tests/{e2e,races,packages}/**/*.test.ts"],
           globalSetup: ["harness/build.ts"],
           execArgv: VM_MODULES,
           fileParallelism: false,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

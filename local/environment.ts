@@ -12,8 +12,13 @@ export interface Environment {
   sleep(ms: number): Promise<void>;
   /** Calls `run` once after at least `ms` milliseconds, unless canceled. */
   timer(ms: number, run: () => void): Timer;
-  /** A point at which other work may run: every database call of a function passes through one. */
+  /** A point at which other work may run, and that takes no time of its own. */
   pause(): Promise<void>;
+  /**
+   * Takes the time that a step of work takes on the platform, and is a point at which other work may run: every database
+   * call of a function passes through one. On the wall clock the work itself has taken its time, so this is a `pause`.
+   */
+  spend(step: Step): Promise<void>;
   /** Uniform in [0, 1). */
   random(): number;
   /** `length` bytes from the same source as `random`. */
@@ -24,15 +29,29 @@ export interface Timer {
   cancel(): void;
 }
 
+/** What was done, for a clock that models how long it takes. */
+export type Step =
+  | { kind: "read"; documents: number; bytes: number; tombstones: number }
+  | { kind: "write"; bytes: number }
+  /** A commit on its way to the disk. */
+  | { kind: "persist"; documents: number; bytes: number }
+  /** A function begins in a context of its own; `nested` when another function called it. */
+  | { kind: "context"; nested: boolean };
+
 /** The wall clock, and the operating system's randomness. */
 export const wallEnvironment: Environment = {
   now: fineNow,
   sleep: (ms) => new Promise((resolve) => startTimer(ms, resolve)),
   timer: startTimer,
-  pause: () => new Promise((resolve) => setImmediate(resolve)),
+  pause,
+  spend: pause,
   random: () => Math.random(),
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
 };
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 /** How far the fine clock may be from the system's before it is set right. */
 const MAX_DRIFT_MS = 10;

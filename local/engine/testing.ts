@@ -52,6 +52,7 @@ export function seededEnvironment(seed: number): Environment {
     sleep,
     timer: wait,
     pause: () => sleep(0),
+    spend: () => sleep(0),
     random,
     randomBytes: (length) => Uint8Array.from({ length }, () => Math.floor(random() * 256)),
   };
