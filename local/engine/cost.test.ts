@@ -11,6 +11,7 @@ async function filled(rows: number): Promise<{ database: Database; id: string }>
     ...seededEnvironment(1),
     // Nobody else is there to be interleaved with, and drawing lots 100,000 times takes a while.
     pause: () => Promise.resolve(),
+    spend: () => Promise.resolve(),
   });
   const tables = [{ name: "jobs", indexes: [{ name: "by_n", fields: ["n"] }] }];
   await database.applySchema("", tables, { enforce: false });

@@ -51,6 +51,7 @@ class Clock implements Environment {
   random = () => this.#seeded.random();
   randomBytes = (length: number) => this.#seeded.randomBytes(length);
   pause = () => this.sleep(0);
+  spend = () => this.sleep(0);
   sleep = (ms: number) => new Promise<void>((resolve) => void this.timer(ms, resolve));
 
   timer = (ms: number, run: () => void): Timer => {
