@@ -14,6 +14,7 @@ const GENERATED = [
   "src/component/_generated",
   "example/convex/_generated",
   "harness/app/convex/_generated",
+  "tests/packages/app/convex/_generated",
 ].map((folder) => path.join(root, folder));
 
 function contents(): Map<string, string> {
@@ -37,6 +38,7 @@ try {
   await convex(root, ["codegen"], backend);
   linkPackage(path.join(root, "harness/app"));
   await convex(path.join(root, "harness/app"), ["codegen"], backend);
+  await convex(path.join(root, "tests/packages/app"), ["codegen"], backend);
 } finally {
   await backend.close();
 }

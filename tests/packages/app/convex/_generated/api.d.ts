@@ -1,0 +1,69 @@
+/* eslint-disable */
+/**
+ * Generated `api` utility.
+ *
+ * THIS CODE IS AUTOMATICALLY GENERATED.
+ *
+ * To regenerate, run `npx convex dev`.
+ * @module
+ */
+
+import type * as batches from "../batches.js";
+import type * as flows from "../flows.js";
+import type * as lines from "../lines.js";
+import type * as pool from "../pool.js";
+import type * as rates from "../rates.js";
+import type * as scores from "../scores.js";
+import type * as timetable from "../timetable.js";
+
+import type {
+  ApiFromModules,
+  FilterApi,
+  FunctionReference,
+} from "convex/server";
+
+declare const fullApi: ApiFromModules<{
+  batches: typeof batches;
+  flows: typeof flows;
+  lines: typeof lines;
+  pool: typeof pool;
+  rates: typeof rates;
+  scores: typeof scores;
+  timetable: typeof timetable;
+}>;
+
+/**
+ * A utility for referencing Convex functions in your app's public API.
+ *
+ * Usage:
+ * ```js
+ * const myFunctionReference = api.myModule.myFunction;
+ * ```
+ */
+export declare const api: FilterApi<
+  typeof fullApi,
+  FunctionReference<any, "public">
+>;
+
+/**
+ * A utility for referencing Convex functions in your app's internal API.
+ *
+ * Usage:
+ * ```js
+ * const myFunctionReference = internal.myModule.myFunction;
+ * ```
+ */
+export declare const internal: FilterApi<
+  typeof fullApi,
+  FunctionReference<any, "internal">
+>;
+
+export declare const components: {
+  aggregate: import("@convex-dev/aggregate/_generated/component.js").ComponentApi<"aggregate">;
+  aggregateByGame: import("@convex-dev/aggregate/_generated/component.js").ComponentApi<"aggregateByGame">;
+  batchWorker: import("@convex-dev/batch-worker/_generated/component.js").ComponentApi<"batchWorker">;
+  crons: import("@convex-dev/crons/_generated/component.js").ComponentApi<"crons">;
+  rateLimiter: import("@convex-dev/rate-limiter/_generated/component.js").ComponentApi<"rateLimiter">;
+  workflow: import("@convex-dev/workflow/_generated/component.js").ComponentApi<"workflow">;
+  narrowPool: import("@convex-dev/workpool/_generated/component.js").ComponentApi<"narrowPool">;
+};

@@ -1,0 +1,36 @@
+/** An app that mounts the official components from npm, unmodified, pushed by the official CLI to a local backend. */
+import path from "node:path";
+import { ConvexHttpClient } from "convex/browser";
+import { push } from "../../harness/cli.js";
+import { until } from "../../harness/until.js";
+import { startBackend, type Backend } from "../../local/backend.js";
+import { api } from "./app/convex/_generated/api.js";
+
+export interface PackagesApp {
+  backend: Backend;
+  client: ConvexHttpClient;
+  /** What functions wrote about something, once there are so many lines of it. */
+  lines(about: string, count: number): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export async function startPackagesApp(): Promise<PackagesApp> {
+  const backend = await startBackend({ quiet: true });
+  try {
+    await push(path.join(import.meta.dirname, "app"), backend);
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
+  const client = new ConvexHttpClient(backend.url, { logger: false });
+  return {
+    backend,
+    client,
+    lines: (about, count) =>
+      until(
+        () => client.query(api.lines.about, { about }),
+        (lines) => lines.length >= count,
+      ),
+    close: () => backend.close(),
+  };
+}
