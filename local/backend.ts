@@ -16,19 +16,18 @@ import { createCalls } from "./server/calls.js";
 import { deployRoutes } from "./server/deployRoutes.js";
 import { FunctionLogs } from "./server/functionLogs.js";
 import { functionRoutes } from "./server/functionRoutes.js";
-import { createHttpServer, type Routes } from "./server/http.js";
+import { createDoor, type Door } from "./server/door.js";
+import { createFetch, type Fetch, type Routes } from "./server/http.js";
 import { infoRoutes } from "./server/infoRoutes.js";
 import { CLOSE_GRACE_MS } from "./server/limits.js";
 import { logRoutes } from "./server/logRoutes.js";
+import { createNodeServer } from "./server/nodeServer.js";
 import { printLogs } from "./server/printLogs.js";
-import { attachSocketServer } from "./server/sync/socketServer.js";
+import { SyncServer } from "./server/sync/syncServer.js";
+import { attachWebSockets } from "./server/sync/webSockets.js";
 import { createSystemQueries } from "./server/systemQueries.js";
 
-export interface BackendOptions {
-  /** Defaults to 0: any free port. */
-  port?: number;
-  /** Defaults to 127.0.0.1: nobody else on the network gets in. */
-  host?: string;
+export interface CoreOptions {
   /** Defaults to one made from randomness, another at each start. */
   adminKey?: string;
   /** Time, waiting and randomness. Defaults to the wall clock and the operating system's. */
@@ -41,31 +40,63 @@ export interface BackendOptions {
   runner?: RunnerOptions;
 }
 
-export interface Backend {
-  /** Where clients and the CLI reach it. */
-  readonly url: string;
-  /** Where HTTP actions would be. */
-  readonly siteUrl: string;
+export interface BackendOptions extends CoreOptions {
+  /** Defaults to 0: any free port. */
+  port?: number;
+  /** Defaults to 127.0.0.1: nobody else on the network gets in. */
+  host?: string;
+}
+
+/** A backend without a port: callers in this process come in through its door. */
+export interface Core extends Door {
   readonly adminKey: string;
   readonly database: Database;
   readonly runner: FunctionRunner;
-  /** Cuts every client's socket, as a bad network would: clients reconnect. */
+  readonly sync: SyncServer;
+  /** Cuts every client's connection, as a bad network would: clients reconnect. */
   dropConnections(): void;
   /** Waits for running functions a while, then ends connections. May be called twice. */
   close(): Promise<void>;
 }
 
+export interface Backend extends Core {
+  /** Where clients and the CLI reach it. */
+  readonly url: string;
+  /** Where HTTP actions would be. */
+  readonly siteUrl: string;
+}
+
 /** Resolves when it listens. Rejects with `EADDRINUSE` when the port is taken. */
 export async function startBackend(options: BackendOptions = {}): Promise<Backend> {
-  const { port = 0, host = "127.0.0.1", env = wallEnvironment, quiet = false } = options;
-  const adminKey = new AdminKey(options.adminKey ?? randomAdminKey(env));
-  const routes: Routes = {};
-  const onCrash = (error: unknown): void => console.error("The local backend failed:", error);
-  const server = createHttpServer(routes, onCrash);
-  // The port first: what functions see as CONVEX_CLOUD_URL holds it. Until routes are there, nobody knows the port.
+  const { port = 0, host = "127.0.0.1" } = options;
+  // The port first: what functions see as CONVEX_CLOUD_URL holds it. Until the backend is there, nobody knows the port.
+  let fetch: Fetch = () => Promise.resolve(new Response(null, { status: 503 }));
+  const server = createNodeServer((request) => fetch(request), onCrash);
   const url = await listen(server, port, host);
-  const urls = { cloud: url, site: `${url}/http` };
+  const siteUrl = `${url}/http`;
+  const core = await createCore({ cloud: url, site: siteUrl }, options);
+  ({ fetch } = core);
+  const sockets = attachWebSockets(server, core.sync);
 
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await core.close();
+    sockets.close();
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  };
+  return { ...core, url, siteUrl, close: () => (closing ??= close()) };
+}
+
+/** `urls` are what functions are told: nothing listens there because of this. */
+export async function createCore(
+  urls: { cloud: string; site: string },
+  options: CoreOptions = {},
+): Promise<Core> {
+  const { env = wallEnvironment, quiet = false } = options;
+  const adminKey = new AdminKey(options.adminKey ?? randomAdminKey(env));
   const database = createDatabase(env, options.database);
   const runner = createFunctionRunner(env, database, options.runner ?? {});
   const pusher = new Pusher({
@@ -78,14 +109,13 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
   const calls = createCalls(runner, createSystemQueries(database, runner, pusher));
   const logs = new FunctionLogs(env, runner);
   if (!quiet) printLogs(runner);
-  Object.assign(
-    routes,
-    infoRoutes(),
-    functionRoutes(calls, adminKey, database),
-    deployRoutes(pusher, adminKey, urls),
-    logRoutes(logs, adminKey),
-  );
-  const sockets = attachSocketServer(server, {
+  const routes: Routes = {
+    ...infoRoutes(),
+    ...functionRoutes(calls, adminKey, database),
+    ...deployRoutes(pusher, adminKey, urls),
+    ...logRoutes(logs, adminKey),
+  };
+  const sync = new SyncServer({
     env,
     database,
     calls,
@@ -97,24 +127,24 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await runner.stop(CLOSE_GRACE_MS);
-    sockets.close();
+    sync.close();
     logs.close();
-    // Whoever waited for logs is answered before the connections are cut.
+    // Whoever waited for logs is answered before connections are cut.
     await env.pause();
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
   };
   return {
-    url,
-    siteUrl: urls.site,
+    ...createDoor(createFetch(routes, onCrash), sync),
     adminKey: adminKey.key,
     database,
     runner,
-    dropConnections: () => sockets.dropConnections(),
+    sync,
+    dropConnections: () => sync.dropConnections(),
     close: () => (closing ??= close()),
   };
+}
+
+function onCrash(error: unknown): void {
+  console.error("The local backend failed:", error);
 }
 
 function listen(server: Server, port: number, host: string): Promise<string> {

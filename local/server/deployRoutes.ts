@@ -9,7 +9,7 @@ export function deployRoutes(
   adminKey: AdminKey,
   urls: { cloud: string; site: string },
 ): Routes {
-  const routes: Routes = {
+  const routes: Record<string, Handler> = {
     "GET /api/v1/get_canonical_urls": () => ({
       convexCloudUrl: urls.cloud,
       convexSiteUrl: urls.site,

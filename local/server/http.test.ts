@@ -1,14 +1,16 @@
-import { request as httpRequest } from "node:http";
+import { Agent, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PlatformError } from "../functions/errors.js";
-import { createHttpServer } from "./http.js";
+import { createFetch, readBytes } from "./http.js";
 import { MAX_BODY_BYTES } from "./limits.js";
+import { createNodeServer } from "./nodeServer.js";
 
 describe("the HTTP edge", () => {
   const crashes: unknown[] = [];
-  const server = createHttpServer(
+  const onCrash = (error: unknown) => void crashes.push(error);
+  const answer = createFetch(
     {
       "POST /echo": ({ body }) => ({ body: body ?? null }),
       "POST /run/*": ({ rest }) => ({ rest }),
@@ -19,9 +21,37 @@ describe("the HTTP edge", () => {
       "GET /broken": () => {
         throw new TypeError("a fault of ours");
       },
+      // Begins to answer before it has read: what comes in goes out.
+      "ANY /raw/*": {
+        raw: (request, rest) =>
+          new Response(request.body, {
+            status: 202,
+            headers: [
+              ["X-Seen", `${request.method} ${rest}${new URL(request.url).search}`],
+              ["Set-Cookie", "a=1"],
+              ["Set-Cookie", "b=2"],
+            ],
+          }),
+      },
+      "POST /short": {
+        raw: async (request) =>
+          new Response((await readBytes(request, 3)) as Uint8Array<ArrayBuffer>),
+      },
+      "POST /deaf": { raw: () => new Response("no") },
+      "GET /endless": {
+        raw: () =>
+          new Response(
+            new ReadableStream({
+              pull: (controller) => controller.enqueue(new Uint8Array(1000)),
+              cancel: () => canceled(),
+            }),
+          ),
+      },
     },
-    (error) => crashes.push(error),
+    onCrash,
   );
+  let canceled: () => void = () => {};
+  const server = createNodeServer(answer, onCrash);
   let url: string;
 
   beforeAll(async () => {
@@ -113,4 +143,61 @@ describe("the HTTP edge", () => {
       "access-control-allow-headers": "convex-client",
     });
   });
+
+  test("a raw route takes any method, and streams bodies both ways with its own status and headers", async () => {
+    const part = "x".repeat(200_000);
+    const response = await fetch(`${url}/raw/a/b?c=d`, {
+      method: "PATCH",
+      body: new Blob([part, part, part]),
+    });
+    expect(response.status).toBe(202);
+    expect(response.headers.get("X-Seen")).toBe("PATCH a/b?c=d");
+    expect(response.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+    expect((await response.text()).length).toBe(3 * part.length);
+    const preflight = await fetch(`${url}/raw/a`, { method: "OPTIONS" });
+    expect(preflight.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  test("a body that is refused or not read leaves the connection to the next request", async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const big = Buffer.alloc(300_000);
+    try {
+      expect(await send("POST", "/short", big, agent)).toMatchObject({ status: 413 });
+      expect(await send("POST", "/deaf", big, agent)).toMatchObject({ status: 200, text: "no" });
+      expect(await send("GET", "/text", null, agent)).toMatchObject({ text: "plain" });
+    } finally {
+      agent.destroy();
+    }
+  });
+
+  test("whoever streams an answer is told when its reader goes", async () => {
+    const stopped = new Promise<void>((resolve) => (canceled = resolve));
+    const response = await fetch(`${url}/endless`);
+    await response.body!.cancel();
+    await stopped;
+  });
+
+  test("a method that no Request can have is the caller's mistake", async () => {
+    expect(await send("TRACE", "/text", null)).toMatchObject({ status: 400 });
+    expect(await send("GET", "//", null)).toMatchObject({ status: 400 });
+  });
+
+  function send(
+    method: string,
+    path: string,
+    body: Buffer | null,
+    agent?: Agent,
+  ): Promise<{ status: number | undefined; text: string }> {
+    return new Promise((resolve, reject) => {
+      const { hostname: host, port } = new URL(url);
+      const request = httpRequest({ host, port, path, method, ...(agent && { agent }) });
+      request.on("response", (response) => {
+        let text = "";
+        response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+        response.on("end", () => resolve({ status: response.statusCode, text }));
+      });
+      request.on("error", reject);
+      request.end(body);
+    });
+  }
 });

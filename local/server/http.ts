@@ -1,8 +1,7 @@
 /**
- * The HTTP edge: routing, bodies, CORS, and errors as the platform words them. It knows no route; those are in
- * `*Routes.ts`.
+ * The HTTP edge, from a `Request` of the Web platform to its `Response`: routing, bodies, CORS, and errors as the
+ * platform words them. It knows no route; those are in `*Routes.ts`. Nor does it know of ports: `nodeServer.ts` does.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
 import { PlatformError } from "../functions/errors.js";
@@ -11,6 +10,7 @@ import { MAX_BODY_BYTES } from "./limits.js";
 export interface HttpRequest {
   method: string;
   url: URL;
+  headers: Headers;
   authorization: string | undefined;
   /** The parsed JSON body; `undefined` when there is none. */
   body: unknown;
@@ -23,62 +23,67 @@ export interface HttpRequest {
 /** Text is sent as text, anything else as JSON. */
 export type Handler = (request: HttpRequest) => unknown;
 
-/** Keyed by `GET /path`; a path that ends in `*` takes everything below it. */
-export type Routes = Record<string, Handler>;
-
-export function createHttpServer(routes: Routes, onCrash: (error: unknown) => void): Server {
-  return createServer((request, response) => {
-    answer(routes, request, response).catch((error: unknown) => {
-      const platform = toPlatformError(error, onCrash);
-      send(response, platform.status, { code: platform.code, message: platform.message });
-    });
-  });
+/** A route that reads and writes bodies itself, of any kind, as streams, and says itself which origins may call. */
+export interface RawRoute {
+  /** `rest` is what a `*` at the end of the route's path matched, without the search. */
+  raw(request: Request, rest: string): Response | Promise<Response>;
 }
 
-async function answer(
-  routes: Routes,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  allowOrigin(request, response);
-  const method = request.method ?? "GET";
-  if (method === "OPTIONS") {
-    response.writeHead(204).end();
-    return;
-  }
-  const url = parseUrl(request.url ?? "/");
-  const { handler, rest } = findRoute(routes, method, url.pathname);
-  const gone = new AbortController();
-  response.on("close", () => gone.abort());
+/** Keyed by `GET /path` or `ANY /path`; a path that ends in `*` takes everything below it. */
+export type Routes = Record<string, Handler | RawRoute>;
+
+export type Fetch = (request: Request) => Promise<Response>;
+
+/** Never rejects. */
+export function createFetch(routes: Routes, onCrash: (error: unknown) => void): Fetch {
+  return async (request) => {
+    try {
+      return await answer(routes, request);
+    } catch (error) {
+      const { status, code, message } = toPlatformError(error, onCrash);
+      return respond(request, status, { code, message });
+    }
+  };
+}
+
+async function answer(routes: Routes, request: Request): Promise<Response> {
+  const url = new URL(request.url);
+  const { method, headers, signal } = request;
+  const { route, rest } = findRoute(routes, method, url.pathname);
+  if (typeof route === "object") return route.raw(request, rest);
+  if (method === "OPTIONS") return new Response(null, { status: 204, headers: cors(request) });
+  if (route === undefined) throw notServed(method, url.pathname);
   const body = method === "GET" ? undefined : await readBody(request);
-  const { authorization } = request.headers;
-  const result = await handler({ method, url, authorization, body, rest, signal: gone.signal });
-  send(response, 200, result);
-}
-
-function parseUrl(target: string): URL {
-  try {
-    return new URL(target, "http://localhost");
-  } catch {
-    throw badRequest(`${JSON.stringify(target)} is not a path.`);
-  }
+  const authorization = headers.get("authorization") ?? undefined;
+  return respond(
+    request,
+    200,
+    await route({ method, url, headers, authorization, body, rest, signal }),
+  );
 }
 
 function findRoute(
   routes: Routes,
   method: string,
   path: string,
-): { handler: Handler; rest: string } {
-  const exact = routes[`${method} ${path}`];
-  if (exact) return { handler: exact, rest: "" };
-  for (const [route, handler] of Object.entries(routes)) {
-    const prefix = route.endsWith("*") ? route.slice(0, -1) : null;
-    if (prefix !== null && `${method} ${path}`.startsWith(prefix)) {
-      return { handler, rest: `${method} ${path}`.slice(prefix.length) };
-    }
+): { route: Handler | RawRoute | undefined; rest: string } {
+  const keys = [`${method} ${path}`, `ANY ${path}`];
+  for (const key of keys) {
+    const exact = routes[key];
+    if (exact) return { route: exact, rest: "" };
   }
-  // Not 404: the CLI takes that for a deployment that is still coming up, and asks for a minute.
-  throw new PlatformError(
+  for (const [pattern, route] of Object.entries(routes)) {
+    if (!pattern.endsWith("*")) continue;
+    const prefix = pattern.slice(0, -1);
+    const key = keys.find((candidate) => candidate.startsWith(prefix));
+    if (key !== undefined) return { route, rest: key.slice(prefix.length) };
+  }
+  return { route: undefined, rest: "" };
+}
+
+/** Not 404: the CLI takes that for a deployment that is still coming up, and asks for a minute. */
+function notServed(method: string, path: string): PlatformError {
+  return new PlatformError(
     400,
     "UnsupportedByLocalBackend",
     `The local backend does not serve ${method} ${path}. What it leaves out is listed in local/README.md.`,
@@ -87,22 +92,15 @@ function findRoute(
 
 /** A few hundred bytes may unpack to gigabytes. */
 const UNPACKED = { maxOutputLength: MAX_BODY_BYTES };
-const decompress: Record<string, (data: Buffer) => Promise<Buffer>> = {
+const decompress: Record<string, (data: Uint8Array) => Promise<Buffer>> = {
   br: (data) => promisify(brotliDecompress)(data, UNPACKED),
   gzip: (data) => promisify(gunzip)(data, UNPACKED),
 };
 
-async function readBody(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw bodyTooLarge();
-    chunks.push(chunk);
-  }
-  let raw: Buffer = Buffer.concat(chunks);
-  const encoding = request.headers["content-encoding"];
-  if (encoding !== undefined) {
+async function readBody(request: Request): Promise<unknown> {
+  let raw = await readBytes(request);
+  const encoding = request.headers.get("content-encoding");
+  if (encoding !== null) {
     const decode = decompress[encoding];
     if (!decode) {
       throw badRequest(`Content-Encoding must be br or gzip, got "${encoding}".`);
@@ -120,36 +118,53 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   }
 }
 
+/** The whole body, unless it is larger than the bound: then no more of it is read than that. */
+export async function readBytes(request: Request, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw bodyTooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
 export function badRequest(message: string): PlatformError {
   return new PlatformError(400, "BadRequest", message);
 }
 
-function bodyTooLarge(): PlatformError {
+function bodyTooLarge(maxBytes = MAX_BODY_BYTES): PlatformError {
   return new PlatformError(
     413,
     "BodyTooLarge",
-    `A request body may have at most ${MAX_BODY_BYTES} bytes, unpacked.`,
+    `A request body may have at most ${maxBytes} bytes, unpacked.`,
   );
 }
 
 /** Pages come from other ports (Vite's, say), so every origin may call. Nothing here relies on cookies. */
-function allowOrigin(request: IncomingMessage, response: ServerResponse): void {
-  response.setHeader("Access-Control-Allow-Origin", request.headers.origin ?? "*");
-  response.setHeader("Vary", "Origin");
-  response.setHeader("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
-  response.setHeader(
-    "Access-Control-Allow-Headers",
-    request.headers["access-control-request-headers"] ??
-      "authorization, content-type, convex-client",
-  );
-  response.setHeader("Access-Control-Max-Age", "86400");
+function cors({ headers }: Request): Record<string, string> {
+  return {
+    "Access-Control-Allow-Origin": headers.get("origin") ?? "*",
+    Vary: "Origin",
+    "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
+    "Access-Control-Allow-Headers":
+      headers.get("access-control-request-headers") ?? "authorization, content-type, convex-client",
+    "Access-Control-Max-Age": "86400",
+  };
 }
 
-function send(response: ServerResponse, status: number, result: unknown): void {
-  if (response.writableEnded || response.destroyed) return;
+function respond(request: Request, status: number, result: unknown): Response {
   const isText = typeof result === "string";
-  response.writeHead(status, { "Content-Type": isText ? "text/plain" : "application/json" });
-  response.end(isText ? result : JSON.stringify(result ?? null));
+  const body = Buffer.from(isText ? result : JSON.stringify(result ?? null));
+  return new Response(body, {
+    status,
+    headers: {
+      ...cors(request),
+      "Content-Type": isText ? "text/plain" : "application/json",
+      "Content-Length": String(body.length),
+    },
+  });
 }
 
 /** What is not a `PlatformError` is a fault of the backend itself: logged in full, told in short. */

@@ -9,13 +9,15 @@ import { PlatformError } from "../../functions/errors.js";
 import { AdminKey } from "../adminKey.js";
 import type { Call, Calls } from "../calls.js";
 import { PING_IDLE_MS, TRANSITION_CHUNK_BYTES } from "../limits.js";
-import { attachSocketServer, type SocketServer } from "./socketServer.js";
+import { SyncServer } from "./syncServer.js";
+import { attachWebSockets } from "./webSockets.js";
 
 type Message = Record<string, unknown> & { type: string };
 
 describe("the sync protocol", () => {
   const server = createServer();
-  let sockets: SocketServer;
+  let sync: SyncServer;
+  let sockets: { close(): void };
   let clients: Client[] = [];
   let calls: Partial<Calls>;
   let publish: (commit: PublishedCommit) => void;
@@ -37,7 +39,7 @@ describe("the sync protocol", () => {
         return { cancel() {} };
       },
     };
-    sockets = attachSocketServer(server, {
+    sync = new SyncServer({
       env,
       database: {
         get latestTs() {
@@ -59,12 +61,14 @@ describe("the sync protocol", () => {
         throw error;
       },
     });
+    sockets = attachWebSockets(server, sync);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   });
 
   afterEach(async () => {
     for (const client of clients) client.socket.terminate();
     clients = [];
+    sync.close();
     sockets.close();
     server.removeAllListeners("upgrade");
     await new Promise((resolve) => server.close(resolve));

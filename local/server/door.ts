@@ -1,0 +1,61 @@
+/**
+ * The way into the backend without a port: HTTP as `fetch`, and the sync protocol as a socket of functions. Node's
+ * server stands in front of the same two; a simulator uses them as they are.
+ */
+import type { Fetch } from "./http.js";
+import type { SyncServer } from "./sync/syncServer.js";
+
+export interface Door {
+  /** Never rejects: what goes wrong is a response. The URL's host does not matter. */
+  fetch: Fetch;
+  /** A connection that is open at once. */
+  connect(): DoorSocket;
+}
+
+/**
+ * The client's end of a connection. What the server says arrives in microtasks of their own, in order, and never while
+ * the client itself is talking; so a handler that is set before anything is awaited misses nothing.
+ */
+export interface DoorSocket {
+  /** Text of one frame. After the end it goes nowhere, as on a network. */
+  send(text: string): void;
+  /** Ends it; `onClose` is called with the same code. */
+  close(code?: number, reason?: string): void;
+  onMessage: ((text: string) => void) | null;
+  /** Called once, whoever ended it: 1006 when it was cut. */
+  onClose: ((code: number, reason: string) => void) | null;
+}
+
+export function createDoor(fetch: Fetch, sync: SyncServer): Door {
+  return { fetch, connect: () => connect(sync) };
+}
+
+function connect(sync: SyncServer): DoorSocket {
+  let open = true;
+  let hungUp = false;
+  const end = (code: number, reason: string): void => {
+    if (!open) return;
+    open = false;
+    line.closed();
+    queueMicrotask(() => socket.onClose?.(code, reason));
+  };
+  const line = sync.accept({
+    async send(frame) {
+      if (open) queueMicrotask(() => socket.onMessage?.(frame));
+    },
+    close: end,
+    terminate: () => end(1006, ""),
+  });
+  const socket: DoorSocket = {
+    send(text) {
+      if (!hungUp) queueMicrotask(() => open && line.receive(text));
+    },
+    close(code = 1000, reason = "") {
+      hungUp = true;
+      queueMicrotask(() => end(code, reason));
+    },
+    onMessage: null,
+    onClose: null,
+  };
+  return socket;
+}

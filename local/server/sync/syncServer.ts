@@ -1,0 +1,99 @@
+/**
+ * All clients' connections: one session each, and what sessions share. What carries the frames, a WebSocket or a pair
+ * of functions in this process, is a `Wire` to it.
+ */
+import type { Database } from "../../engine/types.js";
+import type { Environment } from "../../environment.js";
+import type { AdminKey } from "../adminKey.js";
+import type { Calls } from "../calls.js";
+import { CommitFeed } from "./commitFeed.js";
+import { SyncConnection } from "./connection.js";
+import type { ClientMessage } from "./messages.js";
+import { MutationLedger } from "./mutationLedger.js";
+import { Session } from "./session.js";
+
+export interface SyncServerOptions {
+  env: Environment;
+  database: Database;
+  calls: Calls;
+  adminKey: AdminKey;
+  /** Calls back whenever other code is deployed; returns the way to stop. */
+  onInstalled: (listener: () => void) => () => void;
+  onCrash: (error: unknown) => void;
+}
+
+/** The way to one client. */
+export interface Wire {
+  /** Resolves when the frame has left this process, or never will. */
+  send(frame: string): Promise<void>;
+  /** Says goodbye with a code of the WebSocket protocol. */
+  close(code: number, reason: string): void;
+  /** Cuts, as a bad network would. */
+  terminate(): void;
+}
+
+/** What a wire tells of its client. */
+export interface Line {
+  receive(frame: string): void;
+  closed(): void;
+}
+
+export class SyncServer {
+  readonly #options: SyncServerOptions;
+  readonly #feed: CommitFeed;
+  readonly #ledger = new MutationLedger();
+  readonly #open = new Map<Session, Wire>();
+  readonly #stop: () => void;
+
+  constructor(options: SyncServerOptions) {
+    this.#options = options;
+    this.#feed = new CommitFeed(options.database);
+    this.#stop = options.onInstalled(() => {
+      for (const session of this.#open.keys()) session.deployed();
+    });
+  }
+
+  accept(wire: Wire): Line {
+    const { env, onCrash } = this.#options;
+    const connection = new SyncConnection(wire, env, onCrash);
+    const session = new Session({
+      ...this.#options,
+      feed: this.#feed,
+      ledger: this.#ledger,
+      connection,
+    });
+    this.#open.set(session, wire);
+    return {
+      receive(frame) {
+        const message = parse(frame);
+        if (message) session.receive(message);
+        else connection.send({ type: "FatalError", error: "A message must be a JSON object." });
+      },
+      closed: () => {
+        connection.closed();
+        session.close();
+        this.#open.delete(session);
+      },
+    };
+  }
+
+  /** Ends every connection as if the network had: clients reconnect. */
+  dropConnections(): void {
+    for (const wire of [...this.#open.values()]) wire.terminate();
+  }
+
+  close(): void {
+    this.#stop();
+    this.#feed.close();
+    for (const wire of [...this.#open.values()]) wire.close(1001, "Backend is stopping");
+  }
+}
+
+function parse(frame: string): ClientMessage | null {
+  try {
+    const message = JSON.parse(frame) as ClientMessage | null;
+    return typeof message === "object" ? message : null;
+  } catch {
+    return null;
+  }
+}
