@@ -8,6 +8,7 @@ import type { Server } from "node:http";
 import { createDatabase } from "./engine/database.js";
 import type { Database, DatabaseOptions } from "./engine/types.js";
 import { wallEnvironment, type Environment } from "./environment.js";
+import { DEFAULT_CLASS, type DeploymentClass } from "./functions/classes.js";
 import { createFunctionRunner } from "./functions/runner.js";
 import type { FunctionRunner, RunnerOptions } from "./functions/types.js";
 import { Pusher } from "./push/pusher.js";
@@ -34,6 +35,8 @@ export interface CoreOptions {
   env?: Environment;
   /** Variables that functions see in `process.env` from the first push on, as if by `convex env set`. */
   variables?: Record<string, string>;
+  /** How much runs at once, and how fast it may write, as on a deployment of that class. Defaults to "s16". */
+  class?: DeploymentClass;
   /** Functions' console output does not go to this process's own. Defaults to false. */
   quiet?: boolean;
   database?: DatabaseOptions;
@@ -98,7 +101,10 @@ export async function createCore(
   const { env = wallEnvironment, quiet = false } = options;
   const adminKey = new AdminKey(options.adminKey ?? randomAdminKey(env));
   const database = createDatabase(env, options.database);
-  const runner = createFunctionRunner(env, database, options.runner ?? {});
+  const runner = createFunctionRunner(env, database, {
+    class: options.class ?? DEFAULT_CLASS,
+    ...options.runner,
+  });
   const pusher = new Pusher({
     database,
     runner,

@@ -22,6 +22,7 @@ async function main(): Promise<void> {
       port: args.port,
       host: args.host,
       quiet: args.quiet,
+      class: args.class,
       ...(args.adminKey === undefined ? {} : { adminKey: args.adminKey }),
     });
   } catch (error) {

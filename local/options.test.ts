@@ -6,13 +6,20 @@ test("without options it listens on loopback, port 3210, with a key of its own, 
     port: 3210,
     host: "127.0.0.1",
     adminKey: undefined,
+    class: "s16",
     quiet: false,
   });
 });
 
 test("every option is taken as given", () => {
-  const args = ["--port", "0", "--host", "::1", "--admin-key", "k", "--quiet"];
-  expect(readOptions(args)).toEqual({ port: 0, host: "::1", adminKey: "k", quiet: true });
+  const args = ["--port", "0", "--host", "::1", "--admin-key", "k", "--class", "D1024", "--quiet"];
+  expect(readOptions(args)).toEqual({
+    port: 0,
+    host: "::1",
+    adminKey: "k",
+    class: "d1024",
+    quiet: true,
+  });
 });
 
 test("help is asked for by --help, whatever else is", () => {
@@ -21,6 +28,10 @@ test("help is asked for by --help, whatever else is", () => {
 
 test.each(["nonsense", "-1", "65536", "3.5"])("the port %s is refused with the rule", (port) => {
   expect(() => readOptions([`--port=${port}`])).toThrow(/0 to 65535/);
+});
+
+test("a class that does not exist is refused with those that do", () => {
+  expect(() => readOptions(["--class", "S8"])).toThrow(/S16, S256, D1024, D2048, got "S8"/);
 });
 
 test("an unknown option is refused with what there is", () => {

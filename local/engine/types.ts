@@ -82,6 +82,8 @@ export interface Database {
 export interface PublishedCommit {
   ts: Ts;
   source: string;
+  /** What it took to store: documents and index entries, system tables included. */
+  readonly bytes: number;
   /** Whether the commit wrote anything that lies in this read set. */
   touches(reads: ReadSet): boolean;
 }

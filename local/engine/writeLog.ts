@@ -5,15 +5,29 @@
  * although nobody can read it yet. So it can happen that a transaction conflicts with a commit that is later than its
  * own reason to look.
  */
+import { getDocumentSize, type Value } from "convex/values";
 import { OutOfRetentionError } from "./conflict.js";
 import type { Key } from "./keys.js";
 import { LOG_RETENTION_MS, MAX_LOG_ENTRIES } from "./limits.js";
 import { CATALOG, CATALOG_KEY, type IndexId, type IntervalReadSet } from "./readSet.js";
 import type { Snapshot } from "./snapshot.js";
 import { keyOf, type Write } from "./table.js";
-import type { ConflictInfo, PublishedCommit, ReadSet, Ts } from "./types.js";
+import type { ConflictInfo, Doc, PublishedCommit, ReadSet, Ts } from "./types.js";
 
 const LOG_RETENTION_NS = BigInt(LOG_RETENTION_MS) * 1_000_000n;
+
+/**
+ * What an entry takes beside its document or key (persistence.rs): the commit's timestamp and the document's id, the
+ * timestamp before it, and in an index the timestamp and the index's id, with the document's id unless it is gone.
+ */
+const TS_BYTES = 8;
+const DOCUMENT_ID_BYTES = 32;
+const INDEX_ENTRY_BYTES = TS_BYTES + 16;
+
+function logEntryBytes(before: Doc | null, after: Doc | null): number {
+  const document = after === null ? 0 : getDocumentSize(after as Record<string, Value>);
+  return TS_BYTES + DOCUMENT_ID_BYTES + document + (before === null ? 0 : TS_BYTES);
+}
 
 interface TouchedKey {
   key: Key;
@@ -23,11 +37,16 @@ interface TouchedKey {
 
 export class CommitRecord implements PublishedCommit {
   readonly #touched = new Map<IndexId, TouchedKey[]>();
+  #bytes = 0;
 
   constructor(
     readonly ts: Ts,
     readonly source: string,
   ) {}
+
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   /**
    * A write touches every index of its table at its old and its new place, also where these are the same: whoever read
@@ -35,9 +54,18 @@ export class CommitRecord implements PublishedCommit {
    */
   addWrites(tables: Snapshot, writes: readonly Write[]): void {
     for (const { namespace, table: name, id, before, after } of writes) {
+      this.#bytes += logEntryBytes(before, after);
       for (const index of tables.table(namespace, name)?.indexes.values() ?? []) {
-        const keys = [before, after].flatMap((doc) => (doc === null ? [] : [keyOf(index, doc)]));
-        for (const key of new Set(keys)) this.#add(index.id, { key, table: name, id });
+        const oldKey = before && keyOf(index, before);
+        const newKey = after && keyOf(index, after);
+        if (newKey !== null) {
+          this.#add(index.id, { key: newKey, table: name, id });
+          this.#bytes += newKey.length + INDEX_ENTRY_BYTES + DOCUMENT_ID_BYTES;
+        }
+        if (oldKey !== null && oldKey !== newKey) {
+          this.#add(index.id, { key: oldKey, table: name, id });
+          this.#bytes += oldKey.length + INDEX_ENTRY_BYTES;
+        }
       }
     }
   }

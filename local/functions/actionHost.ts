@@ -4,6 +4,7 @@ import { FunctionError } from "./errors.js";
 import type { Effects } from "./host.js";
 import type { CallHost } from "./invoke.js";
 import type { Target } from "./lookup.js";
+import { PermitPool } from "./permits.js";
 import type { Services } from "./scope.js";
 import { syscallError, unknownSyscall, type AsyncSyscalls } from "./syscalls.js";
 import type { LogLine } from "./types.js";
@@ -16,6 +17,7 @@ export class ActionHost implements CallHost {
   /** System calls under way, by name: what is left of them at the end was not awaited. */
   readonly #calls = new Map<Promise<string>, string>();
   #outstanding = 0;
+  readonly #slots: PermitPool;
   #failed = false;
   readonly #startedAt: number;
 
@@ -26,6 +28,11 @@ export class ActionHost implements CallHost {
     private readonly write: (line: LogLine) => void,
   ) {
     this.#startedAt = services.env.now();
+    this.#slots = new PermitPool(services.env, {
+      what: "operations of one action",
+      limit: services.options.actionOperations,
+      maxWaitMs: Infinity,
+    });
     this.aborted = new Promise((_, reject) => (this.#abort = reject));
     // Nobody may be listening when it is used, and it is no bug when nobody is.
     this.aborted.catch(() => {});
@@ -64,7 +71,8 @@ export class ActionHost implements CallHost {
     const run = this.operations[operation];
     if (run === undefined) return Promise.reject(unknownSyscall(operation, this.target));
     // What the platform fails at can be caught here, unlike in a transaction: an action may well try again.
-    const answer = this.track(run(JSON.parse(args))).then(
+    const started = this.#slots.run(() => run(JSON.parse(args)), { patient: true });
+    const answer = this.track(started).then(
       (value) => JSON.stringify(value),
       (error: unknown) => {
         throw syscallError(error);

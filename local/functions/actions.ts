@@ -1,9 +1,13 @@
-/** Runs an action: once, outside of any transaction. Its log lines are told as they are written, since it may take long. */
+/**
+ * Runs an action: once, outside of any transaction, with a permit, and for no longer than the platform lets it. Its log
+ * lines are told as they are written, since it may take long.
+ */
 import type { JSONValue } from "convex/values";
 import { ActionHost } from "./actionHost.js";
 import { actionSyscalls, type Calls } from "./actionSyscalls.js";
+import { FunctionError } from "./errors.js";
 import { invoke } from "./invoke.js";
-import { requireTarget } from "./lookup.js";
+import { requireTarget, type Target } from "./lookup.js";
 import { commonMetadata } from "./metadataSyscalls.js";
 import { completionOf, resultOf } from "./outcomes.js";
 import type { Request, Services } from "./scope.js";
@@ -23,7 +27,7 @@ export async function runAction(
   calls: Calls,
   { address, args, request, publicOnly, scheduled }: ActionCall,
 ): Promise<FunctionResult> {
-  const { database, events, sandboxes } = services;
+  const { database, events, permits } = services;
   const complete = completionOf(services, address, "Action", request.requestId, scheduled);
   const logs: LogLine[] = [];
   const write = (line: LogLine) => {
@@ -41,7 +45,11 @@ export async function runAction(
         ...commonMetadata(services, request, target, deployment),
       };
       const host = new ActionHost(services, target, operations, write);
-      const value = await invoke(sandboxes, target, host, args, request.requestId);
+      const pool = runsInNode(target) ? permits.nodeActions : permits.v8Actions;
+      // What the scheduler has begun has its place already and must not be lost for want of a permit.
+      const value = await pool.run(() => run(services, target, host, args, request), {
+        patient: scheduled,
+      });
       checkReturns(target, value, database.begin());
       return value;
     }, logs);
@@ -51,4 +59,36 @@ export async function runAction(
     complete({ logs, error: (error as Error).message });
     throw error;
   }
+}
+
+/** What the action has under way when its time is up may still happen: nobody is told any more. */
+async function run(
+  { env, sandboxes, options: { actionTimeoutMs } }: Services,
+  target: Target,
+  host: ActionHost,
+  args: JSONValue,
+  { requestId }: Request,
+): Promise<JSONValue> {
+  const node = runsInNode(target);
+  const limitMs = node ? actionTimeoutMs.node : actionTimeoutMs.v8;
+  const deadline = env.timer(limitMs, () => host.rejected(timedOut(target, node, limitMs)));
+  try {
+    return await invoke(sandboxes, target, host, args, requestId);
+  } finally {
+    deadline.cancel();
+  }
+}
+
+/** The platform's words, which differ by where the action runs. */
+function timedOut({ address }: Target, node: boolean, limitMs: number): FunctionError {
+  const seconds = `${limitMs / 1000}s`;
+  return new FunctionError(
+    node
+      ? `Action \`${address.path}\` execution timed out (maximum duration ${seconds})`
+      : `Function execution timed out (maximum duration: ${seconds})`,
+  );
+}
+
+function runsInNode({ instance, module }: Target): boolean {
+  return instance.definition.modules.get(module)?.environment === "node";
 }

@@ -1,21 +1,35 @@
 /** Tells listeners what functions log and how they end. A listener that throws must not fail the function. */
 import type { Completion, LogLine } from "./types.js";
 
+/** What somebody can wait for before a function runs. */
+export type WaitKind = "executor" | "queryPermit" | "mutationPermit" | "actionPermit";
+
+/** Somebody has waited: for a place in the executor since the function was due, or for a permit to run. */
+export interface Wait {
+  kind: WaitKind;
+  ms: number;
+}
+
 export interface Events {
   log(line: LogLine): void;
   completed(completion: Completion): void;
+  waited(kind: WaitKind, ms: number): void;
   onLog(listener: (line: LogLine) => void): () => void;
   onCompletion(listener: (completion: Completion) => void): () => void;
+  onWait(listener: (wait: Wait) => void): () => void;
 }
 
 export function createEvents(): Events {
   const lines = new Set<(line: LogLine) => void>();
   const completions = new Set<(completion: Completion) => void>();
+  const waits = new Set<(wait: Wait) => void>();
   return {
     log: (line) => tell(lines, line),
     completed: (completion) => tell(completions, completion),
+    waited: (kind, ms) => tell(waits, { kind, ms }),
     onLog: (listener) => listen(lines, listener),
     onCompletion: (listener) => listen(completions, listener),
+    onWait: (listener) => listen(waits, listener),
   };
 }
 

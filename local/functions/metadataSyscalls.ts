@@ -37,7 +37,7 @@ export function commonMetadata(
     "1.0/getDeploymentMetadata": async () => ({
       name: options.deploymentName,
       region: null,
-      class: options.deploymentClass,
+      class: options.class,
     }),
     // A query's result is shared by all who ask for it, so it must not know who did.
     ...(analyzed.udfType === "Query" ? {} : requestMetadata),

@@ -4,8 +4,8 @@ import type { Transaction, Ts } from "../engine/types.js";
 import { displayName, requireTarget } from "./lookup.js";
 import { completionOf, resultOf } from "./outcomes.js";
 import { seededRandom, SEED_BYTES } from "./random.js";
-import { CALLED_MUTATION, SCHEDULED_MUTATION, transact, TransactionLostError } from "./retrying.js";
-import type { Request, ScheduledId, Services, TransactionScope } from "./scope.js";
+import { CALLED_MUTATION, transact, TransactionLostError, type RetryPolicy } from "./retrying.js";
+import type { Request, Services, TransactionScope } from "./scope.js";
 import { runInTransaction } from "./transactionFunction.js";
 import type { FunctionAddress, FunctionResult, LogLine } from "./types.js";
 import { checkReturns, resolveCommitTs } from "./values.js";
@@ -25,7 +25,7 @@ export interface MutationCall {
 
 /** What the scheduler adds to a mutation's transaction. */
 export interface ScheduledRun {
-  row: ScheduledId;
+  policy: RetryPolicy;
   /** False when there is nothing to run any more. */
   begin(tx: Transaction): Promise<boolean>;
   succeed(tx: Transaction): Promise<void>;
@@ -51,12 +51,16 @@ export async function runMutation(
     const { value, ts, conflicts } = await transact(
       services,
       call.source ?? displayName(address),
-      job === undefined ? CALLED_MUTATION : SCHEDULED_MUTATION,
+      job?.policy ?? CALLED_MUTATION,
       async (tx) => {
         logs = [];
         if (call.session) tx.validateReads();
         if (job !== undefined && !(await job.begin(tx))) return { commit: false, value: null };
-        const result = await attempt(services, call, tx, logs);
+        services.writeRate.check();
+        // The transaction has begun, so it ages while it waits: a burst conflicts more.
+        const result = await services.permits.mutations.run(() =>
+          attempt(services, call, tx, logs),
+        );
         if (result.ok) await job?.succeed(tx);
         return { commit: result.ok, value: result };
       },
@@ -75,7 +79,7 @@ export async function runMutation(
 
 function attempt(
   services: Services,
-  { address, args, request, publicOnly, job }: MutationCall,
+  { address, args, request, publicOnly }: MutationCall,
   tx: Transaction,
   logs: LogLine[],
 ): Promise<FunctionResult> {
@@ -88,7 +92,6 @@ function attempt(
     logs,
     observed: { time: false },
     scheduled: { functions: 0, argsBytes: 0 },
-    runsAs: job?.row ?? null,
   };
   return resultOf(async () => {
     const target = requireTarget(scope.deployment, address, { type: "Mutation", publicOnly });

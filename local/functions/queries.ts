@@ -1,5 +1,6 @@
 /** Runs a query for whoever is outside of transactions: on the latest snapshot, or from the cache. */
 import type { JSONValue } from "convex/values";
+import type { Transaction } from "../engine/types.js";
 import { FunctionError } from "./errors.js";
 import { requireTarget, type Target } from "./lookup.js";
 import { completionOf, resultOf } from "./outcomes.js";
@@ -79,13 +80,19 @@ function absent({ database }: Services, { message }: FunctionError): QueryResult
   return { ok: false, message, logs: [], ts, reads, readsTime: false };
 }
 
-async function execute(
+async function execute(services: Services, target: Target, call: QueryCall): Promise<CachedQuery> {
+  const tx = services.database.begin();
+  // The snapshot is taken: it ages while the query waits for its permit.
+  return services.permits.queries.run(() => read(services, target, call, tx));
+}
+
+async function read(
   services: Services,
   target: Target,
   { args, request }: QueryCall,
+  tx: Transaction,
 ): Promise<CachedQuery> {
-  const { env, database, events } = services;
-  const tx = database.begin();
+  const { env, events } = services;
   const scope: TransactionScope = {
     request,
     deployment: services.deployment(),
@@ -94,7 +101,6 @@ async function execute(
     logs: [],
     observed: { time: false },
     scheduled: { functions: 0, argsBytes: 0 },
-    runsAs: null,
   };
   const random = seededRandom(env.randomBytes(SEED_BYTES));
   const result = await resultOf(async () => {

@@ -1,42 +1,51 @@
 /**
- * Runs a transaction until it commits: again on a new snapshot when somebody else wrote what it had read.
+ * Runs a transaction until it commits: again on a new snapshot when somebody else wrote what it had read, or when the
+ * deployment has written too much.
  *
  * The snapshot of the first attempt is taken when this is called, before anything waits. A delay grows by doubling and
- * is drawn uniformly from zero up (full jitter), and never ends before the commit that was in the way can be seen: it
- * may still be on its way, and a new attempt would lose to it again.
+ * is drawn uniformly from zero up (full jitter).
  */
 import { ConflictError, OutOfRetentionError } from "../engine/conflict.js";
 import type { ConflictInfo, Transaction, Ts } from "../engine/types.js";
 import type { Environment } from "../environment.js";
 import { PlatformError } from "./errors.js";
 import type { Services } from "./scope.js";
+import { TooManyWritesError } from "./writeRate.js";
 
 export interface RetryPolicy {
   maxRetries: number;
   initialBackoffMs: number;
   maxBackoffMs: number;
+  /**
+   * Whether it tries again only once the commit that was in the way can be seen: that one may still be on its way, and a
+   * new attempt would lose to it again. The platform's scheduler does not wait for it.
+   */
+  waitsForWriter: boolean;
 }
 
-/** Clients' mutations, and those that actions call: 5 attempts in all. */
+/** Clients' mutations, and those that actions call: 5 attempts in all. knobs.rs: UDF_EXECUTOR_OCC_*. */
 export const CALLED_MUTATION: RetryPolicy = {
   maxRetries: 4,
   initialBackoffMs: 100,
   maxBackoffMs: 2000,
+  waitsForWriter: true,
 };
-/** Scheduled mutations are never given up. */
+/** Scheduled mutations are never given up. knobs.rs: SCHEDULER_OCC_*. */
 export const SCHEDULED_MUTATION: RetryPolicy = {
   maxRetries: Infinity,
   initialBackoffMs: 100,
   maxBackoffMs: 60_000,
+  waitsForWriter: false,
 };
-/** What an action schedules or cancels. */
+/** What an action schedules or cancels. database.rs. */
 export const ACTION_WRITE: RetryPolicy = {
   maxRetries: 3,
   initialBackoffMs: 10,
   maxBackoffMs: 2000,
+  waitsForWriter: true,
 };
-/** The scheduler's own writes: a run that ended must be recorded. */
-export const SCHEDULER_WRITE: RetryPolicy = { ...ACTION_WRITE, maxRetries: Infinity };
+/** The scheduler's own writes: its caller decides what comes after a failure. */
+export const ONCE: RetryPolicy = { ...ACTION_WRITE, maxRetries: 0 };
 
 export interface Attempt<T> {
   /** False drops the transaction, unvalidated: the function failed on its own. */
@@ -48,7 +57,7 @@ export interface Committed<T> {
   value: T;
   /** The commit's, or the snapshot's where there was nothing to commit. */
   ts: Ts;
-  /** Attempts that lost. */
+  /** Attempts that lost to another transaction. */
   conflicts: number;
 }
 
@@ -59,19 +68,22 @@ export async function transact<T>(
   policy: RetryPolicy,
   attempt: (tx: Transaction) => Promise<Attempt<T>>,
 ): Promise<Committed<T>> {
-  for (let conflicts = 0; ; conflicts++) {
+  let conflicts = 0;
+  for (let failures = 0; ; failures++) {
     const tx = database.begin();
-    const { commit, value } = await attempt(tx);
-    if (!commit) return { value, ts: tx.beginTs, conflicts };
     try {
+      const { commit, value } = await attempt(tx);
+      if (!commit) return { value, ts: tx.beginTs, conflicts };
       return { value, ts: await database.commit(tx, source), conflicts };
     } catch (error) {
-      if (!(error instanceof ConflictError) && !(error instanceof OutOfRetentionError)) throw error;
-      if (conflicts >= policy.maxRetries)
-        throw new TransactionLostError(error, source, conflicts + 1);
-      const seen =
-        error instanceof ConflictError ? database.published(error.conflict.ts) : Promise.resolve();
-      await Promise.all([env.sleep(backoffMs(env, policy, conflicts)), seen]);
+      const lost = error instanceof ConflictError ? error.conflict : null;
+      if (lost !== null) conflicts++;
+      const passing = lost !== null || error instanceof TooManyWritesError;
+      if (!passing || failures >= policy.maxRetries) {
+        throw refusalOf(error, source, conflicts);
+      }
+      await env.sleep(backoffMs(env, policy, failures));
+      if (lost !== null && policy.waitsForWriter) await database.published(lost.ts);
     }
   }
 }
@@ -81,15 +93,23 @@ export function backoffMs(env: Environment, policy: RetryPolicy, failures: numbe
   return ceiling * env.random();
 }
 
+/** What the caller is told when there is no other attempt. */
+function refusalOf(error: unknown, source: string, conflicts: number): unknown {
+  if (error instanceof ConflictError) {
+    return new TransactionLostError(conflictMessage(error.conflict, source), conflicts);
+  }
+  if (error instanceof OutOfRetentionError) {
+    return new PlatformError(503, "OutOfRetention", error.message);
+  }
+  return error;
+}
+
 /** Every attempt lost to another transaction. */
 export class TransactionLostError extends PlatformError {
   constructor(
-    cause: ConflictError | OutOfRetentionError,
-    source: string,
+    message: string,
     readonly conflicts: number,
   ) {
-    const message =
-      cause instanceof ConflictError ? conflictMessage(cause.conflict, source) : cause.message;
     super(503, "OptimisticConcurrencyControlFailure", message);
   }
 }

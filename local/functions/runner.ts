@@ -6,18 +6,21 @@ import type { Database } from "../engine/types.js";
 import type { Environment } from "../environment.js";
 import { runAction } from "./actions.js";
 import type { Calls } from "./actionSyscalls.js";
+import { DEFAULT_CLASS, limitsOf } from "./classes.js";
 import { PlatformError } from "./errors.js";
 import { createEvents } from "./events.js";
-import { Executor } from "./executor.js";
-import { DEFAULT_SCHEDULED_PARALLELISM } from "./limits.js";
+import { startExecutor } from "./executor.js";
+import { CRON_SPLAY_MS, NODE_ACTION_TIMEOUT_MS, V8_ACTION_TIMEOUT_MS } from "./limits.js";
 import { findTarget } from "./lookup.js";
 import { runMutation, type MutationCall } from "./mutations.js";
+import { createPermits } from "./permits.js";
 import { createQueries } from "./queries.js";
 import { sortRejections } from "./rejections.js";
 import { createSandboxPool } from "./sandboxPool.js";
 import { SYSTEM_TABLES } from "./scheduledTable.js";
-import type { Request, Services } from "./scope.js";
+import type { Request, RunnerSettings, Services } from "./scope.js";
 import type { CallOptions, Deployment, FunctionRunner, RunnerOptions } from "./types.js";
+import { createWriteRate } from "./writeRate.js";
 
 export function createFunctionRunner(
   env: Environment,
@@ -26,21 +29,21 @@ export function createFunctionRunner(
 ): FunctionRunner {
   let deployment: Deployment = { instances: new Map() };
   const events = createEvents();
+  const settings = settingsOf(options);
+  const writeRate = createWriteRate(env, database, settings.limits.writeBytesPerSecond);
   const services: Services = {
     env,
     database,
     events,
     sandboxes: createSandboxPool(env),
+    permits: createPermits(env, settings.limits, (kind, ms) => events.waited(kind, ms)),
+    writeRate,
     deployment: () => deployment,
-    options: {
-      scheduledParallelism: options.scheduledParallelism ?? DEFAULT_SCHEDULED_PARALLELISM,
-      deploymentName: options.deploymentName ?? "local",
-      deploymentClass: options.deploymentClass ?? "s16",
-    },
+    options: settings,
   };
   const queries = createQueries(services);
   const calls = callsFromActions(services, queries);
-  const executor = new Executor(services, (address, args, request) =>
+  const executor = startExecutor(services, (address, args, request) =>
     runAction(services, calls, { address, args, request, publicOnly: false, scheduled: true }),
   );
   const stopSorting = sortRejections();
@@ -64,12 +67,30 @@ export function createFunctionRunner(
     find: (address) => findTarget(deployment, address)?.analyzed ?? null,
     onLog: (listener) => events.onLog(listener),
     onCompletion: (listener) => events.onCompletion(listener),
+    onWait: (listener) => events.onWait(listener),
     async stop(graceMs) {
       const ended = Promise.all([executor.stop(), open.close()]);
       await withinGrace(env, ended, graceMs);
       queries.close();
+      writeRate.close();
       stopSorting();
     },
+  };
+}
+
+function settingsOf(options: RunnerOptions): RunnerSettings {
+  const deploymentClass = options.class ?? DEFAULT_CLASS;
+  return {
+    class: deploymentClass,
+    limits: limitsOf(deploymentClass, options.classLimits),
+    deploymentName: options.deploymentName ?? "local",
+    actionOperations: options.actionOperations ?? Infinity,
+    actionTimeoutMs: {
+      v8: V8_ACTION_TIMEOUT_MS,
+      node: NODE_ACTION_TIMEOUT_MS,
+      ...options.actionTimeoutMs,
+    },
+    cronSplayMs: options.cronSplayMs ?? CRON_SPLAY_MS,
   };
 }
 

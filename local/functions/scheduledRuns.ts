@@ -10,9 +10,15 @@ import { convexToJson, type JSONValue } from "convex/values";
 import { FunctionError } from "./errors.js";
 import { requireTarget } from "./lookup.js";
 import { runMutation, type ScheduledRun } from "./mutations.js";
-import { backoffMs, SCHEDULER_WRITE, transact, type RetryPolicy } from "./retrying.js";
 import {
-  isUnfinished,
+  backoffMs,
+  ONCE,
+  SCHEDULED_MUTATION,
+  transact,
+  TransactionLostError,
+  type RetryPolicy,
+} from "./retrying.js";
+import {
   markCompleted,
   markDueAgain,
   markInProgress,
@@ -23,15 +29,25 @@ import {
 import type { Request, ScheduledId, Services } from "./scope.js";
 import type { FunctionAddress, FunctionResult } from "./types.js";
 
-/** After the platform failed, not the function: the platform's own delays. */
+/** After the platform failed, not the function. knobs.rs: SCHEDULED_JOB_INITIAL_BACKOFF, SCHEDULED_JOB_MAX_BACKOFF. */
 const AFTER_SYSTEM_ERROR: RetryPolicy = {
   maxRetries: Infinity,
   initialBackoffMs: 500,
   maxBackoffMs: 2 * 60 * 60 * 1000,
+  waitsForWriter: false,
 };
-/** The writer's name in other functions' conflict messages, as on the platform. */
-const MUTATION_SOURCE = "scheduled_job_mutation_success";
-const PROGRESS_SOURCE = "scheduled_job_progress";
+/** The writers' names in other functions' conflict messages, as on the platform. */
+const SOURCES = {
+  mutation: "scheduled_job_mutation_success",
+  mutationFailed: "scheduled_job_mutation_error",
+  actionBegins: "scheduled_job_progress",
+  actionEnded: "scheduled_job_complete_action",
+  actionLost: "scheduled_job_action_error",
+  cannotRun: "scheduled_job_bad_udf",
+  systemError: "scheduled_job_system_error",
+} as const;
+/** Of a run that began and of which nobody knows how it ended. */
+export const ACTION_LOST = "Transient error while executing action";
 
 export type RunAction = (
   address: FunctionAddress,
@@ -48,20 +64,33 @@ export async function runScheduled(
 ): Promise<void> {
   const id: ScheduledId = { namespace, id: row._id };
   try {
-    const { analyzed } = requireTarget(services.deployment(), row.target, {
-      type: null,
-      publicOnly: false,
-    });
-    if (analyzed.udfType === "Mutation") await runScheduledMutation(services, id, row);
-    else if (analyzed.udfType === "Action") await runScheduledAction(services, runAction, id, row);
-    else
-      throw new FunctionError(
-        `'${row.target.path}' has become a query, which cannot be scheduled.`,
-      );
+    switch (typeOf(services, row)) {
+      case "Mutation":
+        return await runScheduledMutation(services, id, row);
+      case "Action":
+        return await runScheduledAction(services, runAction, id, row);
+    }
   } catch (error) {
-    if (error instanceof FunctionError) await complete(services, id, failed(error.message));
-    else await postpone(services, id, row);
+    if (!(error instanceof CannotRun)) return postpone(services, id, row);
+    await complete(services, id, row, failed(error.message), SOURCES.cannotRun).catch(() =>
+      postpone(services, id, row),
+    );
   }
+}
+
+/** It existed when it was scheduled, but other code is deployed by now. */
+class CannotRun extends Error {}
+
+function typeOf(services: Services, { target }: ScheduledRow): "Mutation" | "Action" {
+  try {
+    const wanted = { type: null, publicOnly: false };
+    const { udfType } = requireTarget(services.deployment(), target, wanted).analyzed;
+    if (udfType !== "Query") return udfType;
+  } catch (error) {
+    if (error instanceof FunctionError) throw new CannotRun(error.message);
+    throw error;
+  }
+  throw new CannotRun(`'${target.path}' has become a query, which cannot be scheduled.`);
 }
 
 async function runScheduledMutation(
@@ -70,8 +99,8 @@ async function runScheduledMutation(
   row: ScheduledRow,
 ): Promise<void> {
   const job: ScheduledRun = {
-    row: id,
-    begin: (tx) => begin(tx, id),
+    policy: SCHEDULED_MUTATION,
+    begin: (tx) => begin(tx, id, row),
     succeed: (tx) => markCompleted(tx, id, { kind: "success" }, services.env.now()),
   };
   const result = await runMutation(services, {
@@ -79,10 +108,11 @@ async function runScheduledMutation(
     args: argsOf(row),
     request: requestOf(id),
     publicOnly: false,
-    source: MUTATION_SOURCE,
+    source: SOURCES.mutation,
     job,
   });
-  if (result !== null && !result.ok) await complete(services, id, failed(result.message));
+  if (result === null || result.ok) return;
+  await complete(services, id, row, failed(result.message), SOURCES.mutationFailed);
 }
 
 async function runScheduledAction(
@@ -92,19 +122,16 @@ async function runScheduledAction(
   row: ScheduledRow,
 ): Promise<void> {
   if (row.state.kind === "inProgress") {
-    return complete(services, id, failed("Transient error while executing action"));
+    return complete(services, id, row, failed(ACTION_LOST), SOURCES.actionLost);
   }
-  const { value: begun } = await transact(
-    services,
-    PROGRESS_SOURCE,
-    SCHEDULER_WRITE,
-    async (tx) => {
-      const due = await begin(tx, id);
-      return { commit: due, value: due };
-    },
-  );
+  const { value: begun } = await transact(services, SOURCES.actionBegins, ONCE, async (tx) => {
+    const due = await begin(tx, id, row);
+    return { commit: due, value: due };
+  });
   if (!begun) return;
-  await complete(services, id, await endOfAction(runAction, id, row));
+  const state = await endOfAction(runAction, id, row);
+  const running: ScheduledRow = { ...row, state: { kind: "inProgress" } };
+  await persistently(services, () => complete(services, id, running, state, SOURCES.actionEnded));
 }
 
 /** Whatever happened to it, it has begun and must not begin again. */
@@ -116,41 +143,67 @@ async function endOfAction(
   try {
     const result = await runAction(row.target, argsOf(row), requestOf(id));
     return result.ok ? { kind: "success" } : failed(result.message);
-  } catch (error) {
-    return failed((error as Error).message);
+  } catch {
+    return failed(ACTION_LOST);
   }
 }
 
 type Completed = Extract<ScheduledState, { kind: "success" | "failed" }>;
 
-/** Only what is still pending begins: it may have been canceled since it was found due. */
-async function begin(tx: Transaction, id: ScheduledId): Promise<boolean> {
-  const current = await readScheduled(tx, id);
-  if (current?.state.kind !== "pending") return false;
+/** Only what is as it was when it was found due begins: it may have been canceled since. */
+async function begin(tx: Transaction, id: ScheduledId, expected: ScheduledRow): Promise<boolean> {
+  if (!isAs(expected, await readScheduled(tx, id))) return false;
   await markInProgress(tx, id);
   return true;
 }
 
 /** A run that was canceled meanwhile stays canceled: its result is ignored. */
-async function complete(services: Services, id: ScheduledId, state: Completed): Promise<void> {
-  await transact(services, PROGRESS_SOURCE, SCHEDULER_WRITE, async (tx) => {
-    const current = await readScheduled(tx, id);
-    if (current === null || !isUnfinished(current)) return { commit: false, value: null };
+async function complete(
+  services: Services,
+  id: ScheduledId,
+  expected: ScheduledRow,
+  state: Completed,
+  source: string,
+): Promise<void> {
+  await transact(services, source, ONCE, async (tx) => {
+    if (!isAs(expected, await readScheduled(tx, id))) return { commit: false, value: null };
     await markCompleted(tx, id, state, services.env.now());
     return { commit: true, value: null };
   });
 }
 
+/** When this fails too, the row is as it was, and found due again. */
 async function postpone(services: Services, id: ScheduledId, row: ScheduledRow): Promise<void> {
   const { env } = services;
   const errors = Number(row.systemErrors);
   const due = env.now() + backoffMs(env, AFTER_SYSTEM_ERROR, errors);
-  await transact(services, PROGRESS_SOURCE, SCHEDULER_WRITE, async (tx) => {
-    const current = await readScheduled(tx, id);
-    if (current?.state.kind !== "pending") return { commit: false, value: null };
+  const postponed = transact(services, SOURCES.systemError, ONCE, async (tx) => {
+    if (!isAs(row, await readScheduled(tx, id))) return { commit: false, value: null };
     await markDueAgain(tx, id, due, errors + 1);
     return { commit: true, value: null };
   });
+  await postponed.catch((error: unknown) => {
+    if (!(error instanceof TransactionLostError)) throw error;
+  });
+}
+
+/** An action that ran must be recorded: tried until it is. */
+async function persistently({ env }: Services, write: () => Promise<void>): Promise<void> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await write();
+    } catch {
+      await env.sleep(backoffMs(env, AFTER_SYSTEM_ERROR, failures));
+    }
+  }
+}
+
+function isAs(expected: ScheduledRow, current: ScheduledRow | null): boolean {
+  return (
+    current?.state.kind === expected.state.kind &&
+    current.due === expected.due &&
+    current.systemErrors === expected.systemErrors
+  );
 }
 
 function failed(error: string): Completed {

@@ -82,12 +82,11 @@ export async function insertScheduled(
     {
       name: `${target.path.slice(0, colon)}.js${target.path.slice(colon)}`,
       args: [jsonToConvex(args)],
-      scheduledTime,
       target: { namespace: target.namespace, path: target.path },
       systemErrors: 0,
       ...(canceled
-        ? { state: { kind: "canceled" }, completedTime: Math.floor(now) }
-        : { state: { kind: "pending" }, due: Math.max(scheduledTime, now) }),
+        ? { state: { kind: "canceled" }, scheduledTime: now, completedTime: now }
+        : { state: { kind: "pending" }, scheduledTime, due: Math.max(scheduledTime, now) }),
     },
     SYSTEM,
   );
@@ -106,13 +105,17 @@ export async function markInProgress(tx: Transaction, row: ScheduledId): Promise
   await patch(tx, row, { state: { kind: "inProgress" } });
 }
 
+/**
+ * `now` in ms. The platform puts down its transaction's snapshot, which on an idle deployment can be an hour old; here
+ * nothing moves the snapshot of an idle deployment, so that would be without bound.
+ */
 export async function markCompleted(
   tx: Transaction,
   row: ScheduledId,
   state: Extract<ScheduledState, { kind: "success" | "failed" | "canceled" }>,
   now: number,
 ): Promise<void> {
-  await patch(tx, row, { state, completedTime: Math.floor(now), due: undefined });
+  await patch(tx, row, { state, completedTime: now, due: undefined });
 }
 
 /** The platform failed before the function had any effect: it is pending, and due again later. */

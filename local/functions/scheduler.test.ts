@@ -81,7 +81,7 @@ test("those due at once start in the order in which they were scheduled", async 
     `export const three = mutation(async (ctx) => {
        for (const name of ["a", "b", "c"]) await ctx.scheduler.runAfter(0, internal.lib.add, { name });
      });`,
-    { runner: { scheduledParallelism: 1 } },
+    { runner: { classLimits: { scheduledJobs: 1 } } },
   );
   await backend.mutation("lib:three");
   expect(await until("lib:names", {}, (names) => names.length === 3)).toEqual(["a", "b", "c"]);
@@ -238,7 +238,7 @@ test("no more run at once than the limit, and all run in the end", async () => {
      export const many = mutation(async (ctx) => {
        for (let i = 0; i < 9; i++) await ctx.scheduler.runAfter(0, internal.lib.act, { i });
      });`,
-    { runner: { scheduledParallelism: 3 } },
+    { runner: { classLimits: { scheduledJobs: 3 } } },
   );
   await backend.mutation("lib:many");
   const marks: string[] = await until("lib:names", {}, (names) => names.length === 18);

@@ -5,11 +5,14 @@
 import type { Environment } from "../environment.js";
 import type { Database, Transaction } from "../engine/types.js";
 import type { Ceilings } from "./budget.js";
+import type { ClassLimits, DeploymentClass } from "./classes.js";
 import type { Events } from "./events.js";
 import type { Target } from "./lookup.js";
+import type { Permits } from "./permits.js";
 import type { Random } from "./random.js";
 import type { SandboxPool } from "./sandboxPool.js";
-import type { Deployment, Identity, LogLine, RunnerOptions } from "./types.js";
+import type { Deployment, Identity, LogLine } from "./types.js";
+import type { WriteRate } from "./writeRate.js";
 
 /** What one runner shares among all its calls. */
 export interface Services {
@@ -17,9 +20,21 @@ export interface Services {
   database: Database;
   sandboxes: SandboxPool;
   events: Events;
-  options: Required<RunnerOptions>;
+  permits: Permits;
+  writeRate: WriteRate;
+  options: RunnerSettings;
   /** The latest push. A call keeps the one that it began with. */
   deployment(): Deployment;
+}
+
+/** A runner's options, with their defaults. */
+export interface RunnerSettings {
+  class: DeploymentClass;
+  limits: ClassLimits;
+  deploymentName: string;
+  actionOperations: number;
+  actionTimeoutMs: { v8: number; node: number };
+  cronSplayMs: number;
 }
 
 /** A scheduled function's row. Ids mean something only in their own namespace. */
@@ -48,8 +63,6 @@ export interface TransactionScope {
   /** Whether the result may change by the mere passing of time. */
   observed: { time: boolean };
   scheduled: { functions: number; argsBytes: number };
-  /** The row of the scheduled mutation that this transaction is, which will end by writing it. */
-  runsAs: ScheduledId | null;
 }
 
 /** One function's run inside a transaction. */

@@ -2,6 +2,8 @@
  * What runs an app's functions, as the server (`local/server`) and the push (`local/push`) see it.
  */
 import type { JSONValue, Value } from "convex/values";
+import type { ClassLimits, DeploymentClass } from "./classes.js";
+import type { Wait } from "./events.js";
 import type { Namespace, ReadSet, SchemaChange, TableSpec, Ts } from "../engine/types.js";
 
 export type UdfType = "Query" | "Mutation" | "Action";
@@ -84,11 +86,22 @@ export type FunctionResult =
 export type QueryResult = FunctionResult & { ts: Ts; reads: ReadSet; readsTime: boolean };
 
 export interface RunnerOptions {
-  /** How many scheduled functions run at once. Defaults to 8, as on the smallest deployment class. */
-  scheduledParallelism?: number;
-  /** What `ctx.meta.getDeploymentMetadata()` tells. Defaults to "local" and "s16". */
+  /** How much runs at once, and how fast it may write. `ctx.meta.getDeploymentMetadata()` tells it. Defaults to "s16". */
+  class?: DeploymentClass;
+  /** Numbers that replace the class's own. Defaults to none. */
+  classLimits?: Partial<ClassLimits>;
+  /** What `ctx.meta.getDeploymentMetadata()` tells. Defaults to "local". */
   deploymentName?: string;
-  deploymentClass?: "s16" | "s256" | "d1024" | "d2048";
+  /**
+   * Operations (functions, scheduling) that one action may have in flight; further ones wait for their turn. Defaults to
+   * `Infinity`: the platform's published code bounds them by nothing. Its documentation says 1,000, and a knob that it
+   * does not apply says 8 (knobs.rs: MAX_CONCURRENT_ACTION_OPS).
+   */
+  actionOperations?: number;
+  /** How long an action may take, by where it runs. Defaults to the platform's 30 and 10 minutes. */
+  actionTimeoutMs?: Partial<{ v8: number; node: number }>;
+  /** A cron that names its minute starts up to so much later, drawn once for each. Defaults to the platform's minute. */
+  cronSplayMs?: number;
 }
 
 export interface FunctionRunner {
@@ -117,6 +130,8 @@ export interface FunctionRunner {
   onLog(listener: (line: LogLine) => void): () => void;
   /** Every function execution that ended, for `stream_function_logs` and statistics. */
   onCompletion(listener: (completion: Completion) => void): () => void;
+  /** Every wait for a permit or for a place in the executor, for statistics. */
+  onWait(listener: (wait: Wait) => void): () => void;
   /** Stops the scheduler and refuses new calls; running ones are waited for up to `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }

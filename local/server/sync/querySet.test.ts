@@ -19,7 +19,7 @@ class FakeBackend {
     for (const [row, value] of Object.entries(rows)) this.#rows.set(row, value);
     const ts = ++this.latestTs;
     const touches = (reads: ReadSet): boolean => (reads as FakeReads).row in rows;
-    for (const listener of this.#listeners) listener({ ts, source: "test", touches });
+    for (const listener of this.#listeners) listener({ ts, source: "test", bytes: 0, touches });
   }
 
   onPublish(listener: (commit: PublishedCommit) => void): () => void {

@@ -102,7 +102,7 @@ describe("the sync protocol", () => {
     });
     calls.query = async () => answer("second", 101n);
     database.latestTs = 101n;
-    publish({ ts: 101n, source: "test", touches: () => true });
+    publish({ ts: 101n, source: "test", bytes: 0, touches: () => true });
     expect(await client.next()).toMatchObject({
       startVersion: version(1, 0, TS_100),
       endVersion: version(1, 0, TS_101),
