@@ -23,6 +23,13 @@ export interface Environment {
   random(): number;
   /** `length` bytes from the same source as `random`. */
   randomBytes(length: number): Uint8Array;
+  /**
+   * Passes on work that the machine does by itself, such as a digest on another thread. When it ends is nobody's choice,
+   * so a virtual clock stands still for it, and gives results back in the order in which they were asked for.
+   */
+  outside<T>(work: Promise<T>): Promise<T>;
+  /** The network, as actions see it. */
+  fetch: typeof fetch;
 }
 
 export interface Timer {
@@ -47,6 +54,8 @@ export const wallEnvironment: Environment = {
   spend: pause,
   random: () => Math.random(),
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+  outside: (work) => work,
+  fetch: (...args) => fetch(...args),
 };
 
 function pause(): Promise<void> {

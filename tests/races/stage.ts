@@ -52,6 +52,8 @@ class Clock implements Environment {
   randomBytes = (length: number) => this.#seeded.randomBytes(length);
   pause = () => this.sleep(0);
   spend = () => this.sleep(0);
+  outside: Environment["outside"] = (work) => work;
+  fetch: Environment["fetch"] = (...args) => this.#seeded.fetch(...args);
   sleep = (ms: number) => new Promise<void>((resolve) => void this.timer(ms, resolve));
 
   timer = (ms: number, run: () => void): Timer => {
