@@ -2,7 +2,7 @@
 import type { Timer } from "../environment.js";
 import { FunctionError } from "./errors.js";
 import type { Effects } from "./host.js";
-import type { CallHost } from "./invoke.js";
+import type { CallFacts, CallHost } from "./invoke.js";
 import type { Target } from "./lookup.js";
 import { PermitPool } from "./permits.js";
 import type { Services } from "./scope.js";
@@ -97,6 +97,10 @@ export class ActionHost implements CallHost {
       },
       fetch,
     };
+  }
+
+  facts(): CallFacts {
+    return { kind: "action" };
   }
 
   rejected(reason: unknown): void {

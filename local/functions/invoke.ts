@@ -1,15 +1,10 @@
 /**
- * Runs one function in a sandbox of its own: from arguments in JSON to a result in JSON, or a `FunctionError`. It knows
- * sandboxes and hosts; what the host's system calls do is not its business.
+ * Runs one function for its host: from arguments in JSON to a result in JSON, or a `FunctionError`. Where it runs, in
+ * this thread or in another, is the isolate's business; what the host's system calls do is the host's.
  */
 import type { JSONValue } from "convex/values";
-import { FunctionError } from "./errors.js";
 import type { Host } from "./host.js";
 import type { Target } from "./lookup.js";
-import { watched } from "./rejections.js";
-import type { CallSandbox } from "./sandbox.js";
-import type { SandboxPool } from "./sandboxPool.js";
-import { toFunctionError } from "./uncaught.js";
 
 /** A host that has a beginning and an end: one call's. */
 export interface CallHost extends Host {
@@ -20,61 +15,59 @@ export interface CallHost extends Host {
    * left running.
    */
   settle(): Promise<boolean>;
+  /** What does not change while the call runs, so that questions about it need no way back to here. */
+  facts(): CallFacts;
 }
 
-interface RegisteredFunction {
-  invokeQuery?(args: string): Promise<string>;
-  invokeMutation?(args: string): Promise<string>;
-  invokeAction?(requestId: string, args: string): Promise<string>;
+export type CallFacts =
+  | { kind: "action" }
+  /** `measures`: `performance.now()` goes on, as in mutations. */
+  | { kind: "transaction"; now: number; measures: boolean };
+
+export interface Invocation {
+  target: Target;
+  host: CallHost;
+  args: JSONValue;
+  requestId: string;
 }
 
+/** Where one transaction or action runs, with all calls nested in it. */
+export interface Isolate {
+  run(invocation: Invocation): Promise<JSONValue>;
+  /** Nothing more of it will run here. */
+  close(): void;
+}
+
+export interface Isolation {
+  open(): Isolate;
+  /** Code of earlier pushes is not run any more, but by calls that have begun. */
+  retire(): void;
+  stop(): Promise<void>;
+}
+
+/** For a call that has an isolate of its own. */
 export async function invoke(
-  sandboxes: SandboxPool,
+  isolation: Isolation,
   target: Target,
   host: CallHost,
   args: JSONValue,
   requestId: string,
 ): Promise<JSONValue> {
-  const { instance, module } = target;
-  const sandbox = sandboxes.take(instance);
-  let clean = false;
+  const isolate = isolation.open();
   try {
-    // Before the host enters: a module is evaluated once a sandbox, so it must not draw on one call's seed.
-    const exported = await exportOf(sandbox, target);
-    sandbox.enter(host);
-    // However it ended, its system calls may still run: they end before anybody touches its transaction.
-    const result = await Promise.race([
-      watched(
-        (reason) => host.rejected(reason),
-        () => start(exported, requestId, JSON.stringify([args])),
-      ),
-      host.aborted,
-    ]).finally(async () => {
-      clean = await host.settle();
-    });
-    return JSON.parse(result) as JSONValue;
-  } catch (thrown) {
-    throw toFunctionError(thrown, instance.definition.modules);
+    return await isolate.run({ target, host, args, requestId });
   } finally {
-    sandbox.leave();
-    if (clean) sandboxes.give(instance, sandbox);
-  }
-
-  async function exportOf(from: CallSandbox, { address }: Target): Promise<RegisteredFunction> {
-    const exports = await from.import(module);
-    const found = exports[address.path.slice(address.path.lastIndexOf(":") + 1)];
-    if (typeof found === "function") return found as RegisteredFunction;
-    throw new FunctionError(`Module ${module} has no function for '${address.path}' any more.`);
+    isolate.close();
   }
 }
 
-async function start(
-  registered: RegisteredFunction,
-  requestId: string,
-  args: string,
-): Promise<string> {
-  if (registered.invokeQuery) return registered.invokeQuery(args);
-  if (registered.invokeMutation) return registered.invokeMutation(args);
-  if (registered.invokeAction) return registered.invokeAction(requestId, args);
-  throw new FunctionError("What was called is neither a query nor a mutation nor an action.");
+/** However the function ended, its system calls may still run: they end before anybody touches its transaction. */
+export async function untilSettled<T>(
+  host: Pick<CallHost, "aborted" | "settle">,
+  result: Promise<T>,
+  settled: (clean: boolean) => void = () => {},
+): Promise<T> {
+  return Promise.race([result, host.aborted]).finally(async () => {
+    settled(await host.settle());
+  });
 }

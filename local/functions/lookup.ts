@@ -1,4 +1,5 @@
 /** Finds functions in a deployment, and says in the platform's words why one cannot be called. */
+import type { Called } from "./calling.js";
 import { FunctionError } from "./errors.js";
 import type {
   AnalyzedFunction,
@@ -15,6 +16,11 @@ export interface Target {
   analyzed: AnalyzedFunction;
   /** `jobs/tiles.js`, as the CLI bundled it. */
   module: string;
+}
+
+/** As a module's exports know it. */
+export function calledOf({ address: { path }, module }: Target): Called {
+  return { module, export: path.slice(path.lastIndexOf(":") + 1), path };
 }
 
 /** `mod:fn`, whatever of `mod.js:fn`, `mod` (its default export) or `mod:fn` was given. */

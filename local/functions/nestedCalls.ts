@@ -64,6 +64,7 @@ function callee(
     // From the caller's, so that one seed replays the whole transaction.
     random: seededRandom(caller.random.bytes(SEED_BYTES)),
     depth: depth + 1,
+    ...(caller.isolate === undefined ? {} : { isolate: caller.isolate }),
     ceilings: ceilingsOf(scope, caller.ceilings, limits),
   };
 }

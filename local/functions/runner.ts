@@ -11,12 +11,12 @@ import { PlatformError } from "./errors.js";
 import { createEvents } from "./events.js";
 import { startExecutor } from "./executor.js";
 import { CRON_SPLAY_MS, NODE_ACTION_TIMEOUT_MS, V8_ACTION_TIMEOUT_MS } from "./limits.js";
+import { inlineIsolation } from "./inlineIsolation.js";
 import { findTarget } from "./lookup.js";
 import { runMutation, type MutationCall } from "./mutations.js";
 import { createPermits } from "./permits.js";
 import { createQueries } from "./queries.js";
 import { sortRejections } from "./rejections.js";
-import { createSandboxPool } from "./sandboxPool.js";
 import { SYSTEM_TABLES } from "./scheduledTable.js";
 import type { Request, RunnerSettings, Services } from "./scope.js";
 import type { CallOptions, Deployment, FunctionRunner, RunnerOptions } from "./types.js";
@@ -35,7 +35,7 @@ export function createFunctionRunner(
     env,
     database,
     events,
-    sandboxes: createSandboxPool(env),
+    sandboxes: inlineIsolation(env),
     permits: createPermits(env, settings.limits, (kind, ms) => events.waited(kind, ms)),
     writeRate,
     deployment: () => deployment,
@@ -60,6 +60,7 @@ export function createFunctionRunner(
       await database.applySchemas(schemas, () => {
         deployment = next;
         queries.clear();
+        services.sandboxes.retire();
         executor.look();
       });
     },
@@ -71,6 +72,7 @@ export function createFunctionRunner(
     async stop(graceMs) {
       const ended = Promise.all([executor.stop(), open.close()]);
       await withinGrace(env, ended, graceMs);
+      await services.sandboxes.stop();
       queries.close();
       writeRate.close();
       stopSorting();

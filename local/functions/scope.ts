@@ -7,10 +7,10 @@ import type { Database, Transaction } from "../engine/types.js";
 import type { Ceilings } from "./budget.js";
 import type { ClassLimits, DeploymentClass } from "./classes.js";
 import type { Events } from "./events.js";
+import type { Isolate, Isolation } from "./invoke.js";
 import type { Target } from "./lookup.js";
 import type { Permits } from "./permits.js";
 import type { Random } from "./random.js";
-import type { SandboxPool } from "./sandboxPool.js";
 import type { Deployment, Identity, LogLine } from "./types.js";
 import type { WriteRate } from "./writeRate.js";
 
@@ -18,7 +18,8 @@ import type { WriteRate } from "./writeRate.js";
 export interface Services {
   env: Environment;
   database: Database;
-  sandboxes: SandboxPool;
+  /** Where functions run. */
+  sandboxes: Isolation;
   events: Events;
   permits: Permits;
   writeRate: WriteRate;
@@ -72,6 +73,8 @@ export interface Execution {
   random: Random;
   /** 0 for what the client called; one more for each call inside. */
   depth: number;
+  /** Where the whole transaction runs. Absent until its outermost function begins. */
+  isolate?: Isolate;
   /** What the `transactionLimits` of the calls above leave it. */
   ceilings: Ceilings;
 }

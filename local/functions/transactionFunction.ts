@@ -2,7 +2,6 @@
 import type { JSONValue } from "convex/values";
 import { within } from "./budget.js";
 import { databaseReads, databaseWrites } from "./databaseSyscalls.js";
-import { invoke } from "./invoke.js";
 import { commonMetadata, transactionMetrics } from "./metadataSyscalls.js";
 import { nestedCalls } from "./nestedCalls.js";
 import { scheduling } from "./schedulingSyscalls.js";
@@ -17,7 +16,8 @@ export async function runInTransaction(
   execution: Execution,
   args: JSONValue,
 ): Promise<JSONValue> {
-  const { scope, target } = execution;
+  const { scope, target, isolate } = execution;
+  if (isolate === undefined) return inIsolateOfItsOwn(services, execution, args);
   checkArguments(target, args, scope.tx);
   const reads = databaseReads(execution);
   const costly: AsyncSyscalls = {
@@ -33,5 +33,19 @@ export async function runInTransaction(
     ...transactionMetrics(scope),
   };
   const host = new TransactionHost(services, execution, reads.sync, operations);
-  return invoke(services.sandboxes, target, host, args, scope.request.requestId);
+  return isolate.run({ target, host, args, requestId: scope.request.requestId });
+}
+
+/** The outermost function's: those it calls run in it too. */
+async function inIsolateOfItsOwn(
+  services: Services,
+  execution: Execution,
+  args: JSONValue,
+): Promise<JSONValue> {
+  const isolate = services.sandboxes.open();
+  try {
+    return await runInTransaction(services, { ...execution, isolate }, args);
+  } finally {
+    isolate.close();
+  }
 }

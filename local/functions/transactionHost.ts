@@ -8,7 +8,7 @@ import type { Timer } from "../environment.js";
 import { FunctionError, PlatformError } from "./errors.js";
 import { Fifo } from "./fifo.js";
 import type { Effects } from "./host.js";
-import type { CallHost } from "./invoke.js";
+import type { CallFacts, CallHost } from "./invoke.js";
 import type { Execution, Services } from "./scope.js";
 import type { AsyncSyscalls, SyncSyscalls } from "./syscalls.js";
 import { syscallError, unknownSyscall } from "./syscalls.js";
@@ -106,6 +106,15 @@ export class TransactionHost implements CallHost {
       `Can't use ${what} in queries and mutations. Please consider using an action. ` +
         `See https://docs.convex.dev/functions/actions for more details.`,
     );
+  }
+
+  facts(): CallFacts {
+    const { scope, target } = this.execution;
+    return {
+      kind: "transaction",
+      now: scope.now,
+      measures: target.analyzed.udfType === "Mutation",
+    };
   }
 
   rejected(reason: unknown): void {

@@ -1,0 +1,57 @@
+/** Calls a function that a sandbox's module exports, as `convex/server` registers it: text in, text out. */
+import { FunctionError } from "./errors.js";
+import { untilSettled, type CallHost } from "./invoke.js";
+import { watched } from "./rejections.js";
+import type { CallSandbox } from "./sandbox.js";
+
+/** What is called: `export` of `module`, known to people as `path`. */
+export interface Called {
+  module: string;
+  export: string;
+  path: string;
+}
+
+interface RegisteredFunction {
+  invokeQuery?(args: string): Promise<string>;
+  invokeMutation?(args: string): Promise<string>;
+  invokeAction?(requestId: string, args: string): Promise<string>;
+}
+
+/** `args` is the JSON of the list of arguments. Throws what the function throws. `settled` tells whether it left nothing running. */
+export async function callIn(
+  sandbox: CallSandbox,
+  called: Called,
+  host: CallHost,
+  { requestId, args }: { requestId: string; args: string },
+  settled: (clean: boolean) => void,
+): Promise<string> {
+  // Before the host enters: a module is evaluated once a sandbox, so it must not draw on one call's seed.
+  const exported = await exportOf(sandbox, called);
+  sandbox.enter(host);
+  try {
+    const result = watched(
+      (reason) => host.rejected(reason),
+      () => start(exported, requestId, args),
+    );
+    return await untilSettled(host, result, settled);
+  } finally {
+    sandbox.leave();
+  }
+}
+
+async function exportOf(sandbox: CallSandbox, called: Called): Promise<RegisteredFunction> {
+  const found = (await sandbox.import(called.module))[called.export];
+  if (typeof found === "function") return found as RegisteredFunction;
+  throw new FunctionError(`Module ${called.module} has no function for '${called.path}' any more.`);
+}
+
+async function start(
+  registered: RegisteredFunction,
+  requestId: string,
+  args: string,
+): Promise<string> {
+  if (registered.invokeQuery) return registered.invokeQuery(args);
+  if (registered.invokeMutation) return registered.invokeMutation(args);
+  if (registered.invokeAction) return registered.invokeAction(requestId, args);
+  throw new FunctionError("What was called is neither a query nor a mutation nor an action.");
+}
