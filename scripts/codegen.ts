@@ -15,6 +15,9 @@ const GENERATED = [
   "example/convex/_generated",
   "harness/app/convex/_generated",
   "tests/packages/app/convex/_generated",
+  "tests/conformance/app/convex/_generated",
+  "tests/conformance/app/child/_generated",
+  "tests/conformance/app/child/grandchild/_generated",
 ].map((folder) => path.join(root, folder));
 
 function contents(): Map<string, string> {
@@ -39,6 +42,7 @@ try {
   linkPackage(path.join(root, "harness/app"));
   await convex(path.join(root, "harness/app"), ["codegen"], backend);
   await convex(path.join(root, "tests/packages/app"), ["codegen"], backend);
+  await convex(path.join(root, "tests/conformance/app"), ["codegen"], backend);
 } finally {
   await backend.close();
 }

@@ -1,0 +1,28 @@
+/** The cases on the local backend: in this process, on the wall clock, with the app pushed by the official CLI. */
+import path from "node:path";
+import { afterAll, beforeAll } from "vitest";
+import { push } from "../../harness/cli.js";
+import { startBackend, type Backend } from "../../local/backend.js";
+import { CASES } from "./cases/index.js";
+import { testCases } from "./run.js";
+import { WireTarget } from "./wire.js";
+
+let backend: Backend;
+let target: WireTarget;
+
+beforeAll(async () => {
+  backend = await startBackend({ port: 0, quiet: true });
+  await push(path.join(import.meta.dirname, "app"), backend);
+  target = new WireTarget(backend, backend);
+}, 90_000);
+
+afterAll(async () => {
+  await backend?.close();
+});
+
+testCases(CASES, {
+  target: () => target,
+  concurrent: true,
+  skips: () => null,
+  fails: ({ fails }) => fails ?? null,
+});

@@ -1,0 +1,29 @@
+/** What the cases are asked of: something that has the app (`app/convex`) and runs its functions. */
+import type { FunctionArgs, FunctionReference, FunctionReturnType } from "convex/server";
+import type { Backend } from "../../local/backend.js";
+
+type Reference<Type extends "query" | "mutation" | "action"> = FunctionReference<Type, any>;
+
+export interface Target {
+  /** Internal functions too: an admin may call them. */
+  query<R extends Reference<"query">>(fn: R, args: FunctionArgs<R>): Promise<FunctionReturnType<R>>;
+  mutation<R extends Reference<"mutation">>(
+    fn: R,
+    args: FunctionArgs<R>,
+  ): Promise<FunctionReturnType<R>>;
+  action<R extends Reference<"action">>(
+    fn: R,
+    args: FunctionArgs<R>,
+  ): Promise<FunctionReturnType<R>>;
+  /** Where it listens and who its admin is. Only what has a server. */
+  server(): Server;
+  /** The local backend itself, for cases that are `localOnly`. */
+  backend(): Backend;
+}
+
+export interface Server {
+  url: string;
+  /** Where HTTP actions are served. */
+  siteUrl: string;
+  adminKey: string;
+}
