@@ -5,7 +5,8 @@
  */
 import type { AddressInfo } from "node:net";
 import type { Server } from "node:http";
-import { createDatabase } from "./engine/database.js";
+import { createDatabase, openDatabase } from "./engine/database.js";
+import type { Store } from "./engine/store.js";
 import type { Database, DatabaseOptions } from "./engine/types.js";
 import { wallEnvironment, type Environment } from "./environment.js";
 import { DEFAULT_CLASS, type DeploymentClass } from "./functions/classes.js";
@@ -27,10 +28,16 @@ import { printLogs } from "./server/printLogs.js";
 import { SyncServer } from "./server/sync/syncServer.js";
 import { attachWebSockets } from "./server/sync/webSockets.js";
 import { createSystemQueries } from "./server/systemQueries.js";
+import { openSqliteStore } from "./store/sqliteStore.js";
 
 export interface CoreOptions {
-  /** Defaults to one made from randomness, another at each start. */
+  /** Defaults to the one that was used last on the same data, and at first to one made from randomness. */
   adminKey?: string;
+  /**
+   * A folder for everything that is to outlive the process: rows, what is deployed, scheduled functions. Made when it is
+   * missing; one process at a time. Defaults to `database.store`, and without that to memory.
+   */
+  data?: string;
   /** Time, waiting and randomness. Defaults to the wall clock and the operating system's. */
   env?: Environment;
   /** Variables that functions see in `process.env` from the first push on, as if by `convex env set`. */
@@ -72,14 +79,19 @@ export interface Backend extends Core {
 /** Resolves when it listens. Rejects with `EADDRINUSE` when the port is taken. */
 export async function startBackend(options: BackendOptions = {}): Promise<Backend> {
   const { port = 0, host = "127.0.0.1" } = options;
-  // The port first: what functions see as CONVEX_CLOUD_URL holds it. Until the backend is there, nobody knows the port.
-  let fetch: Fetch = () => Promise.resolve(new Response(null, { status: 503 }));
-  const server = createNodeServer((request) => fetch(request), onCrash);
-  const url = await listen(server, port, host);
+  const data = await openData(options);
+  // Then the port: what functions see as CONVEX_CLOUD_URL holds it. Who knows it from an earlier start waits a moment.
+  let ready: (fetch: Fetch) => void = () => {};
+  const fetching = new Promise<Fetch>((resolve) => (ready = resolve));
+  const server = createNodeServer(async (request) => (await fetching)(request), onCrash);
+  const url = await listen(server, port, host).catch(async (error: unknown) => {
+    await data.store?.close();
+    throw error;
+  });
   const siteUrl = `${url}/http`;
-  const core = await createCore({ cloud: url, site: siteUrl }, options);
-  ({ fetch } = core);
+  const core = await createCoreOn(data, { cloud: url, site: siteUrl }, options);
   const sockets = attachWebSockets(server, core.sync);
+  ready(core.fetch);
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -98,9 +110,40 @@ export async function createCore(
   urls: { cloud: string; site: string },
   options: CoreOptions = {},
 ): Promise<Core> {
+  return createCoreOn(await openData(options), urls, options);
+}
+
+interface Data {
+  database: Database;
+  /** Absent when nothing is to outlive the process. */
+  store: Store | undefined;
+}
+
+async function openData({
+  env = wallEnvironment,
+  data,
+  database = {},
+}: CoreOptions): Promise<Data> {
+  const store =
+    data === undefined ? database.store : await openSqliteStore(env, { directory: data });
+  if (store === undefined) return { store, database: createDatabase(env, database) };
+  try {
+    return { store, database: await openDatabase(env, { ...database, store }) };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function createCoreOn(
+  { database, store }: Data,
+  urls: { cloud: string; site: string },
+  options: CoreOptions,
+): Promise<Core> {
   const { env = wallEnvironment, quiet = false } = options;
-  const adminKey = new AdminKey(options.adminKey ?? randomAdminKey(env));
-  const database = createDatabase(env, options.database);
+  const key = options.adminKey ?? database.settings.get(ADMIN_KEY) ?? randomAdminKey(env);
+  const adminKey = new AdminKey(key);
+  if (store !== undefined) await database.applySchemas([], undefined, new Map([[ADMIN_KEY, key]]));
   const runner = createFunctionRunner(env, database, {
     class: options.class ?? DEFAULT_CLASS,
     ...options.runner,
@@ -112,6 +155,7 @@ export async function createCore(
     environment: options.variables ?? {},
     onNote: (note) => quiet || console.warn(note),
   });
+  await pusher.restore();
   const calls = createCalls(runner, createSystemQueries(database, runner, pusher));
   const logs = new FunctionLogs(env, runner);
   if (!quiet) printLogs(runner);
@@ -135,6 +179,7 @@ export async function createCore(
     await runner.stop(CLOSE_GRACE_MS);
     sync.close();
     logs.close();
+    await store?.close();
     // Whoever waited for logs is answered before connections are cut.
     await env.pause();
   };
@@ -163,6 +208,9 @@ function listen(server: Server, port: number, host: string): Promise<string> {
     });
   });
 }
+
+/** The name that the admin key is kept under. */
+const ADMIN_KEY = "adminKey";
 
 /** In the form of the platform's keys: the deployment's name, a bar, the secret. */
 function randomAdminKey(env: Environment): string {

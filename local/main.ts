@@ -1,4 +1,5 @@
 /** `npm run backend`: the local backend as a program. Options, what is printed, exit codes; the rest is `backend.ts`. */
+import { resolve } from "node:path";
 import { startBackend, type Backend } from "./backend.js";
 import { HELP, readOptions, type BackendArguments } from "./options.js";
 
@@ -24,12 +25,13 @@ async function main(): Promise<void> {
       quiet: args.quiet,
       class: args.class,
       ...(args.adminKey === undefined ? {} : { adminKey: args.adminKey }),
+      ...(args.data === undefined ? {} : { data: args.data }),
     });
   } catch (error) {
     fail(whyNotStarted(error as NodeJS.ErrnoException, args));
     return;
   }
-  announce(backend);
+  announce(backend, args);
   stopOnSignal(backend);
 }
 
@@ -42,13 +44,22 @@ function whyNotStarted(error: NodeJS.ErrnoException, { port, host }: BackendArgu
       );
     case "EACCES":
       return `This user may not listen on port ${port}. Choose one above 1023.`;
+    case "DataFolderUnusable":
+    case "DataFileForeign":
+    case "DataFileTooNew":
+    case "DataFileDamaged":
+    case "DataFileInUse":
+      return error.message;
     default:
       return `The local backend could not start: ${error.message}`;
   }
 }
 
-function announce({ url, adminKey }: Backend): void {
+function announce({ url, adminKey }: Backend, { data }: BackendArguments): void {
   console.log(`The local backend listens on ${url}`);
+  console.log(
+    data === undefined ? "Data: in memory, gone when it stops" : `Data: ${resolve(data)}`,
+  );
   console.log(`Admin key: ${adminKey}`);
   console.log(`\nFor the CLI, in a shell or in .env.local:\n`);
   console.log(`CONVEX_SELF_HOSTED_URL='${url}'`);

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { readOptions } from "./options.js";
 
-test("without options it listens on loopback, port 3210, with a key of its own, and prints logs", () => {
+test("without options it listens on loopback, port 3210, keeps its data in the folder it is started in, and prints logs", () => {
   expect(readOptions([])).toEqual({
     port: 3210,
     host: "127.0.0.1",
     adminKey: undefined,
+    data: ".conveyor-local",
     class: "s16",
     quiet: false,
   });
@@ -13,13 +14,20 @@ test("without options it listens on loopback, port 3210, with a key of its own, 
 
 test("every option is taken as given", () => {
   const args = ["--port", "0", "--host", "::1", "--admin-key", "k", "--class", "D1024", "--quiet"];
-  expect(readOptions(args)).toEqual({
+  expect(readOptions([...args, "--data", "d"])).toEqual({
     port: 0,
     host: "::1",
     adminKey: "k",
+    data: "d",
     class: "d1024",
     quiet: true,
   });
+});
+
+test("--in-memory keeps nothing, and goes with no folder", () => {
+  expect(readOptions(["--in-memory"])).toMatchObject({ data: undefined });
+  expect(() => readOptions(["--in-memory", "--data", "d"])).toThrow(/got both, with "d"/);
+  expect(() => readOptions(["--data="])).toThrow(/must name a folder/);
 });
 
 test("help is asked for by --help, whatever else is", () => {

@@ -3,14 +3,18 @@ import { parseArgs } from "node:util";
 import { DEFAULT_CLASS, parseClass, type DeploymentClass } from "./functions/classes.js";
 
 const DEFAULT_PORT = 3210;
+/** In the folder that it is started in. */
+const DEFAULT_DATA = ".conveyor-local";
 
-export const HELP = `Runs a local Convex backend, in memory, for development and tests.
+export const HELP = `Runs a local Convex backend for development and tests.
 
   npm run backend -- [options]
 
   --port <number>      Where to listen. Default ${DEFAULT_PORT}; 0 takes any free port.
   --host <address>     Which address to listen on. Default 127.0.0.1.
-  --admin-key <key>    What the CLI must present. Default: a new one at each start.
+  --data <folder>      Where rows, what is deployed and the admin key are kept. Default ${DEFAULT_DATA}.
+  --in-memory          Keep nothing: all is gone when it stops.
+  --admin-key <key>    What the CLI must present. Default: the one before; at first, a new one.
   --class <name>       How much runs at once: S16, S256, D1024 or D2048. Default S16.
   --quiet              Do not print what functions log.
   --help               This text.
@@ -20,6 +24,8 @@ export interface BackendArguments {
   port: number;
   host: string;
   adminKey: string | undefined;
+  /** `undefined` when nothing is kept. */
+  data: string | undefined;
   class: DeploymentClass;
   quiet: boolean;
 }
@@ -36,9 +42,19 @@ export function readOptions(args: readonly string[]): BackendArguments | "help" 
     port,
     host: values.host,
     adminKey: values["admin-key"],
+    data: parseData(values.data, values["in-memory"]),
     class: parseClass(values.class),
     quiet: values.quiet,
   };
+}
+
+function parseData(data: string | undefined, inMemory: boolean): string | undefined {
+  if (data === "") throw new Error("--data must name a folder, got nothing.");
+  if (!inMemory) return data ?? DEFAULT_DATA;
+  if (data === undefined) return undefined;
+  throw new Error(
+    `--in-memory keeps nothing, and --data says where: got both, with "${data}". Leave one out.`,
+  );
 }
 
 function parse(args: readonly string[]) {
@@ -48,6 +64,8 @@ function parse(args: readonly string[]) {
       options: {
         port: { type: "string", default: String(DEFAULT_PORT) },
         host: { type: "string", default: "127.0.0.1" },
+        data: { type: "string" },
+        "in-memory": { type: "boolean", default: false },
         "admin-key": { type: "string" },
         class: { type: "string", default: DEFAULT_CLASS },
         quiet: { type: "boolean", default: false },

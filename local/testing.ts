@@ -12,11 +12,13 @@ export interface Program {
   printed(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
+/** In memory, unless `args` say where its data is. */
 export function runProgram(...args: string[]): Program {
+  const data = args.includes("--data") ? [] : ["--in-memory"];
   const main = fileURLToPath(new URL("./main.ts", import.meta.url));
   const child = spawn(
     process.execPath,
-    ["--no-warnings", "--experimental-vm-modules", "--import", "tsx", main, ...args],
+    ["--no-warnings", "--experimental-vm-modules", "--import", "tsx", main, ...data, ...args],
     { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_OPTIONS: "" } },
   );
   const output = { text: "" };

@@ -17,7 +17,7 @@ export async function startBackend(children: Children): Promise<RunningBackend> 
   const port = (await isFree(USUAL_PORT)) ? USUAL_PORT : 0;
   const child = children.start("The backend", [
     "--experimental-vm-modules",
-    ...typescript("local/main.ts", "--port", String(port)),
+    ...typescript("local/main.ts", "--in-memory", "--port", String(port)),
   ]);
   const [, url] = await child.saying(/^CONVEX_SELF_HOSTED_URL='(.+)'$/);
   const [, adminKey] = await child.saying(/^CONVEX_SELF_HOSTED_ADMIN_KEY='(.+)'$/);

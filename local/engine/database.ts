@@ -1,8 +1,8 @@
 /**
  * The database: the latest published snapshot, and the way of a commit into it.
  *
- * A commit is validated and gets its timestamp in one step, waits the time that storing it would take, and is then
- * published, strictly in the order of timestamps. Between the two, new transactions begin without it and are validated
+ * A commit is validated and gets its timestamp in one step, waits until it is stored (or as long as storing it would
+ * take), and is then published, strictly in the order of timestamps. Between the two, new transactions begin without it and are validated
  * against it: that gap is where a hot document's conflicts come from.
  */
 import type { Environment } from "../environment.js";
@@ -10,9 +10,12 @@ import { callBack } from "./callbacks.js";
 import { ConflictError } from "./conflict.js";
 import { resolveCommitTs } from "./documents.js";
 import { DEFAULT_PUBLISH_LATENCY_MS, ROWS_PER_CHECK } from "./limits.js";
-import { Publisher } from "./publisher.js";
+import { Publisher, type Change } from "./publisher.js";
+import { restore, storedTable } from "./restoring.js";
 import { changedTables, mismatches } from "./schema.js";
 import { Snapshot } from "./snapshot.js";
+import type { Store, StoredCommit } from "./store.js";
+import type { Table } from "./table.js";
 import { EngineTransaction } from "./transaction.js";
 import type {
   Database,
@@ -26,28 +29,56 @@ import type {
 } from "./types.js";
 import { CommitRecord, WriteLog } from "./writeLog.js";
 
-export function createDatabase(env: Environment, options: DatabaseOptions = {}): Database {
-  return new EngineDatabase(env, options);
+/** In memory: gone with the process. */
+export function createDatabase(
+  env: Environment,
+  options: Omit<DatabaseOptions, "store"> = {},
+): Database {
+  return new EngineDatabase(env, options, Snapshot.empty(nanoseconds(env)), new Map());
+}
+
+/** On a store: begins with what it has kept, at a timestamp above all that were ever seen. */
+export async function openDatabase(
+  env: Environment,
+  options: DatabaseOptions & { store: Store },
+): Promise<Database> {
+  const { snapshot, settings } = await restore(options.store);
+  const now = nanoseconds(env);
+  // Clients remember the latest timestamp they saw, and the clock may have been set back since.
+  const ts = snapshot === null || now > snapshot.ts ? now : snapshot.ts + 1n;
+  await options.store.append([{ ...EMPTY_COMMIT, ts }]);
+  const initial = snapshot === null ? Snapshot.empty(ts) : snapshot.at(ts);
+  return new EngineDatabase(env, options, initial, settings);
 }
 
 class EngineDatabase implements Database {
   readonly #log = new WriteLog();
   readonly #publisher: Publisher;
   #lastAssigned: Ts;
+  #settings: ReadonlyMap<string, string>;
 
   constructor(
     private readonly env: Environment,
     private readonly options: DatabaseOptions,
+    initial: Snapshot,
+    settings: ReadonlyMap<string, string>,
   ) {
-    this.#lastAssigned = nanoseconds(env);
-    this.#publisher = new Publisher(env, Snapshot.empty(this.#lastAssigned), {
-      latencyMs: options.publishLatencyMs ?? DEFAULT_PUBLISH_LATENCY_MS,
+    const { store } = options;
+    this.#lastAssigned = initial.ts;
+    this.#settings = settings;
+    this.#publisher = new Publisher(env, initial, {
+      store,
+      latencyMs: options.publishLatencyMs ?? (store ? 0 : DEFAULT_PUBLISH_LATENCY_MS),
       onPublished: (ts) => this.#log.trim(nanoseconds(env), ts),
     });
   }
 
   get latestTs(): Ts {
     return this.#publisher.latest.ts;
+  }
+
+  get settings(): ReadonlyMap<string, string> {
+    return this.#settings;
   }
 
   begin(): Transaction {
@@ -76,9 +107,21 @@ class EngineDatabase implements Database {
     for (const table of createdTables) record.addCatalogChange(table.name);
     record.addWrites(this.#publisher.latest.withTables(createdTables), resolved);
     this.#log.add(record);
-    await this.#publisher.publish(record, (latest) =>
-      latest.withTables(createdTables).withWrites(resolved),
-    );
+    await this.#publisher.publish(record, {
+      stored: {
+        ...EMPTY_COMMIT,
+        ts: record.ts,
+        tables: createdTables.map(storedTable),
+        writes: resolved.map(({ namespace, table, id, after }) => ({
+          namespace,
+          table,
+          id,
+          doc: after,
+        })),
+        size: { documents: resolved.length, bytes: committing.usage.bytesWritten },
+      },
+      apply: (latest) => latest.withTables(createdTables).withWrites(resolved),
+    });
     for (const run of afterCommit) callBack(() => run(record.ts));
     return record.ts;
   }
@@ -99,27 +142,45 @@ class EngineDatabase implements Database {
     return this.applySchemas([{ namespace, tables, enforce }]);
   }
 
-  async applySchemas(changes: readonly SchemaChange[], visible?: () => void): Promise<void> {
+  async applySchemas(
+    changes: readonly SchemaChange[],
+    visible?: () => void,
+    settings: ReadonlyMap<string, string | null> = new Map(),
+  ): Promise<void> {
     await this.env.pause();
     // What is on its way must be there before anybody can say what changes.
     await this.published(this.#lastAssigned);
-    const changed = (latest: Snapshot, { namespace, tables, enforce }: SchemaChange) =>
-      changedTables(latest, namespace, tables, enforce);
     const changing = changes.filter((change) => changed(this.#publisher.latest, change).length > 0);
-    if (changing.length === 0) return visible?.();
+    const setting = [...settings].filter(
+      ([name, text]) => (this.#settings.get(name) ?? null) !== text,
+    );
+    if (changing.length === 0 && setting.length === 0) return visible?.();
     const record = this.#assign("schema push");
     for (const { namespace } of changing) record.addCatalogChange(namespace);
     this.#log.add(record);
-    await this.#publisher.publish(record, (latest) => {
+    await this.#publisher.publishInTurn(record, (latest): Change => {
       for (const { namespace, tables, enforce } of changing) {
         if (!enforce) continue;
         for (const mismatch of mismatches(latest, namespace, tables)) {
           if (mismatch !== null) throw new Error(mismatch);
         }
       }
-      const next = latest.withTables(changing.flatMap((change) => changed(latest, change)));
-      visible?.();
-      return next;
+      const tables = changing.flatMap((change) => changed(latest, change));
+      return {
+        stored: {
+          ...EMPTY_COMMIT,
+          ts: record.ts,
+          tables: tables.map(storedTable),
+          settings: new Map(setting),
+        },
+        // Nothing comes between: it is prepared and published in its turn.
+        apply: (latest) => {
+          const next = latest.withTables(tables);
+          this.#settings = withSettings(this.#settings, setting);
+          visible?.();
+          return next;
+        },
+      };
     });
   }
 
@@ -141,6 +202,29 @@ class EngineDatabase implements Database {
     this.#lastAssigned = now > this.#lastAssigned ? now : this.#lastAssigned + 1n;
     return new CommitRecord(this.#lastAssigned, source);
   }
+}
+
+const EMPTY_COMMIT = {
+  tables: [],
+  writes: [],
+  settings: new Map<string, string | null>(),
+  size: { documents: 0, bytes: 0 },
+} as const satisfies Omit<StoredCommit, "ts">;
+
+function changed(latest: Snapshot, { namespace, tables, enforce }: SchemaChange): Table[] {
+  return changedTables(latest, namespace, tables, enforce);
+}
+
+function withSettings(
+  settings: ReadonlyMap<string, string>,
+  changes: readonly (readonly [string, string | null])[],
+): ReadonlyMap<string, string> {
+  const next = new Map(settings);
+  for (const [name, text] of changes) {
+    if (text === null) next.delete(name);
+    else next.set(name, text);
+  }
+  return next;
 }
 
 function nanoseconds(env: Environment): Ts {

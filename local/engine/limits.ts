@@ -42,3 +42,11 @@ export const MAX_LOG_ENTRIES = 100_000;
  * store that batches its writes takes. It decides how often a hot document conflicts, so simulations set their own.
  */
 export const DEFAULT_PUBLISH_LATENCY_MS = 2;
+
+/**
+ * Between attempts to store what could not be stored: a disk that is full may have room again. The platform's delays for
+ * errors of its persistence layer.
+ */
+export const STORE_RETRY = { initialMs: 100, maxMs: 10_000 } as const;
+/** Commits that go to the store in one write, so that the first of them does not wait for a very long one. */
+export const MAX_STORE_BATCH = 256;

@@ -5,6 +5,7 @@
  * The facts about the platform that it reproduces are the titles of its tests.
  */
 import type { Value } from "convex/values";
+import type { Store } from "./store.js";
 
 /** Where a component instance's tables live: `""` for the app, `"conveyor"`, `"conveyor/child"`. */
 export type Namespace = string;
@@ -35,8 +36,13 @@ export interface SchemaChange {
 }
 
 export interface DatabaseOptions {
-  /** From a commit's validation to its publication, in ms. Default 2 on the wall clock: an assumption, not a measurement. */
+  /**
+   * From a commit's validation to its publication, in ms. Defaults to 2, an assumption and not a measurement; with a
+   * store to 0, since that takes its own time.
+   */
   publishLatencyMs?: number;
+  /** Where commits are kept before they are published: for `openDatabase`, which begins with what is there. */
+  store?: Store;
   /** For tests that show that a broken engine is caught: commits are not validated. */
   skipValidation?: boolean;
 }
@@ -70,9 +76,19 @@ export interface Database {
   ): Promise<void>;
   /**
    * The same for several namespaces in one commit: all of it, or, when a row does not match or a schema is refused,
-   * nothing. `visible` is called in the moment of publication, before anybody hears of it.
+   * nothing. `visible` is called in the moment of publication, before anybody hears of it. `settings` change with it;
+   * `null` removes one.
    */
-  applySchemas(changes: readonly SchemaChange[], visible?: () => void): Promise<void>;
+  applySchemas(
+    changes: readonly SchemaChange[],
+    visible?: () => void,
+    settings?: ReadonlyMap<string, string | null>,
+  ): Promise<void>;
+  /**
+   * Texts that are kept beside the rows for whoever runs on the engine (what is deployed, the admin key). The engine does
+   * not read them.
+   */
+  readonly settings: ReadonlyMap<string, string>;
   /** Checks existing rows against new validators, without changing anything. Throws an Error that names table and row. */
   checkSchema(namespace: Namespace, tables: TableSpec[]): Promise<void>;
   /** Table names of a namespace, system tables included. */

@@ -22,6 +22,10 @@ export const MAX_SCHEDULE_DISTANCE_MS = 5 * 366 * DAY_MS;
 
 /** How long the row of a finished scheduled function is kept. The platform's. */
 export const SCHEDULED_RETENTION_MS = 7 * DAY_MS;
+/** How long a client's mutation is known to have been done. The platform's (knobs.rs: 14 days). */
+export const SESSION_REQUEST_RETENTION_MS = 14 * DAY_MS;
+/** A recorded result is cut into rows of this many characters: with three bytes each they fit into a document. */
+export const SESSION_REQUEST_PART_CHARS = 256 * 1024;
 /** How often rows past their retention are looked for, at most: a 168th of it, so it hardly matters. */
 export const RETENTION_SWEEP_MS = DAY_MS / 24;
 /** Rows deleted in one transaction of a sweep, and the time between two. knobs.rs: SCHEDULED_JOB_GARBAGE_COLLECTION_*. */

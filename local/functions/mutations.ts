@@ -6,8 +6,9 @@ import { completionOf, resultOf } from "./outcomes.js";
 import { seededRandom, SEED_BYTES } from "./random.js";
 import { CALLED_MUTATION, transact, TransactionLostError, type RetryPolicy } from "./retrying.js";
 import type { Request, Services, TransactionScope } from "./scope.js";
+import { recordedOutcome, recordOutcome, sweepSessionRequests } from "./sessionRequests.js";
 import { runInTransaction } from "./transactionFunction.js";
-import type { FunctionAddress, FunctionResult, LogLine } from "./types.js";
+import type { FunctionAddress, FunctionResult, LogLine, SessionRequest } from "./types.js";
 import { checkReturns, resolveCommitTs } from "./values.js";
 
 export interface MutationCall {
@@ -19,8 +20,8 @@ export interface MutationCall {
   source?: string;
   /** Present when the scheduler calls: the run and its row change together. */
   job?: ScheduledRun;
-  /** A client's, over its socket: recorded by the platform in the mutation's own transaction. */
-  session?: boolean;
+  /** A client's, over its socket: recorded in the mutation's own transaction, and answered from there the second time. */
+  session?: SessionRequest;
 }
 
 /** What the scheduler adds to a mutation's transaction. */
@@ -47,6 +48,7 @@ export async function runMutation(
     job !== undefined,
   );
   let logs: LogLine[] = [];
+  const earlier: { outcome: Awaited<ReturnType<typeof recordedOutcome>> } = { outcome: null };
   try {
     const { value, ts, conflicts } = await transact(
       services,
@@ -54,7 +56,8 @@ export async function runMutation(
       job?.policy ?? CALLED_MUTATION,
       async (tx) => {
         logs = [];
-        if (call.session) tx.validateReads();
+        earlier.outcome = call.session ? await recordedOutcome(tx, call.session) : null;
+        if (earlier.outcome !== null) return { commit: false, value: null };
         if (job !== undefined && !(await job.begin(tx))) return { commit: false, value: null };
         services.writeRate.check();
         // The transaction has begun, so it ages while it waits: a burst conflicts more.
@@ -62,10 +65,16 @@ export async function runMutation(
           attempt(services, call, tx, logs),
         );
         if (result.ok) await job?.succeed(tx);
+        if (result.ok && call.session) await recordOutcome(tx, call.session, result);
         return { commit: result.ok, value: result };
       },
     );
+    if (earlier.outcome !== null) {
+      const { ts: doneAt, value: given } = earlier.outcome;
+      return { ...earlier.outcome, value: resolveCommitTs(given, doneAt) };
+    }
     if (value === null) return null;
+    if (call.session) sweepSessionRequests(services);
     complete({ logs, conflicts, error: value.ok ? undefined : value.message });
     return value.ok ? { ...value, value: resolveCommitTs(value.value, ts), ts } : { ...value, ts };
   } catch (error) {

@@ -18,6 +18,7 @@ import { createPermits } from "./permits.js";
 import { createQueries } from "./queries.js";
 import { sortRejections } from "./rejections.js";
 import { SYSTEM_TABLES } from "./scheduledTable.js";
+import { SESSION_TABLE } from "./sessionRequests.js";
 import type { Request, RunnerSettings, Services } from "./scope.js";
 import type { CallOptions, Deployment, FunctionRunner, RunnerOptions } from "./types.js";
 import { createWriteRate } from "./writeRate.js";
@@ -53,16 +54,18 @@ export function createFunctionRunner(
     get deployment() {
       return deployment;
     },
-    async install(next, schemas = []) {
+    async install(next, schemas = [], settings) {
       for (const namespace of next.instances.keys()) {
-        await database.applySchema(namespace, SYSTEM_TABLES, { enforce: false });
+        const tables = namespace === "" ? [...SYSTEM_TABLES, SESSION_TABLE] : SYSTEM_TABLES;
+        await database.applySchema(namespace, tables, { enforce: false });
       }
-      await database.applySchemas(schemas, () => {
+      const visible = () => {
         deployment = next;
         queries.clear();
         services.sandboxes.retire();
         executor.look();
-      });
+      };
+      await database.applySchemas(schemas, visible, settings);
     },
     ...callsFromOutside(services, queries, calls, open),
     find: (address) => findTarget(deployment, address)?.analyzed ?? null,
@@ -106,14 +109,14 @@ function callsFromOutside(
   return {
     query: (address, args, { publicOnly, ...from }) =>
       open.run(() => queries.run({ address, args, publicOnly, request: requestOf(from) })),
-    mutation: (address, args, { publicOnly, source, session = false, ...from }) =>
+    mutation: (address, args, { publicOnly, source, session, ...from }) =>
       open.run(() =>
         mutate(services, {
           address,
           args,
           publicOnly,
           request: requestOf(from),
-          session,
+          ...(session === undefined ? {} : { session }),
           ...(source === undefined ? {} : { source }),
         }),
       ),

@@ -271,10 +271,14 @@ test("a function that waits for what never comes is ended", async () => {
 });
 
 test.each([
-  { session: true, conflicts: 1, why: "the platform records its request with it" },
-  { session: false, conflicts: 0, why: "there is nothing to commit" },
+  {
+    session: { sessionId: "s", requestId: 0 },
+    conflicts: 1,
+    why: "the platform records its request with it",
+  },
+  { session: undefined, conflicts: 0, why: "there is nothing to commit" },
 ])(
-  "a mutation that only reads conflicts $conflicts times (session: $session): $why",
+  "a mutation that only reads conflicts $conflicts times of $session: $why",
   async ({ session, conflicts }) => {
     let disturb: (() => Promise<void>) | null = null;
     const clock: Environment = {
@@ -302,7 +306,7 @@ test.each([
     await backend.runner.mutation(
       { namespace: "", path: "counter:look" },
       { id },
-      { identity: { kind: "none" }, publicOnly: true, requestId: "r", session },
+      { identity: { kind: "none" }, publicOnly: true, requestId: "r", ...(session && { session }) },
     );
     expect((await ended).conflicts).toBe(conflicts);
   },

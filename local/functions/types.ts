@@ -78,6 +78,12 @@ export interface CallOptions {
   requestId: string;
 }
 
+/** A client's session and its number for a request: the client keeps both when it sends one again. */
+export interface SessionRequest {
+  sessionId: string;
+  requestId: number;
+}
+
 /** How a function ended, when it is the app's doing. What is the platform's doing is thrown as `PlatformError`. */
 export type FunctionResult =
   | { ok: true; value: JSONValue; logs: string[] }
@@ -106,8 +112,15 @@ export interface RunnerOptions {
 
 export interface FunctionRunner {
   readonly deployment: Deployment;
-  /** Makes a push visible, all at once, and its schemas with it. When they are refused, nothing has changed. */
-  install(deployment: Deployment, schemas?: readonly SchemaChange[]): Promise<void>;
+  /**
+   * Makes a push visible, all at once, its schemas with it, and what is kept of it (`Database.settings`). When schemas are
+   * refused, nothing has changed.
+   */
+  install(
+    deployment: Deployment,
+    schemas?: readonly SchemaChange[],
+    settings?: ReadonlyMap<string, string | null>,
+  ): Promise<void>;
   /**
    * `args` is the JSON encoding of the arguments' object. Runs at the snapshot that is the latest when it is called, so
    * all queries asked for without waiting in between see the same one; `ts` names it. Served from a cache while its
@@ -115,13 +128,13 @@ export interface FunctionRunner {
    */
   query(address: FunctionAddress, args: JSONValue, options: CallOptions): Promise<QueryResult>;
   /**
-   * `session`: the platform records a client's mutation in its own transaction, so even one that writes nothing is
-   * validated. Up to 5 attempts, then `PlatformError` with code `OptimisticConcurrencyControlFailure`.
+   * `session`: a client's mutation is recorded in its own transaction, so even one that writes nothing is validated; asked
+   * for again, it is answered and not run. Up to 5 attempts, then `PlatformError` with code `OptimisticConcurrencyControlFailure`.
    */
   mutation(
     address: FunctionAddress,
     args: JSONValue,
-    options: CallOptions & { source?: string; session?: boolean },
+    options: CallOptions & { source?: string; session?: SessionRequest },
   ): Promise<FunctionResult & { ts: Ts }>;
   action(address: FunctionAddress, args: JSONValue, options: CallOptions): Promise<FunctionResult>;
   /** What type a function is; `null` when there is none. */

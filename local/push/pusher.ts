@@ -18,6 +18,7 @@ import { evaluate } from "./evaluation.js";
 import { describe, failure } from "./failures.js";
 import { hashesOf } from "./hashes.js";
 import { sandboxImporter } from "./importing.js";
+import { kept, keeping, type Kept } from "./keeping.js";
 import { checkedTree, mount, type EvaluatedDefinitions } from "./mounting.js";
 import { notesOn } from "./notes.js";
 import { parsePushRequest } from "./request.js";
@@ -71,6 +72,18 @@ export class Pusher {
       initial.map(([name, value]) => ({ name, value })),
       this.#builtin,
     );
+  }
+
+  /** Serves again what was deployed when the backend stopped, if there was anything. Before anybody calls. */
+  async restore(): Promise<void> {
+    const { definitions, functions, variables } = kept(this.#options.database.settings);
+    // Those given at this start are as if set now.
+    this.#variables = new Map([...variables, ...this.#variables]);
+    if (definitions.size === 0) return;
+    this.#definitions = definitions;
+    this.#functions = functions;
+    const deployment = mount(definitions, this.#variables, this.#builtin);
+    await this.#options.runner.install(deployment, schemasOf(deployment));
   }
 
   get variables(): EnvironmentVariables {
@@ -148,7 +161,11 @@ export class Pusher {
     }
     const difference = pushDifference(this.#options.runner.deployment, push.deployment);
     if (dryRun === true) return difference;
-    await this.#install(push.deployment);
+    await this.#install(push.deployment, {
+      definitions: push.definitions,
+      functions: push.functions,
+      variables: this.#variables,
+    });
     // Of two pushes that finish together, the second is told to start again.
     this.#generation++;
     this.#definitions = push.definitions;
@@ -165,9 +182,16 @@ export class Pusher {
 
   async #changeEnvironment(changes: EnvironmentChange[]): Promise<void> {
     const variables = changeEnvironment(this.#variables, changes, this.#builtin);
+    const settings = this.#keeping({
+      definitions: this.#definitions,
+      functions: this.#functions,
+      variables,
+    });
     if (this.#definitions.size > 0) {
       const deployment = mount(this.#definitions, variables, this.#builtin);
-      await this.#options.runner.install(deployment);
+      await this.#options.runner.install(deployment, [], settings);
+    } else {
+      await this.#options.database.applySchemas([], undefined, settings);
     }
     // Pushes that were evaluated with the old variables must start again.
     this.#generation++;
@@ -179,14 +203,19 @@ export class Pusher {
    * Rows are checked again, since functions went on writing after `wait_for_schema`. Tables, indexes and code of all
    * instances become visible in one step, or none does: no code ever meets another push's indexes.
    */
-  async #install(deployment: Deployment): Promise<void> {
+  async #install(deployment: Deployment, what: Kept): Promise<void> {
     const status = await checkSchemas(this.#options.database, deployment);
     if (status.type === "failed") throw failure("InvalidSchema", status.error);
     try {
-      await this.#options.runner.install(deployment, schemasOf(deployment));
+      const schemas = schemasOf(deployment);
+      await this.#options.runner.install(deployment, schemas, this.#keeping(what));
     } catch (error) {
       throw failure("InvalidSchema", describe(error));
     }
+  }
+
+  #keeping(what: Kept): ReadonlyMap<string, string | null> {
+    return keeping(what, this.#options.database.settings);
   }
 
   get #appModules(): ReadonlyMap<string, ModuleSource> {

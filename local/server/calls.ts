@@ -11,6 +11,7 @@ import type {
   FunctionResult,
   FunctionRunner,
   Identity,
+  SessionRequest,
 } from "../functions/types.js";
 import type { SystemQueries } from "./systemQueries.js";
 
@@ -22,7 +23,7 @@ export interface Call {
   /** Of a component's function: for admins only. */
   componentPath?: string | undefined;
   /** It came over a socket, whose client may send it again. */
-  session?: boolean;
+  session?: SessionRequest;
 }
 
 /** A query's result; `reads` is `null` where it depends on what is deployed and not on rows. */
@@ -67,7 +68,10 @@ export function createCalls(runner: FunctionRunner, system: SystemQueries): Call
     async mutation(call) {
       const { address, options } = open(call);
       return told(
-        await runner.mutation(address, call.args, { ...options, session: call.session === true }),
+        await runner.mutation(address, call.args, {
+          ...options,
+          ...(call.session && { session: call.session }),
+        }),
         options,
       );
     },

@@ -13,14 +13,6 @@ export const TRANSITION_CHUNK_BYTES = 5_000_000;
 export const MAX_QUEUED_MUTATIONS = 1_000;
 export const MAX_RUNNING_ACTIONS = 1_000;
 
-/**
- * Results of mutations kept for clients that reconnect and ask again. The platform keeps them for 14 days; here they
- * lie in memory, and a client repeats only what it sent last.
- */
-export const MAX_KEPT_MUTATIONS = 20_000;
-/** Of these results together, in characters of JSON: one result alone may have 16 MiB. */
-export const MAX_KEPT_MUTATION_CHARS = 64 * 1024 * 1024;
-
 /** How long `stream_function_logs` waits for something to report. The CLI asks again at once. */
 export const LOG_POLL_MS = 30_000;
 

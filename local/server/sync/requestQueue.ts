@@ -40,9 +40,10 @@ export class RequestQueue {
       if (this.#closed) return;
       try {
         const { calls, ledger, reply } = this.#options;
+        const session = { sessionId, requestId: request.requestId };
         const run = (): Promise<MutationOutcome> =>
-          calls.mutation({ ...toCall(request, identity), session: true });
-        const outcome = await ledger.once(sessionId, request.requestId, run);
+          calls.mutation({ ...toCall(request, identity), session });
+        const outcome = await ledger.once(session, run);
         reply(mutationResponse(request.requestId, outcome));
       } catch (error) {
         // The socket takes a moment to close. What waits behind must not overtake: the client sends all of it again.
