@@ -1,4 +1,5 @@
 /** Scheduled functions: what schedules them, what they do, and what others see of them. */
+import { makeFunctionReference } from "convex/server";
 import { v } from "convex/values";
 import { api, internal } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
@@ -214,7 +215,6 @@ export const laterMissing = mutation({
   args: {},
   returns: v.null(),
   handler: async (ctx) => {
-    const { makeFunctionReference } = await import("convex/server");
     await ctx.scheduler.runAfter(0, makeFunctionReference<"mutation">("jobs:noSuchThing"), {});
     return null;
   },
