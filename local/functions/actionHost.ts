@@ -1,6 +1,5 @@
 /** The host of an action: real time, timers and network, and system calls that overlap. */
-import type { Timer } from "../environment.js";
-import { FunctionError } from "./errors.js";
+import { ActionTimers } from "./actionTimers.js";
 import type { Effects } from "./host.js";
 import type { CallFacts, CallHost } from "./invoke.js";
 import type { Target } from "./lookup.js";
@@ -12,8 +11,7 @@ import type { LogLine } from "./types.js";
 export class ActionHost implements CallHost {
   readonly aborted: Promise<never>;
   #abort!: (reason: unknown) => void;
-  readonly #timers = new Map<number, Timer>();
-  #lastTimer = 0;
+  readonly #timers: ActionTimers;
   /** System calls under way, by name: what is left of them at the end was not awaited. */
   readonly #calls = new Map<Promise<string>, string>();
   #outstanding = 0;
@@ -28,6 +26,7 @@ export class ActionHost implements CallHost {
     private readonly write: (line: LogLine) => void,
   ) {
     this.#startedAt = services.env.now();
+    this.#timers = new ActionTimers(services.env, (reason) => this.rejected(reason));
     this.#slots = new PermitPool(services.env, {
       what: "operations of one action",
       limit: services.options.actionOperations,
@@ -90,11 +89,8 @@ export class ActionHost implements CallHost {
 
   effects(): Effects {
     return {
-      setTimer: (ms, repeat, run) => this.#setTimer(ms, repeat, run),
-      clearTimer: (id) => {
-        this.#timers.get(id)?.cancel();
-        this.#timers.delete(id);
-      },
+      setTimer: (ms, repeat, run) => this.#timers.set(ms, repeat, run),
+      clearTimer: (id) => this.#timers.clear(id),
       fetch,
     };
   }
@@ -117,7 +113,7 @@ export class ActionHost implements CallHost {
 
   /** Does not wait: an action that has returned is over, and what it did not await may or may not happen. */
   async settle(): Promise<boolean> {
-    for (const timer of this.#timers.values()) timer.cancel();
+    this.#timers.clearAll();
     const dangling = [...this.#calls.values()];
     if (dangling.length > 0) {
       this.log(
@@ -128,29 +124,5 @@ export class ActionHost implements CallHost {
       );
     }
     return !this.#failed && this.#outstanding === 0;
-  }
-
-  #setTimer(ms: number, repeat: boolean, run: () => void): number {
-    const id = ++this.#lastTimer;
-    const start = () =>
-      this.#timers.set(
-        id,
-        this.services.env.timer(Math.max(0, ms), () => {
-          if (repeat) start();
-          else this.#timers.delete(id);
-          this.#runTimer(run);
-        }),
-      );
-    start();
-    return id;
-  }
-
-  /** What a timer throws has nobody to catch it: it ends the action and not the process. */
-  #runTimer(run: () => void): void {
-    try {
-      run();
-    } catch (error) {
-      this.rejected(error ?? new FunctionError("Uncaught undefined"));
-    }
   }
 }

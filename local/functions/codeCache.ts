@@ -9,6 +9,15 @@ import type { ModuleSource } from "./types.js";
 
 const compiled = new WeakMap<ModuleSource, Buffer>();
 
+/** What another thread has compiled. */
+export function rememberCode(source: ModuleSource, code: Buffer): void {
+  compiled.set(source, code);
+}
+
+export function codeOf(source: ModuleSource): Buffer | undefined {
+  return compiled.get(source);
+}
+
 /** In Node since 13.7, and missing from its types. */
 type Cacheable = vm.SourceTextModule & { createCachedData(): Buffer };
 

@@ -32,3 +32,11 @@ export interface Effects {
   clearTimer(id: number): void;
   fetch: typeof fetch;
 }
+
+/** What queries and mutations get instead, in the platform's words. */
+export function effectRefused(what: string): Error {
+  return new Error(
+    `Can't use ${what} in queries and mutations. Please consider using an action. ` +
+      `See https://docs.convex.dev/functions/actions for more details.`,
+  );
+}

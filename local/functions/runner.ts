@@ -20,6 +20,7 @@ import { sortRejections } from "./rejections.js";
 import { SYSTEM_TABLES } from "./scheduledTable.js";
 import { SESSION_TABLE } from "./sessionRequests.js";
 import type { Request, RunnerSettings, Services } from "./scope.js";
+import { threadIsolation } from "./threads/threadIsolation.js";
 import type { CallOptions, Deployment, FunctionRunner, RunnerOptions } from "./types.js";
 import { createWriteRate } from "./writeRate.js";
 
@@ -36,7 +37,7 @@ export function createFunctionRunner(
     env,
     database,
     events,
-    sandboxes: inlineIsolation(env),
+    sandboxes: options.isolation === "threads" ? threadIsolation(env) : inlineIsolation(env),
     permits: createPermits(env, settings.limits, (kind, ms) => events.waited(kind, ms)),
     writeRate,
     deployment: () => deployment,

@@ -107,6 +107,13 @@ export function createTestClock(): TestClock {
   };
 }
 
+let isolation: NonNullable<RunnerOptions["isolation"]> = "inline";
+
+/** Where functions of backends run that are started from now on, unless they are told. */
+export function isolateIn(where: typeof isolation): void {
+  isolation = where;
+}
+
 export interface TestOptions {
   clock?: Environment;
   database?: DatabaseOptions;
@@ -120,7 +127,7 @@ export async function startTestBackend(
 ): Promise<TestBackend> {
   const clock = options.clock ?? wallEnvironment;
   const database = createDatabase(clock, options.database);
-  const runner = createFunctionRunner(clock, database, options.runner);
+  const runner = createFunctionRunner(clock, database, { isolation, ...options.runner });
   const push = async (pushed: Sources) => {
     const deployment = await makeDeployment(pushed, options.env);
     for (const [namespace, { definition }] of deployment.instances) {

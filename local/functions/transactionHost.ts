@@ -7,7 +7,7 @@ import type { JSONValue } from "convex/values";
 import type { Timer } from "../environment.js";
 import { FunctionError, PlatformError } from "./errors.js";
 import { Fifo } from "./fifo.js";
-import type { Effects } from "./host.js";
+import { effectRefused, type Effects } from "./host.js";
 import type { CallFacts, CallHost } from "./invoke.js";
 import type { Execution, Services } from "./scope.js";
 import type { AsyncSyscalls, SyncSyscalls } from "./syscalls.js";
@@ -102,10 +102,7 @@ export class TransactionHost implements CallHost {
   }
 
   effects(what: string): Effects {
-    throw new Error(
-      `Can't use ${what} in queries and mutations. Please consider using an action. ` +
-        `See https://docs.convex.dev/functions/actions for more details.`,
-    );
+    throw effectRefused(what);
   }
 
   facts(): CallFacts {

@@ -92,6 +92,12 @@ export type FunctionResult =
 export type QueryResult = FunctionResult & { ts: Ts; reads: ReadSet; readsTime: boolean };
 
 export interface RunnerOptions {
+  /**
+   * Where functions run. In threads each has the platform's time and memory, and one that never ends hurts nobody else;
+   * that takes the wall clock, since a thread knows no other. Inline, all is one thread, and nobody stops a function.
+   * Defaults to "inline".
+   */
+  isolation?: "threads" | "inline";
   /** How much runs at once, and how fast it may write. `ctx.meta.getDeploymentMetadata()` tells it. Defaults to "s16". */
   class?: DeploymentClass;
   /** Numbers that replace the class's own. Defaults to none. */

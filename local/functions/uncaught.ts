@@ -14,19 +14,60 @@ interface ConvexErrorLike {
   data?: unknown;
 }
 
+/** What was thrown, without the thing itself: it may lie in another thread. */
+export interface Thrown {
+  /** Ours, which says all there is to say; otherwise the app's. */
+  ours: boolean;
+  message: string;
+  frames: Frame[];
+  /** A `ConvexError`'s, in its JSON encoding. */
+  data?: JSONValue;
+}
+
+/** A place in the code as it was pushed. */
+interface Frame {
+  name: string;
+  module: string;
+  line: number;
+  column: number;
+}
+
 /** What was thrown inside a sandbox, as the error that its caller outside gets. */
 export function toFunctionError(
   thrown: unknown,
   modules: ReadonlyMap<string, ModuleSource>,
 ): FunctionError | PlatformError {
   if (thrown instanceof FunctionError || thrown instanceof PlatformError) return thrown;
+  return errorOf(
+    describeThrown(thrown, (path) => modules.has(path)),
+    modules,
+  );
+}
+
+/** From what the other side has described. Positions become those of the app's own sources where there are maps. */
+export function errorOf(
+  { ours, message, frames, data }: Thrown,
+  modules: ReadonlyMap<string, ModuleSource>,
+): FunctionError {
+  const lines = frames.map(({ name, module, line, column }) => {
+    return `    at ${name} (${positionOf(modules.get(module)!, line, column)})`;
+  });
+  const text = ours ? message : [message, ...lines].join("\n");
+  return new FunctionError(text, ...(data === undefined ? [] : [data]));
+}
+
+export function describeThrown(thrown: unknown, isOfApp: (module: string) => boolean): Thrown {
+  if (thrown instanceof FunctionError) {
+    const { message, data } = thrown;
+    return { ours: true, message, frames: [], ...(data === undefined ? {} : { data }) };
+  }
   try {
     const data = convexErrorData(thrown);
-    const described = describeThrown(thrown, modules);
-    return new FunctionError(described, ...(data === undefined ? [] : [data]));
+    const described = describe(thrown, isOfApp);
+    return { ours: false, ...described, ...(data === undefined ? {} : { data }) };
   } catch {
     // Getters, symbols, traps of a proxy: still the app's failure, and not the backend's.
-    return new FunctionError("Uncaught value that cannot be described");
+    return { ours: false, message: "Uncaught value that cannot be described", frames: [] };
   }
 }
 
@@ -38,24 +79,29 @@ function convexErrorData(thrown: unknown): JSONValue | undefined {
   return JSON.parse(data) as JSONValue;
 }
 
-function describeThrown(thrown: unknown, modules: ReadonlyMap<string, ModuleSource>): string {
+function describe(
+  thrown: unknown,
+  isOfApp: (module: string) => boolean,
+): Pick<Thrown, "message" | "frames"> {
   if (typeof thrown !== "object" || thrown === null || !("message" in thrown)) {
-    return `Uncaught ${typeof thrown === "string" ? thrown : inspect(thrown)}`;
+    const shown = typeof thrown === "string" ? thrown : inspect(thrown);
+    return { message: `Uncaught ${shown}`, frames: [] };
   }
   const { name = "Error", message, stack } = thrown as Partial<Error>;
-  const frames = framesOf(typeof stack === "string" ? stack : "", modules);
-  return [`Uncaught ${name}: ${message}`, ...frames].join("\n");
+  return {
+    message: `Uncaught ${name}: ${message}`,
+    frames: framesOf(typeof stack === "string" ? stack : "", isOfApp),
+  };
 }
 
-/** Only the app's own frames, in its own sources where there are maps. */
-function framesOf(stack: string, modules: ReadonlyMap<string, ModuleSource>): string[] {
-  const frames: string[] = [];
-  for (const line of stack.split("\n")) {
-    const match = FRAME.exec(line);
-    const module = match === null ? undefined : modules.get(match[2]!);
-    if (match === null || module === undefined) continue;
+/** Only the app's own frames. */
+function framesOf(stack: string, isOfApp: (module: string) => boolean): Frame[] {
+  const frames: Frame[] = [];
+  for (const text of stack.split("\n")) {
+    const match = FRAME.exec(text);
+    if (match === null || !isOfApp(match[2]!)) continue;
     const name = match[1]?.replace(/^async /, "") ?? "<anonymous>";
-    frames.push(`    at ${name} (${positionOf(module, Number(match[3]), Number(match[4]))})`);
+    frames.push({ name, module: match[2]!, line: Number(match[3]), column: Number(match[4]) });
     if (frames.length === MAX_FRAMES) break;
   }
   return frames;
