@@ -82,7 +82,7 @@ export class ThreadPool {
     this.#stopped = reason;
     this.#watch?.cancel();
     for (const { thread } of [...this.#members]) thread.end(reason);
-    for (const { fail } of this.#waiters) fail(reason);
+    for (const waiter of this.#waiters) waiter.fail(reason);
     this.#waiters = [];
   }
 
@@ -164,7 +164,7 @@ export class ThreadPool {
       started();
       this.release(thread);
     } catch (error) {
-      for (const { fail } of this.#waiters) fail(error as Error);
+      for (const waiter of this.#waiters) waiter.fail(error as Error);
       this.#waiters = [];
     } finally {
       started();

@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { isolateIn } from "../testing.js";
 
-describe("in threads", async () => {
-  beforeAll(() => isolateIn("threads"));
-  afterAll(() => isolateIn("inline"));
-  await import("../runtime.test.js");
-  await import("../transactions.test.js");
-  await import("../rejections.test.js");
-  await import("../components.test.js");
-});
+beforeAll(() => isolateIn("threads"));
+afterAll(() => isolateIn("inline"));
+
+// A scope each: every one of them has hooks.
+describe("in threads: runtime", async () => void (await import("../runtime.test.js")));
+describe("in threads: transactions", async () => void (await import("../transactions.test.js")));
+describe("in threads: rejections", async () => void (await import("../rejections.test.js")));
+describe("in threads: components", async () => void (await import("../components.test.js")));
+describe("in threads: what is thrown", async () => void (await import("../uncaught.test.js")));

@@ -105,7 +105,7 @@ export class Thread {
     this.#answers.close();
     forgetThread(this);
     void this.#worker.terminate();
-    for (const { reject } of this.#calls.values()) reject(reason);
+    for (const call of this.#calls.values()) call.reject(reason);
     this.#calls.clear();
     this.#isReady();
     this.onEnd();
