@@ -3,6 +3,7 @@
  * that the official CLI and the official clients talk to. Tests use it in their own process; `main.ts` makes a program
  * of it.
  */
+import { version } from "convex";
 import type { AddressInfo } from "node:net";
 import type { Server } from "node:http";
 import { createDatabase, openDatabase } from "./engine/database.js";
@@ -12,6 +13,7 @@ import { wallEnvironment, type Environment } from "./environment.js";
 import { DEFAULT_CLASS, type DeploymentClass } from "./functions/classes.js";
 import { createFunctionRunner } from "./functions/runner.js";
 import type { FunctionRunner, RunnerOptions } from "./functions/types.js";
+import { httpActionRoutes, siteRoutes, type SiteOptions } from "./http/routes.js";
 import { Pusher } from "./push/pusher.js";
 import { AdminKey } from "./server/adminKey.js";
 import { createCalls } from "./server/calls.js";
@@ -53,12 +55,19 @@ export interface CoreOptions {
 export interface BackendOptions extends CoreOptions {
   /** Defaults to 0: any free port. */
   port?: number;
+  /**
+   * Where HTTP actions are served: every path of that port is the app's. Defaults to the one after `port`, as the
+   * platform's own local backend does, or any free port when that one is taken or `port` is 0.
+   */
+  sitePort?: number;
   /** Defaults to 127.0.0.1: nobody else on the network gets in. */
   host?: string;
 }
 
 /** A backend without a port: callers in this process come in through its door. */
 export interface Core extends Door {
+  /** As `fetch`, for the URL where HTTP actions are. */
+  site: Fetch;
   readonly adminKey: string;
   readonly database: Database;
   readonly runner: FunctionRunner;
@@ -72,35 +81,33 @@ export interface Core extends Door {
 export interface Backend extends Core {
   /** Where clients and the CLI reach it. */
   readonly url: string;
-  /** Where HTTP actions would be. */
+  /** Where HTTP actions are. */
   readonly siteUrl: string;
 }
 
 /** Resolves when it listens. Rejects with `EADDRINUSE` when the port is taken. */
 export async function startBackend(options: BackendOptions = {}): Promise<Backend> {
-  const { port = 0, host = "127.0.0.1" } = options;
   const data = await openData(options);
-  // Then the port: what functions see as CONVEX_CLOUD_URL holds it. Who knows it from an earlier start waits a moment.
-  let ready: (fetch: Fetch) => void = () => {};
-  const fetching = new Promise<Fetch>((resolve) => (ready = resolve));
-  const server = createNodeServer(async (request) => (await fetching)(request), onCrash);
-  const url = await listen(server, port, host).catch(async (error: unknown) => {
-    await data.store?.close();
-    throw error;
-  });
-  const siteUrl = `${url}/http`;
+  // Then the ports: what functions see as CONVEX_CLOUD_URL holds one. Who knows it from an earlier start waits a moment.
+  let ready: (core: Core) => void = () => {};
+  const opening = new Promise<Core>((resolve) => (ready = resolve));
+  const server = createNodeServer(async (request) => (await opening).fetch(request), onCrash);
+  const siteServer = createNodeServer(async (request) => (await opening).site(request), onCrash);
+  const [url, siteUrl] = await listenOnBoth([server, siteServer], options).catch(
+    async (error: unknown) => {
+      await data.store?.close();
+      throw error;
+    },
+  );
   const core = await createCoreOn(data, { cloud: url, site: siteUrl }, options);
   const sockets = attachWebSockets(server, core.sync);
-  ready(core.fetch);
+  ready(core);
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await core.close();
     sockets.close();
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+    await Promise.all([closed(server), closed(siteServer)]);
   };
   return { ...core, url, siteUrl, close: () => (closing ??= close()) };
 }
@@ -159,8 +166,10 @@ async function createCoreOn(
   const calls = createCalls(runner, createSystemQueries(database, runner, pusher));
   const logs = new FunctionLogs(env, runner);
   if (!quiet) printLogs(runner);
+  const siteOptions: SiteOptions = { env, runner, identify: forgiving(adminKey) };
   const routes: Routes = {
     ...infoRoutes(),
+    ...httpActionRoutes(siteOptions),
     ...functionRoutes(calls, adminKey, database),
     ...deployRoutes(pusher, adminKey, urls),
     ...logRoutes(logs, adminKey),
@@ -185,6 +194,10 @@ async function createCoreOn(
   };
   return {
     ...createDoor(createFetch(routes, onCrash), sync),
+    site: createFetch(
+      siteRoutes(siteOptions, () => version),
+      onCrash,
+    ),
     adminKey: adminKey.key,
     database,
     runner,
@@ -196,6 +209,41 @@ async function createCoreOn(
 
 function onCrash(error: unknown): void {
   console.error("The local backend failed:", error);
+}
+
+/** An HTTP action is asked by anybody, with headers of its own: what is no key of ours is left to the app. */
+function forgiving(adminKey: AdminKey): SiteOptions["identify"] {
+  return (authorization) => {
+    try {
+      return adminKey.identify(authorization);
+    } catch {
+      return { kind: "none" };
+    }
+  };
+}
+
+/** The API's port and the site's. Only one that was asked for by number must be free. */
+async function listenOnBoth(
+  [server, siteServer]: [Server, Server],
+  { port = 0, sitePort, host = "127.0.0.1" }: BackendOptions,
+): Promise<[url: string, siteUrl: string]> {
+  const url = await listen(server, port, host);
+  const next = Number(new URL(url).port) + 1;
+  try {
+    if (sitePort !== undefined) return [url, await listen(siteServer, sitePort, host)];
+    if (port === 0 || next > 65_535) return [url, await listen(siteServer, 0, host)];
+    return [url, await listen(siteServer, next, host).catch(() => listen(siteServer, 0, host))];
+  } catch (error) {
+    await closed(server);
+    throw error;
+  }
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
 }
 
 function listen(server: Server, port: number, host: string): Promise<string> {

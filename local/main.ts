@@ -24,6 +24,7 @@ async function main(): Promise<void> {
       host: args.host,
       quiet: args.quiet,
       class: args.class,
+      ...(args.sitePort === undefined ? {} : { sitePort: args.sitePort }),
       ...(args.adminKey === undefined ? {} : { adminKey: args.adminKey }),
       ...(args.data === undefined ? {} : { data: args.data }),
     });
@@ -35,12 +36,17 @@ async function main(): Promise<void> {
   stopOnSignal(backend);
 }
 
-function whyNotStarted(error: NodeJS.ErrnoException, { port, host }: BackendArguments): string {
+function whyNotStarted(
+  error: NodeJS.ErrnoException & { port?: number },
+  { port: asked, sitePort, host }: BackendArguments,
+): string {
+  const port = error.port ?? asked;
+  const option = port === sitePort ? "--site-port" : "--port";
   switch (error.code) {
     case "EADDRINUSE":
       return (
         `Port ${port} on ${host} is taken: another backend may be running. ` +
-        `Stop it, or choose another port: npm run backend -- --port ${port + 1}`
+        `Stop it, or choose another port: npm run backend -- ${option} ${port + 2}`
       );
     case "EACCES":
       return `This user may not listen on port ${port}. Choose one above 1023.`;
@@ -55,8 +61,9 @@ function whyNotStarted(error: NodeJS.ErrnoException, { port, host }: BackendArgu
   }
 }
 
-function announce({ url, adminKey }: Backend, { data }: BackendArguments): void {
+function announce({ url, siteUrl, adminKey }: Backend, { data }: BackendArguments): void {
   console.log(`The local backend listens on ${url}`);
+  console.log(`HTTP actions: ${siteUrl}`);
   console.log(
     data === undefined ? "Data: in memory, gone when it stops" : `Data: ${resolve(data)}`,
   );

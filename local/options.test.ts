@@ -4,6 +4,7 @@ import { readOptions } from "./options.js";
 test("without options it listens on loopback, port 3210, keeps its data in the folder it is started in, and prints logs", () => {
   expect(readOptions([])).toEqual({
     port: 3210,
+    sitePort: undefined,
     host: "127.0.0.1",
     adminKey: undefined,
     data: ".conveyor-local",
@@ -13,9 +14,11 @@ test("without options it listens on loopback, port 3210, keeps its data in the f
 });
 
 test("every option is taken as given", () => {
-  const args = ["--port", "0", "--host", "::1", "--admin-key", "k", "--class", "D1024", "--quiet"];
-  expect(readOptions([...args, "--data", "d"])).toEqual({
+  const ports = ["--port", "0", "--site-port", "3299"];
+  const args = ["--host", "::1", "--admin-key", "k", "--class", "D1024", "--quiet", "--data", "d"];
+  expect(readOptions([...ports, ...args])).toEqual({
     port: 0,
+    sitePort: 3299,
     host: "::1",
     adminKey: "k",
     data: "d",

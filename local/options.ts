@@ -11,6 +11,7 @@ export const HELP = `Runs a local Convex backend for development and tests.
   npm run backend -- [options]
 
   --port <number>      Where to listen. Default ${DEFAULT_PORT}; 0 takes any free port.
+  --site-port <number> Where HTTP actions are served. Default: the port after --port, or any free one.
   --host <address>     Which address to listen on. Default 127.0.0.1.
   --data <folder>      Where rows, what is deployed and the admin key are kept. Default ${DEFAULT_DATA}.
   --in-memory          Keep nothing: all is gone when it stops.
@@ -22,6 +23,8 @@ export const HELP = `Runs a local Convex backend for development and tests.
 
 export interface BackendArguments {
   port: number;
+  /** Undefined: beside `port`. */
+  sitePort: number | undefined;
   host: string;
   adminKey: string | undefined;
   /** `undefined` when nothing is kept. */
@@ -34,12 +37,10 @@ export interface BackendArguments {
 export function readOptions(args: readonly string[]): BackendArguments | "help" {
   const values = parse(args);
   if (values.help) return "help";
-  const port = Number(values.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new Error(`--port must be a whole number from 0 to 65535, got "${values.port}".`);
-  }
+  const sitePort = values["site-port"];
   return {
-    port,
+    port: parsePort("--port", values.port),
+    sitePort: sitePort === undefined ? undefined : parsePort("--site-port", sitePort),
     host: values.host,
     adminKey: values["admin-key"],
     data: parseData(values.data, values["in-memory"]),
@@ -57,12 +58,19 @@ function parseData(data: string | undefined, inMemory: boolean): string | undefi
   );
 }
 
+function parsePort(option: string, value: string): number {
+  const port = Number(value);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new Error(`${option} must be a whole number from 0 to 65535, got "${value}".`);
+}
+
 function parse(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
       options: {
         port: { type: "string", default: String(DEFAULT_PORT) },
+        "site-port": { type: "string" },
         host: { type: "string", default: "127.0.0.1" },
         data: { type: "string" },
         "in-memory": { type: "boolean", default: false },

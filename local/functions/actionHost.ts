@@ -83,10 +83,6 @@ export class ActionHost implements CallHost {
     return answer;
   }
 
-  jsSyscall(operation: string): Promise<unknown> {
-    return Promise.reject(unknownSyscall(operation, this.target));
-  }
-
   effects(): Effects {
     return {
       setTimer: (ms, repeat, run) => this.#timers.set(ms, repeat, run),

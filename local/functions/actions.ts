@@ -47,7 +47,7 @@ export async function runAction(
       const host = new ActionHost(services, target, operations, write);
       const pool = runsInNode(target) ? permits.nodeActions : permits.v8Actions;
       // What the scheduler has begun has its place already and must not be lost for want of a permit.
-      const value = await pool.run(() => run(services, target, host, args, request), {
+      const value = await pool.run(() => runInTime(services, target, host, args, request), {
         patient: scheduled,
       });
       checkReturns(target, value, database.begin());
@@ -62,7 +62,7 @@ export async function runAction(
 }
 
 /** What the action has under way when its time is up may still happen: nobody is told any more. */
-async function run(
+export async function runInTime(
   { env, sandboxes, options: { actionTimeoutMs } }: Services,
   target: Target,
   host: ActionHost,

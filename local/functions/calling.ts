@@ -1,6 +1,7 @@
 /** Calls a function that a sandbox's module exports, as `convex/server` registers it: text in, text out. */
 import { FunctionError } from "./errors.js";
 import { untilSettled, type CallHost } from "./invoke.js";
+import { runRequest, type RequestHead, type Router } from "./jsSyscalls.js";
 import { watched } from "./rejections.js";
 import type { CallSandbox } from "./sandbox.js";
 
@@ -11,7 +12,9 @@ export interface Called {
   path: string;
 }
 
-interface RegisteredFunction {
+/** A function, or the router of `http.ts`. */
+interface RegisteredFunction extends Partial<Router> {
+  isRouter?: boolean;
   invokeQuery?(args: string): Promise<string>;
   invokeMutation?(args: string): Promise<string>;
   invokeAction?(requestId: string, args: string): Promise<string>;
@@ -40,8 +43,9 @@ export async function callIn(
 }
 
 async function exportOf(sandbox: CallSandbox, called: Called): Promise<RegisteredFunction> {
-  const found = (await sandbox.import(called.module))[called.export];
-  if (typeof found === "function") return found as RegisteredFunction;
+  const exports = await sandbox.import(called.module);
+  const found = exports[called.export] as RegisteredFunction | undefined;
+  if (typeof found === "function" || found?.isRouter === true) return found;
   throw new FunctionError(`Module ${called.module} has no function for '${called.path}' any more.`);
 }
 
@@ -53,5 +57,9 @@ async function start(
   if (registered.invokeQuery) return registered.invokeQuery(args);
   if (registered.invokeMutation) return registered.invokeMutation(args);
   if (registered.invokeAction) return registered.invokeAction(requestId, args);
+  if (registered.runRequest) {
+    const [{ head, path }] = JSON.parse(args) as [{ head: RequestHead; path: string }];
+    return runRequest(registered as Router, head, path);
+  }
   throw new FunctionError("What was called is neither a query nor a mutation nor an action.");
 }

@@ -8,9 +8,11 @@
  */
 import { createRequire } from "node:module";
 import vm from "node:vm";
+import type { JSONValue } from "convex/values";
 import { createConsole } from "./console.js";
 import { createCrypto } from "./crypto.js";
 import type { Host } from "./host.js";
+import { jsSyscall } from "./jsSyscalls.js";
 import { unwatched } from "./rejections.js";
 
 /** The sandbox's own copies of the language's objects that are changed or made here. */
@@ -122,8 +124,19 @@ function bindSyscalls(host: () => Host, realm: Realm): Record<string, unknown> {
       inRealm(realm, () => host().syscall(operation, args)),
     asyncSyscall: (operation: string, args: string) =>
       unwatched(() => host().asyncSyscall(operation, args)),
-    jsSyscall: (operation: string, args: Record<string, unknown>) =>
-      host().jsSyscall(operation, args),
+    jsSyscall: (operation: string, args: Record<string, unknown>) => {
+      // Whatever of it runs later still belongs to the call that made it.
+      const caller = host();
+      const call = (name: string, json: JSONValue) =>
+        unwatched(() => caller.asyncSyscall(name, JSON.stringify(json))).then(
+          (answer) => JSON.parse(answer) as unknown,
+        );
+      const answer = inRealm(realm, () => jsSyscall(operation, args, call));
+      if (!(answer instanceof Promise)) return answer;
+      return answer.catch((error: Error) => {
+        throw new realm.Error(error.message);
+      });
+    },
   };
 }
 

@@ -17,7 +17,6 @@ export interface Host {
   log(level: LogLine["level"], text: string): void;
   syscall(operation: string, args: string): string;
   asyncSyscall(operation: string, args: string): Promise<string>;
-  jsSyscall(operation: string, args: Record<string, unknown>): Promise<unknown>;
   /** What only actions may use; throws the platform's refusal elsewhere. `what` is the name that the code called. */
   effects(what: string): Effects;
   /** Code inside left a rejection unhandled. */

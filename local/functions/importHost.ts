@@ -16,7 +16,6 @@ export function importHost(env: Environment): Host {
       throw refusal(operation);
     },
     asyncSyscall: (operation) => Promise.reject(refusal(operation)),
-    jsSyscall: (operation) => Promise.reject(refusal(operation)),
     effects: (what) => {
       throw new Error(
         `Can't use ${what} at import time: a module may only define things. Please move the call into a function.`,

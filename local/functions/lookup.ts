@@ -19,8 +19,8 @@ export interface Target {
 }
 
 /** As a module's exports know it. */
-export function calledOf({ address: { path }, module }: Target): Called {
-  return { module, export: path.slice(path.lastIndexOf(":") + 1), path };
+export function calledOf({ address: { path }, analyzed, module }: Target): Called {
+  return { module, export: analyzed.name, path };
 }
 
 /** `mod:fn`, whatever of `mod.js:fn`, `mod` (its default export) or `mod:fn` was given. */

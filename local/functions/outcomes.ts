@@ -2,7 +2,7 @@
 import type { JSONValue } from "convex/values";
 import { FunctionError } from "./errors.js";
 import type { Services } from "./scope.js";
-import type { Completion, FunctionAddress, FunctionResult, LogLine, UdfType } from "./types.js";
+import type { Completion, FunctionAddress, FunctionResult, LogLine } from "./types.js";
 
 /** A failure of the app is a result; a failure of the platform goes on as the error it is. */
 export async function resultOf(
@@ -37,7 +37,7 @@ export function valueOf(result: FunctionResult): JSONValue {
 export function completionOf(
   { env, events }: Services,
   address: FunctionAddress,
-  udfType: UdfType,
+  udfType: Completion["udfType"],
   requestId: string,
   scheduled: boolean,
 ): (

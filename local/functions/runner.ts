@@ -7,6 +7,7 @@ import type { Environment } from "../environment.js";
 import { runAction } from "./actions.js";
 import type { Calls } from "./actionSyscalls.js";
 import { DEFAULT_CLASS, limitsOf } from "./classes.js";
+import { runHttpAction } from "../http/httpAction.js";
 import { PlatformError } from "./errors.js";
 import { createEvents } from "./events.js";
 import { startExecutor } from "./executor.js";
@@ -106,7 +107,7 @@ function callsFromOutside(
   queries: ReturnType<typeof createQueries>,
   calls: Calls,
   open: OpenCalls,
-): Pick<FunctionRunner, "query" | "mutation" | "action"> {
+): Pick<FunctionRunner, "query" | "mutation" | "action" | "http"> {
   return {
     query: (address, args, { publicOnly, ...from }) =>
       open.run(() => queries.run({ address, args, publicOnly, request: requestOf(from) })),
@@ -131,6 +132,15 @@ function callsFromOutside(
           scheduled: false,
         }),
       ),
+    http: (request, { url, ...from }) =>
+      new Promise((resolve, reject) => {
+        const run = () => {
+          const { response, ended } = runHttpAction(services, calls, request, url, requestOf(from));
+          response.then(resolve, reject);
+          return ended;
+        };
+        open.run(run).catch(reject);
+      }),
   };
 }
 

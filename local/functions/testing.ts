@@ -16,6 +16,8 @@ import type {
   Deployment,
   FunctionResult,
   FunctionRunner,
+  HttpDefinition,
+  HttpRoute,
   ModuleSource,
   RunnerOptions,
   UdfType,
@@ -28,7 +30,7 @@ export type Sources = Record<Namespace, Record<string, string>>;
 export const PRELUDE = `
   import {
     queryGeneric as query, internalQueryGeneric as internalQuery, mutationGeneric as mutation,
-    internalMutationGeneric as internalMutation, actionGeneric as action, internalActionGeneric as internalAction,
+    internalMutationGeneric as internalMutation, actionGeneric as action, httpActionGeneric as httpAction, httpRouter, internalActionGeneric as internalAction,
     anyApi as api, componentsGeneric, createFunctionHandle, defineSchema, defineTable,
   } from "convex/server";
   import { ConvexError, v } from "convex/values";
@@ -40,12 +42,15 @@ export const PRELUDE = `
 export async function makeDeployment(
   sources: Sources,
   env: Record<Namespace, Record<string, string>> = {},
+  http: Record<Namespace, Partial<HttpDefinition>> = {},
 ): Promise<Deployment> {
   const instances = new Map<Namespace, ComponentInstance>();
   for (const [namespace, files] of Object.entries(sources)) {
     const modules = await bundle(files);
     const schema = await schemaOf(modules);
     modules.delete("schema.js");
+    const routes = await routesOf(modules);
+    const unserved = routes === null && http[namespace] === undefined;
     instances.set(namespace, {
       namespace,
       definition: {
@@ -54,6 +59,7 @@ export async function makeDeployment(
         functions: await functionsOf(modules),
         tables: schema.tables,
         schemaValidation: schema.validated,
+        ...(unserved ? {} : { http: { routes, prefix: null, mounts: [], ...http[namespace] } }),
       },
       children: new Map(childrenOf(namespace, Object.keys(sources))),
       env: new Map(Object.entries(env[namespace] ?? {})),
@@ -119,6 +125,8 @@ export interface TestOptions {
   database?: DatabaseOptions;
   runner?: RunnerOptions;
   env?: Record<Namespace, Record<string, string>>;
+  /** What goes before a namespace's routes and what is mounted below them; the routes are those of its `http.ts`. */
+  http?: Record<Namespace, Partial<HttpDefinition>>;
 }
 
 export async function startTestBackend(
@@ -129,7 +137,7 @@ export async function startTestBackend(
   const database = createDatabase(clock, options.database);
   const runner = createFunctionRunner(clock, database, { isolation, ...options.runner });
   const push = async (pushed: Sources) => {
-    const deployment = await makeDeployment(pushed, options.env);
+    const deployment = await makeDeployment(pushed, options.env, options.http);
     for (const [namespace, { definition }] of deployment.instances) {
       const enforce = definition.schemaValidation;
       await database.applySchema(namespace, definition.tables, { enforce });
@@ -253,6 +261,13 @@ async function schemaOf(
     })),
     validated: exported.schemaValidation,
   };
+}
+
+async function routesOf(modules: Map<string, ModuleSource>): Promise<HttpRoute[] | null> {
+  if (!modules.has("http.js")) return null;
+  const { default: router } = await createSandbox(modules).import("http.js");
+  const listed = (router as { getRoutes(): [string, string, unknown][] }).getRoutes();
+  return listed.map(([path, method]) => ({ path, method }));
 }
 
 interface Registered {

@@ -97,10 +97,6 @@ export class TransactionHost implements CallHost {
     return answer;
   }
 
-  jsSyscall(operation: string): Promise<unknown> {
-    return Promise.reject(unknownSyscall(operation, this.execution.target));
-  }
-
   effects(what: string): Effects {
     throw effectRefused(what);
   }

@@ -28,6 +28,22 @@ export interface AnalyzedFunction {
   line?: number;
 }
 
+/** A route of `http.ts` as its router lists it: a path, or a prefix with a star at its end. */
+export interface HttpRoute {
+  path: string;
+  method: string;
+}
+
+/** How HTTP requests reach a component. */
+export interface HttpDefinition {
+  /** `null` when there is no `http.ts`. */
+  routes: readonly HttpRoute[] | null;
+  /** What stands before the app's own routes, with a slash at both ends; `null` for nothing. */
+  prefix: string | null;
+  /** Children whose routes are served below a prefix. */
+  mounts: readonly { prefix: string; child: string }[];
+}
+
 /** What a component definition became after it was pushed and checked. */
 export interface ComponentDefinition {
   /** The CLI's definition path: `""` for the app. */
@@ -37,6 +53,8 @@ export interface ComponentDefinition {
   functions: Map<string, AnalyzedFunction[]>;
   tables: TableSpec[];
   schemaValidation: boolean;
+  /** Absent where nothing is served. */
+  http?: HttpDefinition;
 }
 
 /** A mounted component: the app is the one at `""`. */
@@ -82,6 +100,13 @@ export interface CallOptions {
 export interface SessionRequest {
   sessionId: string;
   requestId: number;
+}
+
+export interface HttpCallOptions {
+  /** What the handler sees, and what routes are matched with. */
+  url: URL;
+  identity: Identity;
+  requestId: string;
 }
 
 /** How a function ended, when it is the app's doing. What is the platform's doing is thrown as `PlatformError`. */
@@ -143,6 +168,8 @@ export interface FunctionRunner {
     options: CallOptions & { source?: string; session?: SessionRequest },
   ): Promise<FunctionResult & { ts: Ts }>;
   action(address: FunctionAddress, args: JSONValue, options: CallOptions): Promise<FunctionResult>;
+  /** Answers by the routes of `http.ts`. Rejects with a `PlatformError` where the platform refuses. */
+  http(request: Request, options: HttpCallOptions): Promise<Response>;
   /** What type a function is; `null` when there is none. */
   find(address: FunctionAddress): AnalyzedFunction | null;
   /** Every line that functions log, for the server's log and `stream_function_logs`. */
@@ -156,8 +183,9 @@ export interface FunctionRunner {
 }
 
 export interface Completion {
+  /** Of an HTTP action the path is its route: `GET /messages`. */
   address: FunctionAddress;
-  udfType: UdfType;
+  udfType: UdfType | "HttpAction";
   requestId: string;
   startedAt: number;
   durationMs: number;

@@ -8,7 +8,7 @@ const importer = sandboxImporter(new Map());
 
 describe("analysis of pushed modules", () => {
   test("finds functions by their marks, with visibility and validators, and nothing else", async () => {
-    const functions = await analyze({
+    const { functions } = await analyze({
       "lib.js": `
         const mark = (marks) => Object.assign(async () => {}, marks);
         export const add = mark({ isMutation: true, isPublic: true, exportArgs: () => '{"type":"object","value":{}}' });
@@ -35,7 +35,7 @@ describe("analysis of pushed modules", () => {
   });
 
   test("shared chunks are loaded through their importers only: they export no functions", async () => {
-    const functions = await analyze({
+    const { functions } = await analyze({
       "lib.js": `import { value } from "./_deps/A.js"; export { value };`,
       "_deps/A.js": `export const value = 1;`,
     });
@@ -63,7 +63,7 @@ describe("analysis of pushed modules", () => {
 describe("a component's exports", () => {
   test("hold public functions only, by module path, as the CLI writes ComponentApi from them", async () => {
     const mark = (marks: string) => `Object.assign(() => {}, { isQuery: true, ${marks} })`;
-    const functions = await analyze({
+    const { functions } = await analyze({
       "jobs/list.js": `
         export const all = ${mark("isPublic: true")};
         export const hidden = ${mark("isInternal: true")};`,

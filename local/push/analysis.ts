@@ -1,6 +1,7 @@
 /** Finds the functions that pushed modules export: type, visibility, validators. */
-import type { AnalyzedFunction, ModuleSource, UdfType } from "../functions/types.js";
+import type { AnalyzedFunction, HttpRoute, ModuleSource, UdfType } from "../functions/types.js";
 import { describe, failure } from "./failures.js";
+import { HTTP_MODULE, httpRoutesOf } from "./httpRoutes.js";
 import type { Importer } from "./importing.js";
 
 /** The properties by which `query`, `mutation`, `action` and their internal kin mark what they return. */
@@ -14,11 +15,18 @@ interface FunctionMarks {
   exportReturns?: () => string;
 }
 
+export interface ModulesAnalysis {
+  functions: Map<string, AnalyzedFunction[]>;
+  /** Of `http.ts`; `null` without one. */
+  httpRoutes: HttpRoute[] | null;
+}
+
 export async function analyzeModules(
   modules: Map<string, ModuleSource>,
   component: string,
   importer: Importer,
-): Promise<Map<string, AnalyzedFunction[]>> {
+): Promise<ModulesAnalysis> {
+  let httpRoutes: HttpRoute[] | null = null;
   const functions = new Map<string, AnalyzedFunction[]>();
   const importable = importer(modules);
   for (const path of modules.keys()) {
@@ -26,9 +34,10 @@ export async function analyzeModules(
     const what = component === "" ? path : `${path} of component ${component}`;
     const exports = await importable.import(path, what);
     refuseCrons(path, exports);
+    if (path === HTTP_MODULE) httpRoutes = httpRoutesOf(exports, what);
     functions.set(path, functionsOf(exports, what));
   }
-  return functions;
+  return { functions, httpRoutes };
 }
 
 /** Chunks that several modules share hold no functions, and `auth.config` is configuration. */

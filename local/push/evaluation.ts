@@ -2,11 +2,12 @@
  * Turns a push request into evaluated definitions (for the backend) and the analysis of them (for the CLI, which
  * generates code from it). Nothing here is visible to anyone: evaluating is free of effects.
  */
-import type { AnalyzedFunction, ModuleSource } from "../functions/types.js";
+import type { AnalyzedFunction, HttpRoute, ModuleSource } from "../functions/types.js";
 import { analyzeModules } from "./analysis.js";
 import { evaluateDefinitions, type Definition } from "./definitions.js";
 import { exportsOf, type ExportBranch } from "./exports.js";
 import { completeModules } from "./hashes.js";
+import { HTTP_MODULE, httpOf } from "./httpRoutes.js";
 import type { Importer } from "./importing.js";
 import type { EvaluatedDefinition, EvaluatedDefinitions } from "./mounting.js";
 import type { DefinitionSource, PushRequest } from "./request.js";
@@ -29,7 +30,7 @@ interface ModuleAnalysis {
     args: string;
     returns: string;
   }[];
-  httpRoutes: null;
+  httpRoutes: { route: HttpRoute; pos: null }[] | null;
   cronSpecs: null;
   sourceMapped: null;
 }
@@ -51,12 +52,12 @@ export async function evaluate(
   const analysis: Record<string, DefinitionAnalysis> = {};
   for (const source of sources) {
     const definition = definitions.get(source.path)!;
-    const { component, schema } = await evaluateComponent(source, importer, deployed);
+    const { component, schema } = await evaluateComponent(source, definition, importer, deployed);
     evaluated.set(source.path, { definition, component });
     analysis[source.path] = {
       definition: { ...definition, exports: exportsOf(component.functions) },
       schema,
-      functions: describeModules(component.functions),
+      functions: describeModules(component.functions, component.http?.routes ?? null),
       udfConfig: {
         serverVersion: request.serverVersion,
         importPhaseRngSeed: null,
@@ -69,24 +70,28 @@ export async function evaluate(
 
 async function evaluateComponent(
   source: DefinitionSource,
+  definition: Definition,
   importer: Importer,
   deployed: ReadonlyMap<string, ModuleSource>,
 ): Promise<{ component: EvaluatedDefinition["component"]; schema: AnalyzedSchema | null }> {
   const modules = completeModules(source.modules, source.unchanged, deployed);
   const schema = source.schema ? await evaluateSchema(source.schema, source.path, importer) : null;
-  const functions = await analyzeModules(modules, source.path, importer);
+  const { functions, httpRoutes } = await analyzeModules(modules, source.path, importer);
+  const http = httpOf(definition, httpRoutes);
   const component = {
     path: source.path,
     modules,
     functions,
     tables: toTables(schema),
     schemaValidation: schema?.schemaValidation ?? false,
+    ...(http === undefined ? {} : { http }),
   };
   return { component, schema };
 }
 
 function describeModules(
   functions: ReadonlyMap<string, AnalyzedFunction[]>,
+  httpRoutes: readonly HttpRoute[] | null,
 ): Record<string, ModuleAnalysis> {
   const modules: Record<string, ModuleAnalysis> = {};
   for (const [path, analyzed] of functions) {
@@ -99,7 +104,8 @@ function describeModules(
         args,
         returns,
       })),
-      httpRoutes: null,
+      httpRoutes:
+        path === HTTP_MODULE ? (httpRoutes ?? []).map((route) => ({ route, pos: null })) : null,
       cronSpecs: null,
       sourceMapped: null,
     };

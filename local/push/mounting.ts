@@ -2,7 +2,12 @@
  * Lays evaluated definitions out as the tree of mounted instances: one namespace each, children by name, environment
  * bound. The same definition may be mounted many times.
  */
-import type { ComponentDefinition, ComponentInstance, Deployment } from "../functions/types.js";
+import type {
+  ComponentDefinition,
+  ComponentInstance,
+  Deployment,
+  HttpRoute,
+} from "../functions/types.js";
 import type { Definition } from "./definitions.js";
 import {
   appEnvironment,
@@ -26,7 +31,7 @@ export interface CheckedComponent {
   componentPath: string;
   args: Record<string, never>;
   childComponents: Record<string, CheckedComponent>;
-  httpRoutes: { httpModuleRoutes: null; mounts: string[] };
+  httpRoutes: { httpModuleRoutes: readonly HttpRoute[] | null; mounts: string[] };
   exports: Record<string, never>;
 }
 
@@ -82,7 +87,7 @@ export function checkedTree(
   path = "",
   namespace = "",
 ): CheckedComponent {
-  const { definition } = definitions.get(path)!;
+  const { definition, component } = definitions.get(path)!;
   return {
     definitionPath: path,
     componentPath: namespace,
@@ -97,7 +102,10 @@ export function checkedTree(
         ),
       ]),
     ),
-    httpRoutes: { httpModuleRoutes: null, mounts: Object.keys(definition.httpMounts) },
+    httpRoutes: {
+      httpModuleRoutes: component.http?.routes ?? null,
+      mounts: Object.keys(definition.httpMounts),
+    },
     exports: {},
   };
 }

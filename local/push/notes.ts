@@ -4,8 +4,6 @@ import type { ModuleSource } from "../functions/types.js";
 const WITHOUT_EFFECT: Record<string, string> = {
   "auth.config.js":
     "auth.config.ts is accepted and has no effect: the local backend does not verify users' tokens yet.",
-  "http.js":
-    "http.ts is accepted and has no effect: the local backend does not run HTTP actions yet.",
 };
 
 export function notesOn(modules: ReadonlyMap<string, ModuleSource>): string[] {
