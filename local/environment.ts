@@ -38,7 +38,11 @@ export interface Timer {
 
 /** What was done, for a clock that models how long it takes. */
 export type Step =
-  | { kind: "read"; documents: number; bytes: number; tombstones: number }
+  /**
+   * Rows fetched at once: at most `wanted`, when that is known. Tombstones are the dead index entries that were passed to
+   * find them.
+   */
+  | { kind: "read"; documents: number; bytes: number; tombstones: number; wanted?: number }
   | { kind: "write"; bytes: number }
   /** A commit on its way to the disk. */
   | { kind: "persist"; documents: number; bytes: number }

@@ -1,15 +1,25 @@
 /** Which tables an operation may name, and what an app is told when it names another. */
+import type { Limits } from "../limits.js";
 import { isSystemTable } from "./table.js";
 import type { Access } from "./types.js";
 
-/** A table's name: what the platform takes for one. */
-const TABLE_NAME = /^_?[a-zA-Z][a-zA-Z0-9_]{0,63}$/;
+/** What the platform takes for the name of a table or an index. */
+const IDENTIFIER = /^_?[a-zA-Z][a-zA-Z0-9_]*$/;
 
-export function requireTableName(name: string): void {
-  if (TABLE_NAME.test(name)) return;
+export function requireTableName(name: string, limits: Limits): void {
+  requireIdentifier("table", name, limits);
+}
+
+export function requireIdentifier(
+  what: "table" | "index",
+  name: string,
+  { identifierLength }: Limits,
+): void {
+  if (IDENTIFIER.test(name) && name.length <= identifierLength) return;
+  const article = what === "index" ? "an" : "a";
   throw new Error(
-    `"${name}" is not a table name: letters, digits and "_", at most 64, beginning with a letter. ` +
-      `Rename the table.`,
+    `"${name}" is not ${article} ${what} name: letters, digits and "_", at most ${identifierLength}, beginning with ` +
+      `a letter. Rename the ${what}.`,
   );
 }
 

@@ -6,6 +6,7 @@
  * against it: that gap is where a hot document's conflicts come from.
  */
 import type { Environment } from "../environment.js";
+import { limitsWith, type Limits } from "../limits.js";
 import { callBack } from "./callbacks.js";
 import { ConflictError } from "./conflict.js";
 import { resolveCommitTs } from "./documents.js";
@@ -52,6 +53,7 @@ export async function openDatabase(
 }
 
 class EngineDatabase implements Database {
+  readonly limits: Readonly<Limits>;
   readonly #log = new WriteLog();
   readonly #publisher: Publisher;
   #lastAssigned: Ts;
@@ -64,6 +66,7 @@ class EngineDatabase implements Database {
     settings: ReadonlyMap<string, string>,
   ) {
     const { store } = options;
+    this.limits = limitsWith(options.limits);
     this.#lastAssigned = initial.ts;
     this.#settings = settings;
     this.#publisher = new Publisher(env, initial, {
@@ -82,7 +85,7 @@ class EngineDatabase implements Database {
   }
 
   begin(): Transaction {
-    return new EngineTransaction(this.env, this.#publisher.latest);
+    return new EngineTransaction(this.env, this.#publisher.latest, this.limits);
   }
 
   async commit(transaction: Transaction, source: string): Promise<Ts> {
@@ -118,9 +121,9 @@ class EngineDatabase implements Database {
           id,
           doc: after,
         })),
-        size: { documents: resolved.length, bytes: committing.usage.bytesWritten },
+        size: { documents: resolved.length, bytes: record.bytes },
       },
-      apply: (latest) => latest.withTables(createdTables).withWrites(resolved),
+      apply: (latest) => latest.withTables(createdTables).withWrites(resolved, record.ts),
     });
     for (const run of afterCommit) callBack(() => run(record.ts));
     return record.ts;
@@ -150,6 +153,8 @@ class EngineDatabase implements Database {
     await this.env.pause();
     // What is on its way must be there before anybody can say what changes.
     await this.published(this.#lastAssigned);
+    const changed = (latest: Snapshot, { namespace, tables, enforce }: SchemaChange) =>
+      changedTables(latest, namespace, tables, enforce, this.limits);
     const changing = changes.filter((change) => changed(this.#publisher.latest, change).length > 0);
     const setting = [...settings].filter(
       ([name, text]) => (this.#settings.get(name) ?? null) !== text,
@@ -210,10 +215,6 @@ const EMPTY_COMMIT = {
   settings: new Map<string, string | null>(),
   size: { documents: 0, bytes: 0 },
 } as const satisfies Omit<StoredCommit, "ts">;
-
-function changed(latest: Snapshot, { namespace, tables, enforce }: SchemaChange): Table[] {
-  return changedTables(latest, namespace, tables, enforce);
-}
 
 function withSettings(
   settings: ReadonlyMap<string, string>,

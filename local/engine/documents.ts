@@ -8,8 +8,8 @@ import {
   type Value,
   type ValidatorJSON,
 } from "convex/values";
+import type { Limits } from "../limits.js";
 import { encodeValue } from "./keys.js";
-import { MAX_ARRAY_LENGTH, MAX_DOCUMENT_BYTES, MAX_FIELDS, MAX_NESTING } from "./limits.js";
 import type { Doc, Ts } from "./types.js";
 import { checkValue, type TableOfId } from "./validators.js";
 
@@ -25,8 +25,14 @@ export function ownFields(doc: Doc): Fields {
  * A document of these fields. System fields among them are accepted where they say what is so anyway: an app may
  * `replace` a document with a changed copy of what it read.
  */
-export function makeDocument(_id: string, _creationTime: number, fields: Fields): Doc {
+export function makeDocument(
+  _id: string,
+  _creationTime: number,
+  fields: Fields,
+  limits: ValueLimits,
+): Doc {
   const doc: Doc = { _id, _creationTime };
+  let count = 2;
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue;
     if (name.startsWith("_") && doc[name] !== value) {
@@ -35,10 +41,13 @@ export function makeDocument(_id: string, _creationTime: number, fields: Fields)
           `_creationTime may appear, with the document's own values. Choose another name.`,
       );
     }
-    requireFieldName(name);
-    checkShape(value, `.${name}`, 1);
+    requireFieldName(name, limits);
+    // The document itself is the first level.
+    checkShape(value, `.${name}`, 2, limits.documentNesting, limits);
+    if (!Object.hasOwn(doc, name)) count++;
     doc[name] = value;
   }
+  if (count > limits.objectFields) throw tooManyFields("The document", count, limits);
   return Object.freeze(doc);
 }
 
@@ -56,16 +65,17 @@ export function sameDocument(a: Doc, b: Doc): boolean {
   return encodeValue(a) === encodeValue(b);
 }
 
-/** Bytes as the platform counts them; refuses what is too big. */
+/** Bytes as the platform counts them. */
 export function documentBytes(doc: Doc): number {
-  const bytes = getDocumentSize(doc as Record<string, Value>);
-  if (bytes > MAX_DOCUMENT_BYTES) {
-    throw new Error(
-      `Value is too large (${bytes} bytes > maximum size ${MAX_DOCUMENT_BYTES} bytes). ` +
-        `Split the document, or keep large data in file storage.`,
-    );
-  }
-  return bytes;
+  return getDocumentSize(doc as Record<string, Value>);
+}
+
+export function requireDocumentBytes(bytes: number, { documentBytes: most }: Limits): void {
+  if (bytes <= most) return;
+  throw new Error(
+    `Value is too large (${bytes} bytes > maximum size ${most} bytes). ` +
+      `Split the document, or keep large data in file storage.`,
+  );
 }
 
 /** What an index key of these values adds to a document's cost. */
@@ -107,41 +117,70 @@ function resolved(value: Value | undefined, ts: Ts): Value | undefined {
   );
 }
 
-function checkShape(value: Value | undefined, path: string, depth: number): void {
+type ValueLimits = Pick<
+  Limits,
+  "documentNesting" | "valueNesting" | "objectFields" | "arrayLength" | "fieldNameLength"
+>;
+
+/** For values that travel: arguments and results. `what` names the value: "The arguments of m:f". */
+export function requireTravelShape(value: Value, what: string, limits: ValueLimits): void {
+  checkShape(value, what, 1, limits.valueNesting, limits);
+}
+
+function checkShape(
+  value: Value | undefined,
+  path: string,
+  depth: number,
+  maxDepth: number,
+  limits: ValueLimits,
+): void {
   if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return;
   if (value instanceof CommitTsPlaceholder) return;
-  if (depth > MAX_NESTING) {
+  if (depth > maxDepth) {
     throw new Error(
-      `The value at ${path} is nested deeper than ${MAX_NESTING} levels. Flatten it, or store it as a string.`,
+      `The value at ${path} is nested deeper than ${maxDepth} levels. Flatten it, or store it as a string.`,
     );
   }
   if (Array.isArray(value)) {
-    if (value.length > MAX_ARRAY_LENGTH) {
+    if (value.length > limits.arrayLength) {
       throw new Error(
-        `The array at ${path} has ${value.length} elements; ${MAX_ARRAY_LENGTH} are allowed. ` +
+        `Array length is too long (${value.length} > maximum length ${limits.arrayLength}) at ${path}. ` +
           `Keep its elements in documents of their own.`,
       );
     }
-    value.forEach((element, i) => checkShape(element, `${path}[${i}]`, depth + 1));
+    value.forEach((element, i) =>
+      checkShape(element, `${path}[${i}]`, depth + 1, maxDepth, limits),
+    );
     return;
   }
   const fields = Object.entries(value);
-  if (fields.length > MAX_FIELDS) {
-    throw new Error(
-      `The object at ${path} has ${fields.length} fields; ${MAX_FIELDS} are allowed. ` +
-        `Keep its entries in documents of their own.`,
-    );
+  if (fields.length > limits.objectFields) {
+    throw tooManyFields(`The object at ${path}`, fields.length, limits);
   }
   for (const [name, inner] of fields) {
-    requireFieldName(name);
-    checkShape(inner, `${path}.${name}`, depth + 1);
+    requireFieldName(name, limits);
+    checkShape(inner, `${path}.${name}`, depth + 1, maxDepth, limits);
   }
 }
 
-/** `$` begins what values are encoded with on the wire. */
-function requireFieldName(name: string): void {
-  if (!name.startsWith("$")) return;
-  throw new Error(
-    `Field name "${name}" starts with a '$', which is reserved. Choose another name.`,
+function tooManyFields(what: string, count: number, { objectFields }: ValueLimits): Error {
+  return new Error(
+    `${what} has too many fields (${count} > maximum number ${objectFields}). ` +
+      `Keep its entries in documents of their own.`,
   );
+}
+
+/** `$` begins what values are encoded with on the wire. */
+function requireFieldName(name: string, { fieldNameLength }: ValueLimits): void {
+  if (name.startsWith("$")) {
+    throw new Error(
+      `Field name "${name}" starts with a '$', which is reserved. Choose another name.`,
+    );
+  }
+  if (name.length > fieldNameLength) {
+    throw new Error(
+      `Field name is too long (${name.length} > maximum ${fieldNameLength}): "${name.slice(0, 20)}…". ` +
+        `Keep long names in a field's value.`,
+    );
+  }
 }

@@ -1,36 +1,29 @@
 /**
- * Every number that bounds the engine, with where it comes from. Nothing else here holds a bare limit.
- *
- * Limits on what one transaction may read and write in all are not here: whoever runs functions enforces them from
- * `Transaction.usage`.
+ * Every number by which the engine itself works, with where it comes from. What an app may do is in `local/limits.ts`.
  */
-
-/** A document with its system fields. The platform's limit. */
-export const MAX_DOCUMENT_BYTES = 1 << 20;
-/** Levels of arrays and objects in a stored value. The documented limit; values that only travel may have 64. */
-export const MAX_NESTING = 16;
-/** Fields of one object. The platform's limit. */
-export const MAX_FIELDS = 1024;
-/** Elements of one array. The platform's limit. */
-export const MAX_ARRAY_LENGTH = 8192;
-/** Fields of one index, without `_creationTime`. The platform's limit. */
-export const MAX_INDEX_FIELDS = 16;
-/** Declared indexes of one table. The documented limit; the platform's published code allows 64. */
-export const MAX_INDEXES = 32;
 
 /** Numbers of tables: the first of an app's own, and the first of those that begin with `_`. The platform's. */
 export const FIRST_USER_TABLE_NUMBER = 10_001;
 export const FIRST_SYSTEM_TABLE_NUMBER = 513;
 
 /**
- * Rows that one step of a stream may take before it lets others run. The platform fetches 100 at a time, so a scan of
- * 100 rows is one wait and not a hundred: with a pause at every row, scans would be open far longer than they are
- * there, and conflict more.
+ * Rows that one step of a stream takes before it lets others run, where the reader does not want fewer. The platform
+ * fetches 100 at a time (knobs.rs), so a scan of 100 rows is one wait and not a hundred: with a pause at every row, scans
+ * would be open far longer than they are there, and conflict more.
  */
 export const ROWS_PER_FETCH = 100;
+/** The most that one step takes for a page (query/mod.rs). */
+export const MAX_ROWS_PER_FETCH = 1024;
 
 /** Rows that a check of a whole table visits before it lets others run. */
 export const ROWS_PER_CHECK = 1000;
+
+/** How long a scan passes the entries that deletes and moves leave in an index (knobs.rs: 4 minutes). */
+export const INDEX_RETENTION_MS = 4 * 60_000;
+/** Dead entries are forgotten by the minute that they died in: a quarter of the retention, so few are kept too long. */
+export const TOMBSTONE_GENERATION_MS = INDEX_RETENTION_MS / 4;
+/** Dead entries remembered for one index, about 100 bytes each; of more, the oldest minutes are forgotten first. */
+export const MAX_TOMBSTONES = 500_000;
 
 /** How long the write log is kept at least; the platform keeps between 30 s and 300 s. */
 export const LOG_RETENTION_MS = 30_000;

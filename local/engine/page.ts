@@ -8,6 +8,7 @@
 import { createHash } from "node:crypto";
 import { documentBytes } from "./documents.js";
 import type { Key } from "./keys.js";
+import { MAX_ROWS_PER_FETCH } from "./limits.js";
 import { queryRows, type QueryJson } from "./query.js";
 import type { Access, Doc, Namespace, Row, Transaction } from "./types.js";
 
@@ -70,6 +71,8 @@ async function readPage(
   const window = {
     ...(from.at === "row" && { after: from.key }),
     ...(to?.at === "row" && { until: to.key }),
+    expected: limits.pageSize,
+    perFetch: Math.max(1, Math.min(request.pageSize, MAX_ROWS_PER_FETCH)),
   };
   const rows = queryRows(transaction, namespace, request.query, access, window, (row) =>
     reading.add(row),

@@ -4,6 +4,7 @@
  */
 import type { JSONValue } from "convex/values";
 import { compileFilter, literalOf } from "./filter.js";
+import { ROWS_PER_FETCH } from "./limits.js";
 import type { Access, Doc, IndexRange, Namespace, Row, RowWindow, Transaction } from "./types.js";
 
 /** What `convex/server` sends with `queryStream` and `queryPage`. */
@@ -30,7 +31,7 @@ export async function* runQuery(
   query: QueryJson,
   access: Access = {},
 ): AsyncGenerator<Doc, void, void> {
-  const rows = transaction.rows(namespace, rangeOf(query, access));
+  const rows = transaction.rows(namespace, rangeOf(query, access), expectedBy(query));
   for await (const row of withOperators(rows, query.operators)) yield row.doc;
 }
 
@@ -46,7 +47,10 @@ export function queryRows(
   window: RowWindow,
   enough: (row: Row) => boolean,
 ): AsyncGenerator<Row, void, void> {
-  const rows = transaction.rows(namespace, rangeOf(query, access), window);
+  const rows = transaction.rows(namespace, rangeOf(query, access), {
+    ...window,
+    ...expectedBy(query, window),
+  });
   return withOperators(through(rows, enough), query.operators);
 }
 
@@ -68,6 +72,16 @@ function rangeOf({ source }: QueryJson, { system = false }: Access): IndexRange 
     value: literalOf(value),
   }));
   return { table, index, range, order, system };
+}
+
+/** A filter may let few pass, so behind one nobody can say how many rows are needed. */
+function expectedBy(
+  { operators: [first] }: QueryJson,
+  asked: Pick<RowWindow, "expected" | "perFetch"> = {},
+): Pick<RowWindow, "expected" | "perFetch"> {
+  if (first === undefined) return asked;
+  if ("limit" in first) return { expected: first.limit, perFetch: ROWS_PER_FETCH };
+  return { expected: Infinity, perFetch: ROWS_PER_FETCH };
 }
 
 function withOperators(

@@ -24,11 +24,10 @@ export const CATALOG_KEY: Key = "";
 
 export class IntervalReadSet implements ReadSet {
   readonly #indexes = new Map<IndexId, { set: IntervalSet; counted: boolean }>();
+  #intervals = 0;
 
   get intervals(): number {
-    let sum = 0;
-    for (const { set, counted } of this.#indexes.values()) if (counted) sum += set.size;
-    return sum;
+    return this.#intervals;
   }
 
   /** `counted` is false for system tables: they conflict as others do, and are free. */
@@ -38,7 +37,9 @@ export class IntervalReadSet implements ReadSet {
       entry = { set: new IntervalSet(), counted };
       this.#indexes.set(index, entry);
     }
+    const before = entry.set.size;
     entry.set.add(start, end);
+    if (entry.counted) this.#intervals += entry.set.size - before;
   }
 
   addCatalog(): void {

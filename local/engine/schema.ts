@@ -3,9 +3,9 @@
  * before that asks whether the rows that are there match.
  */
 import type { ValidatorJSON } from "convex/values";
-import { requireTableName } from "./access.js";
+import type { Limits } from "../limits.js";
+import { requireIdentifier, requireTableName } from "./access.js";
 import { ownFields } from "./documents.js";
-import { MAX_INDEXES, MAX_INDEX_FIELDS } from "./limits.js";
 import type { Snapshot } from "./snapshot.js";
 import { isBuiltIn, isSystemTable, withIndexes, type Table } from "./table.js";
 import type { Doc, IndexSpec, Namespace, TableSpec } from "./types.js";
@@ -17,8 +17,9 @@ export function changedTables(
   namespace: Namespace,
   specs: readonly TableSpec[],
   enforce: boolean,
+  limits: Limits,
 ): Table[] {
-  requireSpecs(specs);
+  requireSpecs(specs, limits);
   let next = snapshot;
   const changed: Table[] = [];
   for (const spec of [...specs, ...undeclared(snapshot, namespace, specs)]) {
@@ -28,6 +29,7 @@ export function changedTables(
     const wanted = withDocumentType(withIndexes(table, spec.indexes), documentType);
     if (known !== undefined && !differs(known, wanted)) continue;
     next = next.withTable(wanted);
+    if (known === undefined) requireRoom(next, limits);
     changed.push(wanted);
   }
   return changed;
@@ -82,12 +84,21 @@ function differs(known: Table, wanted: Table): boolean {
   );
 }
 
-function requireSpecs(specs: readonly TableSpec[]): void {
+/** `snapshot` has the table that was just made. */
+export function requireRoom(snapshot: Snapshot, { tables }: Limits): void {
+  if (snapshot.userTables <= tables) return;
+  throw new Error(
+    `TooManyTables: Number of tables cannot exceed ${tables}. Keep rows of several kinds in one table.`,
+  );
+}
+
+function requireSpecs(specs: readonly TableSpec[], limits: Limits): void {
   for (const { name, indexes } of specs) {
-    requireTableName(name);
-    if (indexes.length > MAX_INDEXES) {
+    requireTableName(name, limits);
+    if (indexes.length > limits.indexesPerTable) {
       throw new Error(
-        `Table "${name}" has ${indexes.length} indexes; ${MAX_INDEXES} are allowed. ` +
+        `TooManyIndexes: Table "${name}" cannot have more than ${limits.indexesPerTable} indexes, ` +
+          `and has ${indexes.length}. ` +
           `One index serves every query on a prefix of its fields.`,
       );
     }
@@ -96,20 +107,21 @@ function requireSpecs(specs: readonly TableSpec[]): void {
       if (names.has(index.name))
         throw new Error(`Table "${name}" has two indexes "${index.name}".`);
       names.add(index.name);
-      requireIndex(name, index);
+      requireIndex(name, index, limits);
     }
   }
 }
 
-function requireIndex(table: string, { name, fields }: IndexSpec): void {
+function requireIndex(table: string, { name, fields }: IndexSpec, limits: Limits): void {
+  requireIdentifier("index", name, limits);
   if (isBuiltIn(name)) {
     throw new Error(
       `Index ${table}.${name} has a name that every table's own index has. Rename it.`,
     );
   }
-  if (fields.length === 0 || fields.length > MAX_INDEX_FIELDS) {
+  if (fields.length === 0 || fields.length > limits.indexFields) {
     throw new Error(
-      `Index ${table}.${name} has ${fields.length} fields; an index has 1 to ${MAX_INDEX_FIELDS}. ` +
+      `Index ${table}.${name} has ${fields.length} fields; an index has 1 to ${limits.indexFields}. ` +
         `Declare it with more, or fewer, fields.`,
     );
   }

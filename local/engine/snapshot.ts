@@ -2,16 +2,29 @@
  * The whole database at one timestamp: namespaces, their tables, the tables' trees. Immutable, so that a transaction
  * keeps reading the one it began on while others are published.
  */
-import { FIRST_SYSTEM_TABLE_NUMBER, FIRST_USER_TABLE_NUMBER } from "./limits.js";
+import {
+  FIRST_SYSTEM_TABLE_NUMBER,
+  FIRST_USER_TABLE_NUMBER,
+  TOMBSTONE_GENERATION_MS,
+} from "./limits.js";
 import { decodeId } from "./ids.js";
-import { isSystemTable, newTable, withWrites, type Table, type Write } from "./table.js";
+import {
+  isSystemTable,
+  newTable,
+  withoutExpiredTombstones,
+  withWrites,
+  type Table,
+  type Write,
+} from "./table.js";
 import type { Namespace, Ts } from "./types.js";
+
+const SWEEP_NS = BigInt(TOMBSTONE_GENERATION_MS) * 1_000_000n;
 
 type TablesByName = ReadonlyMap<string, Table>;
 
 export class Snapshot {
   static empty(ts: Ts): Snapshot {
-    return new Snapshot(ts, new Map(), new Map());
+    return new Snapshot(ts, new Map(), new Map(), ts);
   }
 
   private constructor(
@@ -19,6 +32,8 @@ export class Snapshot {
     private readonly byName: ReadonlyMap<Namespace, TablesByName>,
     /** Table numbers are a namespace's own: the same number is another table elsewhere. */
     private readonly names: ReadonlyMap<Namespace, ReadonlyMap<number, string>>,
+    /** When tombstones were last looked through for those that nobody has to pass any more. */
+    private readonly sweptAt: Ts,
   ) {}
 
   table(namespace: Namespace, name: string): Table | undefined {
@@ -27,6 +42,15 @@ export class Snapshot {
 
   tables(namespace: Namespace): Iterable<Table> {
     return this.byName.get(namespace)?.values() ?? [];
+  }
+
+  /** Of all namespaces, without the system's. */
+  get userTables(): number {
+    let count = 0;
+    for (const tables of this.byName.values()) {
+      for (const name of tables.keys()) if (!isSystemTable(name)) count++;
+    }
+    return count;
   }
 
   /** The table whose number an id carries, whether or not there is such a document. */
@@ -50,17 +74,19 @@ export class Snapshot {
     const tables = new Map(this.byName.get(table.namespace)).set(table.name, table);
     const byName = new Map(this.byName).set(table.namespace, tables);
     const known = this.names.get(table.namespace);
-    if (known?.get(table.number) === table.name) return new Snapshot(this.ts, byName, this.names);
+    const { ts, sweptAt } = this;
+    if (known?.get(table.number) === table.name)
+      return new Snapshot(ts, byName, this.names, sweptAt);
     const names = new Map(known).set(table.number, table.name);
-    return new Snapshot(this.ts, byName, new Map(this.names).set(table.namespace, names));
+    return new Snapshot(ts, byName, new Map(this.names).set(table.namespace, names), sweptAt);
   }
 
   withTables(tables: readonly Table[]): Snapshot {
     return tables.reduce<Snapshot>((snapshot, table) => snapshot.withTable(table), this);
   }
 
-  /** Writes to tables that this snapshot has. */
-  withWrites(writes: readonly Write[]): Snapshot {
+  /** Writes to tables that this snapshot has; those of a commit with its timestamp. */
+  withWrites(writes: readonly Write[], ts?: Ts): Snapshot {
     const groups = new Map<Table, Write[]>();
     for (const write of writes) {
       const table = this.table(write.namespace, write.table);
@@ -69,10 +95,23 @@ export class Snapshot {
       if (group) group.push(write);
       else groups.set(table, [write]);
     }
-    return this.withTables([...groups].map(([table, group]) => withWrites(table, group)));
+    const written = this.withTables(
+      [...groups].map(([table, group]) => withWrites(table, group, ts)),
+    );
+    return ts === undefined || ts - this.sweptAt < SWEEP_NS ? written : written.swept(ts);
+  }
+
+  /** Tables that nobody writes any more would otherwise keep theirs for ever. */
+  private swept(now: Ts): Snapshot {
+    const tables = [...this.byName.values()].flatMap((byName) => [...byName.values()]);
+    const changed = tables
+      .map((table) => [table, withoutExpiredTombstones(table, now)] as const)
+      .flatMap(([before, after]) => (before === after ? [] : [after]));
+    const { ts, byName, names } = this.withTables(changed);
+    return new Snapshot(ts, byName, names, now);
   }
 
   at(ts: Ts): Snapshot {
-    return new Snapshot(ts, this.byName, this.names);
+    return new Snapshot(ts, this.byName, this.names, this.sweptAt);
   }
 }

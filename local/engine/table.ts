@@ -6,7 +6,8 @@ import type { Value, ValidatorJSON } from "convex/values";
 import { encodeValues, type Key } from "./keys.js";
 import { indexId, type IndexId } from "./readSet.js";
 import { emptyTree, type Tree } from "./tree.js";
-import type { Doc, IndexSpec, Namespace } from "./types.js";
+import { NO_TOMBSTONES, withDeaths, withoutExpired, type Tombstones } from "./tombstones.js";
+import type { Doc, IndexSpec, Namespace, Ts } from "./types.js";
 
 export interface Index {
   readonly id: IndexId;
@@ -16,6 +17,7 @@ export interface Index {
   /** An index that the schema declares: its keys' bytes are paid for. */
   readonly declared: boolean;
   readonly tree: Tree;
+  readonly tombstones: Tombstones;
 }
 
 export interface Table {
@@ -74,7 +76,8 @@ export function withIndexes(table: Table, specs: readonly IndexSpec[]): Table {
 function filledIndex(table: Table, name: string, columns: string[]): Index {
   const declared = !isBuiltIn(name);
   const id = indexId(table.namespace, table.name, name);
-  const index: Index = { id, name, columns, declared, tree: emptyTree() };
+  const tombstones = NO_TOMBSTONES;
+  const index: Index = { id, name, columns, declared, tree: emptyTree(), tombstones };
   for (const doc of table.indexes.get("by_id")?.tree.values() ?? []) {
     index.tree.set(keyOf(index, doc), doc);
   }
@@ -106,18 +109,41 @@ export function documentIn(table: Table, id: string): Doc | null {
   return table.indexes.get("by_id")?.tree.get(encodeValues([id])) ?? null;
 }
 
-/** The table after these writes. Trees are cloned once for all of them. */
-export function withWrites(table: Table, writes: readonly Write[]): Table {
+/**
+ * The table after these writes. Trees are cloned once for all of them. Only what is committed, at `ts`, leaves
+ * tombstones: what a transaction has moved on its own, nobody else has to pass.
+ */
+export function withWrites(table: Table, writes: readonly Write[], ts?: Ts): Table {
   const indexes = new Map<string, Index>();
   for (const [name, index] of table.indexes) {
     const tree = index.tree.clone();
+    const died: Key[] = [];
+    const revived: Key[] = [];
     for (const { before, after } of writes) {
       const oldKey = before && keyOf(index, before);
       const newKey = after && keyOf(index, after);
-      if (oldKey !== null && oldKey !== newKey) tree.delete(oldKey);
       if (after !== null) tree.set(newKey!, after);
+      if (oldKey === newKey) continue;
+      if (newKey !== null) revived.push(newKey);
+      if (oldKey === null) continue;
+      tree.delete(oldKey);
+      died.push(oldKey);
     }
-    indexes.set(name, { ...index, tree });
+    const tombstones =
+      ts === undefined ? index.tombstones : withDeaths(index.tombstones, died, revived, ts);
+    indexes.set(name, { ...index, tree, tombstones });
   }
   return { ...table, indexes };
+}
+
+/** The same table when none of its tombstones has expired. */
+export function withoutExpiredTombstones(table: Table, now: Ts): Table {
+  const kept = [...table.indexes.values()].map((index) => withoutExpired(index.tombstones, now));
+  if ([...table.indexes.values()].every(({ tombstones }, i) => tombstones === kept[i]))
+    return table;
+  const indexes = [...table.indexes].map(([name, index], i): [string, Index] => [
+    name,
+    { ...index, tombstones: kept[i]! },
+  ]);
+  return { ...table, indexes: new Map(indexes) };
 }

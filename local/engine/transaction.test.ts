@@ -256,10 +256,10 @@ describe("documents", () => {
     [{ $a: 1 }, /'\$'/],
     [{ a: { $b: 1 } }, /'\$'/],
     [{ a: "x".repeat(1 << 20) }, /too large/],
-    [{ a: Array.from({ length: 8193 }, () => 1) }, /8193 elements; 8192/],
+    [{ a: Array.from({ length: 8193 }, () => 1) }, /8193 > maximum length 8192/],
     [
       { a: Object.fromEntries(Array.from({ length: 1025 }, (_, i) => [`f${i}`, 1])) },
-      /1025 fields/,
+      /1025 > maximum number 1024/,
     ],
     [{ a: nested(20) }, /nested deeper than 16/],
   ])("outside the platform's limits are refused (%#)", async (fields, message) => {
@@ -271,23 +271,6 @@ describe("documents", () => {
     const { database, ids } = await withTable([1]);
     const doc = (await database.begin().get("", ids[0]!))!;
     expect(() => (doc["n"] = 2)).toThrow(TypeError);
-  });
-});
-
-describe("usage", () => {
-  test("counts documents and bytes: the document, and the keys of the declared indexes", async () => {
-    const { database, ids } = await withTable([1]);
-    const transaction = database.begin();
-    await transaction.get("", ids[0]!);
-    const point = transaction.usage;
-    expect(point).toMatchObject({ documentsRead: 1, rowsTouched: 1, documentsWritten: 0 });
-    await take(transaction, byN, 1);
-    expect(transaction.usage.bytesRead).toBeGreaterThan(2 * point.bytesRead);
-    await transaction.insert("", "t", { n: 2 });
-    expect(transaction.usage.bytesWritten).toBe(transaction.usage.bytesRead - point.bytesRead);
-    const { bytesWritten } = transaction.usage;
-    await transaction.delete("", ids[0]!);
-    expect(transaction.usage).toMatchObject({ documentsWritten: 2, bytesWritten });
   });
 });
 

@@ -5,27 +5,32 @@
  * outcome when the function is done.
  */
 import type { Environment } from "../environment.js";
+import { LimitError } from "../limitErrors.js";
+import { PLATFORM_LIMITS, type Limits, type TransactionLimits } from "../limits.js";
 import { requireAccess, requireTable, requireTableName } from "./access.js";
 import { CreationClock } from "./creationClock.js";
 import {
   documentBytes,
   makeDocument,
   patched,
+  requireDocumentBytes,
   requireSchema,
   sameDocument,
   type Fields,
 } from "./documents.js";
 import { decodeId, newId } from "./ids.js";
-import { encodeValues, justAfter, type Key } from "./keys.js";
-import { ROWS_PER_FETCH } from "./limits.js";
+import { Fetcher } from "./fetcher.js";
+import { encodeValues, justAfter } from "./keys.js";
 import { intervalOf, narrowed, type KeyInterval } from "./range.js";
 import { IntervalReadSet } from "./readSet.js";
+import { requireRoom } from "./schema.js";
 import type { Snapshot } from "./snapshot.js";
 import { documentIn, isBuiltIn, isSystemTable, type Index, type Table } from "./table.js";
-import { UsageMeter } from "./usage.js";
+import { UsageMeter, type ReadTally } from "./usage.js";
 import { Workspace, type Outcome } from "./workspace.js";
 import type {
   Access,
+  Cost,
   Doc,
   IndexRange,
   Namespace,
@@ -39,16 +44,23 @@ import type {
 
 export class EngineTransaction implements Transaction {
   readonly reads = new IntervalReadSet();
+  limits: Readonly<TransactionLimits>;
   readonly #workspace: Workspace;
   readonly #creation: CreationClock;
-  readonly #meter = new UsageMeter();
+  readonly #meter: UsageMeter;
+  readonly #readOnly: boolean;
   #validated = false;
 
+  /** `of` is the transaction that a stale snapshot is for: its limits hold, and what is read is on its account. */
   constructor(
     private readonly env: Environment,
     private readonly snapshot: Snapshot,
-    private readonly readOnly = false,
+    readonly global: Readonly<Limits> = PLATFORM_LIMITS,
+    of?: { limits: Readonly<TransactionLimits>; tally: ReadTally },
   ) {
+    this.limits = of?.limits ?? global;
+    this.#readOnly = of !== undefined;
+    this.#meter = new UsageMeter(global, of?.tally);
     this.#workspace = new Workspace(snapshot);
     this.#creation = new CreationClock(env, snapshot.ts);
   }
@@ -59,6 +71,10 @@ export class EngineTransaction implements Transaction {
 
   get usage(): Usage {
     return this.#meter.totals(this.reads.intervals);
+  }
+
+  cost(outcome: "committed" | "dropped"): Cost {
+    return this.#meter.cost(this.#view, outcome === "committed" ? this.outcome().writes : []);
   }
 
   get hasWrites(): boolean {
@@ -79,11 +95,11 @@ export class EngineTransaction implements Transaction {
     id: string,
     options: Access & { table?: string } = {},
   ): Promise<Doc | null> {
-    await this.env.pause();
     const table = this.#tableOfId("db.get", namespace, id, options.table);
-    if (table === undefined) return null;
-    requireAccess(table.name, options, "read");
-    return this.#read(table, id);
+    if (table !== undefined) requireAccess(table.name, options, "read");
+    const doc = table === undefined ? null : this.#read(table, id);
+    await this.#spendOn(doc);
+    return doc;
   }
 
   async insert(
@@ -92,14 +108,14 @@ export class EngineTransaction implements Transaction {
     value: Fields,
     access: Access = {},
   ): Promise<string> {
-    await this.env.pause();
-    requireTableName(tableName);
+    requireTableName(tableName, this.global);
     requireAccess(tableName, access, "write");
     this.reads.addCatalog();
-    const table =
-      this.#view.table(namespace, tableName) ?? this.#workspace.createTable(namespace, tableName);
+    const table = this.#view.table(namespace, tableName) ?? this.#newTable(namespace, tableName);
     const id = newId(this.env, table.number);
-    this.#write(table, null, makeDocument(id, this.#creation.next(), value));
+    const doc = makeDocument(id, this.#creation.next(), value, this.#shapeOf(table));
+    const bytes = this.#write(table, null, doc);
+    await this.env.spend({ kind: "write", bytes });
     return id;
   }
 
@@ -129,14 +145,15 @@ export class EngineTransaction implements Transaction {
     tableName?: string,
     access: Access = {},
   ): Promise<Doc> {
-    await this.env.pause();
     const table = this.#tableOfId("db.delete", namespace, id, tableName);
     if (table !== undefined) requireAccess(table.name, access, "write");
     const before = table === undefined ? null : this.#read(table, id);
     if (table === undefined || before === null) {
       throw new Error(`Delete on nonexistent document ID ${id}`);
     }
-    this.#write(table, before, null);
+    const bytes = this.#write(table, before, null);
+    await this.#spendOn(before);
+    await this.env.spend({ kind: "write", bytes });
     return before;
   }
 
@@ -147,28 +164,31 @@ export class EngineTransaction implements Transaction {
   /**
    * Each step looks at the transaction's view anew, so rows written meanwhile ahead of the stream are met. After the
    * nth row the read set holds the range up to that row and nothing beyond: whoever takes n rows and stops does not
-   * depend on what follows them.
+   * depend on what follows them. Rows that were fetched and not asked for are neither recorded nor counted.
    */
   async *rows(
     namespace: Namespace,
     range: IndexRange,
     window: RowWindow = {},
   ): AsyncGenerator<Row, void, void> {
-    await this.env.pause();
     requireAccess(range.table, range, "read");
     const start = this.#index(namespace, range);
-    if (start === null) return;
+    if (start === null) return this.#spendOn(null);
     const ascending = range.order === "asc";
     let left = narrowed(intervalOf(start.table, start.index, range.range), range.order, window);
     const whole = left;
-    for (let count = 1; ; count++) {
+    const fetcher = new Fetcher(this.env, ascending, this.#meter.tally, window);
+    for (;;) {
       // A savepoint that was rolled back may have taken the table away.
-      const { table, index } = this.#index(namespace, range) ?? start;
-      const row = firstRow(index, left, ascending);
-      if (row === null) {
+      const current = () => this.#index(namespace, range) ?? start;
+      const found = await fetcher.next(() => current().index, left);
+      const { table, index } = current();
+      if (found === null) {
         this.#depend(table, index, whole);
         return;
       }
+      const { row, bytes } = found;
+      this.#meter.read(table, index, row.doc, this.limits, bytes);
       left = ascending
         ? { start: justAfter(row.key), end: left.end }
         : { start: left.start, end: row.key };
@@ -177,9 +197,7 @@ export class EngineTransaction implements Transaction {
         index,
         ascending ? { start: whole.start, end: left.start } : { start: left.end, end: whole.end },
       );
-      this.#meter.read(table, index, row.doc);
       yield row;
-      if (count % ROWS_PER_FETCH === 0) await this.env.pause();
     }
   }
 
@@ -196,7 +214,9 @@ export class EngineTransaction implements Transaction {
   }
 
   staleSnapshot(): EngineTransaction {
-    return new EngineTransaction(this.env, this.snapshot, true);
+    const { limits } = this;
+    const { tally } = this.#meter;
+    return new EngineTransaction(this.env, this.snapshot, this.global, { limits, tally });
   }
 
   afterCommit(run: (ts: Ts) => void): void {
@@ -220,17 +240,38 @@ export class EngineTransaction implements Transaction {
     access: Access,
     change: (doc: Doc) => Fields,
   ): Promise<Doc> {
-    await this.env.pause();
     const table = this.#tableOfId(operation, namespace, id, tableName);
     if (table !== undefined) requireAccess(table.name, access, "write");
     const before = table === undefined ? null : this.#read(table, id);
     if (table === undefined || before === null) {
       throw new Error(`Update on nonexistent document ID ${id}`);
     }
-    const after = makeDocument(id, before._creationTime, change(before));
-    if (sameDocument(before, after)) return before;
-    this.#write(table, before, after);
-    return after;
+    const after = makeDocument(id, before._creationTime, change(before), this.#shapeOf(table));
+    const isChange = !sameDocument(before, after);
+    // In one go with the read: nothing of the same transaction comes between.
+    const bytes = isChange ? this.#write(table, before, after) : 0;
+    await this.#spendOn(before);
+    if (isChange) await this.env.spend({ kind: "write", bytes });
+    return isChange ? after : before;
+  }
+
+  #newTable(namespace: Namespace, name: string): Table {
+    const table = this.#workspace.createTable(namespace, name);
+    requireRoom(this.#view, this.global);
+    return table;
+  }
+
+  /** The system's rows hold arguments, which are as deep as whatever travels, inside of what describes them. */
+  #shapeOf(table: Table): Limits {
+    if (!isSystemTable(table.name)) return this.global;
+    return { ...this.global, documentNesting: this.global.valueNesting + 2 };
+  }
+
+  /** What it takes to read one document, or to find that there is none. */
+  #spendOn(doc: Doc | null): Promise<void> {
+    const found =
+      doc === null ? { documents: 0, bytes: 0 } : { documents: 1, bytes: documentBytes(doc) };
+    return this.env.spend({ kind: "read", ...found, tombstones: 0, wanted: 1 });
   }
 
   #tableOfId(
@@ -256,22 +297,25 @@ export class EngineTransaction implements Transaction {
     const key = encodeValues([id]);
     this.#depend(table, table.indexes.get("by_id")!, { start: key, end: justAfter(key) });
     const doc = documentIn(table, id);
-    if (doc !== null) this.#meter.read(table, undefined, doc);
+    if (doc !== null) this.#meter.read(table, undefined, doc, this.limits);
     return doc;
   }
 
-  #write(table: Table, before: Doc | null, after: Doc | null): void {
-    if (this.readOnly) {
+  /** The bytes that it writes. */
+  #write(table: Table, before: Doc | null, after: Doc | null): number {
+    if (this.#readOnly) {
       throw new Error("A stale snapshot is read-only: write in the mutation that asked for it.");
     }
+    const bytes = after === null ? 0 : documentBytes(after);
     if (after !== null) {
-      documentBytes(after);
+      if (!isSystemTable(table.name)) requireDocumentBytes(bytes, this.global);
       requireSchema(table.name, table.documentType, after, (id) =>
         this.tableOf(table.namespace, id),
       );
     }
+    this.#meter.writing(table, bytes, this.limits);
     this.#workspace.write(table, (after ?? before)!._id, before, after);
-    this.#meter.written(table, after);
+    return bytes;
   }
 
   /** `null` when the table is not there: such a table is empty, but has no indexes of its own to name. */
@@ -286,13 +330,8 @@ export class EngineTransaction implements Transaction {
 
   #depend(table: Table, index: Index, { start, end }: KeyInterval): void {
     this.reads.add(index.id, start, end, !isSystemTable(table.name));
+    if (this.reads.intervals > this.limits.databaseQueries) {
+      throw new LimitError("databaseQueries", this.limits, this.global);
+    }
   }
-}
-
-function firstRow(index: Index, { start, end }: KeyInterval, ascending: boolean): Row | null {
-  const pair: [Key, Doc] | undefined = ascending
-    ? index.tree.getPairOrNextHigher(start)
-    : index.tree.nextLowerPair(end);
-  if (pair === undefined || pair[0] < start || pair[0] >= end) return null;
-  return { key: pair[0], doc: pair[1] };
 }

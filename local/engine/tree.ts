@@ -1,5 +1,5 @@
 /**
- * The one kind of ordered map that the engine stores rows in: a persistent B+ tree from keys to documents.
+ * The one kind of ordered map that the engine stores anything in: a persistent B+ tree by key.
  *
  * `clone()` costs nothing until one side is written, so a snapshot is a set of trees that nobody writes any more.
  */
@@ -8,7 +8,9 @@ import * as imported from "sorted-btree";
 import type { Key } from "./keys.js";
 import type { Doc } from "./types.js";
 
-export type Tree = BTree<Key, Doc>;
+export type OrderedMap<V> = BTree<Key, V>;
+/** Rows of an index. */
+export type Tree = OrderedMap<Doc>;
 
 // The package is CommonJS. Node's loader gives its exports as `default`, bundlers give the class itself.
 const outer: unknown = imported.default;
@@ -21,6 +23,6 @@ function compareKeys(a: Key, b: Key): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-export function emptyTree(): Tree {
-  return new BTreeClass<Key, Doc>(undefined, compareKeys);
+export function emptyTree<V = Doc>(): OrderedMap<V> {
+  return new BTreeClass<Key, V>(undefined, compareKeys);
 }

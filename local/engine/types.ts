@@ -5,6 +5,7 @@
  * The facts about the platform that it reproduces are the titles of its tests.
  */
 import type { Value } from "convex/values";
+import type { Limits, TransactionLimits } from "../limits.js";
 import type { Store } from "./store.js";
 
 /** Where a component instance's tables live: `""` for the app, `"conveyor"`, `"conveyor/child"`. */
@@ -43,6 +44,8 @@ export interface DatabaseOptions {
   publishLatencyMs?: number;
   /** Where commits are kept before they are published: for `openDatabase`, which begins with what is there. */
   store?: Store;
+  /** Instead of the platform's. */
+  limits?: Partial<Limits>;
   /** For tests that show that a broken engine is caught: commits are not validated. */
   skipValidation?: boolean;
 }
@@ -50,6 +53,7 @@ export interface DatabaseOptions {
 export interface Database {
   /** The latest published timestamp. */
   readonly latestTs: Ts;
+  readonly limits: Readonly<Limits>;
   /** Begins a transaction on the latest published snapshot. */
   begin(): Transaction;
   /**
@@ -111,7 +115,7 @@ export interface ReadSet {
   union(other: ReadSet): ReadSet;
 }
 
-/** What a transaction has cost so far. */
+/** What a transaction has used of its limits so far. */
 export interface Usage {
   documentsRead: number;
   bytesRead: number;
@@ -120,6 +124,23 @@ export interface Usage {
   /** Rows of an index that were visited to answer, filtered ones included. */
   rowsTouched: number;
   databaseQueries: number;
+}
+
+/** Documents, and bytes with those of the declared indexes' keys: as the platform bills them. */
+export interface Io {
+  documentsRead: number;
+  bytesRead: number;
+  documentsWritten: number;
+  bytesWritten: number;
+}
+
+/** What a transaction has cost the store. */
+export interface Cost {
+  user: Io;
+  /** Of tables whose names begin with `_`, which the platform does not bill as the app's. */
+  system: Io;
+  /** Dead index entries that its scans passed. */
+  tombstones: number;
 }
 
 export type RangeBound =
@@ -154,6 +175,10 @@ export interface Row {
 export interface RowWindow {
   after?: string;
   until?: string;
+  /** The most rows that the reader will take, where it knows: so many and no more are fetched. */
+  expected?: number;
+  /** The most rows that one fetch takes. Defaults to the platform's 100. */
+  perFetch?: number;
 }
 
 /**
@@ -164,6 +189,15 @@ export interface Transaction {
   readonly beginTs: Ts;
   readonly reads: ReadSet;
   readonly usage: Usage;
+  /**
+   * What `usage` may reach, of what the engine counts; a call that goes over throws a `LimitError`. A nested call may be
+   * given less: whoever lowers them puts them back.
+   */
+  limits: Readonly<TransactionLimits>;
+  /** The platform's, or those that its database was made with. */
+  readonly global: Readonly<Limits>;
+  /** Writes count as committed ones, or not at all. Reads on stale snapshots are among its reads. */
+  cost(outcome: "committed" | "dropped"): Cost;
   /** Whether there is anything to commit. */
   readonly hasWrites: boolean;
   /** From now on its reads are validated when it commits, whether it has written or not. */

@@ -1,10 +1,21 @@
 /**
- * What a transaction has cost so far, counted as the platform bills it: documents and the bytes of the declared
- * indexes' keys that led to them or were written with them. System tables cost nothing.
+ * What a transaction has used so far. It counts two things apart, as the platform does: what is limited, the documents
+ * that the function's own calls read and wrote; and what is billed, documents with the keys of the declared indexes that
+ * led to them, those read on a stale snapshot included. System tables count in neither, but by themselves.
  */
+import { LimitError, SystemLimitError } from "../limitErrors.js";
+import type { Limits, TransactionLimits } from "../limits.js";
 import { documentBytes, keyBytes } from "./documents.js";
-import { fieldOf, isSystemTable, type Index, type Table } from "./table.js";
-import type { Doc, Usage } from "./types.js";
+import { fieldOf, isSystemTable, type Index, type Table, type Write } from "./table.js";
+import type { Cost, Doc, Io, Usage } from "./types.js";
+import type { Snapshot } from "./snapshot.js";
+
+/** What is read on behalf of one transaction, shared with its stale snapshots. */
+export class ReadTally {
+  readonly user = { documents: 0, bytes: 0 };
+  readonly system = { documents: 0, bytes: 0 };
+  tombstones = 0;
+}
 
 export class UsageMeter {
   #documentsRead = 0;
@@ -12,6 +23,12 @@ export class UsageMeter {
   #documentsWritten = 0;
   #bytesWritten = 0;
   #rowsTouched = 0;
+  readonly #system = { documents: 0, bytes: 0 };
+
+  constructor(
+    private readonly global: Readonly<Limits>,
+    readonly tally = new ReadTally(),
+  ) {}
 
   totals(databaseQueries: number): Usage {
     return {
@@ -24,22 +41,85 @@ export class UsageMeter {
     };
   }
 
-  read(table: Table, index: Index | undefined, doc: Doc): void {
-    if (isSystemTable(table.name)) return;
+  /** Counted first and refused then, so that whoever catches the refusal has used what it tried. */
+  read(
+    table: Table,
+    index: Index | undefined,
+    doc: Doc,
+    limits: TransactionLimits,
+    bytes = documentBytes(doc),
+  ): void {
+    const isSystem = isSystemTable(table.name);
+    const tally = isSystem ? this.tally.system : this.tally.user;
+    tally.documents++;
+    tally.bytes += bytes + (index === undefined ? 0 : indexBytes(index, doc));
+    if (isSystem) return;
     this.#rowsTouched++;
     this.#documentsRead++;
-    this.#bytesRead += documentBytes(doc) + (index === undefined ? 0 : indexBytes(index, doc));
+    this.#bytesRead += bytes;
+    if (this.#documentsRead > limits.documentsRead) {
+      throw new LimitError("documentsRead", limits, this.global);
+    }
+    if (this.#bytesRead > limits.bytesRead) throw new LimitError("bytesRead", limits, this.global);
   }
 
-  /** A write costs its document and its key in every declared index, moved or not; a deletion no bytes. */
-  written(table: Table, after: Doc | null): void {
-    if (isSystemTable(table.name)) return;
+  /** Called before the write happens, which it prevents by throwing. A deletion has no bytes. */
+  writing(table: Table, bytes: number, limits: TransactionLimits): void {
+    if (isSystemTable(table.name)) return this.#writingSystem(bytes);
     this.#documentsWritten++;
-    if (after === null) return;
-    this.#bytesWritten += documentBytes(after);
-    for (const index of table.indexes.values()) this.#bytesWritten += indexBytes(index, after);
+    this.#bytesWritten += bytes;
+    if (this.#documentsWritten > limits.documentsWritten) {
+      throw new LimitError("documentsWritten", limits, this.global);
+    }
+    if (this.#bytesWritten > limits.bytesWritten) {
+      throw new LimitError("bytesWritten", limits, this.global);
+    }
+  }
+
+  #writingSystem(bytes: number): void {
+    const system = this.#system;
+    system.documents++;
+    system.bytes += bytes;
+    const { systemDocumentsWritten, systemBytesWritten } = this.global;
+    if (system.documents > systemDocumentsWritten) {
+      throw new SystemLimitError(
+        `Too many system document writes in a single transaction: ${system.documents}`,
+      );
+    }
+    if (system.bytes > systemBytesWritten) {
+      throw new SystemLimitError(
+        `Too many bytes written in system tables in a single transaction: ${system.bytes}`,
+      );
+    }
+  }
+
+  /** `view` knows the tables of `writes`, which are what was committed: nothing, when nothing was. */
+  cost(view: Snapshot, writes: readonly Write[]): Cost {
+    const { user, system, tombstones } = this.tally;
+    const cost: Cost = {
+      user: { ...NOTHING, documentsRead: user.documents, bytesRead: user.bytes },
+      system: { ...NOTHING, documentsRead: system.documents, bytesRead: system.bytes },
+      tombstones,
+    };
+    for (const { namespace, table: name, after } of writes) {
+      const io = isSystemTable(name) ? cost.system : cost.user;
+      io.documentsWritten++;
+      if (after === null) continue;
+      io.bytesWritten += documentBytes(after);
+      for (const index of view.table(namespace, name)?.indexes.values() ?? []) {
+        io.bytesWritten += indexBytes(index, after);
+      }
+    }
+    return cost;
   }
 }
+
+export const NOTHING: Readonly<Io> = {
+  documentsRead: 0,
+  bytesRead: 0,
+  documentsWritten: 0,
+  bytesWritten: 0,
+};
 
 function indexBytes(index: Index, doc: Doc): number {
   return index.declared ? keyBytes(index.columns.map((column) => fieldOf(doc, column))) : 0;

@@ -7,12 +7,13 @@ import { ActionHost } from "./actionHost.js";
 import { actionSyscalls, type Calls } from "./actionSyscalls.js";
 import { FunctionError } from "./errors.js";
 import { invoke } from "./invoke.js";
-import { requireTarget, type Target } from "./lookup.js";
+import { withinLogLimit } from "./logLimit.js";
+import { requireTarget, runsInNode, type Target } from "./lookup.js";
 import { commonMetadata } from "./metadataSyscalls.js";
 import { completionOf, resultOf } from "./outcomes.js";
 import type { Request, Services } from "./scope.js";
 import type { FunctionAddress, FunctionResult, LogLine } from "./types.js";
-import { checkArguments, checkReturns } from "./values.js";
+import { checkArguments, checkReturns, requireResult } from "./values.js";
 
 export interface ActionCall {
   address: FunctionAddress;
@@ -31,8 +32,10 @@ export async function runAction(
   const complete = completionOf(services, address, "Action", request.requestId, scheduled);
   const logs: LogLine[] = [];
   const write = (line: LogLine) => {
-    logs.push(line);
-    events.log(line);
+    const kept = withinLogLimit(line, logs.length, database.limits.logLines);
+    if (kept === null) return;
+    logs.push(kept);
+    events.log(kept);
   };
   try {
     const result = await resultOf(async () => {
@@ -50,6 +53,7 @@ export async function runAction(
       const value = await pool.run(() => runInTime(services, target, host, args, request), {
         patient: scheduled,
       });
+      requireResult(target, value, database.begin());
       checkReturns(target, value, database.begin());
       return value;
     }, logs);
@@ -87,8 +91,4 @@ function timedOut({ address }: Target, node: boolean, limitMs: number): Function
       ? `Action \`${address.path}\` execution timed out (maximum duration ${seconds})`
       : `Function execution timed out (maximum duration: ${seconds})`,
   );
-}
-
-function runsInNode({ instance, module }: Target): boolean {
-  return instance.definition.modules.get(module)?.environment === "node";
 }

@@ -3,6 +3,7 @@ import { convexToJson, type JSONValue } from "convex/values";
 import { queryPage, type PageRequest } from "../engine/page.js";
 import { runQuery, type QueryJson } from "../engine/query.js";
 import type { Doc } from "../engine/types.js";
+import type { Limits } from "../limits.js";
 import { FunctionError } from "./errors.js";
 import { publicRow, VISIBLE_SYSTEM_TABLES } from "./scheduledTable.js";
 import type { Execution } from "./scope.js";
@@ -29,10 +30,23 @@ export function databaseReads({ scope, target }: Execution): {
     for await (const doc of runQuery(tx, namespace, query, access)) yield toJson(doc, access);
   }
 
+  async function next(queryId: number): Promise<IteratorResult<JSONValue, void>> {
+    const open = streams.get(queryId);
+    if (open === undefined) throw new Error(`Query ${queryId} is closed.`);
+    try {
+      return await open.next();
+    } catch (error) {
+      // It would say that it is at its end, and who caught this could take what it has for everything.
+      streams.delete(queryId);
+      throw error;
+    }
+  }
+
   return {
     sync: {
       "1.0/queryStream": ({ query }: { query: QueryJson }) => {
         accessOf(query);
+        requireOperators(query, tx.global);
         streams.set(++lastStream, stream(query));
         return { queryId: lastStream };
       },
@@ -57,14 +71,15 @@ export function databaseReads({ scope, target }: Execution): {
         return doc === null ? null : toJson(doc, { table: found ?? "", system });
       },
       "1.0/queryStreamNext": async ({ queryId }: { queryId: number }) => {
-        const next = await streams.get(queryId)?.next();
-        if (next === undefined) throw new Error(`Query ${queryId} is closed.`);
-        return next.done ? { value: null, done: true } : { value: next.value, done: false };
+        const { done, value } = await next(queryId);
+        return done ? { value: null, done: true } : { value: value, done: false };
       },
       "1.0/queryPage": async (request: PageRequest) => {
         requirePagination(namespace, paginated);
-        paginated = true;
+        requirePage(request, tx.global);
         const access = accessOf(request.query);
+        requireOperators(request.query, tx.global);
+        paginated = true;
         const page = await queryPage(tx, namespace, request, access);
         return { ...page, page: page.page.map((doc) => toJson(doc, access)) };
       },
@@ -126,6 +141,34 @@ function requireVisible(table: string): void {
   throw new FunctionError(
     `There is no system table "${table}". db.system has: ${[...VISIBLE_SYSTEM_TABLES].join(", ")}.`,
   );
+}
+
+function requireOperators({ operators }: QueryJson, { queryOperators }: Limits): void {
+  if (operators.length <= queryOperators) return;
+  throw new FunctionError(
+    `Query has too many operators: ${operators.length} (limit: ${queryOperators}). ` +
+      `Put the conditions into one filter, or into an index range.`,
+  );
+}
+
+/** The platform's codes and words (async_syscall.rs). */
+function requirePage(request: PageRequest, { pageSize: most }: Limits): void {
+  const { pageSize, maximumRowsRead, maximumBytesRead } = request;
+  if (pageSize === 0) {
+    throw new FunctionError(
+      "NoDocumentsForPagination: Must request at least 1 document while paginating. Raise numItems.",
+    );
+  }
+  if (pageSize > most) {
+    throw new FunctionError(
+      `PageSizeTooLarge: Requested too many items: ${pageSize} (limit: ${most}). Ask for smaller pages.`,
+    );
+  }
+  if (maximumRowsRead === 0 || maximumBytesRead === 0) {
+    throw new FunctionError(
+      "InvalidPaginationLimit: maximumRowsRead and maximumBytesRead must be greater than 0. Leave them out, or raise them.",
+    );
+  }
 }
 
 function requirePagination(namespace: string, paginated: boolean): void {

@@ -1,24 +1,9 @@
-/** Every number that bounds functions and the scheduler, with where it comes from. The engine's are in its own file. */
+/**
+ * Every number by which functions and the scheduler work, with where it comes from. What an app may do is in
+ * `local/limits.ts`.
+ */
 
-const MIB = 1 << 20;
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** How deep calls may nest inside one transaction. The platform's. */
-export const MAX_CALL_DEPTH = 8;
-
-/** What one transaction may do in all. The platform's; told by `getTransactionMetrics`, enforced for scheduling. */
-export const TRANSACTION_LIMITS = {
-  bytesRead: 16 * MIB,
-  bytesWritten: 16 * MIB,
-  databaseQueries: 4096,
-  documentsRead: 32_000,
-  documentsWritten: 16_000,
-  functionsScheduled: 1000,
-  scheduledFunctionArgsBytes: 16 * MIB,
-} as const;
-
-/** Functions may be scheduled this far from now, both ways. The platform's: five years of 366 days. */
-export const MAX_SCHEDULE_DISTANCE_MS = 5 * 366 * DAY_MS;
 
 /** How long the row of a finished scheduled function is kept. The platform's. */
 export const SCHEDULED_RETENTION_MS = 7 * DAY_MS;

@@ -79,3 +79,7 @@ function notFound(deployment: Deployment, address: FunctionAddress, publicOnly: 
     : `No component is mounted there: is \`app.use(...)\` missing in convex.config.ts?`;
   return `Could not find ${what} for '${canonicalPath(address.path)}'${where}. ${hint}`;
 }
+
+export function runsInNode({ instance, module }: Target): boolean {
+  return instance.definition.modules.get(module)?.environment === "node";
+}

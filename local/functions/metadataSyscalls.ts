@@ -1,7 +1,6 @@
 /** What functions can learn about themselves: `ctx.meta`, `ctx.auth`, and handles of functions. */
 import type { JSONValue } from "convex/values";
 import { usedBy } from "./budget.js";
-import { TRANSACTION_LIMITS } from "./limits.js";
 import type { Target } from "./lookup.js";
 import { handleOf, resolveReference, type Reference } from "./references.js";
 import type { Request, Services, TransactionScope } from "./scope.js";
@@ -44,15 +43,15 @@ export function commonMetadata(
   };
 }
 
-/** For queries and mutations: what the transaction has used, and what is left. */
+/** For queries and mutations: what the transaction has used, and what is left of what this call was given. */
 export function transactionMetrics(scope: TransactionScope): AsyncSyscalls {
   return {
     "1.0/getTransactionMetrics": async () => {
-      const used = usedBy(scope);
       const metrics: Record<string, JSONValue> = { ...NO_FILES };
-      for (const [name, limit] of Object.entries(TRANSACTION_LIMITS)) {
-        const spent = used[name as keyof typeof used];
-        metrics[name] = { used: spent, remaining: Math.max(0, limit - spent) };
+      const { limits } = scope.tx;
+      for (const [name, used] of Object.entries(usedBy(scope))) {
+        // Below zero once a limit was hit and the function went on: what went over is counted.
+        metrics[name] = { used, remaining: limits[name as keyof typeof limits] - used };
       }
       return metrics;
     },

@@ -105,11 +105,7 @@ function attempt(
   return resultOf(async () => {
     const target = requireTarget(scope.deployment, address, { type: "Mutation", publicOnly });
     const random = seededRandom(env.randomBytes(SEED_BYTES));
-    const value = await runInTransaction(
-      services,
-      { scope, target, random, depth: 0, ceilings: {} },
-      args,
-    );
+    const value = await runInTransaction(services, { scope, target, random, depth: 0 }, args);
     checkReturns(target, value, tx);
     return value;
   }, logs);

@@ -3,9 +3,8 @@
  * the caller's transaction.
  */
 import type { JSONValue } from "convex/values";
-import { ceilingsOf } from "./budget.js";
+import { withBudget } from "./budget.js";
 import { FunctionError } from "./errors.js";
-import { MAX_CALL_DEPTH } from "./limits.js";
 import { seededRandom, SEED_BYTES } from "./random.js";
 import { resolveReference, type Reference } from "./references.js";
 import type { Execution, Services } from "./scope.js";
@@ -25,36 +24,42 @@ export function nestedCalls(services: Services, caller: Execution, run: Run): As
     "1.0/runUdf": ({ udfType, args, transactionLimits: limits, ...reference }: RunArgs) => {
       switch (udfType) {
         case "query":
-          return runQuery(services, callee(caller, reference, "Query", limits), args, run);
+          return limited(callee(caller, reference, "Query"), limits, (execution) =>
+            runQuery(services, execution, args, run),
+          );
         case "snapshotQuery":
-          return runQuery(
-            services,
-            onSnapshot(callee(caller, reference, "Query"), limits),
-            args,
-            run,
+          return limited(onSnapshot(callee(caller, reference, "Query")), limits, (execution) =>
+            runQuery(services, execution, args, run),
           );
         case "mutation":
-          return runMutation(services, callee(caller, reference, "Mutation", limits), args, run);
+          return limited(callee(caller, reference, "Mutation"), limits, (execution) =>
+            runMutation(services, execution, args, run),
+          );
       }
     },
   };
 }
 
-function callee(
-  caller: Execution,
-  reference: Reference,
-  type: "Query" | "Mutation",
-  limits?: Record<string, number>,
-): Execution {
+/** System calls of a transaction run one after the other, so nobody else meets the callee's limits. */
+function limited<T>(
+  execution: Execution,
+  limits: Record<string, number> | undefined,
+  run: (execution: Execution) => Promise<T>,
+): Promise<T> {
+  return withBudget(execution.scope, limits, () => run(execution));
+}
+
+function callee(caller: Execution, reference: Reference, type: "Query" | "Mutation"): Execution {
   const { scope, target, depth } = caller;
   if (type === "Mutation" && target.analyzed.udfType !== "Mutation") {
     throw new FunctionError(
       `'${target.address.path}' is a query and cannot run a mutation. Make it a mutation.`,
     );
   }
-  if (depth + 1 > MAX_CALL_DEPTH) {
+  const { callDepth } = scope.tx.global;
+  if (depth + 1 > callDepth) {
     throw new FunctionError(
-      `Cross component call depth limit exceeded. Limit is ${MAX_CALL_DEPTH} nested calls: call less deep, or do ` +
+      `Cross component call depth limit exceeded. Limit is ${callDepth} nested calls: call less deep, or do ` +
         `the work in one function.`,
     );
   }
@@ -65,7 +70,6 @@ function callee(
     random: seededRandom(caller.random.bytes(SEED_BYTES)),
     depth: depth + 1,
     ...(caller.isolate === undefined ? {} : { isolate: caller.isolate }),
-    ceilings: ceilingsOf(scope, caller.ceilings, limits),
   };
 }
 
@@ -82,11 +86,11 @@ async function runQuery(
 
 /**
  * The caller's snapshot without the caller's writes; what it reads, nobody depends on. A hint, never a proof. It counts
- * from zero, so it has limits of its own.
+ * from zero, up to where its caller may count.
  */
-function onSnapshot(execution: Execution, limits?: Record<string, number>): Execution {
+function onSnapshot(execution: Execution): Execution {
   const scope = { ...execution.scope, tx: execution.scope.tx.staleSnapshot() };
-  return { ...execution, scope, ceilings: ceilingsOf(scope, {}, limits) };
+  return { ...execution, scope };
 }
 
 /**

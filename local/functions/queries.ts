@@ -104,11 +104,7 @@ async function read(
   };
   const random = seededRandom(env.randomBytes(SEED_BYTES));
   const result = await resultOf(async () => {
-    const value = await runInTransaction(
-      services,
-      { scope, target, random, depth: 0, ceilings: {} },
-      args,
-    );
+    const value = await runInTransaction(services, { scope, target, random, depth: 0 }, args);
     checkReturns(target, value, tx);
     if (holdsCommitTs(value)) throw new FunctionError("A query cannot return db.vars.commitTs.");
     return value;

@@ -1,13 +1,14 @@
 /** `ctx.scheduler` in mutations: part of the transaction, undone with it. */
 import type { JSONValue } from "convex/values";
 import type { Transaction } from "../engine/types.js";
+import { countScheduled } from "./budget.js";
 import { FunctionError } from "./errors.js";
-import { MAX_SCHEDULE_DISTANCE_MS, TRANSACTION_LIMITS } from "./limits.js";
 import { resolveReference, type Reference } from "./references.js";
 import { cancelScheduled, insertScheduled, readScheduled } from "./scheduledTable.js";
-import type { Execution, Request, Services } from "./scope.js";
+import type { Execution, Request, Services, TransactionScope } from "./scope.js";
 import type { AsyncSyscalls } from "./syscalls.js";
 import type { Deployment } from "./types.js";
+import { travelBytes } from "./travel.js";
 import { holdsCommitTs } from "./values.js";
 
 export interface ScheduleArgs extends Reference {
@@ -19,10 +20,7 @@ export interface ScheduleArgs extends Reference {
 export function scheduling(services: Services, { scope, target }: Execution): AsyncSyscalls {
   const { namespace } = target.address;
   return {
-    "1.0/schedule": async (args: ScheduleArgs) => {
-      countScheduled(scope.scheduled, args);
-      return schedule(services, scope, namespace, args);
-    },
+    "1.0/schedule": (args: ScheduleArgs) => schedule(services, scope, namespace, args),
     "1.0/cancel_job": async ({ id }: { id: string }) => {
       // The run ends by writing this row itself. As on the platform, ids alone are compared, and what a scheduled action
       // calls counts as the run too.
@@ -45,12 +43,14 @@ export interface SchedulingScope {
   request: Request;
   deployment: Deployment;
   tx: Transaction;
+  /** What this transaction has scheduled. An action's, which schedules one thing, counts nothing. */
+  scheduled?: TransactionScope["scheduled"];
 }
 
 /** Arguments are not checked against the target's validator: the platform does that when it runs. */
 export async function schedule(
   { env }: Pick<Services, "env">,
-  { request, deployment, tx }: SchedulingScope,
+  { request, deployment, tx, scheduled }: SchedulingScope,
   namespace: string,
   { ts, args, ...reference }: ScheduleArgs,
 ): Promise<string> {
@@ -68,7 +68,9 @@ export async function schedule(
   }
   const now = env.now();
   const scheduledTime = Math.round(ts * 1e6) / 1e3;
-  requireWithinHorizon(scheduledTime, now);
+  requireWithinHorizon(scheduledTime, now, tx.global.scheduleDistanceMs);
+  const argsBytes = travelBytes([args], `Arguments for ${target.address.path}`, tx.global);
+  if (scheduled !== undefined) countScheduled({ tx, scheduled }, argsBytes);
   const canceled = await isCanceled(tx, request);
   return insertScheduled(
     tx,
@@ -84,29 +86,10 @@ async function isCanceled(tx: Transaction, { scheduledBy }: Request): Promise<bo
   return (await readScheduled(tx, scheduledBy))?.state.kind === "canceled";
 }
 
-function requireWithinHorizon(at: number, now: number): void {
-  if (Math.abs(at - now) <= MAX_SCHEDULE_DISTANCE_MS) return;
+function requireWithinHorizon(at: number, now: number, distanceMs: number): void {
+  if (Math.abs(at - now) <= distanceMs) return;
   throw new FunctionError(
-    `InvalidScheduledFunctionDelay: ${new Date(at).toISOString()} is more than five years ` +
+    `InvalidScheduledFunctionDelay: ${Math.round(at)} ms since the epoch is more than five years ` +
       `${at > now ? "ahead" : "ago"}. Schedule something nearer that schedules the rest.`,
   );
-}
-
-/** Like reads, what was scheduled and rolled back counts. */
-function countScheduled(scheduled: Execution["scope"]["scheduled"], { args }: ScheduleArgs): void {
-  const { functionsScheduled, scheduledFunctionArgsBytes } = TRANSACTION_LIMITS;
-  scheduled.functions++;
-  scheduled.argsBytes += JSON.stringify(args).length;
-  if (scheduled.functions > functionsScheduled) {
-    throw new FunctionError(
-      `TooManyFunctionsScheduled: Too many functions scheduled by this mutation (limit: ${functionsScheduled}). ` +
-        `Schedule fewer that each do more.`,
-    );
-  }
-  if (scheduled.argsBytes > scheduledFunctionArgsBytes) {
-    throw new FunctionError(
-      `ScheduledFunctionsArgumentsTooLarge: the arguments scheduled by this mutation take more than ` +
-        `${scheduledFunctionArgsBytes} bytes. Store them in documents and pass their ids.`,
-    );
-  }
 }

@@ -4,7 +4,6 @@
  */
 import type { Environment } from "../environment.js";
 import type { Database, Transaction } from "../engine/types.js";
-import type { Ceilings } from "./budget.js";
 import type { ClassLimits, DeploymentClass } from "./classes.js";
 import type { Events } from "./events.js";
 import type { Isolate, Isolation } from "./invoke.js";
@@ -75,6 +74,4 @@ export interface Execution {
   depth: number;
   /** Where the whole transaction runs. Absent until its outermost function begins. */
   isolate?: Isolate;
-  /** What the `transactionLimits` of the calls above leave it. */
-  ceilings: Ceilings;
 }

@@ -1,6 +1,5 @@
 /** Runs a query or mutation, and what it calls in turn, inside a transaction that somebody else begins and commits. */
 import type { JSONValue } from "convex/values";
-import { within } from "./budget.js";
 import { databaseReads, databaseWrites } from "./databaseSyscalls.js";
 import { commonMetadata, transactionMetrics } from "./metadataSyscalls.js";
 import { nestedCalls } from "./nestedCalls.js";
@@ -8,7 +7,7 @@ import { scheduling } from "./schedulingSyscalls.js";
 import type { Execution, Services } from "./scope.js";
 import type { AsyncSyscalls } from "./syscalls.js";
 import { TransactionHost } from "./transactionHost.js";
-import { checkArguments } from "./values.js";
+import { checkArguments, requireResult } from "./values.js";
 
 /** The result is not checked here: when that is due differs between the outermost function and the others. */
 export async function runInTransaction(
@@ -20,20 +19,20 @@ export async function runInTransaction(
   if (isolate === undefined) return inIsolateOfItsOwn(services, execution, args);
   checkArguments(target, args, scope.tx);
   const reads = databaseReads(execution);
-  const costly: AsyncSyscalls = {
+  const operations: AsyncSyscalls = {
     ...reads.async,
     ...nestedCalls(services, execution, runInTransaction),
-  };
-  if (target.analyzed.udfType === "Mutation") {
-    Object.assign(costly, databaseWrites(execution), scheduling(services, execution));
-  }
-  const operations: AsyncSyscalls = {
-    ...within(execution.ceilings, scope, costly),
     ...commonMetadata(services, scope.request, target, scope.deployment),
     ...transactionMetrics(scope),
   };
+  if (target.analyzed.udfType === "Mutation") {
+    Object.assign(operations, databaseWrites(execution), scheduling(services, execution));
+  }
   const host = new TransactionHost(services, execution, reads.sync, operations);
-  return isolate.run({ target, host, args, requestId: scope.request.requestId });
+  const { requestId } = scope.request;
+  const value = await isolate.run({ target, host, args, requestId });
+  requireResult(target, value, scope.tx);
+  return value;
 }
 
 /** The outermost function's: those it calls run in it too. */

@@ -5,10 +5,12 @@
  */
 import type { JSONValue } from "convex/values";
 import type { Timer } from "../environment.js";
+import { SystemLimitError } from "../limitErrors.js";
 import { FunctionError, PlatformError } from "./errors.js";
 import { Fifo } from "./fifo.js";
 import { effectRefused, type Effects } from "./host.js";
 import type { CallFacts, CallHost } from "./invoke.js";
+import { withinLogLimit } from "./logLimit.js";
 import type { Execution, Services } from "./scope.js";
 import type { AsyncSyscalls, SyncSyscalls } from "./syscalls.js";
 import { syscallError, unknownSyscall } from "./syscalls.js";
@@ -67,12 +69,10 @@ export class TransactionHost implements CallHost {
 
   log(level: LogLine["level"], text: string): void {
     const { scope, target } = this.execution;
-    scope.logs.push({
-      level,
-      text: `[${level}] ${text}`,
-      at: this.services.env.now(),
-      ...target.address,
-    });
+    const at = this.services.env.now();
+    const line = { level, text: `[${level}] ${text}`, at, ...target.address };
+    const kept = withinLogLimit(line, scope.logs.length, scope.tx.global.logLines);
+    if (kept !== null) scope.logs.push(kept);
   }
 
   syscall(operation: string, args: string): string {
@@ -89,6 +89,10 @@ export class TransactionHost implements CallHost {
       (error: unknown) => {
         // What the platform fails at ends the whole function: it cannot be caught and so cannot be half done.
         if (error instanceof PlatformError) this.#fail(error);
+        // So do limits on the platform's own rows, which no function can see. Limits of the function's own are its errors.
+        if (error instanceof SystemLimitError) {
+          this.#fail(new PlatformError(500, "InternalServerError", error.message));
+        }
         throw syscallError(error);
       },
     );

@@ -9,7 +9,8 @@ import {
 import type { Transaction, Ts } from "../engine/types.js";
 import { checkValue } from "../engine/validators.js";
 import { FunctionError } from "./errors.js";
-import type { Target } from "./lookup.js";
+import { runsInNode, type Target } from "./lookup.js";
+import { binarySize, travelBytes } from "./travel.js";
 import type { AnalyzedFunction } from "./types.js";
 
 interface Validators {
@@ -33,8 +34,30 @@ function validatorsOf(analyzed: AnalyzedFunction): Validators {
 
 /** Refuses arguments that the function's validator does not accept. Ids must be of the callee's own tables. */
 export function checkArguments(target: Target, args: JSONValue, tx: Transaction): void {
+  const { argumentBytes, nodeArgumentBytes } = tx.global;
+  const what = `Arguments for ${target.address.path}`;
+  const limit = runsInNode(target) ? nodeArgumentBytes : argumentBytes;
+  const bytes = travelBytes([args], what, tx.global);
+  if (bytes > limit) {
+    throw new FunctionError(
+      `${what} are too large (actual: ${binarySize(bytes)}, limit: ${binarySize(limit)}). ` +
+        `Pass less at once, or store it and pass where it is.`,
+    );
+  }
   const problem = mismatch(validatorsOf(target.analyzed).args, args, target, tx);
   if (problem !== null) throw new FunctionError(`ArgumentValidationError: ${problem}`);
+}
+
+/** Refuses what a function returned, before anybody looks at what it is. */
+export function requireResult(target: Target, value: JSONValue, tx: Transaction): void {
+  const { resultBytes } = tx.global;
+  const what = `Function ${target.address.path} return value`;
+  const bytes = travelBytes(value, what, tx.global);
+  if (bytes <= resultBytes) return;
+  throw new FunctionError(
+    `${what} is too large (actual: ${binarySize(bytes)}, limit: ${binarySize(resultBytes)}). ` +
+      `Return less at once, a page say, or store it and return where it is.`,
+  );
 }
 
 export function checkReturns(target: Target, value: JSONValue, tx: Transaction): void {

@@ -1,0 +1,107 @@
+/**
+ * Brings the rows of one scan, a fetch at a time: what a fetch takes is spent at once, and is the point at which others
+ * may run. It knows nothing of read sets and limits: a row counts when it is taken, not when it is fetched.
+ */
+import type { Environment } from "../environment.js";
+import { documentBytes } from "./documents.js";
+import { ROWS_PER_FETCH } from "./limits.js";
+import type { KeyInterval } from "./range.js";
+import type { Index } from "./table.js";
+import { countDead, retainedSince } from "./tombstones.js";
+import type { Tree } from "./tree.js";
+import type { Doc, Row, RowWindow } from "./types.js";
+import type { ReadTally } from "./usage.js";
+
+export interface Fetched {
+  row: Row;
+  bytes: number;
+}
+
+export class Fetcher {
+  #ahead: Fetched[] = [];
+  #next = 0;
+  /** Whether there may be more behind what was fetched. */
+  #more = true;
+  /** What the rows ahead were read from: own writes make another. */
+  #tree: Tree | null = null;
+  #expected: number;
+  readonly #perFetch: number;
+
+  constructor(
+    private readonly env: Environment,
+    private readonly ascending: boolean,
+    private readonly tally: ReadTally,
+    { expected = Infinity, perFetch = ROWS_PER_FETCH }: RowWindow,
+  ) {
+    this.#expected = expected;
+    this.#perFetch = perFetch;
+  }
+
+  /** The first row in `left`, of the index as it is now; `null` when there is none. */
+  async next(index: () => Index, left: KeyInterval): Promise<Fetched | null> {
+    for (;;) {
+      // What the transaction itself has written meanwhile costs no fetch.
+      if (this.#tree !== null && index().tree !== this.#tree) this.#read(index(), left);
+      const found = this.#ahead[this.#next];
+      if (found !== undefined) {
+        this.#next++;
+        this.#expected--;
+        return found;
+      }
+      if (!this.#more) return null;
+      const read = index();
+      this.#read(read, left);
+      await this.#spend(read, left);
+    }
+  }
+
+  get #wanted(): number {
+    return Math.max(1, Math.min(this.#expected, this.#perFetch));
+  }
+
+  #read({ tree }: Index, { start, end }: KeyInterval): void {
+    const wanted = this.#wanted;
+    this.#tree = tree;
+    this.#next = 0;
+    this.#ahead = [];
+    const entries = this.ascending
+      ? tree.entries(start, REUSED)
+      : tree.entriesReversed(end, REUSED, true);
+    for (const [key, doc] of entries as Iterable<[string, Doc]>) {
+      // An iterator begins where the key would be, even when another is there.
+      if (this.ascending ? key >= end : key < start) break;
+      this.#ahead.push({ row: { key, doc }, bytes: documentBytes(doc) });
+      if (this.#ahead.length === wanted) break;
+    }
+    this.#more = this.#ahead.length === wanted;
+  }
+
+  #spend({ tombstones }: Index, left: KeyInterval): Promise<void> {
+    const passed =
+      tombstones.length === 0
+        ? 0
+        : countDead(tombstones, this.#scanned(left), retainedSince(this.#now()));
+    this.tally.tombstones += passed;
+    return this.env.spend({
+      kind: "read",
+      documents: this.#ahead.length,
+      bytes: this.#ahead.reduce((sum, { bytes }) => sum + bytes, 0),
+      tombstones: passed,
+      wanted: this.#wanted,
+    });
+  }
+
+  /** As far as the fetch had to go: to its last row, or to the end. */
+  #scanned({ start, end }: KeyInterval): KeyInterval {
+    const last = this.#ahead.at(-1);
+    if (!this.#more || last === undefined) return { start, end };
+    return this.ascending ? { start, end: last.row.key } : { start: last.row.key, end };
+  }
+
+  #now(): bigint {
+    return BigInt(Math.round(this.env.now() * 1e6));
+  }
+}
+
+/** Saves an array for each row. */
+const REUSED: (string | Doc)[] = [];
