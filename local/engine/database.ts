@@ -16,7 +16,6 @@ import { restore, storedTable } from "./restoring.js";
 import { changedTables, mismatches } from "./schema.js";
 import { Snapshot } from "./snapshot.js";
 import type { Store, StoredCommit } from "./store.js";
-import type { Table } from "./table.js";
 import { EngineTransaction } from "./transaction.js";
 import type {
   Database,
