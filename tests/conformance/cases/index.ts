@@ -2,16 +2,22 @@
 import type { Case } from "../case.js";
 import { commitTimestamps } from "./commitTimestamps.js";
 import { components } from "./components.js";
+import { limits } from "./limits.js";
 import { nesting } from "./nesting.js";
 import { readSets } from "./readSets.js";
+import { runtime } from "./runtime.js";
 import { scheduler } from "./scheduler.js";
 import { transactions } from "./transactions.js";
+import { values } from "./values.js";
 
 export const CASES: readonly Case[] = [
   ...transactions,
   ...readSets,
   ...nesting,
   ...commitTimestamps,
+  ...limits,
   ...scheduler,
   ...components,
+  ...runtime,
+  ...values,
 ];

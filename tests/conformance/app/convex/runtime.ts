@@ -75,6 +75,8 @@ export const forbidden = mutation({
         return void setInterval(() => {}, 1);
       case "fetch":
         return void (await fetch("http://127.0.0.1:9/"));
+      case "import":
+        return void (await import("convex/values"));
       case "generateKey":
         return void (await crypto.subtle.generateKey({ name: "AES-GCM", length: 128 }, true, [
           "encrypt",

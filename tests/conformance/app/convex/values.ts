@@ -68,7 +68,8 @@ export const make = mutation({
   args: { group: v.string(), what: v.string(), size: v.number() },
   returns: v.null(),
   handler: async (ctx, { group, what, size }) => {
-    await ctx.db.insert("values", { group, value: made(what, size) });
+    const field = what === "topField_" ? { _field: size } : { value: made(what, size) };
+    await ctx.db.insert("values", { group, ...field });
     return null;
   },
 });
@@ -84,7 +85,6 @@ function made(what: string, size: number): unknown {
     return value;
   }
   if (what === "field$") return { $field: 1 };
-  if (what === "field_") return { _field: 1 };
   if (what === "function") return () => 1;
   if (what === "date") return new Date(0);
   if (what === "bigint") return 2n ** BigInt(size);

@@ -10,6 +10,7 @@
 
 import type * as calls from "../calls.js";
 import type * as jobs from "../jobs.js";
+import type * as limits from "../limits.js";
 import type * as rows from "../rows.js";
 import type * as runtime from "../runtime.js";
 import type * as stamps from "../stamps.js";
@@ -24,6 +25,7 @@ import type {
 declare const fullApi: ApiFromModules<{
   calls: typeof calls;
   jobs: typeof jobs;
+  limits: typeof limits;
   rows: typeof rows;
   runtime: typeof runtime;
   stamps: typeof stamps;
