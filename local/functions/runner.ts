@@ -7,6 +7,9 @@ import type { Environment } from "../environment.js";
 import { runAction } from "./actions.js";
 import type { Calls } from "./actionSyscalls.js";
 import { DEFAULT_CLASS, limitsOf } from "./classes.js";
+import { startCronExecutor } from "./crons/executor.js";
+import { installCrons } from "./crons/install.js";
+import { CRON_TABLES } from "./crons/table.js";
 import { runHttpAction } from "../http/httpAction.js";
 import { PlatformError } from "./errors.js";
 import { createEvents } from "./events.js";
@@ -18,6 +21,7 @@ import { runMutation, type MutationCall } from "./mutations.js";
 import { createPermits } from "./permits.js";
 import { createQueries } from "./queries.js";
 import { sortRejections } from "./rejections.js";
+import type { RunAction } from "./scheduledRuns.js";
 import { SYSTEM_TABLES } from "./scheduledTable.js";
 import { SESSION_TABLE } from "./sessionRequests.js";
 import type { Request, RunnerSettings, Services } from "./scope.js";
@@ -46,9 +50,12 @@ export function createFunctionRunner(
   };
   const queries = createQueries(services);
   const calls = callsFromActions(services, queries);
-  const executor = startExecutor(services, (address, args, request) =>
-    runAction(services, calls, { address, args, request, publicOnly: false, scheduled: true }),
-  );
+  const runScheduledAction: RunAction = (address, args, request) =>
+    runAction(services, calls, { address, args, request, publicOnly: false, scheduled: true });
+  const executors = [
+    startExecutor(services, runScheduledAction),
+    startCronExecutor(services, runScheduledAction),
+  ];
   const stopSorting = sortRejections();
   const open = new OpenCalls();
 
@@ -58,16 +65,19 @@ export function createFunctionRunner(
     },
     async install(next, schemas = [], settings) {
       for (const namespace of next.instances.keys()) {
-        const tables = namespace === "" ? [...SYSTEM_TABLES, SESSION_TABLE] : SYSTEM_TABLES;
+        const tables = [...SYSTEM_TABLES, ...CRON_TABLES];
+        if (namespace === "") tables.push(SESSION_TABLE);
         await database.applySchema(namespace, tables, { enforce: false });
       }
+      const before = deployment;
       const visible = () => {
         deployment = next;
         queries.clear();
         services.sandboxes.retire();
-        executor.look();
       };
       await database.applySchemas(schemas, visible, settings);
+      await installCrons(services, before, next);
+      for (const executor of executors) executor.look();
     },
     ...callsFromOutside(services, queries, calls, open),
     find: (address) => findTarget(deployment, address)?.analyzed ?? null,
@@ -75,7 +85,7 @@ export function createFunctionRunner(
     onCompletion: (listener) => events.onCompletion(listener),
     onWait: (listener) => events.onWait(listener),
     async stop(graceMs) {
-      const ended = Promise.all([executor.stop(), open.close()]);
+      const ended = Promise.all([...executors.map((executor) => executor.stop()), open.close()]);
       await withinGrace(env, ended, graceMs);
       await services.sandboxes.stop();
       queries.close();

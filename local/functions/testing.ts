@@ -7,6 +7,9 @@ import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/v
 import { createDatabase } from "../engine/database.js";
 import type { Database, DatabaseOptions, Namespace, TableSpec } from "../engine/types.js";
 import { wallEnvironment, type Environment } from "../environment.js";
+import { evaluateCrons } from "../push/crons.js";
+import { sandboxImporter } from "../push/importing.js";
+import { createVirtualClock, type ClockOptions, type VirtualClock } from "../virtual/clock.js";
 import { createFunctionRunner } from "./runner.js";
 import { createSandbox } from "./sandbox.js";
 import type {
@@ -31,7 +34,7 @@ export const PRELUDE = `
   import {
     queryGeneric as query, internalQueryGeneric as internalQuery, mutationGeneric as mutation,
     internalMutationGeneric as internalMutation, actionGeneric as action, httpActionGeneric as httpAction, httpRouter, internalActionGeneric as internalAction,
-    anyApi as api, componentsGeneric, createFunctionHandle, defineSchema, defineTable,
+    anyApi as api, componentsGeneric, cronJobs, createFunctionHandle, defineSchema, defineTable,
   } from "convex/server";
   import { ConvexError, v } from "convex/values";
   const internal = api;
@@ -49,6 +52,7 @@ export async function makeDeployment(
     const modules = await bundle(files);
     const schema = await schemaOf(modules);
     modules.delete("schema.js");
+    const functions = await functionsOf(modules);
     const routes = await routesOf(modules);
     const unserved = routes === null && http[namespace] === undefined;
     instances.set(namespace, {
@@ -56,7 +60,8 @@ export async function makeDeployment(
       definition: {
         path: namespace,
         modules,
-        functions: await functionsOf(modules),
+        functions,
+        crons: await evaluateCrons(modules, functions, namespace, sandboxImporter(new Map())),
         tables: schema.tables,
         schemaValidation: schema.validated,
         ...(unserved ? {} : { http: { routes, prefix: null, mounts: [], ...http[namespace] } }),
@@ -137,7 +142,7 @@ export async function startTestBackend(
   const database = createDatabase(clock, options.database);
   const runner = createFunctionRunner(clock, database, { isolation, ...options.runner });
   const push = async (pushed: Sources) => {
-    const deployment = await makeDeployment(pushed, options.env, options.http);
+    const deployment = await clock.outside(makeDeployment(pushed, options.env, options.http));
     for (const [namespace, { definition }] of deployment.instances) {
       const enforce = definition.schemaValidation;
       await database.applySchema(namespace, definition.tables, { enforce });
@@ -170,6 +175,16 @@ export async function startTestBackend(
     push,
     stop: () => runner.stop(5000),
   };
+}
+
+/** On virtual time, which only `clock` lets pass: `clock.run(() => backend.mutation(…))`, `clock.advance(ms)`. */
+export async function startVirtualBackend(
+  sources: Sources,
+  { costs, ...options }: Omit<TestOptions, "clock"> & Pick<ClockOptions, "costs"> = {},
+): Promise<{ backend: TestBackend; clock: VirtualClock }> {
+  const clock = createVirtualClock({ seed: 1, ...(costs === undefined ? {} : { costs }) });
+  const backend = await clock.run(() => startTestBackend(sources, { ...options, clock }));
+  return { backend, clock };
 }
 
 function unwrap(result: FunctionResult): Value {

@@ -3,6 +3,7 @@
  */
 import type { JSONValue, Value } from "convex/values";
 import type { ClassLimits, DeploymentClass } from "./classes.js";
+import type { CronSchedule } from "./crons/schedule.js";
 import type { Wait } from "./events.js";
 import type { Namespace, ReadSet, SchemaChange, TableSpec, Ts } from "../engine/types.js";
 
@@ -55,6 +56,15 @@ export interface ComponentDefinition {
   schemaValidation: boolean;
   /** Absent where nothing is served. */
   http?: HttpDefinition;
+  /** By name, what its `crons.ts` declares. Absent where there is none. */
+  crons?: ReadonlyMap<string, CronSpec>;
+}
+
+export interface CronSpec {
+  /** Of a function of the same component. */
+  path: string;
+  args: JSONValue;
+  schedule: CronSchedule;
 }
 
 /** A mounted component: the app is the one at `""`. */

@@ -51,13 +51,6 @@ describe("analysis of pushed modules", () => {
       /validators of "add" cannot be read. Error: circular import/,
     );
   });
-
-  test("cron jobs are refused when they are pushed, since they would silently never run", async () => {
-    const modules = {
-      "crons.js": `export default { isCrons: true, export: () => '{"daily":{}}' };`,
-    };
-    await expect(analyze(modules)).rejects.toMatchObject({ code: "UnsupportedByLocalBackend" });
-  });
 });
 
 describe("a component's exports", () => {

@@ -33,7 +33,6 @@ export async function analyzeModules(
     if (!mayHoldFunctions(path)) continue;
     const what = component === "" ? path : `${path} of component ${component}`;
     const exports = await importable.import(path, what);
-    refuseCrons(path, exports);
     if (path === HTTP_MODULE) httpRoutes = httpRoutesOf(exports, what);
     functions.set(path, functionsOf(exports, what));
   }
@@ -78,16 +77,4 @@ function typeOf(marks: FunctionMarks): UdfType | null {
   if (marks.isMutation) return "Mutation";
   if (marks.isAction) return "Action";
   return null;
-}
-
-/** Crons that never run would be found out late and by accident; nobody calls them, so the push is the place to say it. */
-function refuseCrons(path: string, exports: Record<string, unknown>): void {
-  const crons = exports["default"] as { isCrons?: boolean; export?: () => string } | undefined;
-  if (path !== "crons.js" || crons?.isCrons !== true) return;
-  if (crons.export?.() === "{}") return;
-  throw failure(
-    "UnsupportedByLocalBackend",
-    `${path}: cron jobs are not supported by the local backend yet. ` +
-      `Leave crons.ts out locally, or schedule with ctx.scheduler.`,
-  );
 }

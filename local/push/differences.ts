@@ -18,11 +18,17 @@ interface NameDifference {
   removed: string[];
 }
 
+interface CronDifference {
+  added: string[];
+  updated: string[];
+  deleted: string[];
+}
+
 interface ComponentDifference {
   diffType: { type: "create" | "modify" | "unmount" };
   moduleDiff: NameDifference;
   udfConfigDiff: null;
-  cronDiff: { added: string[]; updated: string[]; deleted: string[] };
+  cronDiff: CronDifference;
   indexDiff: IndexDifference;
   schemaDiff: null;
 }
@@ -57,7 +63,7 @@ export function pushDifference(before: Deployment, after: Deployment): PushDiffe
       diffType: { type: old && now ? "modify" : now ? "create" : "unmount" },
       moduleDiff: nameDifference(modulePaths(old), modulePaths(now)),
       udfConfigDiff: null,
-      cronDiff: { added: [], updated: [], deleted: [] },
+      cronDiff: cronDifference(old, now),
       indexDiff: indexDifference(old, now),
       schemaDiff: null,
     };
@@ -87,6 +93,22 @@ function indexesOf(tables: TableSpec[]): Map<string, IndexConfig> {
     }
   }
   return indexes;
+}
+
+function cronDifference(
+  before: ComponentInstance | undefined,
+  after: ComponentInstance | undefined,
+): CronDifference {
+  const texts = (instance: ComponentInstance | undefined) =>
+    new Map(
+      [...(instance?.definition.crons ?? [])].map(([name, cron]) => [name, JSON.stringify(cron)]),
+    );
+  const [old, now] = [texts(before), texts(after)];
+  return {
+    added: [...now.keys()].filter((name) => !old.has(name)),
+    updated: [...now.keys()].filter((name) => old.has(name) && old.get(name) !== now.get(name)),
+    deleted: [...old.keys()].filter((name) => !now.has(name)),
+  };
 }
 
 function modulePaths(instance: ComponentInstance | undefined): Set<string> {

@@ -4,6 +4,7 @@
  */
 import type { AnalyzedFunction, HttpRoute, ModuleSource } from "../functions/types.js";
 import { analyzeModules } from "./analysis.js";
+import { evaluateCrons } from "./crons.js";
 import { evaluateDefinitions, type Definition } from "./definitions.js";
 import { exportsOf, type ExportBranch } from "./exports.js";
 import { completeModules } from "./hashes.js";
@@ -78,12 +79,14 @@ async function evaluateComponent(
   const schema = source.schema ? await evaluateSchema(source.schema, source.path, importer) : null;
   const { functions, httpRoutes } = await analyzeModules(modules, source.path, importer);
   const http = httpOf(definition, httpRoutes);
+  const crons = await evaluateCrons(modules, functions, source.path, importer);
   const component = {
     path: source.path,
     modules,
     functions,
     tables: toTables(schema),
     schemaValidation: schema?.schemaValidation ?? false,
+    crons,
     ...(http === undefined ? {} : { http }),
   };
   return { component, schema };

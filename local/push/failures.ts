@@ -4,6 +4,7 @@ import { PlatformError } from "../functions/errors.js";
 export type FailureCode =
   | "InvalidDefinition"
   | "InvalidModules"
+  | "InvalidCron"
   | "InvalidSchema"
   | "InvalidEnvironmentVariable"
   | "MissingEnvironmentVariables"
