@@ -1,12 +1,16 @@
 /** All cases, in the order of their sections. */
 import type { Case } from "../case.js";
+import { actions } from "./actions.js";
 import { commitTimestamps } from "./commitTimestamps.js";
 import { components } from "./components.js";
+import { http } from "./http.js";
 import { limits } from "./limits.js";
 import { nesting } from "./nesting.js";
 import { readSets } from "./readSets.js";
 import { runtime } from "./runtime.js";
 import { scheduler } from "./scheduler.js";
+import { sync } from "./sync.js";
+import { syncRequests } from "./syncRequests.js";
 import { transactions } from "./transactions.js";
 import { values } from "./values.js";
 
@@ -20,4 +24,8 @@ export const CASES: readonly Case[] = [
   ...components,
   ...runtime,
   ...values,
+  ...actions,
+  ...http,
+  ...sync,
+  ...syncRequests,
 ];

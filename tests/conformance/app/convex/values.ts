@@ -63,6 +63,12 @@ export const echo = query({
   handler: async (_ctx, { value }) => value as unknown,
 });
 
+export const long = query({
+  args: { group: v.string(), size: v.number() },
+  returns: v.string(),
+  handler: async (_ctx, { size }) => "x".repeat(size),
+});
+
 /** A value made inside, of the size or shape that is asked for. */
 export const make = mutation({
   args: { group: v.string(), what: v.string(), size: v.number() },
