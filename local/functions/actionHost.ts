@@ -87,7 +87,7 @@ export class ActionHost implements CallHost {
     return {
       setTimer: (ms, repeat, run) => this.#timers.set(ms, repeat, run),
       clearTimer: (id) => this.#timers.clear(id),
-      fetch,
+      fetch: this.services.env.fetch,
     };
   }
 
@@ -98,6 +98,10 @@ export class ActionHost implements CallHost {
   rejected(reason: unknown): void {
     this.#failed = true;
     this.#abort(reason);
+  }
+
+  outside<T>(work: Promise<T>): Promise<T> {
+    return this.track(this.services.env.outside(work));
   }
 
   track<T>(work: Promise<T>): Promise<T> {

@@ -47,7 +47,7 @@ function trackedSubtle(host: () => Host, realm: Pick<Realm, "Error">): SubtleCry
       return (...args: unknown[]) => {
         if (name === "generateKey")
           inRealm(realm, () => host().effects("crypto.subtle.generateKey"));
-        return host().track(Promise.resolve(method.apply(subtle, args)));
+        return host().outside(Promise.resolve(method.apply(subtle, args)));
       };
     },
   });

@@ -21,6 +21,8 @@ export interface Host {
   effects(what: string): Effects;
   /** Code inside left a rejection unhandled. */
   rejected(reason: unknown): void;
+  /** Work that the machine does by itself (digests), which the call may be waiting for. */
+  outside<T>(work: Promise<T>): Promise<T>;
   /** Counts work outside the database (digests, network) that a call may be waiting for. */
   track<T>(work: Promise<T>): Promise<T>;
 }

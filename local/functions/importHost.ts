@@ -22,6 +22,7 @@ export function importHost(env: Environment): Host {
       );
     },
     rejected: () => {},
+    outside: (work) => env.outside(work),
     track: (work) => work,
   };
 }

@@ -118,6 +118,10 @@ export class TransactionHost implements CallHost {
     this.#fail(reason);
   }
 
+  outside<T>(work: Promise<T>): Promise<T> {
+    return this.track(this.services.env.outside(work));
+  }
+
   track<T>(work: Promise<T>): Promise<T> {
     this.#outstanding++;
     this.#began++;

@@ -11,6 +11,8 @@ export interface Branch extends Environment {
   readonly state: "running" | "held" | "dropped";
   /** How far ahead its clock is of the true one, in milliseconds. It may change while it runs. */
   skewMs: number;
+  /** The true time. A monotonic clock goes by it. */
+  trueNow(): number;
   /** Nothing happens in it any more, until it is resumed: time passes it by. */
   hold(): void;
   /** What was due meanwhile is due now. */
@@ -42,6 +44,8 @@ export class ClockBranch implements Branch {
 
   now = (): number => this.clock.now() + this.skewMs;
 
+  trueNow = (): number => this.clock.now();
+
   random = (): number => this.#random.next();
 
   randomBytes = (length: number): Uint8Array => this.#random.bytes(length);
@@ -58,6 +62,7 @@ export class ClockBranch implements Branch {
 
   outside = <T>(work: Promise<T>): Promise<T> => this.clock.outsideIn(work, this);
 
+  /** Whoever has a network gives it. */
   fetch: Environment["fetch"] = (input) => this.clock.fetch(input);
 
   hold(): void {

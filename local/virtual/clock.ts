@@ -78,6 +78,8 @@ export class Clock implements VirtualClock {
   readonly #drawIndex: (length: number) => number;
   /** Work that the machine does by itself: time stands still until all of it is done. */
   #outside: { deliver: (() => void) | null }[] = [];
+  /** A draw was left out for it. */
+  #stalled = false;
   #now: number;
   #order = 0;
   #events = 0;
@@ -211,6 +213,8 @@ export class Clock implements VirtualClock {
     const done = this.#outside;
     this.#outside = [];
     for (const { deliver } of done) deliver!();
+    if (!this.#stalled) return;
+    this.#stalled = false;
     if (this.#driving) this.#turn();
   }
 
@@ -240,7 +244,11 @@ export class Clock implements VirtualClock {
   }
 
   #step(drive: number): void {
-    if (Math.abs(drive) !== this.#drive || !this.#driving || this.#outside.length > 0) return;
+    if (Math.abs(drive) !== this.#drive || !this.#driving) return;
+    if (this.#outside.length > 0) {
+      this.#stalled = true;
+      return;
+    }
     // The last of a turn: the next goes on in the next turn of Node's loop.
     if (drive < 0) return this.#turn();
     const agenda = this.#agenda;

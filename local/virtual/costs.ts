@@ -1,0 +1,143 @@
+/**
+ * What work costs on the platform, in time: a model, for simulations. Its numbers are of one place so that they can be
+ * doubted in one place. Those that the platform's source or documentation names say so; all others are assumptions, and
+ * say what they rest on. No conclusion should hang on one of them: vary it (`CostOptions`) and look again.
+ *
+ * It knows kinds of work (`Step`), not who does it.
+ */
+import type { Step } from "../environment.js";
+import type { DeploymentClass } from "../functions/classes.js";
+import type { RandomStream } from "./random.js";
+
+const MIB = 1 << 20;
+
+/** All in milliseconds, as medians: each draw is spread around it by `jitter`. */
+export interface CostConstants {
+  /** One SQL round trip of a read. ASSUMPTION: same region, another machine, an index that is in memory there. */
+  readRoundTripMs: number;
+  /** Each document of a read on top. ASSUMPTION: decoding and handing a small document to JavaScript. */
+  documentReadMs: number;
+  /** A mebibyte read. ASSUMPTION: 1 Gbit/s, and parsing. */
+  readMibMs: number;
+  /** Dead index entries that one round trip of a small read passes (mysql: MYSQL_MAX_QUERY_DYNAMIC_BATCH_SIZE). */
+  tombstonesPerRoundTrip: number;
+  /** A write stays in the transaction's memory until it commits. ASSUMPTION: what a system call costs JavaScript. */
+  writeMs: number;
+  writeMibMs: number;
+  /** Storing a commit. ASSUMPTION: a replicated SQL insert, about three times a read's round trip. */
+  persistMs: number;
+  persistDocumentMs: number;
+  persistMibMs: number;
+  /** A function starts: a context in an isolate, its modules evaluated. ASSUMPTION: what it takes in V8 here. */
+  contextMs: number;
+  /** The same for a nested call, always in a fresh context (isolate: SUBFUNCTIONS_IN_SAME_ISOLATE is false). */
+  nestedContextMs: number;
+  /** JavaScript's own time for one system call and for one start. ASSUMPTION: JSON both ways for a small document. */
+  userPerCallMs: number;
+  userPerStartMs: number;
+  /** From a client to the backend or back. ASSUMPTION: a client on the same continent. */
+  networkMs: number;
+}
+
+export const DEFAULT_COSTS: CostConstants = {
+  readRoundTripMs: 1,
+  documentReadMs: 0.01,
+  readMibMs: 10,
+  tombstonesPerRoundTrip: 8,
+  writeMs: 0.03,
+  writeMibMs: 10,
+  persistMs: 3,
+  persistDocumentMs: 0.02,
+  persistMibMs: 20,
+  contextMs: 2,
+  nestedContextMs: 1.5,
+  userPerCallMs: 0.05,
+  userPerStartMs: 0.5,
+  networkMs: 15,
+};
+
+/**
+ * How far draws lie from the median: the standard deviation of the logarithm. ASSUMPTION: machines that many
+ * deployments share are less even than one's own; at 0.5 one draw in a hundred takes more than three times the median.
+ */
+export const JITTER: Record<DeploymentClass, number> = {
+  s16: 0.5,
+  s256: 0.4,
+  d1024: 0.25,
+  d2048: 0.25,
+};
+
+export interface CostOptions {
+  class: DeploymentClass;
+  /** Where draws come from. */
+  random: RandomStream;
+  constants?: Partial<CostConstants>;
+  /** Defaults to the class's. 0: every draw is the median. */
+  jitter?: number;
+}
+
+export interface Costs {
+  readonly constants: CostConstants;
+  /** How long a step takes, JavaScript's own time included. */
+  of(step: Step): number;
+  /** One way between a client and the backend. */
+  network(): number;
+}
+
+export function createCosts({
+  class: of,
+  random,
+  constants,
+  jitter = JITTER[of],
+}: CostOptions): Costs {
+  const cost = { ...DEFAULT_COSTS, ...constants };
+  for (const [name, value] of Object.entries(cost)) {
+    if (!(value >= 0 && value < Infinity)) {
+      throw new RangeError(`A cost is 0 or more milliseconds; ${name} is ${String(value)}.`);
+    }
+  }
+  const spread = (ms: number): number =>
+    ms === 0 || jitter === 0 ? ms : ms * Math.exp(jitter * random.normal());
+  return {
+    constants: cost,
+    of: (step) => spread(systemTime(cost, step)) + userTime(cost, step),
+    network: () => spread(cost.networkMs),
+  };
+}
+
+function systemTime(cost: CostConstants, step: Step): number {
+  switch (step.kind) {
+    case "read": {
+      const { documents, bytes, tombstones } = step;
+      const passing = Math.floor(tombstones / Math.max(documents, cost.tombstonesPerRoundTrip));
+      return (
+        cost.readRoundTripMs * (1 + passing) +
+        cost.documentReadMs * documents +
+        (cost.readMibMs * bytes) / MIB
+      );
+    }
+    case "write":
+      return cost.writeMs + (cost.writeMibMs * step.bytes) / MIB;
+    case "persist":
+      return (
+        cost.persistMs +
+        cost.persistDocumentMs * step.documents +
+        (cost.persistMibMs * step.bytes) / MIB
+      );
+    case "context":
+      return step.nested ? cost.nestedContextMs : cost.contextMs;
+  }
+}
+
+/** What of a step is JavaScript's: the time that the platform's limit of one second is about. */
+export function userTime(cost: CostConstants, step: Step): number {
+  switch (step.kind) {
+    case "read":
+    case "write":
+      return cost.userPerCallMs;
+    case "context":
+      return cost.userPerStartMs;
+    case "persist":
+      return 0;
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Programs as one piece of text that can be run in a realm: bundled by esbuild, official clients included, with Node's
+ * own modules asked of the realm. Kept for as long as this process lives.
+ */
+import { build, type Plugin } from "esbuild";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** A folder from which packages are found. */
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+
+/** The name under which bundled code finds the realm: nothing that a program would use. */
+export const REALM_NAME = "__conveyorRealm";
+
+const bundles = new Map<string, Promise<string>>();
+
+/** `entry` is a file. */
+export function bundleFile(entry: string): Promise<string> {
+  return kept(path.resolve(entry), () => bundle({ entryPoints: [path.resolve(entry)] }));
+}
+
+/** What stands in the text may import packages of this repository. */
+export function bundleText(contents: string): Promise<string> {
+  return kept(contents, () => bundle({ stdin: { contents, resolveDir: HERE, loader: "ts" } }));
+}
+
+function kept(key: string, make: () => Promise<string>): Promise<string> {
+  const known = bundles.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  bundles.set(key, made);
+  // What failed may be mended and tried again.
+  made.catch(() => bundles.delete(key));
+  return made;
+}
+
+async function bundle(source: object): Promise<string> {
+  const { outputFiles } = await build({
+    ...source,
+    bundle: true,
+    write: false,
+    format: "esm",
+    target: "esnext",
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    // Not "node": the official client then takes the realm's `WebSocket` and not a package that opens real sockets.
+    conditions: ["import", "module"],
+    plugins: [builtins],
+    logLevel: "silent",
+  });
+  return outputFiles[0]!.text;
+}
+
+const NODE = /^node:|^(assert|buffer|crypto|events|fs|os|path|process|timers|url|util)(\/|$)/;
+
+/** Node's modules come from the realm, so that what waits or rolls dice in them is the realm's. */
+const builtins: Plugin = {
+  name: "realm-builtins",
+  setup(esbuild) {
+    esbuild.onResolve({ filter: NODE }, ({ path: name }) => ({ path: name, namespace: "realm" }));
+    esbuild.onLoad({ filter: /.*/, namespace: "realm" }, ({ path: name }) => ({
+      contents: `module.exports = ${REALM_NAME}.builtin(${JSON.stringify(name)});`,
+      loader: "js",
+    }));
+  },
+};

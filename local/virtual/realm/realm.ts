@@ -1,0 +1,127 @@
+/**
+ * Runs a program in this process as if it had one of its own: whatever in it tells time, waits, rolls dice or talks to
+ * others is the world's. Its code is wrapped in a function whose parameters hide the globals, so that values are of the
+ * same kind inside and outside and a program costs no context of its own. Not a wall: a program that looks for the real
+ * ones on purpose finds them.
+ */
+import vm from "node:vm";
+import { format } from "node:util";
+import { watched } from "../../functions/rejections.js";
+import type { Branch } from "../branch.js";
+import type { Link } from "../network/link.js";
+import { VirtualSocket } from "../network/socket.js";
+import { REALM_NAME } from "./bundle.js";
+import { builtins } from "./builtins.js";
+import { chanceGlobals } from "./chance.js";
+import { createProcess, ProgramExit } from "./process.js";
+import { timeGlobals } from "./time.js";
+
+export interface RealmOptions {
+  name: string;
+  place: Branch;
+  link: Link;
+  env?: Readonly<Record<string, string>>;
+  pid?: number;
+  /** What it prints. */
+  write?: (stream: "stdout" | "stderr", text: string) => void;
+  /** It called `process.exit`. */
+  exit?: (code: number) => void;
+  /** Something in it was thrown or rejected, and nobody caught it. */
+  crashed: (error: unknown) => void;
+}
+
+export interface Realm {
+  /** Runs bundled code to its end, or for ever. What it puts on `exports` comes back when its top level has run. */
+  run(code: string): Promise<Record<string, unknown>>;
+  /** As the operating system does. False when nobody listens. */
+  signal(name: string): boolean;
+  readonly exitCode: number | undefined;
+}
+
+/** Hidden, and not there: what programs test for to find out where they run. */
+const ABSENT = ["window", "document", "navigator", "self", "Deno", "Bun", "EventSource", "Worker"];
+
+export function createRealm(options: RealmOptions): Realm {
+  const { name, place, link, crashed } = options;
+  const write = options.write ?? (() => {});
+  const caught = (error: unknown): void => {
+    if (!(error instanceof ProgramExit)) crashed(error);
+  };
+  /** From outside into the program: what goes wrong in there is its own. */
+  const enter = (run: () => void): void => {
+    try {
+      watched(caught, run);
+    } catch (error) {
+      caught(error);
+    }
+  };
+  const process = createProcess({
+    place,
+    env: options.env ?? {},
+    name,
+    pid: options.pid ?? 1,
+    write,
+    exit: options.exit ?? (() => {}),
+  });
+  const time = timeGlobals(place, enter);
+  const chance = chanceGlobals(place);
+  const globals: Record<string, unknown> = {
+    ...time,
+    ...chance,
+    fetch: link.fetch,
+    WebSocket: socketsOf(link, enter),
+    console: consoleOf(write),
+    process,
+  };
+  for (const absent of ABSENT) globals[absent] = undefined;
+  const own = new Proxy(globals, {
+    get: (target, key) =>
+      key in target ? target[key as string] : (Reflect.get(globalThis, key) as unknown),
+    has: (target, key) => key in target || key in globalThis,
+  });
+  globals["globalThis"] = own;
+  globals["global"] = own;
+  globals[REALM_NAME] = { builtin: builtins({ process, time, chance, name }) };
+
+  return {
+    get exitCode() {
+      return process.exitCode;
+    },
+    signal: (signal) => {
+      if (process.listenerCount(signal) === 0) return false;
+      enter(() => void process.emit(signal, signal));
+      return true;
+    },
+    run: (code) => {
+      const exports: Record<string, unknown> = {};
+      const names = Object.keys(globals);
+      const run = vm.compileFunction(
+        `return (async () => {"use strict";\n${code}\n})()`,
+        [...names, "exports"],
+        { filename: `${name}.js` },
+      ) as (...values: unknown[]) => Promise<void>;
+      const running = watched(caught, () => run(...names.map((key) => globals[key]), exports));
+      return running.then(() => exports);
+    },
+  };
+}
+
+/** Its handlers are the program's code. */
+function socketsOf(link: Link, enter: (run: () => void) => void): unknown {
+  return new Proxy(VirtualSocket, {
+    construct: (_, [url]: [string | URL]) => link.socket(String(url), enter),
+  });
+}
+
+function consoleOf(write: (stream: "stdout" | "stderr", text: string) => void): object {
+  const print =
+    (stream: "stdout" | "stderr") =>
+    (...args: unknown[]): void =>
+      write(stream, `${format(...args)}\n`);
+  const quiet = () => {};
+  return {
+    ...{ log: print("stdout"), info: print("stdout"), debug: print("stdout") },
+    ...{ warn: print("stderr"), error: print("stderr"), trace: print("stderr") },
+    ...{ group: quiet, groupEnd: quiet, time: quiet, timeEnd: quiet, assert: quiet },
+  };
+}
