@@ -60,6 +60,12 @@ export class Link {
     for (const socket of [...this.#sockets]) socket.cut();
   }
 
+  /** The program has gone: its machine says so to those that it was connected with. */
+  hangUp(): void {
+    this.network.forget(this);
+    for (const socket of [...this.#sockets]) this.travel(() => socket.cut());
+  }
+
   /** Whether a thing with this chance happens now. Draws nothing for what cannot or must happen. */
   happens(chance: number): boolean {
     return chance > 0 && (chance >= 1 || this.network.options.random.next() < chance);

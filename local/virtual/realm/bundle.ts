@@ -16,12 +16,12 @@ const bundles = new Map<string, Promise<string>>();
 
 /** `entry` is a file. */
 export function bundleFile(entry: string): Promise<string> {
-  return kept(path.resolve(entry), () => bundle({ entryPoints: [path.resolve(entry)] }));
+  return kept(path.resolve(entry), () => bundle(`import ${JSON.stringify(path.resolve(entry))};`));
 }
 
 /** What stands in the text may import packages of this repository. */
 export function bundleText(contents: string): Promise<string> {
-  return kept(contents, () => bundle({ stdin: { contents, resolveDir: HERE, loader: "ts" } }));
+  return kept(contents, () => bundle(contents));
 }
 
 function kept(key: string, make: () => Promise<string>): Promise<string> {
@@ -34,9 +34,10 @@ function kept(key: string, make: () => Promise<string>): Promise<string> {
   return made;
 }
 
-async function bundle(source: object): Promise<string> {
+/** What an entry exports is not asked for: a function's body, which this becomes, cannot export. */
+async function bundle(contents: string): Promise<string> {
   const { outputFiles } = await build({
-    ...source,
+    stdin: { contents, resolveDir: HERE, loader: "ts" },
     bundle: true,
     write: false,
     format: "esm",

@@ -31,8 +31,10 @@ export interface RealmOptions {
 }
 
 export interface Realm {
-  /** Runs bundled code to its end, or for ever. What it puts on `exports` comes back when its top level has run. */
-  run(code: string): Promise<Record<string, unknown>>;
+  /** Runs bundled code until the end of its top level, which may await. */
+  run(code: string): Promise<void>;
+  /** Runs bundled code whose top level awaits nothing, and gives what it puts on the realm's `exports`. */
+  load(code: string): Record<string, unknown>;
   /** As the operating system does. False when nobody listens. */
   signal(name: string): boolean;
   readonly exitCode: number | undefined;
@@ -81,7 +83,16 @@ export function createRealm(options: RealmOptions): Realm {
   });
   globals["globalThis"] = own;
   globals["global"] = own;
-  globals[REALM_NAME] = { builtin: builtins({ process, time, chance, name }) };
+  const exports: Record<string, unknown> = {};
+  globals[REALM_NAME] = { builtin: builtins({ process, time, chance, name }), exports };
+
+  const start = (code: string): Promise<void> => {
+    const names = Object.keys(globals);
+    const run = vm.compileFunction(`return (async () => {"use strict";\n${code}\n})()`, names, {
+      filename: `${name}.js`,
+    }) as (...values: unknown[]) => Promise<void>;
+    return watched(caught, () => run(...names.map((key) => globals[key])));
+  };
 
   return {
     get exitCode() {
@@ -92,16 +103,10 @@ export function createRealm(options: RealmOptions): Realm {
       enter(() => void process.emit(signal, signal));
       return true;
     },
-    run: (code) => {
-      const exports: Record<string, unknown> = {};
-      const names = Object.keys(globals);
-      const run = vm.compileFunction(
-        `return (async () => {"use strict";\n${code}\n})()`,
-        [...names, "exports"],
-        { filename: `${name}.js` },
-      ) as (...values: unknown[]) => Promise<void>;
-      const running = watched(caught, () => run(...names.map((key) => globals[key]), exports));
-      return running.then(() => exports);
+    run: start,
+    load: (code) => {
+      start(code).catch(caught);
+      return exports;
     },
   };
 }

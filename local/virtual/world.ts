@@ -1,0 +1,221 @@
+/**
+ * A world: a backend, and clients and programs around it, in one process and on one virtual clock. The same seed gives
+ * the same run. It puts parts together that are each in a file of its own; the way in for tests, simulators and
+ * benchmarks.
+ *
+ * @example
+ * const world = await createWorld({ seed: 1, class: "s16" });
+ * await world.push(await bundleApp("harness/app"));
+ * const client = world.httpClient();
+ * await world.run(client.mutation(api.sums.enqueue, { n: 3 }));
+ * await world.advance(60_000);
+ * await world.close();
+ */
+import type { ConvexClient, ConvexHttpClient } from "convex/browser";
+import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
+import { createCore, type Core } from "../backend.js";
+import type { DeploymentClass } from "../functions/classes.js";
+import type { RunnerOptions } from "../functions/types.js";
+import { sortRejections } from "../functions/rejections.js";
+import { MemoryStore } from "../store/memoryStore.js";
+import type { AppBundle } from "./appBundle.js";
+import type { Branch } from "./branch.js";
+import { createVirtualClock, START_MS, type VirtualClock } from "./clock.js";
+import { loadClients } from "./clients.js";
+import { createCosts, type CostConstants } from "./costs.js";
+import { mortalStore } from "./mortalStore.js";
+import { Network } from "./network/network.js";
+import { Program, type ProgramOptions } from "./program.js";
+import { randomStream, type RandomStream } from "./random.js";
+import { bundleFile } from "./realm/bundle.js";
+import { createTrace, type Trace } from "./trace.js";
+import { traceBackend } from "./traceBackend.js";
+
+export interface WorldOptions {
+  seed: number | string;
+  /** Defaults to "s16". */
+  class?: DeploymentClass;
+  /** Notes everything that happens. Defaults to false. */
+  trace?: boolean;
+  /** What work takes, where it is not to be the model's. */
+  costs?: Partial<CostConstants>;
+  /** How uneven it is. Defaults to the class's; 0 for always the same. */
+  jitter?: number;
+  /** `process.env` of functions. */
+  variables?: Record<string, string>;
+  runner?: RunnerOptions;
+}
+
+export interface CallOptions {
+  /** Of a component's function. */
+  componentPath?: string;
+}
+
+export interface World extends Pick<
+  VirtualClock,
+  "run" | "advance" | "until" | "untilIdle" | "now"
+> {
+  readonly clock: VirtualClock;
+  /** Where clients reach the backend. */
+  readonly url: string;
+  readonly network: Network;
+  /** For whoever writes a test: a stream of the seed that nobody else draws from. */
+  readonly random: RandomStream;
+  /** Empty unless it was asked for. */
+  readonly trace: Trace;
+  /** The one that runs: after a restart another. Throws while it is down. */
+  readonly backend: Core;
+  /** Pushes an app, components included, as the CLI does. */
+  push(app: AppBundle): Promise<void>;
+  /** The official clients. Their promises settle while somebody drives the world: `world.run(client.query(…))`. */
+  httpClient(name?: string): ConvexHttpClient;
+  client(name?: string): ConvexClient;
+  /** Runs a program: `entry` is its file. */
+  program(entry: string, options: ProgramOptions): Promise<Program>;
+  /** Calls any function, internal ones too, as an admin and without a network. Drives the world until it has ended. */
+  call(path: string, args?: object, options?: CallOptions): Promise<any>;
+  /** The backend dies at once, and is there again after `downMs`. What was committed is kept; calls are lost. */
+  restartBackend(options?: { downMs?: number }): Promise<void>;
+  /** Ends everything. */
+  close(): Promise<void>;
+}
+
+/** A name that is nobody's: RFC 2606. */
+const HOST = "conveyor.invalid";
+const URLS = { cloud: `https://${HOST}`, site: `https://site.${HOST}` };
+const ADMIN_KEY = "world|admin";
+
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const { seed, class: deploymentClass = "s16" } = options;
+  const clients = await loadClients();
+  const random = (name: string) => randomStream(seed, name);
+  const costs = createCosts({
+    class: deploymentClass,
+    random: random("costs"),
+    ...(options.costs === undefined ? {} : { constants: options.costs }),
+    ...(options.jitter === undefined ? {} : { jitter: options.jitter }),
+  });
+  const trace: Trace = createTrace(() => clock.now(), START_MS);
+  const note = options.trace === true ? trace.add.bind(trace) : undefined;
+  const clock: VirtualClock = createVirtualClock({
+    seed,
+    costs: (step) => costs.of(step),
+    ...(note === undefined ? {} : { trace: note }),
+  });
+  const network = new Network({
+    env: clock,
+    random: random("network"),
+    latency: () => costs.network(),
+    trace: note,
+  });
+  const stopSorting = sortRejections();
+  const store = new MemoryStore();
+  let running: { core: Core; place: Branch } | null = null;
+  let starts = 0;
+  let names = 0;
+
+  const start = async (): Promise<void> => {
+    const place = clock.branch(`backend ${++starts}`);
+    place.fetch = network.connect(`backend ${starts}`, place).fetch;
+    const core = await clock.run(
+      createCore(URLS, {
+        env: place,
+        adminKey: ADMIN_KEY,
+        quiet: true,
+        class: deploymentClass,
+        database: { store: mortalStore(store, place), publishLatencyMs: 0 },
+        ...(options.variables === undefined ? {} : { variables: options.variables }),
+        ...(options.runner === undefined ? {} : { runner: options.runner }),
+      }),
+    );
+    if (note !== undefined) traceBackend(core, note);
+    running = { core, place };
+    network.serve(HOST, core);
+  };
+  const crash = (): void => {
+    if (running === null) return;
+    running.place.drop();
+    running = null;
+    network.serve(HOST, null);
+    network.forget(network.link(`backend ${starts}`));
+    for (const link of network.links) link.cut();
+  };
+  const backend = (): Core => {
+    if (running === null) throw new Error("The backend is down.");
+    return running.core;
+  };
+  const post = async (path: string, body: object): Promise<any> => {
+    const request = new Request(URLS.cloud + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Convex ${ADMIN_KEY}` },
+      body: JSON.stringify(body),
+    });
+    const response = await clock.run(backend().fetch(request));
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`);
+    return text === "" ? null : JSON.parse(text);
+  };
+  const client = (name: string) => {
+    const place = clock.branch(name);
+    const crashed = (error: unknown): void => {
+      throw error;
+    };
+    return clients({ name, place, link: network.connect(name, place), crashed });
+  };
+
+  await start();
+  return {
+    clock,
+    url: URLS.cloud,
+    network,
+    random: random("caller"),
+    trace,
+    get backend() {
+      return backend();
+    },
+    now: () => clock.now(),
+    run: (work) => clock.run(work),
+    advance: (ms) => clock.advance(ms),
+    until: (holds, given) => clock.until(holds, given),
+    untilIdle: (given) => clock.untilIdle(given),
+    async push({ startPush }) {
+      const push = { ...startPush, adminKey: ADMIN_KEY };
+      const started = await post("/api/deploy2/start_push", push);
+      const schema = { adminKey: ADMIN_KEY, schemaChange: started.schemaChange, dryRun: false };
+      await post("/api/deploy2/wait_for_schema", { ...schema, timeoutMs: 10_000 });
+      await post("/api/deploy2/finish_push", {
+        adminKey: ADMIN_KEY,
+        startPush: started,
+        dryRun: false,
+      });
+    },
+    httpClient: (name = `client ${++names}`) => client(name).http(URLS.cloud),
+    client: (name = `client ${++names}`) => client(name).socket(URLS.cloud),
+    async program(entry, given) {
+      const code = await bundleFile(entry);
+      const place = clock.branch(given.name);
+      const program = new Program(given, place, network.connect(given.name, place), ++names + 100);
+      program.start(code);
+      return program;
+    },
+    async call(path, args = {}, { componentPath } = {}) {
+      const told = await post("/api/function", {
+        path,
+        args: convexToJson(args as Value),
+        format: "convex_encoded_json",
+        ...(componentPath === undefined ? {} : { componentPath }),
+      });
+      if (told.status === "success") return jsonToConvex(told.value as JSONValue);
+      throw Object.assign(new Error(told.errorMessage), { data: told.errorData });
+    },
+    async restartBackend({ downMs = 0 } = {}) {
+      crash();
+      if (downMs > 0) await clock.advance(downMs);
+      await start();
+    },
+    async close() {
+      crash();
+      stopSorting();
+    },
+  };
+}
