@@ -77,6 +77,7 @@ export async function runInTime(
   const limitMs = node ? actionTimeoutMs.node : actionTimeoutMs.v8;
   const deadline = env.timer(limitMs, () => host.rejected(timedOut(target, node, limitMs)));
   try {
+    await env.spend({ kind: "context", nested: false });
     return await invoke(sandboxes, target, host, args, requestId);
   } finally {
     deadline.cancel();

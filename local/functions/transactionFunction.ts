@@ -28,6 +28,7 @@ export async function runInTransaction(
   if (target.analyzed.udfType === "Mutation") {
     Object.assign(operations, databaseWrites(execution), scheduling(services, execution));
   }
+  await services.env.spend({ kind: "context", nested: execution.depth > 0 });
   const host = new TransactionHost(services, execution, reads.sync, operations);
   const { requestId } = scope.request;
   const value = await isolate.run({ target, host, args, requestId });

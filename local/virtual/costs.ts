@@ -107,15 +107,12 @@ export function createCosts({
 
 function systemTime(cost: CostConstants, step: Step): number {
   switch (step.kind) {
-    case "read": {
-      const { documents, bytes, tombstones } = step;
-      const passing = Math.floor(tombstones / Math.max(documents, cost.tombstonesPerRoundTrip));
+    case "read":
       return (
-        cost.readRoundTripMs * (1 + passing) +
-        cost.documentReadMs * documents +
-        (cost.readMibMs * bytes) / MIB
+        cost.readRoundTripMs * (1 + passingTombstones(cost, step)) +
+        cost.documentReadMs * step.documents +
+        (cost.readMibMs * step.bytes) / MIB
       );
-    }
     case "write":
       return cost.writeMs + (cost.writeMibMs * step.bytes) / MIB;
     case "persist":
@@ -127,6 +124,14 @@ function systemTime(cost: CostConstants, step: Step): number {
     case "context":
       return step.nested ? cost.nestedContextMs : cost.contextMs;
   }
+}
+
+/** Round trips that bring nothing but dead entries: a query asks for as many rows as its caller wants, or a few more. */
+function passingTombstones(
+  { tombstonesPerRoundTrip }: CostConstants,
+  { tombstones, wanted = 0 }: Step & { kind: "read" },
+): number {
+  return Math.floor(tombstones / Math.max(wanted, tombstonesPerRoundTrip));
 }
 
 /** What of a step is JavaScript's: the time that the platform's limit of one second is about. */

@@ -111,6 +111,10 @@ export class GuestHost implements CallHost {
     this.#abort(reason);
   }
 
+  outside<T>(work: Promise<T>): Promise<T> {
+    return this.track(work);
+  }
+
   track<T>(work: Promise<T>): Promise<T> {
     this.#outstanding++;
     const done = () => void this.#outstanding--;
