@@ -19,6 +19,7 @@ export interface BuiltinOptions {
 
 export function builtins({ process, time, chance, name }: BuiltinOptions) {
   const { crypto } = chance;
+  const { setTimeout: after, setImmediate: soon } = time;
   const modules: Record<string, unknown> = {
     assert,
     buffer: { Buffer },
@@ -38,9 +39,8 @@ export function builtins({ process, time, chance, name }: BuiltinOptions) {
     timers: time,
     "timers/promises": {
       setTimeout: (ms: number, value?: unknown) =>
-        new Promise((resolve) => void time.setTimeout(() => resolve(value), ms)),
-      setImmediate: (value?: unknown) =>
-        new Promise((resolve) => void time.setImmediate(() => resolve(value))),
+        new Promise((resolve) => void after(() => resolve(value), ms)),
+      setImmediate: (value?: unknown) => new Promise((resolve) => void soon(() => resolve(value))),
     },
     url,
     util,
