@@ -6,11 +6,16 @@
 import { version } from "convex";
 import type { AddressInfo } from "node:net";
 import type { Server } from "node:http";
+import { join } from "node:path";
 import { createDatabase, openDatabase } from "./engine/database.js";
 import type { Store } from "./engine/store.js";
 import type { Database, DatabaseOptions } from "./engine/types.js";
 import { wallEnvironment, type Environment } from "./environment.js";
 import { DEFAULT_CLASS, type DeploymentClass } from "./functions/classes.js";
+import { bytesInMemory, type FileBytes } from "./files/bytes.js";
+import { bytesInFolder } from "./files/bytesInFolder.js";
+import { fileRoutes } from "./files/fileRoutes.js";
+import { createFiles } from "./files/files.js";
 import { createFunctionRunner } from "./functions/runner.js";
 import type { FunctionRunner, RunnerOptions } from "./functions/types.js";
 import { httpActionRoutes, siteRoutes, type SiteOptions } from "./http/routes.js";
@@ -49,6 +54,8 @@ export interface CoreOptions {
   /** Functions' console output does not go to this process's own. Defaults to false. */
   quiet?: boolean;
   database?: DatabaseOptions;
+  /** Where the bytes of stored files are. Defaults to a folder in `data`, and without that to memory. */
+  files?: FileBytes;
   runner?: RunnerOptions;
 }
 
@@ -151,7 +158,9 @@ async function createCoreOn(
   const key = options.adminKey ?? database.settings.get(ADMIN_KEY) ?? randomAdminKey(env);
   const adminKey = new AdminKey(key);
   if (store !== undefined) await database.applySchemas([], undefined, new Map([[ADMIN_KEY, key]]));
+  const files = createFiles({ bytes: filesOf(options), origin: urls.cloud, secret: key });
   const runner = createFunctionRunner(env, database, {
+    files,
     class: options.class ?? DEFAULT_CLASS,
     ...options.runner,
   });
@@ -170,6 +179,7 @@ async function createCoreOn(
   const routes: Routes = {
     ...infoRoutes(),
     ...httpActionRoutes(siteOptions),
+    ...fileRoutes(env, database, files),
     ...functionRoutes(calls, adminKey, database),
     ...deployRoutes(pusher, adminKey, urls),
     ...logRoutes(logs, adminKey),
@@ -205,6 +215,11 @@ async function createCoreOn(
     dropConnections: () => sync.dropConnections(),
     close: () => (closing ??= close()),
   };
+}
+
+/** Bytes are where the rows are: beside them on the disk, or in memory. */
+function filesOf({ data, files }: CoreOptions): FileBytes {
+  return files ?? (data === undefined ? bytesInMemory() : bytesInFolder(join(data, "files")));
 }
 
 function onCrash(error: unknown): void {

@@ -1,5 +1,6 @@
 /** What actions may ask of the platform: functions, each in a transaction of its own, and the scheduler. */
 import type { JSONValue } from "convex/values";
+import { actionStorage } from "../files/storageSyscalls.js";
 import { displayName, type Target } from "./lookup.js";
 import { valueOf } from "./outcomes.js";
 import { resolveReference, type Reference } from "./references.js";
@@ -24,14 +25,16 @@ export interface Calls {
 export function actionSyscalls(
   services: Services,
   calls: Calls,
-  { address }: Target,
+  target: Target,
   request: Request,
 ): AsyncSyscalls {
+  const { address } = target;
   const { namespace } = address;
   const source = displayName(address);
   const resolve = (reference: Reference, type: UdfType) =>
     resolveReference(services.deployment(), namespace, reference, type).address;
   return {
+    ...actionStorage(services, target),
     "1.0/actions/query": async ({ args, ...reference }: CallArgs) =>
       valueOf(await calls.query(resolve(reference, "Query"), args, request)),
     "1.0/actions/mutation": async ({ args, ...reference }: CallArgs) =>

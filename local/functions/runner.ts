@@ -10,6 +10,8 @@ import { DEFAULT_CLASS, limitsOf } from "./classes.js";
 import { startCronExecutor } from "./crons/executor.js";
 import { installCrons } from "./crons/install.js";
 import { CRON_TABLES } from "./crons/table.js";
+import { bytesInMemory } from "../files/bytes.js";
+import { createFiles, type Files } from "../files/files.js";
 import { runHttpAction } from "../http/httpAction.js";
 import { PlatformError } from "./errors.js";
 import { createEvents } from "./events.js";
@@ -43,6 +45,7 @@ export function createFunctionRunner(
     database,
     events,
     sandboxes: options.isolation === "threads" ? threadIsolation(env) : inlineIsolation(env),
+    files: options.files ?? unservedFiles(env),
     permits: createPermits(env, settings.limits, (kind, ms) => events.waited(kind, ms)),
     writeRate,
     deployment: () => deployment,
@@ -109,6 +112,11 @@ function settingsOf(options: RunnerOptions): RunnerSettings {
     },
     cronSplayMs: options.cronSplayMs ?? CRON_SPLAY_MS,
   };
+}
+
+function unservedFiles(env: Environment): Files {
+  const secret = Buffer.from(env.randomBytes(16)).toString("hex");
+  return createFiles({ bytes: bytesInMemory(), origin: "http://127.0.0.1", secret });
 }
 
 /** Each is waited for when the runner stops. */

@@ -8,6 +8,7 @@
 import type { JSONValue, Value } from "convex/values";
 import { jsonToConvex } from "convex/values";
 import type { Doc, Namespace, TableSpec, Transaction } from "../engine/types.js";
+import { publicFile, STORAGE_SPEC, STORAGE_TABLE } from "../files/storageTable.js";
 import type { ScheduledId } from "./scope.js";
 import type { FunctionAddress } from "./types.js";
 
@@ -15,8 +16,8 @@ export const SCHEDULED_TABLE = "_scheduled_functions";
 export const DUE_INDEX = "by_due";
 export const COMPLETED_INDEX = "by_completed";
 
-/** What `db.system` can read. Storage is always empty here. */
-export const VISIBLE_SYSTEM_TABLES: ReadonlySet<string> = new Set([SCHEDULED_TABLE, "_storage"]);
+/** What `db.system` can read. */
+export const VISIBLE_SYSTEM_TABLES: ReadonlySet<string> = new Set([SCHEDULED_TABLE, STORAGE_TABLE]);
 
 export const SYSTEM_TABLES: TableSpec[] = [
   {
@@ -26,7 +27,7 @@ export const SYSTEM_TABLES: TableSpec[] = [
       { name: COMPLETED_INDEX, fields: ["completedTime"] },
     ],
   },
-  { name: "_storage", indexes: [] },
+  STORAGE_SPEC,
 ];
 
 const SYSTEM = { system: true } as const;
@@ -55,6 +56,7 @@ export interface ScheduledRow extends Doc {
 
 /** A row as `db.system` shows it. */
 export function publicRow(table: string, doc: Doc): Doc {
+  if (table === STORAGE_TABLE) return publicFile(doc);
   if (table !== SCHEDULED_TABLE) return doc;
   const { target: _target, due: _due, systemErrors: _systemErrors, ...documented } = doc;
   return documented;

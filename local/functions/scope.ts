@@ -4,6 +4,7 @@
  */
 import type { Environment } from "../environment.js";
 import type { Database, Transaction } from "../engine/types.js";
+import type { Files } from "../files/files.js";
 import type { ClassLimits, DeploymentClass } from "./classes.js";
 import type { Events } from "./events.js";
 import type { Isolate, Isolation } from "./invoke.js";
@@ -20,6 +21,7 @@ export interface Services {
   /** Where functions run. */
   sandboxes: Isolation;
   events: Events;
+  files: Files;
   permits: Permits;
   writeRate: WriteRate;
   options: RunnerSettings;

@@ -9,15 +9,21 @@ export type AsyncSyscalls = Record<string, (args: any) => Promise<JSONValue>>;
 
 /** Operations of the platform that this backend does not have, by what a developer knows them as. */
 const LEFT_OUT: [RegExp, string][] = [
-  [/^1\.0\/storage|^storage\//, "File storage (ctx.storage)"],
   [/vectorSearch$/, "Vector search (ctx.vectorSearch)"],
   [/^1\.0\/signJwt$/, "Signing tokens (ctx.auth.signJwt)"],
   [/^1\.0\/createServiceToken$|^1\.0\/getServiceUrl$/, "Convex-managed services"],
   [/^1\.0\/auditLog$/, "The audit log"],
 ];
 
+/** In a transaction there is no waiting for bytes. */
+const FILES: Record<string, string> = {
+  "1.0/storageStore": "storage.store",
+  "1.0/storageGet": "storage.get",
+};
+
 /** Operations that exist, but not for this type of function. */
-const WRITES = /^1\.0\/(insert|shallowMerge|replace|remove|schedule|cancel_job)$/;
+const WRITES =
+  /^1\.0\/(insert|shallowMerge|replace|remove|schedule|cancel_job|storageDelete|storageGenerateUploadUrl)$/;
 
 export function unknownSyscall(operation: string, { analyzed, address }: Target): Error {
   const leftOut = LEFT_OUT.find(([pattern]) => pattern.test(operation));
@@ -25,6 +31,13 @@ export function unknownSyscall(operation: string, { analyzed, address }: Target)
     return new Error(
       `${leftOut[1]} is not supported by the local backend ("${operation}", called by '${address.path}'). ` +
         `Use a real deployment for it.`,
+    );
+  }
+  const file = FILES[operation];
+  if (file !== undefined) {
+    return new Error(
+      `Can't use ${file} in queries and mutations. Please consider using an action. ` +
+        `See https://docs.convex.dev/functions/actions for more details.`,
     );
   }
   if (analyzed.udfType === "Query" && WRITES.test(operation)) {

@@ -1,5 +1,6 @@
 /** Runs a query or mutation, and what it calls in turn, inside a transaction that somebody else begins and commits. */
 import type { JSONValue } from "convex/values";
+import { storageReads, storageWrites } from "../files/storageSyscalls.js";
 import { databaseReads, databaseWrites } from "./databaseSyscalls.js";
 import { commonMetadata, transactionMetrics } from "./metadataSyscalls.js";
 import { nestedCalls } from "./nestedCalls.js";
@@ -21,12 +22,14 @@ export async function runInTransaction(
   const reads = databaseReads(execution);
   const operations: AsyncSyscalls = {
     ...reads.async,
+    ...storageReads(services, execution),
     ...nestedCalls(services, execution, runInTransaction),
     ...commonMetadata(services, scope.request, target, scope.deployment),
     ...transactionMetrics(scope),
   };
   if (target.analyzed.udfType === "Mutation") {
     Object.assign(operations, databaseWrites(execution), scheduling(services, execution));
+    Object.assign(operations, storageWrites(services, execution));
   }
   await services.env.spend({ kind: "context", nested: execution.depth > 0 });
   const host = new TransactionHost(services, execution, reads.sync, operations);

@@ -5,6 +5,7 @@ import type { JSONValue, Value } from "convex/values";
 import type { ClassLimits, DeploymentClass } from "./classes.js";
 import type { CronSchedule } from "./crons/schedule.js";
 import type { Wait } from "./events.js";
+import type { Files } from "../files/files.js";
 import type { Namespace, ReadSet, SchemaChange, TableSpec, Ts } from "../engine/types.js";
 
 export type UdfType = "Query" | "Mutation" | "Action";
@@ -127,6 +128,8 @@ export type FunctionResult =
 export type QueryResult = FunctionResult & { ts: Ts; reads: ReadSet; readsTime: boolean };
 
 export interface RunnerOptions {
+  /** Where stored files are. Defaults to memory, with URLs that nothing serves. */
+  files?: Files;
   /**
    * Where functions run. In threads each has the platform's time and memory, and one that never ends hurts nobody else;
    * that takes the wall clock, since a thread knows no other. Inline, all is one thread, and nobody stops a function.

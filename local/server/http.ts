@@ -143,7 +143,7 @@ function bodyTooLarge(maxBytes = MAX_BODY_BYTES): PlatformError {
 }
 
 /** Pages come from other ports (Vite's, say), so every origin may call. Nothing here relies on cookies. */
-function cors({ headers }: Request): Record<string, string> {
+export function cors({ headers }: Request): Record<string, string> {
   return {
     "Access-Control-Allow-Origin": headers.get("origin") ?? "*",
     Vary: "Origin",
