@@ -138,20 +138,6 @@ test("a function called as another type than its own is refused by both names", 
   );
 });
 
-test("what the local backend leaves out says so by name", async () => {
-  await start(`
-    export const url = mutation((ctx) => ctx.storage.generateUploadUrl());
-    export const search = action((ctx) => ctx.vectorSearch("t", "i", { vector: [1] }));
-    export const odd = mutation(() => Convex.asyncSyscall("1.0/unheardOf", "{}"));`);
-  await expect(backend.mutation("lib:url")).rejects.toThrow(
-    /File storage \(ctx.storage\) is not supported by the local backend \("1.0\/storageGenerateUploadUrl", called by 'lib:url'\)/,
-  );
-  await expect(backend.action("lib:search")).rejects.toThrow(/Vector search/);
-  await expect(backend.mutation("lib:odd")).rejects.toThrow(
-    /Unknown async operation "1.0\/unheardOf"/,
-  );
-});
-
 test("one call's globals are not another's, though they run at the same time", async () => {
   await start(`
     export const talk = action(async (ctx, { name }) => {
