@@ -7,6 +7,7 @@ import { version } from "convex";
 import type { AddressInfo } from "node:net";
 import type { Server } from "node:http";
 import { join } from "node:path";
+import { TokenVerifier } from "./auth/tokens.js";
 import { createDatabase, openDatabase } from "./engine/database.js";
 import type { Store } from "./engine/store.js";
 import type { Database, DatabaseOptions } from "./engine/types.js";
@@ -16,11 +17,14 @@ import { bytesInMemory, type FileBytes } from "./files/bytes.js";
 import { bytesInFolder } from "./files/bytesInFolder.js";
 import { fileRoutes } from "./files/fileRoutes.js";
 import { createFiles } from "./files/files.js";
+import { PlatformError } from "./functions/errors.js";
+import { ANYONE } from "./functions/identity.js";
 import { createFunctionRunner } from "./functions/runner.js";
 import type { FunctionRunner, RunnerOptions } from "./functions/types.js";
 import { httpActionRoutes, siteRoutes, type SiteOptions } from "./http/routes.js";
 import { Pusher } from "./push/pusher.js";
 import { AdminKey } from "./server/adminKey.js";
+import { Authenticator } from "./server/authenticator.js";
 import { createCalls } from "./server/calls.js";
 import { deployRoutes } from "./server/deployRoutes.js";
 import { FunctionLogs } from "./server/functionLogs.js";
@@ -53,6 +57,8 @@ export interface CoreOptions {
   class?: DeploymentClass;
   /** Functions' console output does not go to this process's own. Defaults to false. */
   quiet?: boolean;
+  /** As a production deployment: clients get neither the texts of errors nor log lines. Defaults to false. */
+  redact?: boolean;
   database?: DatabaseOptions;
   /** Where the bytes of stored files are. Defaults to a folder in `data`, and without that to memory. */
   files?: FileBytes;
@@ -169,18 +175,23 @@ async function createCoreOn(
     runner,
     urls,
     environment: options.variables ?? {},
-    onNote: (note) => quiet || console.warn(note),
   });
   await pusher.restore();
-  const calls = createCalls(runner, createSystemQueries(database, runner, pusher));
+  const system = createSystemQueries(database, runner, pusher);
+  const calls = createCalls(runner, system, { redact: options.redact ?? false });
+  const authenticator = new Authenticator(
+    adminKey,
+    new TokenVerifier(env),
+    () => runner.deployment.auth ?? [],
+  );
   const logs = new FunctionLogs(env, runner);
   if (!quiet) printLogs(runner);
-  const siteOptions: SiteOptions = { env, runner, identify: forgiving(adminKey) };
+  const siteOptions: SiteOptions = { env, runner, identify: forgiving(authenticator) };
   const routes: Routes = {
     ...infoRoutes(),
     ...httpActionRoutes(siteOptions),
     ...fileRoutes(env, database, files),
-    ...functionRoutes(calls, adminKey, database),
+    ...functionRoutes(calls, authenticator, database),
     ...deployRoutes(pusher, adminKey, urls),
     ...logRoutes(logs, adminKey),
   };
@@ -188,7 +199,7 @@ async function createCoreOn(
     env,
     database,
     calls,
-    adminKey,
+    authenticator,
     onCrash,
     onInstalled: (listener) => pusher.onInstalled(listener),
   });
@@ -227,13 +238,15 @@ function onCrash(error: unknown): void {
 }
 
 /** An HTTP action is asked by anybody, with headers of its own: what is no key of ours is left to the app. */
-function forgiving(adminKey: AdminKey): SiteOptions["identify"] {
-  return (authorization) => {
-    try {
-      return adminKey.identify(authorization);
-    } catch {
-      return { kind: "none" };
-    }
+function forgiving(authenticator: Authenticator): SiteOptions["identify"] {
+  return (request) => {
+    const authorization = request.headers.get("authorization") ?? undefined;
+    return authenticator
+      .ofRequest({ authorization, url: new URL(request.url) })
+      .catch((error: unknown) => {
+        if (error instanceof PlatformError) return ANYONE;
+        throw error;
+      });
   };
 }
 

@@ -12,13 +12,21 @@ export class ConflictError extends Error {
   }
 }
 
-/** The write log no longer reaches back to where this transaction began, so it cannot be validated. */
+/** What is remembered no longer reaches back so far: neither the write log, by which a commit is validated, nor snapshots. */
 export class OutOfRetentionError extends Error {
   override readonly name = "OutOfRetention";
-  constructor(beginTs: Ts, retainedSince: Ts) {
-    super(
+
+  static validating(beginTs: Ts, retainedSince: Ts): OutOfRetentionError {
+    return new OutOfRetentionError(
       `OutOfRetention: a transaction that began at ${beginTs} cannot be validated, because commits up to ` +
         `${retainedSince} have left the write log. Run it again on a new snapshot.`,
+    );
+  }
+
+  static reading(ts: Ts, latest: Ts): OutOfRetentionError {
+    return new OutOfRetentionError(
+      `OutOfRetention: nothing can be read at ${ts} any more, or yet. The latest snapshot is ${latest}: ask for one of ` +
+        `the last seconds.`,
     );
   }
 }

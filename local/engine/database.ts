@@ -8,7 +8,7 @@
 import type { Environment } from "../environment.js";
 import { limitsWith, type Limits } from "../limits.js";
 import { callBack } from "./callbacks.js";
-import { ConflictError } from "./conflict.js";
+import { ConflictError, OutOfRetentionError } from "./conflict.js";
 import { resolveCommitTs } from "./documents.js";
 import { DEFAULT_PUBLISH_LATENCY_MS, ROWS_PER_CHECK } from "./limits.js";
 import { Publisher, type Change } from "./publisher.js";
@@ -83,8 +83,10 @@ class EngineDatabase implements Database {
     return this.#settings;
   }
 
-  begin(): Transaction {
-    return new EngineTransaction(this.env, this.#publisher.latest, this.limits);
+  begin(at?: Ts): Transaction {
+    const snapshot = at === undefined ? this.#publisher.latest : this.#publisher.at(at);
+    if (snapshot === null) throw OutOfRetentionError.reading(at!, this.latestTs);
+    return new EngineTransaction(this.env, snapshot, this.limits);
   }
 
   async commit(transaction: Transaction, source: string): Promise<Ts> {

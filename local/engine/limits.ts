@@ -43,3 +43,8 @@ export const DEFAULT_PUBLISH_LATENCY_MS = 2;
 export const STORE_RETRY = { initialMs: 100, maxMs: 10_000 } as const;
 /** Commits that go to the store in one write, so that the first of them does not wait for a very long one. */
 export const MAX_STORE_BATCH = 256;
+
+/** How long a snapshot can still be read after it was replaced (knobs.rs, `MAX_TRANSACTION_WINDOW`). */
+export const SNAPSHOT_RETENTION_MS = 10_000;
+/** And how many at most, so that a burst of commits does not fill the memory: this bound is not the platform's. */
+export const MAX_RECENT_SNAPSHOTS = 1_000;

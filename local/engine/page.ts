@@ -6,6 +6,7 @@
  * keeps its pages from overlapping or leaving gaps.
  */
 import { createHash } from "node:crypto";
+import type { Limits } from "../limits.js";
 import { documentBytes } from "./documents.js";
 import type { Key } from "./keys.js";
 import { MAX_ROWS_PER_FETCH } from "./limits.js";
@@ -27,8 +28,10 @@ export interface Page {
   page: Doc[];
   isDone: boolean;
   continueCursor: string;
-  splitCursor: null;
-  pageStatus: null;
+  /** The middle of what was read, where a page that has grown may be cut in two; `null` when it is too short. */
+  splitCursor: string | null;
+  /** Required: it ended before it was full. Recommended: it has come near a limit. */
+  pageStatus: "SplitRecommended" | "SplitRequired" | null;
 }
 
 /** Where a page ended: before the first row, after a row, or at the end of the range. */
@@ -43,14 +46,20 @@ export async function queryPage(
   const fingerprint = fingerprintOf(namespace, request.query);
   const from = readCursor(request.cursor, fingerprint);
   const to = request.endCursor == null ? null : readCursor(request.endCursor, fingerprint);
-  const { page, reached } = await readPage(transaction, namespace, request, access, from, to);
+  const reading = new PageReading(from, request, to === null, transaction.global);
+  const { page, reached } = await readPage(transaction, namespace, request, access, {
+    reading,
+    from,
+    to,
+  });
   const ended = to ?? reached;
+  const { middle } = reading;
   return {
     page,
     isDone: ended.at === "end",
     continueCursor: writeCursor(ended, fingerprint),
-    splitCursor: null,
-    pageStatus: null,
+    splitCursor: middle === null ? null : writeCursor({ at: "row", key: middle }, fingerprint),
+    pageStatus: statusOf(page, reading, request, transaction.global),
   };
 }
 
@@ -59,19 +68,16 @@ async function readPage(
   namespace: Namespace,
   request: PageRequest,
   access: Access,
-  from: Position,
-  to: Position | null,
+  { reading, from, to }: { reading: PageReading; from: Position; to: Position | null },
 ): Promise<{ page: Doc[]; reached: Position }> {
   const page: Doc[] = [];
-  const limits = to === null ? request : { pageSize: Infinity };
-  if (from.at === "end" || to?.at === "start" || limits.pageSize <= 0)
-    return { page, reached: from };
+  const pageSize = to === null ? request.pageSize : Infinity;
+  if (from.at === "end" || to?.at === "start" || pageSize <= 0) return { page, reached: from };
 
-  const reading = new PageReading(from, limits);
   const window = {
     ...(from.at === "row" && { after: from.key }),
     ...(to?.at === "row" && { until: to.key }),
-    expected: limits.pageSize,
+    expected: pageSize,
     perFetch: Math.max(1, Math.min(request.pageSize, MAX_ROWS_PER_FETCH)),
   };
   const rows = queryRows(transaction, namespace, request.query, access, window, (row) =>
@@ -79,33 +85,66 @@ async function readPage(
   );
   for await (const row of rows) {
     page.push(row.doc);
-    if (page.length >= limits.pageSize) return { page, reached: reading.position };
+    if (page.length >= pageSize) return { page, reached: reading.position };
   }
   return { page, reached: reading.isEnough ? reading.position : { at: "end" } };
 }
 
-type PageLimits = Pick<PageRequest, "pageSize" | "maximumRowsRead" | "maximumBytesRead">;
+function statusOf(
+  page: Doc[],
+  reading: PageReading,
+  { pageSize }: PageRequest,
+  { arrayLength }: Readonly<Limits>,
+): Page["pageStatus"] {
+  if (reading.isEnough && page.length < pageSize) return "SplitRequired";
+  return reading.isNearLimit || page.length > soft(arrayLength) ? "SplitRecommended" : null;
+}
+
+/** From three quarters of a limit on, the platform recommends to split (query/index_range.rs, `soft_data_limit`). */
+function soft(limit: number): number {
+  return Math.floor((limit * 3) / 4);
+}
+
+type PageLimits = Pick<PageRequest, "maximumRowsRead" | "maximumBytesRead">;
 
 /** How far a page has read, and whether that is as much as it may. */
 class PageReading {
-  #rows = 0;
+  readonly #keys: Key[] = [];
   #bytes = 0;
 
   constructor(
     public position: Position,
     private readonly limits: PageLimits,
+    /** With an end cursor, all that lies before it belongs to the page. */
+    private readonly mayEndEarly: boolean,
+    private readonly global: Readonly<Limits>,
   ) {}
 
   add(row: Row): boolean {
     this.position = { at: "row", key: row.key };
-    this.#rows++;
+    this.#keys.push(row.key);
     this.#bytes += documentBytes(row.doc);
     return this.isEnough;
   }
 
-  get isEnough(): boolean {
+  get isNearLimit(): boolean {
+    const { documentsRead, bytesRead } = this.global;
+    const { maximumRowsRead, maximumBytesRead } = this.limits;
     return (
-      this.#rows >= (this.limits.maximumRowsRead ?? Infinity) ||
+      this.#keys.length > soft(Math.min(maximumRowsRead ?? documentsRead, documentsRead)) ||
+      this.#bytes > soft(Math.min(maximumBytesRead ?? bytesRead, bytesRead))
+    );
+  }
+
+  /** Of the rows read, filtered ones included. */
+  get middle(): Key | null {
+    return this.#keys.length <= 2 ? null : this.#keys[Math.floor(this.#keys.length / 2)]!;
+  }
+
+  get isEnough(): boolean {
+    if (!this.mayEndEarly) return false;
+    return (
+      this.#keys.length >= (this.limits.maximumRowsRead ?? Infinity) ||
       this.#bytes >= (this.limits.maximumBytesRead ?? Infinity)
     );
   }

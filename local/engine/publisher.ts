@@ -9,6 +9,7 @@
 import type { Environment } from "../environment.js";
 import { callBack } from "./callbacks.js";
 import { MAX_STORE_BATCH, STORE_RETRY } from "./limits.js";
+import { RecentSnapshots } from "./recentSnapshots.js";
 import type { Snapshot } from "./snapshot.js";
 import { StoreClosedError, type Store, type StoredCommit } from "./store.js";
 import type { PublishedCommit, Ts } from "./types.js";
@@ -39,6 +40,7 @@ export interface PublisherOptions {
 
 export class Publisher {
   #latest: Snapshot;
+  readonly #recent = new RecentSnapshots();
   #pending: Pending[] = [];
   #waiting: { ts: Ts; resolve: () => void }[] = [];
   #busy = false;
@@ -56,6 +58,12 @@ export class Publisher {
 
   get latest(): Snapshot {
     return this.#latest;
+  }
+
+  /** What was the latest at that time; `null` when it is forgotten, or yet to come. */
+  at(ts: Ts): Snapshot | null {
+    if (ts > this.#latest.ts) return null;
+    return ts === this.#latest.ts ? this.#latest : this.#recent.at(ts);
   }
 
   /** Called in the order of timestamps. Resolves when the commit is visible. */
@@ -182,6 +190,7 @@ export class Publisher {
 
   #publishNext({ commit, change, failure: unprepared, settle }: Pending): void {
     let failure = unprepared;
+    this.#recent.replaced(this.#latest, commit.ts, this.env.now());
     try {
       this.#latest = change!.apply(this.#latest).at(commit.ts);
     } catch (error) {

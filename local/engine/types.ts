@@ -54,8 +54,11 @@ export interface Database {
   /** The latest published timestamp. */
   readonly latestTs: Ts;
   readonly limits: Readonly<Limits>;
-  /** Begins a transaction on the latest published snapshot. */
-  begin(): Transaction;
+  /**
+   * Begins a transaction on the latest published snapshot, or on the one that was the latest at `at`. Throws an
+   * `OutOfRetentionError` when that is more than some seconds ago, or yet to come.
+   */
+  begin(at?: Ts): Transaction;
   /**
    * Validates and commits. A transaction without writes returns its begin timestamp, and is not validated
    * unless it asked for that.

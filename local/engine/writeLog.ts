@@ -105,7 +105,7 @@ export class WriteLog {
   /** The first commit after `beginTs`, published or not, that wrote into the read set. */
   conflict(reads: IntervalReadSet, beginTs: Ts): ConflictInfo | null {
     if (beginTs < this.#trimmedThrough)
-      throw new OutOfRetentionError(beginTs, this.#trimmedThrough);
+      throw OutOfRetentionError.validating(beginTs, this.#trimmedThrough);
     for (let i = this.#firstAfter(beginTs); i < this.#records.length; i++) {
       const record = this.#records[i]!;
       const hit = record.firstTouched(reads);

@@ -1,6 +1,7 @@
 /** What actions may ask of the platform: functions, each in a transaction of its own, and the scheduler. */
 import type { JSONValue } from "convex/values";
 import { actionStorage } from "../files/storageSyscalls.js";
+import { identityAcross } from "./identity.js";
 import { displayName, type Target } from "./lookup.js";
 import { valueOf } from "./outcomes.js";
 import { resolveReference, type Reference } from "./references.js";
@@ -31,16 +32,17 @@ export function actionSyscalls(
   const { address } = target;
   const { namespace } = address;
   const source = displayName(address);
-  const resolve = (reference: Reference, type: UdfType) =>
-    resolveReference(services.deployment(), namespace, reference, type).address;
+  const call = async (type: UdfType, { args, ...reference }: CallArgs): Promise<JSONValue> => {
+    const to = resolveReference(services.deployment(), namespace, reference, type).address;
+    const identity = identityAcross(request.identity, namespace, to.namespace);
+    const kind = ({ Query: "query", Mutation: "mutation", Action: "action" } as const)[type];
+    return valueOf(await calls[kind](to, args, { ...request, identity }));
+  };
   return {
     ...actionStorage(services, target),
-    "1.0/actions/query": async ({ args, ...reference }: CallArgs) =>
-      valueOf(await calls.query(resolve(reference, "Query"), args, request)),
-    "1.0/actions/mutation": async ({ args, ...reference }: CallArgs) =>
-      valueOf(await calls.mutation(resolve(reference, "Mutation"), args, request)),
-    "1.0/actions/action": async ({ args, ...reference }: CallArgs) =>
-      valueOf(await calls.action(resolve(reference, "Action"), args, request)),
+    "1.0/actions/query": (args: CallArgs) => call("Query", args),
+    "1.0/actions/mutation": (args: CallArgs) => call("Mutation", args),
+    "1.0/actions/action": (args: CallArgs) => call("Action", args),
     "1.0/actions/schedule": async (args: ScheduleArgs) => {
       const { value } = await transact(services, source, ACTION_WRITE, async (tx) => {
         const scope = { request, deployment: services.deployment(), tx };

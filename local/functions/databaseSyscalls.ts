@@ -15,7 +15,7 @@ interface Access {
   system: boolean;
 }
 
-export function databaseReads({ scope, target }: Execution): {
+export function databaseReads({ scope, target, depth }: Execution): {
   sync: SyncSyscalls;
   async: AsyncSyscalls;
 } {
@@ -80,7 +80,11 @@ export function databaseReads({ scope, target }: Execution): {
         const access = accessOf(request.query);
         requireOperators(request.query, tx.global);
         paginated = true;
-        const page = await queryPage(tx, namespace, request, access);
+        // Only the outermost function's page is watched, and so pinned.
+        const isWatched = depth === 0;
+        const endCursor = request.endCursor ?? (isWatched ? scope.journal.before : null);
+        const page = await queryPage(tx, namespace, { ...request, endCursor }, access);
+        if (isWatched) scope.journal.now = page.continueCursor;
         return { ...page, page: page.page.map((doc) => toJson(doc, access)) };
       },
       "1.0/count": async ({ table }: { table: string }) => {

@@ -75,8 +75,20 @@ export interface GlobalsOptions {
   host: () => Host;
   /** `process.env`. */
   env: ReadonlyMap<string, string>;
+  onMissingVariable?: (name: string) => void;
   /** Modules that say "use node" also find Node's own globals. */
   node: boolean;
+}
+
+function environment({ env, onMissingVariable }: GlobalsOptions): Record<string, string> {
+  const variables = Object.fromEntries(env);
+  if (onMissingVariable === undefined) return variables;
+  return new Proxy(variables, {
+    get(target, name) {
+      if (typeof name === "string" && !(name in target)) onMissingVariable(name);
+      return Reflect.get(target, name) as string;
+    },
+  });
 }
 
 export function installGlobals(context: vm.Context, options: GlobalsOptions): Realm {
@@ -93,7 +105,7 @@ export function installGlobals(context: vm.Context, options: GlobalsOptions): Re
   define("console", createConsole(host));
   define("crypto", createCrypto(host, realm));
   define("performance", { now: () => host().performanceNow(), timeOrigin: 0 });
-  define("process", { env: Object.fromEntries(options.env) });
+  define("process", { env: environment(options) });
   define("Convex", bindSyscalls(host, realm));
   define(
     "Date",

@@ -1,6 +1,7 @@
 /** What functions can learn about themselves: `ctx.meta`, `ctx.auth`, and handles of functions. */
 import type { JSONValue } from "convex/values";
 import { usedBy } from "./budget.js";
+import { userOf } from "./identity.js";
 import type { Target } from "./lookup.js";
 import { handleOf, resolveReference, type Reference } from "./references.js";
 import type { Request, Services, TransactionScope } from "./scope.js";
@@ -13,20 +14,23 @@ export function commonMetadata(
   request: Request,
   { address, analyzed }: Target,
   deployment: Deployment,
+  observed: { identity: boolean } = { identity: false },
 ): AsyncSyscalls {
   const requestMetadata: AsyncSyscalls = {
     "1.0/getRequestMetadata": async () => ({
       // Nothing between client and backend is remembered here.
       ip: null,
       userAgent: null,
-      authToken: null,
+      authToken: request.identity.kind === "user" ? request.identity.token : null,
       requestId: request.requestId,
       scheduledFunctionId: request.scheduledBy?.id ?? null,
     }),
   };
   return {
-    // There are no users yet: a client is nobody, an admin acts as nobody.
-    "1.0/getUserIdentity": async () => null,
+    "1.0/getUserIdentity": async () => {
+      observed.identity = true;
+      return userOf(request.identity);
+    },
     "1.0/createFunctionHandle": async (reference: Reference) =>
       handleOf(resolveReference(deployment, address.namespace, reference, null).address),
     "1.0/getFunctionMetadata": async () => ({

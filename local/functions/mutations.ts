@@ -99,7 +99,8 @@ function attempt(
     tx,
     now: Math.floor(env.now()),
     logs,
-    observed: { time: false },
+    observed: { time: false, identity: false },
+    journal: { before: null, now: null },
     scheduled: { functions: 0, argsBytes: 0 },
   };
   return resultOf(async () => {

@@ -1,10 +1,12 @@
 /** Runs a query for whoever is outside of transactions: on the latest snapshot, or from the cache. */
 import type { JSONValue } from "convex/values";
-import type { Transaction } from "../engine/types.js";
-import { FunctionError } from "./errors.js";
+import { OutOfRetentionError } from "../engine/conflict.js";
+import type { Transaction, Ts } from "../engine/types.js";
+import { FunctionError, PlatformError } from "./errors.js";
 import { requireTarget, type Target } from "./lookup.js";
 import { completionOf, resultOf } from "./outcomes.js";
-import { QueryCache } from "./queryCache.js";
+import { userOf } from "./identity.js";
+import { QueryCache, type CacheKeys } from "./queryCache.js";
 import { seededRandom, SEED_BYTES } from "./random.js";
 import type { Request, Services, TransactionScope } from "./scope.js";
 import { runInTransaction } from "./transactionFunction.js";
@@ -16,6 +18,10 @@ export interface QueryCall {
   args: JSONValue;
   request: Request;
   publicOnly: boolean;
+  /** Of an earlier run of the same query: its page ends where it ended then. */
+  journal: string | null;
+  /** The snapshot to read. Defaults to the latest. */
+  at?: Ts;
 }
 
 export interface Queries {
@@ -38,8 +44,10 @@ export function createQueries(services: Services): Queries {
       const complete = completionOf(services, address, "Query", request.requestId, false);
       const target = find(services, call);
       if (target instanceof FunctionError) return Promise.resolve(absent(services, target));
-      const { result, cached } = cache.get(keyOf(target, call.args), () =>
-        execute(services, target, call),
+      const { result, cached } = cache.get(
+        keysOf(target, call),
+        () => execute(services, target, call),
+        call.at,
       );
       return result.then(
         ({ lines, ...told }) => {
@@ -60,9 +68,13 @@ export function createQueries(services: Services): Queries {
   };
 }
 
-/** Whoever asks, the answer is the same: functions cannot tell callers apart yet. */
-function keyOf({ address: { namespace, path } }: Target, args: JSONValue): string {
-  return JSON.stringify([namespace, path, args]);
+/** Whoever asks, the answer is the same, unless the function looked who it is. */
+function keysOf(
+  { address: { namespace, path } }: Target,
+  { args, request, journal }: QueryCall,
+): CacheKeys {
+  const anyone = JSON.stringify([namespace, path, args, journal]);
+  return { anyone, caller: JSON.stringify([anyone, userOf(request.identity)]) };
 }
 
 function find(services: Services, { address, publicOnly }: QueryCall): Target | FunctionError {
@@ -77,19 +89,37 @@ function find(services: Services, { address, publicOnly }: QueryCall): Target | 
 /** Depends on no row: only a push can change it, and after a push every query is asked for again. */
 function absent({ database }: Services, { message }: FunctionError): QueryResult {
   const { beginTs: ts, reads } = database.begin();
-  return { ok: false, message, logs: [], ts, reads, readsTime: false };
+  return {
+    ok: false,
+    message,
+    logs: [],
+    ts,
+    reads,
+    readsTime: false,
+    readsIdentity: false,
+    journal: null,
+  };
 }
 
 async function execute(services: Services, target: Target, call: QueryCall): Promise<CachedQuery> {
-  const tx = services.database.begin();
+  const tx = beginAt(services, call.at);
   // The snapshot is taken: it ages while the query waits for its permit.
   return services.permits.queries.run(() => read(services, target, call, tx));
+}
+
+function beginAt({ database }: Services, at: Ts | undefined): Transaction {
+  try {
+    return database.begin(at);
+  } catch (error) {
+    if (!(error instanceof OutOfRetentionError)) throw error;
+    throw new PlatformError(503, "OutOfRetention", error.message);
+  }
 }
 
 async function read(
   services: Services,
   target: Target,
-  { args, request }: QueryCall,
+  { args, request, journal }: QueryCall,
   tx: Transaction,
 ): Promise<CachedQuery> {
   const { env, events } = services;
@@ -99,7 +129,8 @@ async function read(
     tx,
     now: Math.floor(env.now()),
     logs: [],
-    observed: { time: false },
+    observed: { time: false, identity: false },
+    journal: { before: journal, now: null },
     scheduled: { functions: 0, argsBytes: 0 },
   };
   const random = seededRandom(env.randomBytes(SEED_BYTES));
@@ -111,5 +142,7 @@ async function read(
   }, scope.logs);
   for (const line of scope.logs) events.log(line);
   const { beginTs: ts, reads } = tx;
-  return { ...result, ts, reads, readsTime: scope.observed.time, lines: scope.logs };
+  const { time: readsTime, identity: readsIdentity } = scope.observed;
+  const told = { ...result, ts, reads, readsTime, readsIdentity, journal: scope.journal.now };
+  return { ...told, lines: scope.logs };
 }

@@ -11,6 +11,14 @@ export interface Cacheable {
   reads: ReadSet;
   /** Whether it was computed from the time. */
   readsTime: boolean;
+  /** Whether it was computed from who asked. */
+  readsIdentity: boolean;
+}
+
+/** Where a result is looked for: among those that anyone may have, and those for this caller. */
+export interface CacheKeys {
+  anyone: string;
+  caller: string;
 }
 
 interface Entry<T extends Cacheable> {
@@ -38,19 +46,28 @@ export class QueryCache<T extends Cacheable> {
     this.#stop = database.onPublish((commit) => this.#follow(commit));
   }
 
-  /** Never waits before it looks: what it gives holds at the timestamp that is the latest when it is called. */
-  get(key: string, run: () => Promise<T>): { result: Promise<T>; cached: boolean } {
-    const wanted = this.database.latestTs;
+  /** Never waits before it looks: what it gives holds at `at`, or at the timestamp that is the latest when it is called. */
+  get(keys: CacheKeys, run: () => Promise<T>, at?: Ts): { result: Promise<T>; cached: boolean } {
+    const latest = this.database.latestTs;
+    const wanted = at ?? latest;
+    const key = this.#entries.has(keys.anyone) ? keys.anyone : keys.caller;
     const entry = this.#entries.get(key);
-    if (entry !== undefined && this.#isFresh(entry)) {
+    if (
+      entry !== undefined &&
+      wanted <= latest &&
+      entry.result.ts <= wanted &&
+      this.#isFresh(entry)
+    ) {
       this.#entries.delete(key);
       this.#entries.set(key, entry);
       return { result: Promise.resolve({ ...entry.result, ts: wanted }), cached: true };
     }
-    const running = this.#runs.get(key);
+    const running = this.#runs.get(keys.caller);
     // Only a run on this very snapshot is sure to give what this caller must see.
     if (running?.beginTs === wanted) return { result: running.result, cached: true };
-    return { result: this.#start(key, wanted, run), cached: false };
+    // What has been written since is not followed, so nobody knows how long the result holds.
+    if (wanted !== latest) return { result: run(), cached: false };
+    return { result: this.#start(keys, wanted, run), cached: false };
   }
 
   /** Other code gives other results. */
@@ -64,20 +81,21 @@ export class QueryCache<T extends Cacheable> {
     this.clear();
   }
 
-  #start(key: string, beginTs: Ts, run: () => Promise<T>): Promise<T> {
+  #start(keys: CacheKeys, beginTs: Ts, run: () => Promise<T>): Promise<T> {
     const started: Run<T> = { beginTs, commits: [], result: run() };
-    this.#runs.set(key, started);
+    this.#runs.set(keys.caller, started);
     started.result.then(
-      (result) => this.#finish(key, started, result),
-      () => this.#forget(key, started),
+      (result) => this.#finish(keys, started, result),
+      () => this.#forget(keys.caller, started),
     );
     return started.result;
   }
 
-  #finish(key: string, run: Run<T>, result: T): void {
+  #finish(keys: CacheKeys, run: Run<T>, result: T): void {
     // A newer run, or a push, has taken its place.
-    if (!this.#forget(key, run)) return;
+    if (!this.#forget(keys.caller, run)) return;
     if (run.commits.some((commit) => commit.touches(result.reads))) return;
+    const key = result.readsIdentity ? keys.caller : keys.anyone;
     this.#entries.set(key, { result, at: this.env.now() });
     if (this.#entries.size <= MAX_CACHED_QUERIES) return;
     const [oldest] = this.#entries.keys();

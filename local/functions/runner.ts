@@ -127,8 +127,17 @@ function callsFromOutside(
   open: OpenCalls,
 ): Pick<FunctionRunner, "query" | "mutation" | "action" | "http"> {
   return {
-    query: (address, args, { publicOnly, ...from }) =>
-      open.run(() => queries.run({ address, args, publicOnly, request: requestOf(from) })),
+    query: (address, args, { publicOnly, journal = null, at, ...from }) =>
+      open.run(() =>
+        queries.run({
+          address,
+          args,
+          publicOnly,
+          journal,
+          request: requestOf(from),
+          ...(at !== undefined && { at }),
+        }),
+      ),
     mutation: (address, args, { publicOnly, source, session, ...from }) =>
       open.run(() =>
         mutate(services, {
@@ -164,7 +173,8 @@ function callsFromOutside(
 
 function callsFromActions(services: Services, queries: ReturnType<typeof createQueries>): Calls {
   const calls: Calls = {
-    query: (address, args, request) => queries.run({ address, args, request, publicOnly: false }),
+    query: (address, args, request) =>
+      queries.run({ address, args, request, publicOnly: false, journal: null }),
     mutation: (address, args, request) =>
       mutate(services, { address, args, request, publicOnly: false }),
     action: (address, args, request) =>

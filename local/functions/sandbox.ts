@@ -21,6 +21,8 @@ import type { ModuleSource, Sandbox } from "./types.js";
 export interface SandboxOptions {
   /** What `process.env` holds. Defaults to nothing. */
   env?: ReadonlyMap<string, string>;
+  /** Told when code reads a variable of `process.env` that is not there. */
+  onMissingVariable?: (name: string) => void;
   /** Time and randomness of code that runs while modules are evaluated. Defaults to the wall clock. */
   clock?: Environment;
 }
@@ -51,6 +53,7 @@ export function createSandbox(
     const realm = installGlobals(context, {
       host: () => host,
       env: options.env ?? new Map(),
+      ...(options.onMissingVariable && { onMissingVariable: options.onMissingVariable }),
       node,
     });
     watchRealm(realm.Promise.prototype, (reason) => host.rejected(reason));

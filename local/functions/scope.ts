@@ -62,8 +62,10 @@ export interface TransactionScope {
   now: number;
   /** Of this attempt alone: those of an attempt that lost are never shown. */
   logs: LogLine[];
-  /** Whether the result may change by the mere passing of time. */
-  observed: { time: boolean };
+  /** Whether the result may change by the mere passing of time, and whether it depends on who asks. */
+  observed: { time: boolean; identity: boolean };
+  /** Where the outermost function's page ended when it ran before, and where it ends now. */
+  journal: { before: string | null; now: string | null };
   scheduled: { functions: number; argsBytes: number };
 }
 

@@ -24,7 +24,7 @@ export async function runInTransaction(
     ...reads.async,
     ...storageReads(services, execution),
     ...nestedCalls(services, execution, runInTransaction),
-    ...commonMetadata(services, scope.request, target, scope.deployment),
+    ...commonMetadata(services, scope.request, target, scope.deployment, scope.observed),
     ...transactionMetrics(scope),
   };
   if (target.analyzed.udfType === "Mutation") {

@@ -2,6 +2,7 @@
  * What runs an app's functions, as the server (`local/server`) and the push (`local/push`) see it.
  */
 import type { JSONValue, Value } from "convex/values";
+import type { AuthProvider } from "../auth/providers.js";
 import type { ClassLimits, DeploymentClass } from "./classes.js";
 import type { CronSchedule } from "./crons/schedule.js";
 import type { Wait } from "./events.js";
@@ -80,6 +81,8 @@ export interface ComponentInstance {
 
 /** Everything one push makes visible at once. Immutable: the next push makes another. */
 export interface Deployment {
+  /** Whose tokens the app takes. Absent: nobody's. */
+  auth?: readonly AuthProvider[];
   instances: Map<Namespace, ComponentInstance>;
 }
 
@@ -98,7 +101,15 @@ export interface LogLine {
   path: string;
 }
 
-export type Identity = { kind: "none" } | { kind: "admin" };
+/** Who calls, as functions are told: the fields of `UserIdentity`, with any claims of the app's own. */
+export type UserAttributes = Record<string, JSONValue>;
+
+export type Identity =
+  | { kind: "none" }
+  /** Whoever holds the admin key; `actingAs` a user, it is one to the functions that it calls. */
+  | { kind: "admin"; actingAs?: UserAttributes }
+  /** `expiresAt` is the token's, in milliseconds since the epoch. */
+  | { kind: "user"; user: UserAttributes; expiresAt: number; token: string };
 
 export interface CallOptions {
   identity: Identity;
@@ -125,7 +136,15 @@ export type FunctionResult =
   | { ok: true; value: JSONValue; logs: string[] }
   | { ok: false; message: string; data?: JSONValue; logs: string[] };
 
-export type QueryResult = FunctionResult & { ts: Ts; reads: ReadSet; readsTime: boolean };
+export type QueryResult = FunctionResult & {
+  ts: Ts;
+  reads: ReadSet;
+  readsTime: boolean;
+  /** Whether it may differ for another caller. */
+  readsIdentity: boolean;
+  /** Where its page ended, if it paginates: to be given back when it is asked for again. */
+  journal: string | null;
+};
 
 export interface RunnerOptions {
   /** Where stored files are. Defaults to memory, with URLs that nothing serves. */
@@ -167,10 +186,14 @@ export interface FunctionRunner {
   ): Promise<void>;
   /**
    * `args` is the JSON encoding of the arguments' object. Runs at the snapshot that is the latest when it is called, so
-   * all queries asked for without waiting in between see the same one; `ts` names it. Served from a cache while its
+   * all queries asked for without waiting in between see the same one; `ts` names it. `at` names another to read, of the last seconds. Served from a cache while its
    * read set is unwritten.
    */
-  query(address: FunctionAddress, args: JSONValue, options: CallOptions): Promise<QueryResult>;
+  query(
+    address: FunctionAddress,
+    args: JSONValue,
+    options: CallOptions & { journal?: string | null; at?: Ts },
+  ): Promise<QueryResult>;
   /**
    * `session`: a client's mutation is recorded in its own transaction, so even one that writes nothing is validated; asked
    * for again, it is answered and not run. Up to 5 attempts, then `PlatformError` with code `OptimisticConcurrencyControlFailure`.

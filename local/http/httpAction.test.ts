@@ -95,7 +95,7 @@ beforeAll(async () => {
   const options = {
     env: wallEnvironment,
     runner: backend.runner,
-    identify: () => ({ kind: "none" as const }),
+    identify: async () => ({ kind: "none" as const }),
   };
   const onCrash = (error: unknown) => {
     throw error;
@@ -296,7 +296,7 @@ test("without http.ts there are no HTTP actions", async () => {
     httpActionRoutes({
       env: wallEnvironment,
       runner: bare.runner,
-      identify: () => ({ kind: "none" }),
+      identify: async () => ({ kind: "none" as const }),
     }),
     () => {},
   );

@@ -11,7 +11,7 @@ export interface SiteOptions {
   env: Environment;
   runner: FunctionRunner;
   /** Never refuses: a header that is no token of ours may be one that the app itself checks. */
-  identify: (authorization: string | undefined) => Identity;
+  identify: (request: Request) => Promise<Identity>;
 }
 
 /** On the port of the API. */
@@ -32,7 +32,7 @@ function siteRoute({ env, runner, identify }: SiteOptions): RawRoute {
   return {
     async raw(request, rest) {
       if (!METHODS.has(request.method)) return new Response(null, { status: 405 });
-      const identity = identify(request.headers.get("authorization") ?? undefined);
+      const identity = await identify(request);
       const requestId = Buffer.from(env.randomBytes(8)).toString("hex");
       const answer = runner.http(request, { url: siteUrl(request, rest), identity, requestId });
       return within(env, HTTP_TIMEOUT_MS, answer);

@@ -1,4 +1,5 @@
 /** What a push changes, in the form in which the CLI prints it. */
+import { authDifference } from "./authConfig.js";
 import type { TableSpec } from "../engine/types.js";
 import type { ComponentInstance, Deployment } from "../functions/types.js";
 
@@ -68,7 +69,8 @@ export function pushDifference(before: Deployment, after: Deployment): PushDiffe
       schemaDiff: null,
     };
   }
-  return { authDiff: { added: [], removed: [] }, definitionDiffs: {}, componentDiffs };
+  const authDiff = authDifference(before.auth ?? [], after.auth ?? []);
+  return { authDiff, definitionDiffs: {}, componentDiffs };
 }
 
 function indexDifference(

@@ -2,6 +2,7 @@
 import { PlatformError } from "../functions/errors.js";
 
 export type FailureCode =
+  | "AuthConfigMissingEnvironmentVariable"
   | "InvalidDefinition"
   | "InvalidModules"
   | "InvalidCron"

@@ -8,6 +8,7 @@
 import type { Database } from "../engine/types.js";
 import { Fifo } from "../functions/fifo.js";
 import type { Deployment, FunctionRunner, ModuleSource } from "../functions/types.js";
+import { evaluateAuthConfig } from "./authConfig.js";
 import { indexDifferences, pushDifference, type PushDifference } from "./differences.js";
 import {
   changeEnvironment,
@@ -20,7 +21,6 @@ import { hashesOf } from "./hashes.js";
 import { sandboxImporter } from "./importing.js";
 import { kept, keeping, type Kept } from "./keeping.js";
 import { checkedTree, mount, type EvaluatedDefinitions } from "./mounting.js";
-import { notesOn } from "./notes.js";
 import { parsePushRequest } from "./request.js";
 import { checkSchemas, schemasOf, type SchemaStatus } from "./schemas.js";
 
@@ -43,8 +43,6 @@ export interface PusherOptions {
   environment?: Record<string, string>;
   /** Where clients reach the backend and its HTTP actions. */
   urls: { cloud: string; site: string };
-  /** Told, after a push, what of it has no effect here. */
-  onNote?: (note: string) => void;
 }
 
 export class Pusher {
@@ -82,7 +80,7 @@ export class Pusher {
     if (definitions.size === 0) return;
     this.#definitions = definitions;
     this.#functions = functions;
-    const deployment = mount(definitions, this.#variables, this.#builtin);
+    const deployment = await this.#deploymentOf(definitions, this.#variables);
     await this.#options.runner.install(deployment, schemasOf(deployment));
   }
 
@@ -114,14 +112,14 @@ export class Pusher {
     const generation = this.#generation;
     const importer = sandboxImporter(new Map([...this.#variables, ...this.#builtin]));
     const { definitions, analysis } = await evaluate(request, importer, this.#appModules);
-    const deployment = mount(definitions, this.#variables, this.#builtin);
+    const deployment = await this.#deploymentOf(definitions, this.#variables);
     const id = String(++this.#started);
     this.#remember(id, { definitions, deployment, functions: request.functions, generation });
     return {
       environmentVariables: Object.fromEntries(this.#variables),
       externalDepsId: null,
       componentDefinitionPackages: {},
-      appAuth: [],
+      appAuth: deployment.auth ?? [],
       analysis,
       app: checkedTree(definitions),
       schemaChange: this.#schemaChange(id, deployment),
@@ -133,12 +131,12 @@ export class Pusher {
     const request = parsePushRequest(body);
     const importer = sandboxImporter(new Map([...this.#variables, ...this.#builtin]));
     const { definitions } = await evaluate(request, importer, this.#appModules);
-    const deployment = mount(definitions, this.#variables, this.#builtin);
+    const deployment = await this.#deploymentOf(definitions, this.#variables);
     return { schemaChange: this.#schemaChange("", deployment) };
   }
 
   async waitForSchema(body: unknown): Promise<SchemaStatus> {
-    const push = this.#find((body as { schemaChange?: unknown }).schemaChange);
+    const push = this.#find((body as { schemaChange?: unknown } | undefined)?.schemaChange);
     if (push.generation !== this.#generation) return { type: "raceDetected" };
     return checkSchemas(this.#options.database, push.deployment);
   }
@@ -148,7 +146,7 @@ export class Pusher {
   }
 
   async #finish(body: unknown): Promise<PushDifference> {
-    const { startPush, dryRun } = body as {
+    const { startPush, dryRun } = (body ?? {}) as {
       startPush?: { schemaChange?: unknown };
       dryRun?: boolean;
     };
@@ -172,7 +170,6 @@ export class Pusher {
     this.#functions = push.functions;
     this.#pending.clear();
     this.#announce();
-    for (const note of notesOn(this.#appModules)) this.#options.onNote?.(note);
     return difference;
   }
 
@@ -188,7 +185,7 @@ export class Pusher {
       variables,
     });
     if (this.#definitions.size > 0) {
-      const deployment = mount(this.#definitions, variables, this.#builtin);
+      const deployment = await this.#deploymentOf(this.#definitions, variables);
       await this.#options.runner.install(deployment, [], settings);
     } else {
       await this.#options.database.applySchemas([], undefined, settings);
@@ -216,6 +213,16 @@ export class Pusher {
 
   #keeping(what: Kept): ReadonlyMap<string, string | null> {
     return keeping(what, this.#options.database.settings);
+  }
+
+  async #deploymentOf(
+    definitions: EvaluatedDefinitions,
+    variables: EnvironmentVariables,
+  ): Promise<Deployment> {
+    const deployment = mount(definitions, variables, this.#builtin);
+    const { modules } = definitions.get("")!.component;
+    const auth = await evaluateAuthConfig(modules, new Map([...variables, ...this.#builtin]));
+    return { ...deployment, auth };
   }
 
   get #appModules(): ReadonlyMap<string, ModuleSource> {

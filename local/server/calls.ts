@@ -22,12 +22,21 @@ export interface Call {
   identity: Identity;
   /** Of a component's function: for admins only. */
   componentPath?: string | undefined;
+  /** Of a query that ran before: where its page ended. */
+  journal?: string | null;
+  /** The snapshot that a query reads. Defaults to the latest. */
+  at?: Ts;
   /** It came over a socket, whose client may send it again. */
   session?: SessionRequest;
 }
 
 /** A query's result; `reads` is `null` where it depends on what is deployed and not on rows. */
-export type CalledQuery = FunctionResult & { ts: Ts; reads: ReadSet | null };
+export type CalledQuery = FunctionResult & {
+  ts: Ts;
+  reads: ReadSet | null;
+  /** To be given back when it runs again. */
+  journal: string | null;
+};
 
 export interface Calls {
   query(call: Call): Promise<CalledQuery>;
@@ -37,7 +46,16 @@ export interface Calls {
   any(call: Call): Promise<FunctionResult>;
 }
 
-export function createCalls(runner: FunctionRunner, system: SystemQueries): Calls {
+export interface CallsOptions {
+  /** As in production: clients, except the admin, are told neither errors' texts nor log lines. */
+  redact: boolean;
+}
+
+export function createCalls(
+  runner: FunctionRunner,
+  system: SystemQueries,
+  { redact }: CallsOptions = { redact: false },
+): Calls {
   let requests = 0;
 
   function open(call: Call): { address: FunctionAddress; options: CallOptions } {
@@ -59,11 +77,23 @@ export function createCalls(runner: FunctionRunner, system: SystemQueries): Call
     };
   }
 
+  /** The platform puts the request's id in front of a failure, which is also how it marks it as the server's. */
+  function told<Result extends FunctionResult>(result: Result, options: CallOptions): Result {
+    const isRedacted = redact && options.identity.kind !== "admin";
+    const logs = isRedacted ? [] : result.logs;
+    if (result.ok) return { ...result, logs };
+    const message = `[Request ID: ${options.requestId}] Server Error`;
+    return { ...result, logs, message: isRedacted ? message : `${message}\n${result.message}` };
+  }
+
   const calls: Calls = {
     async query(call) {
       const { address, options } = open(call);
       if (address.path.startsWith("_system/")) return system.run(address, call.args, call.identity);
-      return told(await runner.query(address, call.args, options), options);
+      const at = call.at === undefined ? {} : { at: call.at };
+      const journal = call.journal ?? null;
+      const result = await runner.query(address, call.args, { ...options, ...at, journal });
+      return told(result, options);
     },
     async mutation(call) {
       const { address, options } = open(call);
@@ -96,11 +126,4 @@ export function createCalls(runner: FunctionRunner, system: SystemQueries): Call
 export function canonicalPath(path: string): string {
   const [module = "", name = "default"] = path.split(":");
   return `${module.replace(/\.js$/, "")}:${name}`;
-}
-
-/** The platform puts the request's id in front of a failure, which is also how it marks it as the server's. */
-function told<Result extends FunctionResult>(result: Result, options: CallOptions): Result {
-  if (result.ok) return result;
-  const message = `[Request ID: ${options.requestId}] Server Error\n${result.message}`;
-  return { ...result, message };
 }

@@ -22,8 +22,11 @@ export interface DoorSocket {
   /** Ends it; `onClose` is called with the same code. */
   close(code?: number, reason?: string): void;
   onMessage: ((text: string) => void) | null;
-  /** Called once, whoever ended it: 1006 when it was cut. */
+  /** Called once, whoever ended it: 1006 when it was cut, 1005 when no code was given. */
   onClose: ((code: number, reason: string) => void) | null;
+  /** The server asks whether the client is there. Answered of itself, unless this is set: then by `pong`. */
+  onPing: (() => void) | null;
+  pong(): void;
 }
 
 export function createDoor(fetch: Fetch, sync: SyncServer): Door {
@@ -33,7 +36,7 @@ export function createDoor(fetch: Fetch, sync: SyncServer): Door {
 function connect(sync: SyncServer): DoorSocket {
   let open = true;
   let hungUp = false;
-  const end = (code: number, reason: string): void => {
+  const end = (code = 1005, reason = ""): void => {
     if (!open) return;
     open = false;
     line.closed();
@@ -44,6 +47,12 @@ function connect(sync: SyncServer): DoorSocket {
       if (open) queueMicrotask(() => socket.onMessage?.(frame));
     },
     close: end,
+    ping: () =>
+      queueMicrotask(() => {
+        if (!open) return;
+        if (socket.onPing) socket.onPing();
+        else line.heard();
+      }),
     terminate: () => end(1006, ""),
   });
   const socket: DoorSocket = {
@@ -54,8 +63,10 @@ function connect(sync: SyncServer): DoorSocket {
       hungUp = true;
       queueMicrotask(() => end(code, reason));
     },
+    pong: () => open && line.heard(),
     onMessage: null,
     onClose: null,
+    onPing: null,
   };
   return socket;
 }

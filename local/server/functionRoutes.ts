@@ -1,9 +1,9 @@
 /** The public HTTP API: queries, mutations and actions, one a request. */
 import { jsonToConvex, type JSONValue } from "convex/values";
-import type { Database } from "../engine/types.js";
+import type { Database, Ts } from "../engine/types.js";
 import { PlatformError } from "../functions/errors.js";
 import type { FunctionResult, Identity } from "../functions/types.js";
-import type { AdminKey } from "./adminKey.js";
+import type { Authenticator } from "./authenticator.js";
 import type { Call, Calls } from "./calls.js";
 import { badRequest, type HttpRequest, type Routes } from "./http.js";
 import { decodeTs, encodeTs } from "./timestamps.js";
@@ -14,17 +14,22 @@ interface FunctionRequest {
   format: ValueFormat;
 }
 
-type FunctionResponse =
-  | { status: "success"; value: unknown; logLines: string[] }
-  | { status: "error"; errorMessage: string; errorData?: unknown; logLines: string[] };
+type FunctionResponse = { logLines?: string[] } & (
+  | { status: "success"; value: unknown }
+  | { status: "error"; errorMessage: string; errorData?: unknown }
+);
 
-export function functionRoutes(calls: Calls, adminKey: AdminKey, database: Database): Routes {
+export function functionRoutes(
+  calls: Calls,
+  authenticator: Authenticator,
+  database: Pick<Database, "latestTs">,
+): Routes {
   const run = async (
     request: HttpRequest,
     kind: keyof Calls,
     body: unknown = request.body,
   ): Promise<FunctionResponse> => {
-    const { call, format } = parse(body, adminKey.identify(request.authorization));
+    const { call, format } = parse(body, await authenticator.ofRequest(request));
     return respond(await calls[kind](call), format);
   };
 
@@ -37,14 +42,21 @@ export function functionRoutes(calls: Calls, adminKey: AdminKey, database: Datab
     "POST /api/run/*": (request) =>
       run(request, "any", { ...(request.body as object), path: fromRest(request.rest) }),
     "POST /api/query_ts": () => ({ ts: encodeTs(database.latestTs) }),
-    "POST /api/query_at_ts": (request) => {
-      requireLatest(request.body, database);
-      return run(request, "query");
+    "POST /api/query_at_ts": async (request) => {
+      const { call, format } = parse(request.body, await authenticator.ofRequest(request));
+      return respond(await calls.query({ ...call, at: tsOf(request.body) }), format);
     },
     "POST /api/query_batch": async (request) => {
       const { queries } = (request.body ?? {}) as { queries?: unknown };
       if (!Array.isArray(queries)) throw badRequest("query_batch needs an array `queries`.");
-      return { results: await Promise.all(queries.map((body) => run(request, "query", body))) };
+      const identity = await authenticator.ofRequest(request);
+      const parsed = queries.map((body: unknown) => parse(body, identity));
+      const at = database.latestTs;
+      const results: FunctionResponse[] = [];
+      for (const { call, format } of parsed) {
+        results.push(respond(await calls.query({ ...call, at }), format));
+      }
+      return { results };
     },
   };
 }
@@ -61,11 +73,19 @@ function parse(body: unknown, identity: Identity): FunctionRequest {
       `\`format\` must be "json" or "convex_encoded_json", got ${JSON.stringify(format)}.`,
     );
   }
-  const given = Array.isArray(args) ? (args as unknown[])[0] : args;
-  requireValues(given ?? {});
+  if (componentPath !== undefined && componentPath !== null && typeof componentPath !== "string") {
+    throw badRequest(`\`componentPath\` must be a string, got ${JSON.stringify(componentPath)}.`);
+  }
+  const given: unknown = (Array.isArray(args) ? (args as unknown[])[0] : args) ?? {};
+  if (typeof given !== "object" || Array.isArray(given)) {
+    throw badRequest(
+      `\`args\` must be an object, or an array that holds one, got ${JSON.stringify(args)}.`,
+    );
+  }
+  requireValues(given);
   const component = typeof componentPath === "string" ? { componentPath } : {};
   return {
-    call: { path, args: (given ?? {}) as JSONValue, identity, ...component },
+    call: { path, args: given as JSONValue, identity, ...component },
     format: format ?? "json",
   };
 }
@@ -80,15 +100,13 @@ function requireValues(args: unknown): void {
 
 /** A failure of the app's code is an answer like any other, with status 200; the platform's refusals are not. */
 function respond(result: FunctionResult, format: ValueFormat): FunctionResponse {
-  const logLines = result.logs;
-  if (result.ok) {
-    return { status: "success", value: formatValue(result.value, format), logLines };
-  }
+  const logs = result.logs.length === 0 ? {} : { logLines: result.logs };
+  if (result.ok) return { status: "success", value: formatValue(result.value, format), ...logs };
   return {
     status: "error",
     errorMessage: result.message,
     ...(result.data === undefined ? {} : { errorData: formatValue(result.data, format) }),
-    logLines,
+    ...logs,
   };
 }
 
@@ -115,26 +133,19 @@ function fromRest(rest: string): string {
     throw badRequest(`"${rest}" is not the path of a function: its % signs do not decode.`);
   }
   const name = parts.pop()!;
-  return parts.length === 0 ? name : `${parts.join("/")}:${name}`;
-}
-
-/** Only the present can be read here; the platform keeps snapshots for some 30 s. */
-function requireLatest(body: unknown, database: Database): void {
-  const { ts } = (body ?? {}) as { ts?: unknown };
-  if (typeof ts !== "string") throw badRequest("query_at_ts needs `ts` as query_ts gave it.");
-  const given = givenTs(ts);
-  if (given === database.latestTs) return;
+  if (parts.length > 0 && name !== "") return `${parts.join("/")}:${name}`;
   throw new PlatformError(
     400,
-    "UnsupportedByLocalBackend",
-    `The local backend reads only its latest snapshot, and something was written since ${given}. ` +
-      `Ask query_ts again, or leave consistentQuery out.`,
+    "MissingIdentifier",
+    "Path or function name not provided in path, e.g. /api/run/messages/list",
   );
 }
 
-function givenTs(text: string): bigint {
+function tsOf(body: unknown): Ts {
+  const { ts } = (body ?? {}) as { ts?: unknown };
+  if (typeof ts !== "string") throw badRequest("query_at_ts needs `ts` as query_ts gave it.");
   try {
-    return decodeTs(text);
+    return decodeTs(ts);
   } catch (error) {
     throw badRequest((error as Error).message);
   }

@@ -27,3 +27,21 @@ export const MAX_CLOSE_REASON_BYTES = 123;
 
 /** The platform's close code for "come again later": the client reconnects with backoff and sends its mutations again. */
 export const CLOSE_TRY_AGAIN = 1013;
+
+/** The close code for what the backend itself failed at. */
+export const CLOSE_INTERNAL_ERROR = 1011;
+export const CLOSE_NORMAL = 1000;
+
+/** The server asks over the socket whether the client is there, and gives it up when it is silent (subs/mod.rs). */
+export const SOCKET_PING_MS = 5_000;
+export const CLIENT_SILENCE_MS = 120_000;
+
+/** Queries of one client that run at once (sync/src/worker.rs, `UPDATE_QUERY_CONCURRENCY`). */
+export const MAX_RUNNING_QUERIES = 20;
+
+/**
+ * When one commit outdates more queries than this, they are woken at random within so many milliseconds for each
+ * (knobs.rs, `SUBSCRIPTION_INVALIDATION_DELAY_THRESHOLD` and `_MULTIPLIER`).
+ */
+export const MAX_WOKEN_AT_ONCE = 200;
+export const WAKE_SPLAY_MS = 5;

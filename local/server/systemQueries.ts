@@ -55,10 +55,10 @@ export function createSystemQueries(
       if (!query) {
         // A failed query and not a refusal: refused over a socket, a client would come again for ever.
         const message = `The local backend does not have the system function ${address.path}. It has: ${Object.keys(queries).join(", ")}.`;
-        return { ok: false, message, logs: [], ts, reads: null };
+        return { ok: false, message, logs: [], ts, reads: null, journal: null };
       }
       const value = await query(address.namespace, (args ?? {}) as Record<string, JSONValue>);
-      return { ok: true, value, logs: [], ts, reads: null };
+      return { ok: true, value, logs: [], ts, reads: null, journal: null };
     },
   };
 }

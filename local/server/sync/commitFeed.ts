@@ -1,8 +1,13 @@
 /**
  * Tells sockets which of their queries a commit has outdated. One listener on the database serves all sockets, and asks
  * a commit about one read set only once: clients that share a query share its cached result, and so its read set.
+ *
+ * All hear of a commit at once, but when it outdates many queries, they are woken one after another, so that they do
+ * not all run again in the same moment.
  */
 import type { Database, PublishedCommit, ReadSet, Ts } from "../../engine/types.js";
+import type { Environment } from "../../environment.js";
+import { MAX_WOKEN_AT_ONCE, WAKE_SPLAY_MS } from "../limits.js";
 
 /** A published commit, with answers remembered. */
 export interface FeedCommit {
@@ -10,26 +15,51 @@ export interface FeedCommit {
   touches(reads: ReadSet): boolean;
 }
 
+export interface FeedReader {
+  /** Gives how many queries the commit has outdated. */
+  follow(commit: FeedCommit): number;
+  /** They may run again. Called once for each of them. */
+  wake(): void;
+}
+
 export class CommitFeed {
-  readonly #listeners = new Set<(commit: FeedCommit) => void>();
+  readonly #readers = new Set<FeedReader>();
   readonly #stop: () => void;
 
-  constructor(database: Database) {
+  constructor(
+    database: Pick<Database, "onPublish">,
+    private readonly env: Pick<Environment, "timer" | "random">,
+  ) {
     this.#stop = database.onPublish((commit) => {
-      if (this.#listeners.size === 0) return;
-      const remembered = remember(commit);
-      for (const listener of [...this.#listeners]) listener(remembered);
+      if (this.#readers.size > 0) this.#tell(remember(commit));
     });
   }
 
-  subscribe(listener: (commit: FeedCommit) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  subscribe(reader: FeedReader): () => void {
+    this.#readers.add(reader);
+    return () => this.#readers.delete(reader);
   }
 
   close(): void {
     this.#stop();
-    this.#listeners.clear();
+    this.#readers.clear();
+  }
+
+  #tell(commit: FeedCommit): void {
+    const outdated: FeedReader[] = [];
+    for (const reader of [...this.#readers]) {
+      for (let count = reader.follow(commit); count > 0; count--) outdated.push(reader);
+    }
+    if (outdated.length <= MAX_WOKEN_AT_ONCE) {
+      for (const reader of outdated) reader.wake();
+      return;
+    }
+    const longest = outdated.length * WAKE_SPLAY_MS;
+    for (const reader of outdated) {
+      this.env.timer(this.env.random() * longest, () => {
+        if (this.#readers.has(reader)) reader.wake();
+      });
+    }
   }
 }
 

@@ -1,18 +1,30 @@
 /**
- * One client's connection as its session sees it: messages become frames, refusals become the platform's close codes,
- * silence is broken by a ping. It knows nothing of what messages mean.
+ * One client's connection as its session sees it: messages become frames, refusals become the platform's last words and
+ * close codes, silence is broken by a ping, and a client that is silent for long is given up. It knows nothing of what
+ * messages mean.
  */
-import type { Environment } from "../../environment.js";
+import type { Environment, Timer } from "../../environment.js";
+import type { PlatformError } from "../../functions/errors.js";
 import { toPlatformError } from "../http.js";
-import { CLOSE_TRY_AGAIN, MAX_CLOSE_REASON_BYTES, PING_IDLE_MS } from "../limits.js";
+import {
+  CLIENT_SILENCE_MS,
+  CLOSE_INTERNAL_ERROR,
+  CLOSE_NORMAL,
+  CLOSE_TRY_AGAIN,
+  MAX_CLOSE_REASON_BYTES,
+  PING_IDLE_MS,
+  SOCKET_PING_MS,
+} from "../limits.js";
 import type { PlainMessage, Transition } from "./messages.js";
-import type { Connection } from "./session.js";
+import type { Connection, Refusal } from "./session.js";
 import type { Wire } from "./syncServer.js";
 import { transitionFrames } from "./transitionChunks.js";
 
 export class SyncConnection implements Connection {
   #lastSent: number;
-  #ping: { cancel(): void };
+  #lastHeard: number;
+  #idle: Timer;
+  #silence: Timer;
   #transitions = 0;
 
   constructor(
@@ -20,8 +32,9 @@ export class SyncConnection implements Connection {
     private readonly env: Environment,
     private readonly onCrash: (error: unknown) => void,
   ) {
-    this.#lastSent = env.now();
-    this.#ping = this.#pingAfter(PING_IDLE_MS);
+    this.#lastSent = this.#lastHeard = env.now();
+    this.#idle = this.#pingWhenIdle(PING_IDLE_MS);
+    this.#silence = this.#askWhetherThere();
   }
 
   send(message: PlainMessage): void {
@@ -33,25 +46,50 @@ export class SyncConnection implements Connection {
     await Promise.all([...frames].map((frame) => this.#sendFrame(frame)));
   }
 
-  refuse(error: unknown): void {
-    const { code, message } = toPlatformError(error, this.onCrash);
-    // The client backs off by the code that the reason begins with.
-    const reason = Buffer.from(`${code}: ${message}`).subarray(0, MAX_CLOSE_REASON_BYTES);
-    this.wire.close(CLOSE_TRY_AGAIN, reason.toString("utf8").replace(/\uFFFD+$/, ""));
+  /** An error of the client's is said in a message, and it does not come again with it; others it may try again. */
+  refuse(error: unknown, { identityVersion, authenticating }: Refusal): void {
+    const refused = toPlatformError(error, this.onCrash);
+    const { status, message } = refused;
+    if (status === 401 || (authenticating && isClients(status))) {
+      this.send({
+        type: "AuthError",
+        error: message,
+        baseVersion: identityVersion,
+        authUpdateAttempted: authenticating,
+      });
+    } else if (isClients(status)) {
+      this.send({ type: "FatalError", error: message });
+    }
+    const code = closeCode(refused);
+    if (code === null) this.wire.close();
+    else this.wire.close(code, shortened(refused.code));
+  }
+
+  /** Any sign of the client, an answer to a ping included. */
+  heard(): void {
+    this.#lastHeard = this.env.now();
   }
 
   closed(): void {
-    this.#ping.cancel();
+    this.#idle.cancel();
+    this.#silence.cancel();
   }
 
   /** One timer a connection, which looks when it rings whether anything was sent meanwhile. */
-  #pingAfter(ms: number): { cancel(): void } {
+  #pingWhenIdle(ms: number): Timer {
     return this.env.timer(ms, () => {
       const idle = this.env.now() - this.#lastSent;
       if (idle >= PING_IDLE_MS) this.send({ type: "Ping" });
-      this.#ping = this.#pingAfter(
-        Math.max(1, idle >= PING_IDLE_MS ? PING_IDLE_MS : PING_IDLE_MS - idle),
-      );
+      const left = idle >= PING_IDLE_MS ? PING_IDLE_MS : PING_IDLE_MS - idle;
+      this.#idle = this.#pingWhenIdle(Math.max(1, left));
+    });
+  }
+
+  #askWhetherThere(): Timer {
+    return this.env.timer(SOCKET_PING_MS, () => {
+      if (this.env.now() - this.#lastHeard > CLIENT_SILENCE_MS) return this.wire.terminate();
+      this.wire.ping();
+      this.#silence = this.#askWhetherThere();
     });
   }
 
@@ -60,4 +98,24 @@ export class SyncConnection implements Connection {
     this.#lastSent = this.env.now();
     return this.wire.send(frame);
   }
+}
+
+/** Trying again cannot help (errors/src/lib.rs, `is_deterministic_user_error`). */
+function isClients(status: number): boolean {
+  return status === 400 || status === 401 || status === 403 || status === 409 || status === 413;
+}
+
+/** `null`: no code, since the message before has said it (errors/src/lib.rs, `close_frame`). */
+function closeCode({ status }: PlatformError): number | null {
+  if (status === 403 || status === 404 || status === 408) return CLOSE_NORMAL;
+  if (isClients(status)) return null;
+  return status === 425 || status === 429 || status === 503
+    ? CLOSE_TRY_AGAIN
+    : CLOSE_INTERNAL_ERROR;
+}
+
+/** The client backs off by the code that the reason begins with. */
+function shortened(reason: string): string {
+  const bytes = Buffer.from(reason).subarray(0, MAX_CLOSE_REASON_BYTES);
+  return bytes.toString("utf8").replace(/\uFFFD+$/, "");
 }

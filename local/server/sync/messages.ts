@@ -6,7 +6,9 @@ export interface Connect {
   sessionId: string;
   connectionCount: number;
   lastCloseReason: string | null;
-  maxObservedTimestamp?: string;
+  maxObservedTimestamp?: string | null;
+  /** The client's clock, in milliseconds. */
+  clientTs?: number;
 }
 
 export interface Authenticate {
@@ -82,6 +84,10 @@ export interface Transition {
   startVersion: StateVersion;
   endVersion: StateVersion;
   modifications: Modification[];
+  /** By how many milliseconds the client's clock was ahead, the way here included; `null` when it did not tell. */
+  clientClockSkew: number | null;
+  /** When this was sent, in nanoseconds since the epoch. */
+  serverTs: number;
 }
 
 /** Part of a transition's JSON. */

@@ -1,49 +1,11 @@
 import type { JSONValue } from "convex/values";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Database, PublishedCommit, ReadSet, Ts } from "../../engine/types.js";
-import { ANYONE } from "../adminKey.js";
-import type { CalledQuery, Call, Calls } from "../calls.js";
+import { wallEnvironment } from "../../environment.js";
+import { ANYONE } from "../../functions/identity.js";
+import { MAX_RUNNING_QUERIES } from "../limits.js";
 import { CommitFeed } from "./commitFeed.js";
 import { QuerySet } from "./querySet.js";
-
-/** A database of named rows: a query reads one of them, a commit writes some. */
-class FakeBackend {
-  latestTs: Ts = 10n;
-  runs: string[] = [];
-  /** Called while a query runs, between its snapshot and its result. */
-  duringRun: (path: string) => void = () => {};
-  #rows = new Map<string, JSONValue>();
-  #listeners = new Set<(commit: PublishedCommit) => void>();
-
-  write(rows: Record<string, JSONValue>): void {
-    for (const [row, value] of Object.entries(rows)) this.#rows.set(row, value);
-    const ts = ++this.latestTs;
-    const touches = (reads: ReadSet): boolean => (reads as FakeReads).row in rows;
-    for (const listener of this.#listeners) listener({ ts, source: "test", bytes: 0, touches });
-  }
-
-  onPublish(listener: (commit: PublishedCommit) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  async query({ path }: Call): Promise<CalledQuery> {
-    this.runs.push(path);
-    const ts = this.latestTs;
-    const value = this.#rows.get(path) ?? null;
-    await Promise.resolve();
-    this.duringRun(path);
-    return { ok: true, value, logs: [], ts, reads: new FakeReads(path) };
-  }
-}
-
-class FakeReads implements ReadSet {
-  readonly intervals = 1;
-  constructor(readonly row: string) {}
-  union(): ReadSet {
-    throw new Error("not needed");
-  }
-}
+import { FakeBackend } from "./testing.js";
 
 describe("a client's queries", () => {
   let backend: FakeBackend;
@@ -53,16 +15,17 @@ describe("a client's queries", () => {
   beforeEach(() => {
     backend = new FakeBackend();
     outdated = 0;
-    queries = new QuerySet(
-      backend as unknown as Calls,
-      new CommitFeed(backend as unknown as Database),
-      () => backend.latestTs,
-      () => outdated++,
-    );
+    queries = new QuerySet({
+      calls: backend,
+      feed: new CommitFeed(backend, wallEnvironment),
+      latestTs: () => backend.latestTs,
+      onOutdated: () => outdated++,
+    });
   });
 
-  const add = (queryId: number, udfPath: string): void =>
-    queries.add({ type: "Add", queryId, udfPath, args: [{}] });
+  const add = (queryId: number, udfPath: string, journal?: string): void =>
+    queries.modify([{ type: "Add", queryId, udfPath, args: [{}], ...(journal && { journal }) }]);
+  const remove = (queryId: number): void => queries.modify([{ type: "Remove", queryId }]);
   const update = () => queries.update(ANYONE);
 
   test("run again only when a commit writes what they read", async () => {
@@ -126,7 +89,7 @@ describe("a client's queries", () => {
     let writes = 0;
     // Each commit moves both rows together; it lands while the first of the two queries runs.
     backend.duringRun = (path) => {
-      if (path === "a" && writes < 5) backend.write({ a: ++writes, b: writes });
+      if (path === "a" && writes < 5) void backend.write({ a: ++writes, b: writes });
     };
     for (let step = 0; step < 8; step++) {
       for (const modification of (await update()).modifications) {
@@ -148,14 +111,54 @@ describe("a client's queries", () => {
     expect((await update()).modifications).toMatchObject([{ queryId: 2 }]);
   });
 
-  test("that were removed while they ran are not told, only that they are gone", async () => {
+  test("that are removed while they run are told once more, and then that they are gone", async () => {
     add(1, "a");
     backend.duringRun = () => {
       backend.duringRun = () => {};
-      queries.remove(1);
+      remove(1);
     };
-    expect((await update()).modifications).toEqual([]);
+    expect((await update()).modifications).toMatchObject([{ type: "QueryUpdated", queryId: 1 }]);
     expect((await update()).modifications).toEqual([{ type: "QueryRemoved", queryId: 1 }]);
+  });
+
+  test("run at most so many at once, all on the snapshot of the moment the update began", async () => {
+    const many = MAX_RUNNING_QUERIES * 2 + 1;
+    for (let queryId = 0; queryId < many; queryId++) add(queryId, `row${queryId}`);
+    backend.duringRun = (path) => void backend.write({ [path]: "too late" });
+    const { ts, modifications } = await update();
+    expect(backend.mostAtOnce).toBe(MAX_RUNNING_QUERIES);
+    expect(ts).toBe(10n);
+    expect(modifications.map((each) => "value" in each && each.value)).toEqual(
+      new Array(many).fill(null),
+    );
+  });
+
+  test("are given the journal of their last run again, and the client's when they come back", async () => {
+    add(1, "a", "from before");
+    expect((await update()).modifications).toMatchObject([{ journal: "from before+" }]);
+    backend.write({ a: 1 });
+    expect((await update()).modifications).toMatchObject([{ journal: "from before++" }]);
+  });
+
+  test("that only log otherwise are told, and those that fail the same way under another request are not", async () => {
+    add(1, "a");
+    await update();
+    backend.logs = ["[LOG] 'x'"];
+    backend.write({ a: null });
+    expect((await update()).modifications).toHaveLength(1);
+    backend.failure = "no";
+    backend.write({ a: null });
+    expect((await update()).modifications).toMatchObject([{ type: "QueryFailed" }]);
+    backend.write({ a: null });
+    expect((await update()).modifications).toEqual([]);
+  });
+
+  test("that come twice or go without having come are the client's mistake", () => {
+    add(1, "a");
+    expect(() => add(1, "b")).toThrow("added twice");
+    expect(() => remove(2)).toThrow("never added");
+    remove(1);
+    add(1, "b");
   });
 
   test("all run again when other code is deployed, whatever they have read", async () => {

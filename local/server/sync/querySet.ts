@@ -2,24 +2,26 @@
  * The queries one client watches, and whether their results still hold. It runs queries and follows commits; it knows
  * nothing of sockets.
  *
- * A client must see all its queries at one timestamp. Results are taken at different times, so each carries the span in
- * which it holds: from the snapshot it was read at until the first commit that writes into its read set. An update ends
- * at a timestamp that lies in every span.
+ * A client must see all its queries at one timestamp. So an update takes the latest one as it begins: what is outdated
+ * runs on that snapshot, and what is not holds there. What a commit outdates meanwhile is left to the next update.
  */
+import { createHash } from "node:crypto";
 import type { ReadSet, Ts } from "../../engine/types.js";
+import { PlatformError } from "../../functions/errors.js";
 import type { Identity } from "../../functions/types.js";
 import type { CalledQuery, Calls } from "../calls.js";
+import { MAX_RUNNING_QUERIES } from "../limits.js";
 import type { CommitFeed, FeedCommit } from "./commitFeed.js";
-import type { AddQuery, Modification } from "./messages.js";
+import type { AddQuery, Modification, RemoveQuery } from "./messages.js";
 
 interface WatchedQuery {
   request: AddQuery;
-  /** Absent until it has run. */
-  result?: { reads: ReadSet | null; holdsFrom: Ts; outdatedAt: Ts | null };
-  /** Bumped when the query must run again whatever it has read: new code, another identity. */
-  epoch: number;
-  ranInEpoch: number;
-  /** What the client was last told, to tell it nothing twice. */
+  /** Where its page ended when it last ran: there it will end again. */
+  journal: string | null;
+  /** What its result depends on; `null` where that is not rows, or while it runs. */
+  reads: ReadSet | null;
+  outdated: boolean;
+  /** A digest of what the client was last told, to tell it nothing twice. */
   told: string | null;
 }
 
@@ -29,44 +31,50 @@ export interface Update {
   modifications: Modification[];
 }
 
+export interface QuerySetOptions {
+  calls: Pick<Calls, "query">;
+  feed: CommitFeed;
+  latestTs: () => Ts;
+  /** Called when a result that the client has no longer holds. */
+  onOutdated: () => void;
+}
+
 export class QuerySet {
-  readonly #calls: Calls;
-  readonly #latestTs: () => Ts;
+  readonly #options: QuerySetOptions;
   readonly #unsubscribe: () => void;
+  /** As the client has them, changes that no update has begun with included. */
+  readonly #ids = new Set<number>();
   readonly #queries = new Map<number, WatchedQuery>();
-  /** Commits since the running update began: its queries may have been read before or after each of them. */
+  #changes: (AddQuery | RemoveQuery)[] = [];
+  /** Commits since the running update began: what runs has not seen them. */
   #since: FeedCommit[] | null = null;
-  #removed: number[] = [];
 
-  /** `onOutdated` is called when a result that the client has no longer holds. */
-  constructor(
-    calls: Calls,
-    feed: CommitFeed,
-    latestTs: () => Ts,
-    private readonly onOutdated: () => void,
-  ) {
-    this.#calls = calls;
-    this.#latestTs = latestTs;
-    this.#unsubscribe = feed.subscribe((commit) => this.#follow(commit));
+  constructor(options: QuerySetOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.feed.subscribe({
+      follow: (commit) => this.#follow(commit),
+      wake: options.onOutdated,
+    });
   }
 
-  add(request: AddQuery): void {
-    if (this.#queries.has(request.queryId)) {
-      throw new Error(`Query ${request.queryId} was added twice.`);
+  /** Takes effect with the next update. Throws what the client got wrong. */
+  modify(changes: readonly (AddQuery | RemoveQuery)[]): void {
+    for (const change of changes) {
+      const { queryId } = change;
+      if (change.type === "Add" && this.#ids.has(queryId)) {
+        throw misuse("DuplicateQueryId", `Query ${queryId} was added twice.`);
+      }
+      if (change.type === "Add") this.#ids.add(queryId);
+      else if (!this.#ids.delete(queryId)) {
+        throw misuse("NonexistentQueryId", `Query ${queryId} was removed, but never added.`);
+      }
     }
-    this.#queries.set(request.queryId, { request, epoch: 1, ranInEpoch: 0, told: null });
-  }
-
-  remove(queryId: number): void {
-    if (!this.#queries.delete(queryId)) {
-      throw new Error(`Query ${queryId} was removed, but never added.`);
-    }
-    this.#removed.push(queryId);
+    this.#changes.push(...changes);
   }
 
   /** Every query runs again, whatever it has read. */
   outdateAll(): void {
-    for (const query of this.#queries.values()) query.epoch++;
+    for (const query of this.#queries.values()) query.outdated = true;
   }
 
   close(): void {
@@ -74,116 +82,120 @@ export class QuerySet {
     this.#queries.clear();
   }
 
-  /** Runs what is outdated until all results hold at one timestamp. Throws what the platform refuses. */
+  /** Brings all queries to the latest timestamp. Throws what the platform refuses. */
   async update(identity: Identity): Promise<Update> {
+    const ts = this.#options.latestTs();
+    const modifications = new Map<number, Modification>();
+    this.#applyChanges(modifications);
     this.#since = [];
     try {
-      const removed = this.#removed;
-      this.#removed = [];
-      const queries = [...this.#queries.values()];
-      const changed = new Map<WatchedQuery, CalledQuery>();
-      for (;;) {
-        // All begin in one tick, so they read one snapshot, and those that did not run hold at it too.
-        const latest = this.#latestTs();
-        const outdated = queries.filter((query) => !isCurrent(query));
-        await Promise.all(
-          outdated.map(async (query) => {
-            changed.set(query, await this.#run(query, identity, latest));
-          }),
-        );
-        const ts = commonTs(queries, latest, this.#latestTs());
-        if (ts !== null) return { ts, modifications: this.#modifications(changed, removed) };
+      // Those of the first batch begin in this very tick, and so can share cached results.
+      const outdated = [...this.#queries.values()].filter((query) => query.outdated);
+      for (const query of outdated) {
+        query.outdated = false;
+        query.reads = null;
       }
+      await inTurns(outdated, MAX_RUNNING_QUERIES, async (query) => {
+        const modification = this.#complete(query, await this.#run(query, identity, ts));
+        if (modification !== null) modifications.set(query.request.queryId, modification);
+      });
+      return { ts, modifications: inOrder(modifications) };
     } finally {
       this.#since = null;
     }
   }
 
-  async #run(query: WatchedQuery, identity: Identity, latest: Ts): Promise<CalledQuery> {
+  #applyChanges(modifications: Map<number, Modification>): void {
+    for (const change of this.#changes.splice(0)) {
+      const { queryId } = change;
+      if (change.type === "Remove") {
+        this.#queries.delete(queryId);
+        modifications.set(queryId, { type: "QueryRemoved", queryId });
+      } else {
+        const journal = change.journal ?? null;
+        const query = { request: change, journal, reads: null, outdated: true, told: null };
+        this.#queries.set(queryId, query);
+      }
+    }
+  }
+
+  #run(query: WatchedQuery, identity: Identity, at: Ts): Promise<CalledQuery> {
     const { udfPath: path, args, componentPath } = query.request;
-    const { epoch } = query;
-    const result = await this.#calls.query({
+    const { journal } = query;
+    return this.#options.calls.query({
       path,
       args: args[0] ?? {},
       identity,
       componentPath,
+      journal,
+      at,
     });
-    // An older timestamp means a cached result, which held when it was asked for.
-    const holdsFrom = result.ts > latest ? result.ts : latest;
-    const { reads } = result;
-    const outdatedBy = this.#since?.find(
-      (commit) => commit.ts > holdsFrom && reads !== null && commit.touches(reads),
-    );
-    query.result = { reads, holdsFrom, outdatedAt: outdatedBy?.ts ?? null };
-    query.ranInEpoch = epoch;
-    // Said here: while it ran, the commit found only its former result, which was outdated already.
-    if (outdatedBy !== undefined) this.onOutdated();
-    return result;
   }
 
-  #follow(commit: FeedCommit): void {
+  #complete(query: WatchedQuery, result: CalledQuery): Modification | null {
+    const { reads, journal } = result;
+    query.reads = reads;
+    query.journal = journal;
+    if (reads !== null && this.#since?.some((commit) => commit.touches(reads))) {
+      // Said here: while it ran, the commit found only what it had read before.
+      query.outdated = true;
+      this.#options.onOutdated();
+    }
+    const told = digest(result);
+    if (told === query.told) return null;
+    query.told = told;
+    return toModification(query.request.queryId, result);
+  }
+
+  #follow(commit: FeedCommit): number {
     this.#since?.push(commit);
-    let outdated = false;
-    for (const { result } of this.#queries.values()) {
-      if (!result || result.outdatedAt !== null || result.reads === null) continue;
-      if (!commit.touches(result.reads)) continue;
-      result.outdatedAt = commit.ts;
-      outdated = true;
+    let count = 0;
+    for (const query of this.#queries.values()) {
+      if (query.outdated || !query.reads || !commit.touches(query.reads)) continue;
+      query.outdated = true;
+      count++;
     }
-    if (outdated) this.onOutdated();
-  }
-
-  #modifications(changed: Map<WatchedQuery, CalledQuery>, removed: number[]): Modification[] {
-    const modifications: Modification[] = removed.map((queryId) => ({
-      type: "QueryRemoved",
-      queryId,
-    }));
-    for (const [query, result] of changed) {
-      // Removed while it ran: the next update says so.
-      if (this.#queries.get(query.request.queryId) !== query) continue;
-      const modification = toModification(query.request.queryId, result);
-      const told = JSON.stringify(modification);
-      if (told === query.told) continue;
-      query.told = told;
-      modifications.push(modification);
-    }
-    return modifications;
+    return count;
   }
 }
 
-function isCurrent(query: WatchedQuery): boolean {
-  return query.ranInEpoch === query.epoch && query.result?.outdatedAt === null;
+async function inTurns<T>(
+  items: readonly T[],
+  atOnce: number,
+  run: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length) await run(items[next++]!);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
 }
 
-/**
- * The newest timestamp at which every result holds, at most the latest published one; `null` when there is none, because
- * something was outdated before the others were read.
- */
-function commonTs(queries: WatchedQuery[], from: Ts, latest: Ts): Ts | null {
-  let earliest = from;
-  let newest = latest;
-  for (const { result } of queries) {
-    if (!result) continue;
-    if (result.holdsFrom > earliest) earliest = result.holdsFrom;
-    if (result.outdatedAt !== null && result.outdatedAt - 1n < newest) {
-      newest = result.outdatedAt - 1n;
-    }
-  }
-  return newest >= earliest ? newest : null;
+function inOrder(modifications: Map<number, Modification>): Modification[] {
+  return [...modifications.values()].sort((a, b) => a.queryId - b.queryId);
 }
 
-/** Journals fix the end of a page that is watched; the local backend keeps none, so a page may grow. */
+/** Not of data beside an error, nor of the request's id, which differs each time (sync/src/state.rs, `hash_result`). */
+function digest(result: CalledQuery): string {
+  const value = result.ok ? result.value : result.message.replace(/^\[Request ID: \w+\] /, "");
+  return createHash("sha256")
+    .update(JSON.stringify([result.ok, value, result.logs]))
+    .digest("base64");
+}
+
 function toModification(queryId: number, result: CalledQuery): Modification {
-  const { logs: logLines } = result;
-  if (result.ok) {
-    return { type: "QueryUpdated", queryId, value: result.value, logLines, journal: null };
-  }
+  const { logs: logLines, journal } = result;
+  if (result.ok) return { type: "QueryUpdated", queryId, value: result.value, logLines, journal };
   return {
     type: "QueryFailed",
     queryId,
     errorMessage: result.message,
     ...(result.data === undefined ? {} : { errorData: result.data }),
     logLines,
-    journal: null,
+    journal,
   };
+}
+
+function misuse(code: string, message: string): PlatformError {
+  return new PlatformError(400, code, message);
 }

@@ -68,6 +68,11 @@ export class RequestQueue {
       .finally(() => this.#runningActions--);
   }
 
+  /** Whether a mutation is under way, whose response is still to be sent. */
+  get isMutating(): boolean {
+    return this.#queuedMutations > 0;
+  }
+
   close(): void {
     this.#closed = true;
   }

@@ -6,9 +6,11 @@
  * mutation) asks for another; asking while one runs makes one more after it, not more.
  */
 import type { Database, Ts } from "../../engine/types.js";
+import type { Environment } from "../../environment.js";
 import { PlatformError } from "../../functions/errors.js";
+import { ANYONE } from "../../functions/identity.js";
 import type { Identity } from "../../functions/types.js";
-import { ADMIN, ANYONE, badAdminKey, USER_TOKENS_UNSUPPORTED, type AdminKey } from "../adminKey.js";
+import type { Authenticator } from "../authenticator.js";
 import type { Calls } from "../calls.js";
 import { decodeTs, encodeTs } from "../timestamps.js";
 import type { CommitFeed } from "./commitFeed.js";
@@ -22,18 +24,17 @@ import type {
   Transition,
 } from "./messages.js";
 import type { MutationLedger } from "./mutationLedger.js";
+import { parseMessage } from "./parseMessage.js";
 import { QuerySet } from "./querySet.js";
 import { RequestQueue } from "./requestQueue.js";
 
-/** The client broke the protocol: trying again cannot help, so it is told to stop. */
-class ProtocolError extends Error {}
-
 export interface SessionOptions {
-  database: Database;
+  env: Environment;
+  database: Pick<Database, "latestTs">;
   calls: Calls;
   feed: CommitFeed;
   ledger: MutationLedger;
-  adminKey: AdminKey;
+  authenticator: Pick<Authenticator, "user" | "admin">;
   connection: Connection;
 }
 
@@ -42,8 +43,16 @@ export interface Connection {
   send(message: PlainMessage): void;
   /** Resolves when the transition has left this process, so that a slow client is not sent one after another. */
   sendTransition(transition: Transition): Promise<void>;
-  /** Ends the connection; the client comes again later. */
-  refuse(error: unknown): void;
+  /** Ends the connection, and tells whether the client may come again. */
+  refuse(error: unknown, about: Refusal): void;
+}
+
+/** What the client must know when the refusal is about who it is. */
+export interface Refusal {
+  /** Of the last transition. */
+  identityVersion: number;
+  /** It has just said who it is. */
+  authenticating: boolean;
 }
 
 interface Version {
@@ -56,7 +65,11 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #queries: QuerySet;
   readonly #requests: RequestQueue;
+  /** Frames that wait until a token before them is verified. */
+  readonly #inbox: string[] = [];
+  #authenticating = false;
   #sessionId: string | null = null;
+  #clientClockSkew: number | null = null;
   #identity: Identity = ANYONE;
   /** Where the client will be when all its messages are answered. */
   #wanted = { querySet: 0, identity: 0 };
@@ -69,32 +82,28 @@ export class Session {
   constructor(options: SessionOptions) {
     this.#options = options;
     const { calls, feed, ledger, database, connection } = options;
-    this.#queries = new QuerySet(
+    this.#queries = new QuerySet({
       calls,
       feed,
-      () => database.latestTs,
-      () => this.#wantUpdate(),
-    );
+      latestTs: () => database.latestTs,
+      onOutdated: () => this.#wantUpdate(),
+    });
     this.#requests = new RequestQueue({
       calls,
       ledger,
       reply: (message) => {
+        if (this.#closed) return;
         // Before the transition: the client drops its optimistic update at the first one that reaches this timestamp.
         connection.send(message);
         this.#wantUpdate();
       },
-      refuse: (error) => connection.refuse(error),
+      refuse: (error) => this.#refuse(error),
     });
   }
 
-  receive(message: ClientMessage): void {
-    if (this.#closed) return;
-    try {
-      this.#handle(message);
-    } catch (error) {
-      if (!(error instanceof ProtocolError)) return this.#options.connection.refuse(error);
-      this.#options.connection.send({ type: "FatalError", error: error.message });
-    }
+  receive(frame: string): void {
+    this.#inbox.push(frame);
+    this.#read();
   }
 
   /** Other code is deployed: everything may answer differently. */
@@ -105,8 +114,33 @@ export class Session {
 
   close(): void {
     this.#closed = true;
+    this.#inbox.length = 0;
     this.#queries.close();
     this.#requests.close();
+  }
+
+  #read(): void {
+    while (!this.#closed && !this.#authenticating) {
+      const frame = this.#inbox.shift();
+      if (frame === undefined) return;
+      try {
+        this.#handle(parseMessage(frame));
+      } catch (error) {
+        this.#refuse(error);
+      }
+    }
+  }
+
+  /** Ends the connection with what is wrong. */
+  refuse(error: unknown): void {
+    this.#refuse(error);
+  }
+
+  #refuse(error: unknown, authenticating = false): void {
+    if (this.#closed) return;
+    const { identity } = this.#reached;
+    this.close();
+    this.#options.connection.refuse(error, { identityVersion: identity, authenticating });
   }
 
   #handle(message: ClientMessage): void {
@@ -118,23 +152,19 @@ export class Session {
       case "ModifyQuerySet":
         return this.#modify(message);
       case "Mutation":
-        return this.#requests.mutate(this.#connected(), message, this.#identity);
+        return this.#requests.mutate(this.#connected(), message, this.#validIdentity());
       case "Action":
         return this.#act(message);
       case "Event":
         return; // What a client measured of itself.
-      default:
-        throw new ProtocolError(
-          `Unknown message type ${JSON.stringify((message as { type?: unknown }).type)}.`,
-        );
     }
   }
 
+  /** As on the platform, one that comes again only names the session anew. */
   #connect(message: Connect): void {
-    if (this.#sessionId !== null) throw new ProtocolError("Connect came twice on one connection.");
-    const observed = message.maxObservedTimestamp;
+    const observed = message.maxObservedTimestamp ?? null;
     const { latestTs } = this.#options.database;
-    if (observed !== undefined && decodeTs(observed) > latestTs) {
+    if (observed !== null && decodeTs(observed) > latestTs) {
       // It spoke with another backend before. As on the platform, it may try again.
       throw new PlatformError(
         503,
@@ -142,76 +172,106 @@ export class Session {
         `The client has seen ${decodeTs(observed)}, but the latest here is ${latestTs}. Reload it.`,
       );
     }
-    this.#sessionId = message.sessionId;
+    const { sessionId, clientTs } = message;
+    this.#sessionId = sessionId;
+    if (typeof clientTs === "number") {
+      this.#clientClockSkew = clientTs - Math.floor(this.#options.env.now());
+    }
   }
 
   #connected(): string {
-    if (this.#sessionId === null) throw new ProtocolError("The first message must be Connect.");
-    return this.#sessionId;
+    if (this.#sessionId !== null) return this.#sessionId;
+    throw new PlatformError(400, "NotConnected", "The first message must be Connect.");
   }
 
   #authenticate(message: Authenticate): void {
-    this.#connected();
     expectVersion("identity", this.#wanted.identity, message.baseVersion);
-    if (message.tokenType === "User") {
-      return this.#options.connection.send({
-        type: "AuthError",
-        error: USER_TOKENS_UNSUPPORTED,
-        baseVersion: message.baseVersion,
-        authUpdateAttempted: true,
-      });
-    }
-    if (message.tokenType === "Admin") {
-      if (!this.#options.adminKey.matches(message.value ?? "")) {
-        throw new ProtocolError(badAdminKey().message);
-      }
-      if (message.impersonating) {
-        throw new ProtocolError(
-          "The local backend has no users yet, so an admin cannot act as one. Leave --identity out.",
-        );
-      }
-    }
-    this.#identity = message.tokenType === "Admin" ? ADMIN : ANYONE;
+    this.#authenticating = true;
+    this.#identify(message)
+      .then(
+        (identity) => this.#becomes(identity),
+        (error: unknown) => this.#refuse(error, true),
+      )
+      .then(() => {
+        this.#authenticating = false;
+        this.#read();
+        this.#startUpdate();
+      })
+      .catch((error: unknown) => this.#refuse(error));
+  }
+
+  async #identify({ tokenType, value = "", impersonating }: Authenticate): Promise<Identity> {
+    const { authenticator } = this.#options;
+    if (tokenType === "None") return ANYONE;
+    if (tokenType === "User") return authenticator.user(value);
+    return authenticator.admin(value, impersonating);
+  }
+
+  #becomes(identity: Identity): void {
+    if (this.#closed) return;
+    this.#identity = identity;
     this.#wanted.identity++;
     this.#queries.outdateAll();
     this.#wantUpdate();
   }
 
-  #modify(message: ModifyQuerySet): void {
-    this.#connected();
-    expectVersion("query set", this.#wanted.querySet, message.baseVersion);
-    for (const modification of message.modifications) {
-      if (modification.type === "Add") this.#queries.add(modification);
-      else this.#queries.remove(modification.queryId);
+  /** A token ends while its bearer is connected: from then on nothing is done in its name. */
+  #validIdentity(): Identity {
+    const identity = this.#identity;
+    if (identity.kind === "user" && this.#options.env.now() >= identity.expiresAt) {
+      throw new PlatformError(401, "TokenExpired", "Convex token identity expired");
     }
-    this.#wanted.querySet = message.newVersion;
+    return identity;
+  }
+
+  #modify({ baseVersion, newVersion, modifications }: ModifyQuerySet): void {
+    expectVersion("query set", this.#wanted.querySet, baseVersion);
+    if (newVersion <= baseVersion) {
+      throw new PlatformError(
+        400,
+        "VersionNotIncreasing",
+        `The query set goes from version ${baseVersion} to ${newVersion}, which must be greater.`,
+      );
+    }
+    this.#queries.modify(modifications);
+    this.#wanted.querySet = newVersion;
     this.#wantUpdate();
   }
 
   #act(message: FunctionRequest): void {
-    this.#connected();
-    this.#requests.act(message, this.#identity);
+    this.#requests.act(message, this.#validIdentity());
   }
 
   #wantUpdate(): void {
     this.#updateWanted = true;
-    if (this.#updating || this.#closed) return;
+    this.#startUpdate();
+  }
+
+  /** Not while a token is verified: what comes behind the token must not be shown to whom it was before. */
+  #startUpdate(): void {
+    if (!this.#updateWanted || this.#updating || this.#authenticating || this.#closed) return;
     this.#updating = true;
-    this.#update().catch((error: unknown) => this.#options.connection.refuse(error));
+    this.#update().catch((error: unknown) => this.#refuse(error));
   }
 
   async #update(): Promise<void> {
-    while (this.#updateWanted && !this.#closed) {
+    const { env, connection } = this.#options;
+    while (this.#updateWanted && !this.#authenticating && !this.#closed) {
       this.#updateWanted = false;
       const { querySet, identity } = this.#wanted;
-      const { ts, modifications } = await this.#queries.update(this.#identity);
+      const { ts, modifications } = await this.#queries.update(this.#validIdentity());
+      // A mutation of this client that the snapshot holds has been published, but its response may be some promises away.
+      if (this.#requests.isMutating) await env.pause();
+      if (this.#closed) return;
       const start = this.#reached;
       this.#reached = { querySet, identity, ts };
-      await this.#options.connection.sendTransition({
+      await connection.sendTransition({
         type: "Transition",
         startVersion: encodeVersion(start),
         endVersion: encodeVersion(this.#reached),
         modifications,
+        clientClockSkew: this.#clientClockSkew,
+        serverTs: Math.round(env.now() * 1e6),
       });
     }
     // In the same tick as the last look at `#updateWanted`, or a wish in between would find nobody.
@@ -225,7 +285,9 @@ function encodeVersion(version: Version): Transition["startVersion"] {
 
 function expectVersion(what: string, known: number, given: number): void {
   if (known === given) return;
-  throw new ProtocolError(
-    `The client changes its ${what} from version ${given}, but the server is at ${known}.`,
+  throw new PlatformError(
+    400,
+    "BaseVersionMismatch",
+    `Base version ${given} passed up for the ${what} doesn't match the current version ${known}`,
   );
 }

@@ -4,11 +4,11 @@
  */
 import type { Database } from "../../engine/types.js";
 import type { Environment } from "../../environment.js";
-import type { AdminKey } from "../adminKey.js";
+import { PlatformError } from "../../functions/errors.js";
+import type { Authenticator } from "../authenticator.js";
 import type { Calls } from "../calls.js";
 import { CommitFeed } from "./commitFeed.js";
 import { SyncConnection } from "./connection.js";
-import type { ClientMessage } from "./messages.js";
 import { MutationLedger } from "./mutationLedger.js";
 import { Session } from "./session.js";
 
@@ -16,7 +16,7 @@ export interface SyncServerOptions {
   env: Environment;
   database: Database;
   calls: Calls;
-  adminKey: AdminKey;
+  authenticator: Pick<Authenticator, "user" | "admin">;
   /** Calls back whenever other code is deployed; returns the way to stop. */
   onInstalled: (listener: () => void) => () => void;
   onCrash: (error: unknown) => void;
@@ -26,8 +26,10 @@ export interface SyncServerOptions {
 export interface Wire {
   /** Resolves when the frame has left this process, or never will. */
   send(frame: string): Promise<void>;
-  /** Says goodbye with a code of the WebSocket protocol. */
-  close(code: number, reason: string): void;
+  /** Says goodbye, with a code of the WebSocket protocol or without one. */
+  close(code?: number, reason?: string): void;
+  /** Asks whether the client is there; what it answers comes by `heard`. */
+  ping(): void;
   /** Cuts, as a bad network would. */
   terminate(): void;
 }
@@ -35,6 +37,10 @@ export interface Wire {
 /** What a wire tells of its client. */
 export interface Line {
   receive(frame: string): void;
+  /** A frame that is no text. */
+  receiveBinary(): void;
+  /** The answer to a ping. */
+  heard(): void;
   closed(): void;
 }
 
@@ -47,7 +53,7 @@ export class SyncServer {
 
   constructor(options: SyncServerOptions) {
     this.#options = options;
-    this.#feed = new CommitFeed(options.database);
+    this.#feed = new CommitFeed(options.database, options.env);
     this.#stop = options.onInstalled(() => {
       for (const session of this.#open.keys()) session.deployed();
     });
@@ -65,10 +71,11 @@ export class SyncServer {
     this.#open.set(session, wire);
     return {
       receive(frame) {
-        const message = parse(frame);
-        if (message) session.receive(message);
-        else connection.send({ type: "FatalError", error: "A message must be a JSON object." });
+        connection.heard();
+        session.receive(frame);
       },
+      receiveBinary: () => session.refuse(BINARY_FRAME),
+      heard: () => connection.heard(),
       closed: () => {
         connection.closed();
         session.close();
@@ -89,11 +96,9 @@ export class SyncServer {
   }
 }
 
-function parse(frame: string): ClientMessage | null {
-  try {
-    const message = JSON.parse(frame) as ClientMessage | null;
-    return typeof message === "object" ? message : null;
-  } catch {
-    return null;
-  }
-}
+/** The protocol is text. As on the platform, the connection ends and the client may come again. */
+const BINARY_FRAME = new PlatformError(
+  500,
+  "InternalServerError",
+  "A message must be a text frame of JSON, got a binary one.",
+);

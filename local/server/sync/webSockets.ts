@@ -13,7 +13,12 @@ export function attachWebSockets(server: Server, sync: SyncServer): { close(): v
 
   const accept = (socket: WebSocket): void => {
     const line = sync.accept(wireOf(socket));
-    socket.on("message", (data: Buffer) => line.receive(data.toString("utf8")));
+    socket.on("message", (data: Buffer, isBinary: boolean) => {
+      if (isBinary) line.receiveBinary();
+      else line.receive(data.toString("utf8"));
+    });
+    socket.on("pong", () => line.heard());
+    socket.on("ping", () => line.heard());
     socket.on("error", () => socket.terminate());
     socket.on("close", () => line.closed());
   };
@@ -35,7 +40,8 @@ export function attachWebSockets(server: Server, sync: SyncServer): { close(): v
 function wireOf(socket: WebSocket): Wire {
   return {
     send: (frame) => new Promise((resolve) => socket.send(frame, () => resolve())),
-    close: (code, reason) => socket.close(code, Buffer.from(reason)),
+    close: (code, reason) => socket.close(code, reason),
+    ping: () => socket.ping(),
     terminate: () => socket.terminate(),
   };
 }
