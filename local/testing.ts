@@ -15,10 +15,14 @@ export interface Program {
 /** In memory, unless `args` say where its data is. */
 export function runProgram(...args: string[]): Program {
   const data = args.includes("--data") ? [] : ["--in-memory"];
-  const main = fileURLToPath(new URL("./main.ts", import.meta.url));
+  return runFile(fileURLToPath(new URL("./main.ts", import.meta.url)), ...data, ...args);
+}
+
+/** Another program that starts a backend. */
+export function runFile(file: string, ...args: string[]): Program {
   const child = spawn(
     process.execPath,
-    ["--no-warnings", "--experimental-vm-modules", "--import", "tsx", main, ...data, ...args],
+    ["--no-warnings", "--experimental-vm-modules", "--import", "tsx", file, ...args],
     { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_OPTIONS: "" } },
   );
   const output = { text: "" };

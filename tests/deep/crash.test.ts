@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { runProgram } from "../../local/testing.js";
+import { crashRounds } from "../crash/rounds.js";
+
+/** Two backends beside each other: most of a round is waiting for clients that come again. */
+const SEEDS = [11, 12];
+const ROUNDS = 25;
+
+test("50 times killed at a random moment under load, a backend has lost nothing that it acknowledged", async () => {
+  const reports = await Promise.all(
+    SEEDS.map((seed) => crashRounds({ seed, rounds: ROUNDS, start: runProgram })),
+  );
+  for (const { violations, ...counted } of reports) {
+    console.log(counted);
+    expect(violations).toEqual([]);
+    expect(counted.rounds).toBe(ROUNDS);
+  }
+}, 600_000);

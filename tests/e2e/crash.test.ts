@@ -1,0 +1,17 @@
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { runFile, runProgram } from "../../local/testing.js";
+import { crashRounds } from "../crash/rounds.js";
+
+test("a backend that is killed at any moment has lost nothing that it acknowledged", async () => {
+  const report = await crashRounds({ seed: 1, rounds: 3, start: runProgram });
+  expect(report.violations).toEqual([]);
+  expect(report.acknowledged).toBeGreaterThan(30);
+});
+
+test("one that acknowledges a commit before it is written is found out", async () => {
+  const early = fileURLToPath(new URL("../crash/earlyBackend.ts", import.meta.url));
+  const start = (...args: string[]) => runFile(early, ...args);
+  const report = await crashRounds({ seed: 1, rounds: 3, start });
+  expect(report.violations.join("\n")).toMatch(/was acknowledged and is lost|the time went back/);
+});
