@@ -4,7 +4,7 @@
  */
 import { build } from "esbuild";
 import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
-import { createDatabase } from "../engine/database.js";
+import { createDatabase, openDatabase } from "../engine/database.js";
 import type { Database, DatabaseOptions, Namespace, TableSpec } from "../engine/types.js";
 import { wallEnvironment, type Environment } from "../environment.js";
 import { evaluateCrons } from "../push/crons.js";
@@ -139,7 +139,11 @@ export async function startTestBackend(
   options: TestOptions = {},
 ): Promise<TestBackend> {
   const clock = options.clock ?? wallEnvironment;
-  const database = createDatabase(clock, options.database);
+  const { store, ...rest } = options.database ?? {};
+  const database =
+    store === undefined
+      ? createDatabase(clock, rest)
+      : await openDatabase(clock, { ...rest, store });
   const runner = createFunctionRunner(clock, database, { isolation, ...options.runner });
   const push = async (pushed: Sources) => {
     const deployment = await clock.outside(makeDeployment(pushed, options.env, options.http));

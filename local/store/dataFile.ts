@@ -78,8 +78,9 @@ export class DataFile {
     } catch (error) {
       this.close();
       if (error instanceof StoreError) throw error;
-      const { message } = error as Error;
-      if (this.#path !== "") throw damaged(this.#path, message);
+      const { message, syscall } = error as NodeJS.ErrnoException;
+      // Not the file's fault: it cannot be got at.
+      if (this.#path !== "" && syscall === undefined) throw damaged(this.#path, message);
       throw new StoreError("DataFolderUnusable", `${this.options.directory}: ${message}`);
     }
   }

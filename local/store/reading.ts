@@ -35,7 +35,10 @@ export class DataReader {
     const [state] = this.#all<[string, number, number]>(
       "SELECT CAST(ts AS TEXT), digest, checksum FROM state",
     );
-    if (state === undefined) return { ts: null, tables, settings };
+    if (state === undefined) {
+      if (tables.length + settings.length > 0) throw damaged(this.path, "its state is gone");
+      return { ts: null, tables, settings };
+    }
     const [ts, digest, checksum] = state;
     this.#require(checksum === checksumOf(ts, digest), "its state");
     this.#wanted = digest;

@@ -55,6 +55,8 @@ class SqliteStore implements Store {
     let next = this.thread.ask("rows", null);
     for (let rows = await next; rows !== null; rows = await next) {
       next = this.thread.ask("rows", null);
+      // Whoever stops in between does not wait for it.
+      next.catch(() => {});
       yield { table: this.state!.tables[rows.table]!, docs: rows.values.map(decodeDocument) };
     }
     await this.thread.ask("beginWriting", null);

@@ -9,6 +9,8 @@ const HTTP_CLIENTS = 5;
 /** Mutations that the socket's client sends before it waits. */
 const SOCKET_BATCH = 4;
 const MAX_DELAY_MS = 80;
+/** Calls that are acknowledged before the backend may be killed. */
+const WARM = 8;
 
 export interface Done {
   key: string;
@@ -27,9 +29,9 @@ export class Load {
   latestTs = 0n;
   #stopped = false;
   readonly #loops: Promise<unknown>;
-  #first!: () => void;
-  /** Resolves when something was acknowledged: the load is on. */
-  readonly begun = new Promise<void>((resolve) => (this.#first = resolve));
+  #warm!: () => void;
+  /** Resolves when a few calls were acknowledged: the load is on. */
+  readonly begun = new Promise<void>((resolve) => (this.#warm = resolve));
 
   constructor(
     private readonly url: string,
@@ -111,7 +113,7 @@ export class Load {
 
   #acknowledge(done: Done): void {
     this.acknowledged.push(done);
-    this.#first();
+    if (this.acknowledged.length >= WARM) this.#warm();
   }
 
   async #stoppedSoon(): Promise<void> {
