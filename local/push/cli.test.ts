@@ -131,6 +131,31 @@ describe.sequential("the official CLI", () => {
     await client.mutation(api["messages"]!["send"]!, { author: "ada", body: "still text" });
   });
 
+  test("crons of crons.ts run once they are pushed", async () => {
+    await writeFile(
+      join(app.directory, "convex/crons.ts"),
+      `import { cronJobs } from "convex/server";
+       import { api } from "./_generated/api.js";
+       const crons = cronJobs();
+       crons.interval("tick", { hours: 1 }, api.messages.send, { author: "cron", body: "tick" });
+       crons.daily("nightly", { hourUTC: 3 }, api.messages.send, { author: "cron", body: "tock" });
+       export default crons;`,
+    );
+    const client = new ConvexHttpClient(backend.url, { logger: false });
+    const messages = () => client.query(api["messages"]!["list"]!, { author: "cron" });
+    const ticked = new Promise<void>((resolve) => {
+      const stop = backend.runner.onCompletion(({ scheduled }) => {
+        if (!scheduled) return;
+        stop();
+        resolve();
+      });
+    });
+    expect(await run(...PUSH, "--typecheck", "disable")).toMatchObject({ code: 0 });
+    await ticked;
+    // An interval begins at once, a time of day in its time.
+    expect(await messages()).toMatchObject([{ body: "tick" }]);
+  });
+
   test("a module that throws when it is loaded is named, with what it threw", async () => {
     await writeFile(
       join(app.directory, "convex/broken.ts"),
