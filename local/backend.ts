@@ -167,6 +167,8 @@ async function createCoreOn(
   const files = createFiles({ bytes: filesOf(options), origin: urls.cloud, secret: key });
   const runner = createFunctionRunner(env, database, {
     files,
+    // A thread knows no clock but the machine's.
+    isolation: env === wallEnvironment ? "threads" : "inline",
     class: options.class ?? DEFAULT_CLASS,
     ...options.runner,
   });

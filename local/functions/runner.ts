@@ -44,7 +44,10 @@ export function createFunctionRunner(
     env,
     database,
     events,
-    sandboxes: options.isolation === "threads" ? threadIsolation(env) : inlineIsolation(env),
+    sandboxes:
+      options.isolation === "threads"
+        ? threadIsolation(env, options.userTimeMs)
+        : inlineIsolation(env),
     files: options.files ?? unservedFiles(env),
     permits: createPermits(env, settings.limits, (kind, ms) => events.waited(kind, ms)),
     writeRate,

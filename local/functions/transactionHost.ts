@@ -14,6 +14,7 @@ import { withinLogLimit } from "./logLimit.js";
 import type { Execution, Services } from "./scope.js";
 import type { AsyncSyscalls, SyncSyscalls } from "./syscalls.js";
 import { syscallError, unknownSyscall } from "./syscalls.js";
+import { SystemTime } from "./systemTime.js";
 import type { LogLine } from "./types.js";
 
 /**
@@ -33,6 +34,7 @@ export class TransactionHost implements CallHost {
   #began = 0;
   #watch: Timer | null = null;
   readonly #startedAt: number;
+  readonly #systemTime: SystemTime;
 
   constructor(
     private readonly services: Services,
@@ -45,6 +47,7 @@ export class TransactionHost implements CallHost {
     // Nobody may be listening when it is used, and it is no bug when nobody is.
     this.aborted.catch(() => {});
     this.#watchForStandstill();
+    this.#systemTime = new SystemTime(services.env, (error) => this.#fail(error));
   }
 
   now(): number {
@@ -84,7 +87,8 @@ export class TransactionHost implements CallHost {
   asyncSyscall(operation: string, args: string): Promise<string> {
     const run = this.async[operation];
     if (run === undefined) return Promise.reject(unknownSyscall(operation, this.execution.target));
-    const answer = this.track(this.#queue.run(() => run(JSON.parse(args)))).then(
+    const running = this.#systemTime.during(this.#queue.run(() => run(JSON.parse(args))));
+    const answer = this.track(running).then(
       (value: JSONValue) => JSON.stringify(value),
       (error: unknown) => {
         // What the platform fails at ends the whole function: it cannot be caught and so cannot be half done.
@@ -136,6 +140,7 @@ export class TransactionHost implements CallHost {
     // have this sandbox, or be told that all went well.
     await this.services.env.pause();
     this.#watch?.cancel();
+    this.#systemTime.end();
     if (this.#failure !== null) throw this.#failure.reason;
     return this.#outstanding === 0;
   }

@@ -152,9 +152,11 @@ export interface RunnerOptions {
   /**
    * Where functions run. In threads each has the platform's time and memory, and one that never ends hurts nobody else;
    * that takes the wall clock, since a thread knows no other. Inline, all is one thread, and nobody stops a function.
-   * Defaults to "inline".
+   * Defaults to "inline"; a backend on the wall clock is started with "threads".
    */
   isolation?: "threads" | "inline";
+  /** In threads: JavaScript of one query or mutation, in milliseconds. Defaults to the platform's 1,000. */
+  userTimeMs?: number;
   /** How much runs at once, and how fast it may write. `ctx.meta.getDeploymentMetadata()` tells it. Defaults to "s16". */
   class?: DeploymentClass;
   /** Numbers that replace the class's own. Defaults to none. */

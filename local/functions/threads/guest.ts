@@ -2,7 +2,6 @@
  * A thread's own program: it runs the functions that the backend names, each in a sandbox, and knows nothing but how to
  * ask. Bundled into one text by `bundle.ts`, since a thread has no loaders.
  */
-import { readlinkSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { wallEnvironment } from "../../environment.js";
 import { callIn } from "../calling.js";
@@ -14,6 +13,7 @@ import { describeThrown } from "../uncaught.js";
 import { BackendLink } from "./backendLink.js";
 import { GuestHost } from "./guestHost.js";
 import type { CallMessage, ThreadSetup, ToThread } from "./protocol.js";
+import { taskOfThread } from "./task.js";
 
 const port = parentPort!;
 const { answers, answered } = workerData as ThreadSetup;
@@ -86,14 +86,5 @@ function tellCompiled(instance: number): void {
     if (code === undefined) continue;
     without.delete(source);
     backend.tell({ kind: "compiled", instance, path: source.path, code });
-  }
-}
-
-/** Linux tells; elsewhere processor time of one thread cannot be read from another. */
-function taskOfThread(): number | null {
-  try {
-    return Number(readlinkSync("/proc/thread-self").split("/").at(-1));
-  } catch {
-    return null;
   }
 }

@@ -93,10 +93,6 @@ export class GuestHost implements CallHost {
     return answer;
   }
 
-  jsSyscall(operation: string): Promise<unknown> {
-    return Promise.reject(new Error(`Unknown operation "${operation}".`));
-  }
-
   effects(what: string): Effects {
     if (this.message.facts.kind === "transaction") throw effectRefused(what);
     return {

@@ -8,8 +8,8 @@ export type ThreadKind = "transaction" | "action" | "node";
 
 /** JavaScript of one query or mutation, system calls not counted. docs: limits; knobs.rs: DATABASE_UDF_USER_TIMEOUT. */
 export const USER_TIME_MS = 1000;
-/** Waiting of one query or mutation for system calls, in all. knobs.rs: DATABASE_UDF_SYSTEM_TIMEOUT. */
-export const SYSTEM_TIME_MS = 15_000;
+/** A thread that neither waits for a system call nor uses a processor (`Atomics.wait`) has so much more. An assumption. */
+export const STANDSTILL_MS = 15_000;
 /** Loading the modules of one call, or all of one push. An assumption: a slow machine's first call must get through. */
 export const LOADING_TIME_MS = 10_000;
 

@@ -7,7 +7,7 @@
  */
 import { readFileSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
-import { SYSTEM_TIME_MS, WATCH_EVERY_MS } from "./limits.js";
+import { STANDSTILL_MS, WATCH_EVERY_MS } from "./limits.js";
 
 interface Frame {
   call: number;
@@ -56,7 +56,7 @@ export class Meter {
     // It is looked at only so often: of its first time nothing is known.
     const used = frame.usedMs === null ? frame.activeMs : frame.usedMs + 2 * WATCH_EVERY_MS;
     // Standing still costs no processor time and is no waiting for a system call either.
-    const standsStill = frame.activeMs >= frame.limitMs + SYSTEM_TIME_MS;
+    const standsStill = frame.activeMs >= frame.limitMs + STANDSTILL_MS;
     return used >= frame.limitMs || standsStill ? frame.limitMs : null;
   }
 

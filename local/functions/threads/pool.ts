@@ -40,7 +40,10 @@ export class ThreadPool {
   #stopped: Error | null = null;
   #watch: Timer | null = null;
 
-  constructor(private readonly env: Environment) {
+  constructor(
+    private readonly env: Environment,
+    private readonly userTimeMs: number,
+  ) {
     watchHeaps();
   }
 
@@ -151,7 +154,9 @@ export class ThreadPool {
     try {
       const program = await guestProgram();
       if (this.#stopped !== null) return;
-      const thread = new Thread(program, kind, () => this.#lost(member));
+      const thread = new Thread(program, { kind, userTimeMs: this.userTimeMs }, () =>
+        this.#lost(member),
+      );
       const member: Member = {
         thread,
         generation: this.#generation,

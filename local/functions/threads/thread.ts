@@ -10,13 +10,7 @@ import { calledOf } from "../lookup.js";
 import type { ComponentInstance } from "../types.js";
 import { errorOf } from "../uncaught.js";
 import { forgetThread, memoryOverrun } from "./heapWatch.js";
-import {
-  heapLimit,
-  LOADING_TIME_MS,
-  USER_TIME_MS,
-  V8_HEAP_MIB,
-  type ThreadKind,
-} from "./limits.js";
+import { heapLimit, LOADING_TIME_MS, V8_HEAP_MIB, type ThreadKind } from "./limits.js";
 import { Meter } from "./meter.js";
 import { answerOf, type OpenCall } from "./openCall.js";
 import type { Ended, FromThread, ThreadSetup, ToThread } from "./protocol.js";
@@ -25,7 +19,10 @@ import { keepCode, sentInstance } from "./sources.js";
 export class Thread {
   /** Resolves when it takes calls, or will never. */
   readonly ready: Promise<void>;
+  readonly kind: ThreadKind;
   ended = false;
+  /** Actions have no bound but the time they take in all. */
+  readonly #userTimeMs: number;
   readonly #worker: Worker;
   readonly #answers: MessagePort;
   readonly #answered = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -37,9 +34,11 @@ export class Thread {
 
   constructor(
     program: string,
-    readonly kind: ThreadKind,
+    { kind, userTimeMs }: { kind: ThreadKind; userTimeMs: number },
     readonly onEnd: () => void,
   ) {
+    this.kind = kind;
+    this.#userTimeMs = kind === "transaction" ? userTimeMs : Infinity;
     const { port1, port2 } = new MessageChannel();
     this.#answers = port1;
     const workerData = { answers: port2, answered: this.#answered.buffer } as unknown;
@@ -131,10 +130,7 @@ export class Thread {
     if (call === undefined) return;
     switch (message.kind) {
       case "entered":
-        return this.#meter.restart(
-          message.call,
-          this.kind === "transaction" ? USER_TIME_MS : Infinity,
-        );
+        return this.#meter.restart(message.call, this.#userTimeMs);
       case "ended":
         return this.#finish(call, message);
       case "ask":
@@ -183,8 +179,9 @@ export class Thread {
 }
 
 /** The platform's words: timeout.rs, termination.rs. */
-export function timedOut(limitMs: number): FunctionError {
-  return new FunctionError(`Function execution timed out (maximum duration: ${limitMs / 1000}s)`);
+function timedOut(limitMs: number): FunctionError {
+  const limit = limitMs < 1000 ? `${limitMs}ms` : `${limitMs / 1000}s`;
+  return new FunctionError(`Function execution timed out (maximum duration: ${limit})`);
 }
 
 /** The platform's words for its isolates: termination.rs. For Node, that it says the same is an assumption. */

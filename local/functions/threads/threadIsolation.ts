@@ -3,12 +3,12 @@ import type { JSONValue } from "convex/values";
 import type { Environment } from "../../environment.js";
 import { PlatformError } from "../errors.js";
 import { untilSettled, type Invocation, type Isolate, type Isolation } from "../invoke.js";
-import { ABORT_GRACE_MS, type ThreadKind } from "./limits.js";
+import { ABORT_GRACE_MS, USER_TIME_MS, type ThreadKind } from "./limits.js";
 import { ThreadPool } from "./pool.js";
 import type { Thread } from "./thread.js";
 
-export function threadIsolation(env: Environment): Isolation {
-  const pool = new ThreadPool(env);
+export function threadIsolation(env: Environment, userTimeMs = USER_TIME_MS): Isolation {
+  const pool = new ThreadPool(env, userTimeMs);
   return {
     open: () => new ThreadIsolate(env, pool),
     retire: () => pool.retire(),

@@ -1,0 +1,40 @@
+/** The program of a thread that evaluates one push: modules of the app run there, and only what they say comes back. */
+import { parentPort, workerData } from "node:worker_threads";
+import { PlatformError } from "../functions/errors.js";
+import { sortRejections } from "../functions/rejections.js";
+import { taskOfThread } from "../functions/threads/task.js";
+import { evaluate } from "./evaluation.js";
+import { sandboxImporter, type Importer } from "./importing.js";
+import type { EvaluationTask, FromEvaluation } from "./threadEvaluation.js";
+
+const { request, env, deployed } = workerData as EvaluationTask;
+
+function tell(message: FromEvaluation): void {
+  parentPort!.postMessage(message);
+}
+
+/** Says what is imported before it is: it may never end. */
+function announced(importer: Importer): Importer {
+  return (modules) => {
+    const importable = importer(modules);
+    return {
+      import: (path, what) => {
+        tell({ kind: "importing", what });
+        return importable.import(path, what);
+      },
+    };
+  };
+}
+
+sortRejections();
+tell({ kind: "ready", task: taskOfThread() });
+evaluate(request, announced(sandboxImporter(env)), deployed).then(
+  (evaluation) => tell({ kind: "evaluated", evaluation }),
+  (error: unknown) => {
+    const { status, code, message } =
+      error instanceof PlatformError
+        ? error
+        : { status: 500, code: "InternalServerError", message: String(error) };
+    tell({ kind: "refused", status, code, message });
+  },
+);

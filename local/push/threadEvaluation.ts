@@ -1,0 +1,92 @@
+/**
+ * Evaluates a push in a thread of its own: a module that never comes to an end while it is imported costs the push, and
+ * all that its contexts take goes with the thread.
+ */
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import type { Environment } from "../environment.js";
+import { PlatformError } from "../functions/errors.js";
+import { programOf } from "../functions/threads/bundle.js";
+import { LOADING_TIME_MS, V8_HEAP_MIB, WATCH_EVERY_MS } from "../functions/threads/limits.js";
+import { Meter } from "../functions/threads/meter.js";
+import type { ModuleSource } from "../functions/types.js";
+import type { Evaluation } from "./evaluation.js";
+import { failure } from "./failures.js";
+import type { PushRequest } from "./request.js";
+
+export interface EvaluationTask {
+  request: PushRequest;
+  env: ReadonlyMap<string, string>;
+  deployed: ReadonlyMap<string, ModuleSource>;
+}
+
+export type FromEvaluation =
+  | { kind: "ready"; task: number | null }
+  | { kind: "importing"; what: string }
+  | { kind: "evaluated"; evaluation: Evaluation }
+  | { kind: "refused"; status: number; code: string; message: string };
+
+const PROGRAM = path.join(path.dirname(fileURLToPath(import.meta.url)), "evaluationGuest.ts");
+
+export async function evaluateInThread(
+  env: Environment,
+  task: EvaluationTask,
+  limitMs = LOADING_TIME_MS,
+): Promise<Evaluation> {
+  const worker = new Worker(await programOf(PROGRAM), {
+    eval: true,
+    execArgv: ["--experimental-vm-modules", "--no-warnings"],
+    resourceLimits: { maxOldGenerationSizeMb: V8_HEAP_MIB },
+    workerData: task,
+  });
+  try {
+    return withOwnModules(await outcomeOf(worker, env, limitMs), task);
+  } finally {
+    await worker.terminate();
+  }
+}
+
+function outcomeOf(worker: Worker, env: Environment, limitMs: number): Promise<Evaluation> {
+  const meter = new Meter(worker);
+  meter.begin(1, limitMs);
+  let importing = "the push";
+  return new Promise<Evaluation>((resolve, reject) => {
+    const fail = (why: string) => {
+      const begin = "Loading the pushed modules encountered the following error:\n";
+      reject(failure("InvalidModules", `${begin}Failed to analyze ${importing}: ${why}`));
+    };
+    const look = () => {
+      if (meter.overrun() === null) return void (timer = env.timer(WATCH_EVERY_MS, look));
+      fail(
+        `its modules take too long to evaluate (maximum duration: ${limitMs / 1000}s for all of a push). ` +
+          `A module may only define things: move work into a function.`,
+      );
+    };
+    let timer = env.timer(WATCH_EVERY_MS, look);
+    const ended = () => timer.cancel();
+    worker.on("message", (message: FromEvaluation) => {
+      if (message.kind === "ready") meter.task = message.task;
+      else if (message.kind === "importing") importing = message.what;
+      else if (message.kind === "evaluated") resolve(message.evaluation);
+      else reject(new PlatformError(message.status, message.code, message.message));
+    });
+    worker.on("error", (error) => fail(`Uncaught ${error.name}: ${error.message}`));
+    worker.on("exit", (code) => (ended(), fail(`it ended its process: process.exit(${code})`)));
+  });
+}
+
+/** What came back is a copy. Modules that are the same stay the same objects: V8's code of them is kept by those. */
+function withOwnModules(evaluation: Evaluation, { request, deployed }: EvaluationTask): Evaluation {
+  for (const [definition, { component }] of evaluation.definitions) {
+    const source = [request.app, ...request.components].find(({ path }) => path === definition);
+    const sent = new Map((source?.modules ?? []).map((module) => [module.path, module]));
+    for (const [name, module] of component.modules) {
+      const own = [deployed.get(name), sent.get(name)].find(
+        (known) => known?.source === module.source && known.environment === module.environment,
+      );
+      if (own !== undefined) component.modules.set(name, own);
+    }
+  }
+  return evaluation;
+}
