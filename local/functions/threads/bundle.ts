@@ -41,7 +41,9 @@ function bundle(entry: string): Promise<string> {
     format: "cjs",
     target: "node20",
     // A text has no place of its own: modules that ask for theirs are told that of the sources.
-    define: { "import.meta.url": JSON.stringify(pathToFileURL(path.join(FOLDER, "../globals.ts")).href) },
+    define: {
+      "import.meta.url": JSON.stringify(pathToFileURL(path.join(FOLDER, "../globals.ts")).href),
+    },
   };
   const esbuild = createRequire(import.meta.url).resolve("esbuild");
   return new Promise((resolve, reject) => {
