@@ -21,6 +21,7 @@ import { PlatformError } from "./functions/errors.js";
 import { ANYONE } from "./functions/identity.js";
 import { createFunctionRunner } from "./functions/runner.js";
 import type { FunctionRunner, RunnerOptions } from "./functions/types.js";
+import type { Limits } from "./limits.js";
 import { httpActionRoutes, siteRoutes, type SiteOptions } from "./http/routes.js";
 import { Pusher } from "./push/pusher.js";
 import { AdminKey } from "./server/adminKey.js";
@@ -39,6 +40,8 @@ import { printLogs } from "./server/printLogs.js";
 import { SyncServer } from "./server/sync/syncServer.js";
 import { attachWebSockets } from "./server/sync/webSockets.js";
 import { createSystemQueries } from "./server/systemQueries.js";
+import { statsRoutes } from "./stats/routes.js";
+import { Stats } from "./stats/stats.js";
 import { openSqliteStore } from "./store/sqliteStore.js";
 
 export interface CoreOptions {
@@ -59,6 +62,8 @@ export interface CoreOptions {
   quiet?: boolean;
   /** As a production deployment: clients get neither the texts of errors nor log lines. Defaults to false. */
   redact?: boolean;
+  /** What an app may do, instead of the platform's limits: for tests of what happens at a limit. */
+  limits?: Partial<Limits>;
   database?: DatabaseOptions;
   /** Where the bytes of stored files are. Defaults to a folder in `data`, and without that to memory. */
   files?: FileBytes;
@@ -85,6 +90,8 @@ export interface Core extends Door {
   readonly database: Database;
   readonly runner: FunctionRunner;
   readonly sync: SyncServer;
+  /** What has happened since the start, or since it was last reset. */
+  readonly stats: Stats;
   /** Cuts every client's connection, as a bad network would: clients reconnect. */
   dropConnections(): void;
   /** Waits for running functions a while, then ends connections. May be called twice. */
@@ -142,8 +149,10 @@ interface Data {
 async function openData({
   env = wallEnvironment,
   data,
-  database = {},
+  limits = {},
+  database: given = {},
 }: CoreOptions): Promise<Data> {
+  const database = { ...given, limits: { ...given.limits, ...limits } };
   const store =
     data === undefined ? database.store : await openSqliteStore(env, { directory: data });
   if (store === undefined) return { store, database: createDatabase(env, database) };
@@ -187,6 +196,7 @@ async function createCoreOn(
     () => runner.deployment.auth ?? [],
   );
   const logs = new FunctionLogs(env, runner);
+  const stats = new Stats(env, runner);
   if (!quiet) printLogs(runner);
   const siteOptions: SiteOptions = { env, runner, identify: forgiving(authenticator) };
   const routes: Routes = {
@@ -196,6 +206,7 @@ async function createCoreOn(
     ...functionRoutes(calls, authenticator, database),
     ...deployRoutes(pusher, adminKey, urls),
     ...logRoutes(logs, adminKey),
+    ...statsRoutes(stats, adminKey),
   };
   const sync = new SyncServer({
     env,
@@ -211,6 +222,7 @@ async function createCoreOn(
     await runner.stop(CLOSE_GRACE_MS);
     sync.close();
     logs.close();
+    stats.close();
     await store?.close();
     // Whoever waited for logs is answered before connections are cut.
     await env.pause();
@@ -225,6 +237,7 @@ async function createCoreOn(
     database,
     runner,
     sync,
+    stats,
     dropConnections: () => sync.dropConnections(),
     close: () => (closing ??= close()),
   };

@@ -1,6 +1,7 @@
 /** `npm run backend`: the local backend as a program. Options, what is printed, exit codes; the rest is `backend.ts`. */
 import { resolve } from "node:path";
 import { startBackend, type Backend } from "./backend.js";
+import { printedStats } from "./stats/print.js";
 import { HELP, readOptions, type BackendArguments } from "./options.js";
 
 await main();
@@ -33,7 +34,8 @@ async function main(): Promise<void> {
     return;
   }
   announce(backend, args);
-  stopOnSignal(backend);
+  if (args.stats) process.on("SIGUSR2", () => printStats(backend));
+  stopOnSignal(backend, args);
 }
 
 function whyNotStarted(
@@ -74,15 +76,22 @@ function announce({ url, siteUrl, adminKey }: Backend, { data }: BackendArgument
 }
 
 /** The first signal waits for running functions; the second does not. */
-function stopOnSignal(backend: Backend): void {
+function stopOnSignal(backend: Backend, { stats }: BackendArguments): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) process.exit(1);
     stopping = true;
-    void backend.close().then(() => process.exit(0));
+    void backend.close().then(() => {
+      if (stats) printStats(backend);
+      process.exit(0);
+    });
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
+}
+
+function printStats({ stats }: Backend): void {
+  console.log(`\n${printedStats(stats.snapshot())}\n`);
 }
 
 function fail(message: string): void {

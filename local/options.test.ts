@@ -10,12 +10,24 @@ test("without options it listens on loopback, port 3210, keeps its data in the f
     data: ".conveyor-local",
     class: "s16",
     quiet: false,
+    stats: false,
   });
 });
 
 test("every option is taken as given", () => {
   const ports = ["--port", "0", "--site-port", "3299"];
-  const args = ["--host", "::1", "--admin-key", "k", "--class", "D1024", "--quiet", "--data", "d"];
+  const args = [
+    "--host",
+    "::1",
+    "--admin-key",
+    "k",
+    "--class",
+    "D1024",
+    "--quiet",
+    "--data",
+    "d",
+    "--stats",
+  ];
   expect(readOptions([...ports, ...args])).toEqual({
     port: 0,
     sitePort: 3299,
@@ -24,6 +36,7 @@ test("every option is taken as given", () => {
     data: "d",
     class: "d1024",
     quiet: true,
+    stats: true,
   });
 });
 

@@ -18,6 +18,7 @@ export const HELP = `Runs a local Convex backend for development and tests.
   --admin-key <key>    What the CLI must present. Default: the one before; at first, a new one.
   --class <name>       How much runs at once: S16, S256, D1024 or D2048. Default S16.
   --quiet              Do not print what functions log.
+  --stats              Print what was billed, read, written and waited for when it stops, and on SIGUSR2.
   --help               This text.
 `;
 
@@ -31,6 +32,7 @@ export interface BackendArguments {
   data: string | undefined;
   class: DeploymentClass;
   quiet: boolean;
+  stats: boolean;
 }
 
 /** `"help"` when only that was asked for; throws what to correct. */
@@ -46,6 +48,7 @@ export function readOptions(args: readonly string[]): BackendArguments | "help" 
     data: parseData(values.data, values["in-memory"]),
     class: parseClass(values.class),
     quiet: values.quiet,
+    stats: values.stats,
   };
 }
 
@@ -77,6 +80,7 @@ function parse(args: readonly string[]) {
         "admin-key": { type: "string" },
         class: { type: "string", default: DEFAULT_CLASS },
         quiet: { type: "boolean", default: false },
+        stats: { type: "boolean", default: false },
         help: { type: "boolean", default: false },
       },
     }).values;

@@ -89,7 +89,7 @@ class EngineDatabase implements Database {
     return new EngineTransaction(this.env, snapshot, this.limits);
   }
 
-  async commit(transaction: Transaction, source: string): Promise<Ts> {
+  async commit(transaction: Transaction, source: string, author = source): Promise<Ts> {
     const committing = transaction as EngineTransaction;
     const { beginTs, reads } = committing;
     const { writes, createdTables, afterCommit } = committing.outcome();
@@ -103,7 +103,7 @@ class EngineDatabase implements Database {
     const conflict = this.options.skipValidation ? null : this.#log.conflict(reads, beginTs);
     if (conflict !== null) throw new ConflictError(conflict);
     if (!committing.hasWrites) return unwritten();
-    const record = this.#assign(source);
+    const record = this.#assign(source, author);
     const resolved = writes.map((write) => ({
       ...write,
       after: write.after && resolveCommitTs(write.after, record.ts),
@@ -203,10 +203,10 @@ class EngineDatabase implements Database {
     return [...this.#publisher.latest.tables(namespace)].map((table) => table.name);
   }
 
-  #assign(source: string): CommitRecord {
+  #assign(source: string, author = source): CommitRecord {
     const now = nanoseconds(this.env);
     this.#lastAssigned = now > this.#lastAssigned ? now : this.#lastAssigned + 1n;
-    return new CommitRecord(this.#lastAssigned, source);
+    return new CommitRecord(this.#lastAssigned, source, author);
   }
 }
 

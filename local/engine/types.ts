@@ -63,9 +63,10 @@ export interface Database {
    * Validates and commits. A transaction without writes returns its begin timestamp, and is not validated
    * unless it asked for that.
    * Resolves when the commit is published. Throws `ConflictError`.
-   * `source` names the function for other people's conflict messages.
+   * `source` names the function for other people's conflict messages; `author` is who it really was, where the platform
+   * calls it something else.
    */
-  commit(transaction: Transaction, source: string): Promise<Ts>;
+  commit(transaction: Transaction, source: string, author?: string): Promise<Ts>;
   /** Resolves once `ts` is published. */
   published(ts: Ts): Promise<void>;
   /** Calls back after each publication, synchronously, in order. Returns the way to stop. */
@@ -264,7 +265,9 @@ export interface Savepoint {
 export interface ConflictInfo {
   table: string;
   id: string;
-  /** The function that wrote it. */
+  /** What the writer called its commit. */
   source: string;
+  /** The function that wrote it, where that is another name. */
+  author: string;
   ts: Ts;
 }

@@ -42,6 +42,7 @@ export class CommitRecord implements PublishedCommit {
   constructor(
     readonly ts: Ts,
     readonly source: string,
+    readonly author = source,
   ) {}
 
   get bytes(): number {
@@ -110,7 +111,8 @@ export class WriteLog {
       const record = this.#records[i]!;
       const hit = record.firstTouched(reads);
       if (hit !== undefined) {
-        return { table: hit.table, id: hit.id, source: record.source, ts: record.ts };
+        const { source, author, ts } = record;
+        return { table: hit.table, id: hit.id, source, author, ts };
       }
     }
     return null;

@@ -60,7 +60,7 @@ export async function runAction(
     complete({ logs, error: result.ok ? undefined : result.message });
     return result;
   } catch (error) {
-    complete({ logs, error: (error as Error).message });
+    complete({ logs, error: (error as Error).message, thrown: error });
     throw error;
   }
 }

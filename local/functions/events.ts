@@ -1,4 +1,5 @@
 /** Tells listeners what functions log and how they end. A listener that throws must not fail the function. */
+import type { Spent } from "./account.js";
 import type { Completion, LogLine } from "./types.js";
 
 /** What somebody can wait for before a function runs. */
@@ -10,26 +11,37 @@ export interface Wait {
   ms: number;
 }
 
+/** A transaction that is no function's ended: the scheduler's notes, the deletion of old rows. */
+export interface Housekeeping {
+  source: string;
+  spent: Spent;
+}
+
 export interface Events {
   log(line: LogLine): void;
   completed(completion: Completion): void;
   waited(kind: WaitKind, ms: number): void;
+  housekept(housekeeping: Housekeeping): void;
   onLog(listener: (line: LogLine) => void): () => void;
   onCompletion(listener: (completion: Completion) => void): () => void;
   onWait(listener: (wait: Wait) => void): () => void;
+  onHousekeeping(listener: (housekeeping: Housekeeping) => void): () => void;
 }
 
 export function createEvents(): Events {
   const lines = new Set<(line: LogLine) => void>();
   const completions = new Set<(completion: Completion) => void>();
   const waits = new Set<(wait: Wait) => void>();
+  const housekeepings = new Set<(housekeeping: Housekeeping) => void>();
   return {
     log: (line) => tell(lines, line),
     completed: (completion) => tell(completions, completion),
     waited: (kind, ms) => tell(waits, { kind, ms }),
+    housekept: (housekeeping) => tell(housekeepings, housekeeping),
     onLog: (listener) => listen(lines, listener),
     onCompletion: (listener) => listen(completions, listener),
     onWait: (listener) => listen(waits, listener),
+    onHousekeeping: (listener) => listen(housekeepings, listener),
   };
 }
 

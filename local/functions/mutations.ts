@@ -1,10 +1,11 @@
 /** Runs a mutation from its call to its commit: attempts, each with a seed, a time and a log of its own. */
 import type { JSONValue } from "convex/values";
 import type { Transaction, Ts } from "../engine/types.js";
+import { Account } from "./account.js";
 import { displayName, requireTarget } from "./lookup.js";
 import { completionOf, resultOf } from "./outcomes.js";
 import { seededRandom, SEED_BYTES } from "./random.js";
-import { CALLED_MUTATION, transact, TransactionLostError, type RetryPolicy } from "./retrying.js";
+import { CALLED_MUTATION, transactFor, type RetryPolicy } from "./retrying.js";
 import type { Request, Services, TransactionScope } from "./scope.js";
 import { recordedOutcome, recordOutcome, sweepSessionRequests } from "./sessionRequests.js";
 import { runInTransaction } from "./transactionFunction.js";
@@ -47,12 +48,14 @@ export async function runMutation(
     request.requestId,
     job !== undefined,
   );
+  const account = new Account();
   let logs: LogLine[] = [];
   const earlier: { outcome: Awaited<ReturnType<typeof recordedOutcome>> } = { outcome: null };
   try {
-    const { value, ts, conflicts } = await transact(
+    const author = displayName(address);
+    const { value, ts } = await transactFor(
       services,
-      call.source ?? displayName(address),
+      { source: call.source ?? author, author, account },
       job?.policy ?? CALLED_MUTATION,
       async (tx) => {
         logs = [];
@@ -75,11 +78,10 @@ export async function runMutation(
     }
     if (value === null) return null;
     if (call.session) sweepSessionRequests(services);
-    complete({ logs, conflicts, error: value.ok ? undefined : value.message });
+    complete({ logs, spent: account, error: value.ok ? undefined : value.message });
     return value.ok ? { ...value, value: resolveCommitTs(value.value, ts), ts } : { ...value, ts };
   } catch (error) {
-    const conflicts = error instanceof TransactionLostError ? error.conflicts : 0;
-    complete({ logs, conflicts, error: (error as Error).message });
+    complete({ logs, spent: account, error: (error as Error).message, thrown: error });
     throw error;
   } finally {
     for (const line of logs) services.events.log(line);

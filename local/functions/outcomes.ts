@@ -1,6 +1,7 @@
 /** From how a function ended to what its caller is told: results for failures of the app, completions for the log. */
 import type { JSONValue } from "convex/values";
-import { FunctionError } from "./errors.js";
+import { Account } from "./account.js";
+import { FunctionError, PlatformError } from "./errors.js";
 import type { Services } from "./scope.js";
 import type { Completion, FunctionAddress, FunctionResult, LogLine } from "./types.js";
 
@@ -33,7 +34,7 @@ export function valueOf(result: FunctionResult): JSONValue {
   throw new FunctionError(result.message, ...(result.data === undefined ? [] : [result.data]));
 }
 
-/** Measures an execution from here, and tells of its end. */
+/** Measures an execution from here, and tells of its end; `thrown` is what the platform failed with. */
 export function completionOf(
   { env, events }: Services,
   address: FunctionAddress,
@@ -42,10 +43,13 @@ export function completionOf(
   scheduled: boolean,
 ): (
   end: Pick<Completion, "logs"> &
-    Partial<Pick<Completion, "conflicts" | "cached">> & { error?: string | undefined },
+    Partial<Pick<Completion, "cached" | "spent">> & {
+      error?: string | undefined;
+      thrown?: unknown;
+    },
 ) => void {
   const startedAt = env.now();
-  return ({ logs, conflicts = 0, cached = false, error }) =>
+  return ({ logs, spent = new Account(), cached = false, error, thrown }) =>
     events.completed({
       address,
       udfType,
@@ -54,8 +58,15 @@ export function completionOf(
       durationMs: env.now() - startedAt,
       ...(error === undefined ? {} : { error }),
       logs,
-      conflicts,
+      conflicts: spent.lostTo.length,
       cached,
+      refused: isRefusal(thrown),
+      spent,
       scheduled,
     });
+}
+
+/** Too busy to begin: no permit came free, or too much was being written. What has run and failed is told otherwise. */
+function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof PlatformError && thrown.status === 429;
 }

@@ -2,6 +2,7 @@
 import type { JSONValue } from "convex/values";
 import { OutOfRetentionError } from "../engine/conflict.js";
 import type { Transaction, Ts } from "../engine/types.js";
+import { Account, type Spent } from "./account.js";
 import { FunctionError, PlatformError } from "./errors.js";
 import { requireTarget, type Target } from "./lookup.js";
 import { completionOf, resultOf } from "./outcomes.js";
@@ -31,7 +32,7 @@ export interface Queries {
   close(): void;
 }
 
-type CachedQuery = QueryResult & { lines: LogLine[] };
+type CachedQuery = QueryResult & { lines: LogLine[]; spent: Spent };
 
 export function createQueries(services: Services): Queries {
   const cache = new QueryCache<CachedQuery>(services.env, services.database);
@@ -50,17 +51,17 @@ export function createQueries(services: Services): Queries {
         call.at,
       );
       return result.then(
-        ({ lines, ...told }) => {
-          // The lines of a result that is served again were written once.
+        ({ lines, spent, ...told }) => {
+          // The lines of a result that is served again were written once, and its rows read once.
           complete({
-            logs: cached ? [] : lines,
+            ...(cached ? { logs: [] } : { logs: lines, spent }),
             cached,
             error: told.ok ? undefined : told.message,
           });
           return told;
         },
         (error: Error) => {
-          complete({ logs: [], cached, error: error.message });
+          complete({ logs: [], cached, error: error.message, thrown: error });
           throw error;
         },
       );
@@ -144,5 +145,7 @@ async function read(
   const { beginTs: ts, reads } = tx;
   const { time: readsTime, identity: readsIdentity } = scope.observed;
   const told = { ...result, ts, reads, readsTime, readsIdentity, journal: scope.journal.now };
-  return { ...told, lines: scope.logs };
+  const spent = new Account();
+  spent.stands(tx, "dropped");
+  return { ...told, lines: scope.logs, spent };
 }

@@ -8,6 +8,7 @@
 import { ConflictError, OutOfRetentionError } from "../engine/conflict.js";
 import type { ConflictInfo, Transaction, Ts } from "../engine/types.js";
 import type { Environment } from "../environment.js";
+import { Account } from "./account.js";
 import { PlatformError } from "./errors.js";
 import type { Services } from "./scope.js";
 import { TooManyWritesError } from "./writeRate.js";
@@ -61,10 +62,34 @@ export interface Committed<T> {
   conflicts: number;
 }
 
-/** `source` is what those read who lose to this. */
+/** Work that is the platform's own and no function's: what it costs is told here, where it ends. */
 export async function transact<T>(
-  { env, database }: Pick<Services, "env" | "database">,
+  services: Pick<Services, "env" | "database" | "events">,
   source: string,
+  policy: RetryPolicy,
+  attempt: (tx: Transaction) => Promise<Attempt<T>>,
+): Promise<Committed<T>> {
+  const account = new Account();
+  try {
+    return await transactFor(services, { source, author: source, account }, policy, attempt);
+  } finally {
+    services.events.housekept({ source, spent: account });
+  }
+}
+
+/** Whose transaction it is. */
+export interface OnBehalf {
+  /** What those read who lose to it. */
+  source: string;
+  /** Who it really is. */
+  author: string;
+  /** Told what each attempt has cost. */
+  account: Account;
+}
+
+export async function transactFor<T>(
+  { env, database }: Pick<Services, "env" | "database">,
+  { source, author, account }: OnBehalf,
   policy: RetryPolicy,
   attempt: (tx: Transaction) => Promise<Attempt<T>>,
 ): Promise<Committed<T>> {
@@ -73,15 +98,18 @@ export async function transact<T>(
     const tx = database.begin();
     try {
       const { commit, value } = await attempt(tx);
-      if (!commit) return { value, ts: tx.beginTs, conflicts };
-      return { value, ts: await database.commit(tx, source), conflicts };
+      const ts = commit ? await database.commit(tx, source, author) : tx.beginTs;
+      account.stands(tx, commit ? "committed" : "dropped");
+      return { value, ts, conflicts };
     } catch (error) {
       const lost = error instanceof ConflictError ? error.conflict : null;
+      account.loses(tx, lost);
       if (lost !== null) conflicts++;
       const passing = lost !== null || error instanceof TooManyWritesError;
       if (!passing || failures >= policy.maxRetries) {
         throw refusalOf(error, source, conflicts);
       }
+      account.retries++;
       await env.sleep(backoffMs(env, policy, failures));
       if (lost !== null && policy.waitsForWriter) await database.published(lost.ts);
     }

@@ -90,6 +90,7 @@ export function createFunctionRunner(
     onLog: (listener) => events.onLog(listener),
     onCompletion: (listener) => events.onCompletion(listener),
     onWait: (listener) => events.onWait(listener),
+    onHousekeeping: (listener) => events.onHousekeeping(listener),
     async stop(graceMs) {
       const ended = Promise.all([...executors.map((executor) => executor.stop()), open.close()]);
       await withinGrace(env, ended, graceMs);

@@ -4,8 +4,9 @@
 import type { JSONValue, Value } from "convex/values";
 import type { AuthProvider } from "../auth/providers.js";
 import type { ClassLimits, DeploymentClass } from "./classes.js";
+import type { Spent } from "./account.js";
 import type { CronSchedule } from "./crons/schedule.js";
-import type { Wait } from "./events.js";
+import type { Housekeeping, Wait } from "./events.js";
 import type { Files } from "../files/files.js";
 import type { Namespace, ReadSet, SchemaChange, TableSpec, Ts } from "../engine/types.js";
 
@@ -216,6 +217,8 @@ export interface FunctionRunner {
   onCompletion(listener: (completion: Completion) => void): () => void;
   /** Every wait for a permit or for a place in the executor, for statistics. */
   onWait(listener: (wait: Wait) => void): () => void;
+  /** Every transaction of the platform's own that ended, for statistics. */
+  onHousekeeping(listener: (housekeeping: Housekeeping) => void): () => void;
   /** Stops the scheduler and refuses new calls; running ones are waited for up to `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
@@ -232,6 +235,10 @@ export interface Completion {
   /** Attempts that lost to another transaction. */
   conflicts: number;
   cached: boolean;
+  /** It never ran: the deployment was too busy. */
+  refused: boolean;
+  /** Nothing for an action, whose transactions are those of the functions that it calls. */
+  spent: Spent;
   /** Called by the scheduler, not by a client or another function. */
   scheduled: boolean;
 }

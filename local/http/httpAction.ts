@@ -76,7 +76,7 @@ class HttpAction {
       else exchange.breakOff(new Error(result.message));
       return result.ok ? notFound("No matching routes found") : serverError(result, requestId);
     } catch (error) {
-      complete({ logs: this.#logs, error: (error as FunctionError).message });
+      complete({ logs: this.#logs, error: (error as FunctionError).message, thrown: error });
       exchange.breakOff(error);
       throw error;
     }

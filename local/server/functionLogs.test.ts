@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { wallEnvironment, type Environment } from "../environment.js";
+import { Account } from "../functions/account.js";
 import type { Completion, FunctionRunner } from "../functions/types.js";
 import { FunctionLogs } from "./functionLogs.js";
 import { LOG_POLL_MS } from "./limits.js";
@@ -93,6 +94,8 @@ function setUp() {
       logs: text === undefined ? [] : [line],
       conflicts: 0,
       cached: false,
+      refused: false,
+      spent: new Account(),
       scheduled: false,
     });
   };

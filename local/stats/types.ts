@@ -1,0 +1,74 @@
+/** What the counters show. Everything counts from the last reset, or from the start. */
+import type { Io } from "../engine/types.js";
+import type { WaitKind } from "../functions/events.js";
+
+/** Of one function, or of all. */
+export interface FunctionStats {
+  /** Executions that ended, answers from the cache included. */
+  calls: number;
+  /**
+   * What the platform bills as function calls: every execution that a client, the scheduler, an action or a subscription
+   * asked for and that really ran. What functions call inside their own transaction is part of them.
+   */
+  billed: number;
+  /** Queries answered without running. */
+  cached: number;
+  /** Never ran: no permit came free, or too much was being written. */
+  refused: number;
+  /** Ended with an error, refused ones included. */
+  errors: number;
+  /** Attempts after the first. */
+  retries: number;
+  /** Attempts that lost to another commit. */
+  conflicts: number;
+  /** From call to end: waiting and attempts that lost included. */
+  durationMs: number;
+  /** Of attempts that stood, as billed: documents with the keys of declared indexes. */
+  io: Io;
+  /** The same, of system tables. */
+  systemIo: Io;
+  /** What attempts that were thrown away had read. Whether the platform bills it is not known. */
+  lostIo: Io;
+  /** Dead index entries that scans passed, attempts that were thrown away included. */
+  tombstones: number;
+}
+
+/** Two functions that met in a table. */
+export interface ConflictStats {
+  loser: string;
+  winner: string;
+  table: string;
+  count: number;
+  /** The document that the last of them was about. */
+  lastId: string;
+}
+
+/** Of those who had to wait; whoever begins at once has not waited. */
+export interface WaitStats {
+  count: number;
+  totalMs: number;
+  maxMs: number;
+}
+
+/** The platform's own transactions: the scheduler's notes, the deletion of old rows. */
+export interface HousekeepingStats {
+  transactions: number;
+  retries: number;
+  conflicts: number;
+  systemIo: Io;
+  tombstones: number;
+}
+
+export interface StatsSnapshot {
+  /** Milliseconds since the epoch. */
+  since: number;
+  until: number;
+  total: FunctionStats;
+  /** By name: `jobs:claim`, `conveyor/claim:run` in a component, `GET /messages` for an HTTP action. */
+  functions: Record<string, FunctionStats>;
+  /** The most frequent first. */
+  conflicts: ConflictStats[];
+  waits: Record<WaitKind, WaitStats>;
+  /** By what it is for. */
+  housekeeping: Record<string, HousekeepingStats>;
+}
