@@ -11,6 +11,8 @@ export interface Case {
   run(target: Target): Promise<void>;
   /** Why `convex-test` is not asked; or what it does instead, which is held: the case must fail there. */
   convexTest?: string | { differs: string };
+  /** It would disturb others: it runs when they have ended, by itself. */
+  alone?: boolean;
   /** Why it cannot be asked of a real deployment. */
   localOnly?: string;
   /** What the local backend does instead. Held: the case must fail there, until it is mended. */

@@ -11,7 +11,7 @@ let backend: Backend;
 let target: WireTarget;
 
 beforeAll(async () => {
-  backend = await startBackend({ port: 0, quiet: true });
+  backend = await startBackend({ port: 0, quiet: true, runner: { isolation: "threads" } });
   await push(path.join(import.meta.dirname, "app"), backend);
   target = new WireTarget(backend, backend);
 }, 90_000);

@@ -15,12 +15,15 @@ export function testCases(
   },
 ): void {
   const asked = cases.filter((one) => options.skips(one) === null);
-  const sections = new Set(asked.map(({ id }) => id.split(".")[0]!));
+  const sectionOf = ({ id, alone }: Case) => (alone ? "alone" : `§${id.split(".")[0]}`);
+  const sections = [...new Set(asked.map(sectionOf))];
+  // One after the other, so what runs alone comes last.
+  sections.sort((a, b) => Number(a === "alone") - Number(b === "alone"));
   for (const section of sections) {
-    describe(`§${section}`, () => {
-      for (const one of asked.filter(({ id }) => id.startsWith(`${section}.`))) {
+    describe(section, () => {
+      for (const one of asked.filter((other) => sectionOf(other) === section)) {
         const reason = options.fails(one);
-        const run = options.concurrent ? test.concurrent : test;
+        const run = options.concurrent && !one.alone ? test.concurrent : test;
         const title = `${one.id}: ${one.says}`;
         if (reason === null) run(title, () => one.run(options.target()));
         else {

@@ -7,6 +7,7 @@ import { http } from "./http.js";
 import { limits } from "./limits.js";
 import { nesting } from "./nesting.js";
 import { readSets } from "./readSets.js";
+import { retention } from "./retention.js";
 import { runtime } from "./runtime.js";
 import { scheduler } from "./scheduler.js";
 import { sync } from "./sync.js";
@@ -19,6 +20,7 @@ export const CASES: readonly Case[] = [
   ...readSets,
   ...nesting,
   ...commitTimestamps,
+  ...retention,
   ...limits,
   ...scheduler,
   ...components,

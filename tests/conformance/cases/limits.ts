@@ -1,8 +1,12 @@
 /** §3 and §1.9: limits that a function can run into, each with its error. */
 import { expect } from "vitest";
+import { until } from "../../../harness/until.js";
 import { api } from "../app/convex/_generated/api.js";
-import { newGroup, refusal, type Case } from "../case.js";
+import { commitTs, newGroup, NO_WIRE, refusal, type Case } from "../case.js";
 import type { Target } from "../target.js";
+import { post } from "../wire.js";
+
+const COUNTS_ONLY = "it counts, and enforces only when asked to";
 
 const make = (target: Target, what: string, size: number) =>
   target.mutation(api.values.make, { group: newGroup(), what, size });
@@ -28,8 +32,27 @@ function overrun(id: string, says: string, what: string, words: RegExp): Case {
       const message = await refusal(target.mutation(api.limits.over, { group, what }));
       expect(message).toMatch(words);
     },
-    convexTest: "it counts, and enforces only when asked to",
+    convexTest: COUNTS_ONLY,
   };
+}
+
+/**
+ * Writes 5.4 MB at once, of 4 MiB that are allowed in a second, then a little: which must not commit before a second has
+ * passed since the burst began. `false` if the burst itself took as long.
+ */
+async function outran(target: Target): Promise<boolean> {
+  const group = newGroup();
+  const stamp = async () =>
+    commitTs(await target.mutation(api.limits.large, { group, size: 900_000 }));
+  const burst = (await Promise.all([1, 2, 3, 4, 5, 6].map(stamp))).sort((a, b) => Number(a - b));
+  if (burst.at(-1)! - burst[0]! > 700_000_000n) return false;
+  try {
+    const after = commitTs(await target.mutation(api.limits.large, { group, size: 1 }));
+    expect(after - burst[0]!).toBeGreaterThan(950_000_000n);
+  } catch (error) {
+    if (!String(error).includes("TooManyWrites")) throw error;
+  }
+  return true;
 }
 
 export const limits: Case[] = [
@@ -74,6 +97,98 @@ export const limits: Case[] = [
       await refusal(target.mutation(api.jobs.many, { group, count: 18, chars: 1 << 20 }));
     },
     convexTest: { differs: "it has no such limit" },
+  },
+  {
+    id: "3.documents-read",
+    says: "a function reads at most 32,000 documents, the same ones again included",
+    run: async (target) => {
+      const group = newGroup();
+      const ns = Array.from({ length: 1000 }, (_, n) => n);
+      await target.mutation(api.rows.seed, { group, ns });
+      const reading = target.mutation(api.limits.over, { group, what: "documentsRead" });
+      expect(await refusal(reading)).toMatch(/Too many documents read.*32000/s);
+    },
+    convexTest: COUNTS_ONLY,
+  },
+  overrun("3.reads", "and at most 4,096 ranges", "reads", /Too many reads.*4096/s),
+  overrun("3.bytes-read", "and at most 16 MiB", "bytesRead", /Too many bytes read.*16777216/s),
+  overrun(
+    "3.documents-written",
+    "it writes at most 16,000 documents",
+    "documentsWritten",
+    /Too many.*16000/s,
+  ),
+  overrun("3.bytes-written", "and 16 MiB", "bytesWritten", /Too many bytes written.*16777216/s),
+  {
+    id: "3.result-size",
+    says: "a function returns at most 16 MiB",
+    run: async (target) => {
+      const long = (size: number) => target.query(api.values.long, { group: "", size });
+      expect(await long(1 << 20)).toHaveLength(1 << 20);
+      await refusal(long((16 << 20) + 1));
+    },
+    convexTest: { differs: "it has no such limit" },
+  },
+  {
+    id: "3.user-time",
+    says: "a mutation that computes for more than a second is stopped",
+    run: async (target) => {
+      const group = newGroup();
+      const message = await refusal(target.mutation(api.limits.over, { group, what: "time" }));
+      expect(message).toContain("Function execution timed out (maximum duration: 1s)");
+    },
+    convexTest: "nobody stops it",
+  },
+  {
+    id: "3.action-operations",
+    says: "an action may have 200 operations in flight",
+    run: async (target) => {
+      expect(await target.action(api.limits.manyOperations, { count: 200 })).toBe(200);
+    },
+  },
+  {
+    id: "3.log-lines",
+    says: "a function has 256 log lines, the rest is dropped",
+    convexTest: NO_WIRE,
+    run: async (target) => {
+      const body = { path: "limits:logs", args: { count: 300 } };
+      const reply = await post(target.server(), "/api/mutation", { body });
+      const { logLines } = reply.body as { logLines: string[] };
+      expect(logLines.length).toBeGreaterThanOrEqual(255);
+      // One more may say that there were more.
+      expect(logLines.length).toBeLessThanOrEqual(257);
+    },
+  },
+  {
+    id: "3.scheduled-parallelism",
+    says: "on the smallest class eight scheduled functions run at once, and the ninth waits",
+    alone: true,
+    run: async (target) => {
+      const group = newGroup();
+      const ns = Array.from({ length: 9 }, (_, n) => n + 1);
+      await target.mutation(api.jobs.later, { group, what: "slowAction", ns, ms: 0 });
+      const begun = () => target.query(api.jobs.notes, { group });
+      expect(await until(begun, (rows) => rows.length >= 8)).toHaveLength(8);
+      const { deployment } = (await target.mutation(api.runtime.metadata, {})) as {
+        deployment: { class: string };
+      };
+      expect(deployment.class).toBe("s16");
+      expect(await begun()).toHaveLength(8);
+      await target.mutation(api.rows.seed, { group, ns: [0] });
+      // Each of the nine says so at its beginning, and leaves a row at its end.
+      await until(begun, (rows) => rows.filter(({ n }) => n < 0).length === 9);
+    },
+    localOnly: "a real deployment may be of a class that runs more",
+  },
+  {
+    id: "3.write-rate",
+    says: "who has written more than its class allows in a second waits, or is refused",
+    alone: true,
+    run: async (target) => {
+      for (let tries = 0; tries < 6; tries++) if (await outran(target)) return;
+      throw new Error("The burst never fitted into a second.");
+    },
+    localOnly: "a real deployment may be of a class that writes faster",
   },
   overrun("3.one-paginate", "one paginated query a function", "paginateTwice", /paginat/i),
   overrun("3.operators", "a query has at most 256 operators", "operators", /256|operators/i),

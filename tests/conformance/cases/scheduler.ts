@@ -2,7 +2,8 @@
 import { expect } from "vitest";
 import { until } from "../../../harness/until.js";
 import { api } from "../app/convex/_generated/api.js";
-import { newGroup, refusal, type Case } from "../case.js";
+import { newGroup, NO_CONFLICTS, refusal, type Case } from "../case.js";
+import { passes } from "../overlap.js";
 import type { Target } from "../target.js";
 
 type What = Parameters<typeof later>[2];
@@ -196,6 +197,12 @@ export const scheduler: Case[] = [
       expect(doc.state.kind).toBe("failed");
       expect(doc.state.error).toContain("ArgumentValidationError");
     },
+  },
+  {
+    id: "4.2.no-conflicts",
+    says: "two transactions that schedule do not conflict",
+    convexTest: NO_CONFLICTS,
+    run: (target) => passes(target, { reads: [{ op: "schedule" }], writes: [{ op: "schedule" }] }),
   },
   {
     id: "4.2.fifo",

@@ -1,6 +1,7 @@
 /** Functions that go over a limit, each by a little. */
 import { v } from "convex/values";
-import { mutation } from "./_generated/server.js";
+import { internal } from "./_generated/api.js";
+import { action, mutation } from "./_generated/server.js";
 
 export const over = mutation({
   args: { group: v.string(), what: v.string() },
@@ -16,6 +17,14 @@ export const over = mutation({
         for (let i = 0; i < 256; i++) query = query.filter((q) => q.gt(q.field("n"), 0));
         return query.collect();
       }
+      case "documentsRead":
+        // A filter reads what it leaves out, all in one call.
+        for (let i = 0; i < 33; i++) {
+          await rows()
+            .filter((q) => q.eq(q.field("n"), -1))
+            .first();
+        }
+        return null;
       case "reads":
         for (let n = 0; n < 4097; n++) {
           await ctx.db
@@ -38,10 +47,40 @@ export const over = mutation({
         return null;
       }
       case "time":
-        for (const from = performance.now(); performance.now() - from < 3_000;);
+        // For ever, as far as anybody will wait; how fast the processor is does not matter.
+        for (let n = 0; n < 1e12; n++) if (n % 1e9 === 0) console.log(n);
         return null;
       default:
         throw new Error(`What is ${what}?`);
     }
+  },
+});
+
+/** So many queries at once; how many answered. */
+export const manyOperations = action({
+  args: { count: v.number() },
+  returns: v.number(),
+  handler: async (ctx, { count }): Promise<number> => {
+    const queries = Array.from({ length: count }, () => ctx.runQuery(internal.runtime.hidden, {}));
+    return (await Promise.all(queries)).length;
+  },
+});
+
+export const logs = mutation({
+  args: { count: v.number() },
+  returns: v.null(),
+  handler: async (_ctx, { count }) => {
+    for (let n = 0; n < count; n++) console.log(n);
+    return null;
+  },
+});
+
+/** A document of some size, and when it was committed. */
+export const large = mutation({
+  args: { group: v.string(), size: v.number() },
+  returns: v.commitTs(),
+  handler: async (ctx, { group, size }) => {
+    await ctx.db.insert("values", { group, value: "x".repeat(size) });
+    return ctx.db.vars.commitTs;
   },
 });

@@ -52,6 +52,8 @@ export type Step =
   | { op: "nested"; steps: Step[]; fails?: boolean }
   /** A nested query, on the stale snapshot or in the transaction. */
   | { op: "query"; stale: boolean; steps: Read[] }
+  /** Schedules something for now, which does nothing that matters. */
+  | { op: "schedule" }
   /** All that this transaction has written and read so far. */
   | { op: "metrics" };
 
@@ -109,6 +111,12 @@ export const nested = internalMutation({
   },
 });
 
+export const nothing = internalMutation({
+  args: {},
+  returns: v.null(),
+  handler: async () => null,
+});
+
 export const nestedLook = internalQuery({
   args: vProgram,
   returns: v.any(),
@@ -156,6 +164,8 @@ async function runStep(ctx: MutationCtx, group: string, ids: string[], step: Ste
         ? ctx.runQuery(internal.rows.nestedLook, args, { useStaleSnapshot: true })
         : ctx.runQuery(internal.rows.nestedLook, args));
     }
+    case "schedule":
+      return ctx.scheduler.runAfter(0, internal.rows.nothing, {});
     case "metrics":
       return ctx.meta.getTransactionMetrics();
     case "hold":

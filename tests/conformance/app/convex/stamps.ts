@@ -129,3 +129,20 @@ export const bump = mutation({
     return null;
   },
 });
+
+/**
+ * What a consumer with a cursor reads: what is later than its cursor and not later than its snapshot. A mutation: the
+ * answer of a query that asked for its snapshot would be served again for a while, as one that asked for the time.
+ */
+export const since = mutation({
+  args: { ...vGroup, after: v.int64() },
+  returns: v.object({ ns: v.array(v.number()), cursor: v.int64() }),
+  handler: async (ctx, { group, after }) => {
+    const cursor = ctx.meta.getSnapshotTs();
+    const rows = await ctx.db
+      .query("stamps")
+      .withIndex("by_ts", (q) => q.eq("group", group).gt("ts", after).lte("ts", cursor))
+      .collect();
+    return { ns: rows.map(({ n }) => n), cursor };
+  },
+});
