@@ -24,6 +24,7 @@ import type { FunctionRunner, RunnerOptions } from "./functions/types.js";
 import type { Limits } from "./limits.js";
 import { httpActionRoutes, siteRoutes, type SiteOptions } from "./http/routes.js";
 import { Pusher } from "./push/pusher.js";
+import { evaluateInThread } from "./push/threadEvaluation.js";
 import { AdminKey } from "./server/adminKey.js";
 import { Authenticator } from "./server/authenticator.js";
 import { createCalls } from "./server/calls.js";
@@ -174,14 +175,16 @@ async function createCoreOn(
   const adminKey = new AdminKey(key);
   if (store !== undefined) await database.applySchemas([], undefined, new Map([[ADMIN_KEY, key]]));
   const files = createFiles({ bytes: filesOf(options), origin: urls.cloud, secret: key });
+  // A thread knows no clock but the machine's.
+  const threads = env === wallEnvironment;
   const runner = createFunctionRunner(env, database, {
     files,
-    // A thread knows no clock but the machine's.
-    isolation: env === wallEnvironment ? "threads" : "inline",
+    isolation: threads ? "threads" : "inline",
     class: options.class ?? DEFAULT_CLASS,
     ...options.runner,
   });
   const pusher = new Pusher({
+    ...(threads && { evaluate: (task) => evaluateInThread(env, task) }),
     database,
     runner,
     urls,

@@ -27,6 +27,8 @@ function announced(importer: Importer): Importer {
 }
 
 sortRejections();
+// A thread ends when nothing is left to do: one whose module awaits what never comes must be heard of otherwise.
+parentPort!.on("message", () => {});
 tell({ kind: "ready", task: taskOfThread() });
 evaluate(request, announced(sandboxImporter(env)), deployed).then(
   (evaluation) => tell({ kind: "evaluated", evaluation }),

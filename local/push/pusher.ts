@@ -15,14 +15,15 @@ import {
   type EnvironmentChange,
   type EnvironmentVariables,
 } from "./environment.js";
-import { evaluate } from "./evaluation.js";
+import { evaluate, type Evaluation } from "./evaluation.js";
 import { describe, failure } from "./failures.js";
 import { hashesOf } from "./hashes.js";
 import { sandboxImporter } from "./importing.js";
 import { kept, keeping, type Kept } from "./keeping.js";
 import { checkedTree, mount, type EvaluatedDefinitions } from "./mounting.js";
-import { parsePushRequest } from "./request.js";
+import { parsePushRequest, type PushRequest } from "./request.js";
 import { checkSchemas, schemasOf, type SchemaStatus } from "./schemas.js";
+import type { EvaluationTask } from "./threadEvaluation.js";
 
 /** A push that was started and not finished. */
 interface PendingPush {
@@ -43,6 +44,12 @@ export interface PusherOptions {
   environment?: Record<string, string>;
   /** Where clients reach the backend and its HTTP actions. */
   urls: { cloud: string; site: string };
+  /** Runs the app's modules to see what they define. Defaults to this thread, which one that never ends would hang. */
+  evaluate?: (task: EvaluationTask) => Promise<Evaluation>;
+}
+
+function evaluateHere({ request, env, deployed }: EvaluationTask): Promise<Evaluation> {
+  return evaluate(request, sandboxImporter(env), deployed);
 }
 
 export class Pusher {
@@ -110,8 +117,7 @@ export class Pusher {
   async start(body: unknown): Promise<unknown> {
     const request = parsePushRequest(body);
     const generation = this.#generation;
-    const importer = sandboxImporter(new Map([...this.#variables, ...this.#builtin]));
-    const { definitions, analysis } = await evaluate(request, importer, this.#appModules);
+    const { definitions, analysis } = await this.#evaluate(request);
     const deployment = await this.#deploymentOf(definitions, this.#variables);
     const id = String(++this.#started);
     this.#remember(id, { definitions, deployment, functions: request.functions, generation });
@@ -126,11 +132,16 @@ export class Pusher {
     };
   }
 
+  #evaluate(request: PushRequest): Promise<Evaluation> {
+    const evaluateTask = this.#options.evaluate ?? evaluateHere;
+    const env = new Map([...this.#variables, ...this.#builtin]);
+    return evaluateTask({ request, env, deployed: this.#appModules });
+  }
+
   /** What `convex deploy` asks before it pushes: which indexes would change. */
   async evaluate(body: unknown): Promise<unknown> {
     const request = parsePushRequest(body);
-    const importer = sandboxImporter(new Map([...this.#variables, ...this.#builtin]));
-    const { definitions } = await evaluate(request, importer, this.#appModules);
+    const { definitions } = await this.#evaluate(request);
     const deployment = await this.#deploymentOf(definitions, this.#variables);
     return { schemaChange: this.#schemaChange("", deployment) };
   }

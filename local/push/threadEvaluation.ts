@@ -27,6 +27,8 @@ export type FromEvaluation =
   | { kind: "evaluated"; evaluation: Evaluation }
   | { kind: "refused"; status: number; code: string; message: string };
 
+/** A module that awaits what never comes takes no time of its own: so many limits are waited for all of it. An assumption. */
+const PATIENCE = 6;
 const PROGRAM = path.join(path.dirname(fileURLToPath(import.meta.url)), "evaluationGuest.ts");
 
 export async function evaluateInThread(
@@ -50,6 +52,7 @@ export async function evaluateInThread(
 function outcomeOf(worker: Worker, env: Environment, limitMs: number): Promise<Evaluation> {
   const meter = new Meter(worker);
   meter.begin(1, limitMs);
+  const startedAt = env.now();
   let importing = "the push";
   return new Promise<Evaluation>((resolve, reject) => {
     const fail = (why: string) => {
@@ -57,7 +60,9 @@ function outcomeOf(worker: Worker, env: Environment, limitMs: number): Promise<E
       reject(failure("InvalidModules", `${begin}Failed to analyze ${importing}: ${why}`));
     };
     const look = () => {
-      if (meter.overrun() === null) return void (timer = env.timer(WATCH_EVERY_MS, look));
+      const waits = env.now() - startedAt;
+      if (meter.overrun() === null && waits < limitMs * PATIENCE)
+        return void (timer = env.timer(WATCH_EVERY_MS, look));
       fail(
         `its modules take too long to evaluate (maximum duration: ${limitMs / 1000}s for all of a push). ` +
           `A module may only define things: move work into a function.`,
