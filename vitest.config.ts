@@ -58,7 +58,7 @@ export default defineConfig({
           include:
             name === "deep"
               ? ["tests/deep/**/*.test.ts"]
-              : ["tests/*.test.ts", "tests/{e2e,races,packages}/**/*.test.ts"],
+              : ["tests/*.test.ts", "tests/{e2e,races,packages,virtual}/**/*.test.ts"],
           globalSetup: ["harness/build.ts"],
           execArgv: VM_MODULES,
           fileParallelism: false,

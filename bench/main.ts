@@ -4,6 +4,7 @@ import build from "../harness/build.js";
 import { startApp, type TestApp } from "../harness/testApp.js";
 import { conveyor, naive } from "./drain.js";
 import { measure, row } from "./measure.js";
+import { virtualTime } from "./virtual.js";
 
 const { values } = parseArgs({ options: { smoke: { type: "boolean", default: false } } });
 const jobs = values.smoke ? 60 : 1_000;
@@ -31,3 +32,4 @@ for (const [name, run] of Object.entries(SCENARIOS)) {
 }
 console.log(`${claimers} claimers drain ${jobs} jobs on the local backend`);
 console.table(table);
+await virtualTime({ smoke: values.smoke });

@@ -2,6 +2,7 @@
 import type { Host } from "./host.js";
 import type { Realm } from "./globals.js";
 import { inRealm } from "./globals.js";
+import { smallDigest } from "./smallDigest.js";
 
 /** Web Crypto's own limit for one call of `getRandomValues`. */
 const MAX_RANDOM_BYTES = 65_536;
@@ -38,7 +39,7 @@ function uuid(bytes: Uint8Array): string {
   ].join("-");
 }
 
-/** Digests run on other threads: the call says that it waits for one. New keys would be randomness without a seed. */
+/** Large digests, and all but digests, run on other threads: the call says that it waits for one. New keys would be randomness without a seed. */
 function trackedSubtle(host: () => Host, realm: Pick<Realm, "Error">): SubtleCrypto {
   return new Proxy(crypto.subtle, {
     get: (subtle, name) => {
@@ -47,6 +48,8 @@ function trackedSubtle(host: () => Host, realm: Pick<Realm, "Error">): SubtleCry
       return (...args: unknown[]) => {
         if (name === "generateKey")
           inRealm(realm, () => host().effects("crypto.subtle.generateKey"));
+        const small = name === "digest" ? smallDigest(args[0], args[1]) : undefined;
+        if (small !== undefined) return host().track(Promise.resolve(small));
         return host().outside(Promise.resolve(method.apply(subtle, args)));
       };
     },

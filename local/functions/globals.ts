@@ -13,6 +13,7 @@ import { createConsole } from "./console.js";
 import { createCrypto } from "./crypto.js";
 import type { Host } from "./host.js";
 import { jsSyscall } from "./jsSyscalls.js";
+import { steadyGlobals } from "./steady.js";
 import { unwatched } from "./rejections.js";
 
 /** The sandbox's own copies of the language's objects that are changed or made here. */
@@ -44,12 +45,9 @@ const SHARED_CONSTRUCTORS = [
 /** Pure, so safe to lend as they are. */
 const WEB_GLOBALS = [
   "AbortController",
-  "AbortSignal",
   "Blob",
-  "CompressionStream",
   "CustomEvent",
   "DOMException",
-  "DecompressionStream",
   "Event",
   "EventTarget",
   "File",
@@ -112,6 +110,7 @@ export function installGlobals(context: vm.Context, options: GlobalsOptions): Re
     clockedDate(realm.Date, () => host().now()),
   );
   realm.Math.random = () => host().random();
+  for (const [name, value] of Object.entries(steadyGlobals(host))) define(name, value);
   for (const [name, effect] of Object.entries(effects(host, realm))) define(name, effect);
   if (options.node) installNode(define, options.env);
   return realm;

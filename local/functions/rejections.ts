@@ -11,7 +11,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 type OnRejected = (reason: unknown) => void;
 
 const realms = new WeakMap<object, OnRejected>();
-const calls = new AsyncLocalStorage<OnRejected>();
+const calls = new AsyncLocalStorage<OnRejected | undefined>();
 let watchers = 0;
 
 /** Promises with this prototype are app code's. */
@@ -26,7 +26,8 @@ export function watched<T>(onRejected: OnRejected, run: () => T): T {
 
 /** Runs the backend's code on behalf of app code: what goes wrong in it is the backend's again. */
 export function unwatched<T>(run: () => T): T {
-  return calls.exit(run);
+  // Not `exit`: it takes the hooks off all promises of the process and puts them on again, at every system call.
+  return calls.run(undefined, run);
 }
 
 /** Begins to sort. Returns the way to stop. */

@@ -25,7 +25,7 @@ export interface Server {
 
 export interface NetworkOptions {
   /** Where messages travel: not part of any program, so that they arrive at whoever is left. */
-  env: Pick<Environment, "now" | "timer" | "outside">;
+  env: Pick<Environment, "now" | "timer">;
   random: RandomStream;
   /** One way, in milliseconds; drawn for every message. */
   latency: () => number;

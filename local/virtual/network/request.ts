@@ -21,7 +21,7 @@ export async function request(
   input: string | URL | Request,
   init: RequestInit,
 ): Promise<Response> {
-  const sent = await readRequest(link, input, init);
+  const sent = await readRequest(input, init);
   const received = await exchange(link, sent);
   return new Response(received.body, {
     status: received.status,
@@ -88,7 +88,7 @@ function send(link: Link, sent: Sent, gone: AbortSignal, { fail, answer }: Ends)
       }),
     );
     served.then(
-      async (response) => answer(await readResponse(link, response)),
+      async (response) => answer(await readResponse(response)),
       // The server went away while it worked on it.
       () => link.travel(() => fail("ECONNRESET", "The connection broke.")),
     );
@@ -103,11 +103,7 @@ function send(link: Link, sent: Sent, gone: AbortSignal, { fail, answer }: Ends)
   if (link.happens(faults.repeatRequests)) link.travel(arrive);
 }
 
-async function readRequest(
-  link: Link,
-  input: string | URL | Request,
-  init: RequestInit,
-): Promise<Sent> {
+async function readRequest(input: string | URL | Request, init: RequestInit): Promise<Sent> {
   const from = input instanceof Request ? input : null;
   const method = (init.method ?? from?.method ?? "GET").toUpperCase();
   const url = new URL(input instanceof Request ? input.url : input);
@@ -120,18 +116,18 @@ async function readRequest(
     }
     return { url, method, headers, body: given, signal };
   }
-  // Forms, blobs and streams are read by Node, which takes ticks of its own.
+  // Forms, blobs and streams: Node reads them to their end before anything else happens.
   const whole = new Response(given as BodyInit);
   const type = whole.headers.get("content-type");
   if (type !== null && !headers.has("content-type")) headers.set("content-type", type);
-  const body = new Uint8Array(await link.place.outside(whole.arrayBuffer()));
+  const body = new Uint8Array(await whole.arrayBuffer());
   return { url, method, headers, body, signal };
 }
 
-async function readResponse(link: Link, response: Response): Promise<Received> {
+async function readResponse(response: Response): Promise<Received> {
   const { status, statusText, headers } = response;
   if (response.body === null) return { status, statusText, headers, body: null };
-  const body = new Uint8Array(await link.network.options.env.outside(response.arrayBuffer()));
+  const body = new Uint8Array(await response.arrayBuffer());
   return { status, statusText, headers, body };
 }
 

@@ -1,0 +1,10 @@
+import { expect, test } from "vitest";
+import { check, play } from "../virtual/fleet.js";
+
+const JOBS = 1_000;
+
+test("a thousand jobs, four workers of which one is killed: each job is done once, and all of it happens again", async () => {
+  const played = await play(1, JOBS);
+  check(played, JOBS);
+  expect(await play(1, JOBS)).toEqual(played);
+}, 240_000);
