@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { ConvexClient } from "convex/browser";
 import { afterEach, describe, expect, test } from "vitest";
 import { startBackend } from "./backend.js";
@@ -78,6 +81,23 @@ describe("npm run backend", () => {
     expect(program.output.text).toContain(`Port ${port} on 127.0.0.1 is taken`);
     expect(program.output.text).toContain("--port");
     await backend.close();
+  });
+
+  test("keeps its data and its key in a folder, which a second one may not use meanwhile", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "conveyor-backend-"));
+    const args = ["--port", "0", "--data", join(folder, "data")];
+    const key = async (program: Program) =>
+      (await program.printed(/CONVEX_SELF_HOSTED_ADMIN_KEY='(\S+)'\n/))[1];
+    const first = run(...args);
+    const given = await key(first);
+    const second = run(...args);
+    expect(await second.exited).toBe(1);
+    expect(second.output.text).toContain(`in use by process ${first.child.pid} on `);
+    expect(second.output.text).toContain("--data <folder>");
+    first.child.kill("SIGKILL");
+    await first.exited;
+    expect(await key(run(...args))).toBe(given);
+    await rm(folder, { recursive: true, force: true });
   });
 
   test("tells its options and their defaults, and starts nothing", async () => {
