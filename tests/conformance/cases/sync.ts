@@ -208,6 +208,5 @@ export const sync: Case[] = [
       const again = updated(await socket.until(tells(1)), 1)!;
       expect(again["value"][0].page).toEqual([10, 15, 20]);
     },
-    { fails: "the end of a watched page is not pinned" },
   ),
 ];
