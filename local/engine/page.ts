@@ -7,6 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Limits } from "../limits.js";
+import { LimitError } from "../limitErrors.js";
 import { documentBytes } from "./documents.js";
 import type { Key } from "./keys.js";
 import { MAX_ROWS_PER_FETCH } from "./limits.js";
@@ -83,9 +84,16 @@ async function readPage(
   const rows = queryRows(transaction, namespace, request.query, access, window, (row) =>
     reading.add(row),
   );
-  for await (const row of rows) {
-    page.push(row.doc);
-    if (page.length >= pageSize) return { page, reached: reading.position };
+  try {
+    for await (const row of rows) {
+      page.push(row.doc);
+      if (page.length >= pageSize) return { page, reached: reading.position };
+    }
+  } catch (error) {
+    // As on the platform, a page that a transaction's limit cuts short is a page, as long as there is anything before it.
+    if (!(error instanceof LimitError) || reading.position.at !== "row") throw error;
+    reading.cutShort = true;
+    return { page, reached: reading.position };
   }
   return { page, reached: reading.isEnough ? reading.position : { at: "end" } };
 }
@@ -96,6 +104,7 @@ function statusOf(
   { pageSize }: PageRequest,
   { arrayLength }: Readonly<Limits>,
 ): Page["pageStatus"] {
+  if (reading.cutShort) return "SplitRequired";
   if (reading.isEnough && page.length < pageSize) return "SplitRequired";
   return reading.isNearLimit || page.length > soft(arrayLength) ? "SplitRecommended" : null;
 }
@@ -109,6 +118,8 @@ type PageLimits = Pick<PageRequest, "maximumRowsRead" | "maximumBytesRead">;
 
 /** How far a page has read, and whether that is as much as it may. */
 class PageReading {
+  /** A limit of the whole transaction ended it. */
+  cutShort = false;
   readonly #keys: Key[] = [];
   #bytes = 0;
 

@@ -195,3 +195,37 @@ describe("a push", () => {
     expect(database.tables("")).toEqual([]);
   });
 });
+
+describe("limits on tables", () => {
+  const limits = { tables: 2, indexesPerTable: 2, indexFields: 2, identifierLength: 5 };
+  const apply = async (names: string[], indexes: { name: string; fields: string[] }[] = []) => {
+    const database = createDatabase(seededEnvironment(1), { limits });
+    const tables = names.map((name) => ({ name, indexes }));
+    await database.applySchema("", tables, { enforce: false });
+    return database;
+  };
+  const index = (name: string, ...fields: string[]) => ({ name, fields });
+
+  test("hold for those of all components together, and for one that a first row makes", async () => {
+    const database = await apply(["one"]);
+    await database.applySchema("child", [{ name: "two", indexes: [] }], { enforce: false });
+    await expect(database.begin().insert("", "three", {})).rejects.toThrow(
+      /TooManyTables: Number of tables cannot exceed 2/,
+    );
+    await expect(apply(["one", "two", "three"])).rejects.toThrow(/TooManyTables/);
+    // The system's do not count.
+    await database.applySchema("", [{ name: "_own", indexes: [] }], { enforce: false });
+  });
+
+  test("hold for indexes, their fields and every name", async () => {
+    await apply(["five5"], [index("by_ab", "a")]);
+    await apply(["t"], [index("a", "a"), index("b", "a", "b")]);
+    const three = [index("a", "a"), index("b", "b"), index("c", "c")];
+    await expect(apply(["t"], three)).rejects.toThrow(
+      /TooManyIndexes: Table "t" cannot have more than 2/,
+    );
+    await expect(apply(["t"], [index("a", "a", "b", "c")])).rejects.toThrow(/has 3 fields/);
+    await expect(apply(["sixsix"])).rejects.toThrow(/not a table name: .*at most 5/);
+    await expect(apply(["t"], [index("sixsix", "a")])).rejects.toThrow(/not an index name/);
+  });
+});

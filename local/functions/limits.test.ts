@@ -58,6 +58,7 @@ const MODULE = `${PRELUDE}
     return { seen, used: (await ctx.meta.getTransactionMetrics()).documentsRead.used };
   });
   export const page = query(async (ctx, args) => (await ctx.db.query("rows").paginate({ cursor: null, ...args })).page.length);
+  export const wholePage = query((ctx, args) => ctx.db.query("rows").paginate({ cursor: null, ...args }));
   export const filters = query(async (ctx, { n }) => {
     let rows = ctx.db.query("rows");
     for (let i = 0; i < n; i++) rows = rows.filter((q) => q.eq(q.field("i"), 0));
@@ -280,6 +281,16 @@ describe("what one call may ask for", () => {
     await expect(backend.query("m:page", { numItems: 1, maximumRowsRead: 0 })).rejects.toThrow(
       /InvalidPaginationLimit/,
     );
+  });
+
+  test("a page that the transaction's limit cuts short asks to be split, and the next goes on behind it", async () => {
+    await start({ documentsRead: 3 });
+    for (let n = 0; n < 2; n++) await backend.mutation("m:insert", { n: 2 });
+    const first = await backend.query("m:wholePage", { numItems: 10 });
+    expect(first).toMatchObject({ pageStatus: "SplitRequired", isDone: false });
+    expect(first.page).toHaveLength(3);
+    const rest = await backend.query("m:wholePage", { numItems: 10, cursor: first.continueCursor });
+    expect(rest).toMatchObject({ isDone: true, page: [{ i: 1 }] });
   });
 
   test("a function paginates once", async () => {

@@ -5,6 +5,17 @@ import { appEnvironment, changeEnvironment, componentEnvironment } from "./envir
 const builtin = new Map([["CONVEX_CLOUD_URL", "http://here"]]);
 
 describe("environment variables", () => {
+  test("are 512 at most, and those that are there may be changed and removed", () => {
+    const set = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => ({ name: `V${from + i}`, value: "x" }));
+    const full = changeEnvironment(new Map(), set(0, 512), builtin);
+    expect(() => changeEnvironment(full, set(512, 513), builtin)).toThrow(
+      "The environment variable limit (512) has been met.",
+    );
+    const swapped = [{ name: "V0", value: null }, ...set(511, 513)];
+    expect(changeEnvironment(full, swapped, builtin).size).toBe(512);
+  });
+
   test("a component sees what it declares and is bound, not what the app has", () => {
     const parent = new Map([
       ["SECRET", "s"],

@@ -3,6 +3,7 @@
  *
  * The app sees all of them. A component sees what it declares and its parent binds, nothing else.
  */
+import { PLATFORM_LIMITS } from "../limits.js";
 import type { EnvDeclaration, Definition } from "./definitions.js";
 import { failure } from "./failures.js";
 
@@ -34,6 +35,13 @@ export function changeEnvironment(
     }
     checkVariable(name, value, builtin);
     changed.set(name, value);
+  }
+  const { environmentVariables: most } = PLATFORM_LIMITS;
+  if (changed.size > most && changed.size > current.size) {
+    throw failure(
+      "EnvVarLimitMet",
+      `The environment variable limit (${most}) has been met. Remove some, or put several values into one.`,
+    );
   }
   return changed;
 }

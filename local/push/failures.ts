@@ -8,6 +8,7 @@ export type FailureCode =
   | "InvalidCron"
   | "InvalidSchema"
   | "InvalidEnvironmentVariable"
+  | "EnvVarLimitMet"
   | "MissingEnvironmentVariables"
   | "RaceDetected"
   | "UnsupportedByLocalBackend"
