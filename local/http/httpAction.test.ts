@@ -49,12 +49,14 @@ const HTTP = `${PRELUDE}
     } }));
   });
   route("GET", "/ticks", async (ctx, request) => {
+    const left = new Promise((resolve) => request.signal.addEventListener("abort", resolve));
     let n = 0;
     return new Response(new ReadableStream({
       async pull(controller) {
-        controller.enqueue(new TextEncoder().encode("tick " + n++));
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        if (request.signal.aborted) await ctx.runMutation(internal.lib.add, { text: "client left" });
+        if (n++ === 0) return controller.enqueue(new TextEncoder().encode("tick"));
+        await left;
+        await ctx.runMutation(internal.lib.add, { text: "client left" });
+        controller.close();
       },
     }));
   });
@@ -108,6 +110,8 @@ beforeAll(async () => {
 });
 afterAll(() => backend.stop());
 
+/** Long enough for a slow machine. */
+const SOON = { timeout: 20_000 };
 const completed = (route: string) =>
   completions.find((completion) => completion.address.path === route);
 const get = (path: string, init?: RequestInit) => site(new Request(`http://site${path}`, init));
@@ -242,29 +246,31 @@ describe("what goes wrong", () => {
     const response = await get("/breaks");
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow("missing is not defined");
-    await expect.poll(() => completed("GET /breaks")?.error).toContain("missing is not defined");
+    await expect
+      .poll(() => completed("GET /breaks")?.error, SOON)
+      .toContain("missing is not defined");
   });
 
   test("a response is cut off at 20 MiB, and the log says so", async () => {
     const response = await get("/large");
     expect((await response.arrayBuffer()).byteLength).toBe(MAX_RESPONSE_BYTES);
     await expect
-      .poll(() =>
-        completed("GET /large")
-          ?.logs.map((line) => line.text)
-          .join(),
+      .poll(
+        () =>
+          completed("GET /large")
+            ?.logs.map((line) => line.text)
+            .join(),
+        SOON,
       )
       .toContain("HttpResponseTooLarge: HTTP actions support responses up to 20 MiB");
   });
 
-  test("a handler hears that its client has left, and its stream is canceled", async () => {
+  test("a handler hears that its client has left, and may still write that down", async () => {
     const gone = new AbortController();
     const response = await get("/ticks", { signal: gone.signal });
-    const reader = response.body!.getReader();
-    await reader.read();
+    await response.body!.getReader().read();
     gone.abort();
-    await reader.cancel().catch(() => {});
-    await expect.poll(() => backend.query("lib:list")).toContain("client left");
+    await expect.poll(() => backend.query("lib:list"), SOON).toContain("client left");
   });
 
   test("TRACE is none of the methods", async () => {
@@ -280,7 +286,7 @@ describe("what goes wrong", () => {
 test("an HTTP action is one function call, named by its route", async () => {
   completions.length = 0;
   await (await get("/files/x")).text();
-  await expect.poll(() => completed("GET /files/*")).toBeDefined();
+  await expect.poll(() => completed("GET /files/*"), SOON).toBeDefined();
   expect(completions).toHaveLength(1);
   expect(completions[0]).toMatchObject({ udfType: "HttpAction", scheduled: false });
 });

@@ -37,6 +37,20 @@ describe("environment variables", () => {
     });
   });
 
+  test("a component with routes finds its prefix in the site's URL", () => {
+    const site = new Map([["CONVEX_SITE_URL", "http://site/"]]);
+    const env = componentEnvironment(definition("kid", {}), [], new Map(), site, "/kid/inner/");
+    expect(env.get("CONVEX_SITE_URL")).toBe("http://site/kid/inner");
+  });
+
+  test("a name has at most 256 characters, a value 8 KiB", () => {
+    const change = (name: string, value: string) =>
+      changeEnvironment(new Map(), [{ name, value }], builtin).size;
+    expect(change("N".repeat(256), "v".repeat(8192))).toBe(1);
+    expect(() => change("N".repeat(257), "v")).toThrow("at most 256 letters");
+    expect(() => change("N", "ü".repeat(4097))).toThrow("has 8194 bytes; at most 8192");
+  });
+
   test("a component that is given what it does not declare refuses, and says what it declares", () => {
     expect(() =>
       componentEnvironment(

@@ -18,9 +18,10 @@ export interface EnvironmentChange {
   value: string | null;
 }
 
-/** The platform's bounds: names are identifiers of at most 40 characters, values have at most 8 KiB. */
-const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;
+/** common/src/types/environment_variables.rs: MAX_NAME_LENGTH, in characters, and MAX_VALUE_LENGTH, in bytes. */
+const MAX_NAME_LENGTH = 256;
 const MAX_VALUE_BYTES = 8192;
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export function changeEnvironment(
   current: EnvironmentVariables,
@@ -47,11 +48,11 @@ export function changeEnvironment(
 }
 
 function checkVariable(name: string, value: string, builtin: BuiltinVariables): void {
-  if (!NAME.test(name)) {
+  if (!NAME.test(name) || name.length > MAX_NAME_LENGTH) {
     throw failure(
       "InvalidEnvironmentVariable",
       `"${name}" cannot be an environment variable's name. ` +
-        `It must begin with a letter or underscore and have at most 40 letters, digits and underscores.`,
+        `It must begin with a letter or underscore and have at most ${MAX_NAME_LENGTH} letters, digits and underscores.`,
     );
   }
   if (builtin.has(name)) {
@@ -84,6 +85,7 @@ export function componentEnvironment(
   bindings: [string, { type: "value"; value: string } | { type: "envVar"; name: string }][],
   parent: EnvironmentVariables,
   builtin: BuiltinVariables,
+  httpPrefix: string | null = null,
 ): Map<string, string> {
   const declared = new Map(definition.envVars);
   const bound = new Map<string, string>();
@@ -99,7 +101,14 @@ export function componentEnvironment(
     if (value !== undefined) bound.set(name, value);
   }
   requireDeclared(definition.envVars, bound, `component ${definition.path}`);
-  return new Map([...bound, ...builtin]);
+  return new Map([...bound, ...builtin, ...prefixedSite(builtin, httpPrefix)]);
+}
+
+/** A component whose routes are served below a prefix finds it in the site's URL: that is where its routes are. */
+function prefixedSite(builtin: BuiltinVariables, prefix: string | null): [string, string][] {
+  const site = builtin.get("CONVEX_SITE_URL");
+  if (site === undefined || prefix === null) return [];
+  return [["CONVEX_SITE_URL", site.replace(/\/+$/, "") + prefix.replace(/\/+$/, "")]];
 }
 
 function requireDeclared(

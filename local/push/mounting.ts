@@ -41,7 +41,13 @@ export function mount(
   builtin: BuiltinVariables,
 ): Deployment {
   const instances = new Map<string, ComponentInstance>();
-  const place = (path: string, namespace: string, env: Map<string, string>): void => {
+  /** `served`: what stands before the paths of its routes; `null` when they are served nowhere. */
+  const place = (
+    path: string,
+    namespace: string,
+    env: Map<string, string>,
+    served: string | null,
+  ): void => {
     const { definition, component } = definitions.get(path)!;
     const children = new Map<string, string>();
     instances.set(namespace, { namespace, definition: component, children, env });
@@ -56,15 +62,26 @@ export function mount(
       checkChildName(child.name, path, children);
       const childNamespace = namespace === "" ? child.name : `${namespace}/${child.name}`;
       children.set(child.name, childNamespace);
+      const prefix = prefixOf(child.name, definition, served);
       place(
         child.path,
         childNamespace,
-        componentEnvironment(childDefinition, child.env ?? [], env, builtin),
+        componentEnvironment(childDefinition, child.env ?? [], env, builtin, prefix),
+        prefix,
       );
     }
   };
-  place("", "", appEnvironment(definitions.get("")!.definition, variables, builtin));
+  place("", "", appEnvironment(definitions.get("")!.definition, variables, builtin), "");
   return { instances };
+}
+
+/** Mounts within mounts add up. */
+function prefixOf(child: string, parent: Definition, served: string | null): string | null {
+  const mount = Object.entries(parent.httpMounts).find(
+    ([, reference]) => reference === `_reference/childComponent/${child}`,
+  );
+  if (mount === undefined || served === null) return null;
+  return served.replace(/\/$/, "") + mount[0];
 }
 
 function checkChildName(name: string, parent: string, taken: ReadonlyMap<string, string>): void {

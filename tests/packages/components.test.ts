@@ -131,3 +131,24 @@ test("a cron with a schedule that cannot be is refused, and leaves nothing behin
   await expect(register).rejects.toThrow("Invalid");
   expect(await app.client.query(api.timetable.names, {})).toEqual([]);
 });
+
+test("the action retrier tries again until an action succeeds", async () => {
+  const id = await app.client.mutation(api.retries.run, { about: "retried", failures: 2 });
+  expect(await app.lines(`retrier ${id}`, 1)).toEqual(["success 3"]);
+  expect(await app.client.query(api.retries.status, { id })).toBe("completed");
+});
+
+test("the action retrier gives up after so many failures and tells the last", async () => {
+  const id = await app.client.mutation(api.retries.run, { about: "hopeless", failures: 9 });
+  const [line] = await app.lines(`retrier ${id}`, 1);
+  expect(line).toMatch(/^failed .*attempt 3 fails/);
+  expect(await app.lines("hopeless attempts", 3)).toHaveLength(3);
+});
+
+test("a run of the action retrier that is canceled tells its callback once", async () => {
+  const id = await app.client.mutation(api.retries.runForever, {});
+  expect(await app.client.query(api.retries.status, { id })).toBe("inProgress");
+  await app.client.mutation(api.retries.cancel, { id });
+  expect(await app.lines(`retrier ${id}`, 1)).toEqual(["canceled"]);
+  expect(await app.client.query(api.retries.status, { id })).toBe("completed");
+});

@@ -10,4 +10,6 @@ describe("in threads: runtime", async () => void (await import("../runtime.test.
 describe("in threads: transactions", async () => void (await import("../transactions.test.js")));
 describe("in threads: rejections", async () => void (await import("../rejections.test.js")));
 describe("in threads: components", async () => void (await import("../components.test.js")));
+describe("in threads: HTTP actions", async () =>
+  void (await import("../../http/httpAction.test.js")));
 describe("in threads: what is thrown", async () => void (await import("../uncaught.test.js")));

@@ -1,4 +1,5 @@
 /** Mounts the official components as their documentation says, one of them twice and one with an environment. */
+import actionRetrier from "@convex-dev/action-retrier/convex.config.js";
 import aggregate from "@convex-dev/aggregate/convex.config.js";
 import batchWorker from "@convex-dev/batch-worker/convex.config.js";
 import crons from "@convex-dev/crons/convex.config.js";
@@ -8,6 +9,7 @@ import workpool from "@convex-dev/workpool/convex.config.js";
 import { defineApp } from "convex/server";
 
 const app = defineApp();
+app.use(actionRetrier);
 app.use(aggregate);
 app.use(aggregate, { name: "aggregateByGame" });
 app.use(batchWorker, { env: { LOG_LEVEL: "REPORT" } });

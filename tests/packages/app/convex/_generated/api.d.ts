@@ -13,6 +13,7 @@ import type * as flows from "../flows.js";
 import type * as lines from "../lines.js";
 import type * as pool from "../pool.js";
 import type * as rates from "../rates.js";
+import type * as retries from "../retries.js";
 import type * as scores from "../scores.js";
 import type * as timetable from "../timetable.js";
 
@@ -28,6 +29,7 @@ declare const fullApi: ApiFromModules<{
   lines: typeof lines;
   pool: typeof pool;
   rates: typeof rates;
+  retries: typeof retries;
   scores: typeof scores;
   timetable: typeof timetable;
 }>;
@@ -59,6 +61,7 @@ export declare const internal: FilterApi<
 >;
 
 export declare const components: {
+  actionRetrier: import("@convex-dev/action-retrier/_generated/component.js").ComponentApi<"actionRetrier">;
   aggregate: import("@convex-dev/aggregate/_generated/component.js").ComponentApi<"aggregate">;
   aggregateByGame: import("@convex-dev/aggregate/_generated/component.js").ComponentApi<"aggregateByGame">;
   batchWorker: import("@convex-dev/batch-worker/_generated/component.js").ComponentApi<"batchWorker">;
