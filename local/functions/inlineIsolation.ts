@@ -10,8 +10,8 @@ import { calledOf } from "./lookup.js";
 import { createSandboxPool, type SandboxPool } from "./sandboxPool.js";
 import { toFunctionError } from "./uncaught.js";
 
-export function inlineIsolation(env: Environment): Isolation {
-  const sandboxes = createSandboxPool(env);
+export function inlineIsolation(env: Environment, contexts?: "reused" | "fresh"): Isolation {
+  const sandboxes = createSandboxPool(env, contexts);
   const isolate = {
     run: (invocation: Invocation) => run(sandboxes, invocation),
     close: () => {},

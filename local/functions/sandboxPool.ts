@@ -19,7 +19,10 @@ export interface SandboxPool {
   give(instance: ComponentInstance, sandbox: CallSandbox): void;
 }
 
-export function createSandboxPool(env: Environment): SandboxPool {
+export function createSandboxPool(
+  env: Environment,
+  contexts: "reused" | "fresh" = "reused",
+): SandboxPool {
   const idle = new WeakMap<ComponentInstance, CallSandbox[]>();
   return {
     take(instance) {
@@ -28,6 +31,7 @@ export function createSandboxPool(env: Environment): SandboxPool {
       return createSandbox(instance.definition.modules, { env: instance.env, clock: env });
     },
     give(instance, sandbox) {
+      if (contexts === "fresh") return;
       const resting = idle.get(instance) ?? [];
       if (resting.length < MAX_IDLE_SANDBOXES) resting.push(sandbox);
       idle.set(instance, resting);

@@ -156,6 +156,12 @@ export interface RunnerOptions {
    * Defaults to "inline"; a backend on the wall clock is started with "threads".
    */
   isolation?: "threads" | "inline";
+  /**
+   * Inline: whether calls take turns in a context, so that a module's variables are carried from one to the next, or each
+   * has a fresh one, which costs some milliseconds. In virtual time both give the same trace, unless the app relies on
+   * what is carried: the platform promises neither. Defaults to "reused".
+   */
+  contexts?: "reused" | "fresh";
   /** In threads: JavaScript of one query or mutation, in milliseconds. Defaults to the platform's 1,000. */
   userTimeMs?: number;
   /** How much runs at once, and how fast it may write. `ctx.meta.getDeploymentMetadata()` tells it. Defaults to "s16". */
