@@ -187,7 +187,8 @@ export const runtime: Case[] = [
   },
   {
     id: "8.no-dynamic-import",
-    says: "a module cannot be imported while a function runs",
+    says: "a module cannot be imported while a query or mutation runs",
+    fails: "it can be, as in actions",
     run: async (target) => {
       await refusal(target.mutation(api.runtime.forbidden, { what: "import" }));
     },
