@@ -255,14 +255,17 @@ function onCrash(error: unknown): void {
   console.error("The local backend failed:", error);
 }
 
-/** An HTTP action is asked by anybody, with headers of its own: what is no key of ours is left to the app. */
+/**
+ * An HTTP action is asked by anybody, with headers of its own: what is no token of ours is left to the app, which is told
+ * what is wrong with it when it asks for the user (local_backend/src/http_actions.rs).
+ */
 function forgiving(authenticator: Authenticator): SiteOptions["identify"] {
   return (request) => {
     const authorization = request.headers.get("authorization") ?? undefined;
     return authenticator
       .ofRequest({ authorization, url: new URL(request.url) })
       .catch((error: unknown) => {
-        if (error instanceof PlatformError) return ANYONE;
+        if (error instanceof PlatformError) return { ...ANYONE, refusal: error.message };
         throw error;
       });
   };

@@ -1,6 +1,7 @@
 /** What functions can learn about themselves: `ctx.meta`, `ctx.auth`, and handles of functions. */
 import type { JSONValue } from "convex/values";
 import { usedBy } from "./budget.js";
+import { FunctionError } from "./errors.js";
 import { userOf } from "./identity.js";
 import type { Target } from "./lookup.js";
 import { handleOf, resolveReference, type Reference } from "./references.js";
@@ -29,7 +30,12 @@ export function commonMetadata(
   return {
     "1.0/getUserIdentity": async () => {
       observed.identity = true;
-      return userOf(request.identity);
+      const { identity } = request;
+      // Only to actions, as on the platform: a transaction knows nothing of it (action/task_executor.rs, `user_identity`).
+      if (analyzed.udfType === "Action" && identity.kind === "none" && identity.refusal) {
+        throw new FunctionError(identity.refusal);
+      }
+      return userOf(identity);
     },
     "1.0/createFunctionHandle": async (reference: Reference) =>
       handleOf(resolveReference(deployment, address.namespace, reference, null).address),

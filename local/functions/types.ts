@@ -106,7 +106,8 @@ export interface LogLine {
 export type UserAttributes = Record<string, JSONValue>;
 
 export type Identity =
-  | { kind: "none" }
+  /** `refusal`: why the token that the caller of an HTTP action sent is none of ours. It may be one that the app checks. */
+  | { kind: "none"; refusal?: string }
   /** Whoever holds the admin key; `actingAs` a user, it is one to the functions that it calls. */
   | { kind: "admin"; actingAs?: UserAttributes }
   /** `expiresAt` is the token's, in milliseconds since the epoch. */

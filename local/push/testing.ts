@@ -3,7 +3,7 @@
  * into the folder it pushes, and tests run beside each other.
  */
 import { spawn } from "node:child_process";
-import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
+import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -72,10 +72,15 @@ export async function convex(
   return { code, stdout, stderr };
 }
 
-/** Pushes a copy of the fixture app, and throws what the CLI says when it cannot. */
-export async function pushFixture(backend: { url: string; adminKey: string }): Promise<void> {
+/** Pushes a copy of the fixture app, with some files more when they are given, and throws what the CLI says when it cannot. */
+export async function pushFixture(
+  backend: { url: string; adminKey: string },
+  files: Record<string, string> = {},
+): Promise<void> {
   const app = await copyFixture();
   try {
+    for (const [path, text] of Object.entries(files))
+      await writeFile(join(app.directory, path), text);
     const run = await convex(backend, app.directory, ...PUSH);
     if (run.code !== 0) throw new Error(`The fixture could not be pushed:\n${run.stderr}`);
   } finally {

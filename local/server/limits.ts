@@ -9,7 +9,7 @@ export const PING_IDLE_MS = 15_000;
 /** The client reads a transition in parts when one message would be larger than this. */
 export const TRANSITION_CHUNK_BYTES = 5_000_000;
 
-/** What one socket may have waiting; the platform refuses more with `TooManyConcurrentMutations`. */
+/** Mutations of one socket that wait, and actions that run (sync/src/worker.rs, `OPERATION_QUEUE_BUFFER_SIZE`). */
 export const MAX_QUEUED_MUTATIONS = 1_000;
 export const MAX_RUNNING_ACTIONS = 1_000;
 

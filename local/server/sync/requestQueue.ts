@@ -32,9 +32,8 @@ export class RequestQueue {
   }
 
   mutate(sessionId: string, request: FunctionRequest, identity: Identity): void {
-    if (this.#queuedMutations >= MAX_QUEUED_MUTATIONS) {
-      throw overloaded("TooManyConcurrentMutations", "mutations", MAX_QUEUED_MUTATIONS);
-    }
+    // The one that runs waits no more.
+    if (this.#queuedMutations > MAX_QUEUED_MUTATIONS) throw TOO_MANY_MUTATIONS;
     this.#queuedMutations++;
     this.#mutations = this.#mutations.then(async () => {
       if (this.#closed) return;
@@ -56,9 +55,8 @@ export class RequestQueue {
   }
 
   act(request: FunctionRequest, identity: Identity): void {
-    if (this.#runningActions >= MAX_RUNNING_ACTIONS) {
-      throw overloaded("TooManyInflightActionsForSingleClient", "actions", MAX_RUNNING_ACTIONS);
-    }
+    // As on the platform, which looks before it adds one, so that one more than the limit runs.
+    if (this.#runningActions > MAX_RUNNING_ACTIONS) throw TOO_MANY_ACTIONS;
     this.#runningActions++;
     const { calls, reply, refuse } = this.#options;
     calls
@@ -121,10 +119,14 @@ function failed(
   };
 }
 
-function overloaded(code: string, what: string, limit: number): PlatformError {
-  return new PlatformError(
-    503,
-    code,
-    `One client may have at most ${limit} ${what} on their way. Wait for some to end before calling more.`,
-  );
-}
+/** Of both the platform says "rate limited": the socket ends with 1013, and the client comes again (sync/src/worker.rs). */
+const TOO_MANY_MUTATIONS = new PlatformError(
+  429,
+  "TooManyConcurrentMutations",
+  `Too many concurrent mutations. Only up to ${MAX_QUEUED_MUTATIONS} pending mutations allowed on a single websocket.`,
+);
+const TOO_MANY_ACTIONS = new PlatformError(
+  429,
+  "TooManyInflightActionsForSingleClient",
+  `Inflight actions overloaded for a single client, max concurrency: ${MAX_RUNNING_ACTIONS}`,
+);
