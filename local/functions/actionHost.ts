@@ -91,6 +91,10 @@ export class ActionHost implements CallHost {
     };
   }
 
+  importsDynamically(): boolean {
+    return true;
+  }
+
   facts(): CallFacts {
     return { kind: "action" };
   }
@@ -110,6 +114,9 @@ export class ActionHost implements CallHost {
     work.then(done, done);
     return work;
   }
+
+  /** An action may wait for whatever it likes, for as long as it may run. */
+  begun(): void {}
 
   /** Does not wait: an action that has returned is over, and what it did not await may or may not happen. */
   async settle(): Promise<boolean> {

@@ -36,6 +36,7 @@ export async function callIn(
       (reason) => host.rejected(reason),
       () => start(exported, requestId, args),
     );
+    host.begun();
     return await untilSettled(host, result, settled);
   } finally {
     sandbox.leave();

@@ -18,6 +18,9 @@ export function codeOf(source: ModuleSource): Buffer | undefined {
   return compiled.get(source);
 }
 
+/** Code out of V8's cache has lost whom to ask for what it imports while it runs: "callback was not specified". */
+const IMPORTS_DYNAMICALLY = /\bimport\s*[(/]/;
+
 /** In Node since 13.7, and missing from its types. */
 type Cacheable = vm.SourceTextModule & { createCachedData(): Buffer };
 
@@ -25,6 +28,9 @@ export function compileModule(
   source: ModuleSource,
   options: vm.SourceTextModuleOptions,
 ): vm.SourceTextModule {
+  if (IMPORTS_DYNAMICALLY.test(source.source)) {
+    return new vm.SourceTextModule(source.source, options);
+  }
   const cachedData = compiled.get(source);
   if (cachedData !== undefined) {
     try {

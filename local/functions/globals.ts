@@ -21,6 +21,7 @@ export interface Realm {
   Date: DateConstructor;
   Math: Math;
   Error: ErrorConstructor;
+  TypeError: TypeErrorConstructor;
   Promise: PromiseConstructor;
 }
 
@@ -91,7 +92,7 @@ function environment({ env, onMissingVariable }: GlobalsOptions): Record<string,
 
 export function installGlobals(context: vm.Context, options: GlobalsOptions): Realm {
   const { host } = options;
-  const realm = vm.runInContext("({ Date, Math, Error, Promise })", context) as Realm;
+  const realm = vm.runInContext("({ Date, Math, Error, TypeError, Promise })", context) as Realm;
   const define = (name: string, value: unknown) =>
     Object.defineProperty(context, name, { value, writable: true, configurable: true });
 
@@ -110,10 +111,22 @@ export function installGlobals(context: vm.Context, options: GlobalsOptions): Re
     clockedDate(realm.Date, () => host().now()),
   );
   realm.Math.random = () => host().random();
+  trackCompilers(context, host);
   for (const [name, value] of Object.entries(steadyGlobals(host))) define(name, value);
   for (const [name, effect] of Object.entries(effects(host, realm))) define(name, effect);
   if (options.node) installNode(define, options.env);
   return realm;
+}
+
+/** V8 compiles on other threads: a call that waits for it says so. */
+function trackCompilers(context: vm.Context, host: () => Host): void {
+  const { WebAssembly } = vm.runInContext("({ WebAssembly })", context) as {
+    WebAssembly: Record<string, (...args: unknown[]) => Promise<unknown>>;
+  };
+  for (const name of ["compile", "instantiate"]) {
+    const compile = WebAssembly[name]!;
+    WebAssembly[name] = (...args) => host().outside(compile.apply(WebAssembly, args));
+  }
 }
 
 /** `Date` with another clock; everything that is given a time stays the language's. */

@@ -19,6 +19,8 @@ export interface Host {
   asyncSyscall(operation: string, args: string): Promise<string>;
   /** What only actions may use; throws the platform's refusal elsewhere. `what` is the name that the code called. */
   effects(what: string): Effects;
+  /** Whether `import()` is allowed: not in queries and mutations. */
+  importsDynamically(): boolean;
   /** Code inside left a rejection unhandled. */
   rejected(reason: unknown): void;
   /** Work that the machine does by itself (digests), which the call may be waiting for. */

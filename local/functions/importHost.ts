@@ -21,6 +21,7 @@ export function importHost(env: Environment): Host {
         `Can't use ${what} at import time: a module may only define things. Please move the call into a function.`,
       );
     },
+    importsDynamically: () => true,
     rejected: () => {},
     outside: (work) => env.outside(work),
     track: (work) => work,

@@ -10,6 +10,8 @@ import type { Target } from "./lookup.js";
 export interface CallHost extends Host {
   /** Rejects when the function is not to go on, whatever it awaits: nothing inside can catch that. */
   readonly aborted: Promise<never>;
+  /** The function runs, in this very thread. */
+  begun(): void;
   /**
    * Waits for what the function started and did not await, and throws if that aborted it. True when nothing of it is
    * left running.

@@ -65,6 +65,20 @@ test.each(["setTimeout(() => {}, 1)", "setInterval(() => {}, 1)", `fetch("http:/
   },
 );
 
+test("a module cannot be imported while a query or mutation runs, and can in an action", async () => {
+  const attempt = `async () => {
+    try { return (await import("convex/values")).v === v; } catch (e) { return [e instanceof TypeError, e.message]; }
+  }`;
+  await start(`
+    export const ask = query(${attempt});
+    export const change = mutation(${attempt});
+    export const act = action(${attempt});`);
+  const refused = [true, "dynamic module import unsupported"];
+  expect(await backend.query("lib:ask")).toEqual(refused);
+  expect(await backend.mutation("lib:change")).toEqual(refused);
+  expect(await backend.action("lib:act")).toBe(true);
+});
+
 test("console lines carry their level, quote strings, and reach caller and listeners", async () => {
   await start(`
     export const talk = mutation(() => {

@@ -57,7 +57,12 @@ export function createSandbox(
       node,
     });
     watchRealm(realm.Promise.prototype, (reason) => host.rejected(reason));
-    const load = createLoader(modules, context, node);
+    // By whose host asks: a module may import another while it is itself imported, and so may actions.
+    const mayImport = () => {
+      if (host.importsDynamically()) return;
+      throw new realm.TypeError(NO_DYNAMIC_IMPORT);
+    };
+    const load = createLoader(modules, { context, node, mayImport });
     rooms.set(surroundings, load);
     return load;
   };
@@ -77,12 +82,21 @@ export function createSandbox(
   };
 }
 
+/** The platform's words: strings.rs. */
+const NO_DYNAMIC_IMPORT = "dynamic module import unsupported";
+
+interface LoaderOptions {
+  context: vm.Context;
+  node: boolean;
+  /** Throws when `import()` is refused to who is asking. */
+  mayImport: () => void;
+}
+
 type Loader = (modulePath: string) => Promise<Record<string, unknown>>;
 
 function createLoader(
   modules: ReadonlyMap<string, ModuleSource>,
-  context: vm.Context,
-  node: boolean,
+  { context, node, mayImport }: LoaderOptions,
 ): Loader {
   const instances = new Map<string, vm.Module>();
   // Two graphs that share a module must not be linked at the same time.
@@ -96,8 +110,10 @@ function createLoader(
     const module = compileModule(source, {
       identifier: modulePath,
       context,
-      importModuleDynamically: async (specifier: string) =>
-        evaluate(resolve(specifier, modulePath)),
+      importModuleDynamically: async (specifier: string) => {
+        mayImport();
+        return evaluate(resolve(specifier, modulePath));
+      },
     });
     instances.set(modulePath, module);
     return module;

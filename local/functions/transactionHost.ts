@@ -4,7 +4,6 @@
  * Everything here must give the same answers when the function runs again with the same seed on the same snapshot.
  */
 import type { JSONValue } from "convex/values";
-import type { Timer } from "../environment.js";
 import { SystemLimitError } from "../limitErrors.js";
 import { FunctionError, PlatformError } from "./errors.js";
 import { Fifo } from "./fifo.js";
@@ -12,27 +11,18 @@ import { effectRefused, type Effects } from "./host.js";
 import type { CallFacts, CallHost } from "./invoke.js";
 import { withinLogLimit } from "./logLimit.js";
 import type { Execution, Services } from "./scope.js";
+import { Standstill } from "./standstill.js";
 import type { AsyncSyscalls, SyncSyscalls } from "./syscalls.js";
 import { syscallError, unknownSyscall } from "./syscalls.js";
 import { SystemTime } from "./systemTime.js";
 import type { LogLine } from "./types.js";
-
-/**
- * When nothing was outstanding for so long, nothing will ever settle the function. The platform knows at once, since it
- * drives the event loop itself; here it is a matter of patience, long enough that a slow machine is never mistaken.
- */
-const NEVER_RESOLVES_AFTER_MS = 10_000;
 
 export class TransactionHost implements CallHost {
   readonly aborted: Promise<never>;
   #abort!: (reason: unknown) => void;
   #failure: { reason: unknown } | null = null;
   readonly #queue = new Fifo();
-  /** What the function may be waiting for. */
-  #outstanding = 0;
-  /** Anything that ever began, to tell a still function from a busy one. */
-  #began = 0;
-  #watch: Timer | null = null;
+  readonly #standstill: Standstill;
   readonly #startedAt: number;
   readonly #systemTime: SystemTime;
 
@@ -46,7 +36,7 @@ export class TransactionHost implements CallHost {
     this.aborted = new Promise((_, reject) => (this.#abort = reject));
     // Nobody may be listening when it is used, and it is no bug when nobody is.
     this.aborted.catch(() => {});
-    this.#watchForStandstill();
+    this.#standstill = new Standstill(services.env);
     this.#systemTime = new SystemTime(services.env, (error) => this.#fail(error));
   }
 
@@ -109,6 +99,10 @@ export class TransactionHost implements CallHost {
     throw effectRefused(what);
   }
 
+  importsDynamically(): boolean {
+    return false;
+  }
+
   facts(): CallFacts {
     const { scope, target } = this.execution;
     return {
@@ -127,37 +121,27 @@ export class TransactionHost implements CallHost {
   }
 
   track<T>(work: Promise<T>): Promise<T> {
-    this.#outstanding++;
-    this.#began++;
-    const done = () => void this.#outstanding--;
-    work.then(done, done);
-    return work;
+    return this.#standstill.track(work);
+  }
+
+  begun(): void {
+    this.#standstill.watch((error) => this.#fail(error));
   }
 
   async settle(): Promise<boolean> {
+    this.#standstill.end();
     await this.#queue.idle();
     // Node reports what was rejected and not handled only when the microtasks are done: before that, nobody else may
     // have this sandbox, or be told that all went well.
     await this.services.env.pause();
-    this.#watch?.cancel();
     this.#systemTime.end();
     if (this.#failure !== null) throw this.#failure.reason;
-    return this.#outstanding === 0;
+    return this.#standstill.still;
   }
 
   #fail(reason: unknown): void {
     this.#failure ??= { reason };
     this.#queue.close(new FunctionError("The function was aborted."));
     this.#abort(reason);
-  }
-
-  #watchForStandstill(): void {
-    const began = this.#began;
-    this.#watch = this.services.env.timer(NEVER_RESOLVES_AFTER_MS, () => {
-      if (this.#outstanding === 0 && this.#began === began) {
-        return this.#fail(new FunctionError("Returned promise will never resolve"));
-      }
-      this.#watchForStandstill();
-    });
   }
 }

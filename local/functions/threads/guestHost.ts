@@ -7,6 +7,7 @@ import { ActionTimers } from "../actionTimers.js";
 import { effectRefused, type Effects } from "../host.js";
 import type { CallFacts, CallHost } from "../invoke.js";
 import { seededRandom, type Random } from "../random.js";
+import { Standstill } from "../standstill.js";
 import type { LogLine } from "../types.js";
 import type { BackendLink } from "./backendLink.js";
 import type { CallMessage } from "./protocol.js";
@@ -27,7 +28,7 @@ export class GuestHost implements CallHost {
   #lastStream = 0;
   /** System calls under way. */
   readonly #calls = new Set<Promise<string>>();
-  #outstanding = 0;
+  readonly #standstill = new Standstill(wallEnvironment);
 
   constructor(
     private readonly message: CallMessage,
@@ -102,6 +103,10 @@ export class GuestHost implements CallHost {
     };
   }
 
+  importsDynamically(): boolean {
+    return this.message.facts.kind === "action";
+  }
+
   rejected(reason: unknown): void {
     this.#failure ??= { reason };
     this.#abort(reason);
@@ -112,13 +117,17 @@ export class GuestHost implements CallHost {
   }
 
   track<T>(work: Promise<T>): Promise<T> {
-    this.#outstanding++;
-    const done = () => void this.#outstanding--;
-    work.then(done, done);
-    return work;
+    return this.#standstill.track(work);
+  }
+
+  begun(): void {
+    // Its other host, in the backend, cannot know: what waits here may also be computing.
+    if (this.message.facts.kind === "action") return;
+    this.#standstill.watch((error) => this.rejected(error));
   }
 
   async settle(): Promise<boolean> {
+    this.#standstill.end();
     this.#timers.clearAll();
     if (this.message.facts.kind === "transaction") {
       // What was answered may have made the function ask again.
@@ -129,6 +138,6 @@ export class GuestHost implements CallHost {
     // Node tells of rejections that nobody handled when the microtasks are done.
     await wallEnvironment.pause();
     if (this.#failure !== null) throw this.#failure.reason;
-    return this.#outstanding === 0;
+    return this.#standstill.still;
   }
 }

@@ -10,14 +10,27 @@ import { post } from "../wire.js";
 
 const all: Read = { op: "read" };
 
+type Call<T> = (args: { group: string; ids: string[]; steps: Step[] }) => Promise<T>;
+
 /**
  * A mutation that never gets through: it reads a row and thinks, while the row is written again and again. Gives what
- * its caller was told.
+ * its caller was told. Where writing is slow it must think for longer.
  */
-async function starve<T>(
+async function starve<T>(target: Target, call: Call<T>): Promise<T> {
+  for (const ms of [100, 200, 400, 800]) {
+    const { told, group } = await starveOnce(target, ms, call);
+    const left = { op: "read", lt: 0 } as const;
+    const [got] = (await target.query(api.rows.look, { group, ids: [], steps: [left] })) as [[]];
+    if (got.length === 0) return told;
+  }
+  throw new Error("It got through every time: nobody wrote while it thought.");
+}
+
+async function starveOnce<T>(
   target: Target,
-  call: (args: { group: string; ids: string[]; steps: Step[] }) => Promise<T>,
-): Promise<T> {
+  ms: number,
+  call: Call<T>,
+): Promise<{ told: T; group: string }> {
   const group = newGroup();
   const ids = await target.mutation(api.rows.seed, { group, ns: [1] });
   let ended = false;
@@ -31,10 +44,10 @@ async function starve<T>(
   try {
     const steps: Step[] = [
       { op: "get", at: 0 },
-      { op: "hold", ms: 100 },
+      { op: "hold", ms },
       { op: "insert", n: -1 },
     ];
-    return await call({ group, ids, steps });
+    return { told: await call({ group, ids, steps }), group };
   } finally {
     ended = true;
     await writing;

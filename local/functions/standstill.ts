@@ -1,0 +1,65 @@
+/**
+ * Notices that a query or mutation waits for what nobody will ever give it: whatever can settle something from outside
+ * of it was counted in (`track`), and nothing of that is left.
+ *
+ * It runs where the function runs, so its timer fires only when the function's own code rests. It knows nothing of what
+ * the function does.
+ */
+import type { Environment, Timer } from "../environment.js";
+import { FunctionError } from "./errors.js";
+
+/**
+ * How long nothing may be outstanding. The platform drives the event loop itself and knows at once; here streams and
+ * blobs that Node made need a few turns of it, and nobody counts those. An assumption, with plenty to spare.
+ */
+const STILL_MS = 100;
+/** And so many turns, since on a slow machine the timer may be the next thing that runs. An assumption. */
+const STILL_TURNS = 16;
+
+export class Standstill {
+  #outstanding = 0;
+  /** Anything that ever began, to tell a still function from a busy one. */
+  #began = 0;
+  #timer: Timer | null = null;
+  #ended = false;
+
+  constructor(private readonly env: Environment) {}
+
+  /** Nothing that was counted in is left. */
+  get still(): boolean {
+    return this.#outstanding === 0;
+  }
+
+  /** What the function may be waiting for. */
+  track<T>(work: Promise<T>): Promise<T> {
+    this.#outstanding++;
+    this.#began++;
+    const done = () => void this.#outstanding--;
+    work.then(done, done);
+    return work;
+  }
+
+  /** From when the function runs, until `end`. */
+  watch(fail: (error: FunctionError) => void): void {
+    const began = this.#began;
+    this.#timer = this.env.timer(STILL_MS, () => {
+      void this.#restedSince(began).then((rested) => {
+        if (this.#ended) return;
+        if (rested) fail(new FunctionError("Returned promise will never resolve"));
+        else this.watch(fail);
+      });
+    });
+  }
+
+  /** The function has returned, or is not to go on. */
+  end(): void {
+    this.#ended = true;
+    this.#timer?.cancel();
+  }
+
+  async #restedSince(began: number): Promise<boolean> {
+    const rests = () => !this.#ended && this.still && this.#began === began;
+    for (let turn = 0; turn < STILL_TURNS && rests(); turn++) await this.env.pause();
+    return rests();
+  }
+}
