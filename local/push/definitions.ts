@@ -9,6 +9,7 @@
 import type { ModuleSource } from "../functions/types.js";
 import { failure } from "./failures.js";
 import type { Importer } from "./importing.js";
+import { parseDefinition } from "./parseDefinition.js";
 import type { DefinitionSource } from "./request.js";
 
 /** What `defineApp` and `defineComponent` export about themselves, with the path the CLI knows them by. */
@@ -66,42 +67,14 @@ async function evaluateDefinition(
       `${what} must export an app or a component by default: export default define${source.path === "" ? "App()" : 'Component("name")'}.`,
     );
   }
-  let exported: Record<string, unknown>;
+  let exported: unknown;
   try {
     // The object belongs to another context; through JSON it becomes plain data of this one.
-    exported = JSON.parse(JSON.stringify(definition.export())) as Record<string, unknown>;
+    exported = JSON.parse(JSON.stringify(definition.export()));
   } catch (error) {
     throw failure("InvalidDefinition", `Failed to evaluate ${what}: ${String(error)}`);
   }
-  return toDefinition(source.path, exported, what);
-}
-
-function toDefinition(path: string, exported: Record<string, unknown>, what: string): Definition {
-  const type = exported["definitionType"] as { type?: string; name?: string } | undefined;
-  const expected = path === "" ? "app" : "childComponent";
-  if (type?.type !== expected) {
-    throw failure(
-      "InvalidDefinition",
-      path === ""
-        ? `${what} must be made by defineApp(), but it is a component's. The file in the app's folder defines the app.`
-        : `${what} must be made by defineComponent(), but it is an app's. Only the app's own convex.config may call defineApp().`,
-    );
-  }
-  const httpPrefix = exported["httpPrefix"] as string | undefined;
-  return {
-    path,
-    definitionType:
-      expected === "app"
-        ? { type: "app", ...(httpPrefix === undefined ? {} : { httpPrefix }) }
-        : { type: "childComponent", name: String(type.name) },
-    childComponents: (exported["childComponents"] as ChildComponent[]).map((child) => ({
-      name: child.name,
-      path: child.path,
-      env: child.env,
-    })),
-    httpMounts: exported["httpMounts"] as Record<string, string>,
-    envVars: (exported["envVars"] as Definition["envVars"] | undefined) ?? [],
-  };
+  return parseDefinition(exported, source, what);
 }
 
 function standInFor(child: Definition): ModuleSource {

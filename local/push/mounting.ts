@@ -52,13 +52,7 @@ export function mount(
     const children = new Map<string, string>();
     instances.set(namespace, { namespace, definition: component, children, env });
     for (const child of definition.childComponents) {
-      const childDefinition = definitions.get(child.path)?.definition;
-      if (!childDefinition) {
-        throw failure(
-          "InvalidDefinition",
-          `${path || "The app"} uses the component ${child.path}, which was not pushed.`,
-        );
-      }
+      const childDefinition = definitions.get(child.path)!.definition;
       checkChildName(child.name, path, children);
       const childNamespace = namespace === "" ? child.name : `${namespace}/${child.name}`;
       children.set(child.name, childNamespace);

@@ -47,7 +47,7 @@ export function parsePushRequest(body: unknown): PushRequest {
     app: {
       path: "",
       definition: parseModule(app["definition"], "appDefinition.definition"),
-      dependencies: list(app["dependencies"], "appDefinition.dependencies").map(String),
+      dependencies: texts(app["dependencies"], "appDefinition.dependencies"),
       schema: parseOptionalModule(app["schema"], "appDefinition.schema"),
       modules: parseModules(app["changedModules"], "appDefinition.changedModules"),
       unchanged: list(app["unchangedModuleHashes"], "appDefinition.unchangedModuleHashes").map(
@@ -65,7 +65,7 @@ function parseComponent(value: unknown): DefinitionSource {
   return {
     path,
     definition: parseModule(component["definition"], `${path}.definition`),
-    dependencies: list(component["dependencies"], `${path}.dependencies`).map(String),
+    dependencies: texts(component["dependencies"], `${path}.dependencies`),
     schema: parseOptionalModule(component["schema"], `${path}.schema`),
     modules: parseModules(component["functions"], `${path}.functions`),
     unchanged: [],
@@ -110,6 +110,10 @@ function fields(value: unknown, what: string): Fields {
 function list(value: unknown, what: string): unknown[] {
   if (!Array.isArray(value)) throw malformed(what, "an array", value);
   return value;
+}
+
+function texts(value: unknown, what: string): string[] {
+  return list(value, what).map((item) => text(item, `each of ${what}`));
 }
 
 function text(value: unknown, what: string): string {

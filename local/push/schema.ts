@@ -6,6 +6,7 @@ import type { TableSpec } from "../engine/types.js";
 import type { ModuleSource } from "../functions/types.js";
 import { describe, failure } from "./failures.js";
 import type { Importer } from "./importing.js";
+import { isObject, isText, isTexts } from "./shapes.js";
 
 export interface AnalyzedIndex {
   indexDescriptor: string;
@@ -40,14 +41,38 @@ export async function evaluateSchema(
       `${what} must export a schema by default: export default defineSchema({ … }).`,
     );
   }
-  let analyzed: AnalyzedSchema;
+  let analyzed: unknown;
   try {
-    analyzed = JSON.parse(schema.export()) as AnalyzedSchema;
+    analyzed = JSON.parse(schema.export());
   } catch (error) {
     throw failure("InvalidSchema", `Failed to evaluate ${what}: ${describe(error)}`);
   }
+  if (!isSchema(analyzed)) {
+    throw failure(
+      "InvalidSchema",
+      `${what} exports ${JSON.stringify(analyzed)}, which defineSchema() never makes.`,
+    );
+  }
   for (const table of analyzed.tables) checkTable(table, what);
   return analyzed;
+}
+
+function isSchema(value: unknown): value is AnalyzedSchema {
+  if (!isObject(value)) return false;
+  const { tables, schemaValidation } = value;
+  return Array.isArray(tables) && tables.every(isTable) && typeof schemaValidation === "boolean";
+}
+
+function isTable(value: unknown): value is AnalyzedTable {
+  if (!isObject(value)) return false;
+  const { tableName, indexes, searchIndexes, vectorIndexes } = value;
+  return (
+    isText(tableName) &&
+    [indexes, searchIndexes, vectorIndexes].every(Array.isArray) &&
+    (indexes as unknown[]).every(
+      (index) => isObject(index) && isText(index["indexDescriptor"]) && isTexts(index["fields"]),
+    )
+  );
 }
 
 function checkTable(table: AnalyzedTable, what: string): void {
