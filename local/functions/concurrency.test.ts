@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import type { Step } from "../environment.js";
 import type { VirtualClock } from "../virtual/clock.js";
+import { Stats } from "../stats/stats.js";
 import type { Wait } from "./events.js";
 import { PRELUDE, startVirtualBackend, type TestBackend } from "./testing.js";
 import type { Completion, RunnerOptions } from "./types.js";
@@ -46,6 +47,7 @@ const LIB = `${PRELUDE}
   export const counter = query((ctx) => ctx.db.query("counters").first());
   export const callSlow = action((ctx) => ctx.runMutation(api.lib.slow));
   export const sleep = action((_ctx, { ms }) => new Promise((resolve) => setTimeout(resolve, ms)));
+  export const scheduleSleep = mutation((ctx, args) => ctx.scheduler.runAfter(0, api.lib.sleep, args));
   export const callSleep = action(async (ctx, { ms }) => {
     try {
       return await ctx.runAction(api.lib.sleep, { ms });
@@ -107,6 +109,17 @@ test("a mutation that waits 5 s for its permit is refused, and the next one is n
   const patientEnough = backend.mutation("lib:slow");
   await clock.run(() => Promise.all([long, patientEnough]));
   expect(await clock.run(() => backend.query("lib:count"))).toBe(2);
+});
+
+test("who was refused has not run, and is not billed", async () => {
+  await start({ classLimits: { mutations: 1 } });
+  const stats = new Stats(clock, backend.runner);
+  const long = backend.mutation("lib:take", { ms: 7000 });
+  await clock.run(() => backend.mutation("lib:slow").catch(() => {}));
+  await clock.run(long);
+  const { functions, total } = stats.snapshot();
+  expect(functions["lib:slow"]).toMatchObject({ calls: 1, refused: 1, errors: 1, billed: 0 });
+  expect(total).toMatchObject({ calls: 2, refused: 1, billed: 1 });
 });
 
 test("a transaction begins before it waits: whatever commits meanwhile is in its way", async () => {
@@ -174,6 +187,17 @@ test("a scheduled mutation that gets no permit is put off, and runs in the end, 
   ]);
   expect(await clock.run(() => backend.query("lib:count"))).toBe(2);
   expect(await clock.run(() => backend.query("lib:states"))).toEqual(["success"]);
+});
+
+test("a scheduled action that finds no permit waits for one without bound", async () => {
+  await start({ classLimits: { v8Actions: 1 } });
+  const long = backend.action("lib:sleep", { ms: 60_000 });
+  await clock.run(() => backend.mutation("lib:scheduleSleep", { ms: 1 }));
+  await clock.run(long);
+  await clock.advance(10);
+  expect(await clock.run(() => backend.query("lib:states"))).toEqual(["success"]);
+  const [wait] = waits.filter(({ kind }) => kind === "actionPermit");
+  expect(wait!.ms).toBeGreaterThan(50_000);
 });
 
 test("a mutation that begins when the last second has had too much is tried again as the window moves on", async () => {

@@ -20,7 +20,8 @@ const SOURCES = {
       export const add = mutation((ctx, { group }) => ctx.db.insert("rows", { group }));
       export const count = query(async (ctx, { group }) =>
         (await ctx.db.query("rows").withIndex("group", (q) => q.eq("group", group)).collect()).length);
-      export const now = query(() => Date.now());`,
+      export const now = query(() => Date.now());
+      export const me = query(async (ctx) => (await ctx.auth.getUserIdentity())?.subject ?? null);`,
   },
 };
 
@@ -88,6 +89,25 @@ test("a result that asked for the time is not served for long", async () => {
   expect(await backend.query("lib:now")).toBe(first);
   clock.advance(20_000);
   expect(await backend.query("lib:now")).toBeGreaterThan(first);
+});
+
+test("what was computed from who asked is served to nobody else, and anything else to everybody", async () => {
+  await start();
+  const as = (subject: string) => {
+    const user = {
+      tokenIdentifier: `https://issuer|${subject}`,
+      issuer: "https://issuer",
+      subject,
+    };
+    return { identity: { kind: "user", user, expiresAt: Infinity, token: "" } } as const;
+  };
+  expect(await backend.query("lib:me", {}, as("ada"))).toBe("ada");
+  expect(await backend.query("lib:me", {}, as("bob"))).toBe("bob");
+  expect(await backend.query("lib:me")).toBeNull();
+  expect(await backend.query("lib:me", {}, as("ada"))).toBe("ada");
+  expect(executions("lib:me")).toBe(3);
+  for (const user of ["ada", "bob"]) await backend.query("lib:count", { group: "a" }, as(user));
+  expect(executions("lib:count")).toBe(1);
 });
 
 test("a push forgets results of the old code", async () => {

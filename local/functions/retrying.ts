@@ -121,6 +121,21 @@ export function backoffMs(env: Environment, policy: RetryPolicy, failures: numbe
   return ceiling * env.random();
 }
 
+/** For what must be done however often it fails. */
+export async function untilDone<T>(
+  env: Environment,
+  policy: RetryPolicy,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await work();
+    } catch {
+      await env.sleep(backoffMs(env, policy, failures));
+    }
+  }
+}
+
 /** What the caller is told when there is no other attempt. */
 function refusalOf(error: unknown, source: string, conflicts: number): unknown {
   if (error instanceof ConflictError) {

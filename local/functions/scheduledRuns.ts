@@ -16,6 +16,7 @@ import {
   SCHEDULED_MUTATION,
   transact,
   TransactionLostError,
+  untilDone,
   type RetryPolicy,
 } from "./retrying.js";
 import {
@@ -131,7 +132,9 @@ async function runScheduledAction(
   if (!begun) return;
   const state = await endOfAction(runAction, id, row);
   const running: ScheduledRow = { ...row, state: { kind: "inProgress" } };
-  await persistently(services, () => complete(services, id, running, state, SOURCES.actionEnded));
+  await untilDone(services.env, AFTER_SYSTEM_ERROR, () =>
+    complete(services, id, running, state, SOURCES.actionEnded),
+  );
 }
 
 /** Whatever happened to it, it has begun and must not begin again. */
@@ -185,17 +188,6 @@ async function postpone(services: Services, id: ScheduledId, row: ScheduledRow):
   await postponed.catch((error: unknown) => {
     if (!(error instanceof TransactionLostError)) throw error;
   });
-}
-
-/** An action that ran must be recorded: tried until it is. */
-async function persistently({ env }: Services, write: () => Promise<void>): Promise<void> {
-  for (let failures = 0; ; failures++) {
-    try {
-      return await write();
-    } catch {
-      await env.sleep(backoffMs(env, AFTER_SYSTEM_ERROR, failures));
-    }
-  }
 }
 
 function isAs(expected: ScheduledRow, current: ScheduledRow | null): boolean {

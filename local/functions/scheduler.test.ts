@@ -249,6 +249,27 @@ test("no more run at once than the limit, and all run in the end", async () => {
   expect(running).toBe(0);
 });
 
+test("what is due earliest starts first, whichever component scheduled it", async () => {
+  const clock = createTestClock();
+  await start(
+    `export const childLater = mutation((ctx, args) => ctx.runMutation(components.child.lib.later, args));`,
+    { clock, runner: { classLimits: { scheduledJobs: 1 } } },
+    {
+      child: {
+        "lib.ts": `${PRELUDE}
+          export const note = internalMutation(() => null);
+          export const later = mutation((ctx, { delay }) => ctx.scheduler.runAfter(delay, internal.lib.note));`,
+      },
+    },
+  );
+  await backend.mutation("lib:addLater", { name: "second", delay: 2 * HOUR_MS });
+  await backend.mutation("lib:childLater", { delay: HOUR_MS });
+  clock.advance(3 * HOUR_MS);
+  await until("lib:names", {}, (names) => names.length === 1);
+  const started = completions.filter(({ scheduled }) => scheduled).map(({ address }) => address);
+  expect(started.map(({ namespace }) => namespace)).toEqual(["child", ""]);
+});
+
 test("a component schedules in its own namespace, and by a handle the app's functions", async () => {
   await start(
     `export const viaChild = mutation(async (ctx) => ctx.runMutation(components.child.lib.later, {

@@ -217,6 +217,32 @@ test("a conflict names both functions, the table and the document, and what it c
   });
 });
 
+test("those who meet again are one line, with how often and the last document", async () => {
+  await start({
+    "": {
+      "m.ts": `${QUEUE}
+        export const touch = mutation(async (ctx, { id }) => {
+          const { n = 0 } = await ctx.db.get(id);
+          await ctx.db.patch(id, { n: n + 1 });
+        });`,
+      "schema.ts": SCHEMA,
+    },
+  });
+  await backend.mutation("m:enqueue", { n: 2 });
+  const ids = (await backend.query("m:pending")) as string[];
+  for (const id of ids) {
+    const held = holdNextRead();
+    const loser = backend.mutation("m:touch", { id });
+    await held.reached;
+    await backend.mutation("m:touch", { id });
+    held.release();
+    await loser;
+  }
+  expect(stats.snapshot().conflicts).toEqual([
+    { loser: "m:touch", winner: "m:touch", table: "jobs", count: 2, lastId: ids[1] },
+  ]);
+});
+
 test("who loses to a scheduled mutation is told of the scheduler, and the counters know the function", async () => {
   await start({ "": { "m.ts": QUEUE, "schema.ts": SCHEMA } });
   await backend.mutation("m:enqueue", { n: 1 });

@@ -9,7 +9,7 @@
 import type { Namespace, Transaction } from "../../engine/types.js";
 import { requireTarget } from "../lookup.js";
 import { runMutation, type ScheduledRun } from "../mutations.js";
-import { backoffMs, ONCE, transact, type RetryPolicy } from "../retrying.js";
+import { ONCE, transact, untilDone, type RetryPolicy } from "../retrying.js";
 import { ACTION_LOST, type RunAction } from "../scheduledRuns.js";
 import type { Request, Services } from "../scope.js";
 import type { CronSpec } from "../types.js";
@@ -57,7 +57,7 @@ export async function runCron(
   next: NextRunRow,
 ): Promise<void> {
   const run: Run = { services, namespace, next, startedAt: services.env.now() };
-  await persistently(services, () => attempt(run, runAction));
+  await untilDone(services.env, CRON_BACKOFF, () => attempt(run, runAction));
 }
 
 async function attempt(run: Run, runAction: RunAction): Promise<void> {
@@ -109,7 +109,9 @@ async function runCronAction(run: Run, cron: CronRow, runAction: RunAction): Pro
   const outcome = await outcomeOf(services, runAction, namespace, specOf(cron));
   const running: Run = { ...run, next: { ...next, state: "inProgress" } };
   // It has run: that it must not run again holds also while this cannot be written.
-  await persistently(services, () => end(running, cron, outcome, SOURCES.actionEnded));
+  await untilDone(services.env, CRON_BACKOFF, () =>
+    end(running, cron, outcome, SOURCES.actionEnded),
+  );
 }
 
 async function outcomeOf(
@@ -167,16 +169,6 @@ async function complete(
     await logRun(tx, namespace, cron, { ts: first, outcome, executionTime: 0 });
   }
   await writeNextRun(tx, namespace, next, { state: "pending", previous: next.due, due });
-}
-
-async function persistently({ env }: Services, work: () => Promise<void>): Promise<void> {
-  for (let failures = 0; ; failures++) {
-    try {
-      return await work();
-    } catch {
-      await env.sleep(backoffMs(env, CRON_BACKOFF, failures));
-    }
-  }
 }
 
 /** Crons run as nobody, and not under a scheduled function: what they schedule is nobody's child. */

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import type { Database, PublishedCommit } from "../engine/types.js";
+import { createVirtualClock } from "../virtual/clock.js";
+import { createWriteRate } from "./writeRate.js";
+
+const LIMIT = 4 << 20;
+
+function setUp() {
+  const clock = createVirtualClock({ seed: 1 });
+  let publish: (bytes: number) => void = () => {};
+  const onPublish = (listener: (commit: PublishedCommit) => void) => {
+    publish = (bytes) => listener({ bytes } as PublishedCommit);
+    return () => {};
+  };
+  const rate = createWriteRate(clock, { onPublish } as Partial<Database> as Database, LIMIT);
+  return { clock, rate, publish: (bytes: number) => publish(bytes) };
+}
+
+test("what is written in a second may come to the limit, and a byte more refuses", () => {
+  const { rate, publish } = setUp();
+  publish(LIMIT / 2);
+  publish(LIMIT / 2);
+  expect(() => rate.check()).not.toThrow();
+  publish(1);
+  expect(() => rate.check()).toThrow(/limited to 4 MiB written per second/);
+});
+
+test("each commit leaves the window a second after it, and not with the others", async () => {
+  const { clock, rate, publish } = setUp();
+  publish(LIMIT);
+  await clock.advance(600);
+  publish(LIMIT);
+  await clock.advance(500);
+  expect(() => rate.check()).not.toThrow();
+  publish(1);
+  expect(() => rate.check()).toThrow();
+  await clock.advance(501);
+  expect(() => rate.check()).not.toThrow();
+});
