@@ -17,12 +17,12 @@ export class Session {
   private readonly client: ConvexHttpClient;
 
   constructor(
-    url: string,
+    backend: string | ConvexHttpClient,
     private readonly token: string,
     readonly name: string,
     private readonly queue: "sums" | "races" | "hot" = "sums",
   ) {
-    this.client = new ConvexHttpClient(url);
+    this.client = typeof backend === "string" ? new ConvexHttpClient(backend) : backend;
   }
 
   claim(max: number, n = ++this.n) {

@@ -36,7 +36,10 @@ export function sortRejections(): () => void {
     process.on("unhandledRejection", sort);
     process.on("uncaughtException", sortException);
   }
+  let sorting = true;
   return () => {
+    if (!sorting) return;
+    sorting = false;
     if (--watchers > 0) return;
     process.off("unhandledRejection", sort);
     process.off("uncaughtException", sortException);

@@ -44,6 +44,8 @@ export interface WorldOptions {
   /** `process.env` of functions. */
   variables?: Record<string, string>;
   runner?: RunnerOptions;
+  /** For controls: the engine commits whatever it is given. */
+  skipValidation?: boolean;
 }
 
 export interface CallOptions {
@@ -123,7 +125,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         adminKey: ADMIN_KEY,
         quiet: true,
         class: deploymentClass,
-        database: { store: mortalStore(store, place), publishLatencyMs: 0 },
+        database: {
+          store: mortalStore(store, place),
+          publishLatencyMs: 0,
+          skipValidation: options.skipValidation === true,
+        },
         ...(options.variables === undefined ? {} : { variables: options.variables }),
         ...(options.runner === undefined ? {} : { runner: options.runner }),
       }),
