@@ -10,6 +10,9 @@ export type Outcome =
   | { kind: "failed"; error: string }
   | { kind: "released" };
 
+/** The platform gave up on a call, or had no permit for it in five seconds, as on a busy machine: it may be repeated. */
+const REFUSED = /OptimisticConcurrencyControlFailure|TooManyConcurrentRequests/;
+
 export class Session {
   readonly id = randomUUID();
   /** The counter of the last call. */
@@ -43,10 +46,22 @@ export class Session {
   /** Claims until there is something: a job in another's shard may be taken only after it has waited. */
   async claimed(max: number) {
     const reply = await until(
-      () => this.claim(max),
+      () => this.#insistOnClaim(max),
       (answer) => answer.jobs.length > 0,
     );
     return reply.jobs;
+  }
+
+  /** As a worker does: the same call under the same counter for as long as the platform has no room for it. */
+  async #insistOnClaim(max: number): ReturnType<Session["claim"]> {
+    const n = ++this.n;
+    for (;;) {
+      try {
+        return await this.claim(max, n);
+      } catch (error) {
+        if (!REFUSED.test(String(error))) throw error;
+      }
+    }
   }
 
   complete(finished: { id: string; attempt: number; outcome: Outcome }[], n = ++this.n) {
@@ -72,7 +87,7 @@ export class Session {
       try {
         return await this.client.mutation(api.work.complete, { ...call, claim });
       } catch (error) {
-        if (!String(error).includes("OptimisticConcurrencyControlFailure")) throw error;
+        if (!REFUSED.test(String(error))) throw error;
       }
     }
   }

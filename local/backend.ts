@@ -17,7 +17,7 @@ import { bytesInMemory, type FileBytes } from "./files/bytes.js";
 import { bytesInFolder } from "./files/bytesInFolder.js";
 import { fileRoutes } from "./files/fileRoutes.js";
 import { createFiles } from "./files/files.js";
-import { PlatformError } from "./functions/errors.js";
+import { FunctionError, PlatformError } from "./functions/errors.js";
 import { ANYONE } from "./functions/identity.js";
 import { createFunctionRunner } from "./functions/runner.js";
 import type { FunctionRunner, RunnerOptions } from "./functions/types.js";
@@ -252,6 +252,8 @@ function filesOf({ data, files }: CoreOptions): FileBytes {
 }
 
 function onCrash(error: unknown): void {
+  // An app's own, in the middle of an answer that had begun: its log has it.
+  if (error instanceof FunctionError) return;
   console.error("The local backend failed:", error);
 }
 

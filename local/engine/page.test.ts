@@ -126,5 +126,7 @@ describe("a page", () => {
     const other = page(database, { query: byN("desc"), cursor: continueCursor });
     await expect(other).rejects.toThrow(/^InvalidCursor/);
     await expect(page(database, { cursor: "rubbish" })).rejects.toThrow(/^InvalidCursor/);
+    const number = 7 as unknown as string;
+    await expect(page(database, { cursor: number })).rejects.toThrow(/^InvalidCursor.* Got 7\./);
   });
 });

@@ -176,7 +176,8 @@ function writeCursor(position: Position, fingerprint: string): string {
 
 function readCursor(cursor: string | null, fingerprint: string): Position {
   if (cursor === null) return { at: "start" };
-  const [at, key = "", ofQuery] = cursor.split(".");
+  // An app passes on what its client sent.
+  const [at, key = "", ofQuery] = String(cursor).split(".");
   if (ofQuery !== fingerprint || (at !== "start" && at !== "row" && at !== "end")) {
     throw new Error(
       `InvalidCursor: Tried to run a query starting from a cursor, but it looks like this query has changed. ` +

@@ -45,7 +45,8 @@ export function actionSyscalls(
     "1.0/actions/action": (args: CallArgs) => call("Action", args),
     "1.0/actions/schedule": async (args: ScheduleArgs) => {
       const { value } = await transact(services, source, ACTION_WRITE, async (tx) => {
-        const scope = { request, deployment: services.deployment(), tx };
+        const scheduled = { functions: 0, argsBytes: 0 };
+        const scope = { request, deployment: services.deployment(), tx, scheduled };
         return { commit: true, value: await schedule(services, scope, namespace, args) };
       });
       return value;

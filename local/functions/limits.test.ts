@@ -17,6 +17,7 @@ const MODULE = `${PRELUDE}
   export const plan = mutation(async (ctx, { n, size = 0, at = 60_000 }) => {
     for (let i = 0; i < n; i++) await ctx.scheduler.runAfter(at, api.m.nothing, { text: "x".repeat(size) });
   });
+  export const planOne = action((ctx, { size }) => ctx.scheduler.runAfter(60_000, api.m.nothing, { text: "x".repeat(size) }));
   /** Goes over a limit on reading, catches it, and says what it was told and what it can still do. */
   export const goOn = mutation(async (ctx, { n }) => {
     const said = [];
@@ -146,6 +147,13 @@ describe("scheduling", () => {
       { ...args, size: 1_500_001 },
       /ScheduledFunctionsArgumentsTooLarge/,
     );
+  });
+
+  test("arguments have that size too when an action schedules", async () => {
+    await start({ scheduledFunctionArgsBytes: 1000 });
+    await backend.action("m:planOne", { size: 900 });
+    const over = backend.action("m:planOne", { size: 1000 });
+    await expect(over).rejects.toThrow(/ScheduledFunctionsArgumentsTooLarge/);
   });
 
   test("is possible as far as five years from now, both ways", async () => {

@@ -43,8 +43,8 @@ export interface SchedulingScope {
   request: Request;
   deployment: Deployment;
   tx: Transaction;
-  /** What this transaction has scheduled. An action's, which schedules one thing, counts nothing. */
-  scheduled?: TransactionScope["scheduled"];
+  /** What this transaction has scheduled. */
+  scheduled: TransactionScope["scheduled"];
 }
 
 /** Arguments are not checked against the target's validator: the platform does that when it runs. */
@@ -70,7 +70,7 @@ export async function schedule(
   const scheduledTime = Math.round(ts * 1e6) / 1e3;
   requireWithinHorizon(scheduledTime, now, tx.global.scheduleDistanceMs);
   const argsBytes = travelBytes([args], `Arguments for ${target.address.path}`, tx.global);
-  if (scheduled !== undefined) countScheduled({ tx, scheduled }, argsBytes);
+  countScheduled({ tx, scheduled }, argsBytes);
   const canceled = await isCanceled(tx, request);
   return insertScheduled(
     tx,

@@ -18,6 +18,7 @@ const ODD: [code: string, said: RegExp][] = [
   [`throw { get message() { throw new Error("getter"); } };`, /Uncaught/],
   [`throw { message: "m", get stack() { throw 1; } };`, /Uncaught/],
   [`throw new Proxy({}, { has() { throw new Error("trap"); } });`, /Uncaught/],
+  [`throw new Proxy({}, { getPrototypeOf() { throw new Error("trap"); } });`, /Uncaught/],
   [`throw { [Symbol.for("nodejs.util.inspect.custom")]() { throw new Error("again"); } };`, /./],
   [`throw Object.assign(new ConvexError("x"), { data: "not json" });`, /Uncaught/],
   [`throw Object.assign(new ConvexError("x"), { data: undefined });`, /Uncaught/],

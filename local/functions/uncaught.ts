@@ -37,11 +37,20 @@ export function toFunctionError(
   thrown: unknown,
   modules: ReadonlyMap<string, ModuleSource>,
 ): FunctionError | PlatformError {
-  if (thrown instanceof FunctionError || thrown instanceof PlatformError) return thrown;
+  if (isOurs(thrown)) return thrown;
   return errorOf(
     describeThrown(thrown, (path) => modules.has(path)),
     modules,
   );
+}
+
+/** A proxy of the app's may throw when it is asked for its prototype. */
+function isOurs(thrown: unknown): thrown is FunctionError | PlatformError {
+  try {
+    return thrown instanceof FunctionError || thrown instanceof PlatformError;
+  } catch {
+    return false;
+  }
 }
 
 /** From what the other side has described. Positions become those of the app's own sources where there are maps. */
@@ -57,11 +66,11 @@ export function errorOf(
 }
 
 export function describeThrown(thrown: unknown, isOfApp: (module: string) => boolean): Thrown {
-  if (thrown instanceof FunctionError) {
-    const { message, data } = thrown;
-    return { ours: true, message, frames: [], ...(data === undefined ? {} : { data }) };
-  }
   try {
+    if (thrown instanceof FunctionError) {
+      const { message, data } = thrown;
+      return { ours: true, message, frames: [], ...(data === undefined ? {} : { data }) };
+    }
     const data = convexErrorData(thrown);
     const described = describe(thrown, isOfApp);
     return { ours: false, ...described, ...(data === undefined ? {} : { data }) };

@@ -2,7 +2,7 @@
  * Answers an HTTP request by the routers that apps and components define in `http.ts`: finds the router, runs the
  * handler as an action, and turns a failure into the platform's response.
  */
-import type { FunctionError } from "../functions/errors.js";
+import { FunctionError } from "../functions/errors.js";
 import { ActionHost } from "../functions/actionHost.js";
 import { runInTime } from "../functions/actions.js";
 import { actionSyscalls, type Calls } from "../functions/actionSyscalls.js";
@@ -73,7 +73,7 @@ class HttpAction {
       const result = await resultOf(() => this.#invoke(), this.#logs);
       complete({ logs: this.#logs, error: result.ok ? undefined : result.message });
       if (result.ok) exchange.end();
-      else exchange.breakOff(new Error(result.message));
+      else exchange.breakOff(new FunctionError(result.message));
       return result.ok ? notFound("No matching routes found") : serverError(result, requestId);
     } catch (error) {
       complete({ logs: this.#logs, error: (error as FunctionError).message, thrown: error });

@@ -1,5 +1,5 @@
 import { Agent, request as httpRequest } from "node:http";
-import type { AddressInfo } from "node:net";
+import { connect, type AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PlatformError } from "../functions/errors.js";
@@ -101,6 +101,20 @@ describe("the HTTP edge", () => {
     const response = await fetch(`${url}/busy`);
     expect(response.status).toBe(503);
     expect(await response.json()).toEqual({ code: "TooBusy", message: "Come again." });
+  });
+
+  test("is not to blame for a caller who leaves in the middle of a body", async () => {
+    const { port } = server.address() as AddressInfo;
+    const closed = new Promise((resolve) =>
+      server.once("connection", (socket) => socket.once("close", resolve)),
+    );
+    const socket = connect(port, "127.0.0.1");
+    socket.write("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{");
+    await new Promise((resolve) => server.once("request", resolve));
+    socket.destroy();
+    await closed;
+    expect(await (await post("/echo", "{}")).json()).toEqual({ body: {} });
+    expect(crashes).toEqual([]);
   });
 
   test("reports a fault of its own, and goes on", async () => {

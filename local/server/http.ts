@@ -40,7 +40,9 @@ export function createFetch(routes: Routes, onCrash: (error: unknown) => void): 
     try {
       return await answer(routes, request);
     } catch (error) {
-      const { status, code, message } = toPlatformError(error, onCrash);
+      // Who asked and left before all was sent: no fault of ours, and nobody reads the answer.
+      const told = request.signal.aborted ? () => {} : onCrash;
+      const { status, code, message } = toPlatformError(error, told);
       return respond(request, status, { code, message });
     }
   };

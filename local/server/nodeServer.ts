@@ -22,6 +22,8 @@ async function serve(
 ): Promise<void> {
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort());
+  // Before whoever reads the body hears of it.
+  incoming.on("error", () => gone.abort());
   // What a refusal left unread would stand before the next request of a connection that is kept.
   outgoing.on("finish", () => incoming.removeAllListeners("data").resume());
   const request = toRequest(incoming, gone.signal);
