@@ -34,6 +34,16 @@ describe("a virtual clock", () => {
     expect(seen.at(-1)).toBe(86_400_000);
   });
 
+  test("gives random numbers and bytes by its seed: the same again, and others for another", () => {
+    const drawn = (seed: number | string) => {
+      const clock = clockOf(seed);
+      return [clock.random(), ...clock.randomBytes(8)];
+    };
+    expect(drawn(1)).toEqual(drawn(1));
+    expect(drawn(1)).not.toEqual(drawn(2));
+    expect(drawn("1")).toEqual(drawn(1));
+  });
+
   test("lets everything run that can before it draws again", async () => {
     const clock = clockOf();
     const log: string[] = [];

@@ -21,7 +21,10 @@ export function heapLimit(kind: ThreadKind): number {
   return kind === "node" ? NODE_HEAP_BYTES : ISOLATE_HEAP_BYTES;
 }
 
-/** What a thread takes for itself: Node, sandboxes at rest, modules. Measured: 6 to 20 MiB with the test app's component. */
+/**
+ * What a thread takes for itself: Node, sandboxes at rest, modules. Measured: 6 to 9 MiB after bursts of a small app's
+ * mutations, 4 to 6 MiB once collected. An assumption: an app with large modules, in several sandboxes, takes up to so much.
+ */
 export const OWN_HEAP_BYTES = 24 * MIB;
 /**
  * V8's own bound. It must never be reached: what V8 cannot give a single large array, it takes the whole process down

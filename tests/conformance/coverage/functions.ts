@@ -2,7 +2,6 @@
 import type { Point } from "../coverage.js";
 
 /** See `local/README.md`, "What is left out". */
-const STORAGE = "How the platform stores and batches";
 
 export const functions: readonly Point[] = [
   // 4 Scheduler
@@ -141,7 +140,7 @@ export const functions: readonly Point[] = [
   },
   { point: "6.1 reconnecting", cases: ["6.1.idempotent"], tests: ["local/survival.test.ts"] },
   { point: "6.1 parts of a large transition", cases: ["6.1.large"] },
-  { point: "6.1 wake-ups that are spread out", leftOut: STORAGE },
+  { point: "6.1 wake-ups that are spread out", tests: ["local/server/sync/commitFeed.test.ts"] },
   { point: "6.2 errors as clients see them", cases: ["6.2.error-*", "6.2.client-error"] },
   { point: "6.2 log lines", cases: ["6.2.log-lines", "6.2.logs-of-failure"] },
   { point: "6.3 values on the wire", cases: ["6.3.*"] },
