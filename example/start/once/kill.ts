@@ -11,7 +11,7 @@ export interface Held {
 }
 
 /** How long a call that the worker had already sent may still be under way. */
-const SETTLE_MS = 300;
+const SETTLE_MS = 500;
 const TRIES = 20;
 
 /**

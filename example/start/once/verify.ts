@@ -20,12 +20,23 @@ export async function shortcomingsOf(
   for (const run of tiles) {
     found.push(...(await shortcomingsOfTile(client, picture.scene, run)));
   }
+  let anew = 0;
   for (const { id, attempt } of held) {
     const run = tiles.find(({ tile }) => tile.job === id);
     if (run === undefined) found.push(`A job that ${victim} held is of no tile of this picture.`);
-    else found.push(...shortcomingsOfHeld(run, attempt, victim));
+    else if (wasReported(run, attempt, victim)) continue;
+    else {
+      anew += 1;
+      found.push(...shortcomingsOfHeld(run, attempt, victim));
+    }
   }
+  if (anew === 0) found.push(`Nothing that ${victim} held when it was killed was drawn anew.`);
   return found;
+}
+
+/** On a busy machine a report may have been on its way for longer than anybody waits: then the tile was never lost. */
+function wasReported(run: TileRun, attempt: number, victim: string): boolean {
+  return run.attempt === attempt && run.worker === victim;
 }
 
 async function shortcomingsOfTile(
