@@ -3,7 +3,9 @@ import type { Case } from "../case.js";
 import { actions } from "./actions.js";
 import { commitTimestamps } from "./commitTimestamps.js";
 import { components } from "./components.js";
+import { files } from "./files.js";
 import { http } from "./http.js";
+import { httpActions } from "./httpActions.js";
 import { limits } from "./limits.js";
 import { nesting } from "./nesting.js";
 import { readSets } from "./readSets.js";
@@ -12,6 +14,7 @@ import { runtime } from "./runtime.js";
 import { scheduler } from "./scheduler.js";
 import { sync } from "./sync.js";
 import { syncRequests } from "./syncRequests.js";
+import { users } from "./users.js";
 import { transactions } from "./transactions.js";
 import { values } from "./values.js";
 
@@ -28,6 +31,9 @@ export const CASES: readonly Case[] = [
   ...values,
   ...actions,
   ...http,
+  ...httpActions,
+  ...files,
+  ...users,
   ...sync,
   ...syncRequests,
 ];

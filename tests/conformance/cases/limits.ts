@@ -11,13 +11,13 @@ const COUNTS_ONLY = "it counts, and enforces only when asked to";
 const make = (target: Target, what: string, size: number) =>
   target.mutation(api.values.make, { group: newGroup(), what, size });
 
-function size(id: string, says: string, what: string, largest: number): Case {
+function size(id: string, says: string, what: string, largest: number, words: RegExp): Case {
   return {
     id,
     says,
     run: async (target) => {
       await make(target, what, largest);
-      await refusal(make(target, what, largest + 1));
+      expect(await refusal(make(target, what, largest + 1))).toMatch(words);
     },
     convexTest: { differs: "it has no such limit" },
   };
@@ -61,18 +61,24 @@ export const limits: Case[] = [
     says: "a document holds 1 MiB, and not more",
     run: async (target) => {
       await make(target, "string", (1 << 20) - 400);
-      await refusal(make(target, "string", (1 << 20) + 1));
+      expect(await refusal(make(target, "string", (1 << 20) + 1))).toMatch(/is too large/);
     },
     convexTest: { differs: "it has no such limit" },
   },
-  size("3.array-length", "an array has at most 8,192 elements", "array", 8192),
-  size("3.fields", "an object has at most 1,024 fields", "object", 1024),
+  size(
+    "3.array-length",
+    "an array has at most 8,192 elements",
+    "array",
+    8192,
+    /Array length is too long.*8192/s,
+  ),
+  size("3.fields", "an object has at most 1,024 fields", "object", 1024, /too many fields.*1024/s),
   {
     id: "3.nesting",
     says: "a document nests 16 levels deep, and no deeper",
     run: async (target) => {
       await make(target, "nested", 14);
-      await refusal(make(target, "nested", 17));
+      expect(await refusal(make(target, "nested", 17))).toMatch(/too nested|nest/i);
     },
     convexTest: { differs: "it has no such limit" },
   },
@@ -94,7 +100,11 @@ export const limits: Case[] = [
     says: "with 16 MiB of arguments at most",
     run: async (target) => {
       const group = newGroup();
-      await refusal(target.mutation(api.jobs.many, { group, count: 18, chars: 1 << 20 }));
+      const message = await refusal(
+        target.mutation(api.jobs.many, { group, count: 18, chars: 1 << 20 }),
+      );
+      expect(message).toMatch(/arguments/i);
+      expect(await target.query(api.jobs.notes, { group })).toEqual([]);
     },
     convexTest: { differs: "it has no such limit" },
   },
@@ -125,7 +135,7 @@ export const limits: Case[] = [
     run: async (target) => {
       const long = (size: number) => target.query(api.values.long, { group: "", size });
       expect(await long(1 << 20)).toHaveLength(1 << 20);
-      await refusal(long((16 << 20) + 1));
+      expect(await refusal(long((16 << 20) + 1))).toMatch(/too large.*16/s);
     },
     convexTest: { differs: "it has no such limit" },
   },
@@ -179,6 +189,26 @@ export const limits: Case[] = [
       await until(begun, (rows) => rows.filter(({ n }) => n < 0).length === 9);
     },
     localOnly: "a real deployment may be of a class that runs more",
+  },
+  {
+    id: "3.burst",
+    says: "more mutations at once than may run are served, one after the other",
+    run: async (target) => {
+      const group = newGroup();
+      const ns = Array.from({ length: 40 }, (_, n) => n);
+      await Promise.all(ns.map((n) => target.mutation(api.rows.seed, { group, ns: [n] })));
+      const steps = [{ op: "read" }];
+      expect(await target.query(api.rows.look, { group, ids: [], steps })).toEqual([ns]);
+    },
+  },
+  {
+    id: "3.burst-of-nested-actions",
+    says: "actions that call actions find permits for both while there are enough",
+    run: async (target) => {
+      const calls = Array.from({ length: 10 }, (_, n) => `${n}`);
+      const call = (group: string) => target.action(api.calls.actionCallsAction, { group });
+      expect(await Promise.all(calls.map(call))).toEqual(calls.map((n) => `inner ${n}`));
+    },
   },
   {
     id: "3.write-rate",

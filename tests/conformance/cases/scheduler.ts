@@ -361,6 +361,18 @@ export const scheduler: Case[] = [
     },
   },
   {
+    id: "4.3.cron",
+    says: "a cron of the app runs, as nobody, and may run what is internal",
+    convexTest: "it runs no crons",
+    run: async (target) => {
+      const beats = await until(
+        () => notes(target, "beats"),
+        (rows) => rows.length > 0,
+      );
+      expect(beats[0]).toMatchObject({ n: 1, note: { identity: null } });
+    },
+  },
+  {
     id: "4.7.request-metadata",
     says: "a function that runs under a scheduled one knows its id, one that a client calls has none",
     run: async (target) => {

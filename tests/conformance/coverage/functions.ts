@@ -31,6 +31,7 @@ export const functions: readonly Point[] = [
   },
   {
     point: "4.3 crons have an executor of their own",
+    cases: ["4.3.cron"],
     tests: ["local/functions/crons/crons.test.ts"],
   },
   { point: "4.3 nobody is signed in, internal functions may run", cases: ["4.3.internal"] },
@@ -39,7 +40,7 @@ export const functions: readonly Point[] = [
   { point: "4.4 errors are not retried", cases: ["4.4.error-not-retried"] },
   {
     point: "4.4 a slot is held while it backs off; failures of the platform",
-    tests: ["local/functions/scheduler.test.ts"],
+    tests: ["local/functions/scheduler.test.ts", "local/functions/concurrency.test.ts"],
   },
   {
     point: "4.5 at most once, in progress for all",
@@ -73,7 +74,7 @@ export const functions: readonly Point[] = [
   },
   { point: "5.1 values cross, ids are strings", cases: ["5.1.ids-are-strings"] },
   { point: "5.1 no paginate", cases: ["5.1.no-paginate"] },
-  { point: "5.1 who is signed in", cases: ["7.metadata"], tests: ["local/auth/tokens.test.ts"] },
+  { point: "5.1 who is signed in", cases: ["7.metadata", "5.1.user-from-action", "7.user-nested"] },
   {
     point: "5.1 environment",
     cases: ["5.1.env", "5.1.env-urls"],
@@ -191,7 +192,9 @@ export const functions: readonly Point[] = [
     point: "7 calls of actions",
     cases: ["7.action-*", "7.missing-reference", "4.2.action-cancels"],
   },
-  { point: "7 files", tests: ["local/files/files.test.ts"] },
+  { point: "7 files", cases: ["7.file-*"], tests: ["local/files/files.test.ts"] },
+  { point: "7 HTTP actions", cases: ["7.http-*"], tests: ["local/http/httpAction.test.ts"] },
+  { point: "7 users", cases: ["7.user-*"], tests: ["local/auth/tokens.test.ts"] },
   {
     point: "7 audit log, signed tokens, services",
     leftOut: "`ctx.auth.signJwt`, the audit log, Convex-managed services",
@@ -254,7 +257,8 @@ export const functions: readonly Point[] = [
   // 13 Found later
   {
     point: "13 a nested action takes a permit of its own",
-    tests: ["local/functions/scheduler.test.ts"],
+    cases: ["3.burst-of-nested-actions"],
+    tests: ["local/functions/concurrency.test.ts"],
   },
   { point: "13 children of what is canceled", cases: ["13.children-of-canceled"] },
   {

@@ -121,7 +121,11 @@ export const transactions: readonly Point[] = [
     tests: ["local/functions/transactions.test.ts"],
   },
   { point: "1.5 each attempt anew", cases: ["1.5.attempt-anew", "8.dice-anew"] },
-  { point: "1.5 too many writes a second are retried", cases: ["3.documents-written"] },
+  {
+    point: "1.5 too many writes a second are retried",
+    cases: ["3.write-rate"],
+    tests: ["local/functions/concurrency.test.ts"],
+  },
   {
     point: "1.5 exhaustion, as each caller is told",
     cases: ["1.5.http-503", "1.5.socket-closed", "1.5.action-catches", "1.5.client-error"],
@@ -156,7 +160,7 @@ export const transactions: readonly Point[] = [
   {
     point: "1.7 transactionLimits",
     cases: ["1.7.limits-*"],
-    tests: ["local/functions/budget.test.ts"],
+    tests: ["local/functions/budget.test.ts", "local/functions/limits.test.ts"],
   },
   { point: "1.7 depth", cases: ["1.7.depth"] },
   { point: "1.7 started together, run one after the other", cases: ["1.7.serial"] },
@@ -204,9 +208,16 @@ export const transactions: readonly Point[] = [
   { point: "3 indexes of a table, fields of an index", tests: ["local/engine/schema.test.ts"] },
   { point: "3 tables", tests: ["local/engine/schema.test.ts"] },
   { point: "3 user time", cases: ["3.user-time"] },
-  { point: "3 action time", tests: ["local/functions/threads/overrun.test.ts"] },
+  {
+    point: "3 action time",
+    tests: ["local/functions/actionLimits.test.ts", "local/functions/threads/overrun.test.ts"],
+  },
   { point: "3 heap", tests: ["local/functions/threads/overrun.test.ts"] },
-  { point: "3 operations at once in an action", cases: ["3.action-operations"] },
+  {
+    point: "3 operations at once in an action",
+    cases: ["3.action-operations"],
+    tests: ["local/functions/actionLimits.test.ts"],
+  },
   { point: "3 batches of reads", leftOut: STORAGE },
   { point: "3 log lines", cases: ["3.log-lines"] },
   { point: "3 environment variables", tests: ["local/push/environment.test.ts"] },
@@ -218,12 +229,15 @@ export const transactions: readonly Point[] = [
   { point: "3 operators of a query", cases: ["3.operators"] },
   {
     point: "3 how many run at once, by class",
-    cases: ["3.scheduled-parallelism"],
-    tests: ["local/functions/scheduler.test.ts"],
+    cases: ["3.scheduled-parallelism", "3.burst"],
+    tests: ["local/functions/concurrency.test.ts", "local/functions/permits.test.ts"],
   },
   {
     point: "3 a transaction begins before it has its permit; permits are waited for",
-    tests: ["local/functions/scheduler.test.ts"],
+    tests: ["local/functions/concurrency.test.ts"],
   },
-  { point: "3 nested calls take no permit, an action's do", cases: ["1.5.lost-updates"] },
+  {
+    point: "3 nested calls take no permit, an action's do",
+    tests: ["local/functions/concurrency.test.ts"],
+  },
 ];

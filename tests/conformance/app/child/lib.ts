@@ -82,6 +82,12 @@ export const random = query({
   handler: async () => Math.random(),
 });
 
+export const who = query({
+  args: {},
+  returns: v.union(v.string(), v.null()),
+  handler: async (ctx) => (await ctx.auth.getUserIdentity())?.subject ?? null,
+});
+
 export const path = query({
   args: {},
   returns: v.any(),

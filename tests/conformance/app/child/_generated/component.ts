@@ -114,5 +114,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         null,
         Name
       >;
+      who: FunctionReference<"query", "internal", {}, string | null, Name>;
     };
   };

@@ -9,11 +9,15 @@
  */
 
 import type * as calls from "../calls.js";
+import type * as crons from "../crons.js";
+import type * as files from "../files.js";
+import type * as http from "../http.js";
 import type * as jobs from "../jobs.js";
 import type * as limits from "../limits.js";
 import type * as rows from "../rows.js";
 import type * as runtime from "../runtime.js";
 import type * as stamps from "../stamps.js";
+import type * as users from "../users.js";
 import type * as values from "../values.js";
 
 import type {
@@ -24,11 +28,15 @@ import type {
 
 declare const fullApi: ApiFromModules<{
   calls: typeof calls;
+  crons: typeof crons;
+  files: typeof files;
+  http: typeof http;
   jobs: typeof jobs;
   limits: typeof limits;
   rows: typeof rows;
   runtime: typeof runtime;
   stamps: typeof stamps;
+  users: typeof users;
   values: typeof values;
 }>;
 
