@@ -2,6 +2,7 @@
  * A data file from its opening to its end: held, then read over a connection that cannot write, then written. Runs in the
  * store's thread, where it may block.
  */
+import { statSync } from "node:fs";
 import type Libsql from "libsql";
 import { requireDataFile } from "./dataFolder.js";
 import { damaged, StoreError } from "./errors.js";
@@ -25,6 +26,8 @@ export class DataFile {
   #reader: DataReader | null = null;
   #rows: Iterator<EncodedRows, void, void> | null = null;
   #writer: DataWriter | null = null;
+  /** Which file it is, whatever is called by its name later. */
+  #inode = 0;
 
   constructor(
     private readonly options: DataFileOptions,
@@ -54,11 +57,13 @@ export class DataFile {
     this.#explained(() => {
       this.#reader?.close();
       this.#reader = null;
+      this.#inode = statSync(this.#path).ino;
       this.#writer = new DataWriter(this.#path, this.Database, this.options.maxBytes);
     });
   }
 
   append(commits: readonly EncodedCommit[]): void {
+    this.#requireInPlace();
     this.#writer!.append(commits);
   }
 
@@ -69,6 +74,15 @@ export class DataFile {
     this.#writer = null;
     this.#hold?.release();
     this.#hold = null;
+  }
+
+  /** SQLite goes on writing into a file that was removed, and nobody would ever read that. */
+  #requireInPlace(): void {
+    if (statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode) return;
+    throw new StoreError(
+      "DataFolderUnusable",
+      `${this.#path} was removed or replaced while it was in use. Put it back where it was, or stop this backend`,
+    );
   }
 
   /** What SQLite says while the file is opened, in terms of the file. */

@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Value } from "convex/values";
 import { jsonToConvex } from "convex/values";
@@ -186,4 +187,24 @@ test("a file that may not grow refuses the commit, which is neither seen nor kep
   await Promise.all([tooLarge, behind]);
   const again = await folder.open();
   expect(await all(again.database, "by_id")).toMatchObject([{ n: 1 }]);
+});
+
+test("a commit waits when the data file was moved away, says so, and is kept once it is back", async () => {
+  const first = await folder.open();
+  await first.database.applySchema("", TABLES, { enforce: false });
+  const away = `${folder.directory}-away`;
+  const complained = new Promise<string>((resolve) =>
+    vi.spyOn(console, "error").mockImplementation(resolve),
+  );
+  renameSync(folder.directory, away);
+  const insertion = insert(first.database, { n: 1 });
+  expect(await complained).toMatch(
+    /not acknowledged: .* was removed or replaced while it was in use/,
+  );
+  expect(await all(first.database)).toEqual([]);
+  renameSync(away, folder.directory);
+  await insertion;
+  await first.close();
+  const second = await folder.open();
+  expect(await all(second.database)).toMatchObject([{ n: 1 }]);
 });
