@@ -100,6 +100,20 @@ describe("npm run backend", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
+  test("with --stats prints its counters on SIGUSR2 and goes on, and again when it stops", async () => {
+    const program = run("--port", "0", "--class", "d1024", "--stats");
+    const [, url] = await program.printed(/CONVEX_SELF_HOSTED_URL='(\S+)'\n/);
+    await program.printed(/ADMIN_KEY='\S+'\n/);
+    expect(program.output.text).toContain("Data: in memory");
+    expect(program.output.text).not.toContain("billed");
+    program.child.kill("SIGUSR2");
+    await program.printed(/0 function calls that the platform would bill:[^]*\ntotal +0 .*\n/);
+    expect((await fetch(`${url}/version`)).ok).toBe(true);
+    program.child.kill("SIGINT");
+    expect(await program.exited).toBe(0);
+    expect(program.output.text.match(/\ntotal +0 /g)).toHaveLength(2);
+  });
+
   test("tells its options and their defaults, and starts nothing", async () => {
     const help = run("--help");
     expect(await help.exited).toBe(0);

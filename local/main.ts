@@ -33,9 +33,10 @@ async function main(): Promise<void> {
     fail(whyNotStarted(error as NodeJS.ErrnoException, args));
     return;
   }
-  announce(backend, args);
+  // Before anybody can know that it runs, and signal it.
   if (args.stats) process.on("SIGUSR2", () => printStats(backend));
   stopOnSignal(backend, args);
+  announce(backend, args);
 }
 
 function whyNotStarted(
