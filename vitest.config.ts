@@ -4,9 +4,9 @@ import { defineConfig } from "vitest/config";
 const VM_MODULES = ["--experimental-vm-modules", "--no-warnings"];
 
 /**
- * One configuration, a project for each environment: the component's functions, Node, React. What starts processes runs
- * after them and one file at a time (`e2e`, and `deep` for the long counts and the browser): its time limits are those
- * of leases, and two cores are few.
+ * One configuration, a project for each environment: the component's functions, Node, React. After them comes what needs a
+ * whole backend (`system`), and last, one file at a time, what starts processes (`e2e`, and `deep` for the long counts
+ * and the browser): its time limits are those of leases, and two cores are few.
  */
 export default defineConfig({
   test: {
@@ -42,9 +42,10 @@ export default defineConfig({
       },
       {
         test: {
-          name: "conformance",
+          name: "system",
           environment: "node",
-          include: ["tests/conformance/**/*.test.ts"],
+          include: ["tests/{conformance,packages,races,virtual}/**/*.test.ts"],
+          globalSetup: ["harness/build.ts"],
           execArgv: VM_MODULES,
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,
@@ -58,7 +59,7 @@ export default defineConfig({
           include:
             name === "deep"
               ? ["tests/deep/**/*.test.ts"]
-              : ["tests/*.test.ts", "tests/{e2e,races,packages,virtual}/**/*.test.ts"],
+              : ["tests/*.test.ts", "tests/e2e/**/*.test.ts"],
           globalSetup: ["harness/build.ts"],
           execArgv: VM_MODULES,
           fileParallelism: false,
