@@ -195,6 +195,13 @@ export const runtime: Case[] = [
     convexTest: { differs: "modules may be imported at any time" },
   },
   {
+    id: "8.action-imports",
+    says: "and can while an action runs",
+    run: async (target) => {
+      expect(await target.action(api.runtime.actionImports, {})).toBe("object");
+    },
+  },
+  {
     id: "8.environment",
     says: "a variable that is not set is not there, and the deployment's URL is",
     run: async (target) => {

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { api } from "../app/convex/_generated/api.js";
 import type { Step } from "../app/convex/rows.js";
 import { newGroup, NO_WIRE, type Case } from "../case.js";
-import { decodeTs, updated, withSocket } from "../rawSocket.js";
+import { decodeTs, updated, withSocket, type RawSocket } from "../rawSocket.js";
 import type { Target } from "../target.js";
 import { all, answers, isTransition, look, over, tells } from "./socketCase.js";
 
@@ -13,6 +13,32 @@ async function keepBusy(target: Target, group: string, ids: string[], done: () =
   for (let n = 2; !done(); n++) {
     const steps: Step[] = [{ op: "patch", at: 0, value: { n } }];
     await target.mutation(api.rows.only, { group, ids, steps });
+  }
+}
+
+/**
+ * A mutation that reads a row and thinks, while the row is written again and again; then it does `steps`. Gives how its
+ * socket was closed. Where writing is slow it gets through, and must think for longer.
+ */
+async function starve(socket: RawSocket, target: Target, group: string, steps: Step[]) {
+  const ids = await target.mutation(api.rows.seed, { group, ns: [1] });
+  let ended = false;
+  const busy = keepBusy(target, group, ids, () => ended);
+  try {
+    for (const [requestId, ms] of [100, 200, 400, 800].entries()) {
+      const thinks: Step[] = [{ op: "get", at: 0 }, { op: "hold", ms }, ...steps];
+      socket.mutation(requestId, "rows:only", { group, ids, steps: thinks as never });
+      const answered = socket.until(answers(requestId)).then(
+        () => null,
+        () => null,
+      );
+      const end = await Promise.race([socket.closed, answered]);
+      if (end !== null) return end;
+    }
+    throw new Error("It got through every time: nobody wrote while it thought.");
+  } finally {
+    ended = true;
+    await busy;
   }
 }
 
@@ -131,20 +157,7 @@ export const syncRequests: Case[] = [
     "1.5.socket-closed",
     "a mutation that keeps losing closes its socket, to be tried again",
     async (socket, target, group) => {
-      const ids = await target.mutation(api.rows.seed, { group, ns: [1] });
-      let ended = false;
-      const busy = keepBusy(target, group, ids, () => ended);
-      socket.mutation(1, "rows:only", {
-        group,
-        ids,
-        steps: [
-          { op: "get", at: 0 },
-          { op: "hold", ms: 100 },
-          { op: "insert", n: -1 },
-        ] as never,
-      });
-      const { code, reason } = await socket.closed.finally(() => (ended = true));
-      await busy;
+      const { code, reason } = await starve(socket, target, group, [{ op: "insert", n: -1 }]);
       expect({ code, reason }).toEqual({
         code: 1013,
         reason: expect.stringContaining("OptimisticConcurrencyControlFailure") as unknown,
@@ -155,16 +168,7 @@ export const syncRequests: Case[] = [
     "1.3.socket-validated",
     "over a socket a mutation that wrote nothing is validated: the request itself is recorded",
     async (socket, target, group) => {
-      const ids = await target.mutation(api.rows.seed, { group, ns: [1] });
-      let ended = false;
-      const busy = keepBusy(target, group, ids, () => ended);
-      const steps: Step[] = [
-        { op: "get", at: 0 },
-        { op: "hold", ms: 100 },
-      ];
-      socket.mutation(1, "rows:only", { group, ids, steps: steps as never });
-      const end = await socket.closed.finally(() => (ended = true));
-      await busy;
+      const end = await starve(socket, target, group, []);
       expect(end.code).toBe(1013);
     },
   ),

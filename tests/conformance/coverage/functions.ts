@@ -235,7 +235,7 @@ export const functions: readonly Point[] = [
     cases: ["8.cache*"],
     tests: ["local/functions/queryCache.test.ts"],
   },
-  { point: "8 actions", cases: ["8.actions-have-time", "3.action-operations"] },
+  { point: "8 actions", cases: ["8.actions-have-time", "8.action-imports", "3.action-operations"] },
 
   // 9 Ids, values, order
   { point: "9 the form of an id", cases: ["9.id-format"], tests: ["local/engine/ids.test.ts"] },

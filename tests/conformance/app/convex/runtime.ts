@@ -179,6 +179,13 @@ export const actionClock = action({
   },
 });
 
+/** What queries and mutations may not (`forbidden`). */
+export const actionImports = action({
+  args: {},
+  returns: v.string(),
+  handler: async () => typeof (await import("convex/values")).v,
+});
+
 export const asynchronous = query({
   args: {},
   returns: v.any(),
