@@ -141,3 +141,21 @@ test("a mutation that finds too much written five times: 429, or 1013", async ()
   const closed = await meanwhile(flood, () => closedBy("lib:add"));
   expect(closed).toEqual({ code: 1013, reason: expect.stringContaining("TooManyWrites") });
 });
+
+test.each([
+  ["Mutation", "TooManyConcurrentMutations", 1_002],
+  ["Action", "TooManyInflightActionsForSingleClient", 1_002],
+])("%ss of one socket beyond what may be on its way: 1013 and %s", async (type, reason, count) => {
+  await start({});
+  const socket = core.connect();
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.onClose = (code, why) => resolve({ code, reason: why });
+  });
+  socket.send(
+    JSON.stringify({ type: "Connect", sessionId: "s", connectionCount: 0, lastCloseReason: null }),
+  );
+  for (let requestId = 0; requestId < count; requestId++) {
+    socket.send(JSON.stringify({ type, requestId, udfPath: "lib:create", args: [{}] }));
+  }
+  expect(await clock.run(closed)).toEqual({ code: 1013, reason });
+});
