@@ -47,7 +47,7 @@ async function bareClock(seconds: number): Promise<Measured> {
 async function fleet(): Promise<World> {
   linkPackage(APP);
   const app = await bundleApp(APP, { inputs: [path.join(root, "dist")] });
-  const world = await createWorld({ seed: 1 });
+  const world = await createWorld({ seed: 1, runner: { carried: [".callbackHandle"] } });
   await world.push(app);
   const { token } = await world.call("tokens:create", { name: "fleet", queues: null });
   for (let i = 0; i < WORKERS; i++) {

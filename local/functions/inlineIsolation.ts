@@ -8,15 +8,28 @@ import { callIn } from "./calling.js";
 import type { Invocation, Isolation } from "./invoke.js";
 import { calledOf } from "./lookup.js";
 import { createSandboxPool, type SandboxPool } from "./sandboxPool.js";
+import { stateError } from "./stateWatch.js";
+import type { Contexts } from "./types.js";
 import { toFunctionError } from "./uncaught.js";
 
-export function inlineIsolation(env: Environment, contexts?: "reused" | "fresh"): Isolation {
-  const sandboxes = createSandboxPool(env, contexts);
+export function inlineIsolation(env: Environment, options: InlineOptions = {}): Isolation {
+  const { contexts, carried = [] } = options;
+  const sandboxes = createSandboxPool(env, contexts, carried, (change) => {
+    // Not the call's error, which somebody may catch: it is told to whoever drives the clock.
+    env.timer(0, () => {
+      throw stateError(change);
+    });
+  });
   const isolate = {
     run: (invocation: Invocation) => run(sandboxes, invocation),
     close: () => {},
   };
   return { open: () => isolate, retire: () => {}, stop: () => Promise.resolve() };
+}
+
+export interface InlineOptions {
+  contexts?: Contexts | undefined;
+  carried?: readonly string[] | undefined;
 }
 
 async function run(
@@ -33,6 +46,6 @@ async function run(
   } catch (thrown) {
     throw toFunctionError(thrown, instance.definition.modules);
   } finally {
-    if (clean) sandboxes.give(instance, sandbox);
+    if (clean) sandboxes.give(instance, sandbox, target.address.path);
   }
 }

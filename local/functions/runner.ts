@@ -47,7 +47,7 @@ export function createFunctionRunner(
     sandboxes:
       options.isolation === "threads"
         ? threadIsolation(env, options.userTimeMs)
-        : inlineIsolation(env, options.contexts),
+        : inlineIsolation(env, { contexts: options.contexts, carried: options.carried }),
     files: options.files ?? unservedFiles(env),
     permits: createPermits(env, settings.limits, (kind, ms) => events.waited(kind, ms)),
     writeRate,

@@ -15,7 +15,10 @@ import { compileModule } from "./codeCache.js";
 import { installGlobals } from "./globals.js";
 import type { Host } from "./host.js";
 import { importHost } from "./importHost.js";
+import { EXPOSE, exposeBindings, type Expose } from "./moduleBindings.js";
+import type { Root } from "./moduleState.js";
 import { watched, watchRealm } from "./rejections.js";
+import { StateWatch } from "./stateWatch.js";
 import type { ModuleSource, Sandbox } from "./types.js";
 
 export interface SandboxOptions {
@@ -25,6 +28,11 @@ export interface SandboxOptions {
   onMissingVariable?: (name: string) => void;
   /** Time and randomness of code that runs while modules are evaluated. Defaults to the wall clock. */
   clock?: Environment;
+  /**
+   * Remembers what modules hold, but for what is named here, so that `changed` can tell. Modules that say "use node" are
+   * not looked at.
+   */
+  watch?: ReadonlySet<string>;
 }
 
 /** A sandbox that calls take turns in. */
@@ -33,6 +41,8 @@ export interface CallSandbox extends Sandbox {
   enter(host: Host): void;
   /** Gives it back: code left over from the call finds a host that refuses. */
   leave(): void;
+  /** What a call has left otherwise than it found it. `null` also when nobody watches. */
+  changed(): Root | null;
 }
 
 type Surroundings = ModuleSource["environment"];
@@ -45,6 +55,7 @@ export function createSandbox(
   let host = idle;
   // Modules that say "use node" and all others never share a context, as they share no process on the platform.
   const rooms = new Map<Surroundings, Loader>();
+  let watch: StateWatch | null = null;
   const room = (surroundings: Surroundings): Loader => {
     const known = rooms.get(surroundings);
     if (known !== undefined) return known;
@@ -57,12 +68,8 @@ export function createSandbox(
       node,
     });
     watchRealm(realm.Promise.prototype, (reason) => host.rejected(reason));
-    // By whose host asks: a module may import another while it is itself imported, and so may actions.
-    const mayImport = () => {
-      if (host.importsDynamically()) return;
-      throw new realm.TypeError(NO_DYNAMIC_IMPORT);
-    };
-    const load = createLoader(modules, { context, node, mayImport });
+    if (options.watch && !node) watch = new StateWatch(context, options.watch);
+    const load = createLoader(modules, context, node, node ? null : watch);
     rooms.set(surroundings, load);
     return load;
   };
@@ -74,29 +81,23 @@ export function createSandbox(
         () => room(modules.get(modulePath)?.environment ?? "isolate")(modulePath),
       ),
     enter: (next) => {
+      watch?.begin();
       host = next;
     },
     leave: () => {
       host = idle;
     },
+    changed: () => watch?.changed() ?? null,
   };
-}
-
-/** The platform's words: strings.rs. */
-const NO_DYNAMIC_IMPORT = "dynamic module import unsupported";
-
-interface LoaderOptions {
-  context: vm.Context;
-  node: boolean;
-  /** Throws when `import()` is refused to who is asking. */
-  mayImport: () => void;
 }
 
 type Loader = (modulePath: string) => Promise<Record<string, unknown>>;
 
 function createLoader(
   modules: ReadonlyMap<string, ModuleSource>,
-  { context, node, mayImport }: LoaderOptions,
+  context: vm.Context,
+  node: boolean,
+  watch: StateWatch | null,
 ): Loader {
   const instances = new Map<string, vm.Module>();
   // Two graphs that share a module must not be linked at the same time.
@@ -107,13 +108,18 @@ function createLoader(
     if (known !== undefined) return known;
     const source = modules.get(modulePath);
     if (source === undefined) throw new Error(notFound(modulePath, from));
-    const module = compileModule(source, {
+    watch?.loading();
+    const module = compileModule(watch === null ? source : exposeBindings(source), {
       identifier: modulePath,
       context,
-      importModuleDynamically: async (specifier: string) => {
-        mayImport();
-        return evaluate(resolve(specifier, modulePath));
-      },
+      ...(watch !== null && {
+        initializeImportMeta: (meta: ImportMeta) => {
+          const expose: Expose = (names, values) => watch.add(modulePath, names, values);
+          Object.assign(meta, { [EXPOSE]: expose });
+        },
+      }),
+      importModuleDynamically: async (specifier: string) =>
+        evaluate(resolve(specifier, modulePath)),
     });
     instances.set(modulePath, module);
     return module;

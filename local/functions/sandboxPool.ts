@@ -4,7 +4,8 @@
  */
 import type { Environment } from "../environment.js";
 import { createSandbox, type CallSandbox } from "./sandbox.js";
-import type { ComponentInstance } from "./types.js";
+import { createSampling, sourcesOf } from "./stateWatch.js";
+import type { ComponentInstance, Contexts, StateChange } from "./types.js";
 
 /**
  * As many as a storm of calls needs, since making a context costs milliseconds and leaves much to collect, while one at
@@ -15,23 +16,39 @@ const MAX_IDLE_SANDBOXES = 256;
 
 export interface SandboxPool {
   take(instance: ComponentInstance): CallSandbox;
-  /** Only what no code is running in any more may come back. */
-  give(instance: ComponentInstance, sandbox: CallSandbox): void;
+  /** Only what no code is running in any more may come back. `path` is the function that has run; it matters to those
+   * who watch. */
+  give(instance: ComponentInstance, sandbox: CallSandbox, path: string): void;
 }
 
 export function createSandboxPool(
   env: Environment,
-  contexts: "reused" | "fresh" = "reused",
+  contexts: Contexts = "reused",
+  carried: readonly string[] = [],
+  onChange: (change: StateChange) => void = () => {},
 ): SandboxPool {
+  const watch = contexts === "watched" ? new Set(carried) : null;
+  const due = createSampling();
   const idle = new WeakMap<ComponentInstance, CallSandbox[]>();
   return {
     take(instance) {
       const sandbox = idle.get(instance)?.pop();
       if (sandbox !== undefined) return sandbox;
-      return createSandbox(instance.definition.modules, { env: instance.env, clock: env });
+      return createSandbox(instance.definition.modules, {
+        env: instance.env,
+        clock: env,
+        ...(watch !== null && { watch }),
+      });
     },
-    give(instance, sandbox) {
+    give(instance, sandbox, path) {
       if (contexts === "fresh") return;
+      if (watch !== null && due(instance, path)) {
+        const change = sandbox.changed();
+        if (change !== null) {
+          const sources = sourcesOf(instance.definition.modules.get(change.of));
+          return onChange({ module: change.of, name: change.name, path, sources });
+        }
+      }
       const resting = idle.get(instance) ?? [];
       if (resting.length < MAX_IDLE_SANDBOXES) resting.push(sandbox);
       idle.set(instance, resting);

@@ -148,6 +148,20 @@ export type QueryResult = FunctionResult & {
   journal: string | null;
 };
 
+export type Contexts = "reused" | "fresh" | "watched";
+
+/** A function has left something in its context otherwise than it found it. */
+export interface StateChange {
+  /** Its path as it was pushed, or `globalThis`. */
+  module: string;
+  /** What it was bundled from, as far as that is known. */
+  sources: readonly string[];
+  /** The variable from which it is reached. */
+  name: string;
+  /** Of the function that was found out: it, or one before it in the same context. */
+  path: string;
+}
+
 export interface RunnerOptions {
   /** Where stored files are. Defaults to memory, with URLs that nothing serves. */
   files?: Files;
@@ -158,11 +172,18 @@ export interface RunnerOptions {
    */
   isolation?: "threads" | "inline";
   /**
-   * Inline: whether calls take turns in a context, so that a module's variables are carried from one to the next, or each
-   * has a fresh one, which costs some milliseconds. In virtual time both give the same trace, unless the app relies on
-   * what is carried: the platform promises neither. Defaults to "reused".
+   * Inline: whether calls take turns in a context ("reused"), so that what a module keeps is carried from one to the
+   * next, or each has a fresh one, which costs some milliseconds. The platform promises neither. "watched" is "reused",
+   * and looks whether anything is carried (`stateWatch.ts`): who carries something is an error in whoever drives the
+   * clock, and the context is not used again. Defaults to "reused".
    */
-  contexts?: "reused" | "fresh";
+  contexts?: Contexts;
+  /**
+   * Watched: what modules may carry, since it changes no result (a cache, say), as `module.js`, `module.js:variable`, or
+   * `.property`, wherever it is.
+   * Defaults to nothing.
+   */
+  carried?: readonly string[];
   /** In threads: JavaScript of one query or mutation, in milliseconds. Defaults to the platform's 1,000. */
   userTimeMs?: number;
   /** How much runs at once, and how fast it may write. `ctx.meta.getDeploymentMetadata()` tells it. Defaults to "s16". */

@@ -43,6 +43,7 @@ export interface WorldOptions {
   jitter?: number;
   /** `process.env` of functions. */
   variables?: Record<string, string>;
+  /** `contexts` defaults to "watched": a module that carries something from call to call is an error. */
   runner?: RunnerOptions;
   /** For controls: the engine commits whatever it is given. */
   skipValidation?: boolean;
@@ -131,7 +132,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
           skipValidation: options.skipValidation === true,
         },
         ...(options.variables === undefined ? {} : { variables: options.variables }),
-        ...(options.runner === undefined ? {} : { runner: options.runner }),
+        runner: { contexts: "watched", ...options.runner },
       }),
     );
     if (note !== undefined) traceBackend(core, note);

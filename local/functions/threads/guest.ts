@@ -74,7 +74,7 @@ async function run(message: CallMessage): Promise<void> {
     backend.tell({ ...ended, ok: false, thrown, observedTime: host.observedTime });
   } finally {
     hosts.delete(call);
-    if (clean) sandboxes.give(instance as ComponentInstance, sandbox);
+    if (clean) sandboxes.give(instance as ComponentInstance, sandbox, called.path);
     tellCompiled(message.instance);
   }
 }
