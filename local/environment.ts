@@ -19,6 +19,11 @@ export interface Environment {
    * call of a function passes through one. On the wall clock the work itself has taken its time, so this is a `pause`.
    */
   spend(step: Step): Promise<void>;
+  /**
+   * JavaScript's own time for a piece of work, by the model, in milliseconds: charged against the limit of a function. It
+   * passes in `spend`. Absent on the wall clock, where it is measured.
+   */
+  userTime?(of: UserWork): number;
   /** Uniform in [0, 1). */
   random(): number;
   /** `length` bytes from the same source as `random`. */
@@ -35,6 +40,9 @@ export interface Environment {
 export interface Timer {
   cancel(): void;
 }
+
+/** A function starts, or makes one system call. */
+export type UserWork = "start" | "call";
 
 /** What was done, for a clock that models how long it takes. */
 export type Step =

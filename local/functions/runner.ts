@@ -29,6 +29,7 @@ import { SESSION_TABLE } from "./sessionRequests.js";
 import type { Request, RunnerSettings, Services } from "./scope.js";
 import { threadIsolation } from "./threads/threadIsolation.js";
 import type { CallOptions, Deployment, FunctionRunner, RunnerOptions } from "./types.js";
+import { USER_TIME_MS } from "./threads/limits.js";
 import { createWriteRate } from "./writeRate.js";
 
 export function createFunctionRunner(
@@ -115,6 +116,7 @@ function settingsOf(options: RunnerOptions): RunnerSettings {
       ...options.actionTimeoutMs,
     },
     cronSplayMs: options.cronSplayMs ?? CRON_SPLAY_MS,
+    userTimeMs: options.userTimeMs ?? USER_TIME_MS,
   };
 }
 

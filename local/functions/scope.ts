@@ -37,6 +37,8 @@ export interface RunnerSettings {
   actionOperations: number;
   actionTimeoutMs: { v8: number; node: number };
   cronSplayMs: number;
+  /** Where time is modelled. */
+  userTimeMs: number;
 }
 
 /** A scheduled function's row. Ids mean something only in their own namespace. */

@@ -15,6 +15,7 @@ import { Standstill } from "./standstill.js";
 import type { AsyncSyscalls, SyncSyscalls } from "./syscalls.js";
 import { syscallError, unknownSyscall } from "./syscalls.js";
 import { SystemTime } from "./systemTime.js";
+import { UserTime } from "./userTime.js";
 import type { LogLine } from "./types.js";
 
 export class TransactionHost implements CallHost {
@@ -25,6 +26,7 @@ export class TransactionHost implements CallHost {
   readonly #standstill: Standstill;
   readonly #startedAt: number;
   readonly #systemTime: SystemTime;
+  readonly #userTime: UserTime;
 
   constructor(
     private readonly services: Services,
@@ -37,6 +39,7 @@ export class TransactionHost implements CallHost {
     // Nobody may be listening when it is used, and it is no bug when nobody is.
     this.aborted.catch(() => {});
     this.#standstill = new Standstill(services.env);
+    this.#userTime = new UserTime(services.env, services.options.userTimeMs);
     this.#systemTime = new SystemTime(services.env, (error) => this.#fail(error));
   }
 
@@ -71,12 +74,14 @@ export class TransactionHost implements CallHost {
   syscall(operation: string, args: string): string {
     const run = this.sync[operation];
     if (run === undefined) throw unknownSyscall(operation, this.execution.target);
+    this.#charge();
     return JSON.stringify(run(JSON.parse(args)));
   }
 
   asyncSyscall(operation: string, args: string): Promise<string> {
     const run = this.async[operation];
     if (run === undefined) return Promise.reject(unknownSyscall(operation, this.execution.target));
+    this.#charge();
     const running = this.#systemTime.during(this.#queue.run(() => run(JSON.parse(args))));
     const answer = this.track(running).then(
       (value: JSONValue) => JSON.stringify(value),
@@ -137,6 +142,11 @@ export class TransactionHost implements CallHost {
     this.#systemTime.end();
     if (this.#failure !== null) throw this.#failure.reason;
     return this.#standstill.still;
+  }
+
+  #charge(): void {
+    const overrun = this.#userTime.charge("call");
+    if (overrun !== null) this.#fail(overrun);
   }
 
   #fail(reason: unknown): void {

@@ -184,7 +184,7 @@ export interface RunnerOptions {
    * Defaults to nothing.
    */
   carried?: readonly string[];
-  /** In threads: JavaScript of one query or mutation, in milliseconds. Defaults to the platform's 1,000. */
+  /** In threads, and where a clock models it: JavaScript of one query or mutation, in milliseconds. Defaults to the platform's 1,000. */
   userTimeMs?: number;
   /** How much runs at once, and how fast it may write. `ctx.meta.getDeploymentMetadata()` tells it. Defaults to "s16". */
   class?: DeploymentClass;

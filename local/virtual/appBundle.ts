@@ -121,8 +121,8 @@ async function runCli(folder: string, backend: { url: string; adminKey: string }
   if (code !== 0) throw new Error(`The CLI could not push ${folder}:\n${output}`);
 }
 
-/** Names and contents of all files. */
-async function fingerprint(inputs: readonly string[]): Promise<string> {
+/** Names and contents of all files: the name that a bundle is kept under. */
+export async function fingerprint(inputs: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
   for (const input of inputs) await addTo(hash, path.resolve(input), "");
   return hash.digest("hex").slice(0, 32);

@@ -2,7 +2,7 @@
  * A part of a clock: what waits on it can be held, go on, and vanish, as if it ran in a process of its own that is
  * stopped, continued and killed. Its clock may be wrong.
  */
-import type { Environment, Step, Timer } from "../environment.js";
+import type { Environment, Step, Timer, UserWork } from "../environment.js";
 import type { Clock } from "./clock.js";
 import { randomStream, type RandomStream } from "./random.js";
 
@@ -59,6 +59,8 @@ export class ClockBranch implements Branch {
     new Promise((resolve) => void this.clock.schedule("pause", 0, resolve, this));
 
   spend = (step: Step): Promise<void> => this.clock.spendIn(step, this);
+
+  userTime = (of: UserWork): number => this.clock.userTime(of);
 
   outside = <T>(work: Promise<T>): Promise<T> => this.clock.outsideIn(work, this);
 

@@ -7,7 +7,7 @@
  * Somebody drives it (`run`, `advance`, `until`), or it drives itself for as long as anybody waits (`selfDriven`).
  */
 import { AsyncResource } from "node:async_hooks";
-import type { Environment, Step, Timer } from "../environment.js";
+import type { Environment, Step, Timer, UserWork } from "../environment.js";
 import { Agenda, type Entry } from "./agenda.js";
 import { ClockBranch, type Branch } from "./branch.js";
 import { VirtualTimeError } from "./errors.js";
@@ -33,6 +33,8 @@ export interface ClockOptions {
   startMs?: number;
   /** What a step of work takes, in milliseconds. Defaults to nothing. */
   costs?: (step: Step) => number;
+  /** What of it is JavaScript's own. Defaults to nothing. */
+  userTime?: (of: UserWork) => number;
   /** Told of every wait that ends, and every step of work; see `trace.ts`. */
   trace?: (what: string, detail: string) => void;
   /** Runs by itself for as long as anybody waits. Defaults to false: somebody drives it. */
@@ -73,6 +75,7 @@ export class Clock implements VirtualClock {
   readonly #draws: RandomStream;
   readonly #random: RandomStream;
   readonly #costs: (step: Step) => number;
+  readonly userTime: (of: UserWork) => number;
   readonly #trace: ((what: string, detail: string) => void) | undefined;
   readonly #selfDriven: boolean;
   readonly #drawIndex: (length: number) => number;
@@ -96,6 +99,7 @@ export class Clock implements VirtualClock {
     this.#random = randomStream(options.seed, "environment");
     this.#drawIndex = (length) => this.#draws.below(length);
     this.#costs = options.costs ?? (() => 0);
+    this.userTime = options.userTime ?? (() => 0);
     this.#trace = options.trace;
     this.#selfDriven = options.selfDriven ?? false;
     this.#now = options.startMs ?? START_MS;

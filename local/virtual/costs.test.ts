@@ -1,73 +1,70 @@
-import { afterEach, expect, test } from "vitest";
-import { PRELUDE, startVirtualBackend, type TestBackend } from "../functions/testing.js";
-import type { VirtualClock } from "./clock.js";
-import { createCosts, DEFAULT_COSTS, type CostConstants } from "./costs.js";
+import { describe, expect, test } from "vitest";
+import type { Step } from "../environment.js";
+import { createCosts, DEFAULT_COSTS, JITTER, type CostOptions } from "./costs.js";
 import { randomStream } from "./random.js";
 
-let backend: TestBackend | undefined;
-let clock: VirtualClock;
-afterEach(async () => {
-  if (backend !== undefined) await clock.run(() => backend!.stop());
-  backend = undefined;
+const MIB = 1 << 20;
+const costs = (options: Partial<CostOptions> = {}) =>
+  createCosts({ class: "s16", random: randomStream(1, "costs"), jitter: 0, ...options });
+const read = (given: Partial<Step & { kind: "read" }>): Step => ({
+  kind: "read",
+  documents: 0,
+  bytes: 0,
+  tombstones: 0,
+  ...given,
 });
+const ZERO = Object.fromEntries(Object.keys(DEFAULT_COSTS).map((name) => [name, 0]));
 
-const random = () => randomStream(1, "costs");
-const FREE = Object.fromEntries(
-  Object.keys(DEFAULT_COSTS).map((name) => [name, 0]),
-) as unknown as CostConstants;
-
-const LIB = `${PRELUDE}
-  export const add = mutation(async (ctx, { n }) => {
-    for (let i = 0; i < n; i++) await ctx.db.insert("rows", {});
+describe("a read", () => {
+  const roundTrips = costs({
+    constants: { ...ZERO, readRoundTripMs: 1, tombstonesPerRoundTrip: 8 },
   });
-  export const removeAll = mutation(async (ctx) => {
-    for (const { _id } of await ctx.db.query("rows").collect()) await ctx.db.delete(_id);
+
+  test("of one row over dead entries takes a round trip for each eight of them", () => {
+    const taken = [0, 7, 8, 80, 8_000].map((tombstones) =>
+      roundTrips.of(read({ tombstones, wanted: 1 })),
+    );
+    expect(taken).toEqual([1, 1, 2, 11, 1_001]);
   });
-  export const first = query(async (ctx) => (await ctx.db.query("rows").first()) !== null);
-  export const hundred = query(async (ctx) => (await ctx.db.query("rows").take(100)).length);
-`;
 
-test("a scan pays for the dead entries that it passes, by round trips, and no longer once they are forgotten", async () => {
-  const constants = { ...FREE, readRoundTripMs: 1, tombstonesPerRoundTrip: 8 };
-  const costs = createCosts({ class: "s16", random: random(), constants, jitter: 0 });
-  const sources = { "": { "lib.ts": LIB } };
-  ({ backend, clock } = await startVirtualBackend(sources, { costs: (step) => costs.of(step) }));
-  const call = (kind: "query" | "mutation", path: string, args = {}) =>
-    clock.run(() => backend![kind](path, args));
-  const lasts = async (path: string, args = {}) => {
-    const since = clock.now();
-    await call("query", path, args);
-    return clock.now() - since;
-  };
-  await call("mutation", "lib:add", { n: 80 });
-  expect(await lasts("lib:first")).toBeCloseTo(1);
-  await call("mutation", "lib:removeAll");
-  await call("mutation", "lib:add", { n: 1 });
-  expect(await lasts("lib:first")).toBeCloseTo(1 + 80 / 8);
-  // Who wants a hundred rows passes eighty dead ones on the way.
-  expect(await lasts("lib:hundred")).toBeCloseTo(1);
-  await clock.advance(6 * 60_000);
-  // Other arguments, since what is behind the first row leaves the cached answer as it was.
-  expect(await lasts("lib:first", { again: true })).toBeCloseTo(1);
+  test("of many rows passes as many dead entries in a round trip as it asks for", () => {
+    expect(roundTrips.of(read({ tombstones: 1_000, wanted: 100 }))).toBe(11);
+  });
+
+  test("takes time for documents and bytes on top", () => {
+    const one = costs().of(read({ documents: 1, bytes: 100 }));
+    expect(costs().of(read({ documents: 101, bytes: 100 })) - one).toBeCloseTo(1);
+    expect(costs().of(read({ documents: 1, bytes: 100 + MIB })) - one).toBeCloseTo(10);
+  });
 });
 
-test("draws lie around the median, wider in a class of shared machines", () => {
-  const spread = (of: "s16" | "d1024") => {
-    const costs = createCosts({
-      class: of,
-      random: random(),
-      constants: { ...FREE, persistMs: 3 },
-    });
-    const step = { kind: "persist", documents: 1, bytes: 100 } as const;
-    const draws = Array.from({ length: 2001 }, () => costs.of(step)).sort((a, b) => a - b);
-    expect(draws[1000]).toBeGreaterThan(2.7);
-    expect(draws[1000]).toBeLessThan(3.3);
-    return draws[1900]! / draws[1000]!;
-  };
-  expect(spread("s16")).toBeGreaterThan(spread("d1024") + 0.3);
+test("a nested call starts sooner than the first, a commit takes longer than a read", () => {
+  const of = (step: Step) => costs().of(step);
+  expect(of({ kind: "context", nested: true })).toBeLessThan(
+    of({ kind: "context", nested: false }),
+  );
+  expect(of({ kind: "persist", documents: 1, bytes: 100 })).toBeGreaterThan(of(read({})));
 });
 
-test.each([-1, NaN, Infinity])("a cost of %d is refused by name", (readRoundTripMs) => {
-  const options = { class: "s16", random: random(), constants: { readRoundTripMs } } as const;
-  expect(() => createCosts(options)).toThrow(/readRoundTripMs/);
+test("JavaScript's own time is part of a step, and is not uneven", () => {
+  const constants = { ...ZERO, tombstonesPerRoundTrip: 8, userPerCallMs: 3, userPerStartMs: 5 };
+  const uneven = costs({ constants, jitter: 1 });
+  expect([uneven.of(read({})), uneven.of({ kind: "write", bytes: 9 })]).toEqual([3, 3]);
+  expect(uneven.of({ kind: "context", nested: false })).toBe(5);
+  expect([uneven.user("start"), uneven.user("call")]).toEqual([5, 3]);
+});
+
+test("draws lie around the median, and wider in the smaller class", () => {
+  const spread = (of: CostOptions["class"]): number => {
+    const drawn = createCosts({ class: of, random: randomStream(7, "costs") });
+    const logs = Array.from({ length: 4_000 }, () => Math.log(drawn.network() / 15));
+    expect(logs.reduce((sum, log) => sum + log, 0) / logs.length).toBeCloseTo(0, 1);
+    return Math.sqrt(logs.reduce((sum, log) => sum + log * log, 0) / logs.length);
+  };
+  expect(spread("s16")).toBeCloseTo(JITTER.s16, 1);
+  expect(spread("d1024")).toBeCloseTo(JITTER.d1024, 1);
+});
+
+test("a cost that is no time is refused by its name", () => {
+  expect(() => costs({ constants: { persistMs: -1 } })).toThrow(/persistMs is -1/);
 });

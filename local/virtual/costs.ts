@@ -5,7 +5,7 @@
  *
  * It knows kinds of work (`Step`), not who does it.
  */
-import type { Step } from "../environment.js";
+import type { Step, UserWork } from "../environment.js";
 import type { DeploymentClass } from "../functions/classes.js";
 import type { RandomStream } from "./random.js";
 
@@ -80,6 +80,8 @@ export interface Costs {
   readonly constants: CostConstants;
   /** How long a step takes, JavaScript's own time included. */
   of(step: Step): number;
+  /** JavaScript's own time alone: what the platform's limit of one second is about. */
+  user(of: UserWork): number;
   /** One way between a client and the backend. */
   network(): number;
 }
@@ -101,6 +103,7 @@ export function createCosts({
   return {
     constants: cost,
     of: (step) => spread(systemTime(cost, step)) + userTime(cost, step),
+    user: (of) => (of === "start" ? cost.userPerStartMs : cost.userPerCallMs),
     network: () => spread(cost.networkMs),
   };
 }
@@ -134,7 +137,7 @@ function passingTombstones(
   return Math.floor(tombstones / Math.max(wanted, tombstonesPerRoundTrip));
 }
 
-/** What of a step is JavaScript's: the time that the platform's limit of one second is about. */
+/** What of a step is JavaScript's. */
 export function userTime(cost: CostConstants, step: Step): number {
   switch (step.kind) {
     case "read":

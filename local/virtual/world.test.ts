@@ -79,6 +79,45 @@ describe("the official clients", () => {
   });
 });
 
+describe("a backend", () => {
+  test("serves HTTP actions at an address of its own, and counts", async () => {
+    const world = await open();
+    expect(world.stats.snapshot().total.calls).toBe(0);
+    await world.run(world.httpClient().query(notes!, {}));
+    expect(world.stats.snapshot().total.calls).toBe(1);
+    const place = world.clock.branch("visitor");
+    const { fetch } = world.network.connect("visitor", place);
+    const response = await world.run(fetch(`${world.siteUrl}/nothing`));
+    expect([response.status, await response.text()]).toEqual([
+      404,
+      expect.stringContaining("HTTP actions"),
+    ]);
+    await world.close();
+  });
+
+  test("stops a function whose JavaScript takes more than a second by the model, each time", async () => {
+    const world = await createWorld({ seed: 1, jitter: 0, costs: { userPerCallMs: 600 } });
+    await world.push(app);
+    const client = world.httpClient();
+    for (let i = 0; i < 2; i++) {
+      await expect(world.run(client.mutation(bump!, { by: "a" }))).rejects.toThrow(
+        "Function execution timed out (maximum duration: 1s)",
+      );
+    }
+    expect(await counted(world)).toBe(0);
+    await world.close();
+    const patient = await createWorld({
+      seed: 1,
+      costs: { userPerCallMs: 600 },
+      runner: { userTimeMs: 60_000 },
+    });
+    await patient.push(app);
+    await patient.run(patient.httpClient().mutation(bump!, { by: "a" }));
+    expect(await counted(patient)).toBe(1);
+    await patient.close();
+  });
+});
+
 async function counted(world: World): Promise<number> {
   const tx = world.backend.database.begin();
   const range = { table: "counters", index: "by_creation_time", range: [], order: "asc" } as const;

@@ -23,6 +23,7 @@ import type { Branch } from "./branch.js";
 import { createVirtualClock, START_MS, type VirtualClock } from "./clock.js";
 import { loadClients } from "./clients.js";
 import { createCosts, type CostConstants } from "./costs.js";
+import type { Stats } from "../stats/stats.js";
 import { mortalStore } from "./mortalStore.js";
 import { Network } from "./network/network.js";
 import { Program, type ProgramOptions } from "./program.js";
@@ -61,6 +62,8 @@ export interface World extends Pick<
   readonly clock: VirtualClock;
   /** Where clients reach the backend. */
   readonly url: string;
+  /** Where its HTTP actions are. */
+  readonly siteUrl: string;
   readonly network: Network;
   /** For whoever writes a test: a stream of the seed that nobody else draws from. */
   readonly random: RandomStream;
@@ -68,6 +71,8 @@ export interface World extends Pick<
   readonly trace: Trace;
   /** The one that runs: after a restart another. Throws while it is down. */
   readonly backend: Core;
+  /** What the running backend counts: calls, bytes, conflicts. A restart begins anew. */
+  readonly stats: Stats;
   /** Pushes an app, components included, as the CLI does. */
   push(app: AppBundle): Promise<void>;
   /** The official clients. Their promises settle while somebody drives the world: `world.run(client.query(…))`. */
@@ -85,7 +90,8 @@ export interface World extends Pick<
 
 /** A name that is nobody's: RFC 2606. */
 const HOST = "conveyor.invalid";
-const URLS = { cloud: `https://${HOST}`, site: `https://site.${HOST}` };
+const SITE_HOST = `site.${HOST}`;
+const URLS = { cloud: `https://${HOST}`, site: `https://${SITE_HOST}` };
 const ADMIN_KEY = "world|admin";
 
 export async function createWorld(options: WorldOptions): Promise<World> {
@@ -103,6 +109,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const clock: VirtualClock = createVirtualClock({
     seed,
     costs: (step) => costs.of(step),
+    userTime: (of) => costs.user(of),
     ...(note === undefined ? {} : { trace: note }),
   });
   const network = new Network({
@@ -138,12 +145,14 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     if (note !== undefined) traceBackend(core, note);
     running = { core, place };
     network.serve(HOST, core);
+    network.serve(SITE_HOST, { fetch: (request) => core.site(request) });
   };
   const crash = (): void => {
     if (running === null) return;
     running.place.drop();
     running = null;
     network.serve(HOST, null);
+    network.serve(SITE_HOST, null);
     network.forget(network.link(`backend ${starts}`));
     for (const link of network.links) link.cut();
   };
@@ -174,11 +183,15 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   return {
     clock,
     url: URLS.cloud,
+    siteUrl: URLS.site,
     network,
     random: random("caller"),
     trace,
     get backend() {
       return backend();
+    },
+    get stats() {
+      return backend().stats;
     },
     now: () => clock.now(),
     run: (work) => clock.run(work),

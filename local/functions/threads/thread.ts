@@ -9,6 +9,7 @@ import type { Invocation } from "../invoke.js";
 import { calledOf } from "../lookup.js";
 import type { ComponentInstance } from "../types.js";
 import { errorOf } from "../uncaught.js";
+import { timedOut } from "../userTime.js";
 import { forgetThread, memoryOverrun } from "./heapWatch.js";
 import { heapLimit, LOADING_TIME_MS, V8_HEAP_MIB, type ThreadKind } from "./limits.js";
 import { Meter } from "./meter.js";
@@ -176,12 +177,6 @@ export class Thread {
   #tell(message: ToThread): void {
     if (!this.ended) this.#worker.postMessage(message);
   }
-}
-
-/** The platform's words: timeout.rs, termination.rs. */
-function timedOut(limitMs: number): FunctionError {
-  const limit = limitMs < 1000 ? `${limitMs}ms` : `${limitMs / 1000}s`;
-  return new FunctionError(`Function execution timed out (maximum duration: ${limit})`);
 }
 
 /** The platform's words for its isolates: termination.rs. For Node, that it says the same is an assumption. */
