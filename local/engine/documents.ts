@@ -48,6 +48,16 @@ export function makeDocument(
     doc[name] = value;
   }
   if (count > limits.objectFields) throw tooManyFields("The document", count, limits);
+  return sized(doc);
+}
+
+/** A document never changes, and its size is asked for whenever it is read, written, logged and billed. */
+const BYTES = Symbol("bytes");
+
+function sized(doc: Doc): Doc {
+  const value = getDocumentSize(doc as Record<string, Value>);
+  // Not enumerable: no copy of a document, changed perhaps, takes it along.
+  Object.defineProperty(doc, BYTES, { value });
   return Object.freeze(doc);
 }
 
@@ -62,12 +72,23 @@ export function patched(doc: Doc, patch: Fields): Fields {
 }
 
 export function sameDocument(a: Doc, b: Doc): boolean {
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && sameValue(a[name], b[name]))
+  );
+}
+
+/** Most fields are told apart without writing out what is in them. */
+function sameValue(a: Value | undefined, b: Value | undefined): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   return encodeValue(a) === encodeValue(b);
 }
 
 /** Bytes as the platform counts them. */
 export function documentBytes(doc: Doc): number {
-  return getDocumentSize(doc as Record<string, Value>);
+  return (doc as { [BYTES]?: number })[BYTES] ?? getDocumentSize(doc as Record<string, Value>);
 }
 
 export function requireDocumentBytes(bytes: number, { documentBytes: most }: Limits): void {
@@ -99,7 +120,7 @@ export function requireSchema(
 
 /** The document with the commit's timestamp wherever its placeholder stands. */
 export function resolveCommitTs(doc: Doc, ts: Ts): Doc {
-  return hasPlaceholder(doc) ? Object.freeze(resolved(doc as Value, ts) as Doc) : doc;
+  return hasPlaceholder(doc) ? sized(resolved(doc, ts) as Doc) : doc;
 }
 
 function hasPlaceholder(value: Value | undefined): boolean {

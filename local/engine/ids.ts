@@ -39,6 +39,22 @@ export function encodeId(tableNumber: number, internal: Uint8Array): string {
   return toBase32(bytes);
 }
 
+/** Ids whose tables were asked for lately: every read, write and validator of an id asks. */
+const tableNumbers = new Map<string, number>();
+const MAX_TABLE_NUMBERS = 10_000;
+
+/** The number of the table that an id carries; `null` when it is none, as in `decodeId`. */
+export function tableNumberOf(id: string): number | null {
+  const known = tableNumbers.get(id);
+  if (known !== undefined) return known;
+  const number = decodeId(id)?.tableNumber ?? null;
+  // Whatever is no id may be of any length.
+  if (number === null) return null;
+  if (tableNumbers.size === MAX_TABLE_NUMBERS) tableNumbers.clear();
+  tableNumbers.set(id, number);
+  return number;
+}
+
 /** `null` for whatever this encoding would not have written in exactly that way. */
 export function decodeId(id: string): DecodedId | null {
   const bytes = fromBase32(id);

@@ -98,7 +98,8 @@ function escapeZeros(bytes: string): string {
   return bytes.includes("\x00") ? bytes.replaceAll("\x00", "\x00\xff") : bytes;
 }
 
-const scratch = new DataView(new ArrayBuffer(8));
+const scratchBuffer = Buffer.alloc(8);
+const scratch = new DataView(scratchBuffer.buffer, scratchBuffer.byteOffset, 8);
 
 /** Big-endian with the sign bit flipped, so that negative numbers come first. */
 function encodeInt64(value: bigint): Key {
@@ -120,7 +121,5 @@ function encodeFloat64(value: number): Key {
 }
 
 function scratchBytes(): Key {
-  let bytes = "";
-  for (let i = 0; i < 8; i++) bytes += String.fromCharCode(scratch.getUint8(i));
-  return bytes;
+  return scratchBuffer.toString("latin1");
 }

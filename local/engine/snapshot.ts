@@ -7,7 +7,7 @@ import {
   FIRST_USER_TABLE_NUMBER,
   TOMBSTONE_GENERATION_MS,
 } from "./limits.js";
-import { decodeId } from "./ids.js";
+import { tableNumberOf } from "./ids.js";
 import {
   isSystemTable,
   newTable,
@@ -55,8 +55,8 @@ export class Snapshot {
 
   /** The table whose number an id carries, whether or not there is such a document. */
   tableOfId(namespace: Namespace, id: string): Table | undefined {
-    const number = decodeId(id)?.tableNumber;
-    const name = number === undefined ? undefined : this.names.get(namespace)?.get(number);
+    const number = tableNumberOf(id);
+    const name = number === null ? undefined : this.names.get(namespace)?.get(number);
     return name === undefined ? undefined : this.table(namespace, name);
   }
 

@@ -3,7 +3,7 @@
  * shares all but the touched paths of the trees.
  */
 import type { Value, ValidatorJSON } from "convex/values";
-import { encodeValues, type Key } from "./keys.js";
+import { encodeValue, encodeValues, type Key } from "./keys.js";
 import { indexId, type IndexId } from "./readSet.js";
 import { emptyTree, type Tree } from "./tree.js";
 import { NO_TOMBSTONES, withDeaths, withoutExpired, type Tombstones } from "./tombstones.js";
@@ -91,11 +91,14 @@ function columnsOf(spec: IndexSpec): string[] {
 }
 
 export function keyOf(index: Index, doc: Doc): Key {
-  return encodeValues(index.columns.map((column) => fieldOf(doc, column)));
+  let key = "";
+  for (const column of index.columns) key += encodeValue(fieldOf(doc, column));
+  return key;
 }
 
 /** The value at `a.b.c`; `undefined` where there is none. Paths lead through objects, not into arrays. */
 export function fieldOf(doc: Doc, path: string): Value | undefined {
+  if (!path.includes(".")) return Object.hasOwn(doc, path) ? doc[path] : undefined;
   let value: Value | undefined = doc;
   for (const name of path.split(".")) {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;

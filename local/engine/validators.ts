@@ -21,6 +21,18 @@ export function checkValue(
   path = "",
   tableOf?: TableOfId,
 ): string | null {
+  return mismatchOf(validator, value, path, tableOf)?.() ?? null;
+}
+
+/** Writes the message. A union's members are refused one after the other, and nobody reads why. */
+type Mismatch = () => string;
+
+function mismatchOf(
+  validator: ValidatorJSON,
+  value: Value | undefined,
+  path: string,
+  tableOf: TableOfId | undefined,
+): Mismatch | null {
   switch (validator.type) {
     case "any":
       return value === undefined ? noMatch(validator, value, path) : null;
@@ -66,25 +78,30 @@ function checkId(
   value: Value | undefined,
   path: string,
   tableOf: TableOfId | undefined,
-): string | null {
+): Mismatch | null {
   if (typeof value !== "string") return noMatch(validator, value, path);
   if (tableOf === undefined) return null;
   const table = tableOf(value);
   if (table === validator.tableName) return null;
   if (table === null) return noMatch(validator, value, path);
-  return (
+  return () =>
     `Found ID "${value}" from table \`${table}\`, which does not match the table name in validator ` +
-    `\`${describeValidator(validator)}\`.${at(path)}`
-  );
+    `\`${describeValidator(validator)}\`.${at(path)}`;
 }
 
 function checkLiteral(
   validator: Extract<ValidatorJSON, { type: "literal" }>,
   value: Value | undefined,
   path: string,
-): string | null {
-  if (compareInOrder(value, jsonToConvex(validator.value)) === 0) return null;
-  return `\`${describeValue(value)}\` does not match literal validator \`${describeValidator(validator)}\`.${at(path)}`;
+): Mismatch | null {
+  const literal = validator.value;
+  const matches =
+    typeof literal === "string"
+      ? value === literal
+      : compareInOrder(value, jsonToConvex(literal)) === 0;
+  if (matches) return null;
+  return () =>
+    `\`${describeValue(value)}\` does not match literal validator \`${describeValidator(validator)}\`.${at(path)}`;
 }
 
 function checkArray(
@@ -92,10 +109,10 @@ function checkArray(
   value: Value | undefined,
   path: string,
   tableOf: TableOfId | undefined,
-): string | null {
+): Mismatch | null {
   if (!Array.isArray(value)) return noMatch(validator, value, path);
   return firstMismatch(value.entries(), ([i, element]) =>
-    checkValue(validator.value, element, `${path}[${i}]`, tableOf),
+    mismatchOf(validator.value, element, `${path}[${i}]`, tableOf),
   );
 }
 
@@ -104,25 +121,25 @@ function checkObject(
   object: { [field: string]: Value | undefined },
   path: string,
   tableOf: TableOfId | undefined,
-): string | null {
+): Mismatch | null {
   const whole = () =>
     `${at(path)}\nObject: ${describeValue(object)}\n` +
     `Validator: ${describeValidator({ type: "object", value: fields })}`;
   for (const [name, field] of Object.entries(fields)) {
     const value = Object.hasOwn(object, name) ? object[name] : undefined;
     if (value !== undefined) {
-      const mismatch = checkValue(field.fieldType, value, `${path}.${name}`, tableOf);
+      const mismatch = mismatchOf(field.fieldType, value, `${path}.${name}`, tableOf);
       if (mismatch !== null) return mismatch;
     } else if (!field.optional) {
-      return (
+      return () =>
         `Object is missing the required field \`${name}\`. Consider wrapping the field validator in ` +
-        `\`v.optional(...)\` if this is expected.${whole()}`
-      );
+        `\`v.optional(...)\` if this is expected.${whole()}`;
     }
   }
   for (const [name, value] of Object.entries(object)) {
     if (value !== undefined && !Object.hasOwn(fields, name)) {
-      return `Object contains extra field \`${name}\` that is not in the validator.${whole()}`;
+      return () =>
+        `Object contains extra field \`${name}\` that is not in the validator.${whole()}`;
     }
   }
   return null;
@@ -133,13 +150,13 @@ function checkRecord(
   value: Value | undefined,
   path: string,
   tableOf: TableOfId | undefined,
-): string | null {
+): Mismatch | null {
   if (!isObject(value)) return noMatch(validator, value, path);
   return firstMismatch(
     Object.entries(value),
     ([key, element]) =>
-      checkValue(validator.keys, key, `${path}.keys()`, tableOf) ??
-      checkValue(validator.values.fieldType, element, `${path}.values()`, tableOf),
+      mismatchOf(validator.keys, key, `${path}.keys()`, tableOf) ??
+      mismatchOf(validator.values.fieldType, element, `${path}.values()`, tableOf),
   );
 }
 
@@ -149,15 +166,18 @@ function checkUnion(
   value: Value | undefined,
   path: string,
   tableOf: TableOfId | undefined,
-): string | null {
+): Mismatch | null {
   const [first, ...others] = validator.value;
-  if (first !== undefined && others.length === 0) return checkValue(first, value, path, tableOf);
-  return validator.value.some((member) => checkValue(member, value, path, tableOf) === null)
+  if (first !== undefined && others.length === 0) return mismatchOf(first, value, path, tableOf);
+  return validator.value.some((member) => mismatchOf(member, value, path, tableOf) === null)
     ? null
     : noMatch(validator, value, path);
 }
 
-function firstMismatch<T>(items: Iterable<T>, check: (item: T) => string | null): string | null {
+function firstMismatch<T>(
+  items: Iterable<T>,
+  check: (item: T) => Mismatch | null,
+): Mismatch | null {
   for (const item of items) {
     const mismatch = check(item);
     if (mismatch !== null) return mismatch;
@@ -175,12 +195,11 @@ function isObject(value: Value | undefined): value is { [field: string]: Value |
   );
 }
 
-function noMatch(validator: ValidatorJSON, value: Value | undefined, path: string): string {
-  return (
+function noMatch(validator: ValidatorJSON, value: Value | undefined, path: string): Mismatch {
+  return () =>
     `Value does not match validator.${at(path)}\n` +
     `Value: ${describeValue(value)}\n` +
-    `Validator: ${describeValidator(validator)}`
-  );
+    `Validator: ${describeValidator(validator)}`;
 }
 
 /** The platform leaves the line of the path empty at the root. */

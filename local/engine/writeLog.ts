@@ -5,8 +5,8 @@
  * although nobody can read it yet. So it can happen that a transaction conflicts with a commit that is later than its
  * own reason to look.
  */
-import { getDocumentSize, type Value } from "convex/values";
 import { OutOfRetentionError } from "./conflict.js";
+import { documentBytes } from "./documents.js";
 import type { Key } from "./keys.js";
 import { LOG_RETENTION_MS, MAX_LOG_ENTRIES } from "./limits.js";
 import { CATALOG, CATALOG_KEY, type IndexId, type IntervalReadSet } from "./readSet.js";
@@ -25,7 +25,7 @@ const DOCUMENT_ID_BYTES = 32;
 const INDEX_ENTRY_BYTES = TS_BYTES + 16;
 
 function logEntryBytes(before: Doc | null, after: Doc | null): number {
-  const document = after === null ? 0 : getDocumentSize(after as Record<string, Value>);
+  const document = after === null ? 0 : documentBytes(after);
   return TS_BYTES + DOCUMENT_ID_BYTES + document + (before === null ? 0 : TS_BYTES);
 }
 
