@@ -55,7 +55,11 @@ export type Step =
   /** A commit on its way to the disk. */
   | { kind: "persist"; documents: number; bytes: number }
   /** A function begins in a context of its own; `nested` when another function called it. */
-  | { kind: "context"; nested: boolean };
+  | { kind: "context"; nested: boolean }
+  /** The scheduler has found a function that is due, and starts it. */
+  | { kind: "dispatch" }
+  /** A permit that somebody waited for changes hands. */
+  | { kind: "permit" };
 
 /** The wall clock, and the operating system's randomness. */
 export const wallEnvironment: Environment = {

@@ -24,6 +24,7 @@ export function startExecutor(services: Services, runAction: RunAction): Executo
     parallelism: options.limits.scheduledJobs,
     onStart: (lateMs) => events.waited("executor", lateMs),
     async run(namespace, row) {
+      await services.env.spend({ kind: "dispatch" });
       await runScheduled(services, runAction, namespace, row);
       retention.sweep(namespace);
     },

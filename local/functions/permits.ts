@@ -62,9 +62,11 @@ export class PermitPool {
 
   /** Runs with a permit, and gives it back however that ends. `patient`: waits without bound. */
   async run<T>(task: () => Promise<T>, { patient = false } = {}): Promise<T> {
-    if (this.#running < this.options.limit) this.#running++;
-    else await this.#handedOver(patient);
+    const waits = this.#running >= this.options.limit;
+    if (waits) await this.#handedOver(patient);
+    else this.#running++;
     try {
+      if (waits) await this.env.spend({ kind: "permit" });
       return await task();
     } finally {
       this.#giveBack();

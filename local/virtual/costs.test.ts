@@ -46,6 +46,11 @@ test("a nested call starts sooner than the first, a commit takes longer than a r
   expect(of({ kind: "persist", documents: 1, bytes: 100 })).toBeGreaterThan(of(read({})));
 });
 
+test("the scheduler takes a moment to start what is due, and a permit hardly any to change hands", () => {
+  expect(costs().of({ kind: "dispatch" })).toBe(DEFAULT_COSTS.dispatchMs);
+  expect(costs().of({ kind: "permit" })).toBe(DEFAULT_COSTS.permitMs);
+});
+
 test("JavaScript's own time is part of a step, and is not uneven", () => {
   const constants = { ...ZERO, tombstonesPerRoundTrip: 8, userPerCallMs: 3, userPerStartMs: 5 };
   const uneven = costs({ constants, jitter: 1 });

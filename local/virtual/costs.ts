@@ -35,6 +35,17 @@ export interface CostConstants {
   /** JavaScript's own time for one system call and for one start. ASSUMPTION: JSON both ways for a small document. */
   userPerCallMs: number;
   userPerStartMs: number;
+  /**
+   * From a function's being due to its start, with a free place in the executor. ASSUMPTION: the scheduler hears of the
+   * commit that schedules it and reads the row, one round trip each. How late it is under load comes from the class's
+   * parallelism, not from here.
+   */
+  dispatchMs: number;
+  /**
+   * From a permit's release to the next function's start. ASSUMPTION: a wake-up within one process. How long one waits
+   * for a permit comes from the class's limits, not from here.
+   */
+  permitMs: number;
   /** From a client to the backend or back. ASSUMPTION: a client on the same continent. */
   networkMs: number;
 }
@@ -53,6 +64,8 @@ export const DEFAULT_COSTS: CostConstants = {
   nestedContextMs: 1.5,
   userPerCallMs: 0.05,
   userPerStartMs: 0.5,
+  dispatchMs: 2,
+  permitMs: 0.05,
   networkMs: 15,
 };
 
@@ -126,6 +139,10 @@ function systemTime(cost: CostConstants, step: Step): number {
       );
     case "context":
       return step.nested ? cost.nestedContextMs : cost.contextMs;
+    case "dispatch":
+      return cost.dispatchMs;
+    case "permit":
+      return cost.permitMs;
   }
 }
 
@@ -146,6 +163,8 @@ export function userTime(cost: CostConstants, step: Step): number {
     case "context":
       return cost.userPerStartMs;
     case "persist":
+    case "dispatch":
+    case "permit":
       return 0;
   }
 }
