@@ -9,7 +9,7 @@ import type { KeyInterval } from "./range.js";
 import type { Index } from "./table.js";
 import { countDead, retainedSince } from "./tombstones.js";
 import type { Tree } from "./tree.js";
-import type { Row, RowWindow } from "./types.js";
+import type { Doc, Row, RowWindow } from "./types.js";
 import type { ReadTally } from "./usage.js";
 
 export interface Fetched {
@@ -64,10 +64,15 @@ export class Fetcher {
     this.#tree = tree;
     this.#next = 0;
     this.#ahead = [];
-    tree.scan(start, end, this.ascending ? "asc" : "desc", (key, doc) => {
+    const entries = this.ascending
+      ? tree.entries(start, REUSED)
+      : tree.entriesReversed(end, REUSED, true);
+    for (const [key, doc] of entries as Iterable<[string, Doc]>) {
+      // An iterator begins where the key would be, even when another is there.
+      if (this.ascending ? key >= end : key < start) break;
       this.#ahead.push({ row: { key, doc }, bytes: documentBytes(doc) });
-      return this.#ahead.length < wanted;
-    });
+      if (this.#ahead.length === wanted) break;
+    }
     this.#more = this.#ahead.length === wanted;
   }
 
@@ -97,3 +102,6 @@ export class Fetcher {
     return BigInt(Math.round(this.env.now() * 1e6));
   }
 }
+
+/** Saves an array for each row. */
+const REUSED: (string | Doc)[] = [];

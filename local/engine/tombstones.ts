@@ -65,10 +65,7 @@ export function withoutExpired(tombstones: Tombstones, now: Ts): Tombstones {
 export function countDead(tombstones: Tombstones, { start, end }: KeyInterval, since: Ts): number {
   let count = 0;
   for (const { dead } of tombstones) {
-    dead.scan(start, end, "asc", (_, diedAt) => {
-      if (diedAt >= since) count++;
-      return true;
-    });
+    dead.forRange(start, end, false, (_, diedAt) => void (diedAt >= since && count++));
   }
   return count;
 }
