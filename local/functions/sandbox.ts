@@ -69,7 +69,12 @@ export function createSandbox(
     });
     watchRealm(realm.Promise.prototype, (reason) => host.rejected(reason));
     if (options.watch && !node) watch = new StateWatch(context, options.watch);
-    const load = createLoader(modules, context, node, node ? null : watch);
+    // By whose host asks: a module may import another while it is itself imported, and so may actions.
+    const mayImport = () => {
+      if (host.importsDynamically()) return;
+      throw new realm.TypeError(NO_DYNAMIC_IMPORT);
+    };
+    const load = createLoader(modules, { context, node, mayImport, watch: node ? null : watch });
     rooms.set(surroundings, load);
     return load;
   };
@@ -91,13 +96,22 @@ export function createSandbox(
   };
 }
 
+/** The platform's words: strings.rs. */
+const NO_DYNAMIC_IMPORT = "dynamic module import unsupported";
+
+interface LoaderOptions {
+  context: vm.Context;
+  node: boolean;
+  /** Throws when `import()` is refused to who is asking. */
+  mayImport: () => void;
+  watch: StateWatch | null;
+}
+
 type Loader = (modulePath: string) => Promise<Record<string, unknown>>;
 
 function createLoader(
   modules: ReadonlyMap<string, ModuleSource>,
-  context: vm.Context,
-  node: boolean,
-  watch: StateWatch | null,
+  { context, node, mayImport, watch }: LoaderOptions,
 ): Loader {
   const instances = new Map<string, vm.Module>();
   // Two graphs that share a module must not be linked at the same time.
@@ -118,8 +132,10 @@ function createLoader(
           Object.assign(meta, { [EXPOSE]: expose });
         },
       }),
-      importModuleDynamically: async (specifier: string) =>
-        evaluate(resolve(specifier, modulePath)),
+      importModuleDynamically: async (specifier: string) => {
+        mayImport();
+        return evaluate(resolve(specifier, modulePath));
+      },
     });
     instances.set(modulePath, module);
     return module;
