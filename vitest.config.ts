@@ -3,6 +3,9 @@ import { defineConfig } from "vitest/config";
 /** The local backend runs an app's modules in contexts of their own. */
 const VM_MODULES = ["--experimental-vm-modules", "--no-warnings"];
 
+/** Vitest leaves one of them idle by itself. */
+const BOTH_CORES = 2;
+
 /**
  * One configuration, a project for each environment: the component's functions, Node, React. After them comes what needs a
  * whole backend (`system`), and last, one file at a time, what starts processes (`e2e`, and `deep` for the long counts
@@ -14,6 +17,7 @@ export default defineConfig({
       {
         test: {
           name: "component",
+          maxWorkers: BOTH_CORES,
           environment: "edge-runtime",
           include: ["src/{component,client,shared}/**/*.test.ts"],
           server: { deps: { inline: ["convex-test"] } },
@@ -22,6 +26,7 @@ export default defineConfig({
       {
         test: {
           name: "node",
+          maxWorkers: BOTH_CORES,
           environment: "node",
           include: [
             "src/worker/**/*.test.ts",
@@ -36,6 +41,7 @@ export default defineConfig({
       {
         test: {
           name: "react",
+          maxWorkers: BOTH_CORES,
           environment: "jsdom",
           include: ["src/react/**/*.test.{ts,tsx}", "example/src/**/*.test.{ts,tsx}"],
         },
@@ -43,6 +49,7 @@ export default defineConfig({
       {
         test: {
           name: "system",
+          maxWorkers: BOTH_CORES,
           environment: "node",
           include: ["tests/{conformance,packages,races,virtual}/**/*.test.ts"],
           globalSetup: ["harness/build.ts"],
