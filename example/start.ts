@@ -2,6 +2,7 @@
  * `npm start`: the whole render farm with one command. Each step is a file of `start/`; this one only says in which
  * order, and sees to it that nothing is left running.
  */
+import { onStopSignal } from "../local/stopSignals.js";
 import { Children } from "./start/children.js";
 import { startFarm } from "./start/farm.js";
 import { renderOnce } from "./start/once/renderOnce.js";
@@ -26,16 +27,10 @@ async function work(children: Children, options: StartOptions): Promise<number> 
   return await (options.once ? renderOnce(farm) : serve(farm));
 }
 
-/** One Ctrl-C may arrive twice: from the terminal, and from a launcher that passes on what it was told itself. */
-const SAME_MS = 500;
-
 /** Resolves at the first Ctrl-C, with the exit code. The second one does not wait for anybody. */
 function stopRequested(children: Children, options: StartOptions): Promise<number> {
   return new Promise((resolve) => {
-    let askedAt = -Infinity;
-    const ask = (): void => {
-      if (performance.now() - askedAt < SAME_MS) return;
-      askedAt = performance.now();
+    onStopSignal(() => {
       if (children.isStopping) {
         children.killAll();
         process.exit(INTERRUPTED);
@@ -43,9 +38,7 @@ function stopRequested(children: Children, options: StartOptions): Promise<numbe
       say("\nStopping: workers finish or give back their tiles first. Ctrl-C again stops at once.");
       children.refuseMore();
       resolve(options.once ? INTERRUPTED : 0);
-    };
-    process.on("SIGINT", ask);
-    process.on("SIGTERM", ask);
+    });
   });
 }
 

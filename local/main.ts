@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { startBackend, type Backend } from "./backend.js";
 import { printedStats } from "./stats/print.js";
+import { onStopSignal } from "./stopSignals.js";
 import { HELP, readOptions, type BackendArguments } from "./options.js";
 
 await main();
@@ -87,8 +88,7 @@ function stopOnSignal(backend: Backend, { stats }: BackendArguments): void {
       process.exit(0);
     });
   };
-  process.on("SIGINT", stop);
-  process.on("SIGTERM", stop);
+  onStopSignal(stop);
 }
 
 function printStats({ stats }: Backend): void {

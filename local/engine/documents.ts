@@ -43,7 +43,7 @@ export function makeDocument(
     }
     requireFieldName(name, limits);
     // The document itself is the first level.
-    checkShape(value, `.${name}`, 2, limits.documentNesting, limits);
+    checkShape(value, `.${name}`, 2, limits);
     if (!Object.hasOwn(doc, name)) count++;
     doc[name] = value;
   }
@@ -140,26 +140,20 @@ function resolved(value: Value | undefined, ts: Ts): Value | undefined {
 
 type ValueLimits = Pick<
   Limits,
-  "documentNesting" | "valueNesting" | "objectFields" | "arrayLength" | "fieldNameLength"
+  "documentNesting" | "objectFields" | "arrayLength" | "fieldNameLength"
 >;
-
-/** For values that travel: arguments and results. `what` names the value: "The arguments of m:f". */
-export function requireTravelShape(value: Value, what: string, limits: ValueLimits): void {
-  checkShape(value, what, 1, limits.valueNesting, limits);
-}
 
 function checkShape(
   value: Value | undefined,
   path: string,
   depth: number,
-  maxDepth: number,
   limits: ValueLimits,
 ): void {
   if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return;
   if (value instanceof CommitTsPlaceholder) return;
-  if (depth > maxDepth) {
+  if (depth > limits.documentNesting) {
     throw new Error(
-      `The value at ${path} is nested deeper than ${maxDepth} levels. Flatten it, or store it as a string.`,
+      `The value at ${path} is nested deeper than ${limits.documentNesting} levels. Flatten it, or store it as a string.`,
     );
   }
   if (Array.isArray(value)) {
@@ -169,9 +163,7 @@ function checkShape(
           `Keep its elements in documents of their own.`,
       );
     }
-    value.forEach((element, i) =>
-      checkShape(element, `${path}[${i}]`, depth + 1, maxDepth, limits),
-    );
+    value.forEach((element, i) => checkShape(element, `${path}[${i}]`, depth + 1, limits));
     return;
   }
   const fields = Object.entries(value);
@@ -180,7 +172,7 @@ function checkShape(
   }
   for (const [name, inner] of fields) {
     requireFieldName(name, limits);
-    checkShape(inner, `${path}.${name}`, depth + 1, maxDepth, limits);
+    checkShape(inner, `${path}.${name}`, depth + 1, limits);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * What runs an app's functions, as the server (`local/server`) and the push (`local/push`) see it.
  */
-import type { JSONValue, Value } from "convex/values";
+import type { JSONValue } from "convex/values";
 import type { AuthProvider } from "../auth/providers.js";
 import type { ClassLimits, DeploymentClass } from "./classes.js";
 import type { Spent } from "./account.js";
@@ -277,9 +277,6 @@ export interface PlatformErrorInfo {
   code: string;
   message: string;
 }
-
-/** Values that cross between functions inside one transaction may hold the commit timestamp's placeholder. */
-export type CrossingValue = Value;
 
 /**
  * A `vm` context with the platform's globals, holding the modules of one component. `local/functions/sandbox.ts`

@@ -16,8 +16,6 @@ export class ProgramExit extends Error {
   override readonly name = "ProgramExit";
 }
 
-export type VirtualProcess = EventEmitter & { exitCode: number | undefined };
-
 export function createProcess({ place, env, name, pid, write, exit }: ProcessOptions) {
   const startedAt = place.trueNow();
   const nanoseconds = (): bigint => BigInt(Math.round((place.trueNow() - startedAt) * 1e6));
