@@ -26,7 +26,7 @@ import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import { cutError, discard, load } from "./payloads.js";
-import { owedFields } from "./schema.js";
+import { owedFields } from "./stored.js";
 
 /** One call of `onComplete` that is to be made. */
 export type Owed = ObjectType<typeof owedFields>;

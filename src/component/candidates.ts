@@ -8,7 +8,8 @@ import { v, type Infer } from "convex/values";
 import {
   foreignShards,
   hasTurn,
-  PENDING_BANDS,
+  bandsOf,
+  PRIORITY_DEFAULT,
   RANKED_HOLDERS_MAX,
   STEAL_AFTER_MS,
 } from "../shared/index.js";
@@ -90,7 +91,7 @@ export const look = internalQuery({
     for (const queue of rotate(queues, Math.random())) {
       const stand = standOf(session, queue, live, now);
       const bounds = [mine.get(queue.name), await publicBounds(ctx.db, queue.name)];
-      for (const order of PENDING_BANDS) {
+      for (const order of bandsOf(PRIORITY_DEFAULT)) {
         await lookAtBand(eyes, queue, order, stand, bounds);
       }
     }

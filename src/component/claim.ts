@@ -33,7 +33,7 @@ import {
 import { takeOver } from "./expire.js";
 import { closeCall, enterHolder, judgeCall, room, type HeldLease, type Holder } from "./holders.js";
 import { load } from "./payloads.js";
-import { declareQueue } from "./queues.js";
+import { declareQueue, type Queue } from "./queues.js";
 import { ensureJanitor } from "./timers.js";
 import { authorize } from "./tokens.js";
 import { lease } from "./transitions.js";
@@ -111,7 +111,7 @@ export async function takeJobs(
   request: ClaimRequest,
   now: number,
 ): Promise<Claimed> {
-  const queues = new Map<string, Doc<"queues">>();
+  const queues = new Map<string, Queue>();
   for (const declared of request.queues) {
     queues.set(declared.name, await declareQueue(ctx.db, declared, now));
   }
@@ -144,7 +144,7 @@ export async function takeJobs(
   };
 }
 
-function describeQueue({ name, shardsEver, epoch, config }: Doc<"queues">) {
+function describeQueue({ name, shardsEver, epoch, config }: Queue) {
   return { name, shards: shardsEver, epoch, leaseMs: config.leaseMs };
 }
 
@@ -153,7 +153,7 @@ function describeQueue({ name, shardsEver, epoch, config }: Doc<"queues">) {
 interface Basket {
   holder: Holder;
   n: number;
-  queues: ReadonlyMap<string, Doc<"queues">>;
+  queues: ReadonlyMap<string, Queue>;
   max: number;
   now: number;
   leases: HeldLease[];

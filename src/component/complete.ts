@@ -158,7 +158,7 @@ async function recordOutcome(
   now: number,
 ): Promise<Owed | null> {
   const queue = await getQueue(ctx.db, job.queue);
-  if (outcome.kind === "released") {
+  if (outcome.kind !== "succeeded" && outcome.kind !== "failed") {
     await release(ctx.db, job, queue, { unacknowledged: false });
     return null;
   }
@@ -181,7 +181,7 @@ async function recordOutcome(
 async function finish(
   ctx: MutationCtx,
   job: Doc<"jobs">,
-  outcome: Exclude<Outcome, { kind: "released" }>,
+  outcome: Extract<Outcome, { kind: "succeeded" | "failed" }>,
   now: number,
 ): Promise<Doc<"jobs">> {
   if (outcome.kind === "failed") return await fail(ctx.db, job, outcome.error, now);

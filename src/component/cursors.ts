@@ -14,7 +14,7 @@ import type { Infer } from "convex/values";
 import { conveyorError, CURSOR_MAX_BYTES } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader } from "./_generated/server.js";
-import type { vBound } from "./schema.js";
+import type { vBound } from "./stored.js";
 
 /** A place in the order of one band of one shard. */
 export interface Key {

@@ -11,7 +11,7 @@ import type { Id } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { checkPayloads, store } from "./payloads.js";
 import { declareQueue } from "./queues.js";
-import { insertPending } from "./transitions.js";
+import { insertJob } from "./transitions.js";
 
 export async function enqueue(
   ctx: MutationCtx,
@@ -34,7 +34,8 @@ export async function enqueueBatch(
   const queue = await declareQueue(ctx.db, declaration, now);
   const ids: Id<"jobs">[] = [];
   for (const payload of payloads) {
-    ids.push(await insertPending(ctx.db, queue, await store(ctx.db, payload), now));
+    const fields = { payload: await store(ctx.db, payload), enqueuedAt: now };
+    ids.push(await insertJob(ctx.db, queue, fields, null));
   }
   return ids;
 }

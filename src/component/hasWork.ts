@@ -6,11 +6,10 @@
  * It begins at the public cursors, stops at the first pending job, and depends on the ranges read up to there: it
  * runs again when that job is claimed, or, with none, when one is enqueued.
  */
-import { checkLength, PENDING_BANDS, QUEUES_MAX } from "../shared/index.js";
-import type { Doc } from "./_generated/dataModel.js";
+import { bandsOf, checkLength, PRIORITY_DEFAULT, QUEUES_MAX } from "../shared/index.js";
 import type { QueryCtx } from "./_generated/server.js";
 import { boundOf, pendingFrom, publicBounds } from "./cursors.js";
-import { findQueue } from "./queues.js";
+import { findQueue, type Queue } from "./queues.js";
 import { authorize } from "./tokens.js";
 
 export async function hasWork(ctx: QueryCtx, token: string, queues: string[]): Promise<boolean> {
@@ -24,9 +23,9 @@ export async function hasWork(ctx: QueryCtx, token: string, queues: string[]): P
   return false;
 }
 
-async function hasPending(ctx: QueryCtx, queue: Doc<"queues">): Promise<boolean> {
+async function hasPending(ctx: QueryCtx, queue: Queue): Promise<boolean> {
   const bounds = [await publicBounds(ctx.db, queue.name)];
-  for (const order of PENDING_BANDS) {
+  for (const order of bandsOf(PRIORITY_DEFAULT)) {
     // One shard after another, since every range read is one more that can wake the fleet.
     for (let shard = 0; shard < queue.shardsEver; shard += 1) {
       const from = boundOf(bounds, queue.epoch, order, shard);

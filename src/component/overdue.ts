@@ -12,7 +12,8 @@ import {
   JANITOR_FORGET_MAX,
   JANITOR_OVERDUE_MS,
   JANITOR_REPLAN_MAX,
-  PENDING_BANDS,
+  bandsOf,
+  PRIORITY_DEFAULT,
   QUEUES_MAX,
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
@@ -26,8 +27,8 @@ import {
   publicBounds,
   type Bound,
 } from "./cursors.js";
-import { findQueue } from "./queues.js";
-import { vBound } from "./schema.js";
+import { findQueue, type Queue } from "./queues.js";
+import { vBound } from "./stored.js";
 import { findTimers } from "./timers.js";
 
 /**
@@ -128,12 +129,12 @@ async function findBounds(
 /** In each band and shard the first pending row, or, in an empty one, the snapshot's own end. */
 async function boundsOf(
   ctx: QueryCtx,
-  queue: Doc<"queues">,
+  queue: Queue,
   old: Doc<"cursors"> | undefined,
 ): Promise<Bound[]> {
   const snapshot = snapshotOf(ctx);
   const bounds: Bound[] = [];
-  for (const order of PENDING_BANDS) {
+  for (const order of bandsOf(PRIORITY_DEFAULT)) {
     for (let shard = 0; shard < queue.shardsEver; shard += 1) {
       const from = boundOf([old], queue.epoch, order, shard);
       const place = { queue: queue.name, order, shard };

@@ -13,7 +13,7 @@ import {
   PAYLOAD_MAX_DEPTH,
 } from "../shared/index.js";
 import type { DatabaseReader, DatabaseWriter } from "./_generated/server.js";
-import type { vStored } from "./schema.js";
+import type { vStored } from "./stored.js";
 
 export type Stored = Infer<typeof vStored>;
 

@@ -1,34 +1,92 @@
 /**
- * The queues' rows: what code declares becomes the configuration that everybody reads. The only writer of `queues`.
+ * The queues' rows: what code declares, and what people changed at run time, becomes the configuration that everybody
+ * reads. The only writer of `queues`.
  */
 import { v } from "convex/values";
 import {
   checkQueueConfig,
   conveyorError,
   DECLARATION_SETTLE_MS,
+  RETENTION_DEFAULT,
+  RETRY_OFF,
+  type LogLevel,
   type QueueConfig,
   type QueueDeclaration,
+  type Retention,
+  type Retry,
 } from "../shared/index.js";
-import type { Doc } from "./_generated/dataModel.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type DatabaseReader, type DatabaseWriter } from "./_generated/server.js";
 
+/** A queue's configuration in force: overrides before what code declares, defaults where neither says anything. */
+export interface Settings extends QueueConfig {
+  graceMs: number;
+  retry: Retry;
+  circular: boolean;
+  restMs: number;
+  retention: Retention;
+  logLevel: LogLevel;
+}
+
+/** A queue as every step sees it. */
+export interface Queue {
+  id: Id<"queues">;
+  name: string;
+  epoch: number;
+  shardsEver: number;
+  isPaused: boolean;
+  isDraining: boolean;
+  config: Settings;
+}
+
+export function queueOf(row: Doc<"queues">): Queue {
+  const { _id, name, epoch, shardsEver, pausedAt, drainingAt } = row;
+  return {
+    ...{ id: _id, name, epoch, shardsEver },
+    isPaused: pausedAt !== undefined,
+    isDraining: drainingAt !== undefined,
+    config: inForce(row),
+  };
+}
+
+function inForce({ config, overrides }: Doc<"queues">): Settings {
+  const settings = {
+    graceMs: 0,
+    retry: { ...RETRY_OFF },
+    circular: false,
+    restMs: 0,
+    retention: { ...RETENTION_DEFAULT },
+    logLevel: "warn" as const,
+  };
+  return { ...settings, ...config, ...overrides };
+}
+
 /** A queue's row, or `null` if no code has ever declared it. */
-export async function findQueue(db: DatabaseReader, name: string): Promise<Doc<"queues"> | null> {
+export async function findQueueRow(
+  db: DatabaseReader,
+  name: string,
+): Promise<Doc<"queues"> | null> {
   return await db
     .query("queues")
     .withIndex("name", (q) => q.eq("name", name))
     .unique();
 }
 
-/** The row of a queue that has jobs. It was written before the first of them, and is never deleted. */
-export async function getQueue(db: DatabaseReader, name: string): Promise<Doc<"queues">> {
-  const row = await findQueue(db, name);
-  if (row !== null) return row;
+/** A queue, or `null` if no code has ever declared it. */
+export async function findQueue(db: DatabaseReader, name: string): Promise<Queue | null> {
+  const row = await findQueueRow(db, name);
+  return row === null ? null : queueOf(row);
+}
+
+/** A queue that has jobs. Its row was written before the first of them, and is never deleted. */
+export async function getQueue(db: DatabaseReader, name: string): Promise<Queue> {
+  const queue = await findQueue(db, name);
+  if (queue !== null) return queue;
   throw conveyorError("unknownQueue", `No code has declared a queue "${name}".`, { queue: name });
 }
 
 /**
- * The row of a declared queue, written if it is absent or says something else.
+ * A declared queue, its row written if it is absent or says something else.
  *
  * A burst of first callers conflicts once, over the insert. Two deployed versions that declare the queue differently
  * would rewrite the row with every call, and make every other call of the queue run again; so a row that has just
@@ -38,31 +96,37 @@ export async function declareQueue(
   db: DatabaseWriter,
   { name, config }: QueueDeclaration,
   now: number,
-): Promise<Doc<"queues">> {
+): Promise<Queue> {
   checkQueueConfig(name, config);
-  const row = await findQueue(db, name);
+  const row = await findQueueRow(db, name);
   if (row === null) {
     const fresh = { name, config, configuredAt: now, shardsEver: config.shards, epoch: 0 };
     const id = await db.insert("queues", fresh);
-    return (await db.get("queues", id))!;
+    return queueOf((await db.get("queues", id))!);
   }
-  if (sameConfig(row.config, config) || now < row.configuredAt + DECLARATION_SETTLE_MS) return row;
+  if (sameConfig(row.config, config) || now < row.configuredAt + DECLARATION_SETTLE_MS) {
+    return queueOf(row);
+  }
   const changed = {
     config,
     configuredAt: now,
     shardsEver: Math.max(row.shardsEver, config.shards),
   };
   await db.patch("queues", row._id, changed);
-  return { ...row, ...changed };
+  return queueOf({ ...row, ...changed });
 }
 
-/** Field by field: the order of an object's keys means nothing, and no caller should have to care. */
+/** By value: the order of an object's keys means nothing, and no caller should have to care. */
 function sameConfig(a: QueueConfig, b: QueueConfig): boolean {
-  return (
-    a.leaseMs === b.leaseMs &&
-    a.maxResets === b.maxResets &&
-    a.shards === b.shards &&
-    a.onComplete === b.onComplete
+  return canonicalJson(a) === canonicalJson(b);
+}
+
+/** JSON with sorted keys, for plain values without bytes or 64-bit numbers. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
   );
 }
 
@@ -79,8 +143,8 @@ export const forgetCursors = internalMutation({
   args: { queue: v.string() },
   returns: v.null(),
   handler: async (ctx, { queue }) => {
-    const row = await getQueue(ctx.db, queue);
-    await ctx.db.patch("queues", row._id, { epoch: row.epoch + 1 });
+    const { id, epoch } = await getQueue(ctx.db, queue);
+    await ctx.db.patch("queues", id, { epoch: epoch + 1 });
     return null;
   },
 });

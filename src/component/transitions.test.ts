@@ -3,6 +3,7 @@ import { EDGES, mayMove, STATUSES, type Edge, type Status } from "../shared/inde
 import { api } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
+import { queueOf, type Queue } from "./queues.js";
 import { failed, newWorld, released, succeeded, type World } from "./setup.test.js";
 import * as transitions from "./transitions.js";
 
@@ -84,7 +85,7 @@ describe("edges that a status does not have", () => {
       const world = await newWorld();
       const id = await world.enqueue();
       const walked = world.t.run(async (ctx) => {
-        const queue = (await ctx.db.query("queues").first())!;
+        const queue = queueOf((await ctx.db.query("queues").first())!);
         await ctx.db.patch("jobs", id, { status });
         await walk(ctx, edge, (await ctx.db.get("jobs", id))!, queue);
         const moved = (await ctx.db.get("jobs", id))!.status;
@@ -104,11 +105,31 @@ class Verdict extends Error {
   }
 }
 
-async function walk(ctx: MutationCtx, edge: Edge, job: Doc<"jobs">, queue: Doc<"queues">) {
+async function walk(ctx: MutationCtx, edge: Edge, job: Doc<"jobs">, queue: Queue) {
   const holder = { _id: (await anyHolder(ctx))._id, name: "a" };
   const { db } = ctx;
   const now = Date.now();
+  const dueAt = now + 1_000;
+  const round = { now, keepResult: false };
   switch (edge) {
+    case "promote":
+      return await transitions.promote(db, job, queue);
+    case "pause":
+      return await transitions.pause(db, job);
+    case "resume":
+      return await transitions.resume(db, job, queue);
+    case "comeRound":
+      return await transitions.comeRound(db, job, queue, { error: "x" }, { ...round, dueAt: null });
+    case "rest":
+      return await transitions.comeRound(db, job, queue, { error: "x" }, { ...round, dueAt });
+    case "backOff":
+      return await transitions.backOff(db, job, "boom", dueAt);
+    case "snooze":
+      return await transitions.snooze(db, job, dueAt);
+    case "stop":
+      return await transitions.stop(db, job, now);
+    case "expire":
+      return await transitions.expire(db, job, "too late", now);
     case "claim":
       return await transitions.lease(db, job, holder, now);
     case "succeed":

@@ -2,42 +2,92 @@
  * The edges of a job's life, one function each: the only writer of `jobs.status`, and of all that goes with it.
  *
  * An edge changes the job's row and what hangs on it. Leases are not its business: whoever calls an edge out of
- * `running` takes the job out of its holder's row in the same transaction, and whoever calls `lease` puts it in.
+ * `running` takes the job out of its holder's row in the same transaction, and whoever calls `lease` puts it in. Nor are
+ * keys, attempts, callbacks and alarms: `ending.ts` and `dispatcher.ts` go with the edges that need them.
  *
  * All of them write `seq: commitTs`. Cursors rest on that: a row that becomes claimable has a greater `seq` than any
  * that was there to be seen before.
  */
 import type { Value } from "convex/values";
-import { EDGES, mayMove, ORDER_BY_COMMIT, pendingOrder, type Edge } from "../shared/index.js";
+import {
+  bandsOf,
+  EDGES,
+  FAILED_BY_MAX,
+  mayMove,
+  ORDER_BY_COMMIT,
+  ORDER_PAUSED,
+  PRIORITY_DEFAULT,
+  placeOf,
+  type Edge,
+} from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseWriter } from "./_generated/server.js";
 import { cutError, discard, store, type Stored } from "./payloads.js";
+import type { Queue } from "./queues.js";
+import { ensureRoute } from "./routes.js";
 
 type Job = Doc<"jobs">;
 type JobFields = Omit<Job, "_id" | "_creationTime">;
 /** What an edge writes besides status, order and `seq`. A field given as `undefined` is removed. */
 type Changes = { [F in keyof JobFields]?: JobFields[F] | undefined };
 
-/** (new) → `pending`. Inserts only: two enqueues never meet. */
-export async function insertPending(
+/** What a new job is given. */
+export type NewFields = Pick<Job, "payload" | "enqueuedAt"> &
+  Partial<
+    Pick<
+      Job,
+      | "name"
+      | "priority"
+      | "group"
+      | "tags"
+      | "labels"
+      | "cost"
+      | "handler"
+      | "context"
+      | "key"
+      | "expiresAt"
+      | "paused"
+    >
+  >;
+
+/** (new) → `pending`, or `scheduled` where it is due later. Inserts only: two enqueues never meet. */
+export async function insertJob(
   db: DatabaseWriter,
-  queue: Doc<"queues">,
-  payload: Stored,
-  now: number,
+  queue: Queue,
+  fields: NewFields,
+  dueAt: number | null,
 ): Promise<Id<"jobs">> {
+  const place =
+    dueAt === null
+      ? { status: "pending" as const, ...(await pendingPlace(db, queue, fields, "new")) }
+      : { status: "scheduled" as const, order: dueAt, shard: 0 };
+  const counts = { attempt: 0, failures: 0, resets: 0, releases: 0 };
+  const { name } = queue;
   return await db.insert("jobs", {
-    queue: queue.name,
-    status: "pending",
-    order: pendingOrder(false),
-    shard: randomShard(queue),
+    ...fields,
+    ...place,
+    ...counts,
+    queue: name,
     seq: db.vars.commitTs,
-    payload,
-    enqueuedAt: now,
-    attempt: 0,
-    failures: 0,
-    resets: 0,
-    releases: 0,
   });
+}
+
+/** `scheduled` → `pending`: it has fallen due. */
+export async function promote(db: DatabaseWriter, job: Job, queue: Queue): Promise<Job> {
+  const came = job.failures > 0 || (job.attempt > 0 && !queue.config.circular) ? "back" : "new";
+  return await move(db, job, "promote", await pendingPlace(db, queue, job, came));
+}
+
+/** `pending` → `pending`, out of the range that claims look at. A job of another status is only marked. */
+export async function pause(db: DatabaseWriter, job: Job): Promise<Job> {
+  return await move(db, job, "pause", { order: ORDER_PAUSED, paused: true });
+}
+
+/** `pending` → `pending`, to the end of its line. */
+export async function resume(db: DatabaseWriter, job: Job, queue: Queue): Promise<Job> {
+  const came = job.attempt > 0 && !queue.config.circular ? "back" : "new";
+  const place = await pendingPlace(db, queue, { ...job, paused: false }, came);
+  return await move(db, job, "resume", { ...place, paused: undefined });
 }
 
 /** `pending` → `running`. The new attempt fences off every earlier one. */
@@ -62,50 +112,127 @@ export async function succeed(
   result: Value,
   now: number,
 ): Promise<Job> {
-  return await move(db, job, "succeed", { result: await store(db, result), finishedAt: now });
+  return await move(db, job, "succeed", {
+    ...askedNoMore,
+    result: await store(db, result),
+    finishedAt: now,
+  });
+}
+
+/** How a round of a circular job went. */
+export type Round = { result: Stored } | { error: string };
+
+/**
+ * `running` → `pending`, at the end of the ring; or `scheduled`, where the queue lets its items rest until `dueAt`.
+ * `keepResult`: somebody who has still to be told the result before this one will delete it.
+ */
+export async function comeRound(
+  db: DatabaseWriter,
+  job: Job,
+  queue: Queue,
+  round: Round,
+  { now, dueAt, keepResult }: { now: number; dueAt: number | null; keepResult: boolean },
+): Promise<Job> {
+  if ("result" in round && !keepResult) await discard(db, job.result);
+  const changes: Changes = {
+    ...unheld,
+    rounds: (job.rounds ?? 0) + 1,
+    resets: 0,
+    unacknowledged: undefined,
+    finishedAt: now,
+    ...("result" in round
+      ? { result: round.result, failures: 0, error: undefined, failedBy: undefined }
+      : { ...failedOnce(job, round.error) }),
+  };
+  if (dueAt !== null) return await move(db, job, "rest", { ...changes, order: dueAt });
+  const worked = { ...job, rounds: changes.rounds! };
+  const place = await pendingPlace(db, queue, worked, "new");
+  return await move(db, job, "comeRound", { ...changes, ...place });
 }
 
 /** `running` → `failed`. */
 export async function fail(db: DatabaseWriter, job: Job, error: string, now: number): Promise<Job> {
   return await move(db, job, "fail", {
-    failures: job.failures + 1,
-    error: cutError(error),
+    ...askedNoMore,
+    ...failedOnce(job, error),
     finishedAt: now,
   });
+}
+
+/** `running` → `scheduled`: it failed, or ran too long, and is tried again at `dueAt`. */
+export async function backOff(
+  db: DatabaseWriter,
+  job: Job,
+  error: string,
+  dueAt: number,
+): Promise<Job> {
+  return await move(db, job, "backOff", { ...unheld, ...failedOnce(job, error), order: dueAt });
 }
 
 /** `running` → `pending`: its holder gave it back, or, `unacknowledged`, never learnt that it had it. */
 export async function release(
   db: DatabaseWriter,
   job: Job,
-  queue: Doc<"queues">,
+  queue: Queue,
   { unacknowledged }: { unacknowledged: boolean },
 ): Promise<Job> {
   return await move(db, job, "release", {
-    ...backInLine(queue),
+    ...(await backInLine(db, queue, job)),
     releases: job.releases + 1,
     ...(unacknowledged ? { unacknowledged: (job.unacknowledged ?? 0) + 1 } : {}),
   });
 }
 
-/** `running` → `pending`: its holder vanished, and a reset is left. */
-export async function reset(db: DatabaseWriter, job: Job, queue: Doc<"queues">): Promise<Job> {
-  return await move(db, job, "reset", { ...backInLine(queue), resets: job.resets + 1 });
+/** `running` → `scheduled`: its holder gave it back until `dueAt`. */
+export async function snooze(db: DatabaseWriter, job: Job, dueAt: number): Promise<Job> {
+  return await move(db, job, "snooze", { ...unheld, releases: job.releases + 1, order: dueAt });
 }
 
-/** `running` → `timedOut`: its holder vanished, and no reset is left. */
+/** `running` → `pending`: its holder vanished, and a reset is left. */
+export async function reset(db: DatabaseWriter, job: Job, queue: Queue): Promise<Job> {
+  const place = await backInLine(db, queue, job);
+  return await move(db, job, "reset", { ...place, resets: job.resets + 1 });
+}
+
+/** `running` → `timedOut`: its holder vanished and no reset is left; or, `failed`, it ran too long once too often. */
 export async function timeOut(
   db: DatabaseWriter,
   job: Job,
   error: string,
   now: number,
+  { failed = false }: { failed?: boolean } = {},
 ): Promise<Job> {
-  return await move(db, job, "timeOut", { error: cutError(error), finishedAt: now });
+  const changes = failed ? failedOnce(job, error) : { error: cutError(error) };
+  return await move(db, job, "timeOut", { ...askedNoMore, ...changes, finishedAt: now });
+}
+
+/** `running` → `canceled`: somebody asked for it, and its holder has stopped, failed or vanished. */
+export async function stop(db: DatabaseWriter, job: Job, now: number): Promise<Job> {
+  return await move(db, job, "stop", { cancelRequestedAt: undefined, finishedAt: now });
 }
 
 /** `pending` or `scheduled` → `canceled`. */
-export async function cancel(db: DatabaseWriter, job: Job, now: number): Promise<Job> {
-  return await move(db, job, "cancel", { finishedAt: now });
+export async function cancel(
+  db: DatabaseWriter,
+  job: Job,
+  now: number,
+  reason?: string,
+): Promise<Job> {
+  return await move(db, job, "cancel", {
+    ...(reason === undefined ? {} : { cancelReason: cutError(reason) }),
+    paused: undefined,
+    finishedAt: now,
+  });
+}
+
+/** `pending` or `scheduled` → `failed`: nobody began in time. */
+export async function expire(
+  db: DatabaseWriter,
+  job: Job,
+  error: string,
+  now: number,
+): Promise<Job> {
+  return await move(db, job, "expire", { error, paused: undefined, finishedAt: now });
 }
 
 /**
@@ -115,12 +242,12 @@ export async function cancel(db: DatabaseWriter, job: Job, now: number): Promise
 export async function retry(
   db: DatabaseWriter,
   job: Job,
-  queue: Doc<"queues">,
+  queue: Queue,
   { keepResult }: { keepResult: boolean },
 ): Promise<Job> {
   if (!keepResult) await discard(db, job.result);
   return await move(db, job, "retry", {
-    ...backInLine(queue),
+    ...(await backInLine(db, queue, job)),
     failures: 0,
     resets: 0,
     releases: 0,
@@ -128,25 +255,50 @@ export async function retry(
     finishedAt: undefined,
     result: undefined,
     error: undefined,
+    expiresAt: undefined,
+    cancelReason: undefined,
+    failedBy: undefined,
   });
 }
 
-/**
- * What every return to `pending` writes: the band of returned jobs, before new ones, and a shard at random.
- * The holder goes, so that nobody's late word finds its name here.
- */
-function backInLine(queue: Doc<"queues">): Changes {
+// --- What edges have in common ------------------------------------------------------------------
+
+/** The holder goes, so that nobody's late word finds its name here. */
+const unheld = { holder: undefined, worker: undefined, startedAt: undefined } satisfies Changes;
+
+/** The attempt has ended by itself: who asked for it to be canceled came too late. */
+const askedNoMore = { cancelRequestedAt: undefined, cancelReason: undefined } satisfies Changes;
+
+function failedOnce(job: Job, error: string): Changes {
+  const { worker, failedBy = [] } = job;
+  const others = failedBy.filter((name) => name !== worker);
   return {
-    order: pendingOrder(true),
-    shard: randomShard(queue),
-    holder: undefined,
-    worker: undefined,
-    startedAt: undefined,
+    failures: job.failures + 1,
+    error: cutError(error),
+    ...(worker === undefined ? {} : { failedBy: [...others, worker].slice(-FAILED_BY_MAX) }),
   };
 }
 
-function randomShard(queue: Doc<"queues">): number {
-  return Math.floor(Math.random() * queue.config.shards);
+/** What every return to `pending` writes: the band of returned jobs, before new ones. */
+async function backInLine(db: DatabaseWriter, queue: Queue, job: Job): Promise<Changes> {
+  return { ...unheld, ...(await pendingPlace(db, queue, job, "back")) };
+}
+
+/** Where a pending job lies: its band, and a random shard of its route. Makes sure that claims look there. */
+async function pendingPlace(
+  db: DatabaseWriter,
+  queue: Queue,
+  job: Pick<Job, "priority" | "labels" | "cost" | "paused" | "rounds">,
+  came: "new" | "back",
+): Promise<{ order: number; shard: number }> {
+  if (job.paused === true) return { order: ORDER_PAUSED, shard: 0 };
+  const { circular, shards } = queue.config;
+  const [first, second] = bandsOf(job.priority ?? PRIORITY_DEFAULT);
+  // In a circular queue: those not yet worked on go first.
+  const goesFirst = came === "back" || (circular && (job.rounds ?? 0) === 0);
+  const route = await ensureRoute(db, queue.name, job);
+  const shard = placeOf(route, Math.floor(Math.random() * shards));
+  return { order: goesFirst ? first : second, shard };
 }
 
 /**

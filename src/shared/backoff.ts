@@ -1,6 +1,19 @@
 /** Waiting longer after every failure. Pure; the jitter, where there is any, is the caller's. */
 
-/** `initialMs` × 2^(failures − 1), at most `maxMs`. */
-export function backoffMs(failures: number, initialMs: number, maxMs: number): number {
-  return Math.min(initialMs * 2 ** Math.max(0, failures - 1), maxMs);
+/** `initialMs` × `base`^(failures − 1), at most `maxMs`. */
+export function backoffMs(
+  failures: number,
+  initialMs: number,
+  maxMs: number,
+  base: number = 2,
+): number {
+  return Math.min(initialMs * base ** Math.max(0, failures - 1), maxMs);
+}
+
+/**
+ * Full jitter: anything from nothing to the whole wait, so that what failed together does not come back together.
+ * Source: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+ */
+export function fullJitter(ms: number, random: number): number {
+  return Math.floor(ms * random);
 }

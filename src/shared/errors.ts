@@ -11,6 +11,12 @@ export const ERROR_CODES = [
   "unknownQueue",
   /** No job has this id. */
   "unknownJob",
+  /** A job with this key is active, and the caller asked to be refused. */
+  "duplicateKey",
+  /** The queue is being drained and takes no new jobs. */
+  "queueDraining",
+  /** The waiting jobs of the queue have too many different sets of labels and costs. */
+  "tooManyRoutes",
   /** A number, name or list outside its bounds. */
   "invalidArgument",
   /** A payload that fails the queue's validator. */

@@ -16,6 +16,12 @@ const PLATFORM_TRANSACTION_SCHEDULED = 1_000;
 /** Names of queues, workers and tokens: long enough for `render-tiles-eu-west`, short enough for every index key. */
 export const NAME_MAX_LENGTH = 64;
 
+/** A uniqueness key: it is part of an index entry. */
+export const KEY_MAX_LENGTH = 256;
+/** Tags and labels of one job. */
+export const TAGS_MAX = 16;
+export const LABELS_MAX = 16;
+
 // --- Payloads, results, errors ------------------------------------------------------------------
 
 /**
@@ -87,6 +93,50 @@ export const IDLE_LIVE_MS = 90_000;
 /** A holder that has not been seen for so long is forgotten, its call counter with it. */
 export const HOLDER_RETENTION_MS = 24 * 60 * 60_000;
 
+// --- Routes -------------------------------------------------------------------------------------
+
+/**
+ * Different sets of labels and cost classes that the waiting jobs of one queue may have. Each is a part of the index
+ * of its own, at which claims look one by one.
+ */
+export const ROUTES_MAX = 64;
+/** A cost is a whole number up to this: megabytes of memory, seconds of a GPU, anything that is a worker's budget. */
+export const COST_DEFAULT = 1;
+export const COST_MAX = 1_000_000_000;
+
+// --- Retries ------------------------------------------------------------------------------------
+
+/** What `retry: true` means. A handler may have side effects, so retries are off unless asked for. */
+export const RETRY_DEFAULT = {
+  maxAttempts: 5,
+  initialBackoffMs: 1_000,
+  base: 2,
+  maxBackoffMs: 60 * 60_000,
+} as const;
+export const RETRY_OFF = { ...RETRY_DEFAULT, maxAttempts: 1 } as const;
+export const MAX_ATTEMPTS_MAX = 1_000;
+/** Workers that failed a job and are remembered: a retry prefers others. */
+export const FAILED_BY_MAX = 4;
+
+// --- Times --------------------------------------------------------------------------------------
+
+const DAY_MS = 24 * 60 * 60_000;
+/** `runAt` further away is nearly always a mistake of units: seconds for milliseconds, or microseconds. */
+export const RUN_AT_PAST_MAX_MS = 366 * DAY_MS;
+export const RUN_AT_FUTURE_MAX_MS = 4 * 366 * DAY_MS;
+/** One attempt may run for a week at most; a second at least, for the same reasons as a lease. */
+export const TIMEOUT_MIN_MS = 1_000;
+export const TIMEOUT_MAX_MS = 7 * DAY_MS;
+export const GRACE_MAX_MS = 60 * 60_000;
+/** How long finished jobs are kept. Failures are looked into days later; successes hardly ever. */
+export const RETENTION_DEFAULT = {
+  succeededMs: DAY_MS,
+  canceledMs: DAY_MS,
+  failedMs: 7 * DAY_MS,
+  timedOutMs: 7 * DAY_MS,
+} as const;
+export const RETENTION_MAX_MS = 366 * DAY_MS;
+
 // --- Queues -------------------------------------------------------------------------------------
 
 /**
@@ -152,7 +202,7 @@ holds(
   2 * LEASES_MAX < PLATFORM_TRANSACTION_SCHEDULED,
 );
 holds(
-  "a claim's reads fit: two a band and shard of every queue, once",
+  "a claim's reads fit: two a band and shard of every queue with one route, once",
   2 * 2 * SHARDS_MAX * QUEUES_MAX <= PLATFORM_TRANSACTION_READS,
 );
 holds(

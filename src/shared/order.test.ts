@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { PENDING_BANDS, pendingOrder, PRIORITY_MAX, PRIORITY_MIN } from "./order.js";
+import { bandsOf, pendingOrder, PRIORITY_MAX, PRIORITY_MIN } from "./order.js";
 
 describe("the order of pending jobs", () => {
   test("is a whole number, never negative, and never -0, which is another index key than 0", () => {
@@ -17,11 +17,13 @@ describe("the order of pending jobs", () => {
     expect(pendingOrder(true, 5)).toBeLessThan(pendingOrder(false, 5));
   });
 
-  test("has the bands that claims look at", () => {
-    expect(PENDING_BANDS).toEqual([20, 21]);
+  test("has for priority 0 the bands that it always had, where stored jobs lie", () => {
+    expect(bandsOf(0)).toEqual([20, 21]);
+    expect(bandsOf(10)).toEqual([0, 1]);
+    expect(bandsOf(-10)).toEqual([40, 41]);
   });
 
-  test.each([-1, 11, 0.5, NaN])("refuses the priority %s", (priority) => {
+  test.each([-11, 11, 0.5, NaN])("refuses the priority %s", (priority) => {
     expect(() => pendingOrder(false, priority)).toThrow("whole number");
   });
 });

@@ -6,15 +6,21 @@
  */
 
 export const PRIORITY_DEFAULT = 0;
-export const PRIORITY_MIN = 0;
+export const PRIORITY_MIN = -10;
 export const PRIORITY_MAX = 10;
 
 /** `order` of every status that is ordered by commit alone. */
 export const ORDER_BY_COMMIT = 0;
 
+/** `order` of a pending job that is paused: behind every band, where no claim looks. */
+export const ORDER_PAUSED = 1_000;
+
 /**
  * The band of a pending job: higher priorities first, and within one priority jobs that come back (reset, released)
  * before new ones. They have a new `seq`, as all that becomes claimable must, and keep their turn by the band.
+ *
+ * In a circular queue the first band of a priority is that of items that nobody has finished working on yet, and the
+ * second that of the others: never worked first, then least recently worked.
  */
 export function pendingOrder(returned: boolean, priority: number = PRIORITY_DEFAULT): number {
   if (!Number.isInteger(priority) || priority < PRIORITY_MIN || priority > PRIORITY_MAX) {
@@ -25,5 +31,7 @@ export function pendingOrder(returned: boolean, priority: number = PRIORITY_DEFA
   return 2 * (PRIORITY_MAX - priority) + (returned ? 0 : 1);
 }
 
-/** The bands in which pending jobs can lie, in the order in which they are claimed. */
-export const PENDING_BANDS: readonly number[] = [pendingOrder(true), pendingOrder(false)];
+/** The bands of one priority, in the order in which they are claimed. */
+export function bandsOf(priority: number): readonly [returned: number, fresh: number] {
+  return [pendingOrder(true, priority), pendingOrder(false, priority)];
+}

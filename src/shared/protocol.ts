@@ -7,21 +7,154 @@ import { v, type Infer } from "convex/values";
 
 // --- Queues -------------------------------------------------------------------------------------
 
-export const vQueueConfig = v.object({
+/** How failed attempts are tried again: after `initialBackoffMs * base^(failures-1)`, at most `maxBackoffMs`, with full jitter. */
+export const vRetry = v.object({
+  /** Attempts that may fail, the first included: 1 is no retry. */
+  maxAttempts: v.number(),
+  initialBackoffMs: v.number(),
+  base: v.number(),
+  maxBackoffMs: v.number(),
+});
+export type Retry = Infer<typeof vRetry>;
+
+export const vFinishedStatus = v.union(
+  v.literal("succeeded"),
+  v.literal("failed"),
+  v.literal("canceled"),
+  v.literal("timedOut"),
+);
+
+/** What a job may have of its own, where its queue's configuration says something else. Interned by the component. */
+export const vJobRules = v.object({
+  retry: v.optional(vRetry),
+  maxResets: v.optional(v.number()),
+  leaseMs: v.optional(v.number()),
+  /** How long one attempt may run, however alive its holder is. */
+  timeoutMs: v.optional(v.number()),
+  /** The handle of the app's mutation that is told how the job ended. */
+  onComplete: v.optional(v.string()),
+  /** Outcomes that it is not told. */
+  onCompleteExclude: v.optional(v.array(vFinishedStatus)),
+});
+export type JobRules = Infer<typeof vJobRules>;
+
+export const vLogLevel = v.union(
+  v.literal("debug"),
+  v.literal("info"),
+  v.literal("warn"),
+  v.literal("error"),
+);
+export type LogLevel = Infer<typeof vLogLevel>;
+
+/** How long finished jobs are kept. */
+export const vRetention = v.object({
+  succeededMs: v.number(),
+  failedMs: v.number(),
+  canceledMs: v.number(),
+  timedOutMs: v.number(),
+});
+export type Retention = Infer<typeof vRetention>;
+
+const queueConfigFields = {
   /** How long a holder may be silent before its jobs are taken away. */
   leaseMs: v.number(),
+  /** How much longer the component waits than the holder does: room for clocks and slow calls. */
+  graceMs: v.optional(v.number()),
   /** How often a job may lose its holder before it is `timedOut`. */
   maxResets: v.number(),
   /** Into how many parts new jobs are spread; 1 is strict commit order. */
   shards: v.number(),
+  retry: v.optional(vRetry),
+  timeoutMs: v.optional(v.number()),
+  expiresAfterMs: v.optional(v.number()),
+  /** Whether a finished job goes back to the end of the ring. */
+  circular: v.optional(v.boolean()),
+  /** In a circular queue: how long an item rests between two rounds. */
+  restMs: v.optional(v.number()),
+  retention: v.optional(vRetention),
   /** The handle of the app's mutation that is told every outcome. */
   onComplete: v.optional(v.string()),
-});
+  onCompleteExclude: v.optional(v.array(vFinishedStatus)),
+  logLevel: v.optional(vLogLevel),
+};
+
+/** A queue's configuration as code declares it. What is absent has its default; stored by every version so far. */
+export const vQueueConfig = v.object(queueConfigFields);
 export type QueueConfig = Infer<typeof vQueueConfig>;
+
+/** What people changed at run time: it wins over what code declares until it is reset. */
+export const vQueueOverrides = v.object({
+  leaseMs: v.optional(v.number()),
+  graceMs: v.optional(v.number()),
+  maxResets: v.optional(v.number()),
+  shards: v.optional(v.number()),
+  retry: v.optional(vRetry),
+  timeoutMs: v.optional(v.number()),
+  expiresAfterMs: v.optional(v.number()),
+  restMs: v.optional(v.number()),
+  retention: v.optional(vRetention),
+  logLevel: v.optional(vLogLevel),
+});
+export type QueueOverrides = Infer<typeof vQueueOverrides>;
 
 /** A queue as code declares it: every enqueue and claim carries it, and the component keeps the last. */
 export const vQueueDeclaration = v.object({ name: v.string(), config: vQueueConfig });
 export type QueueDeclaration = Infer<typeof vQueueDeclaration>;
+
+// --- New jobs -----------------------------------------------------------------------------------
+
+/** What happens when an active job has the same key. */
+export const vOnConflict = v.union(
+  /** The id of the job that is there is returned, and nothing is enqueued. */
+  v.literal("existing"),
+  /** The job that is there is canceled if nobody has begun it; a running one is returned as it is. */
+  v.literal("replace"),
+  /** `duplicateKey` is thrown. */
+  v.literal("refuse"),
+);
+export type OnConflict = Infer<typeof vOnConflict>;
+
+/** Uniqueness within a queue: while the job is active, or with `windowMs` for so long from its enqueue on. */
+export const vKey = v.object({
+  value: v.string(),
+  windowMs: v.optional(v.number()),
+  onConflict: v.optional(vOnConflict),
+});
+export type UniqueKey = Infer<typeof vKey>;
+
+export const vJobOptions = v.object({
+  /** For people: shown wherever the job is. */
+  name: v.optional(v.string()),
+  /** -10 to 10, higher first. */
+  priority: v.optional(v.number()),
+  /** When it falls due. At most one of the two. */
+  runAt: v.optional(v.number()),
+  runAfter: v.optional(v.number()),
+  key: v.optional(vKey),
+  group: v.optional(v.string()),
+  tags: v.optional(v.array(v.string())),
+  /** What a worker must have to claim it. */
+  labels: v.optional(v.array(v.string())),
+  /** What it takes of a worker's budget: 1 if nothing is said. */
+  cost: v.optional(v.number()),
+  /** Not begun by then, it fails as expired. */
+  expiresAfterMs: v.optional(v.number()),
+  /** Handed to `onComplete`. */
+  context: v.optional(v.any()),
+  rules: v.optional(vJobRules),
+});
+export type JobOptions = Infer<typeof vJobOptions>;
+
+export const vNewJob = v.object({ payload: v.any(), options: v.optional(vJobOptions) });
+export type NewJob = Infer<typeof vNewJob>;
+
+/** What became of one new job. */
+export const vEnqueued = v.object({
+  id: v.string(),
+  /** `false`: a job with this key was there, and this is its id. */
+  isNew: v.boolean(),
+});
+export type Enqueued = Infer<typeof vEnqueued>;
 
 // --- Jobs ---------------------------------------------------------------------------------------
 
@@ -36,23 +169,50 @@ export const vClaimedJob = v.object({
   resets: v.number(),
   /** A duration and not an instant: the worker measures it on its own monotonic clock. */
   leaseMs: v.number(),
+  /** How long this attempt may run. */
+  timeoutMs: v.optional(v.number()),
   enqueuedAt: v.number(),
+  name: v.optional(v.string()),
+  priority: v.optional(v.number()),
+  group: v.optional(v.string()),
+  tags: v.optional(v.array(v.string())),
+  labels: v.optional(v.array(v.string())),
+  cost: v.optional(v.number()),
+  /** What the queue's `related` query said of it, in the claim's transaction. */
+  related: v.optional(v.any()),
 });
 export type ClaimedJob = Infer<typeof vClaimedJob>;
 
 /** How an attempt ended, as its worker reports it. */
 export const vOutcome = v.union(
   v.object({ kind: v.literal("succeeded"), result: v.optional(v.any()) }),
-  v.object({ kind: v.literal("failed"), error: v.string() }),
+  v.object({
+    kind: v.literal("failed"),
+    error: v.string(),
+    /** `false`: another attempt would fail as well. */
+    retryable: v.optional(v.boolean()),
+    /** When to try again, in place of the backoff. */
+    retryAfterMs: v.optional(v.number()),
+  }),
   /** The worker gives the job back unfinished, as in a graceful stop. */
   v.object({ kind: v.literal("released") }),
+  /** The worker gives it back until later, in milliseconds from now. */
+  v.object({ kind: v.literal("snoozed"), runAfter: v.number() }),
+  /** The worker stopped since somebody canceled the job. */
+  v.object({ kind: v.literal("canceled") }),
 );
 export type Outcome = Infer<typeof vOutcome>;
 
 export const vLease = v.object({ id: v.string(), attempt: v.number() });
 export type Lease = Infer<typeof vLease>;
 
-export const vFinished = v.object({ id: v.string(), attempt: v.number(), outcome: vOutcome });
+export const vFinished = v.object({
+  id: v.string(),
+  attempt: v.number(),
+  outcome: vOutcome,
+  /** New jobs that are enqueued in the same transaction if the outcome is recorded, and only then. */
+  continued: v.optional(v.array(v.object({ queue: vQueueDeclaration, jobs: v.array(vNewJob) }))),
+});
 export type Finished = Infer<typeof vFinished>;
 
 export const vProgressUpdate = v.object({ id: v.string(), attempt: v.number(), value: v.any() });
@@ -84,6 +244,24 @@ const common = {
   attempt: v.number(),
   failures: v.number(),
   resets: v.number(),
+  releases: v.optional(v.number()),
+  name: v.optional(v.string()),
+  priority: v.optional(v.number()),
+  key: v.optional(v.string()),
+  group: v.optional(v.string()),
+  tags: v.optional(v.array(v.string())),
+  labels: v.optional(v.array(v.string())),
+  cost: v.optional(v.number()),
+  /** In a circular queue: how often it has come round, and when last. */
+  rounds: v.optional(v.number()),
+  lastWorkedAt: v.optional(v.number()),
+  /** Nobody may claim it until it is resumed. */
+  paused: v.optional(v.boolean()),
+  /** When it was last asked to be canceled, and it still runs. */
+  cancelRequestedAt: v.optional(v.number()),
+  expiresAt: v.optional(v.number()),
+  /** Of the last attempt that failed, while others are left. */
+  lastError: v.optional(v.string()),
 };
 
 /** A job as a page sees it. */
@@ -114,7 +292,13 @@ export const vJobStatus = v.union(
     startedAt: v.optional(v.number()),
     finishedAt: v.number(),
   }),
-  v.object({ ...common, status: v.literal("canceled"), finishedAt: v.number() }),
+  v.object({
+    ...common,
+    status: v.literal("canceled"),
+    /** Why, if somebody said. */
+    reason: v.optional(v.string()),
+    finishedAt: v.number(),
+  }),
   v.object({
     ...common,
     status: v.literal("timedOut"),
@@ -192,5 +376,7 @@ export const vOnCompleteArgs = v.object({
   attempt: v.number(),
   /** Absent when no worker ever had the job. */
   worker: v.optional(v.string()),
+  /** What was given to `enqueue` for it. */
+  context: v.optional(v.any()),
 });
 export type OnCompleteArgs = Infer<typeof vOnCompleteArgs>;

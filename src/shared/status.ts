@@ -40,14 +40,14 @@ export function isFinished(status: Status): status is FinishedStatus {
   return (FINISHED_STATUSES as readonly Status[]).includes(status);
 }
 
-/** The statuses from which `cancel` ends a job at once. A running job belongs to its holder and is left. */
+/** The statuses from which `cancel` ends a job at once. A running job belongs to its holder, which is asked to stop. */
 export const CANCELABLE_STATUSES = ["scheduled", "pending"] as const;
 
 interface EdgeSpec {
   readonly from: readonly Status[];
   readonly to: Status;
   /** What the edge counts, if anything. `attempt` counts claims and is never set back: it is the fencing token. */
-  readonly counts?: "attempt" | "failures" | "resets" | "releases";
+  readonly counts?: "attempt" | "failures" | "resets" | "releases" | "rounds";
 }
 
 /**
@@ -55,20 +55,38 @@ interface EdgeSpec {
  * status that no edge leaves, and never moves it.
  */
 export const EDGES = {
+  /** It has fallen due. */
+  promote: { from: ["scheduled"], to: "pending" },
+  /** Somebody paused it while it waits: it leaves the range that claims look at, and stays `pending`. */
+  pause: { from: ["pending"], to: "pending" },
+  /** Somebody resumed it: it stands at the end of the line again. */
+  resume: { from: ["pending"], to: "pending" },
   /** A holder takes it. */
   claim: { from: ["pending"], to: "running", counts: "attempt" },
   /** Its holder reports a result. */
   succeed: { from: ["running"], to: "succeeded" },
-  /** Its holder reports an error. */
+  /** Its holder has worked on it, and it goes to the end of the ring: a circular queue never finishes an item. */
+  comeRound: { from: ["running"], to: "pending", counts: "rounds" },
+  /** The same, in a queue that lets its items rest between two rounds. */
+  rest: { from: ["running"], to: "scheduled", counts: "rounds" },
+  /** Its holder reports an error, or its `timeoutMs` has passed, and no attempt is left. */
   fail: { from: ["running"], to: "failed", counts: "failures" },
+  /** The same, and another attempt is left: it waits for its turn. */
+  backOff: { from: ["running"], to: "scheduled", counts: "failures" },
   /** Its holder gives it back, or never learnt that it had it. */
   release: { from: ["running"], to: "pending", counts: "releases" },
+  /** Its holder gives it back until later. It uses no attempt of those that `maxAttempts` counts. */
+  snooze: { from: ["running"], to: "scheduled", counts: "releases" },
   /** Its holder vanished, and a reset is left. */
   reset: { from: ["running"], to: "pending", counts: "resets" },
-  /** Its holder vanished, and no reset is left. */
+  /** Its holder vanished, and no reset is left; or its `timeoutMs` has passed, and no attempt is left. */
   timeOut: { from: ["running"], to: "timedOut" },
+  /** Somebody no longer wants it, and its holder has stopped, failed or vanished. */
+  stop: { from: ["running"], to: "canceled" },
   /** Somebody no longer wants it, and nobody has begun. */
   cancel: { from: CANCELABLE_STATUSES, to: "canceled" },
+  /** Nobody began in time. */
+  expire: { from: CANCELABLE_STATUSES, to: "failed" },
   /** Somebody wants it again. */
   retry: { from: FINISHED_STATUSES, to: "pending" },
 } as const satisfies Record<string, EdgeSpec>;

@@ -8,6 +8,7 @@
  * @module
  */
 
+import type * as alarms from "../alarms.js";
 import type * as callbacks from "../callbacks.js";
 import type * as cancel from "../cancel.js";
 import type * as candidates from "../candidates.js";
@@ -15,8 +16,10 @@ import type * as claim from "../claim.js";
 import type * as complete from "../complete.js";
 import type * as counts from "../counts.js";
 import type * as cursors from "../cursors.js";
+import type * as ending from "../ending.js";
 import type * as enqueue from "../enqueue.js";
 import type * as expire from "../expire.js";
+import type * as handlers from "../handlers.js";
 import type * as hasWork from "../hasWork.js";
 import type * as heartbeat from "../heartbeat.js";
 import type * as holders from "../holders.js";
@@ -28,8 +31,13 @@ import type * as payloads from "../payloads.js";
 import type * as progress from "../progress.js";
 import type * as queues from "../queues.js";
 import type * as retry from "../retry.js";
+import type * as routes from "../routes.js";
 import type * as stand from "../stand.js";
 import type * as status from "../status.js";
+import type * as stored from "../stored.js";
+import type * as tables_jobs from "../tables/jobs.js";
+import type * as tables_upkeep from "../tables/upkeep.js";
+import type * as tables_workers from "../tables/workers.js";
 import type * as timers from "../timers.js";
 import type * as tokens from "../tokens.js";
 import type * as transitions from "../transitions.js";
@@ -43,6 +51,7 @@ import type {
 import { anyApi, componentsGeneric } from "convex/server";
 
 const fullApi: ApiFromModules<{
+  alarms: typeof alarms;
   callbacks: typeof callbacks;
   cancel: typeof cancel;
   candidates: typeof candidates;
@@ -50,8 +59,10 @@ const fullApi: ApiFromModules<{
   complete: typeof complete;
   counts: typeof counts;
   cursors: typeof cursors;
+  ending: typeof ending;
   enqueue: typeof enqueue;
   expire: typeof expire;
+  handlers: typeof handlers;
   hasWork: typeof hasWork;
   heartbeat: typeof heartbeat;
   holders: typeof holders;
@@ -63,8 +74,13 @@ const fullApi: ApiFromModules<{
   progress: typeof progress;
   queues: typeof queues;
   retry: typeof retry;
+  routes: typeof routes;
   stand: typeof stand;
   status: typeof status;
+  stored: typeof stored;
+  "tables/jobs": typeof tables_jobs;
+  "tables/upkeep": typeof tables_upkeep;
+  "tables/workers": typeof tables_workers;
   timers: typeof timers;
   tokens: typeof tokens;
   transitions: typeof transitions;

@@ -53,9 +53,30 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             name: string;
             config: {
               leaseMs: number;
+              graceMs?: number;
               maxResets: number;
               shards: number;
+              retry?: {
+                maxAttempts: number;
+                initialBackoffMs: number;
+                base: number;
+                maxBackoffMs: number;
+              };
+              timeoutMs?: number;
+              expiresAfterMs?: number;
+              circular?: boolean;
+              restMs?: number;
+              retention?: {
+                succeededMs: number;
+                failedMs: number;
+                canceledMs: number;
+                timedOutMs: number;
+              };
               onComplete?: string;
+              onCompleteExclude?: Array<
+                "succeeded" | "failed" | "canceled" | "timedOut"
+              >;
+              logLevel?: "debug" | "info" | "warn" | "error";
             };
           }>;
           max: number;
@@ -70,7 +91,15 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             failures: number;
             resets: number;
             leaseMs: number;
+            timeoutMs?: number;
             enqueuedAt: number;
+            name?: string;
+            priority?: number;
+            group?: string;
+            tags?: Array<string>;
+            labels?: Array<string>;
+            cost?: number;
+            related?: any;
           }>;
           cursor: string;
         },
@@ -88,17 +117,112 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             attempt: number;
             outcome:
               | { kind: "succeeded"; result?: any }
-              | { kind: "failed"; error: string }
-              | { kind: "released" };
+              | {
+                  kind: "failed";
+                  error: string;
+                  retryable?: boolean;
+                  retryAfterMs?: number;
+                }
+              | { kind: "released" }
+              | { kind: "snoozed"; runAfter: number }
+              | { kind: "canceled" };
+            continued?: Array<{
+              queue: {
+                name: string;
+                config: {
+                  leaseMs: number;
+                  graceMs?: number;
+                  maxResets: number;
+                  shards: number;
+                  retry?: {
+                    maxAttempts: number;
+                    initialBackoffMs: number;
+                    base: number;
+                    maxBackoffMs: number;
+                  };
+                  timeoutMs?: number;
+                  expiresAfterMs?: number;
+                  circular?: boolean;
+                  restMs?: number;
+                  retention?: {
+                    succeededMs: number;
+                    failedMs: number;
+                    canceledMs: number;
+                    timedOutMs: number;
+                  };
+                  onComplete?: string;
+                  onCompleteExclude?: Array<
+                    "succeeded" | "failed" | "canceled" | "timedOut"
+                  >;
+                  logLevel?: "debug" | "info" | "warn" | "error";
+                };
+              };
+              jobs: Array<{
+                payload: any;
+                options?: {
+                  name?: string;
+                  priority?: number;
+                  runAt?: number;
+                  runAfter?: number;
+                  key?: {
+                    value: string;
+                    windowMs?: number;
+                    onConflict?: "existing" | "replace" | "refuse";
+                  };
+                  group?: string;
+                  tags?: Array<string>;
+                  labels?: Array<string>;
+                  cost?: number;
+                  expiresAfterMs?: number;
+                  context?: any;
+                  rules?: {
+                    retry?: {
+                      maxAttempts: number;
+                      initialBackoffMs: number;
+                      base: number;
+                      maxBackoffMs: number;
+                    };
+                    maxResets?: number;
+                    leaseMs?: number;
+                    timeoutMs?: number;
+                    onComplete?: string;
+                    onCompleteExclude?: Array<
+                      "succeeded" | "failed" | "canceled" | "timedOut"
+                    >;
+                  };
+                };
+              }>;
+            }>;
           }>;
           claim?: {
             queues: Array<{
               name: string;
               config: {
                 leaseMs: number;
+                graceMs?: number;
                 maxResets: number;
                 shards: number;
+                retry?: {
+                  maxAttempts: number;
+                  initialBackoffMs: number;
+                  base: number;
+                  maxBackoffMs: number;
+                };
+                timeoutMs?: number;
+                expiresAfterMs?: number;
+                circular?: boolean;
+                restMs?: number;
+                retention?: {
+                  succeededMs: number;
+                  failedMs: number;
+                  canceledMs: number;
+                  timedOutMs: number;
+                };
                 onComplete?: string;
+                onCompleteExclude?: Array<
+                  "succeeded" | "failed" | "canceled" | "timedOut"
+                >;
+                logLevel?: "debug" | "info" | "warn" | "error";
               };
             }>;
             max: number;
@@ -120,7 +244,15 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             failures: number;
             resets: number;
             leaseMs: number;
+            timeoutMs?: number;
             enqueuedAt: number;
+            name?: string;
+            priority?: number;
+            group?: string;
+            tags?: Array<string>;
+            labels?: Array<string>;
+            cost?: number;
+            related?: any;
           }>;
           cursor?: string;
         },
@@ -156,9 +288,30 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             name: string;
             config: {
               leaseMs: number;
+              graceMs?: number;
               maxResets: number;
               shards: number;
+              retry?: {
+                maxAttempts: number;
+                initialBackoffMs: number;
+                base: number;
+                maxBackoffMs: number;
+              };
+              timeoutMs?: number;
+              expiresAfterMs?: number;
+              circular?: boolean;
+              restMs?: number;
+              retention?: {
+                succeededMs: number;
+                failedMs: number;
+                canceledMs: number;
+                timedOutMs: number;
+              };
               onComplete?: string;
+              onCompleteExclude?: Array<
+                "succeeded" | "failed" | "canceled" | "timedOut"
+              >;
+              logLevel?: "debug" | "info" | "warn" | "error";
             };
           };
           payload: any;
@@ -174,9 +327,30 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             name: string;
             config: {
               leaseMs: number;
+              graceMs?: number;
               maxResets: number;
               shards: number;
+              retry?: {
+                maxAttempts: number;
+                initialBackoffMs: number;
+                base: number;
+                maxBackoffMs: number;
+              };
+              timeoutMs?: number;
+              expiresAfterMs?: number;
+              circular?: boolean;
+              restMs?: number;
+              retention?: {
+                succeededMs: number;
+                failedMs: number;
+                canceledMs: number;
+                timedOutMs: number;
+              };
               onComplete?: string;
+              onCompleteExclude?: Array<
+                "succeeded" | "failed" | "canceled" | "timedOut"
+              >;
+              logLevel?: "debug" | "info" | "warn" | "error";
             };
           };
           payloads: Array<any>;
@@ -273,6 +447,20 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             attempt: number;
             failures: number;
             resets: number;
+            releases?: number;
+            name?: string;
+            priority?: number;
+            key?: string;
+            group?: string;
+            tags?: Array<string>;
+            labels?: Array<string>;
+            cost?: number;
+            rounds?: number;
+            lastWorkedAt?: number;
+            paused?: boolean;
+            cancelRequestedAt?: number;
+            expiresAt?: number;
+            lastError?: string;
             status: "pending";
           }
         | {
@@ -282,6 +470,20 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             attempt: number;
             failures: number;
             resets: number;
+            releases?: number;
+            name?: string;
+            priority?: number;
+            key?: string;
+            group?: string;
+            tags?: Array<string>;
+            labels?: Array<string>;
+            cost?: number;
+            rounds?: number;
+            lastWorkedAt?: number;
+            paused?: boolean;
+            cancelRequestedAt?: number;
+            expiresAt?: number;
+            lastError?: string;
             status: "scheduled";
             dueAt: number;
           }
@@ -292,6 +494,20 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             attempt: number;
             failures: number;
             resets: number;
+            releases?: number;
+            name?: string;
+            priority?: number;
+            key?: string;
+            group?: string;
+            tags?: Array<string>;
+            labels?: Array<string>;
+            cost?: number;
+            rounds?: number;
+            lastWorkedAt?: number;
+            paused?: boolean;
+            cancelRequestedAt?: number;
+            expiresAt?: number;
+            lastError?: string;
             status: "running";
             worker: string;
             startedAt: number;
@@ -304,6 +520,20 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             attempt: number;
             failures: number;
             resets: number;
+            releases?: number;
+            name?: string;
+            priority?: number;
+            key?: string;
+            group?: string;
+            tags?: Array<string>;
+            labels?: Array<string>;
+            cost?: number;
+            rounds?: number;
+            lastWorkedAt?: number;
+            paused?: boolean;
+            cancelRequestedAt?: number;
+            expiresAt?: number;
+            lastError?: string;
             status: "succeeded";
             worker: string;
             startedAt: number;
@@ -317,6 +547,20 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             attempt: number;
             failures: number;
             resets: number;
+            releases?: number;
+            name?: string;
+            priority?: number;
+            key?: string;
+            group?: string;
+            tags?: Array<string>;
+            labels?: Array<string>;
+            cost?: number;
+            rounds?: number;
+            lastWorkedAt?: number;
+            paused?: boolean;
+            cancelRequestedAt?: number;
+            expiresAt?: number;
+            lastError?: string;
             status: "failed";
             error: string;
             worker?: string;
@@ -330,7 +574,22 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             attempt: number;
             failures: number;
             resets: number;
+            releases?: number;
+            name?: string;
+            priority?: number;
+            key?: string;
+            group?: string;
+            tags?: Array<string>;
+            labels?: Array<string>;
+            cost?: number;
+            rounds?: number;
+            lastWorkedAt?: number;
+            paused?: boolean;
+            cancelRequestedAt?: number;
+            expiresAt?: number;
+            lastError?: string;
             status: "canceled";
+            reason?: string;
             finishedAt: number;
           }
         | {
@@ -340,6 +599,20 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             attempt: number;
             failures: number;
             resets: number;
+            releases?: number;
+            name?: string;
+            priority?: number;
+            key?: string;
+            group?: string;
+            tags?: Array<string>;
+            labels?: Array<string>;
+            cost?: number;
+            rounds?: number;
+            lastWorkedAt?: number;
+            paused?: boolean;
+            cancelRequestedAt?: number;
+            expiresAt?: number;
+            lastError?: string;
             status: "timedOut";
             error: string;
             worker: string;

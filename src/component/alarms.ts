@@ -1,0 +1,109 @@
+/**
+ * Alarms: timers that belong to a queue. The handshake is the same for all of them:
+ *
+ * - Whoever leaves work for later makes sure, in the same transaction, that an alarm exists: a point read, and only if it
+ *   is absent, overdue or too late, an insert or patch and a scheduled function.
+ * - Whoever an alarm calls checks its generation first, does its work, and then either arms the alarm anew or lets it go,
+ *   after a real read that no work is left. So of one who leaves work and an alarm that goes, one runs again.
+ *
+ * Janitor's timers are in `timers.ts`: claims may not depend on them when they can help it.
+ */
+import type { FunctionReference } from "convex/server";
+import type { Infer, Value } from "convex/values";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
+import type { vTimerKind } from "./stored.js";
+import { isOverdue, isStillborn } from "./timers.js";
+
+export type AlarmKind = Exclude<Infer<typeof vTimerKind>, "janitor">;
+
+/** What an alarm calls. It begins with {@link current}, and does nothing if it was called by an older generation. */
+export type Ring = FunctionReference<
+  "mutation",
+  "internal",
+  { timer: Id<"timers">; generation: number },
+  null
+>;
+
+export interface AlarmKey {
+  kind: AlarmKind;
+  queue: string;
+  /** Of the segment, where the kind has segments. */
+  start?: number;
+  width?: number;
+}
+
+/** The alarm of this key. A real read: whoever relies on the answer runs again when the alarm goes. */
+export async function findAlarm(
+  db: DatabaseReader,
+  { kind, queue, start, width }: AlarmKey,
+): Promise<Doc<"timers"> | null> {
+  return await db
+    .query("timers")
+    .withIndex("kind", (q) =>
+      q.eq("kind", kind).eq("queue", queue).eq("start", start).eq("width", width),
+    )
+    .first();
+}
+
+/**
+ * Makes sure that the alarm rings by `dueAt`. One that rings later is brought forward; one that is overdue is taken for
+ * dead and replaced, in its own row, by a new generation.
+ *
+ * `false` if nothing could be armed: what is scheduled under a canceled scheduled function is born canceled, and the next
+ * caller from elsewhere will arm it.
+ */
+export async function ensureAlarm(
+  ctx: MutationCtx,
+  key: AlarmKey,
+  ring: Ring,
+  dueAt: number,
+  now: number,
+  position?: Value,
+): Promise<boolean> {
+  const timer = await findAlarm(ctx.db, key);
+  if (timer !== null) {
+    if (timer.dueAt <= dueAt && !isOverdue(timer, now)) return true;
+    return await rearm(ctx, timer, ring, Math.min(dueAt, Math.max(timer.dueAt, now)));
+  }
+  const kept = position === undefined ? {} : { position };
+  const id = await ctx.db.insert("timers", { ...key, ...kept, dueAt, generation: 0 });
+  if (await schedule(ctx, id, ring, dueAt, 0)) return true;
+  await ctx.db.delete("timers", id);
+  return false;
+}
+
+/** The row of the alarm that was called, or `null` if it was called by an older generation, or is gone. */
+export async function current(
+  db: DatabaseReader,
+  { timer, generation }: { timer: Id<"timers">; generation: number },
+): Promise<Doc<"timers"> | null> {
+  const row = await db.get("timers", timer);
+  return row !== null && (row.generation ?? 0) === generation ? row : null;
+}
+
+/** Arms an alarm for another time, under a new generation: what was scheduled before does nothing any more. */
+export async function rearm(
+  ctx: MutationCtx,
+  timer: Doc<"timers">,
+  ring: Ring,
+  dueAt: number,
+  position?: Value,
+): Promise<boolean> {
+  const generation = (timer.generation ?? 0) + 1;
+  if (position !== undefined) await ctx.db.patch("timers", timer._id, { position });
+  return await schedule(ctx, timer._id, ring, dueAt, generation);
+}
+
+async function schedule(
+  ctx: MutationCtx,
+  id: Id<"timers">,
+  ring: Ring,
+  dueAt: number,
+  generation: number,
+): Promise<boolean> {
+  const scheduledId = await ctx.scheduler.runAt(dueAt, ring, { timer: id, generation });
+  if (await isStillborn(ctx, scheduledId)) return false;
+  await ctx.db.patch("timers", id, { dueAt, scheduledId, generation });
+  return true;
+}

@@ -1,0 +1,62 @@
+/**
+ * What must happen whenever a job leaves the active statuses, whatever ended it: its key is given back, and whoever is
+ * to be told is. Every caller of an edge into a finished status goes through here, so that no exit path forgets one.
+ *
+ * Reads for real: the job's `handlers` row, its row of `keys`. Writes: deletes that row.
+ */
+import type { FinishedStatus } from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
+import type { MutationCtx } from "./_generated/server.js";
+import type { Owed } from "./callbacks.js";
+import { rulesOf } from "./handlers.js";
+import type { Queue } from "./queues.js";
+
+/**
+ * Gives back what an active job holds, and returns whom to tell, or `null` for nobody. `job` is the row as the edge has
+ * left it.
+ */
+export async function endJob(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Doc<"jobs">,
+): Promise<Owed | null> {
+  await freeKey(ctx, job);
+  return await toTell(ctx, queue, job);
+}
+
+/** Frees the job's key, unless it is kept for a window. */
+export async function freeKey(ctx: MutationCtx, job: Doc<"jobs">): Promise<void> {
+  const { key } = job;
+  if (key === undefined) return;
+  const row = await ctx.db
+    .query("keys")
+    .withIndex("key", (q) => q.eq("queue", job.queue).eq("key", key))
+    .first();
+  if (row?.job === job._id && row.until === undefined) await ctx.db.delete("keys", row._id);
+}
+
+/** The call of `onComplete` that a job's end owes, if anybody wants to be told of it. */
+export async function toTell(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Doc<"jobs">,
+  status: FinishedStatus = job.status as FinishedStatus,
+): Promise<Owed | null> {
+  const { onComplete, onCompleteExclude = [] } = await rulesOf(ctx.db, queue, job);
+  if (onComplete === undefined || onCompleteExclude.includes(status)) return null;
+  const { _id, attempt, worker, result, error = "", cancelReason } = job;
+  const outcome: Owed["outcome"] =
+    status === "succeeded"
+      ? { status, result: result ?? { inline: null } }
+      : {
+          status,
+          error: status === "canceled" ? (cancelReason ?? "The job was canceled.") : error,
+        };
+  return {
+    job: _id,
+    handle: onComplete,
+    attempt,
+    ...(worker === undefined ? {} : { worker }),
+    outcome,
+  };
+}

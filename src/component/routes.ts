@@ -1,0 +1,78 @@
+/**
+ * The routes of a queue, as rows. The only writer of `routes`.
+ *
+ * Whatever makes a job claimable has read its route's row for real, or inserted it: so nobody deletes a route in whose
+ * range a job is about to lie.
+ */
+import {
+  conveyorError,
+  COST_DEFAULT,
+  costClassOf,
+  PRIORITY_DEFAULT,
+  routeKey,
+  ROUTES_MAX,
+} from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
+import type { DatabaseReader, DatabaseWriter } from "./_generated/server.js";
+
+/** A part of the pending range, with the priorities at which jobs may wait there. */
+export type Route = Pick<Doc<"routes">, "labels" | "costClass" | "number" | "priorities">;
+
+/** Where jobs lie that say nothing: it needs no row. */
+const PLAIN_KEY = routeKey({});
+const PLAIN: Route = { labels: [], costClass: 0, number: 0, priorities: [PRIORITY_DEFAULT] };
+
+/** Makes sure that claims look where this job is about to lie, and returns the number of its route. */
+export async function ensureRoute(
+  db: DatabaseWriter,
+  queue: string,
+  job: { priority?: number; labels?: string[]; cost?: number },
+): Promise<number> {
+  const key = routeKey(job);
+  const { priority = PRIORITY_DEFAULT, labels = [], cost = COST_DEFAULT } = job;
+  if (key === PLAIN_KEY && priority === PRIORITY_DEFAULT) return PLAIN.number;
+  const row = await db
+    .query("routes")
+    .withIndex("queue", (q) => q.eq("queue", queue).eq("key", key))
+    .unique();
+  if (row === null) {
+    const number = key === PLAIN_KEY ? PLAIN.number : await freeNumber(db, queue);
+    const costClass = costClassOf(cost);
+    await db.insert("routes", { queue, key, labels, costClass, number, priorities: [priority] });
+    return number;
+  }
+  if (!row.priorities.includes(priority)) {
+    await db.patch("routes", row._id, { priorities: [...row.priorities, priority] });
+  }
+  return row.number;
+}
+
+/** All routes of a queue, the plain one among them. */
+export async function routesOf(db: DatabaseReader, queue: string): Promise<Route[]> {
+  const rows = await rowsOf(db, queue);
+  const plain = rows.find((row) => row.key === PLAIN_KEY);
+  const priorities = [...new Set([PRIORITY_DEFAULT, ...(plain?.priorities ?? [])])];
+  return [{ ...PLAIN, priorities }, ...rows.filter((row) => row !== plain)];
+}
+
+async function rowsOf(db: DatabaseReader, queue: string): Promise<Doc<"routes">[]> {
+  return await db
+    .query("routes")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .take(ROUTES_MAX + 1);
+}
+
+/** Two new routes at once read the same rows, so one of them runs again and finds another number. */
+async function freeNumber(db: DatabaseReader, queue: string): Promise<number> {
+  const taken = new Set((await rowsOf(db, queue)).map((row) => row.number));
+  for (let number = PLAIN.number + 1; number < ROUTES_MAX; number += 1) {
+    if (!taken.has(number)) return number;
+  }
+  throw conveyorError(
+    "tooManyRoutes",
+    `The waiting jobs of one queue may have up to ${ROUTES_MAX - 1} different sets of labels and cost classes; ` +
+      `"${queue}" has as many. Labels are for kinds of workers: put what is different for every job into the payload, ` +
+      "or use several queues.",
+    { queue, max: ROUTES_MAX - 1 },
+  );
+}

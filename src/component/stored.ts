@@ -1,0 +1,48 @@
+/** Shapes that stand in several tables. */
+import { v } from "convex/values";
+
+/** A payload or result where it lies: in the row that names it, or, over 512 bytes, in a row of `payloads`. */
+export const vStored = v.union(v.object({ inline: v.any() }), v.object({ row: v.id("payloads") }));
+
+/** A lower bound in one band of one shard: no row with a smaller key is claimable, or can become so. */
+export const vBound = v.object({
+  order: v.number(),
+  shard: v.number(),
+  seq: v.int64(),
+  /** The rest of the key. All rows of one transaction share `seq`. */
+  creationTime: v.number(),
+});
+
+/** An outcome that `onComplete` is to be told. */
+export const vOwedOutcome = v.union(
+  v.object({ status: v.literal("succeeded"), result: vStored }),
+  v.object({ status: v.literal("failed"), error: v.string() }),
+  v.object({ status: v.literal("timedOut"), error: v.string() }),
+  v.object({ status: v.literal("canceled"), error: v.string() }),
+);
+
+/** What a scheduled function that must exist is for. */
+export const vTimerKind = v.union(
+  /** Sweeps leases that nobody renewed. One for all queues. */
+  v.literal("janitor"),
+  /** Promotes the scheduled jobs of one segment of one queue. */
+  v.literal("dispatcher"),
+  /** Fails the jobs of one segment that nobody began in time. */
+  v.literal("expiry"),
+  /** Counts finished jobs into `minutes`, while there are new ones. */
+  v.literal("rollUp"),
+  /** Deletes finished jobs whose retention is over, while there are any. */
+  v.literal("purge"),
+  /** Goes on with what somebody asked for many jobs at once. */
+  v.literal("bulk"),
+);
+
+/** One call of `onComplete` that is to be made. */
+export const owedFields = {
+  job: v.id("jobs"),
+  /** The handle of the app's mutation. */
+  handle: v.string(),
+  attempt: v.number(),
+  worker: v.optional(v.string()),
+  outcome: vOwedOutcome,
+};

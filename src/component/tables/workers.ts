@@ -1,0 +1,115 @@
+/**
+ * The tables of who does it: worker sessions, and what they say of the jobs they hold. Each comment is the table's
+ * concurrency document.
+ */
+import { defineTable } from "convex/server";
+import { v } from "convex/values";
+import { vAnswer, vHolderState } from "../../shared/index.js";
+
+export const workerTables = {
+  /**
+   * One row a worker session: its leases, its call counter, and what its last call was answered.
+   *
+   * This row *is* the lease: a job is running if and only if it stands in the leases of its holder. A short job costs
+   * no heartbeat, a long one a small patch of this row for all that the worker holds. One writer, the worker's
+   * process, whose calls come one at a time (beats beside them); and the janitor, once `expiresAt` has passed.
+   * Claims read other rows in a snapshot only, to find their rank and the first expired lease.
+   */
+  holders: defineTable({
+    session: v.string(),
+    token: v.id("tokens"),
+    name: v.string(),
+    state: vHolderState,
+    /** Active: the last call or beat and the shortest lease held. Otherwise: when it was last seen. */
+    expiresAt: v.number(),
+    lastSeenAt: v.number(),
+    /** The queues it last claimed from: among their holders it has its rank. */
+    queues: v.array(v.string()),
+    leases: v.array(
+      v.object({
+        id: v.id("jobs"),
+        queue: v.string(),
+        attempt: v.number(),
+        /** The call that claimed it: a repeat of that call is given it again. */
+        n: v.number(),
+        leaseMs: v.number(),
+        /** When the attempt has run long enough, however alive its holder is. */
+        timeoutAt: v.optional(v.number()),
+        /** Written by older versions: its row of `progress`. */
+        progress: v.optional(v.id("progress")),
+      }),
+    ),
+    /** The last call of `claim` or `complete`. */
+    n: v.number(),
+    /** Whether the holder is known to have learnt of the leases of call `n`. */
+    acknowledged: v.boolean(),
+    /** What call `n` was answered, for when it is repeated. Its jobs are read again. */
+    reply: v.object({ answers: v.array(vAnswer), cursor: v.optional(v.string()) }),
+  })
+    .index("session", ["session"])
+    .index("state", ["state", "expiresAt"]),
+
+  /**
+   * Running jobs that somebody wants to end. Inserted by `cancel` and `delete`, blindly but for the job's own row; read by
+   * the worker's subscription and by its beats; deleted with the lease. Apart from the holder's row, which changes with
+   * every call of its worker.
+   */
+  cancels: defineTable({
+    session: v.string(),
+    job: v.id("jobs"),
+    attempt: v.number(),
+    reason: v.optional(v.string()),
+  })
+    .index("session", ["session"])
+    .index("job", ["job"]),
+
+  /**
+   * How far running jobs have come: one row a job that ever said so. Written by its worker a few times a second, read by
+   * the pages that watch it, deleted with the job: whoever finishes a job does not meet who still reports.
+   * Apart because a patch of the job's row would touch its index, and the holder's row would wake every page.
+   */
+  progress: defineTable({
+    job: v.id("jobs"),
+    attempt: v.number(),
+    value: v.any(),
+    updatedAt: v.number(),
+  }).index("job", ["job"]),
+
+  /** Log entries of jobs. Written by the job's worker alone, read by the pages that watch, deleted with the job. */
+  logs: defineTable({
+    job: v.id("jobs"),
+    attempt: v.number(),
+    /** The worker's own name for the entry, by which it may replace it. */
+    entry: v.string(),
+    level: v.string(),
+    message: v.string(),
+    data: v.optional(v.any()),
+    at: v.number(),
+    updatedAt: v.optional(v.number()),
+  }).index("job", ["job", "attempt", "entry"]),
+
+  /**
+   * Streamed output of jobs: rows of text in the order of `index`, which the worker counts from 0 in every attempt.
+   * Written by the job's worker alone, read by the pages that watch, deleted with the job.
+   */
+  chunks: defineTable({
+    job: v.id("jobs"),
+    attempt: v.number(),
+    index: v.number(),
+    text: v.string(),
+  }).index("job", ["job", "attempt", "index"]),
+
+  /**
+   * Worker credentials. Written by people, a few times a year; read by every worker call through the hash. The secret
+   * itself is nowhere.
+   */
+  tokens: defineTable({
+    name: v.string(),
+    /** SHA-256 of the token, in hex. */
+    hash: v.string(),
+    /** The queues it may serve; `null` for all. */
+    queues: v.union(v.array(v.string()), v.null()),
+    createdAt: v.number(),
+    revokedAt: v.optional(v.number()),
+  }).index("hash", ["hash"]),
+};
