@@ -12,7 +12,8 @@ const SWEEP_WITHIN_MS = 100 + 250 + 50;
 /** Claims in which one worker must get everything: a snapshot may lag three commits behind. */
 const COLLECTOR_TRIES = 40;
 
-interface Job {
+/** As far as it is looked at here. */
+export interface Job {
   _id: string;
   queue: string;
   status: string;
@@ -48,6 +49,13 @@ export async function checkCommits(world: World): Promise<void> {
 }
 
 async function checkState(world: World, state: Transaction, at: number): Promise<void> {
+  await checkTables(state);
+  const jobs = (await rowsOf(state, COMPONENT, "jobs")) as unknown as Job[];
+  for (const { cursor, since } of world.cursors) if (since <= at) checkCursor(cursor, jobs);
+}
+
+/** What holds of the rows after any commit. */
+export async function checkTables(state: Transaction): Promise<void> {
   const read = async <T>(table: string, namespace = COMPONENT) =>
     (await rowsOf(state, namespace, table)) as unknown as T[];
   const jobs = await read<Job>("jobs");
@@ -74,10 +82,11 @@ async function checkState(world: World, state: Transaction, at: number): Promise
   for (const job of jobs) checkTold(job, told, owed);
   const cursors = await read<{ queue: string; bounds: Place[] }>("cursors");
   for (const { queue, bounds } of cursors) checkBounds("published", queue, bounds, jobs);
-  for (const { cursor, since } of world.cursors) {
-    if (since > at) continue;
-    for (const [queue, bounds] of decode(cursor)) checkBounds("returned", queue, bounds, jobs);
-  }
+}
+
+/** Of a cursor that a call returned, after that call and ever after. */
+export function checkCursor(cursor: string, jobs: readonly Job[]): void {
+  for (const [queue, bounds] of decode(cursor)) checkBounds("returned", queue, bounds, jobs);
 }
 
 /** Running if and only if it stands in the leases of its holder, with that attempt; and nowhere else. */

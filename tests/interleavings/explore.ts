@@ -1,0 +1,131 @@
+/**
+ * All orders in which a few transactions can begin and commit, depth first.
+ *
+ * A transaction is a pure function of the snapshot at which it begins, so an order is a row of "this one begins" and
+ * "this one commits"; whoever loses a conflict may begin again at any later point. What is due from the start, and what a
+ * commit schedules for now, is one more transaction. A transaction that makes snapshot queries is begun twice: with its own snapshot for
+ * them, and with the one before the latest commit. Orders that lead to the same commits lead to the same point, where
+ * what must hold is looked at once.
+ */
+import type { Point } from "./point.js";
+import { nameOf, type Begun, type Call, type Transactions } from "./transactions.js";
+
+/** Nobody can lose more often than others commit; more is a circle. */
+const BEGINS_MAX = 8;
+
+/** One order's end, when all has been committed. */
+export interface End {
+  point: Point;
+  /** What the calls were when they committed, in the order in which they were given; then what was scheduled. */
+  ended: readonly Begun[];
+  /** For people: who began (`+`) and who committed (`=`), lost (`!`) or looked at an older snapshot (`~`). */
+  order: string;
+}
+
+/** One of those whose order is explored. */
+interface Actor {
+  name: string;
+  call: Call;
+  begun: Begun | null;
+  ended: Begun | null;
+  begins: number;
+}
+
+interface Step {
+  point: Point;
+  actors: readonly Actor[];
+  order: string;
+}
+
+export interface Exploration {
+  /** Told of each point after a commit, once. */
+  onPoint(point: Point): Promise<void>;
+  /** Told of each end, once for all orders that lead to the same point with the same answers. */
+  onEnd(end: End): Promise<void>;
+  /** Told of each point at which anything ends, once, after that. */
+  onRest(end: End): Promise<void>;
+}
+
+/** Returns how many orders there are. */
+export async function explore(
+  transactions: Transactions,
+  start: Point,
+  calls: Readonly<Record<string, Call>>,
+  { onPoint, onEnd, onRest }: Exploration,
+): Promise<{ orders: number; ends: number }> {
+  const ids = new Map<object, number>();
+  const idOf = (one: object) => ids.get(one) ?? (ids.set(one, ids.size), ids.size - 1);
+  const points = new Set<Point>();
+  const ends = new Set<string>();
+  const rests = new Set<Point>();
+  let orders = 0;
+
+  async function visit(step: Step): Promise<void> {
+    if (!points.has(step.point)) {
+      points.add(step.point);
+      await onPoint(step.point);
+    }
+    if (step.actors.every(({ ended }) => ended !== null)) {
+      orders += 1;
+      const ended = step.actors.map((actor) => actor.ended!);
+      const key = [step.point, ...ended].map(idOf).join();
+      if (ends.has(key)) return;
+      ends.add(key);
+      const end = { point: step.point, ended, order: step.order.trim() };
+      await onEnd(end);
+      if (rests.has(step.point)) return;
+      rests.add(step.point);
+      return await onRest(end);
+    }
+    for (const actor of step.actors) {
+      if (actor.ended !== null) continue;
+      const next = actor.begun === null ? await begin(step, actor) : await commit(step, actor);
+      for (const after of next) await visit(after);
+    }
+  }
+
+  async function begin(step: Step, actor: Actor): Promise<Step[]> {
+    if (actor.begins === BEGINS_MAX) throw new Error(`${actor.name} begins again and again.`);
+    const { name, call, begins } = actor;
+    const begun = await transactions.begin(step.point, call);
+    const next = [changed(step, actor, { begun, begins: begins + 1 }, `+${name}`)];
+    if (begun.looked && begins === 0 && step.point.before !== null) {
+      const older = await transactions.begin(step.point, call, "old");
+      next.push(changed(step, actor, { begun: older, begins: begins + 1 }, `+~${name}`));
+    }
+    return next;
+  }
+
+  async function commit(step: Step, actor: Actor): Promise<Step[]> {
+    const { begun, name } = actor;
+    if (!begun!.commits) return [changed(step, actor, { ended: begun }, `=${name}`)];
+    const point = step.point.commit(begun!.transaction, name);
+    if (point === null) return await begin({ ...step, order: `${step.order} !${name}` }, actor);
+    const after = changed({ ...step, point }, actor, { ended: begun }, `=${name}`);
+    const known = new Set(after.actors.map(({ call }) => nameOf(call)));
+    const fresh = transactions.due(point).filter((call) => !known.has(nameOf(call)));
+    return [{ ...after, actors: [...after.actors, ...fresh.map(actorFor)] }];
+  }
+
+  await visit({
+    point: start,
+    actors: [
+      ...Object.entries(calls).map(([name, call]) => actorOf(name, call)),
+      ...transactions.due(start).map(actorFor),
+    ],
+    order: "",
+  });
+  return { orders, ends: ends.size };
+}
+
+function actorOf(name: string, call: Call): Actor {
+  return { name, call, begun: null, ended: null, begins: 0 };
+}
+
+/** The scheduler's. */
+const actorFor = (call: Call) => actorOf(call.path, call);
+
+function changed(step: Step, actor: Actor, change: Partial<Actor>, word: string): Step {
+  const actors = step.actors.map((one) => (one === actor ? { ...one, ...change } : one));
+  return { ...step, actors, order: `${step.order} ${word}` };
+}

@@ -1,0 +1,41 @@
+/**
+ * Every order in which the transactions of a pair can begin and commit, on the real component and the local backend's
+ * own engine; and the same without one of the component's guards, where some order must go wrong, or that guard is not
+ * what keeps the pair.
+ */
+import { expect, test } from "vitest";
+import { deploymentOf } from "../races/deployment.js";
+import { Violation } from "../races/world.js";
+import { play, type Mutant, type Pair } from "./pair.js";
+import { CLAIMS } from "./pairs/claims.js";
+import { ENDS } from "./pairs/ends.js";
+import { LEASES } from "./pairs/leases.js";
+
+const PAIRS: readonly Pair[] = [...LEASES, ...CLAIMS, ...ENDS];
+
+const sound = await deploymentOf([]);
+
+test.each(PAIRS)("$of: whatever the order, nothing is lost or done twice", async (pair) => {
+  const { orders, ends } = await play(sound, pair);
+  console.log(`${pair.of}: ${orders} orders, ${ends} ends`);
+  expect(orders).toBeGreaterThanOrEqual(pair.orders);
+});
+
+const MUTANTS = PAIRS.flatMap((pair) =>
+  pair.mutants.map((mutant) => ({ pair, mutant, of: pair.of, without: mutant.without })),
+);
+
+test.each(MUTANTS)("$of, without $without: an order shows it", async ({ pair, mutant }) => {
+  expect(await violation(pair, mutant)).toMatch(mutant.finds);
+});
+
+async function violation(pair: Pair, { replace, unvalidated }: Mutant): Promise<string> {
+  const deployment = replace === undefined ? sound : await deploymentOf(replace);
+  try {
+    const { orders } = await play(deployment, pair, { validates: unvalidated !== true });
+    return `nothing was found in ${orders} orders`;
+  } catch (error) {
+    if (error instanceof Violation) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * One straight line of time: each call commits before the next begins, and what is scheduled runs when it is due. What
+ * leads to the point where orders part, and what comes after all of them, is told along such a line.
+ */
+import type { QueueDeclaration } from "../../src/shared/index.js";
+import { COMPONENT } from "../races/deployment.js";
+import { Violation } from "../races/world.js";
+import type { Point } from "./point.js";
+import { answerOf, type Begun, type Call, type Transactions } from "./transactions.js";
+
+export const LEASE_MS = 10_000;
+/** One function after another without end, in a time that stands still or nearly so. */
+const RUNS_MAX = 500;
+
+export type Row = { _id: string; status?: unknown; [field: string]: unknown };
+
+export class Line {
+  point: Point;
+  token = "";
+  queues: QueueDeclaration[] = [
+    { name: "tiles", config: { leaseMs: LEASE_MS, maxResets: 3, shards: 1 } },
+  ];
+
+  constructor(readonly transactions: Transactions) {
+    this.point = transactions.first;
+  }
+
+  /** Another line of the same world, which goes on from this point. */
+  after(point: Point): Line {
+    const { token, queues } = this;
+    return Object.assign(new Line(this.transactions), { point, token, queues });
+  }
+
+  async open(): Promise<void> {
+    const onComplete = await this.app<string>("handle");
+    this.declare(this.queue.name, { onComplete });
+    const asked = { name: "orders", queues: null };
+    this.token = (await this.do<{ token: string }>(mutation("lib:createToken", asked))).token;
+  }
+
+  /** Of the app that is mounted over the component. */
+  async app<T = unknown>(name: string): Promise<T> {
+    return await this.do<T>({ ...mutation(`app:${name}`), namespace: "" });
+  }
+
+  /** A queue like the first, but for what is said. Of one name, the last declaration counts. */
+  declare(name: string, config: Partial<QueueDeclaration["config"]>): QueueDeclaration {
+    const declared = { name, config: { ...this.queue.config, ...config } };
+    const others = this.queues.filter((queue) => queue.name !== name);
+    this.queues = name === this.queue.name ? [declared, ...others] : [...others, declared];
+    return declared;
+  }
+
+  /** The one that is meant where none is named. */
+  get queue(): QueueDeclaration {
+    return this.queues[0]!;
+  }
+
+  get now(): number {
+    return this.transactions.now;
+  }
+
+  /** Begins, commits, answers. */
+  async do<T = unknown>(call: Call): Promise<T> {
+    const begun = await this.transactions.run(this.point, call);
+    const answer = call.row === undefined ? answerOf<T>(begun) : (undefined as T);
+    // Nobody was there to conflict with.
+    if (begun.commits) this.point = this.point.commit(begun.transaction, call.path)!;
+    return answer;
+  }
+
+  /** They all begin here, and commit one after the other; none of them may conflict. */
+  async meet(...calls: Call[]): Promise<unknown[]> {
+    const begun: Begun[] = [];
+    for (const call of calls) begun.push(await this.transactions.run(this.point, call));
+    for (const { transaction, call } of begun) {
+      const next = this.point.commit(transaction, call.path);
+      if (next === null) throw new Error(`${call.path} conflicts, where it should only meet.`);
+      this.point = next;
+    }
+    return begun.map((one) => answerOf(one));
+  }
+
+  /** Lets time go by, and what is due in it run. */
+  async pass(ms: number): Promise<void> {
+    const until = this.now + ms;
+    for (let runs = 0; ; runs += 1) {
+      const [next] = this.transactions.due(this.point, until);
+      if (next === undefined) break;
+      if (runs === RUNS_MAX) throw new Violation("the world does not come to rest");
+      this.transactions.now = Math.max(this.now, next.row!.due!);
+      await this.do(next);
+    }
+    this.transactions.now = until;
+  }
+
+  /** Until just when the earliest of the janitor's sweeps is due, and before it runs. */
+  async untilSweep(): Promise<void> {
+    const due = this.rows("timers").map((timer) => timer["dueAt"] as number);
+    if (due.length === 0) throw new Error("No sweep is due: nothing has been leased.");
+    await this.pass(Math.max(0, Math.min(...due) - 1 - this.now));
+    this.transactions.now += 1;
+  }
+
+  rows(table: string, namespace = COMPONENT): Row[] {
+    return this.point.rows<Row>(namespace, table);
+  }
+
+  job(id: string): Row {
+    return this.rows("jobs").find(({ _id }) => _id === id)!;
+  }
+
+  async enqueue(count = 1): Promise<string[]> {
+    return await this.do<string[]>(this.enqueues(count));
+  }
+
+  enqueues(count = 1, queue = this.queue): Call {
+    const payloads = Array.from({ length: count }, (_, n) => ({ n }));
+    return mutation("lib:enqueueBatch", { queue, payloads });
+  }
+
+  cancels(id: string): Call {
+    return mutation("lib:cancel", { id });
+  }
+
+  retries(id: string): Call {
+    return mutation("lib:retry", { id });
+  }
+
+  /** Whether there is work in any queue. */
+  asks(): Call {
+    const args = { token: this.token, queues: this.queues.map(({ name }) => name) };
+    return { ...mutation("lib:hasWork", args), kind: "query" };
+  }
+}
+
+export function mutation(path: string, args: object = {}): Call {
+  return { kind: "mutation", namespace: COMPONENT, path, args };
+}

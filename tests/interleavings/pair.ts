@@ -1,0 +1,149 @@
+/**
+ * A pair of "who inserts" and "who stops looking", or of two who write one row: how it comes about, who meets, and what
+ * must hold after every order in which they can. What holds of the tables after any commit is in
+ * `../races/invariants.ts`; what must come of it all when everybody else falls silent is here.
+ */
+import type { Deployment } from "../../local/functions/types.js";
+import type { Replacement } from "../races/deployment.js";
+import { checkCursor, checkTables, type Job } from "../races/invariants.js";
+import { must, Violation } from "../races/world.js";
+import { explore, type End } from "./explore.js";
+import { LEASE_MS, Line } from "./line.js";
+import { answerOf, Transactions, type Call } from "./transactions.js";
+import { Worker } from "./worker.js";
+
+export interface Pair {
+  /** Who meets. */
+  of: string;
+  /** So many orders are explored at least: were they fewer, nobody might notice that some are not played any more. */
+  orders: number;
+  setUp(line: Line): Promise<Meeting>;
+  mutants: readonly Mutant[];
+}
+
+export interface Meeting {
+  calls: Readonly<Record<string, Call>>;
+  /** What must hold of the answers, and of the rows, at an order's end. */
+  check?(answers: Answers, line: Line): Promise<void> | void;
+}
+
+/** One guard taken out of the component, by a replacement in its text or, for what validation guards, in the engine. */
+export interface Mutant {
+  without: string;
+  replace?: readonly Replacement[];
+  unvalidated?: boolean;
+  finds: RegExp;
+}
+
+/** That two transactions meet at all: what is found when neither has to run again. */
+export const UNVALIDATED: Mutant = {
+  without: "validation by the engine",
+  unvalidated: true,
+  finds: /./,
+};
+
+export class Answers {
+  constructor(private readonly byName: ReadonlyMap<string, unknown>) {}
+
+  of<T>(name: string): T {
+    return this.byName.get(name) as T;
+  }
+}
+
+/** Plays every order. Throws a `Violation` that names the first in which something does not hold. */
+export async function play(
+  deployment: Deployment,
+  pair: Pair,
+  { validates = true } = {},
+): Promise<{ orders: number; ends: number }> {
+  const transactions = new Transactions(deployment, { validates });
+  const start = new Line(transactions);
+  await start.open();
+  const meeting = await pair.setUp(start);
+  const { now } = transactions;
+  const checking = (check: (end: End) => Promise<void>) => async (end: End) => {
+    try {
+      await check(end);
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error;
+      throw new Violation(`${error.message}, after ${end.order}`);
+    } finally {
+      transactions.now = now;
+    }
+  };
+  return await explore(transactions, start.point, meeting.calls, {
+    onPoint: (point) => checkTables(point.begin()),
+    onEnd: checking((end) => checkEnd(start, meeting, end)),
+    onRest: checking((end) => checkRest(start.after(end.point))),
+  });
+}
+
+async function checkEnd(start: Line, meeting: Meeting, end: End): Promise<void> {
+  const line = start.after(end.point);
+  const names = Object.keys(meeting.calls);
+  const answers = new Map(names.map((name, i) => [name, answerTo(name, end.ended[i]!)]));
+  const jobs = line.rows("jobs") as unknown as Job[];
+  for (const answer of answers.values()) {
+    const { cursor } = (answer ?? {}) as { cursor?: string };
+    if (cursor !== undefined) checkCursor(cursor, jobs);
+  }
+  await meeting.check?.(new Answers(answers), line);
+  await checkSubscribers(line, end);
+}
+
+function answerTo(name: string, begun: End["ended"][number]): unknown {
+  if (begun.result === null) return undefined;
+  try {
+    return answerOf(begun);
+  } catch (error) {
+    throw new Violation(`${name} is refused: ${(error as Error).message}`);
+  }
+}
+
+/** Whoever has subscribed to a query is told what it would be told now, since some commit touched what it had read. */
+async function checkSubscribers(line: Line, end: End): Promise<void> {
+  for (const { call, transaction, result } of end.ended) {
+    if (call.kind !== "query" || !result?.ok) continue;
+    const { beginTs, reads } = transaction;
+    const isTold = end.point.touchedSince(beginTs, reads);
+    const fresh = await line.do(call);
+    must(
+      isTold || JSON.stringify(fresh) === JSON.stringify(result.value),
+      "a subscriber is not told",
+    );
+  }
+}
+
+/** Claims in which one worker must get everything. */
+const COLLECTOR_TRIES = 20;
+/** Longer than a claimer waits before it takes what lies in others' shards. */
+const STOLEN_AFTER_MS = 1_000;
+/** Longer than any lease, backoff and wait of a pair: by then everything has come back. */
+const SILENCE_MS = 6 * LEASE_MS;
+
+/** Everybody falls silent until their leases have been ended; then one worker gets all there is, and nothing is left. */
+async function checkRest(line: Line): Promise<void> {
+  const wakes = async () => {
+    if (!line.rows("jobs").some(({ status }) => status === "pending")) return false;
+    const hasWork = await line.do<boolean>(line.asks());
+    must(hasWork, "a job is pending, and hasWork says that there is none");
+    return true;
+  };
+  await wakes();
+  await line.app("mend");
+  await line.pass(SILENCE_MS);
+  const collector = new Worker(line, "collector");
+  for (let tries = 0; tries < COLLECTOR_TRIES && (await wakes()); tries += 1) {
+    const jobs = await collector.claim(8, line.queues);
+    if (jobs.length > 0) await collector.complete(jobs);
+    else await line.pass(STOLEN_AFTER_MS);
+  }
+  await line.pass(SILENCE_MS);
+  await checkTables(line.point.begin());
+  const stuck = line.rows("jobs").filter(({ status }) => OPEN.has(status));
+  must(stuck.length === 0, `a ${String(stuck[0]?.status)} job is stuck`);
+  must(line.rows("timers").length === 0, "a timer is left behind");
+  must(line.rows("callbacks").length === 0, "a callback is stuck");
+}
+
+const OPEN = new Set<unknown>(["scheduled", "pending", "running"]);

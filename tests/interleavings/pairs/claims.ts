@@ -1,0 +1,192 @@
+/** Claims, those who want the same jobs, and those whose jobs they must not pass by. */
+import { must } from "../../races/world.js";
+import { UNVALIDATED, type Mutant, type Pair } from "../pair.js";
+import { Worker, type ClaimReply, type CompleteReply } from "../worker.js";
+
+const NO_SECOND_LOOK: Mutant = {
+  without: "the real read of a job before it is taken",
+  replace: [{ file: "claim.ts", text: `job?.status !== "pending"`, by: "job === null" }],
+  finds: /is refused: .*cannot claim/,
+};
+
+const claimAndClaim: Pair = {
+  of: "two claims of the same jobs",
+  orders: 24,
+  async setUp(line) {
+    await line.enqueue(2);
+    return {
+      calls: { a: new Worker(line, "a").claims(2), b: new Worker(line, "b").claims(2) },
+      check(answers) {
+        const taken = ["a", "b"].flatMap((name) => answers.of<ClaimReply>(name).jobs);
+        must(
+          new Set(taken.map(({ id }) => id)).size === taken.length,
+          "a job was handed out twice",
+        );
+      },
+    };
+  },
+  mutants: [NO_SECOND_LOOK, UNVALIDATED],
+};
+
+const claimAndCancel: Pair = {
+  of: "a claim, and a cancel of the same job",
+  orders: 12,
+  async setUp(line) {
+    const [id] = await line.enqueue();
+    return {
+      calls: { claim: new Worker(line, "worker").claims(), cancel: line.cancels(id!) },
+      check(answers) {
+        const { canceled } = answers.of<{ canceled: boolean }>("cancel");
+        const { jobs } = answers.of<ClaimReply>("claim");
+        must(!canceled || jobs.length === 0, "a canceled job was handed out");
+        must(canceled || jobs.length === 1, "it was neither canceled nor handed out");
+      },
+    };
+  },
+  mutants: [
+    NO_SECOND_LOOK,
+    {
+      without: "the second look at whether the job has begun",
+      replace: [
+        { file: "cancel.ts", text: "if (!cancelable.includes(job.status))", by: "if (false)" },
+      ],
+      finds: /cancel is refused/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+const enqueueAndIdle: Pair = {
+  of: "two enqueues, and a worker that goes idle on hasWork",
+  orders: 90,
+  async setUp(line) {
+    await line.enqueue();
+    const worker = new Worker(line, "worker");
+    const jobs = await worker.claim();
+    // Until a sweep has published cursors, from which hasWork begins.
+    await line.pass(9_000);
+    await line.do(worker.beats(jobs));
+    await line.pass(2_000);
+    must(line.rows("cursors").length === 1, "no cursors have been published");
+    await worker.complete(jobs);
+    return { calls: { hasWork: line.asks(), one: line.enqueues(), two: line.enqueues(2) } };
+  },
+  mutants: [
+    {
+      without: "reading the range in which there is nothing",
+      replace: [
+        {
+          file: "hasWork.ts",
+          text: "const from = boundOf(bounds, queue.epoch, order, shard);",
+          by: "const from = { seq: 1n << 62n, creationTime: 0 };",
+        },
+      ],
+      finds: /^a subscriber is not told|hasWork says that there is none/,
+    },
+    {
+      without: "a new seq for what comes in",
+      replace: [
+        {
+          file: "transitions.ts",
+          text: "seq: db.vars.commitTs,\n    payload,",
+          by: "seq: 1n,\n    payload,",
+        },
+      ],
+      finds: /^a pending job below a published cursor/,
+    },
+  ],
+};
+
+const claimAndEnqueue: Pair = {
+  of: "a claim that passes its cursor, and two enqueues",
+  orders: 180,
+  async setUp(line) {
+    await line.enqueue(2);
+    const worker = new Worker(line, "worker");
+    await worker.claim();
+    return {
+      calls: { claim: worker.claims(2), one: line.enqueues(), two: line.enqueues(2) },
+    };
+  },
+  mutants: [
+    {
+      without: "the snapshot's own timestamp as the end of what a claim has seen",
+      replace: [
+        {
+          file: "candidates.ts",
+          text: "return afterCommit(upTo !== undefined && upTo < snapshot ? upTo : snapshot);",
+          by: "return afterCommit(BigInt(Date.now() + 1) * 1_000_000n);",
+        },
+      ],
+      finds: /^a pending job below a returned cursor/,
+    },
+  ],
+};
+
+/** All rows of a transaction have one `seq`: the cursor of whoever took the first must not pass the others. */
+const claimsAndTies: Pair = {
+  of: "a claim that goes on within a batch, and a claim of another",
+  orders: 24,
+  async setUp(line) {
+    await line.enqueue(3);
+    const worker = new Worker(line, "worker");
+    await worker.claim();
+    return { calls: { claim: worker.claims(), other: new Worker(line, "other").claims() } };
+  },
+  mutants: [
+    {
+      without: "the creation time in a cursor",
+      replace: [
+        {
+          file: "claim.ts",
+          text: "below = justAfter(row.key);",
+          by: "below = { seq: row.key.seq + 1n, creationTime: 0 };",
+        },
+      ],
+      finds: /^a pending job below a returned cursor/,
+    },
+  ],
+};
+
+const claimAndRelease: Pair = {
+  of: "a claim that passes its cursor, and a release of what it has passed",
+  orders: 12,
+  async setUp(line) {
+    await line.enqueue(2);
+    const giver = new Worker(line, "giver");
+    const jobs = await giver.claim();
+    const outcome = { kind: "released" } as const;
+    return {
+      calls: {
+        claim: new Worker(line, "taker").claims(),
+        release: giver.completes(jobs, { outcome }),
+      },
+      check(answers) {
+        const { answer } = answers.of<CompleteReply>("release").answers[0]!;
+        must(answer === "ok", "a release was refused");
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "a new seq for what comes back",
+      replace: [
+        {
+          file: "transitions.ts",
+          text: "status: EDGES[edge].to,\n    seq: db.vars.commitTs,",
+          by: `status: EDGES[edge].to,\n    seq: edge === "release" ? job.seq : db.vars.commitTs,`,
+        },
+      ],
+      finds: /^a pending job below a returned cursor/,
+    },
+  ],
+};
+
+export const CLAIMS: readonly Pair[] = [
+  claimAndClaim,
+  claimAndCancel,
+  enqueueAndIdle,
+  claimAndEnqueue,
+  claimsAndTies,
+  claimAndRelease,
+];

@@ -1,0 +1,116 @@
+/** What comes after an outcome: the callback that is owed, and the retry. */
+import { must } from "../../races/world.js";
+import { mutation } from "../line.js";
+import { UNVALIDATED, type Pair } from "../pair.js";
+import { Worker } from "../worker.js";
+
+const retryAndRetry: Pair = {
+  of: "two retries of one job",
+  orders: 6,
+  async setUp(line) {
+    const [id] = await line.enqueue();
+    const worker = new Worker(line, "worker");
+    await worker.complete(await worker.claim());
+    return {
+      calls: { one: line.retries(id!), two: line.retries(id!) },
+      check(answers) {
+        const all = ["one", "two"].map((name) => answers.of<{ retried: boolean }>(name));
+        must(all.filter(({ retried }) => retried).length === 1, "both retried, or neither");
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "the look at whether the job is finished",
+      replace: [{ file: "retry.ts", text: "if (!isFinished(job.status))", by: "if (false)" }],
+      finds: /is refused: .*cannot retry/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+const retryAndClaim: Pair = {
+  of: "a retry, and a claim that goes on from its cursor",
+  orders: 12,
+  async setUp(line) {
+    const [id] = await line.enqueue();
+    const worker = new Worker(line, "worker");
+    await worker.complete(await worker.claim());
+    await worker.claim();
+    return { calls: { retry: line.retries(id!), claim: worker.claims() } };
+  },
+  mutants: [
+    {
+      without: "a new seq for what comes back",
+      replace: [
+        {
+          file: "transitions.ts",
+          text: "status: EDGES[edge].to,\n    seq: db.vars.commitTs,",
+          by: `status: EDGES[edge].to,\n    seq: edge === "retry" ? job.seq : db.vars.commitTs,`,
+        },
+      ],
+      finds: /^a pending job below a returned cursor|a pending job is stuck/,
+    },
+  ],
+};
+
+/** Two plans of one try, and the try that the first of them starts. */
+const planAndAttempt: Pair = {
+  of: "two plans of one try of a callback, and the try",
+  orders: 20,
+  async setUp(line) {
+    await line.enqueue();
+    const worker = new Worker(line, "worker");
+    const jobs = await worker.claim();
+    await line.app("fail");
+    await worker.complete(jobs);
+    await line.app("mend");
+    const [owed] = line.rows("callbacks");
+    const plan = () => mutation("callbacks:plan", { id: owed!._id, tries: 0 });
+    return {
+      calls: { one: plan(), two: plan() },
+      check(_, line) {
+        must(line.rows("callbacks").length === 0, "the try has left its row");
+        must(line.rows("told", "").length === 1, "it was not told once");
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "the end of the debt in the transaction that tells it",
+      replace: [{ file: "callbacks.ts", text: `await ctx.db.delete("callbacks", id);`, by: "" }],
+      finds: /^told, and owed as well/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+/** The result that is owed must outlast the job's retry, and a new outcome must not be told for the old. */
+const attemptAndRetry: Pair = {
+  of: "the try of a callback, and a retry of its job",
+  orders: 12,
+  async setUp(line) {
+    const [id] = await line.enqueue();
+    const worker = new Worker(line, "worker");
+    const jobs = await worker.claim();
+    await line.app("fail");
+    await worker.complete(jobs);
+    await line.app("mend");
+    const [owed] = line.rows("callbacks");
+    const attempt = () => mutation("callbacks:attempt", { id: owed!._id });
+    return {
+      calls: { one: attempt(), two: attempt(), retry: line.retries(id!) },
+      check(_, line) {
+        must(line.rows("told", "").length === 1, "it was not told once");
+      },
+    };
+  },
+  mutants: [UNVALIDATED],
+};
+
+export const ENDS: readonly Pair[] = [
+  retryAndRetry,
+  retryAndClaim,
+  planAndAttempt,
+  attemptAndRetry,
+];

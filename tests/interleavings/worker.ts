@@ -1,0 +1,67 @@
+/** A worker's process as far as the component sees it: the calls that it makes, numbered, and the cursor it goes on from. */
+import type { Answer, ClaimedJob, Finished } from "../../src/shared/index.js";
+import { mutation, type Line } from "./line.js";
+import type { Call } from "./transactions.js";
+
+export type Attempt = Pick<ClaimedJob, "id" | "attempt">;
+export interface ClaimReply {
+  jobs: ClaimedJob[];
+  cursor: string;
+}
+export interface CompleteReply {
+  answers: Answer[];
+  jobs: ClaimedJob[];
+  cursor?: string;
+}
+export interface BeatReply {
+  answers: Answer[];
+}
+
+export class Worker {
+  #n = 0;
+  #cursor: string | undefined;
+
+  constructor(
+    private readonly line: Line,
+    readonly name: string,
+  ) {}
+
+  claims(max = 1, queues = [this.line.queue]): Call {
+    const n = (this.#n += 1);
+    const args = { ...this.#session(), n, name: this.name, ...this.#request(max, queues) };
+    return mutation("lib:claim", args);
+  }
+
+  completes(jobs: readonly Attempt[], { claim = 0, outcome = SUCCEEDED } = {}): Call {
+    const finished = jobs.map(({ id, attempt }): Finished => ({ id, attempt, outcome }));
+    const next = claim === 0 ? {} : { claim: this.#request(claim) };
+    const n = (this.#n += 1);
+    return mutation("lib:complete", { ...this.#session(), n, finished, ...next });
+  }
+
+  beats(jobs: readonly Attempt[]): Call {
+    const leases = jobs.map(({ id, attempt }) => ({ id, attempt }));
+    return mutation("lib:heartbeat", { ...this.#session(), leases });
+  }
+
+  async claim(max = 1, queues = [this.line.queue]): Promise<ClaimedJob[]> {
+    const { jobs, cursor } = await this.line.do<ClaimReply>(this.claims(max, queues));
+    this.#cursor = cursor;
+    return jobs;
+  }
+
+  async complete(jobs: readonly Attempt[]): Promise<CompleteReply> {
+    return await this.line.do<CompleteReply>(this.completes(jobs));
+  }
+
+  #session() {
+    return { token: this.line.token, session: `session-${this.name}` };
+  }
+
+  #request(max: number, queues = [this.line.queue]) {
+    const cursor = this.#cursor === undefined ? {} : { cursor: this.#cursor };
+    return { queues, max, ...cursor };
+  }
+}
+
+const SUCCEEDED: Finished["outcome"] = { kind: "succeeded", result: 1 };
