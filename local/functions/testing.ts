@@ -200,7 +200,7 @@ const SOURCE_FILES = "test-sources";
 const REPOSITORY = new URL("../..", import.meta.url).pathname;
 
 /** One module a file and shared chunks under `_deps`, as the CLI makes them. A first line "use node" is kept apart. */
-async function bundle(files: Record<string, string>): Promise<Map<string, ModuleSource>> {
+export async function bundle(files: Record<string, string>): Promise<Map<string, ModuleSource>> {
   const paths = Object.keys(files);
   const result = await build({
     absWorkingDir: REPOSITORY,

@@ -39,11 +39,11 @@ interface Step {
 
 export interface Exploration {
   /** Told of each point after a commit, once. */
-  onPoint(point: Point): Promise<void>;
+  onPoint: (point: Point) => Promise<void>;
   /** Told of each end, once for all orders that lead to the same point with the same answers. */
-  onEnd(end: End): Promise<void>;
+  onEnd: (end: End) => Promise<void>;
   /** Told of each point at which anything ends, once, after that. */
-  onRest(end: End): Promise<void>;
+  onRest: (end: End) => Promise<void>;
 }
 
 /** Returns how many orders there are. */

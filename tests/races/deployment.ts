@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "../../harness/paths.js";
-import { makeDeployment, PRELUDE } from "../../local/functions/testing.js";
+import { bundle, makeDeployment, PRELUDE } from "../../local/functions/testing.js";
 import type { Deployment } from "../../local/functions/types.js";
 
 /** Where the component lies in the test's deployment. */
@@ -49,6 +49,22 @@ const APP = {
 };
 
 export async function deploymentOf(replacements: readonly Replacement[]): Promise<Deployment> {
+  return await makeDeployment({ "": APP, [COMPONENT]: componentWithout(replacements) });
+}
+
+/** The same deployment with guards taken out: neither its schema nor its functions' arguments are others by that. */
+export async function withoutGuards(
+  { instances }: Deployment,
+  replacements: readonly Replacement[],
+): Promise<Deployment> {
+  const sound = instances.get(COMPONENT)!;
+  const modules = await bundle(componentWithout(replacements));
+  modules.delete("schema.js");
+  const definition = { ...sound.definition, modules };
+  return { instances: new Map(instances).set(COMPONENT, { ...sound, definition }) };
+}
+
+function componentWithout(replacements: readonly Replacement[]): Record<string, string> {
   const files = componentSources();
   for (const { file, text, by } of [DIGEST, ...replacements]) {
     const source = files[file];
@@ -57,20 +73,32 @@ export async function deploymentOf(replacements: readonly Replacement[]): Promis
     }
     files[file] = source.replace(text, () => by);
   }
-  return await makeDeployment({ "": APP, [COMPONENT]: files });
+  return files;
 }
 
-/** By name, as the bundler's modules are called. What they import from `src/shared` is bundled from where it lies. */
+/** By path, as the bundler's modules are called. What they import from `src/shared` is bundled from where it lies. */
 function componentSources(): Record<string, string> {
   const folder = path.join(root, "src/component");
-  const names = readdirSync(folder).filter(
-    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "convex.config.ts",
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && !NO_MODULES.has(name),
   );
-  const generated = ["_generated/api.ts", "_generated/server.ts"];
   return Object.fromEntries(
-    [...names, ...generated].map((name) => [
+    names.map((name) => [
       name,
-      readFileSync(path.join(folder, name), "utf8").replaceAll(`"../shared/`, `"./src/shared/`),
+      importsFromRoot(name, readFileSync(path.join(folder, name), "utf8")),
     ]),
   );
+}
+
+const NO_MODULES = new Set([
+  "convex.config.ts",
+  ...["component.ts", "dataModel.ts"].map((name) => `_generated/${name}`),
+]);
+
+/** What is imported is named from the component's folder on, whoever imports it, or from the repository's root. */
+function importsFromRoot(name: string, source: string): string {
+  return source.replace(/(from\s+)"(\.[^"]*)"/g, (_, from: string, target: string) => {
+    const resolved = path.join(path.dirname(name), target);
+    return `${from}"./${resolved.replace(/^\.\.\//, "src/")}"`;
+  });
 }

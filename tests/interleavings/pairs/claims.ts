@@ -88,8 +88,8 @@ const enqueueAndIdle: Pair = {
       replace: [
         {
           file: "transitions.ts",
-          text: "seq: db.vars.commitTs,\n    payload,",
-          by: "seq: 1n,\n    payload,",
+          text: "queue: name,\n    seq: db.vars.commitTs,",
+          by: "queue: name,\n    seq: 1n,",
         },
       ],
       finds: /^a pending job below a published cursor/,
