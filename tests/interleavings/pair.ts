@@ -5,7 +5,7 @@
  */
 import type { Deployment } from "../../local/functions/types.js";
 import type { Replacement } from "../races/deployment.js";
-import { checkCursor, checkTables, type Job } from "../races/invariants.js";
+import { checkCursor, checkTables, KEPT_TIMERS, type Job } from "../races/invariants.js";
 import { must, Violation } from "../races/world.js";
 import { explore, type End } from "./explore.js";
 import { LEASE_MS, Line } from "./line.js";
@@ -142,7 +142,8 @@ async function checkRest(line: Line): Promise<void> {
   await checkTables(line.point.begin());
   const stuck = line.rows("jobs").filter(({ status }) => OPEN.has(status));
   must(stuck.length === 0, `a ${String(stuck[0]?.status)} job is stuck`);
-  must(line.rows("timers").length === 0, "a timer is left behind");
+  const left = line.rows("timers").filter(({ kind }) => !KEPT_TIMERS.has(kind));
+  must(left.length === 0, `a timer of the ${String(left[0]?.["kind"])} is left behind`);
   must(line.rows("callbacks").length === 0, "a callback is stuck");
 }
 

@@ -33,13 +33,14 @@ const DIGEST: Replacement = {
 const APP = {
   "schema.ts": `${PRELUDE}
     export default defineSchema({
-      told: defineTable({ id: v.string(), attempt: v.number(), status: v.string() }),
+      told: defineTable({ id: v.string(), attempt: v.number(), status: v.string(), result: v.optional(v.any()) }),
       faults: defineTable({}),
     });`,
   "app.ts": `${PRELUDE}
     export const done = internalMutation(async (ctx, { id, attempt, outcome }) => {
       if ((await ctx.db.query("faults").first()) !== null) throw new Error("The app is broken.");
-      await ctx.db.insert("told", { id, attempt, status: outcome.status });
+      const { status, result } = outcome;
+      await ctx.db.insert("told", { id, attempt, status, ...(result === undefined ? {} : { result }) });
     });
     export const handle = mutation(() => createFunctionHandle(internal.app.done));
     export const fail = mutation(async (ctx) => { await ctx.db.insert("faults", {}); });

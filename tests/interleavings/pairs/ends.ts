@@ -85,28 +85,54 @@ const planAndAttempt: Pair = {
   ],
 };
 
-/** The result that is owed must outlast the job's retry, and a new outcome must not be told for the old. */
+/** The result that is owed must outlast the job's retry, and be told once. */
 const attemptAndRetry: Pair = {
   of: "the try of a callback, and a retry of its job",
-  orders: 12,
+  orders: 6,
   async setUp(line) {
     const [id] = await line.enqueue();
     const worker = new Worker(line, "worker");
     const jobs = await worker.claim();
     await line.app("fail");
-    await worker.complete(jobs);
+    await line.do(worker.completes(jobs, { outcome: LARGE }));
     await line.app("mend");
+    await line.pass(10);
     const [owed] = line.rows("callbacks");
-    const attempt = () => mutation("callbacks:attempt", { id: owed!._id });
+    const attempt = mutation("callbacks:attempt", { id: owed!._id });
     return {
-      calls: { one: attempt(), two: attempt(), retry: line.retries(id!) },
+      calls: { attempt, retry: line.retries(id!) },
       check(_, line) {
-        must(line.rows("told", "").length === 1, "it was not told once");
+        const told = line.rows("told", "");
+        must(told.length === 1, "it was not told once");
+        must(told[0]!["result"] === LARGE.result, "another result was told");
+        must(line.rows("payloads").length === 0, "a result that nobody knows is left behind");
       },
     };
   },
-  mutants: [UNVALIDATED],
+  mutants: [
+    {
+      without: "the look at who is still to be told the old result",
+      replace: [
+        { file: "retry.ts", text: "keepResult: named || inBatch", by: "keepResult: false" },
+      ],
+      finds: /^another result was told/,
+    },
+    {
+      without: "discarding the result that was told and is nobody's any more",
+      replace: [
+        {
+          file: "callbacks.ts",
+          text: "if (kept !== row.outcome.result.row) await",
+          by: "if (false) await",
+        },
+      ],
+      finds: /^a result that nobody knows/,
+    },
+  ],
 };
+
+/** Too large for the job's own row. */
+const LARGE = { kind: "succeeded" as const, result: "x".repeat(600) };
 
 export const ENDS: readonly Pair[] = [
   retryAndRetry,

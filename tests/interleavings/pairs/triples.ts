@@ -1,0 +1,123 @@
+/** Three that meet. What keeps them is what keeps the pairs among them; so these are played without mutants, at length. */
+import type { Finished } from "../../../src/shared/index.js";
+import { must } from "../../races/world.js";
+import { mutation } from "../line.js";
+import type { Pair } from "../pair.js";
+import { Worker, type ClaimReply } from "../worker.js";
+
+const takeoversAndSweep: Pair = {
+  of: "two claims that would take over lost jobs, and the sweep that ends their leases",
+  orders: 1_500,
+  async setUp(line) {
+    const [id] = await line.enqueue();
+    const silent = new Worker(line, "silent");
+    await line.do(silent.beats(await silent.claim()));
+    await line.untilSweep();
+    return {
+      calls: { a: new Worker(line, "a").claims(), b: new Worker(line, "b").claims() },
+      check(answers, line) {
+        const taken = ["a", "b"].flatMap((name) => answers.of<ClaimReply>(name).jobs);
+        must(taken.length <= 1, "a job was handed out twice");
+        must(line.job(id!)["resets"] === 1, "a lost lease was not reset once");
+      },
+    };
+  },
+  mutants: [],
+};
+
+const claimAndEnqueues: Pair = {
+  of: "a claim that passes its cursor, and two enqueues",
+  orders: 180,
+  async setUp(line) {
+    await line.enqueue(2);
+    const worker = new Worker(line, "worker");
+    await worker.claim();
+    return { calls: { claim: worker.claims(2), one: line.enqueues(), two: line.enqueues(2) } };
+  },
+  mutants: [],
+};
+
+const claimsAndCancel: Pair = {
+  of: "two claims of the same job, and its cancel",
+  orders: 360,
+  async setUp(line) {
+    const [id] = await line.enqueue();
+    return {
+      calls: {
+        a: new Worker(line, "a").claims(),
+        b: new Worker(line, "b").claims(),
+        cancel: line.cancels(id!),
+      },
+      check(answers) {
+        const { canceled } = answers.of<{ canceled: boolean }>("cancel");
+        const taken = ["a", "b"].flatMap((name) => answers.of<ClaimReply>(name).jobs);
+        must(taken.length === (canceled ? 0 : 1), "it was not handed out once, or canceled");
+      },
+    };
+  },
+  mutants: [],
+};
+
+/** What the holder says of two jobs, in two calls beside each other, while its leases end. */
+const beatCompleteAndSweep: Pair = {
+  of: "a beat, a completion, and the sweep that ends their holder's leases",
+  orders: 180,
+  async setUp(line) {
+    await line.enqueue(2);
+    const worker = new Worker(line, "worker");
+    const jobs = await worker.claim(2);
+    await line.untilSweep();
+    return { calls: { beat: worker.beats(jobs), complete: worker.completes(jobs.slice(0, 1)) } };
+  },
+  mutants: [],
+};
+
+const releaseClaimAndEnqueue: Pair = {
+  of: "a release, an enqueue, and a claim that passes its cursor",
+  orders: 180,
+  async setUp(line) {
+    await line.enqueue(2);
+    const giver = new Worker(line, "giver");
+    const jobs = await giver.claim();
+    const outcome: Finished["outcome"] = { kind: "released" };
+    return {
+      calls: {
+        release: giver.completes(jobs, { outcome }),
+        enqueue: line.enqueues(),
+        claim: new Worker(line, "taker").claims(2),
+      },
+    };
+  },
+  mutants: [],
+};
+
+const attemptsAndRetry: Pair = {
+  of: "two tries of one callback, and a retry of its job",
+  orders: 90,
+  async setUp(line) {
+    const [id] = await line.enqueue();
+    const worker = new Worker(line, "worker");
+    const jobs = await worker.claim();
+    await line.app("fail");
+    await worker.complete(jobs);
+    await line.app("mend");
+    const [owed] = line.rows("callbacks");
+    const attempt = () => mutation("callbacks:attempt", { id: owed!._id });
+    return {
+      calls: { one: attempt(), two: attempt(), retry: line.retries(id!) },
+      check(_, line) {
+        must(line.rows("told", "").length === 1, "it was not told once");
+      },
+    };
+  },
+  mutants: [],
+};
+
+export const TRIPLES: readonly Pair[] = [
+  takeoversAndSweep,
+  claimAndEnqueues,
+  claimsAndCancel,
+  beatCompleteAndSweep,
+  releaseClaimAndEnqueue,
+  attemptsAndRetry,
+];
