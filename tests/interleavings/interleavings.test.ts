@@ -6,18 +6,21 @@
 import { expect, test } from "vitest";
 import { deploymentOf, withoutGuards } from "../races/deployment.js";
 import { Violation } from "../races/world.js";
+import { documentationOf, documentedPairs } from "./documented.js";
 import { play, type Mutant, type Pair } from "./pair.js";
-import { CLAIMS } from "./pairs/claims.js";
-import { ENDS } from "./pairs/ends.js";
-import { LEASES } from "./pairs/leases.js";
-
-const PAIRS: readonly Pair[] = [...LEASES, ...CLAIMS, ...ENDS];
+import { PAIRS } from "./pairs/all.js";
 
 const sound = await deploymentOf([]);
 
 test.each(PAIRS)("$of: whatever the order, nothing is lost or done twice", async (pair) => {
   const { orders } = await play(sound, pair);
   expect(orders).toBeGreaterThanOrEqual(pair.orders);
+});
+
+test("ARCHITECTURE.md has every pair, how many orders it has, and which guards are taken out", () => {
+  const documented = documentedPairs();
+  const said = PAIRS.map(({ of }) => ({ of, ...documented.get(of) }));
+  expect(said).toEqual(PAIRS.map((pair) => ({ of: pair.of, ...documentationOf(pair) })));
 });
 
 const MUTANTS = PAIRS.flatMap((pair) =>

@@ -57,7 +57,7 @@ const retryAndClaim: Pair = {
 /** Two plans of one try, and the try that the first of them starts. */
 const planAndAttempt: Pair = {
   of: "two plans of one try of a callback, and the try",
-  orders: 20,
+  orders: 36,
   async setUp(line) {
     await line.enqueue();
     const worker = new Worker(line, "worker");

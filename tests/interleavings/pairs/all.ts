@@ -1,0 +1,7 @@
+/** Every pair that is played in every order with each test run. */
+import type { Pair } from "../pair.js";
+import { CLAIMS } from "./claims.js";
+import { ENDS } from "./ends.js";
+import { LEASES } from "./leases.js";
+
+export const PAIRS: readonly Pair[] = [...LEASES, ...CLAIMS, ...ENDS];
