@@ -1,6 +1,8 @@
-/** Three transactions that meet, in every order: see `tests/interleavings`. */
+/** At length: three transactions that meet, in every order, and pairs whose clocks differ. See `tests/interleavings`. */
 import { expect, test } from "vitest";
-import { play } from "../interleavings/pair.js";
+import { play, withSkew } from "../interleavings/pair.js";
+import { CLAIMS } from "../interleavings/pairs/claims.js";
+import { LEASES } from "../interleavings/pairs/leases.js";
 import { TRIPLES } from "../interleavings/pairs/triples.js";
 import { deploymentOf } from "../races/deployment.js";
 
@@ -11,3 +13,15 @@ test.each(TRIPLES)("$of: whatever the order, nothing is lost or done twice", asy
   console.log(`${triple.of}: ${orders} orders`);
   expect(orders).toBeGreaterThanOrEqual(triple.orders);
 });
+
+/** More than the machines of one deployment are apart, and less than a lease or the tolerance of a timer. */
+const SKEWS_MS = [-300, 300];
+
+test.each(
+  SKEWS_MS.flatMap((skewMs) => [...LEASES, ...CLAIMS].map((pair) => ({ ...pair, skewMs }))),
+)(
+  "$of, the first with a clock that is $skewMs ms ahead: nothing is lost or done twice",
+  async ({ skewMs, ...pair }) => {
+    await play(sound, withSkew(pair, skewMs));
+  },
+);

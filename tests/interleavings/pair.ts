@@ -50,6 +50,18 @@ export class Answers {
   }
 }
 
+/** The same, but that the first who calls has a clock that is so much ahead of everybody else's, or behind. */
+export function withSkew(pair: Pair, skewMs: number): Pair {
+  return {
+    ...pair,
+    async setUp(line) {
+      const meeting = await pair.setUp(line);
+      const [name, call] = Object.entries(meeting.calls)[0]!;
+      return { ...meeting, calls: { ...meeting.calls, [name]: { ...call, skewMs } } };
+    },
+  };
+}
+
 /** Plays every order. Throws a `Violation` that names the first in which something does not hold. */
 export async function play(
   deployment: Deployment,
