@@ -14,14 +14,17 @@ import type {
 import type { GenericValidator, VAny, Validator } from "convex/values";
 import type {
   Answer,
+  ChunkUpdate,
   ClaimReply,
   CompleteReply,
   Counts,
   Finished,
   JobId,
   Lease,
+  LogUpdate,
   ProgressUpdate,
   QueueTypes,
+  ReportAnswer,
   Status,
   TokenStatus,
   TypedJobStatus,
@@ -191,6 +194,14 @@ export type CompleteArgs = SessionArgs & {
   deferCallbacks?: boolean;
 };
 
+export type ReportArgs = SessionArgs & {
+  /** What the claim was answered; without it, the session is looked up. */
+  holder?: string;
+  updates?: ProgressUpdate[];
+  logs?: LogUpdate[];
+  chunks?: ChunkUpdate[];
+};
+
 /** Public functions for workers, guarded by a worker token, to be exported by a module of the app. */
 export interface WorkerFunctions<Queues extends QueueTypes> {
   /** Whether any of these queues has a claimable job: what an idle worker subscribes to. */
@@ -205,12 +216,8 @@ export interface WorkerFunctions<Queues extends QueueTypes> {
     SessionArgs & { leases: Lease[] },
     Promise<{ answers: Answer[] }>
   >;
-  /** Shows how far running jobs are: up to 8 KiB each. */
-  progress: RegisteredMutation<
-    "public",
-    SessionArgs & { updates: ProgressUpdate[] },
-    Promise<{ answers: Answer[] }>
-  >;
+  /** Says of running jobs how far they are, and brings their log entries and output; each lease has its own answer. */
+  report: RegisteredMutation<"public", ReportArgs, Promise<{ answers: ReportAnswer[] }>>;
 }
 
 // --- Functions for administrators ---------------------------------------------------------------

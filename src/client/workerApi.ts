@@ -6,8 +6,10 @@ import { mutationGeneric, queryGeneric } from "convex/server";
 import { v } from "convex/values";
 import {
   conveyorError,
+  vChunkUpdate,
   vFinished,
   vLease,
+  vLogUpdate,
   vProgressUpdate,
   type Finished,
   type QueueDeclaration,
@@ -80,10 +82,16 @@ export function workerFunctions<const Queues extends readonly AnyQueue[]>(
         await callComponent(() => ctx.runMutation(component.lib.heartbeat, args)),
     }),
 
-    progress: mutationGeneric({
-      args: { ...session, updates: v.array(vProgressUpdate) },
+    report: mutationGeneric({
+      args: {
+        ...session,
+        holder: v.optional(v.string()),
+        updates: v.optional(v.array(vProgressUpdate)),
+        logs: v.optional(v.array(vLogUpdate)),
+        chunks: v.optional(v.array(vChunkUpdate)),
+      },
       handler: async (ctx, args) =>
-        await callComponent(() => ctx.runMutation(component.lib.progress, args)),
+        await callComponent(() => ctx.runMutation(component.lib.report, args)),
     }),
   };
 }

@@ -89,13 +89,14 @@ describe("in the transaction that finishes the job", () => {
     await world.enqueueBatch([1, 2]);
     const worker = world.worker("a");
     const [one, two] = await worker.claim(2);
+    const holder = await worker.holder();
     app.onComplete = async (ctx) => {
-      const { token, session } = worker;
-      const updates = [{ id: two!.id, attempt: 1, value: "half" }];
-      await ctx.runMutation(api.lib.progress, { token, session, updates });
+      const leases = holder.leases.filter(({ id }) => id === two!.id);
+      const longer = leases.map((lease) => ({ ...lease, leaseMs: 99_000 }));
+      await ctx.db.patch("holders", holder._id, { leases: longer });
     };
     await worker.complete([succeeded(one!)]);
-    expect((await worker.holder()).leases[0]).toHaveProperty("progress");
+    expect((await worker.holder()).leases).toMatchObject([{ id: two!.id, leaseMs: 99_000 }]);
   });
 
   test("when asked to defer, none runs inline: the outcomes stand, and each is told alone and at once", async () => {

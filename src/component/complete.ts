@@ -35,7 +35,6 @@ import {
   type Holder,
 } from "./holders.js";
 import { whyNotStorable } from "./payloads.js";
-import { clearProgress } from "./progress.js";
 import { getQueue } from "./queues.js";
 import { ensureJanitor } from "./timers.js";
 import { authorize } from "./tokens.js";
@@ -127,7 +126,6 @@ async function recordAll(
       continue;
     }
     leases = leases.filter((lease) => lease !== held);
-    await clearProgress(ctx.db, held);
     const tell = await recordOutcome(ctx, job, outcome, now);
     if (tell !== null) owed.push(tell);
     answers.push({ id, attempt, answer: "ok" });

@@ -12,8 +12,8 @@ import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import { owe } from "./callbacks.js";
 import { bury, quarantine, type HeldLease, type Holder } from "./holders.js";
-import { clearProgress } from "./progress.js";
 import { getQueue } from "./queues.js";
+import { hasReported } from "./reported.js";
 import { release, reset, timeOut } from "./transitions.js";
 
 /**
@@ -44,7 +44,6 @@ export const expireHolder = internalMutation({
     if (holder?.state !== "active" || holder.expiresAt >= args.now) return [];
     const returned: Id<"jobs">[] = [];
     for (const held of holder.leases) {
-      await clearProgress(ctx.db, held);
       const job = await ctx.db.get("jobs", held.id);
       if (job?.status !== "running" || job.attempt !== held.attempt) continue;
       if (await endLease(ctx, holder, held, job, args.now)) returned.push(job._id);
@@ -63,7 +62,8 @@ async function endLease(
   now: number,
 ): Promise<boolean> {
   const queue = await getQueue(ctx.db, job.queue);
-  if (isUnacknowledged(holder, held) && (job.unacknowledged ?? 0) < UNACKNOWLEDGED_MAX) {
+  const isUnknown = isUnacknowledged(holder, held) && !(await hasReported(ctx.db, job));
+  if (isUnknown && (job.unacknowledged ?? 0) < UNACKNOWLEDGED_MAX) {
     await release(ctx.db, job, queue, { unacknowledged: true });
     return true;
   }

@@ -172,22 +172,6 @@ function acknowledges(holder: Holder, named: readonly HeldLease[]): boolean {
   return holder.acknowledged || named.some((lease) => lease.n === holder.n);
 }
 
-/** Notes where progress of these leases lies, if that is new. Renews nothing: that is what beats are for. */
-export async function noteProgress(
-  db: DatabaseWriter,
-  holder: Holder,
-  named: readonly HeldLease[],
-  fresh: ReadonlyMap<Id<"jobs">, Id<"progress">>,
-): Promise<void> {
-  const acknowledged = acknowledges(holder, named);
-  if (fresh.size === 0 && acknowledged === holder.acknowledged) return;
-  const leases = holder.leases.map((lease) => {
-    const progress = fresh.get(lease.id);
-    return progress === undefined ? lease : { ...lease, progress };
-  });
-  await db.patch("holders", holder._id, { leases, acknowledged });
-}
-
 /** The holder let its leases run out, and they have been ended. A later call of the session brings it back. */
 export async function bury(db: DatabaseWriter, holder: Holder): Promise<void> {
   const { lastSeenAt } = holder;

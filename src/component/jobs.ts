@@ -9,13 +9,23 @@ export async function findJob(db: DatabaseReader, id: string): Promise<Doc<"jobs
   return jobId === null ? null : await db.get("jobs", jobId);
 }
 
+/** The same; with `queue`, a job of another queue counts as none. */
+export async function findJobOf(
+  db: DatabaseReader,
+  id: string,
+  queue: string | undefined,
+): Promise<Doc<"jobs"> | null> {
+  const job = await findJob(db, id);
+  return job === null || queue === undefined || job.queue === queue ? job : null;
+}
+
 /**
  * The job. With `queue`, a job of another queue counts as none, and is not told apart from one: whoever may act on one
  * queue can neither touch another's jobs nor find out which ids there are.
  */
 export async function getJob(db: DatabaseReader, id: string, queue?: string): Promise<Doc<"jobs">> {
-  const job = await findJob(db, id);
-  if (job !== null && (queue === undefined || job.queue === queue)) return job;
+  const job = await findJobOf(db, id, queue);
+  if (job !== null) return job;
   const cut = id.slice(0, 100);
   const name = JSON.stringify(cut);
   throw conveyorError(

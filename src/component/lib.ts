@@ -8,26 +8,35 @@
 import { v } from "convex/values";
 import {
   vAnswer,
+  vAttempt,
+  vChunkPage,
+  vChunkUpdate,
   vClaimedJob,
   vCounts,
   vFinished,
   vJobStatus,
   vLease,
+  vLogPage,
+  vLogUpdate,
   vProgressUpdate,
   vQueueDeclaration,
+  vReportAnswer,
   vStatus,
   vTokenStatus,
   vWorkerStatus,
 } from "../shared/index.js";
 import { mutation, query } from "./_generated/server.js";
+import * as attemptsStep from "./attempts.js";
 import * as cancelStep from "./cancel.js";
+import * as chunksStep from "./chunks.js";
 import * as claimStep from "./claim.js";
 import * as completeStep from "./complete.js";
 import * as countsStep from "./counts.js";
 import * as enqueueStep from "./enqueue.js";
 import * as hasWorkStep from "./hasWork.js";
 import * as heartbeatStep from "./heartbeat.js";
-import * as progressStep from "./progress.js";
+import * as logsStep from "./logs.js";
+import * as reportStep from "./report.js";
 import * as retryStep from "./retry.js";
 import * as statusStep from "./status.js";
 import * as tokensStep from "./tokens.js";
@@ -63,11 +72,54 @@ export const retry = mutation({
   handler: (ctx, { id, queue }) => retryStep.retry(ctx, id, queue),
 });
 
-/** How a job stands; `null` for an id that names none. */
+/** How a job stands; `null` for an id that names none. With `queue`, for one of another queue as well. */
 export const status = query({
-  args: { id: v.string() },
+  args: { id: v.string(), queue: v.optional(v.string()) },
   returns: v.union(vJobStatus, v.null()),
-  handler: (ctx, { id }) => statusStep.status(ctx, id),
+  handler: (ctx, { id, queue }) => statusStep.status(ctx, id, queue),
+});
+
+/** The same for up to 100 jobs, in the order of their ids. */
+export const statusBatch = query({
+  args: { ids: v.array(v.string()), queue: v.optional(v.string()) },
+  returns: v.array(v.union(vJobStatus, v.null())),
+  handler: (ctx, { ids, queue }) => statusStep.statusBatch(ctx, ids, queue),
+});
+
+/** The last `limit` (100, at most 1,000) attempts of a job, in order; `null` as with `status`. */
+export const attempts = query({
+  args: { id: v.string(), queue: v.optional(v.string()), limit: v.optional(v.number()) },
+  returns: v.union(v.array(vAttempt), v.null()),
+  handler: (ctx, args) => attemptsStep.attempts(ctx, args),
+});
+
+/** A page of a job's log behind `cursor`, up to `limit` entries (100, at most 1,000); `null` as with `status`. */
+export const logs = query({
+  args: {
+    id: v.string(),
+    queue: v.optional(v.string()),
+    cursor: v.optional(v.string()),
+    limit: v.optional(v.number()),
+  },
+  returns: v.union(vLogPage, v.null()),
+  handler: (ctx, args) => logsStep.logs(ctx, args),
+});
+
+/**
+ * A page of one attempt's output: behind `cursor`, or of `attempt` (the last one) from `fromIndex` (0) on, up to `limit`
+ * chunks (100, at most 1,000); `null` as with `status`.
+ */
+export const chunks = query({
+  args: {
+    id: v.string(),
+    queue: v.optional(v.string()),
+    attempt: v.optional(v.number()),
+    cursor: v.optional(v.string()),
+    fromIndex: v.optional(v.number()),
+    limit: v.optional(v.number()),
+  },
+  returns: v.union(vChunkPage, v.null()),
+  handler: (ctx, args) => chunksStep.chunks(ctx, args),
 });
 
 /** How many jobs of a queue are in each status, counted up to `limit` (100, at most 1,000). */
@@ -159,9 +211,18 @@ export const heartbeat = mutation({
   handler: (ctx, args) => heartbeatStep.heartbeat(ctx, args),
 });
 
-/** Shows how far running jobs have come. */
-export const progress = mutation({
-  args: { ...session, updates: v.array(vProgressUpdate) },
-  returns: v.object({ answers: v.array(vAnswer) }),
-  handler: (ctx, args) => progressStep.progress(ctx, args),
+/**
+ * Says something of running jobs: how far they are, log entries, output. Each lease gets an answer of its own.
+ * `holder` is what the claim was answered; without it, the session is looked up.
+ */
+export const report = mutation({
+  args: {
+    ...session,
+    holder: v.optional(v.string()),
+    updates: v.optional(v.array(vProgressUpdate)),
+    logs: v.optional(v.array(vLogUpdate)),
+    chunks: v.optional(v.array(vChunkUpdate)),
+  },
+  returns: v.object({ answers: v.array(vReportAnswer) }),
+  handler: (ctx, args) => reportStep.report(ctx, args),
 });

@@ -96,6 +96,16 @@ export function whyNotStorable(result: Value): string | null {
   return null;
 }
 
+/** Whether the platform's bounds on depth and width let a value into a row. Its size is another matter. */
+export function isStorable(value: Value): boolean {
+  return depthOf(value) <= PAYLOAD_MAX_DEPTH && !isTooWide(value);
+}
+
+/** Bytes of a text as it is stored. */
+export function textBytes(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
 /** The platform's limits on one array and one object. */
 function isTooWide(value: Value | undefined): boolean {
   if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return false;

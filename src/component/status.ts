@@ -1,41 +1,109 @@
 /**
- * Status: one job as a page sees it. A subscription to it runs again when the job moves or reports progress, and at
+ * Status: jobs as a page sees them. A subscription to one runs again when the job moves or reports progress, and at
  * no other time: it reads the job, its result, and while it runs its progress, never the holder's row.
  */
-import type { JobStatus } from "../shared/index.js";
+import { getConvexSize, type Value } from "convex/values";
+import {
+  checkLength,
+  conveyorError,
+  isFinished,
+  STATUS_BATCH_MAX,
+  STATUS_BATCH_MAX_BYTES,
+  type JobStatus,
+} from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { QueryCtx } from "./_generated/server.js";
-import { findJob } from "./jobs.js";
+import { findJobOf } from "./jobs.js";
 import { load } from "./payloads.js";
 
-export async function status(ctx: QueryCtx, id: string): Promise<JobStatus | null> {
-  const job = await findJob(ctx.db, id);
-  if (job === null) return null;
-  const { queue, enqueuedAt, attempt, failures, resets } = job;
-  const common = { id: job._id, queue, enqueuedAt, attempt, failures, resets };
+/** How a job stands; `null` for an id that names none, or, with `queue`, one of another queue. */
+export async function status(ctx: QueryCtx, id: string, queue?: string): Promise<JobStatus | null> {
+  const job = await findJobOf(ctx.db, id, queue);
+  return job === null ? null : await describe(ctx, job);
+}
+
+/** The same for up to 100 jobs, in the order of their ids. */
+export async function statusBatch(
+  ctx: QueryCtx,
+  ids: readonly string[],
+  queue?: string,
+): Promise<(JobStatus | null)[]> {
+  checkLength("The ids of a statusBatch", ids, 0, STATUS_BATCH_MAX);
+  const found: (JobStatus | null)[] = [];
+  let bytes = 0;
+  for (const id of ids) {
+    const job = await status(ctx, id, queue);
+    if (job?.status === "succeeded") bytes += getConvexSize(job.result as Value);
+    if (bytes > STATUS_BATCH_MAX_BYTES) throw tooMuch(found.length);
+    found.push(job);
+  }
+  return found;
+}
+
+/** Nothing is left out silently, and a result of a megabyte is rare enough for its page to ask for it alone. */
+function tooMuch(before: number): Error {
+  return conveyorError(
+    "payloadTooLarge",
+    `The results of these jobs are more than ${STATUS_BATCH_MAX_BYTES} bytes together. ` +
+      `Ask for at most ${Math.max(1, before)} of them at a time, or keep large results in file storage.`,
+    { max: STATUS_BATCH_MAX_BYTES, fit: before },
+  );
+}
+
+async function describe(ctx: QueryCtx, job: Doc<"jobs">): Promise<JobStatus> {
+  const about = common(job);
   switch (job.status) {
     case "pending":
-      return { ...common, status: "pending" };
+      return { ...about, status: "pending" };
     case "scheduled":
-      return { ...common, status: "scheduled", dueAt: job.order };
+      return { ...about, status: "scheduled", dueAt: job.order };
     case "running":
-      return { ...common, status: "running", ...ran(job), ...(await progressOf(ctx, job)) };
+      return { ...about, status: "running", ...ran(job), ...(await progressOf(ctx, job)) };
     case "succeeded": {
       const result = job.result === undefined ? null : await load(ctx.db, job.result);
-      return { ...common, status: "succeeded", ...ran(job), ...ended(job), result };
+      return { ...about, status: "succeeded", ...ran(job), ...ended(job), result };
     }
     case "failed":
-      return { ...common, status: "failed", ...ran(job), ...ended(job), error: job.error ?? "" };
-    case "canceled":
-      return { ...common, status: "canceled", ...ended(job) };
+      return { ...about, status: "failed", ...begun(job), ...ended(job), error: job.error ?? "" };
+    case "canceled": {
+      const { cancelReason: reason } = job;
+      const why = reason === undefined ? {} : { reason };
+      return { ...about, status: "canceled", ...ended(job), ...why };
+    }
     case "timedOut":
-      return { ...common, status: "timedOut", ...ran(job), ...ended(job), error: job.error ?? "" };
+      return { ...about, status: "timedOut", ...ran(job), ...ended(job), error: job.error ?? "" };
   }
+}
+
+/** What a job of any status has. */
+function common(job: Doc<"jobs">) {
+  const { _id, queue, enqueuedAt, attempt, failures, resets, releases, finishedAt, error } = job;
+  const { name, priority, key, group, tags, labels, cost, rounds, paused } = job;
+  const { cancelRequestedAt, expiresAt } = job;
+  const isOver = isFinished(job.status);
+  return {
+    ...{ id: _id, queue, enqueuedAt, attempt, failures, resets, releases },
+    ...only({ name, priority, key, group, tags, labels, cost, rounds, paused }),
+    ...only({ cancelRequestedAt, expiresAt }),
+    // Of a job that goes round: it has ended a round, and no more than that.
+    ...only(isOver ? {} : { lastWorkedAt: finishedAt, lastError: error }),
+  };
+}
+
+/** Without what is absent: `undefined` is no value of Convex's. */
+function only<Fields extends Record<string, unknown>>(fields: Fields) {
+  const there = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(there) as { [F in keyof Fields]?: Exclude<Fields[F], undefined> };
 }
 
 /** Set by the claim, and kept until the job is claimable again. */
 function ran(job: Doc<"jobs">): { worker: string; startedAt: number } {
   return { worker: job.worker!, startedAt: job.startedAt! };
+}
+
+/** The same of a job that may have expired before anybody began. */
+function begun(job: Doc<"jobs">): { worker?: string; startedAt?: number } {
+  return only({ worker: job.worker, startedAt: job.startedAt });
 }
 
 /** Set by every edge into a finished status. */

@@ -17,7 +17,7 @@ function calls(world: World, token: string): (() => Promise<unknown>)[] {
     () => t.mutation(api.lib.claim, { ...call, n: 1, name: "a", queues: [queue], max: 1 }),
     () => t.mutation(api.lib.complete, { ...call, n: 1, finished: [succeeded(job)] }),
     () => t.mutation(api.lib.heartbeat, { ...call, leases: [] }),
-    () => t.mutation(api.lib.progress, { ...call, updates: [{ ...job, value: 1 }] }),
+    () => t.mutation(api.lib.report, { ...call, updates: [{ ...job, value: 1 }] }),
   ];
 }
 

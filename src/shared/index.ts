@@ -5,6 +5,7 @@ export * from "./errors.js";
 export * from "./limits.js";
 export * from "./order.js";
 export * from "./protocol.js";
+export * from "./reports.js";
 export * from "./routes.js";
 export * from "./shards.js";
 export * from "./status.js";

@@ -38,6 +38,15 @@ export const ARRAY_MAX_ELEMENTS = 8_192;
 export const OBJECT_MAX_FIELDS = 1_024;
 /** A progress value is replaced several times a second and shown on a page: it is a report, not a result. */
 export const PROGRESS_MAX_BYTES = 8_192;
+/** A log entry's message is read by people, line by line; what is large belongs into `data`, and files into storage. */
+export const LOG_MESSAGE_MAX_BYTES = 4_096;
+export const LOG_DATA_MAX_BYTES = 8_192;
+/** Log entries of one job, all its attempts together: more than anybody reads, and few enough to be deleted at once. */
+export const LOGS_MAX = 1_000;
+/** One chunk of output: pages load chunks by the hundred. */
+export const CHUNK_MAX_BYTES = 64 * 2 ** 10;
+/** The output of one job, all its attempts together: a long book. More belongs into file storage. */
+export const OUTPUT_MAX_BYTES = 16 * 2 ** 20;
 /** An error is for people; a stack trace beyond this helps nobody, and the job's row must stay small. */
 export const ERROR_MAX_BYTES = 4_096;
 
@@ -49,6 +58,17 @@ export const ENQUEUE_MAX_JOBS = 1_000;
 export const ENQUEUE_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 2;
 /** Jobs in one claim, outcomes in one `complete`, and leases that one holder has at a time. */
 export const LEASES_MAX = 64;
+/** Log entries, and chunks, in one `report`: several of each for every job that one worker may hold. */
+export const REPORT_MAX_ITEMS = 256;
+/** All values and texts of one `report`, and what one page of logs or chunks reads: a quarter of a transaction. */
+export const REPORT_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 4;
+/** Jobs in one `statusBatch`: a page of a list. */
+export const STATUS_BATCH_MAX = 100;
+/** Results in one `statusBatch` together: half of what a query may read and return. */
+export const STATUS_BATCH_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 2;
+/** Attempts, log entries and chunks a page, by default and at most. */
+export const PAGE_DEFAULT = 100;
+export const PAGE_MAX = 1_000;
 /** Payloads handed out by one claim: Node actions take 5 MiB of arguments, and a claim must not starve the rest. */
 export const CLAIM_MAX_BYTES = 4 * 2 ** 20;
 /** Queues that one worker serves: each costs a claim up to two reads a band and shard. */
@@ -192,6 +212,11 @@ function holds(relation: string, is: boolean): void {
 
 holds("a value that is not inline fits in a row of its own", INLINE_MAX_BYTES < PAYLOAD_MAX_BYTES);
 holds("a progress value fits in a document", PROGRESS_MAX_BYTES < PAYLOAD_MAX_BYTES);
+holds("a chunk fits in a report, and in a page", CHUNK_MAX_BYTES < REPORT_MAX_BYTES);
+holds(
+  "a full report of small things fits in a transaction, three reads and two writes each",
+  3 * (LEASES_MAX + 2 * REPORT_MAX_ITEMS) < PLATFORM_TRANSACTION_READS,
+);
 holds("a claim can hand out the largest payload", PAYLOAD_MAX_BYTES <= CLAIM_MAX_BYTES);
 holds(
   "a full enqueueBatch writes at most two documents a job",

@@ -215,9 +215,6 @@ export const vFinished = v.object({
 });
 export type Finished = Infer<typeof vFinished>;
 
-export const vProgressUpdate = v.object({ id: v.string(), attempt: v.number(), value: v.any() });
-export type ProgressUpdate = Infer<typeof vProgressUpdate>;
-
 /** What the component says of one lease. */
 export const vAnswer = v.object({
   id: v.string(),

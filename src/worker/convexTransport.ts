@@ -40,8 +40,8 @@ export function connect({ url, token, session, name, api, queues }: Connection):
       ),
     heartbeat: async (leases) =>
       (await beats.mutation(api.heartbeat, { ...caller, leases }, beside)).answers,
-    progress: async (updates) =>
-      (await beats.mutation(api.progress, { ...caller, updates }, beside)).answers,
+    report: async (said) =>
+      (await beats.mutation(api.report, { ...caller, ...said }, beside)).answers,
     watchHasWork: (onValue, onError) =>
       // Arguments that are the same for the whole fleet: then its subscriptions share one cached answer.
       socket.onUpdate(api.hasWork, { token, queues }, onValue, onError),

@@ -128,7 +128,7 @@ export class FakeDeployment implements Transport {
     return this.call("heartbeat", { ids }, () => leases.map((lease) => this.stands(lease)));
   }
 
-  progress(updates: { id: string; attempt: number; value: unknown }[]): Promise<Answer[]> {
+  report({ updates }: Parameters<Transport["report"]>[0]): Promise<Answer[]> {
     return this.call("progress", { ids: updates.map(({ id }) => id) }, () => {
       this.progressed.push(...updates.map(({ id, value }) => ({ id, value })));
       return updates.map((update) => this.stands(update));

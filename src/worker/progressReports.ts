@@ -62,7 +62,7 @@ export class ProgressReports {
     this.sending = true;
     this.lastSentAt = clock.now();
     try {
-      for (const answer of await transport.progress(updates)) {
+      for (const answer of await transport.report({ updates })) {
         if (answer.answer === "leaseLost" || answer.answer === "canceled") {
           attempts.lose(answer, answer.answer);
         }

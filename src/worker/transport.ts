@@ -32,7 +32,7 @@ export interface Transport {
     options?: CompleteOptions,
   ): Promise<Claimed & { answers: Answer[] }>;
   heartbeat(leases: Lease[]): Promise<Answer[]>;
-  progress(updates: ProgressUpdate[]): Promise<Answer[]>;
+  report(said: { updates: ProgressUpdate[] }): Promise<Answer[]>;
   /** Follows whether there is work. `onError` may be called any number of times. */
   watchHasWork(onValue: (hasWork: boolean) => void, onError: (error: unknown) => void): () => void;
   close(): Promise<void>;

@@ -8,7 +8,7 @@ export interface WorkerApi {
   claim: FunctionReference<"mutation", "public", any, any>;
   complete: FunctionReference<"mutation", "public", any, any>;
   heartbeat: FunctionReference<"mutation", "public", any, any>;
-  progress: FunctionReference<"mutation", "public", any, any>;
+  report: FunctionReference<"mutation", "public", any, any>;
 }
 
 /** The payloads and results of the queues that a worker API serves. */

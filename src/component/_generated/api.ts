@@ -9,9 +9,11 @@
  */
 
 import type * as alarms from "../alarms.js";
+import type * as attempts from "../attempts.js";
 import type * as callbacks from "../callbacks.js";
 import type * as cancel from "../cancel.js";
 import type * as candidates from "../candidates.js";
+import type * as chunks from "../chunks.js";
 import type * as claim from "../claim.js";
 import type * as complete from "../complete.js";
 import type * as counts from "../counts.js";
@@ -26,10 +28,14 @@ import type * as holders from "../holders.js";
 import type * as janitor from "../janitor.js";
 import type * as jobs from "../jobs.js";
 import type * as lib from "../lib.js";
+import type * as logs from "../logs.js";
 import type * as overdue from "../overdue.js";
+import type * as pages from "../pages.js";
 import type * as payloads from "../payloads.js";
-import type * as progress from "../progress.js";
 import type * as queues from "../queues.js";
+import type * as report from "../report.js";
+import type * as reportChecks from "../reportChecks.js";
+import type * as reported from "../reported.js";
 import type * as retry from "../retry.js";
 import type * as routes from "../routes.js";
 import type * as stand from "../stand.js";
@@ -52,9 +58,11 @@ import { anyApi, componentsGeneric } from "convex/server";
 
 const fullApi: ApiFromModules<{
   alarms: typeof alarms;
+  attempts: typeof attempts;
   callbacks: typeof callbacks;
   cancel: typeof cancel;
   candidates: typeof candidates;
+  chunks: typeof chunks;
   claim: typeof claim;
   complete: typeof complete;
   counts: typeof counts;
@@ -69,10 +77,14 @@ const fullApi: ApiFromModules<{
   janitor: typeof janitor;
   jobs: typeof jobs;
   lib: typeof lib;
+  logs: typeof logs;
   overdue: typeof overdue;
+  pages: typeof pages;
   payloads: typeof payloads;
-  progress: typeof progress;
   queues: typeof queues;
+  report: typeof report;
+  reportChecks: typeof reportChecks;
+  reported: typeof reported;
   retry: typeof retry;
   routes: typeof routes;
   stand: typeof stand;

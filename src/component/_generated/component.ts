@@ -24,6 +24,75 @@ import type { FunctionReference } from "convex/server";
 export type ComponentApi<Name extends string | undefined = string | undefined> =
   {
     lib: {
+      attempts: FunctionReference<
+        "query",
+        "internal",
+        { id: string; queue?: string; limit?: number },
+        Array<
+          | {
+              attempt: number;
+              worker?: string;
+              startedAt?: number;
+              outcome: "running";
+            }
+          | {
+              attempt: number;
+              worker?: string;
+              startedAt?: number;
+              outcome: "succeeded";
+              endedAt: number;
+            }
+          | {
+              attempt: number;
+              worker?: string;
+              startedAt?: number;
+              outcome: "failed";
+              endedAt: number;
+              error?: string;
+            }
+          | {
+              attempt: number;
+              worker?: string;
+              startedAt?: number;
+              outcome: "timedOut";
+              endedAt: number;
+              error?: string;
+            }
+          | {
+              attempt: number;
+              worker?: string;
+              startedAt?: number;
+              outcome: "lost";
+              endedAt: number;
+              error?: string;
+            }
+          | {
+              attempt: number;
+              worker?: string;
+              startedAt?: number;
+              outcome: "released";
+              endedAt: number;
+              error?: string;
+            }
+          | {
+              attempt: number;
+              worker?: string;
+              startedAt?: number;
+              outcome: "snoozed";
+              endedAt: number;
+              error?: string;
+            }
+          | {
+              attempt: number;
+              worker?: string;
+              startedAt?: number;
+              outcome: "canceled";
+              endedAt: number;
+              error?: string;
+            }
+        > | null,
+        Name
+      >;
       cancel: FunctionReference<
         "mutation",
         "internal",
@@ -39,6 +108,26 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             | "canceled"
             | "timedOut";
         },
+        Name
+      >;
+      chunks: FunctionReference<
+        "query",
+        "internal",
+        {
+          id: string;
+          queue?: string;
+          attempt?: number;
+          cursor?: string;
+          fromIndex?: number;
+          limit?: number;
+        },
+        {
+          attempt: number;
+          lastAttempt: number;
+          chunks: Array<{ index: number; text: string }>;
+          cursor: string;
+          isDone: boolean;
+        } | null,
         Name
       >;
       claim: FunctionReference<
@@ -395,19 +484,62 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         }>,
         Name
       >;
-      progress: FunctionReference<
+      logs: FunctionReference<
+        "query",
+        "internal",
+        { id: string; queue?: string; cursor?: string; limit?: number },
+        {
+          entries: Array<{
+            attempt: number;
+            entry: number;
+            level: "debug" | "info" | "warn" | "error";
+            message: string;
+            data?: any;
+            at: number;
+            updatedAt?: number;
+          }>;
+          cursor: string;
+          isDone: boolean;
+        } | null,
+        Name
+      >;
+      report: FunctionReference<
         "mutation",
         "internal",
         {
           token: string;
           session: string;
-          updates: Array<{ id: string; attempt: number; value: any }>;
+          holder?: string;
+          updates?: Array<{
+            id: string;
+            attempt: number;
+            value: any;
+            revision?: number;
+          }>;
+          logs?: Array<{
+            id: string;
+            attempt: number;
+            entry: number;
+            level: "debug" | "info" | "warn" | "error";
+            message: string;
+            data?: any;
+            revision?: number;
+          }>;
+          chunks?: Array<{
+            id: string;
+            attempt: number;
+            index: number;
+            text: string;
+          }>;
         },
         {
           answers: Array<{
             id: string;
             attempt: number;
             answer: "ok" | "recorded" | "leaseLost" | "canceled";
+            nextIndex?: number;
+            outputFull?: true;
+            logsDropped?: number;
           }>;
         },
         Name
@@ -439,7 +571,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
       status: FunctionReference<
         "query",
         "internal",
-        { id: string },
+        { id: string; queue?: string },
         | {
             id: string;
             queue: string;
@@ -620,6 +752,194 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             finishedAt: number;
           }
         | null,
+        Name
+      >;
+      statusBatch: FunctionReference<
+        "query",
+        "internal",
+        { ids: Array<string>; queue?: string },
+        Array<
+          | {
+              id: string;
+              queue: string;
+              enqueuedAt: number;
+              attempt: number;
+              failures: number;
+              resets: number;
+              releases?: number;
+              name?: string;
+              priority?: number;
+              key?: string;
+              group?: string;
+              tags?: Array<string>;
+              labels?: Array<string>;
+              cost?: number;
+              rounds?: number;
+              lastWorkedAt?: number;
+              paused?: boolean;
+              cancelRequestedAt?: number;
+              expiresAt?: number;
+              lastError?: string;
+              status: "pending";
+            }
+          | {
+              id: string;
+              queue: string;
+              enqueuedAt: number;
+              attempt: number;
+              failures: number;
+              resets: number;
+              releases?: number;
+              name?: string;
+              priority?: number;
+              key?: string;
+              group?: string;
+              tags?: Array<string>;
+              labels?: Array<string>;
+              cost?: number;
+              rounds?: number;
+              lastWorkedAt?: number;
+              paused?: boolean;
+              cancelRequestedAt?: number;
+              expiresAt?: number;
+              lastError?: string;
+              status: "scheduled";
+              dueAt: number;
+            }
+          | {
+              id: string;
+              queue: string;
+              enqueuedAt: number;
+              attempt: number;
+              failures: number;
+              resets: number;
+              releases?: number;
+              name?: string;
+              priority?: number;
+              key?: string;
+              group?: string;
+              tags?: Array<string>;
+              labels?: Array<string>;
+              cost?: number;
+              rounds?: number;
+              lastWorkedAt?: number;
+              paused?: boolean;
+              cancelRequestedAt?: number;
+              expiresAt?: number;
+              lastError?: string;
+              status: "running";
+              worker: string;
+              startedAt: number;
+              progress?: any;
+            }
+          | {
+              id: string;
+              queue: string;
+              enqueuedAt: number;
+              attempt: number;
+              failures: number;
+              resets: number;
+              releases?: number;
+              name?: string;
+              priority?: number;
+              key?: string;
+              group?: string;
+              tags?: Array<string>;
+              labels?: Array<string>;
+              cost?: number;
+              rounds?: number;
+              lastWorkedAt?: number;
+              paused?: boolean;
+              cancelRequestedAt?: number;
+              expiresAt?: number;
+              lastError?: string;
+              status: "succeeded";
+              worker: string;
+              startedAt: number;
+              finishedAt: number;
+              result: any;
+            }
+          | {
+              id: string;
+              queue: string;
+              enqueuedAt: number;
+              attempt: number;
+              failures: number;
+              resets: number;
+              releases?: number;
+              name?: string;
+              priority?: number;
+              key?: string;
+              group?: string;
+              tags?: Array<string>;
+              labels?: Array<string>;
+              cost?: number;
+              rounds?: number;
+              lastWorkedAt?: number;
+              paused?: boolean;
+              cancelRequestedAt?: number;
+              expiresAt?: number;
+              lastError?: string;
+              status: "failed";
+              error: string;
+              worker?: string;
+              startedAt?: number;
+              finishedAt: number;
+            }
+          | {
+              id: string;
+              queue: string;
+              enqueuedAt: number;
+              attempt: number;
+              failures: number;
+              resets: number;
+              releases?: number;
+              name?: string;
+              priority?: number;
+              key?: string;
+              group?: string;
+              tags?: Array<string>;
+              labels?: Array<string>;
+              cost?: number;
+              rounds?: number;
+              lastWorkedAt?: number;
+              paused?: boolean;
+              cancelRequestedAt?: number;
+              expiresAt?: number;
+              lastError?: string;
+              status: "canceled";
+              reason?: string;
+              finishedAt: number;
+            }
+          | {
+              id: string;
+              queue: string;
+              enqueuedAt: number;
+              attempt: number;
+              failures: number;
+              resets: number;
+              releases?: number;
+              name?: string;
+              priority?: number;
+              key?: string;
+              group?: string;
+              tags?: Array<string>;
+              labels?: Array<string>;
+              cost?: number;
+              rounds?: number;
+              lastWorkedAt?: number;
+              paused?: boolean;
+              cancelRequestedAt?: number;
+              expiresAt?: number;
+              lastError?: string;
+              status: "timedOut";
+              error: string;
+              worker: string;
+              startedAt: number;
+              finishedAt: number;
+            }
+          | null
+        >,
         Name
       >;
       workers: FunctionReference<

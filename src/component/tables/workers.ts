@@ -4,7 +4,7 @@
  */
 import { defineTable } from "convex/server";
 import { v } from "convex/values";
-import { vAnswer, vHolderState } from "../../shared/index.js";
+import { vAnswer, vHolderState, vLogLevel } from "../../shared/index.js";
 
 export const workerTables = {
   /**
@@ -35,7 +35,7 @@ export const workerTables = {
         leaseMs: v.number(),
         /** When the attempt has run long enough, however alive its holder is. */
         timeoutAt: v.optional(v.number()),
-        /** Written by older versions: its row of `progress`. */
+        /** Older versions wrote its row of `progress` here. Nobody reads it. */
         progress: v.optional(v.id("progress")),
       }),
     ),
@@ -65,7 +65,8 @@ export const workerTables = {
 
   /**
    * How far running jobs have come: one row a job that ever said so. Written by its worker a few times a second, read by
-   * the pages that watch it, deleted with the job: whoever finishes a job does not meet who still reports.
+   * the pages that watch it, deleted with the job: whoever finishes a job does not meet who still reports. The value of
+   * an attempt that is over stays, and is shown no more.
    * Apart because a patch of the job's row would touch its index, and the holder's row would wake every page.
    */
   progress: defineTable({
@@ -73,30 +74,42 @@ export const workerTables = {
     attempt: v.number(),
     value: v.any(),
     updatedAt: v.number(),
+    /** The worker's count of the attempt's values. Absent is 0. */
+    revision: v.optional(v.number()),
   }).index("job", ["job"]),
 
-  /** Log entries of jobs. Written by the job's worker alone, read by the pages that watch, deleted with the job. */
+  /**
+   * Log entries of jobs. Written by the job's worker alone, read by the pages that watch, deleted with the job: nobody
+   * who moves the job meets them.
+   */
   logs: defineTable({
     job: v.id("jobs"),
     attempt: v.number(),
-    /** The worker's own name for the entry, by which it may replace it. */
-    entry: v.string(),
-    level: v.string(),
+    /** The worker's count of the attempt's entries, from 0. By it the entry is changed. */
+    entry: v.number(),
+    level: vLogLevel,
     message: v.string(),
     data: v.optional(v.any()),
     at: v.number(),
     updatedAt: v.optional(v.number()),
+    /** The worker's count of this entry's changes. Absent is 0. */
+    revision: v.optional(v.number()),
+    /** How many entries the job has with this one, in all its attempts: the last row is the count. */
+    total: v.number(),
   }).index("job", ["job", "attempt", "entry"]),
 
   /**
    * Streamed output of jobs: rows of text in the order of `index`, which the worker counts from 0 in every attempt.
-   * Written by the job's worker alone, read by the pages that watch, deleted with the job.
+   * Inserted by the job's worker alone, never patched, read by the pages that watch, deleted with the job: nobody who
+   * moves the job meets them.
    */
   chunks: defineTable({
     job: v.id("jobs"),
     attempt: v.number(),
     index: v.number(),
     text: v.string(),
+    /** Bytes of output that the job has with this chunk, in all its attempts: the last row is the sum. */
+    total: v.number(),
   }).index("job", ["job", "attempt", "index"]),
 
   /**

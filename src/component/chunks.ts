@@ -1,0 +1,110 @@
+/**
+ * Streamed output of jobs: written by reports, chunk by chunk; read in pages, attempt by attempt.
+ *
+ * Reads for real, of one job: its last chunk. Writes: inserts chunks of that job. A page reads the job's row and its own
+ * stretch of chunks: it runs again when the job moves or one of them comes.
+ */
+import {
+  checkInteger,
+  conveyorError,
+  OUTPUT_MAX_BYTES,
+  PAGE_DEFAULT,
+  PAGE_MAX,
+  REPORT_MAX_BYTES,
+  type ChunkPage,
+  type ChunkUpdate,
+} from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
+import type { DatabaseWriter, QueryCtx } from "./_generated/server.js";
+import { findJobOf } from "./jobs.js";
+import { decodePlace, encodePlace } from "./pages.js";
+import { textBytes } from "./payloads.js";
+
+// --- Writing ------------------------------------------------------------------------------------
+
+/**
+ * Adds chunks to the output of one attempt, each once and none before its turn: what is already there is passed over,
+ * and after a gap nothing is taken. Says which index is wanted next.
+ */
+export async function addChunks(
+  db: DatabaseWriter,
+  job: Doc<"jobs">,
+  chunks: readonly ChunkUpdate[],
+): Promise<{ nextIndex?: number; outputFull?: true }> {
+  if (chunks.length === 0) return {};
+  const last = await db
+    .query("chunks")
+    .withIndex("job", (q) => q.eq("job", job._id))
+    .order("desc")
+    .first();
+  const { attempt } = job;
+  let nextIndex = last?.attempt === attempt ? last.index + 1 : 0;
+  let total = last?.total ?? 0;
+  for (const { index, text } of chunks) {
+    if (index < nextIndex) continue;
+    if (index > nextIndex) break;
+    const bytes = textBytes(text);
+    if (total + bytes > OUTPUT_MAX_BYTES) return { nextIndex, outputFull: true };
+    total += bytes;
+    await db.insert("chunks", { job: job._id, attempt, index, text, total });
+    nextIndex += 1;
+  }
+  return { nextIndex };
+}
+
+// --- Reading ------------------------------------------------------------------------------------
+
+/**
+ * Chunks of one attempt, in order: of the cursor's, else of the one asked for, else of the job's last. `null` for an id
+ * that names no job, or one of another queue.
+ */
+export async function chunks(
+  ctx: QueryCtx,
+  args: {
+    id: string;
+    queue?: string;
+    attempt?: number;
+    cursor?: string;
+    fromIndex?: number;
+    limit?: number;
+  },
+): Promise<ChunkPage | null> {
+  const limit = args.limit ?? PAGE_DEFAULT;
+  checkInteger("limit", limit, 1, PAGE_MAX);
+  const { cursor, attempt: wanted, fromIndex = 0 } = args;
+  checkInteger("fromIndex", fromIndex, 0, Number.MAX_SAFE_INTEGER);
+  if (cursor !== undefined && (wanted !== undefined || args.fromIndex !== undefined)) {
+    throw conveyorError(
+      "invalidArgument",
+      "A cursor says which attempt it belongs to and where it stands: give it without `attempt` and `fromIndex`.",
+      { argument: "cursor" },
+    );
+  }
+  if (wanted !== undefined) checkInteger("attempt", wanted, 1, Number.MAX_SAFE_INTEGER);
+  const job = await findJobOf(ctx.db, args.id, args.queue);
+  if (job === null) return null;
+  const [attempt, after] =
+    cursor === undefined ? [wanted ?? job.attempt, fromIndex - 1] : decodePlace(cursor);
+  const page: ChunkPage["chunks"] = [];
+  let bytes = 0;
+  let isCut = false;
+  const rows = ctx.db
+    .query("chunks")
+    .withIndex("job", (q) => q.eq("job", job._id).eq("attempt", attempt).gt("index", after));
+  for await (const { index, text } of rows) {
+    bytes += textBytes(text);
+    if (page.length === limit || bytes > REPORT_MAX_BYTES) {
+      isCut = true;
+      break;
+    }
+    page.push({ index, text });
+  }
+  const isOver = attempt < job.attempt || job.status !== "running";
+  return {
+    attempt,
+    lastAttempt: job.attempt,
+    chunks: page,
+    cursor: encodePlace([attempt, page.at(-1)?.index ?? after]),
+    isDone: isOver && !isCut,
+  };
+}

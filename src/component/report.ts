@@ -1,0 +1,151 @@
+/**
+ * Report: what a worker says of jobs that run, all of them in one call: how far they are, log entries, output. The only
+ * writer of `progress`, `logs` and `chunks`.
+ *
+ * A lease is checked against the job's row (it runs, this attempt, this holder), never against the holder's row, which
+ * changes with every call of the worker: so a report stands in nobody's way.
+ *
+ * Reads for real: the token; of each lease the job, its row of `progress`, its last log entry and chunk. Looks at: the
+ * session's row, where the caller does not know its holder. Writes: `progress`, `logs`, `chunks`. Conflicts with: the
+ * end of that very attempt, and somebody who asks for it to be canceled; whoever ends an attempt reads nothing of this.
+ * It renews no lease and moves no job.
+ */
+import { v, type Value } from "convex/values";
+import {
+  type Answer,
+  type ChunkUpdate,
+  type LogUpdate,
+  type ProgressUpdate,
+  type ReportAnswer,
+} from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import { internalQuery, type MutationCtx } from "./_generated/server.js";
+import { addChunks } from "./chunks.js";
+import { findJob } from "./jobs.js";
+import { addLogs } from "./logs.js";
+import { checkReport } from "./reportChecks.js";
+import { authorize } from "./tokens.js";
+
+export interface Report {
+  updates?: ProgressUpdate[];
+  logs?: LogUpdate[];
+  chunks?: ChunkUpdate[];
+}
+
+/** All that a call says of one lease. */
+interface Said {
+  id: string;
+  attempt: number;
+  updates: ProgressUpdate[];
+  logs: LogUpdate[];
+  chunks: ChunkUpdate[];
+}
+
+export async function report(
+  ctx: MutationCtx,
+  args: Report & { token: string; session: string; holder?: string },
+): Promise<{ answers: ReportAnswer[] }> {
+  const now = Date.now();
+  const leases = byLease(args);
+  checkReport(args, leases.length);
+  const token = await authorize(ctx.db, args.token, []);
+  const holder = await holderOf(ctx, args, token._id);
+  const answers: ReportAnswer[] = [];
+  for (const said of leases) {
+    const { id, attempt } = said;
+    const job = await findJob(ctx.db, id);
+    const answer = judgeLease(job, attempt, holder, token);
+    if (job === null || answer === "leaseLost") {
+      answers.push({ id, attempt, answer });
+      continue;
+    }
+    await showProgress(ctx, job, said.updates, now);
+    const logged = await addLogs(ctx.db, job, said.logs, now);
+    const written = await addChunks(ctx.db, job, said.chunks);
+    answers.push({ id, attempt, answer, ...logged, ...written });
+  }
+  return { answers };
+}
+
+/** Whether the lease stands. Somebody who wants the job to end is obeyed by its worker: until then it may report. */
+function judgeLease(
+  job: Doc<"jobs"> | null,
+  attempt: number,
+  holder: Id<"holders"> | null,
+  token: Doc<"tokens">,
+): Answer["answer"] {
+  if (job?.status !== "running" || job.attempt !== attempt || job.holder !== holder) {
+    return "leaseLost";
+  }
+  // A token that may not serve the queue cannot have claimed its job.
+  if (token.queues !== null && !token.queues.includes(job.queue)) return "leaseLost";
+  return job.cancelRequestedAt === undefined ? "ok" : "canceled";
+}
+
+/** The latest value, unless a later one is there: one that was late on its way shows nobody anything. */
+async function showProgress(
+  ctx: MutationCtx,
+  job: Doc<"jobs">,
+  updates: readonly ProgressUpdate[],
+  now: number,
+): Promise<void> {
+  const last = updates.at(-1);
+  if (last === undefined) return;
+  const { attempt, value, revision } = last;
+  const row = {
+    ...{ job: job._id, attempt, value: value as Value, updatedAt: now },
+    ...(revision === undefined ? {} : { revision }),
+  };
+  const there = await ctx.db
+    .query("progress")
+    .withIndex("job", (q) => q.eq("job", job._id))
+    .unique();
+  if (there === null) await ctx.db.insert("progress", row);
+  else if (there.attempt !== attempt || (there.revision ?? 0) <= (revision ?? Infinity)) {
+    await ctx.db.replace("progress", there._id, row);
+  }
+}
+
+function byLease({ updates = [], logs = [], chunks = [] }: Report): Said[] {
+  const leases = new Map<string, Said>();
+  const of = ({ id, attempt }: { id: string; attempt: number }): Said => {
+    const key = `${attempt}:${id}`;
+    const said = leases.get(key) ?? { id, attempt, updates: [], logs: [], chunks: [] };
+    leases.set(key, said);
+    return said;
+  };
+  for (const update of updates) of(update).updates.push(update);
+  for (const log of logs) of(log).logs.push(log);
+  for (const chunk of chunks) of(chunk).chunks.push(chunk);
+  return [...leases.values()];
+}
+
+// --- Who calls ----------------------------------------------------------------------------------
+
+/**
+ * The id of the session's row, which never changes, without depending on the row, which always does. A claim tells it,
+ * and only to who claims.
+ */
+async function holderOf(
+  ctx: MutationCtx,
+  { holder, session }: { holder?: string; session: string },
+  token: Id<"tokens">,
+): Promise<Id<"holders"> | null> {
+  if (holder !== undefined) return ctx.db.normalizeId("holders", holder);
+  return await ctx.runQuery(internal.report.findSession, { session, token }, lookOnly);
+}
+
+const lookOnly = { useStaleSnapshot: true } as const;
+
+export const findSession = internalQuery({
+  args: { session: v.string(), token: v.id("tokens") },
+  returns: v.union(v.id("holders"), v.null()),
+  handler: async ({ db }, { session, token }): Promise<Id<"holders"> | null> => {
+    const holder = await db
+      .query("holders")
+      .withIndex("session", (q) => q.eq("session", session))
+      .unique();
+    return holder?.token === token ? holder._id : null;
+  },
+});

@@ -1,0 +1,122 @@
+/**
+ * What workers say of jobs that run, and what pages read of it: validators and the types inferred from them. Pure.
+ *
+ * A worker counts in each attempt from 0: its log entries, its chunks of output, and the revisions of what it says
+ * again. By these numbers the component knows a repeated call, and one that comes late.
+ */
+import { v, type Infer } from "convex/values";
+import { vAnswer, vLogLevel } from "./protocol.js";
+
+// --- What a worker says -------------------------------------------------------------------------
+
+const lease = { id: v.string(), attempt: v.number() };
+
+/** How far a job has come: the latest value wins. */
+export const vProgressUpdate = v.object({
+  ...lease,
+  value: v.any(),
+  /** One more with each value of the attempt: an older one that arrives late is not shown. */
+  revision: v.optional(v.number()),
+});
+export type ProgressUpdate = Infer<typeof vProgressUpdate>;
+
+/** A log entry, new or changed. */
+export const vLogUpdate = v.object({
+  ...lease,
+  /** Counted up from 0 in each attempt; said again, it changes the entry that is there. */
+  entry: v.number(),
+  level: vLogLevel,
+  message: v.string(),
+  data: v.optional(v.any()),
+  /** One more with each change of the entry: an older one that arrives late changes nothing. */
+  revision: v.optional(v.number()),
+});
+export type LogUpdate = Infer<typeof vLogUpdate>;
+
+/** A piece of a job's output. */
+export const vChunkUpdate = v.object({
+  ...lease,
+  /** Counted up from 0 in each attempt, without gaps; said again, it is recorded once. */
+  index: v.number(),
+  text: v.string(),
+});
+export type ChunkUpdate = Infer<typeof vChunkUpdate>;
+
+/** What the component says of one lease that was reported about. What is absent needs nobody's attention. */
+export const vReportAnswer = v.object({
+  ...vAnswer.fields,
+  /** Where chunks were sent: the index that is wanted next. Less than one after the last sent, those are missing. */
+  nextIndex: v.optional(v.number()),
+  /** The job has written all that it may: no further chunk is taken. */
+  outputFull: v.optional(v.literal(true)),
+  /** So many new log entries were not taken: the job has as many as it may, or they came out of their order. */
+  logsDropped: v.optional(v.number()),
+});
+export type ReportAnswer = Infer<typeof vReportAnswer>;
+
+// --- What a page reads --------------------------------------------------------------------------
+
+const attemptFields = {
+  attempt: v.number(),
+  worker: v.optional(v.string()),
+  startedAt: v.optional(v.number()),
+};
+
+const endedWith = <Outcome extends string>(outcome: Outcome) =>
+  v.object({
+    ...attemptFields,
+    outcome: v.literal(outcome),
+    endedAt: v.number(),
+    /** Why, where there is something to say. */
+    error: v.optional(v.string()),
+  });
+
+/** One attempt of a job: a union on `outcome`. */
+export const vAttempt = v.union(
+  v.object({ ...attemptFields, outcome: v.literal("running") }),
+  v.object({ ...attemptFields, outcome: v.literal("succeeded"), endedAt: v.number() }),
+  endedWith("failed"),
+  /** It ran longer than its `timeoutMs`. */
+  endedWith("timedOut"),
+  /** Its worker vanished. */
+  endedWith("lost"),
+  endedWith("released"),
+  endedWith("snoozed"),
+  endedWith("canceled"),
+);
+export type AttemptStatus = Infer<typeof vAttempt>;
+
+export const vLogEntry = v.object({
+  attempt: v.number(),
+  entry: v.number(),
+  level: vLogLevel,
+  message: v.string(),
+  data: v.optional(v.any()),
+  at: v.number(),
+  /** When it was last changed, if ever. */
+  updatedAt: v.optional(v.number()),
+});
+export type LogEntry = Infer<typeof vLogEntry>;
+
+/** Part of a job's log, in the order in which it was written. */
+export const vLogPage = v.object({
+  entries: v.array(vLogEntry),
+  /** Where the next page begins; the same place for ever, also while it is empty. */
+  cursor: v.string(),
+  /** Nothing lies behind this page, as yet. */
+  isDone: v.boolean(),
+});
+export type LogPage = Infer<typeof vLogPage>;
+
+/** Part of the output of one attempt. */
+export const vChunkPage = v.object({
+  /** Whose output this is. */
+  attempt: v.number(),
+  /** The job's last attempt: greater than `attempt`, the job was begun anew since. */
+  lastAttempt: v.number(),
+  chunks: v.array(v.object({ index: v.number(), text: v.string() })),
+  cursor: v.string(),
+  /** This is the end: the attempt is over, and nothing lies behind this page. */
+  isDone: v.boolean(),
+});
+export type ChunkPage = Infer<typeof vChunkPage>;
