@@ -6,7 +6,7 @@
  * changes with every call of the worker: so a report stands in nobody's way.
  *
  * Reads for real: the token; of each lease the job, its row of `progress`, its last log entry and chunk. Looks at: the
- * session's row, where the caller does not know its holder. Writes: `progress`, `logs`, `chunks`. Conflicts with: the
+ * session's row, where the caller does not know its holder (and reads it for real where the look shows none). Writes: `progress`, `logs`, `chunks`. Conflicts with: the
  * end of that very attempt, and somebody who asks for it to be canceled; whoever ends an attempt reads nothing of this.
  * It renews no lease and moves no job.
  */
@@ -20,7 +20,7 @@ import {
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
-import { internalQuery, type MutationCtx } from "./_generated/server.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { addChunks } from "./chunks.js";
 import { findJob } from "./jobs.js";
 import { addLogs } from "./logs.js";
@@ -125,7 +125,8 @@ function byLease({ updates = [], logs = [], chunks = [] }: Report): Said[] {
 
 /**
  * The id of the session's row, which never changes, without depending on the row, which always does. A claim tells it,
- * and only to who claims.
+ * and only to who claims. A session that is not there to be seen may have claimed for the first time a moment ago: a
+ * snapshot may be older than that, and nobody's lease is lost by it.
  */
 async function holderOf(
   ctx: MutationCtx,
@@ -133,7 +134,9 @@ async function holderOf(
   token: Id<"tokens">,
 ): Promise<Id<"holders"> | null> {
   if (holder !== undefined) return ctx.db.normalizeId("holders", holder);
-  return await ctx.runQuery(internal.report.findSession, { session, token }, lookOnly);
+  const asked = { session, token };
+  const seen = await ctx.runQuery(internal.report.findSession, asked, lookOnly);
+  return seen ?? (await sessionOf(ctx.db, asked));
 }
 
 const lookOnly = { useStaleSnapshot: true } as const;
@@ -141,11 +144,16 @@ const lookOnly = { useStaleSnapshot: true } as const;
 export const findSession = internalQuery({
   args: { session: v.string(), token: v.id("tokens") },
   returns: v.union(v.id("holders"), v.null()),
-  handler: async ({ db }, { session, token }): Promise<Id<"holders"> | null> => {
-    const holder = await db
-      .query("holders")
-      .withIndex("session", (q) => q.eq("session", session))
-      .unique();
-    return holder?.token === token ? holder._id : null;
-  },
+  handler: async ({ db }, asked): Promise<Id<"holders"> | null> => await sessionOf(db, asked),
 });
+
+async function sessionOf(
+  db: DatabaseReader,
+  { session, token }: { session: string; token: Id<"tokens"> },
+): Promise<Id<"holders"> | null> {
+  const holder = await db
+    .query("holders")
+    .withIndex("session", (q) => q.eq("session", session))
+    .unique();
+  return holder?.token === token ? holder._id : null;
+}

@@ -43,10 +43,19 @@ export const UNVALIDATED: Mutant = {
 };
 
 export class Answers {
-  constructor(private readonly byName: ReadonlyMap<string, unknown>) {}
+  constructor(
+    private readonly byName: ReadonlyMap<string, unknown>,
+    private readonly order: string,
+  ) {}
 
   of<T>(name: string): T {
     return this.byName.get(name) as T;
+  }
+
+  /** Whether one had committed before the other did. */
+  isBefore(one: string, other: string): boolean {
+    const words = this.order.split(" ");
+    return words.indexOf(`=${one}`) < words.indexOf(`=${other}`);
   }
 }
 
@@ -99,7 +108,7 @@ async function checkEnd(start: Line, meeting: Meeting, end: End): Promise<void> 
     const { cursor } = (answer ?? {}) as { cursor?: string };
     if (cursor !== undefined) checkCursor(cursor, jobs);
   }
-  await meeting.check?.(new Answers(answers), line);
+  await meeting.check?.(new Answers(answers, end.order), line);
   await checkSubscribers(line, end);
 }
 

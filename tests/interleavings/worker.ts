@@ -44,6 +44,11 @@ export class Worker {
     return mutation("lib:heartbeat", { ...this.#session(), leases });
   }
 
+  reports(jobs: readonly Attempt[]): Call {
+    const updates = jobs.map(({ id, attempt }) => ({ id, attempt, value: 1 }));
+    return mutation("lib:report", { ...this.#session(), updates });
+  }
+
   async claim(max = 1, queues = [this.line.queue]): Promise<ClaimedJob[]> {
     const { jobs, cursor } = await this.line.do<ClaimReply>(this.claims(max, queues));
     this.#cursor = cursor;

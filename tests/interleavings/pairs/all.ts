@@ -3,5 +3,6 @@ import type { Pair } from "../pair.js";
 import { CLAIMS } from "./claims.js";
 import { ENDS } from "./ends.js";
 import { LEASES } from "./leases.js";
+import { REPORTS } from "./reports.js";
 
-export const PAIRS: readonly Pair[] = [...LEASES, ...CLAIMS, ...ENDS];
+export const PAIRS: readonly Pair[] = [...LEASES, ...CLAIMS, ...ENDS, ...REPORTS];
