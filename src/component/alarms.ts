@@ -47,8 +47,7 @@ export async function findAlarm(
 }
 
 /**
- * Makes sure that the alarm rings by `dueAt`. One that rings later is brought forward; one that is overdue is taken for
- * dead and replaced, in its own row, by a new generation.
+ * Makes sure that the alarm rings by `dueAt`. One that rings later is brought forward; one that is overdue is revived.
  *
  * `false` if nothing could be armed: what is scheduled under a canceled scheduled function is born canceled, and the next
  * caller from elsewhere will arm it.
@@ -62,15 +61,46 @@ export async function ensureAlarm(
   position?: Value,
 ): Promise<boolean> {
   const timer = await findAlarm(ctx.db, key);
-  if (timer !== null) {
-    if (timer.dueAt <= dueAt && !isOverdue(timer, now)) return true;
-    return await rearm(ctx, timer, ring, Math.min(dueAt, Math.max(timer.dueAt, now)));
-  }
+  if (timer === null) return await insertAlarm(ctx, key, ring, dueAt, position);
+  if (isOverdue(timer, now)) return await revive(ctx, timer, ring, now);
+  return timer.dueAt <= dueAt || (await rearm(ctx, timer, ring, dueAt));
+}
+
+/** A new alarm. That there is none is the caller's to have read. */
+export async function insertAlarm(
+  ctx: MutationCtx,
+  key: AlarmKey,
+  ring: Ring,
+  dueAt: number,
+  position?: Value,
+): Promise<boolean> {
   const kept = position === undefined ? {} : { position };
   const id = await ctx.db.insert("timers", { ...key, ...kept, dueAt, generation: 0 });
   if (await schedule(ctx, id, ring, dueAt, 0)) return true;
   await ctx.db.delete("timers", id);
   return false;
+}
+
+/**
+ * Schedules an overdue alarm once more. Under the same generation: the first may be late and not dead, and with a new one
+ * a scheduler that is always late would never come to a ring that counts. Whichever rings first moves the generation on or
+ * deletes the row, and the other does nothing.
+ */
+export async function revive(
+  ctx: MutationCtx,
+  timer: Doc<"timers">,
+  ring: Ring,
+  now: number,
+): Promise<boolean> {
+  const scheduled =
+    timer.scheduledId === undefined
+      ? null
+      : await ctx.db.system.get("_scheduled_functions", timer.scheduledId);
+  if (!(await schedule(ctx, timer._id, ring, now, timer.generation ?? 0))) return false;
+  if (scheduled?.state.kind === "failed") {
+    await ctx.db.patch("timers", timer._id, { failures: (timer.failures ?? 0) + 1 });
+  }
+  return true;
 }
 
 /** The row of the alarm that was called, or `null` if it was called by an older generation, or is gone. */

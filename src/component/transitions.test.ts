@@ -114,6 +114,8 @@ async function walk(ctx: MutationCtx, edge: Edge, job: Doc<"jobs">, queue: Queue
   switch (edge) {
     case "promote":
       return await transitions.promote(db, job, queue);
+    case "postpone":
+      return await transitions.postpone(db, job, dueAt);
     case "pause":
       return await transitions.pause(db, job);
     case "resume":

@@ -78,6 +78,11 @@ export async function promote(db: DatabaseWriter, job: Job, queue: Queue): Promi
   return await move(db, job, "promote", await pendingPlace(db, queue, job, came));
 }
 
+/** `scheduled` → `scheduled`, until `dueAt`: it could not be promoted. */
+export async function postpone(db: DatabaseWriter, job: Job, dueAt: number): Promise<Job> {
+  return await move(db, job, "postpone", { order: dueAt });
+}
+
 /** `pending` → `pending`, out of the range that claims look at. A job of another status is only marked. */
 export async function pause(db: DatabaseWriter, job: Job): Promise<Job> {
   return await move(db, job, "pause", { order: ORDER_PAUSED, paused: true });

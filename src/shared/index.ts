@@ -7,6 +7,7 @@ export * from "./order.js";
 export * from "./protocol.js";
 export * from "./reports.js";
 export * from "./routes.js";
+export * from "./segments.js";
 export * from "./shards.js";
 export * from "./status.js";
 export * from "./typed.js";

@@ -181,6 +181,30 @@ export const JANITOR_QUARANTINE_MS = 60_000;
 export const JANITOR_FORGET_MAX = 16;
 export const JANITOR_REPLAN_MAX = 16;
 
+// --- Alarms -------------------------------------------------------------------------------------
+
+/**
+ * Jobs that one ring of the dispatcher makes claimable: about 150 KB of writes, a fraction of a second's share of the
+ * smallest deployment.
+ */
+export const PROMOTE_MAX = 256;
+/** A job that has waited so long shows that claims are behind: promoting more would only move the heap. */
+export const PROMOTE_BEHIND_MS = 2_000;
+/** While claims are that far behind, a segment's second batch and all that follow come at this distance. */
+export const PROMOTE_PAUSE_MS = 1_000;
+/** Ranges that are looked at to learn whether claims are behind. */
+export const PROMOTE_LOOKS_MAX = 256;
+/** Jobs that one ring of the expiry fails: each may owe a callback, free a key, and has a row of its own. */
+export const EXPIRE_MAX = 64;
+/** Narrower alarms that the ring of a wider one arms: each costs a read, a row and a scheduled function. */
+export const REBUCKET_MAX = 64;
+/** Alarms that one call arms, above which it leaves them to a wider one. */
+export const ARM_MAX = 64;
+/** A job that cannot be made claimable is tried again so much later, and does not hold up the others. */
+export const POSTPONE_MS = 10 * 60_000;
+/** Dead alarms that one look finds, and stretches of overdue work without one. */
+export const OVERDUE_ALARMS_MAX = 16;
+
 // --- Callbacks ----------------------------------------------------------------------------------
 
 /** `onComplete` mutations run inside one `complete`; each is two fresh contexts, one after the other. */
@@ -229,6 +253,14 @@ holds(
 holds(
   "a claim's reads fit: two a band and shard of every queue with one route, once",
   2 * 2 * SHARDS_MAX * QUEUES_MAX <= PLATFORM_TRANSACTION_READS,
+);
+holds(
+  "what one ring promotes fits in a transaction several times, errors and payloads included",
+  PROMOTE_MAX * 4 * (INLINE_MAX_BYTES * 3 + ERROR_MAX_BYTES) <= PLATFORM_TRANSACTION_BYTES,
+);
+holds(
+  "every job that expires at once may owe a callback, and a batch may arm alarms of both kinds",
+  EXPIRE_MAX < PLATFORM_TRANSACTION_SCHEDULED && 2 * ARM_MAX < PLATFORM_TRANSACTION_SCHEDULED / 4,
 );
 holds(
   "inline callbacks leave a fifth of the transaction",

@@ -57,6 +57,8 @@ interface EdgeSpec {
 export const EDGES = {
   /** It has fallen due. */
   promote: { from: ["scheduled"], to: "pending" },
+  /** It has fallen due and cannot be made claimable: it is tried again later, and holds up nobody. */
+  postpone: { from: ["scheduled"], to: "scheduled" },
   /** Somebody paused it while it waits: it leaves the range that claims look at, and stays `pending`. */
   pause: { from: ["pending"], to: "pending" },
   /** Somebody resumed it: it stands at the end of the line again. */

@@ -27,6 +27,8 @@ export const upkeepTables = {
     scheduledId: v.optional(v.id("_scheduled_functions")),
     /** One more each time it is armed: what was scheduled with an older one does nothing. Absent is 0. */
     generation: v.optional(v.number()),
+    /** How often it was found to have failed: it takes half as much the next time. Absent is 0. */
+    failures: v.optional(v.number()),
     /** How far the work has come, as far as it keeps that: it is that file's own. */
     position: v.optional(v.any()),
   })

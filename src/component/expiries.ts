@@ -1,0 +1,142 @@
+/**
+ * Expiry: fails jobs that nobody has begun in time.
+ *
+ * A job with such a bound has a row of `expiries`, and the alarm of the segment in which it expires comes for it: to a
+ * second, and soon after it. A claim that meets such a job before the alarm does refuses it through the same function.
+ * Who has been begun once does not expire any more, also when it comes back to the queue.
+ *
+ * Reads for real: the alarm's row, the rows of `expiries` in the segment, their jobs, the queue's row; as `endJob`.
+ * Looks: as `segmentAlarms.ts`. Writes: those jobs; deletes those rows; inserts callbacks: none is run here.
+ * Conflicts with: a claim or cancel of a job that expires; an enqueue that is late for the segment.
+ */
+import { v } from "convex/values";
+import { EXPIRE_MAX, EXPIRY_WIDTHS } from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import { current, rearm } from "./alarms.js";
+import { owe } from "./callbacks.js";
+import { endJob } from "./ending.js";
+import { getQueue, type Queue } from "./queues.js";
+import {
+  ensureSegments,
+  handOver,
+  segmentAlarmOf,
+  type Ladder,
+  type SegmentAlarm,
+} from "./segmentAlarms.js";
+import { expire } from "./transitions.js";
+
+export const EXPIRY: Ladder = {
+  kind: "expiry",
+  widths: EXPIRY_WIDTHS,
+  ring: internal.expiries.ring,
+};
+
+/** Makes sure that somebody comes for jobs that expire then. Each has, or is about to have, its row of `expiries`. */
+export async function ensureExpiry(
+  ctx: MutationCtx,
+  queue: string,
+  at: number | readonly number[],
+  now: number,
+): Promise<void> {
+  await ensureSegments(ctx, EXPIRY, queue, typeof at === "number" ? [at] : at, now);
+}
+
+/** Sees to it that a new job fails unless somebody begins it by then: its row of `expiries`, and the alarm. */
+export async function watchExpiry(
+  ctx: MutationCtx,
+  queue: string,
+  job: Id<"jobs">,
+  at: number,
+  now: number,
+): Promise<void> {
+  await ctx.db.insert("expiries", { queue, at, job });
+  await ensureExpiry(ctx, queue, at, now);
+}
+
+/** Whether the job's time is over and nobody has ever begun it. */
+export function isExpired(job: Doc<"jobs">, now: number): boolean {
+  return job.expiresAt !== undefined && job.expiresAt <= now && mayExpire(job);
+}
+
+function mayExpire({ attempt, status }: Doc<"jobs">): boolean {
+  return attempt === 0 && (status === "scheduled" || status === "pending");
+}
+
+/** Fails a job that nobody began in time. Whoever is to be told is told alone: a callback that throws holds up nobody. */
+export async function expireJob(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Doc<"jobs">,
+  now: number,
+): Promise<Doc<"jobs">> {
+  const { expiresAt = now, enqueuedAt } = job;
+  const error =
+    `The job expired: nobody began it within ${Math.round(expiresAt - enqueuedAt)} ms (expiresAfterMs), and it was ` +
+    `${Math.max(0, Math.round(now - expiresAt))} ms past that when it was given up.`;
+  const ended = await expire(ctx.db, job, error, now);
+  const owed = await endJob(ctx, queue, ended);
+  if (owed !== null) await owe(ctx, owed);
+  return ended;
+}
+
+/** An alarm of the expiry rings. */
+export const ring = internalMutation({
+  args: { timer: v.id("timers"), generation: v.number() },
+  returns: v.null(),
+  handler: async (ctx, args): Promise<null> => {
+    const row = await current(ctx.db, args);
+    if (row === null) return null;
+    const alarm = segmentAlarmOf(row, EXPIRY);
+    const now = Date.now();
+    if (alarm.isFinest) await expireBatch(ctx, alarm, now);
+    else await handOver(ctx, EXPIRY, alarm, now);
+    return null;
+  },
+});
+
+/** Bounded by the segment and not by the clock. Each row is deleted, whatever becomes of its job. */
+async function expireBatch(
+  ctx: MutationCtx,
+  { row, queue: name, segment, end }: SegmentAlarm,
+  now: number,
+): Promise<void> {
+  const queue = await getQueue(ctx.db, name);
+  // Halved each time that a ring failed, whatever the reason; at last that one job is left unexpired.
+  const max = EXPIRE_MAX >> (row.failures ?? 0);
+  const rows = await ctx.db
+    .query("expiries")
+    .withIndex("at", (q) => q.eq("queue", name).gte("at", segment.start).lt("at", end))
+    .take(Math.max(1, max));
+  for (const expiry of rows) {
+    await ctx.db.delete("expiries", expiry._id);
+    if (max === 0) await complain(ctx, expiry, now);
+    else await expireOne(ctx, queue, expiry, now);
+  }
+  if (max === 0) await ctx.db.patch("timers", row._id, { failures: 0 });
+  if (rows.length < Math.max(1, max)) await ctx.db.delete("timers", row._id);
+  else await rearm(ctx, row, EXPIRY.ring, now);
+}
+
+/** A job that was begun, or has ended, is only forgotten. */
+async function expireOne(
+  ctx: MutationCtx,
+  queue: Queue,
+  { job: id }: Doc<"expiries">,
+  now: number,
+): Promise<void> {
+  const job = await ctx.db.get("jobs", id);
+  if (job?.expiresAt !== undefined && mayExpire(job)) await expireJob(ctx, queue, job, now);
+}
+
+async function complain(
+  ctx: MutationCtx,
+  { queue, job }: Doc<"expiries">,
+  now: number,
+): Promise<void> {
+  const message =
+    "A job whose time was over could not be failed, again and again. It stays as it is.";
+  const details = { jobs: [job] };
+  await ctx.db.insert("events", { kind: "expiryFailed", queue, at: now, message, details });
+}
