@@ -7,10 +7,7 @@ import { newWorld, type World } from "./setup.test.js";
 import { cancel, insertJob } from "./transitions.js";
 
 /** Puts jobs that are due at these times into the queue, as any step that schedules does. */
-export async function schedule(
-  world: World,
-  ...dueAts: number[]
-): Promise<Id<"jobs">[]> {
+export async function schedule(world: World, ...dueAts: number[]): Promise<Id<"jobs">[]> {
   if ((await world.all("queues")).length === 0) await world.enqueue();
   return await world.t.run(async (ctx) => {
     const queue = (await findQueue(ctx.db, "tiles"))!;
