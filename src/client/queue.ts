@@ -118,10 +118,10 @@ export class Queue<
   async enqueue(ctx: RunsMutations, payload: VPayload["type"]): Promise<JobId<Name>> {
     checkPayload(this.name, this.payload, payload);
     const queue = await this.declaration();
-    const id = await callComponent(() =>
-      ctx.runMutation(this.component.lib.enqueue, { queue, payload }),
+    const [one] = await callComponent(() =>
+      ctx.runMutation(this.component.lib.enqueue, { queue, jobs: [{ payload }] }),
     );
-    return id as JobId<Name>;
+    return one!.id as JobId<Name>;
   }
 
   /**
@@ -141,10 +141,11 @@ export class Queue<
       checkPayload(this.name, this.payload, payload, `payloads[${index}]`);
     }
     const queue = await this.declaration();
-    const ids = await callComponent(() =>
-      ctx.runMutation(this.component.lib.enqueueBatch, { queue, payloads: [...payloads] }),
+    const jobs = payloads.map((payload) => ({ payload }));
+    const enqueued = await callComponent(() =>
+      ctx.runMutation(this.component.lib.enqueue, { queue, jobs }),
     );
-    return ids as JobId<Name>[];
+    return enqueued.map(({ id }) => id as JobId<Name>);
   }
 
   /**

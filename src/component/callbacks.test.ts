@@ -47,7 +47,7 @@ describe("in the transaction that finishes the job", () => {
     const world = await newToldWorld();
     app.onComplete = async (ctx, { payload }) => {
       if (payload !== "first") return;
-      await ctx.runMutation(api.lib.enqueue, { queue: world.queue, payload: "second" });
+      await ctx.runMutation(api.lib.enqueue, { queue: world.queue, jobs: [{ payload: "second" }] });
     };
     await world.enqueue("first");
     const worker = world.worker("a");

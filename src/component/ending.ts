@@ -9,6 +9,7 @@ import type { Doc } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import type { Owed } from "./callbacks.js";
 import { rulesOf } from "./handlers.js";
+import { freeKey } from "./keys.js";
 import type { Queue } from "./queues.js";
 
 /**
@@ -20,19 +21,8 @@ export async function endJob(
   queue: Queue,
   job: Doc<"jobs">,
 ): Promise<Owed | null> {
-  await freeKey(ctx, job);
+  await freeKey(ctx.db, job);
   return await toTell(ctx, queue, job);
-}
-
-/** Frees the job's key, unless it is kept for a window. */
-export async function freeKey(ctx: MutationCtx, job: Doc<"jobs">): Promise<void> {
-  const { key } = job;
-  if (key === undefined) return;
-  const row = await ctx.db
-    .query("keys")
-    .withIndex("key", (q) => q.eq("queue", job.queue).eq("key", key))
-    .first();
-  if (row?.job === job._id && row.until === undefined) await ctx.db.delete("keys", row._id);
 }
 
 /** The call of `onComplete` that a job's end owes, if anybody wants to be told of it. */

@@ -1,41 +1,185 @@
 /**
  * Enqueue: a job's first step. It runs inside the app's own mutation, with everything that the app does there.
  *
- * Reads for real: the queue's row. Looks: nothing. Writes: inserts into `jobs` (and `payloads`).
- * Conflicts with: a change of the queue's declaration. Never with another enqueue, a claim or a completion: a caller
- * neither writes nor depends on anything that changes at the rate of jobs.
+ * Reads for real: the queue's row; for a job that has them, the row of its key, of its rules, of its route, and the alarm
+ * of the segment in which it falls due or expires; the job that it replaces. Looks: nothing. Writes: inserts into `jobs`,
+ * and into `payloads`, `keys`, `expiries`; the first of its kind into `handlers`, `routes`, `timers`; a job that is
+ * replaced.
+ * Conflicts with: a change of the queue's declaration; whoever takes or frees the same key; a claim of the job that is
+ * replaced; the first enqueue of the same rules, route or segment. A plain job never with another enqueue, a claim or a
+ * completion: a caller neither writes nor depends on anything that changes at the rate of jobs.
  */
 import type { Value } from "convex/values";
-import { checkLength, ENQUEUE_MAX_JOBS, type QueueDeclaration } from "../shared/index.js";
-import type { Id } from "./_generated/dataModel.js";
+import {
+  checkLength,
+  checkNewJob,
+  conveyorError,
+  COST_DEFAULT,
+  dueTime,
+  ENQUEUE_MAX_BYTES,
+  ENQUEUE_MAX_JOBS,
+  mayMove,
+  normalLabels,
+  PRIORITY_DEFAULT,
+  type Enqueued,
+  type JobOptions,
+  type NewJob,
+  type QueueDeclaration,
+  type UniqueKey,
+} from "../shared/index.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
-import { checkPayloads, store } from "./payloads.js";
-import { declareQueue } from "./queues.js";
-import { insertJob } from "./transitions.js";
+import { tellAll, type Owed } from "./callbacks.js";
+import { endJob } from "./ending.js";
+import { storedRules, type StoredRules } from "./handlers.js";
+import { findKey, giveKey, keptUntil } from "./keys.js";
+import { store } from "./payloads.js";
+import { declareQueue, type Queue } from "./queues.js";
+import { cancel, insertJob, type NewFields } from "./transitions.js";
 
+/** Puts jobs into a queue, all or none: the caller's transaction is one. */
 export async function enqueue(
   ctx: MutationCtx,
-  queue: QueueDeclaration,
-  payload: Value,
-): Promise<Id<"jobs">> {
-  const [id] = await enqueueBatch(ctx, queue, [payload]);
-  return id!;
+  declaration: QueueDeclaration,
+  jobs: readonly NewJob[],
+): Promise<Enqueued[]> {
+  const { enqueued, owed } = await enqueueJobs(ctx, declaration, jobs, Date.now());
+  await tellAll(ctx, owed);
+  return enqueued;
 }
 
-/** All or none: the payloads are checked before the first is written, and the caller's transaction is one. */
-export async function enqueueBatch(
+/**
+ * The same, for a step that has more to do: `owed` is who is to be told of the jobs that were replaced. All jobs are
+ * checked before the first is written.
+ */
+export async function enqueueJobs(
   ctx: MutationCtx,
   declaration: QueueDeclaration,
-  payloads: Value[],
-): Promise<Id<"jobs">[]> {
-  checkLength("The payloads of a batch", payloads, 1, ENQUEUE_MAX_JOBS);
-  checkPayloads(payloads);
-  const now = Date.now();
+  jobs: readonly NewJob[],
+  now: number,
+): Promise<{ enqueued: Enqueued[]; owed: Owed[] }> {
+  checkJobs(jobs, now);
   const queue = await declareQueue(ctx.db, declaration, now);
-  const ids: Id<"jobs">[] = [];
-  for (const payload of payloads) {
-    const fields = { payload: await store(ctx.db, payload), enqueuedAt: now };
-    ids.push(await insertJob(ctx.db, queue, fields, null));
+  if (queue.isDraining) {
+    throw conveyorError(
+      "queueDraining",
+      `The queue "${queue.name}" is being drained and takes no new jobs. Resume it, or enqueue into another queue.`,
+      { queue: queue.name },
+    );
   }
-  return ids;
+  const batch: Batch = { queue, now, rules: storedRules(ctx.db), owed: [] };
+  const enqueued: Enqueued[] = [];
+  for (const job of jobs) enqueued.push(await enqueueOne(ctx, batch, job));
+  return { enqueued, owed: batch.owed };
+}
+
+function checkJobs(jobs: readonly NewJob[], now: number): void {
+  checkLength("The jobs of a call", jobs, 1, ENQUEUE_MAX_JOBS);
+  let bytes = 0;
+  for (const job of jobs) bytes += checkNewJob(job, now);
+  if (bytes <= ENQUEUE_MAX_BYTES) return;
+  throw conveyorError(
+    "payloadTooLarge",
+    `The payloads and contexts of one call may be up to ${ENQUEUE_MAX_BYTES} bytes together; these are ${bytes}. ` +
+      "Enqueue them in several calls, as a queue's enqueueBatch does.",
+    { got: bytes, max: ENQUEUE_MAX_BYTES },
+  );
+}
+
+/** What the jobs of one call have in common. */
+interface Batch {
+  queue: Queue;
+  now: number;
+  rules: StoredRules;
+  owed: Owed[];
+}
+
+async function enqueueOne(ctx: MutationCtx, batch: Batch, job: NewJob): Promise<Enqueued> {
+  const { queue, now } = batch;
+  const key = job.options?.key;
+  if (key === undefined) return { id: await insert(ctx, batch, job), isNew: true };
+
+  const found = await findKey(ctx.db, queue.name, key.value, now);
+  const outdone = found.owner === null ? null : await outdo(ctx, key, found.owner, batch);
+  if (outdone === "stays") return { id: found.owner!, isNew: false };
+  const id = await insert(ctx, batch, job);
+  await giveKey(ctx.db, found, {
+    ...{ queue: queue.name, key: key.value, job: id },
+    ...keptUntil(key, now),
+  });
+  // Only now, when the key is the new job's: its end frees whatever else it holds.
+  if (outdone !== null) await settle(ctx, batch, outdone);
+  return { id, isNew: true };
+}
+
+/** The job that has the key: ended if it is to be replaced and nobody has begun it, or it stays. */
+async function outdo(
+  ctx: MutationCtx,
+  key: UniqueKey,
+  owner: Id<"jobs">,
+  { queue, now }: Batch,
+): Promise<Doc<"jobs"> | "stays"> {
+  if (key.onConflict === "refuse") {
+    throw conveyorError(
+      "duplicateKey",
+      `A job of the queue "${queue.name}" has the key ${JSON.stringify(key.value.slice(0, 100))} already. ` +
+        'Use it by the id given here, or enqueue with onConflict "existing" or "replace".',
+      { queue: queue.name, key: key.value, id: owner },
+    );
+  }
+  const job = key.onConflict === "replace" ? await ctx.db.get("jobs", owner) : null;
+  if (job === null || !mayMove("cancel", job.status)) return "stays";
+  return await cancel(ctx.db, job, now, REPLACED);
+}
+
+/** What `onComplete` is told of a job that another took the place of. */
+export const REPLACED = "The job was replaced by another before a worker took it.";
+
+/** What goes with the end of a job that was replaced. */
+async function settle(ctx: MutationCtx, { queue, owed }: Batch, job: Doc<"jobs">): Promise<void> {
+  const tell = await endJob(ctx, queue, job);
+  if (tell !== null) owed.push(tell);
+}
+
+async function insert(
+  ctx: MutationCtx,
+  { queue, now, rules }: Batch,
+  { payload, options = {} }: NewJob,
+): Promise<Id<"jobs">> {
+  const dueAt = dueTime(options, now);
+  const expiresAfterMs = options.expiresAfterMs ?? queue.config.expiresAfterMs;
+  const expiresAt = expiresAfterMs === undefined ? undefined : (dueAt ?? now) + expiresAfterMs;
+  const handler = options.rules === undefined ? undefined : await rules(options.rules);
+  const { context } = options as { context?: Value };
+  const fields: NewFields = {
+    payload: await store(ctx.db, payload as Value),
+    enqueuedAt: now,
+    ...fieldsOf(options, now),
+    ...(handler === undefined ? {} : { handler }),
+    ...(context === undefined ? {} : { context: await store(ctx.db, context) }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+  const id = await insertJob(ctx.db, queue, fields, dueAt);
+  if (expiresAt !== undefined) {
+    await ctx.db.insert("expiries", { queue: queue.name, at: expiresAt, job: id });
+  }
+  return id;
+}
+
+/** What the row says of the job itself. What is absent has its default, and costs no bytes at every edge. */
+function fieldsOf(options: JobOptions, now: number): Partial<NewFields> {
+  const { name, priority = PRIORITY_DEFAULT, cost = COST_DEFAULT, group, key } = options;
+  const tags = [...new Set(options.tags)];
+  const labels = normalLabels(options.labels ?? []);
+  const { until } = key === undefined ? {} : keptUntil(key, now);
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(priority === PRIORITY_DEFAULT ? {} : { priority }),
+    ...(cost === COST_DEFAULT ? {} : { cost }),
+    ...(group === undefined ? {} : { group }),
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(labels.length === 0 ? {} : { labels }),
+    ...(key === undefined ? {} : { key: key.value }),
+    ...(until === undefined ? {} : { keyUntil: until }),
+  };
 }

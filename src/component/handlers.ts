@@ -21,6 +21,28 @@ export async function internRules(db: DatabaseWriter, rules: JobRules): Promise<
   return row?._id ?? (await db.insert("handlers", { key, rules }));
 }
 
+/** Interns the rules of many jobs in one transaction, and looks each up once. */
+export type StoredRules = (rules: JobRules) => Promise<Id<"handlers"> | undefined>;
+
+export function storedRules(db: DatabaseWriter): StoredRules {
+  const known = new Map<string, Id<"handlers">>();
+  return async (rules) => {
+    const normal = normalRules(rules);
+    const key = canonicalJson(normal);
+    if (key === "{}") return undefined;
+    const id = known.get(key) ?? (await internRules(db, normal));
+    known.set(key, id);
+    return id;
+  };
+}
+
+/** Rules that mean the same are written the same. */
+function normalRules({ onCompleteExclude = [], ...rules }: JobRules): JobRules {
+  const excluded = [...new Set(onCompleteExclude)].sort();
+  return { ...rules, ...(excluded.length === 0 ? {} : { onCompleteExclude: excluded }) };
+}
+
+/** What is in force for the job. */
 export async function rulesOf(
   db: DatabaseReader,
   queue: Queue,

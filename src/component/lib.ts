@@ -13,11 +13,13 @@ import {
   vChunkUpdate,
   vClaimedJob,
   vCounts,
+  vEnqueued,
   vFinished,
   vJobStatus,
   vLease,
   vLogPage,
   vLogUpdate,
+  vNewJob,
   vProgressUpdate,
   vQueueDeclaration,
   vReportAnswer,
@@ -37,6 +39,7 @@ import * as hasWorkStep from "./hasWork.js";
 import * as heartbeatStep from "./heartbeat.js";
 import * as logsStep from "./logs.js";
 import * as reportStep from "./report.js";
+import * as replaceStep from "./replace.js";
 import * as retryStep from "./retry.js";
 import * as statusStep from "./status.js";
 import * as tokensStep from "./tokens.js";
@@ -44,18 +47,21 @@ import * as workersStep from "./workers.js";
 
 // --- The app's side -----------------------------------------------------------------------------
 
-/** Puts one job into a queue, in the caller's transaction. Returns its id. */
+/**
+ * Puts 1 to 1,000 jobs into a queue, in the caller's transaction, all or none. Returns, in their order, what became of
+ * each: its id, and whether it is new or was there under its key.
+ */
 export const enqueue = mutation({
-  args: { queue: vQueueDeclaration, payload: v.any() },
-  returns: v.string(),
-  handler: (ctx, { queue, payload }) => enqueueStep.enqueue(ctx, queue, payload),
+  args: { queue: vQueueDeclaration, jobs: v.array(vNewJob) },
+  returns: v.array(vEnqueued),
+  handler: (ctx, { queue, jobs }) => enqueueStep.enqueue(ctx, queue, jobs),
 });
 
-/** Puts 1 to 1,000 jobs into a queue, in the caller's transaction. Returns their ids, in order. */
-export const enqueueBatch = mutation({
-  args: { queue: vQueueDeclaration, payloads: v.array(v.any()) },
-  returns: v.array(v.string()),
-  handler: (ctx, { queue, payloads }) => enqueueStep.enqueueBatch(ctx, queue, payloads),
+/** Ends a job of the queue that nobody has begun, and only then enqueues another in its place. */
+export const replace = mutation({
+  args: { id: v.string(), queue: vQueueDeclaration, job: vNewJob },
+  returns: v.object({ replaced: v.boolean(), id: v.string(), status: vStatus }),
+  handler: (ctx, { id, queue, job }) => replaceStep.replace(ctx, id, queue, job),
 });
 
 /** Ends a job that nobody has begun. A running or finished one is left as it is. With `queue`, a job of that one only. */

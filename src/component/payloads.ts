@@ -4,10 +4,10 @@
 import { getConvexSize, type Infer, type Value } from "convex/values";
 import {
   ARRAY_MAX_ELEMENTS,
-  conveyorError,
-  ENQUEUE_MAX_BYTES,
   ERROR_MAX_BYTES,
   INLINE_MAX_BYTES,
+  isTooDeep,
+  isTooWide,
   OBJECT_MAX_FIELDS,
   PAYLOAD_MAX_BYTES,
   PAYLOAD_MAX_DEPTH,
@@ -36,39 +36,6 @@ export async function discard(db: DatabaseWriter, stored: Stored | undefined): P
   if ((await db.get("payloads", stored.row)) !== null) await db.delete("payloads", stored.row);
 }
 
-/** Refuses payloads that cannot be stored, before anything is written. */
-export function checkPayloads(payloads: readonly Value[]): void {
-  let total = 0;
-  for (const payload of payloads) {
-    const bytes = getConvexSize(payload);
-    if (bytes > PAYLOAD_MAX_BYTES) {
-      throw conveyorError(
-        "payloadTooLarge",
-        `A payload may be up to ${PAYLOAD_MAX_BYTES} bytes; this one is ${bytes}. ` +
-          "Put it into file storage, and its id into the payload.",
-        { got: bytes, max: PAYLOAD_MAX_BYTES },
-      );
-    }
-    if (depthOf(payload) > PAYLOAD_MAX_DEPTH) {
-      throw conveyorError(
-        "invalidPayload",
-        `A payload may be nested up to ${PAYLOAD_MAX_DEPTH} levels deep; this one is deeper. ` +
-          "Flatten it, or put it into the payload as one JSON string.",
-        { max: PAYLOAD_MAX_DEPTH },
-      );
-    }
-    total += bytes;
-  }
-  if (total > ENQUEUE_MAX_BYTES) {
-    throw conveyorError(
-      "payloadTooLarge",
-      `The payloads of one batch may be up to ${ENQUEUE_MAX_BYTES} bytes together; these are ${total}. ` +
-        "Enqueue them in several mutations.",
-      { got: total, max: ENQUEUE_MAX_BYTES },
-    );
-  }
-}
-
 /**
  * Why a result cannot be stored, or `null` if it can. Not an exception: the work is done, and the other outcomes of
  * the batch must stand.
@@ -81,7 +48,7 @@ export function whyNotStorable(result: Value): string | null {
       "Put it into file storage, and return its id."
     );
   }
-  if (depthOf(result) > PAYLOAD_MAX_DEPTH) {
+  if (isTooDeep(result)) {
     return (
       `The handler's result is nested more than ${PAYLOAD_MAX_DEPTH} levels deep. ` +
       "Flatten it, or return it as one JSON string."
@@ -98,22 +65,12 @@ export function whyNotStorable(result: Value): string | null {
 
 /** Whether the platform's bounds on depth and width let a value into a row. Its size is another matter. */
 export function isStorable(value: Value): boolean {
-  return depthOf(value) <= PAYLOAD_MAX_DEPTH && !isTooWide(value);
+  return !isTooDeep(value) && !isTooWide(value);
 }
 
 /** Bytes of a text as it is stored. */
 export function textBytes(text: string): number {
   return new TextEncoder().encode(text).length;
-}
-
-/** The platform's limits on one array and one object. */
-function isTooWide(value: Value | undefined): boolean {
-  if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return false;
-  const inner = Array.isArray(value) ? value : Object.values(value);
-  return (
-    inner.length > (Array.isArray(value) ? ARRAY_MAX_ELEMENTS : OBJECT_MAX_FIELDS) ||
-    inner.some(isTooWide)
-  );
 }
 
 /** Cuts an error to what a job's row may carry, at a character's boundary, and says so. */
@@ -124,13 +81,4 @@ export function cutError(error: string): string {
   const room = ERROR_MAX_BYTES - new TextEncoder().encode(mark).length;
   // A character that the cut splits decodes to U+FFFD; it is at the end, and is dropped.
   return new TextDecoder().decode(bytes.subarray(0, room)).replace(/\uFFFD+$/, "") + mark;
-}
-
-function depthOf(value: Value | undefined): number {
-  if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return 0;
-  let deepest = 0;
-  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
-    deepest = Math.max(deepest, depthOf(inner));
-  }
-  return deepest + 1;
 }

@@ -37,6 +37,8 @@ export interface Queue {
   isPaused: boolean;
   isDraining: boolean;
   config: Settings;
+  /** Numbers of the routes that this transaction has made sure of, by priority and key. Only `routes.ts` looks at it. */
+  routesSeen: Map<string, number>;
 }
 
 export function queueOf(row: Doc<"queues">): Queue {
@@ -46,6 +48,7 @@ export function queueOf(row: Doc<"queues">): Queue {
     isPaused: pausedAt !== undefined,
     isDraining: drainingAt !== undefined,
     config: inForce(row),
+    routesSeen: new Map(),
   };
 }
 

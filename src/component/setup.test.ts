@@ -14,10 +14,15 @@ import { v, type Value } from "convex/values";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
   bandsOf,
+  isFinished,
+  ORDER_PAUSED,
   vOnCompleteArgs,
   type ClaimedJob,
+  type Enqueued,
   type Finished,
+  type JobOptions,
   type JobStatus,
+  type NewJob,
   type OnCompleteArgs,
   type ProgressUpdate,
   type QueueConfig,
@@ -119,13 +124,18 @@ export class World {
     readonly queue: QueueDeclaration,
   ) {}
 
-  async enqueue(payload: Value = {}): Promise<Id<"jobs">> {
-    return await this.t.mutation(api.lib.enqueue, { queue: this.queue, payload });
+  async enqueue(payload: Value = {}, options: JobOptions = {}): Promise<Id<"jobs">> {
+    const [one] = await this.enqueueJobs([{ payload, options }]);
+    return one!.id as Id<"jobs">;
   }
 
-  async enqueueBatch(payloads: Value[]): Promise<Id<"jobs">[]> {
-    const args = { queue: this.queue, payloads };
-    return await this.t.mutation(api.lib.enqueueBatch, args);
+  async enqueueBatch(payloads: Value[], options: JobOptions = {}): Promise<Id<"jobs">[]> {
+    const enqueued = await this.enqueueJobs(payloads.map((payload) => ({ payload, options })));
+    return enqueued.map(({ id }) => id as Id<"jobs">);
+  }
+
+  async enqueueJobs(jobs: NewJob[]): Promise<Enqueued[]> {
+    return await this.t.mutation(api.lib.enqueue, { queue: this.queue, jobs });
   }
 
   worker(name: string): Worker {
@@ -186,10 +196,24 @@ export class World {
       );
       expect(typeof job.seq).toBe("bigint");
       expect(Object.is(order, Math.abs(order)), "order is never -0").toBe(true);
-      if (status === "pending") expect(bandsOf(0)).toContain(order);
+      const bands = job.paused === true ? [ORDER_PAUSED] : bandsOf(job.priority ?? 0);
+      if (status === "pending") expect(bands).toContain(order);
+      else if (status === "scheduled") expect({ order, shard }).toEqual({ order, shard: 0 });
       else expect({ order, shard }).toEqual({ order: 0, shard: 0 });
     }
+    await this.checkKeys();
     if (leased.size > 0) expect(await this.all("timers")).not.toEqual([]);
+  }
+
+  /** A key that is taken for as long as its job is active has a row exactly as long. */
+  private async checkKeys(): Promise<void> {
+    const rows = (await this.all("keys")).filter((row) => row.until === undefined);
+    const active = (await this.all("jobs")).filter(
+      (job) => job.key !== undefined && job.keyUntil === undefined && !isFinished(job.status),
+    );
+    expect(rows.map((row) => `${row.key} ${row.job}`).sort()).toEqual(
+      active.map((job) => `${job.key} ${job._id}`).sort(),
+    );
   }
 }
 

@@ -45,6 +45,7 @@ export type NewFields = Pick<Job, "payload" | "enqueuedAt"> &
       | "handler"
       | "context"
       | "key"
+      | "keyUntil"
       | "expiresAt"
       | "paused"
     >
@@ -301,7 +302,7 @@ async function pendingPlace(
   const [first, second] = bandsOf(job.priority ?? PRIORITY_DEFAULT);
   // In a circular queue: those not yet worked on go first.
   const goesFirst = came === "back" || (circular && (job.rounds ?? 0) === 0);
-  const route = await ensureRoute(db, queue.name, job);
+  const route = await ensureRoute(db, queue, job);
   const shard = placeOf(route, Math.floor(Math.random() * shards));
   return { order: goesFirst ? first : second, shard };
 }

@@ -3,14 +3,7 @@
  * arrive. Pure. Each throws `invalidArgument` with the rule, the value and the way out.
  */
 import { conveyorError } from "./errors.js";
-import {
-  LEASE_MAX_MS,
-  LEASE_MIN_MS,
-  MAX_RESETS_MAX,
-  NAME_MAX_LENGTH,
-  SHARDS_MAX,
-} from "./limits.js";
-import type { QueueConfig } from "./protocol.js";
+import { NAME_MAX_LENGTH } from "./limits.js";
 
 const NAME = new RegExp(`^[A-Za-z0-9_-]{1,${NAME_MAX_LENGTH}}$`);
 
@@ -20,6 +13,16 @@ export function checkInteger(what: string, value: number, min: number, max: numb
   throw conveyorError(
     "invalidArgument",
     `${what} must be a whole number from ${min} to ${max}; got ${value}.`,
+    { argument: what, got: value, min, max },
+  );
+}
+
+/** A number within bounds, whole or not. */
+export function checkNumber(what: string, value: number, min: number, max: number): void {
+  if (value >= min && value <= max) return;
+  throw conveyorError(
+    "invalidArgument",
+    `${what} must be a number from ${min} to ${max}; got ${value}.`,
     { argument: what, got: value, min, max },
   );
 }
@@ -52,20 +55,13 @@ export function checkName(what: string, name: string): void {
   );
 }
 
-/** A name for people: not empty, and short. */
-export function checkLabel(what: string, label: string): void {
-  if (label.trim() !== "" && label.length <= NAME_MAX_LENGTH) return;
+/** A text for people: not blank, and short. */
+export function checkLabel(what: string, label: string, maxLength: number = NAME_MAX_LENGTH): void {
+  if (label.trim() !== "" && label.length <= maxLength) return;
   throw conveyorError(
     "invalidArgument",
-    `${what} must be 1 to ${NAME_MAX_LENGTH} characters; got ${JSON.stringify(label.slice(0, 100))}.`,
-    { argument: what, got: label.slice(0, 100) },
+    `${what} must be 1 to ${maxLength} characters and not blank; got ${JSON.stringify(label.slice(0, 100))}` +
+      (label.length > maxLength ? `, of ${label.length} characters.` : "."),
+    { argument: what, got: label.slice(0, 100), max: maxLength },
   );
-}
-
-/** A queue's configuration, complete. */
-export function checkQueueConfig(name: string, config: QueueConfig): void {
-  checkName("The name of a queue", name);
-  checkInteger(`leaseMs of the queue "${name}"`, config.leaseMs, LEASE_MIN_MS, LEASE_MAX_MS);
-  checkInteger(`maxResets of the queue "${name}"`, config.maxResets, 0, MAX_RESETS_MAX);
-  checkInteger(`shards of the queue "${name}"`, config.shards, 1, SHARDS_MAX);
 }

@@ -18,6 +18,9 @@ export const NAME_MAX_LENGTH = 64;
 
 /** A uniqueness key: it is part of an index entry. */
 export const KEY_MAX_LENGTH = 256;
+/** What a job is called for people, and whose it is: both lie in its row, which is written at every edge. */
+export const JOB_NAME_MAX_LENGTH = 128;
+export const GROUP_MAX_LENGTH = 128;
 /** Tags and labels of one job. */
 export const TAGS_MAX = 16;
 export const LABELS_MAX = 16;
@@ -52,10 +55,18 @@ export const ERROR_MAX_BYTES = 4_096;
 
 // --- Calls --------------------------------------------------------------------------------------
 
-/** Jobs in one `enqueueBatch`: a round number well below the platform's 16,000 document writes. */
+/** Jobs in one call of the component's `enqueue`: larger batches are split into several calls. */
 export const ENQUEUE_MAX_JOBS = 1_000;
-/** Payloads of one `enqueueBatch` together: half of what a transaction may write leaves the other half to the app. */
-export const ENQUEUE_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 2;
+/** Payloads and contexts of one such call together: a call's arguments are held in memory several times over. */
+export const ENQUEUE_MAX_BYTES = 4 * 2 ** 20;
+/**
+ * What all calls of one batch in one transaction may come to: half of what the transaction may write leaves the other
+ * half to the app. `ROWS`: each job, and each key, expiry, and payload or context of over 512 bytes. `KEYS` are looked
+ * up one by one, and half of the transaction's reads are the app's too.
+ */
+export const BATCH_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 2;
+export const BATCH_MAX_ROWS = PLATFORM_TRANSACTION_DOCUMENTS_WRITTEN / 2;
+export const BATCH_MAX_KEYS = PLATFORM_TRANSACTION_READS / 2;
 /** Jobs in one claim, outcomes in one `complete`, and leases that one holder has at a time. */
 export const LEASES_MAX = 64;
 /** Log entries, and chunks, in one `report`: several of each for every job that one worker may hold. */
@@ -135,6 +146,8 @@ export const RETRY_DEFAULT = {
 } as const;
 export const RETRY_OFF = { ...RETRY_DEFAULT, maxAttempts: 1 } as const;
 export const MAX_ATTEMPTS_MAX = 1_000;
+/** Beyond a factor of ten, the third wait is the longest there is. */
+export const BACKOFF_BASE_MAX = 10;
 /** Workers that failed a job and are remembered: a retry prefers others. */
 export const FAILED_BY_MAX = 4;
 
@@ -144,6 +157,14 @@ const DAY_MS = 24 * 60 * 60_000;
 /** `runAt` further away is nearly always a mistake of units: seconds for milliseconds, or microseconds. */
 export const RUN_AT_PAST_MAX_MS = 366 * DAY_MS;
 export const RUN_AT_FUTURE_MAX_MS = 4 * 366 * DAY_MS;
+/** The longest wait between two attempts, and the longest rest between two rounds. */
+export const BACKOFF_MAX_MS = 366 * DAY_MS;
+export const REST_MAX_MS = 366 * DAY_MS;
+/** A job that must have begun within less than a second would be lost to an ordinary conflict's backoff. */
+export const EXPIRES_MIN_MS = 1_000;
+export const EXPIRES_MAX_MS = RUN_AT_FUTURE_MAX_MS;
+/** How long a key may be taken for, whatever becomes of its job. */
+export const KEY_WINDOW_MAX_MS = 366 * DAY_MS;
 /** One attempt may run for a week at most; a second at least, for the same reasons as a lease. */
 export const TIMEOUT_MIN_MS = 1_000;
 export const TIMEOUT_MAX_MS = 7 * DAY_MS;
@@ -243,8 +264,12 @@ holds(
 );
 holds("a claim can hand out the largest payload", PAYLOAD_MAX_BYTES <= CLAIM_MAX_BYTES);
 holds(
-  "a full enqueueBatch writes at most two documents a job",
-  2 * ENQUEUE_MAX_JOBS < PLATFORM_TRANSACTION_DOCUMENTS_WRITTEN / 2,
+  "a full call of enqueue fits in a batch, with five rows a job: itself, payload, context, key, expiry",
+  5 * ENQUEUE_MAX_JOBS <= BATCH_MAX_ROWS && ENQUEUE_MAX_JOBS <= BATCH_MAX_KEYS,
+);
+holds(
+  "the largest payload and context fit in one call",
+  2 * PAYLOAD_MAX_BYTES <= ENQUEUE_MAX_BYTES,
 );
 holds(
   "every outcome of a full `complete` may owe a callback",

@@ -111,12 +111,13 @@ export class Line {
   }
 
   async enqueue(count = 1): Promise<string[]> {
-    return await this.do<string[]>(this.enqueues(count));
+    const enqueued = await this.do<{ id: string }[]>(this.enqueues(count));
+    return enqueued.map(({ id }) => id);
   }
 
   enqueues(count = 1, queue = this.queue): Call {
-    const payloads = Array.from({ length: count }, (_, n) => ({ n }));
-    return mutation("lib:enqueueBatch", { queue, payloads });
+    const jobs = Array.from({ length: count }, (_, n) => ({ payload: { n } }));
+    return mutation("lib:enqueue", { queue, jobs });
   }
 
   cancels(id: string): Call {

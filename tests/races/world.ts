@@ -76,9 +76,9 @@ export class World {
   }
 
   async enqueue(count = 1): Promise<string[]> {
-    const payloads = Array.from({ length: count }, (_, n) => ({ n }));
-    const args = { queue: this.queue, payloads };
-    return (await this.call(COMPONENT, "lib:enqueueBatch", args)) as string[];
+    const jobs = Array.from({ length: count }, (_, n) => ({ payload: { n } }));
+    const reply = await this.call(COMPONENT, "lib:enqueue", { queue: this.queue, jobs });
+    return (reply as { id: string }[]).map(({ id }) => id);
   }
 
   async cancel(id: string): Promise<boolean> {

@@ -403,48 +403,43 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               logLevel?: "debug" | "info" | "warn" | "error";
             };
           };
-          payload: any;
-        },
-        string,
-        Name
-      >;
-      enqueueBatch: FunctionReference<
-        "mutation",
-        "internal",
-        {
-          queue: {
-            name: string;
-            config: {
-              leaseMs: number;
-              graceMs?: number;
-              maxResets: number;
-              shards: number;
-              retry?: {
-                maxAttempts: number;
-                initialBackoffMs: number;
-                base: number;
-                maxBackoffMs: number;
+          jobs: Array<{
+            payload: any;
+            options?: {
+              name?: string;
+              priority?: number;
+              runAt?: number;
+              runAfter?: number;
+              key?: {
+                value: string;
+                windowMs?: number;
+                onConflict?: "existing" | "replace" | "refuse";
               };
-              timeoutMs?: number;
+              group?: string;
+              tags?: Array<string>;
+              labels?: Array<string>;
+              cost?: number;
               expiresAfterMs?: number;
-              circular?: boolean;
-              restMs?: number;
-              retention?: {
-                succeededMs: number;
-                failedMs: number;
-                canceledMs: number;
-                timedOutMs: number;
+              context?: any;
+              rules?: {
+                retry?: {
+                  maxAttempts: number;
+                  initialBackoffMs: number;
+                  base: number;
+                  maxBackoffMs: number;
+                };
+                maxResets?: number;
+                leaseMs?: number;
+                timeoutMs?: number;
+                onComplete?: string;
+                onCompleteExclude?: Array<
+                  "succeeded" | "failed" | "canceled" | "timedOut"
+                >;
               };
-              onComplete?: string;
-              onCompleteExclude?: Array<
-                "succeeded" | "failed" | "canceled" | "timedOut"
-              >;
-              logLevel?: "debug" | "info" | "warn" | "error";
             };
-          };
-          payloads: Array<any>;
+          }>;
         },
-        Array<string>,
+        Array<{ id: string; isNew: boolean }>,
         Name
       >;
       hasWork: FunctionReference<
@@ -501,6 +496,91 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           cursor: string;
           isDone: boolean;
         } | null,
+        Name
+      >;
+      replace: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          id: string;
+          queue: {
+            name: string;
+            config: {
+              leaseMs: number;
+              graceMs?: number;
+              maxResets: number;
+              shards: number;
+              retry?: {
+                maxAttempts: number;
+                initialBackoffMs: number;
+                base: number;
+                maxBackoffMs: number;
+              };
+              timeoutMs?: number;
+              expiresAfterMs?: number;
+              circular?: boolean;
+              restMs?: number;
+              retention?: {
+                succeededMs: number;
+                failedMs: number;
+                canceledMs: number;
+                timedOutMs: number;
+              };
+              onComplete?: string;
+              onCompleteExclude?: Array<
+                "succeeded" | "failed" | "canceled" | "timedOut"
+              >;
+              logLevel?: "debug" | "info" | "warn" | "error";
+            };
+          };
+          job: {
+            payload: any;
+            options?: {
+              name?: string;
+              priority?: number;
+              runAt?: number;
+              runAfter?: number;
+              key?: {
+                value: string;
+                windowMs?: number;
+                onConflict?: "existing" | "replace" | "refuse";
+              };
+              group?: string;
+              tags?: Array<string>;
+              labels?: Array<string>;
+              cost?: number;
+              expiresAfterMs?: number;
+              context?: any;
+              rules?: {
+                retry?: {
+                  maxAttempts: number;
+                  initialBackoffMs: number;
+                  base: number;
+                  maxBackoffMs: number;
+                };
+                maxResets?: number;
+                leaseMs?: number;
+                timeoutMs?: number;
+                onComplete?: string;
+                onCompleteExclude?: Array<
+                  "succeeded" | "failed" | "canceled" | "timedOut"
+                >;
+              };
+            };
+          };
+        },
+        {
+          replaced: boolean;
+          id: string;
+          status:
+            | "scheduled"
+            | "pending"
+            | "running"
+            | "succeeded"
+            | "failed"
+            | "canceled"
+            | "timedOut";
+        },
         Name
       >;
       report: FunctionReference<

@@ -115,6 +115,8 @@ export const jobTables = {
     context: v.optional(vStored),
     /** Its row of `keys`, to be given back when it ends. */
     key: v.optional(v.string()),
+    /** Until when it has the key, whatever becomes of it. Absent: for as long as it is active. */
+    keyUntil: v.optional(v.number()),
     /** Not begun by then, it fails. It has a row in `expiries`. */
     expiresAt: v.optional(v.number()),
     paused: v.optional(v.boolean()),

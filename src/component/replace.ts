@@ -1,0 +1,41 @@
+/**
+ * Replace: cancels a job and, only if nobody has begun it, enqueues another in its place, in one transaction.
+ *
+ * Reads for real: the job that is to go, and as `enqueue`. Writes: that job, and as `enqueue`. Conflicts with: a claim of
+ * that job: one of the two runs again, and finds what the other did; and as `enqueue`.
+ */
+import { mayMove, type NewJob, type QueueDeclaration, type Status } from "../shared/index.js";
+import type { MutationCtx } from "./_generated/server.js";
+import { tellAll } from "./callbacks.js";
+import { endJob } from "./ending.js";
+import { enqueueJobs, REPLACED } from "./enqueue.js";
+import { getJob } from "./jobs.js";
+import { getQueue } from "./queues.js";
+import { cancel } from "./transitions.js";
+
+export interface Replaced {
+  replaced: boolean;
+  /** Of the new job; of the one that stays, if it was not replaced. */
+  id: string;
+  /** What the one that was to go is now. */
+  status: Status;
+}
+
+export async function replace(
+  ctx: MutationCtx,
+  id: string,
+  declaration: QueueDeclaration,
+  job: NewJob,
+): Promise<Replaced> {
+  const there = await getJob(ctx.db, id, declaration.name);
+  if (!mayMove("cancel", there.status)) {
+    return { replaced: false, id: there._id, status: there.status };
+  }
+  const now = Date.now();
+  const canceled = await cancel(ctx.db, there, now, REPLACED);
+  // Its key goes first: the new job may have the same.
+  const tell = await endJob(ctx, await getQueue(ctx.db, there.queue), canceled);
+  const { enqueued, owed } = await enqueueJobs(ctx, declaration, [job], now);
+  await tellAll(ctx, tell === null ? owed : [tell, ...owed]);
+  return { replaced: true, id: enqueued[0]!.id, status: canceled.status };
+}

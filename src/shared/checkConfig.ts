@@ -1,0 +1,71 @@
+/**
+ * Checks of how queues and jobs behave: a queue's configuration, what people override of it, and what a job has of its
+ * own. Pure. Used where a queue is defined and again where a call arrives.
+ */
+import { checkInteger, checkName, checkNumber } from "./checks.js";
+import { conveyorError } from "./errors.js";
+import {
+  BACKOFF_BASE_MAX,
+  BACKOFF_MAX_MS,
+  EXPIRES_MAX_MS,
+  EXPIRES_MIN_MS,
+  GRACE_MAX_MS,
+  LEASE_MAX_MS,
+  LEASE_MIN_MS,
+  MAX_ATTEMPTS_MAX,
+  MAX_RESETS_MAX,
+  REST_MAX_MS,
+  RETENTION_MAX_MS,
+  SHARDS_MAX,
+  TIMEOUT_MAX_MS,
+  TIMEOUT_MIN_MS,
+} from "./limits.js";
+import type { JobRules, QueueConfig, QueueOverrides, Retry } from "./protocol.js";
+
+/** A queue as code declares it. */
+export function checkQueueConfig(name: string, config: QueueConfig): void {
+  checkName("The name of a queue", name);
+  checkQueueOverrides(name, config);
+  if (config.restMs !== undefined && config.circular !== true) {
+    throw conveyorError(
+      "invalidArgument",
+      `restMs of the queue "${name}" is for circular queues, and this one is not. Add \`circular: true\`, or leave restMs out.`,
+      { argument: "restMs", queue: name },
+    );
+  }
+}
+
+/** What people may change at run time: any of it, within the same bounds. */
+export function checkQueueOverrides(name: string, config: QueueOverrides): void {
+  const of = `of the queue "${name}"`;
+  checkBounds(`leaseMs ${of}`, config.leaseMs, LEASE_MIN_MS, LEASE_MAX_MS);
+  checkBounds(`graceMs ${of}`, config.graceMs, 0, GRACE_MAX_MS);
+  checkBounds(`maxResets ${of}`, config.maxResets, 0, MAX_RESETS_MAX);
+  checkBounds(`shards ${of}`, config.shards, 1, SHARDS_MAX);
+  checkBounds(`timeoutMs ${of}`, config.timeoutMs, TIMEOUT_MIN_MS, TIMEOUT_MAX_MS);
+  checkBounds(`expiresAfterMs ${of}`, config.expiresAfterMs, EXPIRES_MIN_MS, EXPIRES_MAX_MS);
+  checkBounds(`restMs ${of}`, config.restMs, 0, REST_MAX_MS);
+  for (const [outcome, ms] of Object.entries(config.retention ?? {})) {
+    checkInteger(`retention.${outcome} ${of}`, ms, 0, RETENTION_MAX_MS);
+  }
+  if (config.retry !== undefined) checkRetry(`retry ${of}`, config.retry);
+}
+
+/** What one job has of its own. */
+export function checkRules(rules: JobRules): void {
+  if (rules.retry !== undefined) checkRetry("retry", rules.retry);
+  checkBounds("maxResets", rules.maxResets, 0, MAX_RESETS_MAX);
+  checkBounds("leaseMs", rules.leaseMs, LEASE_MIN_MS, LEASE_MAX_MS);
+  checkBounds("timeoutMs", rules.timeoutMs, TIMEOUT_MIN_MS, TIMEOUT_MAX_MS);
+}
+
+function checkRetry(what: string, retry: Retry): void {
+  checkInteger(`maxAttempts of ${what}`, retry.maxAttempts, 1, MAX_ATTEMPTS_MAX);
+  checkInteger(`initialBackoffMs of ${what}`, retry.initialBackoffMs, 0, BACKOFF_MAX_MS);
+  checkNumber(`base of ${what}`, retry.base, 1, BACKOFF_BASE_MAX);
+  checkInteger(`maxBackoffMs of ${what}`, retry.maxBackoffMs, 0, BACKOFF_MAX_MS);
+}
+
+function checkBounds(what: string, value: number | undefined, min: number, max: number): void {
+  if (value !== undefined) checkInteger(what, value, min, max);
+}

@@ -1,0 +1,100 @@
+/**
+ * Checks of new jobs, used where an app enqueues many and again where they arrive. Pure. Each throws with the rule, the
+ * value and the way out; nothing is written before all jobs of a call have passed.
+ */
+import type { Value } from "convex/values";
+import { checkRules } from "./checkConfig.js";
+import { checkInteger, checkLabel, checkLength } from "./checks.js";
+import { conveyorError } from "./errors.js";
+import {
+  COST_MAX,
+  EXPIRES_MAX_MS,
+  EXPIRES_MIN_MS,
+  GROUP_MAX_LENGTH,
+  JOB_NAME_MAX_LENGTH,
+  KEY_MAX_LENGTH,
+  KEY_WINDOW_MAX_MS,
+  LABELS_MAX,
+  NAME_MAX_LENGTH,
+  RUN_AT_FUTURE_MAX_MS,
+  RUN_AT_PAST_MAX_MS,
+  TAGS_MAX,
+} from "./limits.js";
+import { PRIORITY_MAX, PRIORITY_MIN } from "./order.js";
+import type { JobOptions, NewJob } from "./protocol.js";
+import { checkStorable } from "./values.js";
+
+/** What workers have, as in `gpu`, `region:eu-west` or `cuda-12.4`: no comma, which separates them in a route's name. */
+const WORKER_LABEL = new RegExp(`^[A-Za-z0-9_.:-]{1,${NAME_MAX_LENGTH}}$`);
+
+/** One new job, at the time of its enqueue. Returns the bytes of its payload and context. */
+export function checkNewJob({ payload, options = {} }: NewJob, now: number): number {
+  const payloadBytes = checkStorable("A payload", payload as Value);
+  const { context } = options as { context?: Value };
+  const contextBytes = context === undefined ? 0 : checkStorable("A context", context);
+  checkOptions(options, now);
+  return payloadBytes + contextBytes;
+}
+
+function checkOptions(options: JobOptions, now: number): void {
+  const { name, priority, key, group, tags, labels, cost, expiresAfterMs, rules } = options;
+  if (name !== undefined) checkLabel("The name of a job", name, JOB_NAME_MAX_LENGTH);
+  if (priority !== undefined) checkInteger("priority", priority, PRIORITY_MIN, PRIORITY_MAX);
+  if (key !== undefined) {
+    checkLabel("The key of a job", key.value, KEY_MAX_LENGTH);
+    if (key.windowMs !== undefined) {
+      checkInteger("windowMs of a key", key.windowMs, 1, KEY_WINDOW_MAX_MS);
+    }
+  }
+  if (group !== undefined) checkLabel("The group of a job", group, GROUP_MAX_LENGTH);
+  if (tags !== undefined) {
+    checkLength("The tags of a job", tags, 0, TAGS_MAX);
+    for (const tag of tags) checkLabel("A tag", tag);
+  }
+  if (labels !== undefined) checkLabels("The labels of a job", labels);
+  if (cost !== undefined) checkInteger("cost", cost, 1, COST_MAX);
+  if (expiresAfterMs !== undefined) {
+    checkInteger("expiresAfterMs", expiresAfterMs, EXPIRES_MIN_MS, EXPIRES_MAX_MS);
+  }
+  if (rules !== undefined) checkRules(rules);
+  dueTime(options, now);
+}
+
+/** Labels of a job or of a worker. */
+export function checkLabels(what: string, labels: readonly string[]): void {
+  checkLength(what, labels, 0, LABELS_MAX);
+  for (const label of labels) {
+    if (WORKER_LABEL.test(label)) continue;
+    throw conveyorError(
+      "invalidArgument",
+      `A label must be 1 to ${NAME_MAX_LENGTH} letters, digits, "_", "-", "." or ":"; got ${JSON.stringify(label.slice(0, 100))}.`,
+      { argument: "labels", got: label.slice(0, 100) },
+    );
+  }
+}
+
+/** When the job falls due; `null` for at once, which a time in the past is too. */
+export function dueTime(
+  { runAt, runAfter }: { runAt?: number | undefined; runAfter?: number | undefined },
+  now: number,
+): number | null {
+  if (runAt !== undefined && runAfter !== undefined) {
+    throw conveyorError(
+      "invalidArgument",
+      `A job takes runAt or runAfter, not both; got ${runAt} and ${runAfter}. Leave one of them out.`,
+      { argument: "runAt" },
+    );
+  }
+  const given = runAt ?? (runAfter === undefined ? undefined : now + runAfter);
+  if (given === undefined) return null;
+  if (!(given >= now - RUN_AT_PAST_MAX_MS && given <= now + RUN_AT_FUTURE_MAX_MS)) {
+    const what = runAt === undefined ? "runAfter" : "runAt";
+    throw conveyorError(
+      "invalidArgument",
+      `${what} must lie between one year ago and four years ahead, in milliseconds; got ${runAt ?? runAfter}. ` +
+        "Seconds are to be multiplied by 1,000.",
+      { argument: what, got: (runAt ?? runAfter)! },
+    );
+  }
+  return given <= now ? null : Math.ceil(given);
+}

@@ -1,0 +1,19 @@
+/** How a retry rule may be written, and how it is stored: with every number said. Pure. */
+import { RETRY_DEFAULT, RETRY_OFF } from "./limits.js";
+import type { Retry } from "./protocol.js";
+
+/** `true` is the default rule, `false` is none, an object changes some of the default's numbers. */
+export type RetryOption = boolean | Partial<Retry>;
+
+/** The rule that the option means. Its numbers have still to be checked. */
+export function retryRule(option: RetryOption): Retry {
+  if (typeof option === "boolean") return { ...(option ? RETRY_DEFAULT : RETRY_OFF) };
+  const { maxAttempts, initialBackoffMs, base, maxBackoffMs } = option;
+  // Field by field: one that is given as undefined, or that is none of ours, must not get into what is stored.
+  return {
+    maxAttempts: maxAttempts ?? RETRY_DEFAULT.maxAttempts,
+    initialBackoffMs: initialBackoffMs ?? RETRY_DEFAULT.initialBackoffMs,
+    base: base ?? RETRY_DEFAULT.base,
+    maxBackoffMs: maxBackoffMs ?? RETRY_DEFAULT.maxBackoffMs,
+  };
+}
