@@ -169,12 +169,14 @@ describe("functions for browsers", () => {
     const id = await t.mutation(api.app.enqueue, { payload: { x: 7 } });
     expect(await t.mutation(api.app.cancel, { id })).toEqual({
       canceled: true,
+      requested: false,
       status: "canceled",
     });
     const [row] = await t.run((ctx) => ctx.db.query("done").collect());
     expect(row).toMatchObject({ job: id, x: 7, outcome: { status: "canceled" } });
     expect(await t.mutation(api.app.cancel, { id })).toEqual({
       canceled: false,
+      requested: false,
       status: "canceled",
     });
     expect(await t.mutation(api.app.retry, { id })).toEqual({ retried: true, status: "pending" });
@@ -190,6 +192,7 @@ describe("functions for browsers", () => {
     expect((await t.mutation(api.app.claim, claim)).jobs).toHaveLength(1);
     expect(await t.mutation(api.app.cancel, { id })).toEqual({
       canceled: false,
+      requested: true,
       status: "running",
     });
   });

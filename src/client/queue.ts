@@ -168,18 +168,23 @@ export class Queue<
   }
 
   /**
-   * Ends a job that no worker has begun, and tells `onComplete`. A job that runs or has ended is left as it is, and
-   * the answer says so.
+   * Ends a job that no worker has begun, at once, and tells `onComplete`: it will never run. The worker of a job that
+   * runs is asked to end it: its handler's signal aborts, and however the attempt ends, the job is `canceled`, unless the
+   * handler returns a result all the same. A job that has ended is left as it is. The answer says which of them it was.
    *
+   * @param options.reason Why, for people and for `onComplete`, up to 4,096 bytes; what is longer is cut.
    * @throws `unknownJob` for an id that names no job of this queue, `componentNotMounted`.
    * @example
-   * const { canceled, status } = await tiles.cancel(ctx, id);
-   * if (!canceled) throw new ConvexError(`Too late: it is ${status}.`);
+   * const { canceled, requested } = await tiles.cancel(ctx, id, { reason: "The picture was deleted." });
+   * if (!canceled && !requested) throw new ConvexError("Too late: it has ended.");
    */
-  async cancel(ctx: RunsMutations, id: OwnJobId<Name>): Promise<CancelReply> {
-    return await callComponent(() =>
-      ctx.runMutation(this.component.lib.cancel, { id, queue: this.name }),
-    );
+  async cancel(
+    ctx: RunsMutations,
+    id: OwnJobId<Name>,
+    options: { reason?: string } = {},
+  ): Promise<CancelReply> {
+    const args = { id, queue: this.name, ...options };
+    return await callComponent(() => ctx.runMutation(this.component.lib.cancel, args));
   }
 
   /**

@@ -151,9 +151,12 @@ export interface QueueFunctions<Name extends string, Payload, Result> {
   counts: RegisteredQuery<"public", { limit?: number }, Promise<Counts>>;
 }
 
-/** `canceled` is false when the job runs or has ended; `status` is what it is now. */
+/** What became of a wish to cancel; `status` is what the job is now. */
 export interface CancelReply {
+  /** Nobody had begun it, and nobody will. False when the job runs or has ended. */
   canceled: boolean;
+  /** It runs, and its worker was asked to end it: it will be `canceled` unless its handler returns a result all the same. */
+  requested: boolean;
   status: Status;
 }
 

@@ -1,31 +1,65 @@
 /**
- * Cancel: ends a job that nobody has begun.
+ * Cancel: ends a job that nobody has begun, at once; asks the worker of a running one to end it.
  *
- * Reads for real: the job, its queue's row. Writes: the job, and what the app's `onComplete` writes. Conflicts with:
- * a claim of the same job; one of the two runs again and finds what the other did. A running job is its holder's to
- * end, so it is left, and the answer says so.
+ * Reads for real: the job, its queue's row, what it has of its own. Looks: its holder's session. Writes: the job, its
+ * key; inserts into `cancels`; what the app's `onComplete` writes. Conflicts with: a claim of the same job, or the end of
+ * its attempt; one of the two runs again and finds what the other did. A running job is its holder's to end: whatever it
+ * reports but success is a cancellation from now on.
  */
 import { CANCELABLE_STATUSES, type Status } from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
-import { tellAll } from "./callbacks.js";
+import { tellAll, type Owed } from "./callbacks.js";
+import { askToStop } from "./cancels.js";
+import { endJob } from "./ending.js";
 import { getJob } from "./jobs.js";
-import { findQueue } from "./queues.js";
+import { getQueue } from "./queues.js";
 import * as transitions from "./transitions.js";
+
+export interface CancelAnswer {
+  /** Nobody had begun it, and nobody will. */
+  canceled: boolean;
+  /** It runs, and its worker is asked to end it. */
+  requested: boolean;
+  /** What it is now. */
+  status: Status;
+}
 
 export async function cancel(
   ctx: MutationCtx,
   id: string,
-  queue?: string,
-): Promise<{ canceled: boolean; status: Status }> {
+  { queue, reason }: { queue?: string | undefined; reason?: string | undefined } = {},
+): Promise<CancelAnswer> {
   const job = await getJob(ctx.db, id, queue);
-  const cancelable: readonly Status[] = CANCELABLE_STATUSES;
-  if (!cancelable.includes(job.status)) return { canceled: false, status: job.status };
-  await transitions.cancel(ctx.db, job, Date.now());
-  const handle = (await findQueue(ctx.db, job.queue))?.config.onComplete;
-  if (handle !== undefined) {
-    const error = "The job was canceled before a worker took it.";
-    const outcome = { status: "canceled" as const, error };
-    await tellAll(ctx, [{ job: job._id, handle, attempt: job.attempt, outcome }]);
+  const { owed, ...answer } = await cancelJob(ctx, job, reason, Date.now());
+  if (owed !== null) await tellAll(ctx, [owed]);
+  return answer;
+}
+
+/**
+ * The same for a job that was read for real in this transaction. Tells nobody: who cancels many owes what is to be told,
+ * since a callback that throws must not stop the others.
+ */
+export async function cancelJob(
+  ctx: MutationCtx,
+  job: Doc<"jobs">,
+  reason: string | undefined,
+  now: number,
+): Promise<CancelAnswer & { owed: Owed | null }> {
+  if (isCancelable(job.status)) {
+    const canceled = await transitions.cancel(ctx.db, job, now, reason);
+    const owed = await endJob(ctx, await getQueue(ctx.db, job.queue), canceled);
+    return { canceled: true, requested: false, status: "canceled", owed };
   }
-  return { canceled: true, status: "canceled" };
+  const { status } = job;
+  if (status !== "running") return { canceled: false, requested: false, status, owed: null };
+  if (job.cancelRequestedAt === undefined) {
+    await transitions.requestCancel(ctx.db, job, now, reason);
+    await askToStop(ctx, job, reason);
+  }
+  return { canceled: false, requested: true, status, owed: null };
+}
+
+function isCancelable(status: Status): boolean {
+  return (CANCELABLE_STATUSES as readonly Status[]).includes(status);
 }

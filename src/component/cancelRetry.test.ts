@@ -3,13 +3,13 @@ import { api } from "./_generated/api.js";
 import { failed, newWorld, refusal, succeeded } from "./setup.test.js";
 
 describe("cancel", () => {
-  test("leaves a running job to its holder, and says so", async () => {
+  test("leaves a running job to its holder, which is asked to end it, and says so", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     const worker = world.worker("a");
     const [job] = await worker.claim();
     const answer = await world.t.mutation(api.lib.cancel, { id });
-    expect(answer).toEqual({ canceled: false, status: "running" });
+    expect(answer).toEqual({ canceled: false, requested: true, status: "running" });
     expect((await worker.complete([succeeded(job!)])).words).toEqual(["ok"]);
   });
 
@@ -20,7 +20,7 @@ describe("cancel", () => {
     const { finishedAt } = await world.job(id);
     await world.advance(1_000);
     const again = await world.t.mutation(api.lib.cancel, { id });
-    expect(again).toEqual({ canceled: false, status: "canceled" });
+    expect(again).toEqual({ canceled: false, requested: false, status: "canceled" });
     expect((await world.job(id)).finishedAt).toBe(finishedAt);
   });
 });

@@ -35,10 +35,12 @@ import {
   type Holder,
 } from "./holders.js";
 import { whyNotStorable } from "./payloads.js";
+import { endJob } from "./ending.js";
+import { forgetAsked } from "./cancels.js";
 import { getQueue } from "./queues.js";
 import { ensureJanitor } from "./timers.js";
 import { authorize } from "./tokens.js";
-import { fail, release, succeed } from "./transitions.js";
+import { fail, release, stop, succeed } from "./transitions.js";
 
 export interface Completed {
   answers: Answer[];
@@ -121,11 +123,12 @@ async function recordAll(
     // Looked up among those that are left, so that an attempt reported twice in one call is recorded once.
     const held = findLease({ ...holder, leases }, id, attempt);
     const job = held === undefined ? null : await ctx.db.get("jobs", held.id);
+    leases = leases.filter((lease) => lease !== held);
+    if (held !== undefined && job === null) await forgetAsked(ctx.db, held.id);
     if (held === undefined || job?.status !== "running" || job.attempt !== attempt) {
       answers.push({ id, attempt, answer: await answerUnheld(ctx, holder, id, attempt) });
       continue;
     }
-    leases = leases.filter((lease) => lease !== held);
     const tell = await recordOutcome(ctx, job, outcome, now);
     if (tell !== null) owed.push(tell);
     answers.push({ id, attempt, answer: "ok" });
@@ -156,6 +159,12 @@ async function recordOutcome(
   now: number,
 ): Promise<Owed | null> {
   const queue = await getQueue(ctx.db, job.queue);
+  if (job.cancelRequestedAt !== undefined) {
+    await forgetAsked(ctx.db, job._id);
+    if (outcome.kind !== "succeeded") {
+      return await endJob(ctx, queue, await stop(ctx.db, job, now));
+    }
+  }
   if (outcome.kind !== "succeeded" && outcome.kind !== "failed") {
     await release(ctx.db, job, queue, { unacknowledged: false });
     return null;

@@ -11,10 +11,12 @@ import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import { owe } from "./callbacks.js";
+import { forgetAsked } from "./cancels.js";
+import { endJob } from "./ending.js";
 import { bury, quarantine, type HeldLease, type Holder } from "./holders.js";
 import { getQueue } from "./queues.js";
 import { hasReported } from "./reported.js";
-import { release, reset, timeOut } from "./transitions.js";
+import { release, reset, stop, timeOut } from "./transitions.js";
 
 /**
  * Runs `expireHolder` in a sub-transaction. If it throws, nothing of it stands, and this holder is left alone for a
@@ -45,6 +47,7 @@ export const expireHolder = internalMutation({
     const returned: Id<"jobs">[] = [];
     for (const held of holder.leases) {
       const job = await ctx.db.get("jobs", held.id);
+      if (job === null) await forgetAsked(ctx.db, held.id);
       if (job?.status !== "running" || job.attempt !== held.attempt) continue;
       if (await endLease(ctx, holder, held, job, args.now)) returned.push(job._id);
     }
@@ -62,6 +65,12 @@ async function endLease(
   now: number,
 ): Promise<boolean> {
   const queue = await getQueue(ctx.db, job.queue);
+  if (job.cancelRequestedAt !== undefined) {
+    await forgetAsked(ctx.db, job._id);
+    const owed = await endJob(ctx, queue, await stop(ctx.db, job, now));
+    if (owed !== null) await owe(ctx, owed);
+    return false;
+  }
   const isUnknown = isUnacknowledged(holder, held) && !(await hasReported(ctx.db, job));
   if (isUnknown && (job.unacknowledged ?? 0) < UNACKNOWLEDGED_MAX) {
     await release(ctx.db, job, queue, { unacknowledged: true });

@@ -1,14 +1,17 @@
 /**
- * Heartbeat: a worker's word that it lives. One small patch renews everything that the session holds.
+ * Heartbeat: one small write that renews everything that the session holds.
  *
- * Reads for real: the token, the session's row, the janitor's timers. Writes: the session's row. No job is read: that
- * a lease stands in the row is the truth. Conflicts with: the session's own `complete` beside it, and a janitor that
- * is ending its leases; whichever runs again finds the other's word.
+ * Reads for real: the token, the session's row, what it is asked to end. Looks: the janitor's timers. Writes: the
+ * session's row; inserts a timer where the look shows none. No job is read: that a lease stands in the row is the truth.
+ * Conflicts with: the session's own `complete` beside it, a cancel of a job that it holds, and a janitor that is ending
+ * its leases; whichever runs again finds the other's word. Not with a sweep that writes its timer: the claim has made
+ * sure of one, and a beat only puts off what that one is for.
  */
 import { checkLength, LEASES_MAX, type Answer, type Lease } from "../shared/index.js";
 import type { MutationCtx } from "./_generated/server.js";
-import { enterHolder, findLease, renew } from "./holders.js";
-import { ensureJanitor } from "./timers.js";
+import { askedOf, isNamed } from "./cancels.js";
+import { enterHolder, findLease, renew, type HeldLease } from "./holders.js";
+import { reviveJanitor } from "./timers.js";
 import { authorize } from "./tokens.js";
 
 export async function heartbeat(
@@ -21,20 +24,23 @@ export async function heartbeat(
   // A worker that has never claimed is seen under its token's name until it does.
   const caller = { token, session: args.session, name: token.name, queues: [] };
   const holder = await enterHolder(ctx.db, caller, now);
-  const named = args.leases.map(({ id, attempt }) => findLease(holder, id, attempt));
-  const renewed = await renew(
-    ctx.db,
-    holder,
-    named.filter((lease) => lease !== undefined),
-    now,
-  );
+  const asked =
+    holder.leases.length === 0 ? [] : await askedOf(ctx.db, holder.session, holder.token);
+  const renewed = await renew(ctx.db, holder, args.leases, asked, now);
   // A long job's beats may be the only calls there are, and so the only ones to notice that the janitor has died.
-  if (renewed.leases.length > 0) await ensureJanitor(ctx, renewed.expiresAt, now, undefined);
-  return {
-    answers: args.leases.map(({ id, attempt }, i) => ({
-      id,
-      attempt,
-      answer: named[i] === undefined ? "leaseLost" : "ok",
-    })),
-  };
+  if (renewed.leases.length > 0) await reviveJanitor(ctx, renewed.expiresAt, now);
+  return { answers: answerBeat(renewed.leases, args.leases, asked) };
+}
+
+/** How each of these leases stands: what a beat is answered, wherever it comes from. */
+export function answerBeat(
+  held: HeldLease[],
+  named: readonly Lease[],
+  asked: readonly Lease[],
+): Answer[] {
+  return named.map(({ id, attempt }) => {
+    const stands = findLease({ leases: held }, id, attempt) !== undefined;
+    const ok = isNamed(asked, id, attempt) ? "canceled" : "ok";
+    return { id, attempt, answer: stands ? ok : "leaseLost" };
+  });
 }

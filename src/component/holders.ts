@@ -10,6 +10,7 @@ import {
   conveyorError,
   LEASES_MAX,
   type Answer,
+  type Lease,
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseReader, DatabaseWriter } from "./_generated/server.js";
@@ -85,7 +86,11 @@ export function judgeCall(holder: Holder, n: number): "new" | "repeated" {
 }
 
 /** The lease of one attempt of one job, if the holder has it. `id` may be anything. */
-export function findLease(holder: Holder, id: string, attempt: number): HeldLease | undefined {
+export function findLease(
+  holder: Pick<Holder, "leases">,
+  id: string,
+  attempt: number,
+): HeldLease | undefined {
   return holder.leases.find((lease) => lease.id === id && lease.attempt === attempt);
 }
 
@@ -94,9 +99,18 @@ export function room(holder: Holder): number {
   return Math.max(0, LEASES_MAX - holder.leases.length);
 }
 
-/** When the right to these leases ends, counted from now: with the shortest of them. */
-function expiry(leases: readonly HeldLease[], now: number): number {
-  return leases.length === 0 ? now : now + Math.min(...leases.map((lease) => lease.leaseMs));
+/** When a holder that was last seen then is lost, with all its leases: with the shortest of them, and its grace. */
+export function lostAt(leases: readonly HeldLease[], seenAt: number): number {
+  return seenAt + Math.min(...leases.map(({ leaseMs, graceMs = 0 }) => leaseMs + graceMs));
+}
+
+/** When the janitor has to look at these leases: one of their attempts may have run long enough before that. */
+function expiry(leases: readonly HeldLease[], seenAt: number): number {
+  if (leases.length === 0) return seenAt;
+  return Math.min(
+    lostAt(leases, seenAt),
+    ...leases.map(({ timeoutAt }) => timeoutAt ?? Number.POSITIVE_INFINITY),
+  );
 }
 
 /** What follows from a sign of life and these leases. */
@@ -149,17 +163,28 @@ export async function closeCall(
   return { ...holder, ...changed };
 }
 
-/** Renews all leases of the holder, those too that the beat does not name. */
+/**
+ * Renews all leases of the holder, those too that the beat does not name.
+ *
+ * But a lease that the holder was asked to end, and no longer speaks of, is renewed this once and then over: a worker that
+ * dropped it without a word would keep it for as long as it lives.
+ */
 export async function renew(
   db: DatabaseWriter,
   holder: Holder,
-  named: readonly HeldLease[],
+  named: readonly Lease[],
+  asked: readonly Lease[],
   now: number,
 ): Promise<Holder> {
-  const changed = {
-    ...alive(holder.leases, now),
-    acknowledged: acknowledges(holder, named),
-  };
+  const isIn = (list: readonly Lease[], { id, attempt }: HeldLease) =>
+    list.some((lease) => lease.id === id && lease.attempt === attempt);
+  const leases = holder.leases.map((lease) =>
+    isIn(asked, lease) && !isIn(named, lease) && lease.n < holder.n
+      ? { ...lease, timeoutAt: Math.min(lease.timeoutAt ?? Infinity, lostAt([lease], now)) }
+      : lease,
+  );
+  const heard = leases.filter((lease) => isIn(named, lease));
+  const changed = { ...alive(leases, now), acknowledged: acknowledges(holder, heard) };
   await db.patch("holders", holder._id, changed);
   return { ...holder, ...changed };
 }
@@ -176,6 +201,16 @@ function acknowledges(holder: Holder, named: readonly HeldLease[]): boolean {
 export async function bury(db: DatabaseWriter, holder: Holder): Promise<void> {
   const { lastSeenAt } = holder;
   await db.patch("holders", holder._id, { state: "gone", expiresAt: lastSeenAt, leases: [] });
+}
+
+/** Some of its attempts had run long enough, and have been ended. The holder lives, and keeps the others. */
+export async function keepOthers(
+  db: DatabaseWriter,
+  holder: Holder,
+  leases: HeldLease[],
+): Promise<void> {
+  const { state, expiresAt } = alive(leases, holder.lastSeenAt);
+  await db.patch("holders", holder._id, { state, expiresAt, leases });
 }
 
 /** Puts off the end of leases that could not be ended, so that they do not hold up everybody else's. */

@@ -30,6 +30,7 @@ import {
 import { mutation, query } from "./_generated/server.js";
 import * as attemptsStep from "./attempts.js";
 import * as cancelStep from "./cancel.js";
+import * as cancelsStep from "./cancels.js";
 import * as chunksStep from "./chunks.js";
 import * as claimStep from "./claim.js";
 import * as completeStep from "./complete.js";
@@ -64,11 +65,14 @@ export const replace = mutation({
   handler: (ctx, { id, queue, job }) => replaceStep.replace(ctx, id, queue, job),
 });
 
-/** Ends a job that nobody has begun. A running or finished one is left as it is. With `queue`, a job of that one only. */
+/**
+ * Ends a job that nobody has begun, and asks the worker of a running one to end it. A finished one is left as it is. With
+ * `queue`, a job of that one only.
+ */
 export const cancel = mutation({
-  args: { id: v.string(), queue: v.optional(v.string()) },
-  returns: v.object({ canceled: v.boolean(), status: vStatus }),
-  handler: (ctx, { id, queue }) => cancelStep.cancel(ctx, id, queue),
+  args: { id: v.string(), queue: v.optional(v.string()), reason: v.optional(v.string()) },
+  returns: v.object({ canceled: v.boolean(), requested: v.boolean(), status: vStatus }),
+  handler: (ctx, { id, ...options }) => cancelStep.cancel(ctx, id, options),
 });
 
 /** Makes a finished job claimable again. Any other is left as it is. With `queue`, a job of that one only. */
@@ -208,6 +212,13 @@ export const complete = mutation({
     cursor: v.optional(v.string()),
   }),
   handler: (ctx, args) => completeStep.complete(ctx, args),
+});
+
+/** The session's leases that somebody wants to end: for a subscription, so that its worker learns it at once. */
+export const cancellations = query({
+  args: session,
+  returns: v.array(vLease),
+  handler: (ctx, args) => cancelsStep.cancellations(ctx, args),
 });
 
 /** Says that the session lives, and asks which of these leases it still has. */

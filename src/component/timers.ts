@@ -13,9 +13,10 @@ import {
   JANITOR_SLACK_MS,
   JANITOR_TOLERANCE_MS,
 } from "../shared/index.js";
+import { v } from "convex/values";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
-import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 
 /** There is one as a rule, and as many as claims began at once when there was none. */
 const TIMERS_SEEN = 64;
@@ -65,6 +66,33 @@ export async function ensureJanitor(
   // The next call, from elsewhere, will find none and arm one that lives.
   if (!(await arm(ctx, id, dueAt))) await ctx.db.delete("timers", id);
 }
+
+/**
+ * For a call that only puts off the end of leases, or ends some: the claim has made sure of a sweep that comes in time, so
+ * nothing is depended on here. But should the janitor have died, somebody must notice: a look shows whether one serves.
+ */
+export async function reviveJanitor(
+  ctx: MutationCtx,
+  leaseEndsAt: number,
+  now: number,
+): Promise<void> {
+  const dueAt = sweepAt(leaseEndsAt, now);
+  const args = { dueAt, now };
+  const seen: Id<"timers"> | null = await ctx.runQuery(internal.timers.look, args, {
+    useStaleSnapshot: true,
+  });
+  if (seen === null) await ensureJanitor(ctx, leaseEndsAt, now, null);
+}
+
+/** The timer that sweeps by then, as a snapshot shows it. */
+export const look = internalQuery({
+  args: { dueAt: v.number(), now: v.number() },
+  returns: v.union(v.id("timers"), v.null()),
+  handler: async (ctx, { dueAt, now }): Promise<Id<"timers"> | null> => {
+    const timers = await findTimers(ctx.db);
+    return timers.find((timer) => serves(timer, dueAt, now))?._id ?? null;
+  },
+});
 
 async function readSeen(
   db: DatabaseReader,

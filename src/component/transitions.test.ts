@@ -71,7 +71,7 @@ describe("a job's life, by the calls that move it", () => {
     const world = await newWorld();
     const id = await world.enqueue();
     const canceled = await world.t.mutation(api.lib.cancel, { id });
-    expect(canceled).toEqual({ canceled: true, status: "canceled" });
+    expect(canceled).toEqual({ canceled: true, requested: false, status: "canceled" });
     expect(await world.worker("a").claim()).toEqual([]);
   });
 });

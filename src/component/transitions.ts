@@ -217,6 +217,22 @@ export async function stop(db: DatabaseWriter, job: Job, now: number): Promise<J
   return await move(db, job, "stop", { cancelRequestedAt: undefined, finishedAt: now });
 }
 
+/**
+ * `running` → `running`: somebody wants it to end. No edge, and no new `seq`: it stays where it is until its attempt
+ * ends.
+ */
+export async function requestCancel(
+  db: DatabaseWriter,
+  job: Job,
+  now: number,
+  reason?: string,
+): Promise<void> {
+  await db.patch("jobs", job._id, {
+    cancelRequestedAt: now,
+    ...(reason === undefined ? {} : { cancelReason: cutError(reason) }),
+  });
+}
+
 /** `pending` or `scheduled` → `canceled`. */
 export async function cancel(
   db: DatabaseWriter,

@@ -226,7 +226,7 @@ export const vAnswer = v.object({
     v.literal("recorded"),
     /** The job is no longer the caller's; nothing was changed. */
     v.literal("leaseLost"),
-    /** The same, since somebody canceled the job. */
+    /** Somebody canceled the job: it is no longer the caller's; or, told with a beat, it is, and is to be ended. */
     v.literal("canceled"),
   ),
 });

@@ -12,6 +12,7 @@ import type * as alarms from "../alarms.js";
 import type * as attempts from "../attempts.js";
 import type * as callbacks from "../callbacks.js";
 import type * as cancel from "../cancel.js";
+import type * as cancels from "../cancels.js";
 import type * as candidates from "../candidates.js";
 import type * as chunks from "../chunks.js";
 import type * as claim from "../claim.js";
@@ -66,6 +67,7 @@ const fullApi: ApiFromModules<{
   attempts: typeof attempts;
   callbacks: typeof callbacks;
   cancel: typeof cancel;
+  cancels: typeof cancels;
   candidates: typeof candidates;
   chunks: typeof chunks;
   claim: typeof claim;

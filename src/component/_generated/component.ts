@@ -96,9 +96,10 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
       cancel: FunctionReference<
         "mutation",
         "internal",
-        { id: string; queue?: string },
+        { id: string; queue?: string; reason?: string },
         {
           canceled: boolean;
+          requested: boolean;
           status:
             | "scheduled"
             | "pending"
@@ -108,6 +109,13 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             | "canceled"
             | "timedOut";
         },
+        Name
+      >;
+      cancellations: FunctionReference<
+        "query",
+        "internal",
+        { token: string; session: string },
+        Array<{ id: string; attempt: number }>,
         Name
       >;
       chunks: FunctionReference<

@@ -20,7 +20,10 @@ export const workerTables = {
     token: v.id("tokens"),
     name: v.string(),
     state: vHolderState,
-    /** Active: the last call or beat and the shortest lease held. Otherwise: when it was last seen. */
+    /**
+     * Active: when the janitor has to look, which is when the shortest lease held is over, counted from the last call or
+     * beat, or when an attempt has run long enough. Otherwise: when it was last seen.
+     */
     expiresAt: v.number(),
     lastSeenAt: v.number(),
     /** The queues it last claimed from: among their holders it has its rank. */
@@ -33,6 +36,8 @@ export const workerTables = {
         /** The call that claimed it: a repeat of that call is given it again. */
         n: v.number(),
         leaseMs: v.number(),
+        /** How much longer than `leaseMs` its holder may be silent. Absent is 0. */
+        graceMs: v.optional(v.number()),
         /** When the attempt has run long enough, however alive its holder is. */
         timeoutAt: v.optional(v.number()),
         /** Older versions wrote its row of `progress` here. Nobody reads it. */
@@ -56,6 +61,8 @@ export const workerTables = {
    */
   cancels: defineTable({
     session: v.string(),
+    /** Of that session: nobody else is told. */
+    token: v.id("tokens"),
     job: v.id("jobs"),
     attempt: v.number(),
     reason: v.optional(v.string()),

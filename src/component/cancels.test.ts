@@ -1,0 +1,150 @@
+/** Canceling a job that runs: its worker is asked, and how its attempt ends decides. */
+import { describe, expect, test } from "vitest";
+import { api } from "./_generated/api.js";
+import type { Id } from "./_generated/dataModel.js";
+import {
+  failed,
+  leaseOf,
+  newToldWorld,
+  newWorld,
+  released,
+  succeeded,
+  type Worker,
+  type World,
+} from "./setup.test.js";
+
+async function cancel(world: World, id: string, reason?: string) {
+  const args = { id, ...(reason === undefined ? {} : { reason }) };
+  return await world.t.mutation(api.lib.cancel, args);
+}
+
+async function running(config: { maxResets?: number } = {}) {
+  const world = await newToldWorld(config);
+  const id = await world.enqueue();
+  const worker = world.worker("a");
+  const [job] = await worker.claim();
+  return { world, id, worker, job: job! };
+}
+
+async function asked(world: World, { token, session }: Worker) {
+  return await world.t.query(api.lib.cancellations, { token, session });
+}
+
+describe("a running job that somebody cancels", () => {
+  test("runs on, and its worker is asked at once by its subscription, and with its next beat", async () => {
+    const { world, id, worker, job } = await running();
+    expect(await asked(world, worker)).toEqual([]);
+    const answer = await cancel(world, id);
+    expect(answer).toEqual({ canceled: false, requested: true, status: "running" });
+    expect(await asked(world, worker)).toEqual([leaseOf(job)]);
+    expect(await worker.heartbeat([job])).toEqual(["canceled"]);
+    await world.advance(9_000);
+    expect(await worker.heartbeat([job]), "the lease stands until the attempt ends").toEqual([
+      "canceled",
+    ]);
+    await world.advance(9_000);
+    expect(await world.status(id)).toMatchObject({ status: "running" });
+  });
+
+  test.each([
+    [
+      "stopped",
+      (job: { id: string; attempt: number }) => ({
+        ...leaseOf(job),
+        outcome: { kind: "canceled" as const },
+      }),
+    ],
+    ["failed", (job: { id: string; attempt: number }) => failed(job)],
+    ["gave it back", released],
+  ])("is canceled when its worker %s, and the reason is told", async (_how, report) => {
+    const { world, id, worker, job } = await running();
+    await cancel(world, id, "not wanted");
+    expect((await worker.complete([report(job)])).words).toEqual(["ok"]);
+    expect(await world.status(id)).toMatchObject({ status: "canceled" });
+    expect(await world.all("told")).toMatchObject([
+      { id, status: "canceled", error: "not wanted" },
+    ]);
+    expect(await world.all("cancels")).toEqual([]);
+    expect(await asked(world, worker)).toEqual([]);
+  });
+
+  test("has succeeded when its worker returns a result all the same: the work is done", async () => {
+    const { world, id, worker, job } = await running();
+    await cancel(world, id, "too late");
+    expect((await worker.complete([succeeded(job, 7)])).words).toEqual(["ok"]);
+    expect(await world.status(id)).toMatchObject({ status: "succeeded", result: 7 });
+    expect(await world.all("cancels")).toEqual([]);
+    expect(await world.job(id)).not.toHaveProperty("cancelRequestedAt");
+    expect(await world.job(id)).not.toHaveProperty("cancelReason");
+  });
+
+  test("is canceled, and not reset, when its worker vanishes", async () => {
+    const { world, id, worker, job } = await running({ maxResets: 3 });
+    await worker.heartbeat([job]);
+    await cancel(world, id);
+    await world.advance(10_500);
+    expect(await world.status(id)).toMatchObject({ status: "canceled", resets: 0 });
+    expect(await world.all("cancels")).toEqual([]);
+    expect((await world.all("told")).map(({ status }) => status)).toEqual(["canceled"]);
+  });
+
+  test("twice is asked once", async () => {
+    const { world, id } = await running();
+    await cancel(world, id, "first");
+    expect(await cancel(world, id, "second")).toMatchObject({ requested: true });
+    expect(await world.all("cancels")).toMatchObject([{ job: id, reason: "first" }]);
+    expect(await world.job(id)).toMatchObject({ cancelReason: "first" });
+  });
+
+  test("that its worker dropped without a word ends with one more lease, though the worker lives", async () => {
+    const { world, id, worker, job } = await running();
+    await worker.claim();
+    await cancel(world, id);
+    expect(await worker.heartbeat([job])).toEqual(["canceled"]);
+    for (let i = 0; i < 4; i += 1) {
+      await worker.heartbeat([]);
+      await world.advance(3_300);
+    }
+    expect(await world.status(id)).toMatchObject({ status: "canceled" });
+  });
+
+  test("may be retried, and the next attempt is asked nothing", async () => {
+    const { world, id, worker, job } = await running();
+    await cancel(world, id, "oops");
+    await worker.complete([failed(job)]);
+    await world.t.mutation(api.lib.retry, { id });
+    const [again] = await worker.claim();
+    expect(await worker.heartbeat([again!])).toEqual(["ok"]);
+    await worker.complete([failed(again!)]);
+    expect(await world.status(id)).toMatchObject({ status: "failed" });
+  });
+});
+
+describe("who is asked", () => {
+  test("another session, or another token that knows the session's name, learns nothing", async () => {
+    const { world, id, worker } = await running();
+    await cancel(world, id);
+    const other = await world.t.mutation(api.lib.createToken, { name: "other", queues: null });
+    expect(await asked(world, world.worker("b"))).toEqual([]);
+    const { session } = worker;
+    const stolen = { token: other.token, session };
+    expect(await world.t.query(api.lib.cancellations, stolen)).toEqual([]);
+  });
+
+  test("a lease whose job is gone altogether is given up by its holder's next word", async () => {
+    const { world, id, worker, job } = await running();
+    await cancel(world, id);
+    await world.t.run((ctx) => ctx.db.delete("jobs", id as Id<"jobs">));
+    expect(await worker.heartbeat([job])).toEqual(["canceled"]);
+    expect((await worker.complete([succeeded(job)])).words).toEqual(["leaseLost"]);
+    expect(await worker.holder()).toMatchObject({ state: "idle", leases: [] });
+    expect(await world.all("cancels")).toEqual([]);
+  });
+});
+
+test("a reason is cut to what a job's row may carry", async () => {
+  const world = await newWorld();
+  const id = await world.enqueue();
+  await cancel(world, id, "x".repeat(10_000));
+  expect((await world.job(id)).cancelReason?.length).toBeLessThanOrEqual(4_096);
+});
