@@ -46,6 +46,7 @@ export interface Completed {
   answers: Answer[];
   jobs: ClaimedJob[];
   cursor?: string;
+  holder: string;
 }
 
 export async function complete(
@@ -67,7 +68,7 @@ export async function complete(
   const caller = { token, session: args.session, name: token.name, queues };
   const holder = await enterHolder(ctx.db, caller, now);
   if (judgeCall(holder, args.n) === "repeated") {
-    return { ...holder.reply, jobs: await claimedBefore(ctx, holder) };
+    return { ...holder.reply, jobs: await claimedBefore(ctx, holder), holder: holder._id };
   }
 
   const recorded = await recordAll(ctx, holder, args.finished, now);
@@ -79,8 +80,11 @@ export async function complete(
     await tellAll(ctx, recorded.owed);
     current = (await ctx.db.get("holders", holder._id))!;
   }
+  const besideCallbacks = args.deferCallbacks !== true && recorded.owed.length > 0;
   const claimed =
-    request === undefined ? undefined : await takeJobs(ctx, current, args.n, request, now);
+    request === undefined
+      ? undefined
+      : await takeJobs(ctx, current, args.n, request, now, { besideCallbacks });
 
   const { answers } = recorded;
   const closed = await closeCall(
@@ -96,8 +100,8 @@ export async function complete(
     now,
   );
   if (closed.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, claimed?.timer);
-  if (claimed === undefined) return { answers, jobs: [] };
-  return { answers, jobs: claimed.jobs, cursor: claimed.cursor };
+  if (claimed === undefined) return { answers, jobs: [], holder: holder._id };
+  return { answers, jobs: claimed.jobs, cursor: claimed.cursor, holder: holder._id };
 }
 
 // --- Outcomes -----------------------------------------------------------------------------------

@@ -45,18 +45,44 @@ describe("bounds", () => {
   });
 });
 
+describe("a floor", () => {
+  test("is the bound of every place that is not named, and of no other", () => {
+    const floor = { seq: 9n, creationTime: 0 };
+    const cursor = { epoch: 1, bounds: [{ order: 21, shard: 0, seq: 3n, creationTime: 1 }], floor };
+    expect(boundOf([cursor], 1, 21, 0).seq).toBe(3n);
+    expect(boundOf([cursor], 1, 21, 1)).toEqual(floor);
+    expect(boundOf([cursor], 1, 3, 200)).toEqual(floor);
+    expect(boundOf([cursor], 2, 21, 1)).toEqual(START);
+  });
+});
+
 describe("the private cursor's string", () => {
   test("carries 64 bits and the whole float", () => {
     const seq = 1_767_225_600_000_000_123n;
     const bounds = [{ order: 21, shard: 3, seq, creationTime: 1_767_225_600_000.0625 }];
+    const cursor = { groups: [], queues: new Map([["tiles", { epoch: 2, bounds }]]) };
+    expect(decodeCursor(encodeCursor(cursor))).toEqual(cursor);
+  });
+
+  test("knows nothing for other groups than it was made for: their rows lie below", () => {
+    const bounds = [{ order: 21, shard: 3, seq: 7n, creationTime: 1 }];
     const queues = new Map([["tiles", { epoch: 2, bounds }]]);
-    expect(decodeCursor(encodeCursor(queues))).toEqual(queues);
+    const cursor = encodeCursor({ groups: ["a", "b"], queues });
+    expect(decodeCursor(cursor, ["a", "b"]).queues).toEqual(queues);
+    for (const groups of [[], ["a"], ["a", "b", "c"]]) {
+      expect(decodeCursor(cursor, groups).queues.size).toBe(0);
+    }
+    const everybodys = encodeCursor({ groups: [], queues });
+    expect(decodeCursor(everybodys, ["a"]).queues.size).toBe(0);
+    expect(decodeCursor(everybodys).queues).toEqual(queues);
   });
 
   test("is given up when it would be too long: looking from the start is slow, and right", () => {
     const bound = { order: 21, shard: 0, seq: 2n ** 62n, creationTime: 1_767_225_600_000.0625 };
     const bounds = Array.from({ length: 2_000 }, (_, shard) => ({ ...bound, shard }));
-    expect(encodeCursor(new Map([["tiles", { epoch: 0, bounds }]]))).toBe("{}");
+    expect(encodeCursor({ groups: [], queues: new Map([["tiles", { epoch: 0, bounds }]]) })).toBe(
+      "{}",
+    );
   });
 
   test.each(["", "null", "[", '{"tiles":1}', '{"tiles":[0,[21,0,"x",1]]}', "x".repeat(70_000)])(

@@ -8,7 +8,8 @@
  * transaction share their `seq`.
  *
  * *Public* bounds hold for everyone and are written by the janitor only. *Private* ones travel with one session's
- * claims, as a string that nobody else reads.
+ * claims, as a string that nobody else reads. They may pass rows that this claimer can never take under its conditions
+ * (rows of other groups), so the string carries these conditions, and is dropped when they change.
  */
 import type { Infer } from "convex/values";
 import { conveyorError, CURSOR_MAX_BYTES } from "../shared/index.js";
@@ -26,6 +27,8 @@ export type Bound = Infer<typeof vBound>;
 export interface QueueBounds {
   epoch: number;
   bounds: Bound[];
+  /** The bound of every place that `bounds` does not name: those that were all empty. Absent: none is known. */
+  floor?: Key | undefined;
 }
 
 /** Below everything. */
@@ -59,7 +62,7 @@ export function boundOf(
   let highest = START;
   for (const source of sources) {
     if (source?.epoch !== epoch) continue;
-    const bound = source.bounds.find((b) => b.order === order && b.shard === shard);
+    const bound = source.bounds.find((b) => b.order === order && b.shard === shard) ?? source.floor;
     if (bound !== undefined && compareKeys(bound, highest) > 0) highest = bound;
   }
   return { seq: highest.seq, creationTime: highest.creationTime };
@@ -124,11 +127,21 @@ export async function pendingFrom(
 
 // --- The private cursor's string ----------------------------------------------------------------
 
+/** What a session remembers from claim to claim. */
+export interface PrivateCursor {
+  /** Groups of whose rows alone the bounds say something; empty for all. */
+  groups: readonly string[];
+  queues: Map<string, QueueBounds>;
+}
+
 /** Not for anybody to read; numbers of 64 bits go as strings, which plain JSON would round. */
 type Wire = Record<string, [epoch: number, ...bounds: [number, number, string, number][]]>;
+/** Beside the queues' names, none of which looks like this. */
+const GROUPS = "#groups";
 
-export function encodeCursor(queues: ReadonlyMap<string, QueueBounds>): string {
-  const wire: Wire = {};
+export function encodeCursor({ groups, queues }: PrivateCursor): string {
+  const wire: Wire & { [GROUPS]?: readonly string[] } = {};
+  if (groups.length > 0) Object.assign(wire, { [GROUPS]: groups });
   for (const [queue, { epoch, bounds }] of queues) {
     wire[queue] = [
       epoch,
@@ -145,18 +158,26 @@ export function encodeCursor(queues: ReadonlyMap<string, QueueBounds>): string {
   return cursor.length > CURSOR_MAX_BYTES ? "{}" : cursor;
 }
 
-export function decodeCursor(cursor: string | undefined): Map<string, QueueBounds> {
+/** What the cursor knows for a claimer of these groups. One that was made for others knows nothing. */
+export function decodeCursor(
+  cursor: string | undefined,
+  groups: readonly string[] = [],
+): PrivateCursor {
   const queues = new Map<string, QueueBounds>();
-  if (cursor === undefined) return queues;
+  if (cursor === undefined) return { groups, queues };
   if (cursor.length > CURSOR_MAX_BYTES) throw notOurs();
+  let madeFor: unknown;
   try {
-    for (const [queue, [epoch, ...bounds]] of Object.entries(JSON.parse(cursor) as Wire)) {
+    const { [GROUPS]: theirs = [], ...wire } = JSON.parse(cursor) as Wire & { [GROUPS]?: unknown };
+    madeFor = theirs;
+    for (const [queue, [epoch, ...bounds]] of Object.entries(wire)) {
       queues.set(queue, { epoch, bounds: bounds.map(decodeBound) });
     }
   } catch {
     throw notOurs();
   }
-  return queues;
+  if (JSON.stringify(madeFor) !== JSON.stringify(groups)) queues.clear();
+  return { groups, queues };
 }
 
 function decodeBound([order, shard, seq, creationTime]: [number, number, string, number]): Bound {

@@ -12,6 +12,7 @@ import {
   vChunkPage,
   vChunkUpdate,
   vClaimedJob,
+  vConditions,
   vCounts,
   vEnqueued,
   vFinished,
@@ -20,6 +21,7 @@ import {
   vLogPage,
   vLogUpdate,
   vNewJob,
+  vPeekedJob,
   vProgressUpdate,
   vQueueDeclaration,
   vReportAnswer,
@@ -41,6 +43,7 @@ import * as heartbeatStep from "./heartbeat.js";
 import * as logsStep from "./logs.js";
 import * as reportStep from "./report.js";
 import * as replaceStep from "./replace.js";
+import * as peekStep from "./peek.js";
 import * as retryStep from "./retry.js";
 import * as statusStep from "./status.js";
 import * as tokensStep from "./tokens.js";
@@ -180,19 +183,35 @@ const claimRequest = {
   queues: v.array(vQueueDeclaration),
   max: v.number(),
   cursor: v.optional(v.string()),
+  ...vConditions.fields,
 };
+
+/** What filters a claim, and the claim's cursor, for those whose groups have made it one of their own. */
+const lookConditions = { ...vConditions.fields, cursor: v.optional(v.string()) };
 
 /** Whether any of these queues has a claimable job. The same arguments for a whole fleet share one cached answer. */
 export const hasWork = query({
-  args: { token: v.string(), queues: v.array(v.string()) },
+  args: { token: v.string(), queues: v.array(v.string()), ...lookConditions },
   returns: v.boolean(),
-  handler: (ctx, { token, queues }) => hasWorkStep.hasWork(ctx, token, queues),
+  handler: (ctx, args) => hasWorkStep.hasWork(ctx, args),
+});
+
+/** The first jobs that a worker with these conditions could claim now, up to `limit` (10, at most 64). */
+export const peek = query({
+  args: {
+    token: v.string(),
+    queues: v.array(v.string()),
+    limit: v.optional(v.number()),
+    ...lookConditions,
+  },
+  returns: v.array(vPeekedJob),
+  handler: (ctx, args) => peekStep.peek(ctx, args),
 });
 
 /** Leases up to `max` jobs to the session. */
 export const claim = mutation({
   args: { ...session, n: v.number(), name: v.string(), ...claimRequest },
-  returns: v.object({ jobs: v.array(vClaimedJob), cursor: v.string() }),
+  returns: v.object({ jobs: v.array(vClaimedJob), cursor: v.string(), holder: v.string() }),
   handler: (ctx, args) => claimStep.claim(ctx, args),
 });
 
@@ -210,6 +229,7 @@ export const complete = mutation({
     answers: v.array(vAnswer),
     jobs: v.array(vClaimedJob),
     cursor: v.optional(v.string()),
+    holder: v.string(),
   }),
   handler: (ctx, args) => completeStep.complete(ctx, args),
 });

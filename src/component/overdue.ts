@@ -13,22 +13,25 @@ import {
   JANITOR_OVERDUE_MS,
   JANITOR_REPLAN_MAX,
   bandsOf,
-  PRIORITY_DEFAULT,
+  placeOf,
   QUEUES_MAX,
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "./_generated/server.js";
-import { snapshotOf } from "./candidates.js";
 import {
   afterCommit,
   boundOf,
   compareKeys,
   pendingFrom,
   publicBounds,
+  START,
   type Bound,
+  type Key,
 } from "./cursors.js";
 import { findQueue, type Queue } from "./queues.js";
-import { vBound } from "./stored.js";
+import { routesOf } from "./routes.js";
+import { keyOf, snapshotOf } from "./scan.js";
+import { vBound, vKey } from "./stored.js";
 import { findTimers } from "./timers.js";
 
 /**
@@ -39,6 +42,9 @@ export const RANGE_ROWS = 64;
 
 /** A queue's cursors are not published again within this: `hasWork` runs again with each. */
 const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
+
+/** Places of one queue that a sweep reads to publish its cursors. */
+const PUBLISH_RANGES_MAX = 1_024;
 
 /** Expired holders among which a sweep picks one: the sweeps of several timers, due at once, should not meet. */
 const EXPIRED_PICKED = 8;
@@ -55,7 +61,14 @@ const vFound = v.object({
   forgotten: v.array(v.id("holders")),
   /** Callbacks whose next try should long have been planned. */
   overdue: v.array(v.id("callbacks")),
-  published: v.array(v.object({ queue: v.string(), epoch: v.number(), bounds: v.array(vBound) })),
+  published: v.array(
+    v.object({
+      queue: v.string(),
+      epoch: v.number(),
+      bounds: v.array(vBound),
+      floor: v.optional(vKey),
+    }),
+  ),
 });
 export type Found = Infer<typeof vFound>;
 
@@ -121,33 +134,63 @@ async function findBounds(
     const old = await publicBounds(ctx.db, name);
     if (queue === null) continue;
     if (old !== undefined && now < old.publishedAt + PUBLISH_EVERY_MS) continue;
-    published.push({ queue: name, epoch: queue.epoch, bounds: await boundsOf(ctx, queue, old) });
+    published.push({ queue: name, epoch: queue.epoch, ...(await boundsOf(ctx, queue, old)) });
   }
   return published;
 }
 
-/** In each band and shard the first pending row, or, in an empty one, the snapshot's own end. */
+/**
+ * For each place where something waits, its first row. All others are empty, and nothing can become claimable there but
+ * with a `seq` above this snapshot: one floor says so for all of them, also for those that do not exist yet.
+ *
+ * A queue of more places than are looked at here gets no new floor: the places that were seen are then named one by one,
+ * from a random one on, and of the others stands what was known.
+ */
 async function boundsOf(
   ctx: QueryCtx,
   queue: Queue,
   old: Doc<"cursors"> | undefined,
-): Promise<Bound[]> {
+): Promise<{ bounds: Bound[]; floor?: Key }> {
   const snapshot = snapshotOf(ctx);
+  const end = snapshot === null ? null : afterCommit(snapshot);
+  const places = await placesOf(ctx, queue);
+  const start = Math.floor(Math.random() * places.length);
+  const inTurn = [...places.slice(start), ...places.slice(0, start)];
+  const isWhole = end !== null && places.length <= PUBLISH_RANGES_MAX;
   const bounds: Bound[] = [];
-  for (const order of bandsOf(PRIORITY_DEFAULT)) {
-    for (let shard = 0; shard < queue.shardsEver; shard += 1) {
-      const from = boundOf([old], queue.epoch, order, shard);
-      const place = { queue: queue.name, order, shard };
-      const [first] = await pendingFrom(ctx.db, place, from, 1);
-      const seen =
-        first !== undefined
-          ? { seq: first.seq as bigint, creationTime: first._creationTime }
-          : snapshot !== null
-            ? afterCommit(snapshot)
-            : from;
-      const key = compareKeys(seen, from) > 0 ? seen : from;
-      bounds.push({ order, shard, ...key });
-    }
+  for (const [i, place] of (isWhole ? places : inTurn).entries()) {
+    const from = boundOf([old], queue.epoch, place.order, place.shard);
+    const [first] =
+      i < PUBLISH_RANGES_MAX
+        ? await pendingFrom(ctx.db, { queue: queue.name, ...place }, from, 1)
+        : [null];
+    if (first === undefined && isWhole) continue;
+    const seen = first === null ? from : first === undefined ? (end ?? from) : keyOf(first);
+    bounds.push({ ...place, ...(compareKeys(seen, from) > 0 ? seen : from) });
   }
-  return bounds;
+  if (isWhole) return { bounds, floor: end };
+  const floor = old?.epoch === queue.epoch ? old.floor : undefined;
+  return { bounds: bounds.filter(isAbove(floor)), ...(floor === undefined ? {} : { floor }) };
+}
+
+function isAbove(floor: Key = START): (bound: Bound) => boolean {
+  return (bound) => compareKeys(bound, floor) !== 0;
+}
+
+/** Every place in which a job of the queue may wait. */
+async function placesOf(
+  ctx: QueryCtx,
+  { name, shardsEver }: Queue,
+): Promise<{ order: number; shard: number }[]> {
+  const routes = await routesOf(ctx.db, name);
+  return routes.flatMap(({ number, priorities }) =>
+    priorities.flatMap((priority) =>
+      bandsOf(priority).flatMap((order) =>
+        Array.from({ length: shardsEver }, (_, shard) => ({
+          order,
+          shard: placeOf(number, shard),
+        })),
+      ),
+    ),
+  );
 }

@@ -50,6 +50,15 @@ export async function liveHolders(ctx: QueryCtx, now: number): Promise<Doc<"hold
   return [...active, ...idle];
 }
 
+/** The live holders of other sessions that serve the queue. */
+export function servingOthers(
+  session: string,
+  queue: string,
+  live: readonly Doc<"holders">[],
+): Doc<"holders">[] {
+  return live.filter((holder) => holder.session !== session && holder.queues.includes(queue));
+}
+
 /**
  * The session's stand, by its rank among the live sessions that serve the queue.
  *
@@ -65,9 +74,8 @@ export function standOf(
 ): Stand {
   const { shards } = queue;
   if (live.length > RANKED_HOLDERS_MAX) return standInCrowd(session, shards, live.length);
-  const serving = live.filter((holder) => holder.queues.includes(queue.name));
-  const self = serving.find((holder) => holder.session === session);
-  const others = serving.filter((holder) => holder !== self);
+  const self = live.find((one) => one.session === session && one.queues.includes(queue.name));
+  const others = servingOthers(session, queue.name, live);
   const sessions = [session, ...others.map((holder) => holder.session)].sort();
   const rank = sessions.indexOf(session);
   const shardsOf = (one: string) => ownShards(sessions.indexOf(one), sessions.length, shards);

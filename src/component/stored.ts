@@ -4,14 +4,11 @@ import { v } from "convex/values";
 /** A payload or result where it lies: in the row that names it, or, over 512 bytes, in a row of `payloads`. */
 export const vStored = v.union(v.object({ inline: v.any() }), v.object({ row: v.id("payloads") }));
 
+/** A place in the order of one band of one shard: all rows of one transaction share `seq`. */
+export const vKey = v.object({ seq: v.int64(), creationTime: v.number() });
+
 /** A lower bound in one band of one shard: no row with a smaller key is claimable, or can become so. */
-export const vBound = v.object({
-  order: v.number(),
-  shard: v.number(),
-  seq: v.int64(),
-  /** The rest of the key. All rows of one transaction share `seq`. */
-  creationTime: v.number(),
-});
+export const vBound = v.object({ order: v.number(), shard: v.number(), ...vKey.fields });
 
 /** An outcome that `onComplete` is to be told. */
 export const vOwedOutcome = v.union(

@@ -135,6 +135,28 @@ export const ROUTES_MAX = 64;
 export const COST_DEFAULT = 1;
 export const COST_MAX = 1_000_000_000;
 
+// --- Claims -------------------------------------------------------------------------------------
+
+/** What a claimer may say that it has, and whose groups it wants: each label and group is compared with every row. */
+export const OFFERED_LABELS_MAX = 64;
+export const CLAIM_GROUPS_MAX = 64;
+/**
+ * Ranges that one claim may look at: half of what a transaction may read, the other half being for what it takes, takes
+ * over and records. A queue with more places than this is not looked at from end to end by one claim.
+ */
+export const LOOK_RANGES_MAX = PLATFORM_TRANSACTION_READS / 2;
+/** The same for a claim behind inline callbacks, which leave it a fifth of the transaction. */
+export const LOOK_RANGES_BESIDE_CALLBACKS = PLATFORM_TRANSACTION_READS / 8;
+/** Rows that one look may read: at about 2 KiB a row at most, a quarter of what a transaction may read. */
+export const LOOK_ROWS_MAX = 2_048;
+/** How long a retry waits for a worker that has not failed it, while there is one. */
+export const AVOID_MS = 2_000;
+/** Jobs that `peek` shows, by default and at most. */
+export const PEEK_DEFAULT = 10;
+export const PEEK_MAX = 64;
+/** Alarms that are taken for dead and revived by one claim: each is a scheduled function. */
+export const REVIVED_MAX = 4;
+
 // --- Retries ------------------------------------------------------------------------------------
 
 /** What `retry: true` means. A handler may have side effects, so retries are off unless asked for. */
@@ -276,8 +298,12 @@ holds(
   2 * LEASES_MAX < PLATFORM_TRANSACTION_SCHEDULED,
 );
 holds(
-  "a claim's reads fit: two a band and shard of every queue with one route, once",
-  2 * 2 * SHARDS_MAX * QUEUES_MAX <= PLATFORM_TRANSACTION_READS,
+  "a look reaches both bands of every shard of every queue with one route and priority",
+  2 * SHARDS_MAX * QUEUES_MAX <= LOOK_RANGES_MAX,
+);
+holds(
+  "a look beside callbacks leaves the outcomes their reads",
+  LOOK_RANGES_BESIDE_CALLBACKS <= 0.2 * PLATFORM_TRANSACTION_READS - 4 * LEASES_MAX,
 );
 holds(
   "what one ring promotes fits in a transaction several times, errors and payloads included",

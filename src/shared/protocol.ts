@@ -183,6 +183,35 @@ export const vClaimedJob = v.object({
 });
 export type ClaimedJob = Infer<typeof vClaimedJob>;
 
+/** What a claimer says of itself, and claims filter by. */
+export const vConditions = v.object({
+  /** What it has: it gets jobs all of whose labels are among these. */
+  labels: v.optional(v.array(v.string())),
+  /** What is left of its budget: the costs of what one claim takes add up to this at most. Absent: any. */
+  maxCost: v.optional(v.number()),
+  /** It gets jobs of these groups only. Absent: of any group, and of none. */
+  groups: v.optional(v.array(v.string())),
+});
+export type Conditions = Infer<typeof vConditions>;
+
+/** A job that a worker could claim now. */
+export const vPeekedJob = v.object({
+  id: v.string(),
+  queue: v.string(),
+  priority: v.number(),
+  enqueuedAt: v.number(),
+  /** Attempts so far. */
+  attempt: v.number(),
+  /** The payload, if it is so small that it lies in the job's row. */
+  payload: v.optional(v.any()),
+  name: v.optional(v.string()),
+  group: v.optional(v.string()),
+  tags: v.optional(v.array(v.string())),
+  labels: v.optional(v.array(v.string())),
+  cost: v.number(),
+});
+export type PeekedJob = Infer<typeof vPeekedJob>;
+
 /** How an attempt ended, as its worker reports it. */
 export const vOutcome = v.union(
   v.object({ kind: v.literal("succeeded"), result: v.optional(v.any()) }),

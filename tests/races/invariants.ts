@@ -36,6 +36,11 @@ interface Place {
   seq: bigint;
   creationTime: number;
 }
+interface Published {
+  queue: string;
+  bounds: Place[];
+  floor?: Pick<Place, "seq" | "creationTime">;
+}
 interface Timer {
   _id: string;
   kind: string;
@@ -85,8 +90,11 @@ export async function checkTables(state: Transaction): Promise<void> {
   const told = await read<Told>("told", "");
   const owed = await read<Told>("callbacks");
   for (const job of jobs) checkTold(job, told, owed);
-  const cursors = await read<{ queue: string; bounds: Place[] }>("cursors");
-  for (const { queue, bounds } of cursors) checkBounds("published", queue, bounds, jobs);
+  const cursors = await read<Published>("cursors");
+  for (const { queue, bounds, floor } of cursors) {
+    checkBounds("published", queue, bounds, jobs);
+    if (floor !== undefined) checkFloor(queue, bounds, floor, jobs);
+  }
 }
 
 /** Of a cursor that a call returned, after that call and ever after. */
@@ -136,6 +144,20 @@ function checkBounds(
         (job.seq < seq || (job.seq === seq && job._creationTime < creationTime)),
     );
     must(!passed, `a pending job below a ${whose} cursor`);
+  }
+}
+
+/** The floor is the bound of every place that is not named. */
+function checkFloor(
+  queue: string,
+  bounds: readonly Place[],
+  floor: Pick<Place, "seq" | "creationTime">,
+  jobs: readonly Job[],
+): void {
+  const waiting = jobs.filter((job) => job.status === "pending" && job.queue === queue);
+  for (const { order, shard } of waiting) {
+    const isNamed = bounds.some((bound) => bound.order === order && bound.shard === shard);
+    if (!isNamed) checkBounds("published", queue, [{ order, shard, ...floor }], jobs);
   }
 }
 

@@ -111,7 +111,7 @@ const CONTROLS: readonly Control[] = [
     options: { snapshotLag: 0 },
     replace: [
       {
-        file: "candidates.ts",
+        file: "scan.ts",
         text: "return afterCommit(upTo !== undefined && upTo < snapshot ? upTo : snapshot);",
         by: "return afterCommit(BigInt(Date.now() + 1) * 1_000_000n);",
       },
@@ -125,8 +125,8 @@ const CONTROLS: readonly Control[] = [
     replace: [
       {
         file: "overdue.ts",
-        text: "? afterCommit(snapshot)",
-        by: "? afterCommit(BigInt(Date.now() + 1) * 1_000_000n)",
+        text: ": afterCommit(snapshot);",
+        by: ": afterCommit(BigInt(Date.now() + 1) * 1_000_000n);",
       },
     ],
   },

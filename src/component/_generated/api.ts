@@ -10,6 +10,7 @@
 
 import type * as alarms from "../alarms.js";
 import type * as attempts from "../attempts.js";
+import type * as basket from "../basket.js";
 import type * as callbacks from "../callbacks.js";
 import type * as cancel from "../cancel.js";
 import type * as cancels from "../cancels.js";
@@ -33,9 +34,12 @@ import type * as jobs from "../jobs.js";
 import type * as keys from "../keys.js";
 import type * as lib from "../lib.js";
 import type * as logs from "../logs.js";
+import type * as offers from "../offers.js";
 import type * as overdue from "../overdue.js";
 import type * as pages from "../pages.js";
 import type * as payloads from "../payloads.js";
+import type * as peek from "../peek.js";
+import type * as picking from "../picking.js";
 import type * as queues from "../queues.js";
 import type * as replace from "../replace.js";
 import type * as report from "../report.js";
@@ -43,6 +47,7 @@ import type * as reportChecks from "../reportChecks.js";
 import type * as reported from "../reported.js";
 import type * as retry from "../retry.js";
 import type * as routes from "../routes.js";
+import type * as scan from "../scan.js";
 import type * as segmentAlarms from "../segmentAlarms.js";
 import type * as stand from "../stand.js";
 import type * as status from "../status.js";
@@ -53,6 +58,7 @@ import type * as tables_workers from "../tables/workers.js";
 import type * as timers from "../timers.js";
 import type * as tokens from "../tokens.js";
 import type * as transitions from "../transitions.js";
+import type * as waiting from "../waiting.js";
 import type * as workers from "../workers.js";
 
 import type {
@@ -65,6 +71,7 @@ import { anyApi, componentsGeneric } from "convex/server";
 const fullApi: ApiFromModules<{
   alarms: typeof alarms;
   attempts: typeof attempts;
+  basket: typeof basket;
   callbacks: typeof callbacks;
   cancel: typeof cancel;
   cancels: typeof cancels;
@@ -88,9 +95,12 @@ const fullApi: ApiFromModules<{
   keys: typeof keys;
   lib: typeof lib;
   logs: typeof logs;
+  offers: typeof offers;
   overdue: typeof overdue;
   pages: typeof pages;
   payloads: typeof payloads;
+  peek: typeof peek;
+  picking: typeof picking;
   queues: typeof queues;
   replace: typeof replace;
   report: typeof report;
@@ -98,6 +108,7 @@ const fullApi: ApiFromModules<{
   reported: typeof reported;
   retry: typeof retry;
   routes: typeof routes;
+  scan: typeof scan;
   segmentAlarms: typeof segmentAlarms;
   stand: typeof stand;
   status: typeof status;
@@ -108,6 +119,7 @@ const fullApi: ApiFromModules<{
   timers: typeof timers;
   tokens: typeof tokens;
   transitions: typeof transitions;
+  waiting: typeof waiting;
   workers: typeof workers;
 }> = anyApi as any;
 

@@ -178,6 +178,9 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           }>;
           max: number;
           cursor?: string;
+          labels?: Array<string>;
+          maxCost?: number;
+          groups?: Array<string>;
         },
         {
           jobs: Array<{
@@ -199,6 +202,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             related?: any;
           }>;
           cursor: string;
+          holder: string;
         },
         Name
       >;
@@ -324,6 +328,9 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             }>;
             max: number;
             cursor?: string;
+            labels?: Array<string>;
+            maxCost?: number;
+            groups?: Array<string>;
           };
           deferCallbacks?: boolean;
         },
@@ -352,6 +359,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             related?: any;
           }>;
           cursor?: string;
+          holder: string;
         },
         Name
       >;
@@ -453,7 +461,14 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
       hasWork: FunctionReference<
         "query",
         "internal",
-        { token: string; queues: Array<string> },
+        {
+          token: string;
+          queues: Array<string>;
+          labels?: Array<string>;
+          maxCost?: number;
+          groups?: Array<string>;
+          cursor?: string;
+        },
         boolean,
         Name
       >;
@@ -504,6 +519,33 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           cursor: string;
           isDone: boolean;
         } | null,
+        Name
+      >;
+      peek: FunctionReference<
+        "query",
+        "internal",
+        {
+          token: string;
+          queues: Array<string>;
+          limit?: number;
+          labels?: Array<string>;
+          maxCost?: number;
+          groups?: Array<string>;
+          cursor?: string;
+        },
+        Array<{
+          id: string;
+          queue: string;
+          priority: number;
+          enqueuedAt: number;
+          attempt: number;
+          payload?: any;
+          name?: string;
+          group?: string;
+          tags?: Array<string>;
+          labels?: Array<string>;
+          cost: number;
+        }>,
         Name
       >;
       replace: FunctionReference<

@@ -3,7 +3,7 @@
  */
 import { defineTable } from "convex/server";
 import { v } from "convex/values";
-import { vBound, vTimerKind } from "../stored.js";
+import { vBound, vKey, vTimerKind } from "../stored.js";
 
 export const upkeepTables = {
   /**
@@ -44,7 +44,10 @@ export const upkeepTables = {
     queue: v.string(),
     epoch: v.number(),
     publishedAt: v.number(),
+    /** Of the places where something waits, or that were not looked at. */
     bounds: v.array(vBound),
+    /** Of all others, which were empty. Absent in rows of older versions: those name every place. */
+    floor: v.optional(vKey),
   }).index("queue", ["queue"]),
 
   /**

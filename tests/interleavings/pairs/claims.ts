@@ -5,7 +5,13 @@ import { Worker, type ClaimReply, type CompleteReply } from "../worker.js";
 
 const NO_SECOND_LOOK: Mutant = {
   without: "the real read of a job before it is taken",
-  replace: [{ file: "claim.ts", text: `job?.status !== "pending"`, by: "job === null" }],
+  replace: [
+    {
+      file: "basket.ts",
+      text: "if (job === null || !isClaimable(job) || (job.seq as bigint) !== seq) {",
+      by: "if (job === null) {",
+    },
+  ],
   finds: /is refused: .*cannot claim/,
 };
 
@@ -77,8 +83,8 @@ const enqueueAndIdle: Pair = {
       replace: [
         {
           file: "hasWork.ts",
-          text: "const from = boundOf(bounds, queue.epoch, order, shard);",
-          by: "const from = { seq: 1n << 62n, creationTime: 0 };",
+          text: "const stretch = newStretch(place, bounds, epoch);",
+          by: "const stretch = { ...newStretch(place, bounds, epoch), from: { seq: 1n << 62n, creationTime: 0 } };",
         },
       ],
       finds: /^a subscriber is not told|hasWork says that there is none/,
@@ -111,7 +117,7 @@ const claimAndEnqueue: Pair = {
       without: "the snapshot's own timestamp as the end of what a claim has seen",
       replace: [
         {
-          file: "candidates.ts",
+          file: "scan.ts",
           text: "return afterCommit(upTo !== undefined && upTo < snapshot ? upTo : snapshot);",
           by: "return afterCommit(BigInt(Date.now() + 1) * 1_000_000n);",
         },

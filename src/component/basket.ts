@@ -1,0 +1,134 @@
+/**
+ * Taking: what a claim does with each job that it has picked. Every job is read for real before it is taken: whoever else
+ * takes, cancels, pauses or moves it conflicts with us, and one of the two runs again.
+ */
+import { getConvexSize, type Value } from "convex/values";
+import { CLAIM_MAX_BYTES, PRIORITY_DEFAULT, type ClaimedJob } from "../shared/index.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import type { MutationCtx } from "./_generated/server.js";
+import { expireJob, isExpired } from "./expiries.js";
+import { rulesOf } from "./handlers.js";
+import type { HeldLease, Holder } from "./holders.js";
+import { allows, costOf, type Offer } from "./offers.js";
+import { load } from "./payloads.js";
+import type { Queue } from "./queues.js";
+import { lease } from "./transitions.js";
+
+type Job = Doc<"jobs">;
+
+interface For {
+  holder: Holder;
+  n: number;
+  /** From which it may take. */
+  queues: ReadonlyMap<string, Queue>;
+  offer: Offer;
+  max: number;
+  now: number;
+}
+
+export interface Basket extends For {
+  leases: HeldLease[];
+  jobs: ClaimedJob[];
+  bytes: number;
+  cost: number;
+  /** Stopped by bytes: what comes next is for the next claim. */
+  full: boolean;
+  /** Jobs taken, or found to be gone from where they were seen: their old keys are dead. */
+  dealtWith: Set<Id<"jobs">>;
+}
+
+export function newBasket(by: For): Basket {
+  const empty = { bytes: 0, cost: 0, full: false };
+  return { ...by, ...empty, leases: [], jobs: [], dealtWith: new Set<Id<"jobs">>() };
+}
+
+export function isFull(basket: Basket): boolean {
+  return basket.full || basket.leases.length >= basket.max;
+}
+
+/**
+ * Takes one job if it is still to be had, and still where it was seen: a newer `seq` says that it has been elsewhere in
+ * the meantime, and stands behind others now.
+ */
+export async function take(
+  ctx: MutationCtx,
+  basket: Basket,
+  id: Id<"jobs">,
+  seq: bigint,
+): Promise<void> {
+  if (isFull(basket)) return;
+  const job = await ctx.db.get("jobs", id);
+  if (job === null || !isClaimable(job) || (job.seq as bigint) !== seq) {
+    basket.dealtWith.add(id);
+    return;
+  }
+  const queue = basket.queues.get(job.queue)!;
+  if (isExpired(job, basket.now)) {
+    await expireJob(ctx, queue, job, basket.now);
+    basket.dealtWith.add(id);
+    return;
+  }
+  await put(ctx, basket, queue, job);
+}
+
+/** Takes what has just been taken from somebody else, as far as it is for this claimer: higher priorities first. */
+export async function takeAgain(
+  ctx: MutationCtx,
+  basket: Basket,
+  ids: readonly Id<"jobs">[],
+): Promise<void> {
+  const jobs = (await Promise.all(ids.map((id) => ctx.db.get("jobs", id)))).filter(
+    (job) => job !== null && isClaimable(job) && allows(basket.offer, job),
+  ) as Job[];
+  const priorityOf = (job: Job) => job.priority ?? PRIORITY_DEFAULT;
+  for (const job of jobs.sort((a, b) => priorityOf(b) - priorityOf(a))) {
+    if (isFull(basket)) return;
+    const queue = basket.queues.get(job.queue);
+    // It may be of another queue, or of a paused one. It is pending again, for those who serve it.
+    if (queue !== undefined) await put(ctx, basket, queue, job);
+  }
+}
+
+function isClaimable({ status, paused }: Job): boolean {
+  return status === "pending" && paused !== true;
+}
+
+async function put(ctx: MutationCtx, basket: Basket, queue: Queue, job: Job): Promise<void> {
+  const { offer, now } = basket;
+  const cost = basket.cost + costOf(job);
+  if (cost > (offer.maxCost ?? Infinity)) return;
+  const payload = await load(ctx.db, job.payload);
+  const bytes = basket.bytes + getConvexSize(payload);
+  // The first is taken whatever its size, or a large job would never be.
+  if (basket.jobs.length > 0 && bytes > CLAIM_MAX_BYTES) {
+    basket.full = true;
+    return;
+  }
+  const { leaseMs, graceMs, timeoutMs } = await rulesOf(ctx.db, queue, job);
+  const leased = await lease(ctx.db, job, basket.holder, now);
+  const held: HeldLease = {
+    ...{ id: job._id, queue: job.queue, attempt: leased.attempt, n: basket.n, leaseMs },
+    ...(graceMs === 0 ? {} : { graceMs }),
+    ...(timeoutMs === undefined ? {} : { timeoutAt: now + timeoutMs }),
+  };
+  basket.bytes = bytes;
+  basket.cost = cost;
+  basket.dealtWith.add(job._id);
+  basket.leases.push(held);
+  basket.jobs.push(describe(leased, payload, held, now));
+}
+
+/** What the worker is told. A repeated call is told what is left of the attempt's time. */
+export function describe(job: Job, payload: Value, held: HeldLease, now: number): ClaimedJob {
+  const { queue, attempt, failures, resets, enqueuedAt } = job;
+  const { name, priority, group, tags, labels, cost } = job;
+  const { leaseMs, timeoutAt } = held;
+  const told = {
+    ...{ id: job._id, queue, payload, attempt, failures, resets, leaseMs, enqueuedAt },
+    ...{ name, priority, group, tags, labels, cost },
+    timeoutMs: timeoutAt === undefined ? undefined : Math.max(0, timeoutAt - now),
+  };
+  return Object.fromEntries(
+    Object.entries(told).filter(([, value]) => value !== undefined),
+  ) as unknown as ClaimedJob;
+}

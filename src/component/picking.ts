@@ -1,0 +1,319 @@
+/**
+ * Which of a queue's pending jobs a claimer picks, in its snapshot.
+ *
+ * Priorities are exact: before the first job of a lower one is picked, all jobs of the higher ones that this claimer may
+ * have are, in whoever's shard they lie. Within one priority claimers are kept apart by shards and turns (`stand.ts`): its
+ * own first, then what has waited elsewhere. Jobs that come back go before new ones wherever they lie.
+ */
+import {
+  bandsOf,
+  foreignShards,
+  hasTurn,
+  placeOf,
+  RANKED_HOLDERS_MAX,
+  STEAL_AFTER_MS,
+} from "../shared/index.js";
+import { compareKeys, type QueueBounds } from "./cursors.js";
+import type { Level } from "./offers.js";
+import {
+  goesOn,
+  isSpent,
+  lift,
+  newStretch,
+  readAllOn,
+  readOn,
+  type Eyes,
+  type Place,
+  type SeenRow,
+  type Stretch,
+} from "./scan.js";
+import type { Stand } from "./stand.js";
+
+/**
+ * Rows that a claimer looks at for each that it needs and each that shares its shard: so many that one of them is
+ * nearly always its own, in a shard with a backlog.
+ */
+const WINDOW_FACTOR = 8;
+/** Of what is another's, a claim takes this part: its owner's next batch is seldom robbed, and soon made up for. */
+const STEAL_PART = 4;
+/** More would cost more to read than the conflicts it saves. */
+const WINDOW_MAX = 128;
+
+/** The queue that is looked at, and from where. */
+export interface Target {
+  name: string;
+  /** The most it ever had. */
+  shards: number;
+  epoch: number;
+  stand: Stand;
+  bounds: readonly (QueueBounds | undefined)[];
+  now: number;
+}
+
+/** What is in the hand so far: so many jobs, of so much cost. */
+export class Picks {
+  readonly rows: SeenRow[] = [];
+  private readonly ids = new Set<string>();
+
+  constructor(
+    private readonly max: number,
+    private costLeft: number,
+  ) {}
+
+  get need(): number {
+    return this.max - this.rows.length;
+  }
+
+  /** Nothing fits any more: no job costs less than 1. */
+  get isFull(): boolean {
+    return this.need <= 0 || this.costLeft < 1;
+  }
+
+  has(row: SeenRow): boolean {
+    return this.ids.has(row.id);
+  }
+
+  /** Picks the row if it may be taken and fits what is left. */
+  add(row: SeenRow): void {
+    if (this.isFull || this.has(row) || row.cost === null || row.cost > this.costLeft) return;
+    this.rows.push(row);
+    this.ids.add(row.id);
+    this.costLeft -= row.cost;
+  }
+
+  affords(cost: number): boolean {
+    return cost <= this.costLeft;
+  }
+
+  /** An empty hand with room for what this one has room for: what goes into it is not taken yet. */
+  tentative(): Picks {
+    return new Picks(this.need, this.costLeft);
+  }
+}
+
+/** A priority that has been looked at, with what was seen in each of its bands. */
+interface Looked {
+  level: Level;
+  bands: Map<number, Map<number, Stretch>>;
+}
+
+/** What a look at one queue has seen. */
+export interface Sight {
+  /** Which have been looked at by the rules of shards, so that jobs may be left there. */
+  looked: Looked[];
+  stretches: Stretch[];
+}
+
+/**
+ * Picks from one queue.
+ *
+ * One with more places than may be looked at is read from the top for half of what there is. If nothing is found there,
+ * the other half is spent from a random place on: a job in the last place is not passed by for ever by claims that all
+ * begin at the first.
+ */
+export async function pickFrom(
+  eyes: Eyes,
+  target: Target,
+  levels: readonly Level[],
+  picks: Picks,
+): Promise<Sight> {
+  const sight: Sight = { looked: [], stretches: [] };
+  const places = placesOf(target, levels);
+  const kept = places.length > eyes.left.ranges ? Math.floor(eyes.left.ranges / 2) : 0;
+  eyes.left.ranges -= kept;
+  const before = picks.rows.length;
+  await pickByPriority(eyes, target, levels, picks, sight);
+  eyes.left.ranges += kept;
+  if (kept > 0 && picks.rows.length === before) {
+    await pickAnywhere(eyes, target, places, picks, sight);
+  }
+  return sight;
+}
+
+function placesOf({ name, shards }: Target, levels: readonly Level[]): Place[] {
+  return levels.flatMap(({ priority, routes }) =>
+    bandsOf(priority).flatMap((order) =>
+      routes.flatMap(({ number }) =>
+        Array.from({ length: shards }, (_, shard) => ({
+          queue: name,
+          order,
+          shard: placeOf(number, shard),
+        })),
+      ),
+    ),
+  );
+}
+
+async function pickAnywhere(
+  eyes: Eyes,
+  target: Target,
+  places: readonly Place[],
+  picks: Picks,
+  sight: Sight,
+): Promise<void> {
+  const start = Math.floor(Math.random() * places.length);
+  for (const place of [...places.slice(start), ...places.slice(0, start)]) {
+    if (isSpent(eyes.left) || picks.isFull) return;
+    const stretch = newStretch(place, target.bounds, target.epoch);
+    await readOn(eyes, stretch, picks.need);
+    sight.stretches.push(stretch);
+    for (const row of stretch.rows) picks.add(row);
+    if (stretch.rows.length > 0) return;
+  }
+}
+
+async function pickByPriority(
+  eyes: Eyes,
+  target: Target,
+  levels: readonly Level[],
+  picks: Picks,
+  sight: Sight,
+): Promise<void> {
+  for (const level of levels) {
+    if (picks.isFull || isSpent(eyes.left)) break;
+    const looked: Looked = { level, bands: new Map() };
+    const hand = picks.tentative();
+    await lookAtLevel(eyes, target, sight, looked, hand, level === levels.at(-1));
+    if (hand.rows.length > 0 && !(await pickRest(eyes, target, sight, picks))) break;
+    for (const row of hand.rows) picks.add(row);
+    sight.looked.push(looked);
+  }
+}
+
+/**
+ * Picks what is left in the priorities looked at, whoever's it would be by the rules of shards. Returns whether nothing
+ * of them is left to be had, so that something lower may be taken.
+ */
+export async function pickRest(
+  eyes: Eyes,
+  target: Target,
+  sight: Sight,
+  picks: Picks,
+): Promise<boolean> {
+  for (const { level, bands } of sight.looked) {
+    for (const order of bandsOf(level.priority)) {
+      const all = Array.from({ length: target.shards }, (_, shard) => shard);
+      const known = bands.get(order) ?? new Map<number, Stretch>();
+      const stretches = stretchesOf(target, sight, known, level, order, all, picks);
+      stretches.forEach(lift);
+      for (;;) {
+        const rows = stretches.flatMap((stretch) => stretch.rows).sort(byKey);
+        const start = target.shards === 1 ? 0 : Math.floor(Math.random() * rows.length);
+        for (const row of [...rows.slice(start), ...rows.slice(0, start)]) picks.add(row);
+        const unread = stretches.filter(goesOn);
+        if (picks.isFull) return false;
+        if (unread.length === 0) break;
+        if (isSpent(eyes.left)) return false;
+        await readAllOn(eyes, unread, picks.need);
+      }
+    }
+  }
+  sight.looked = [];
+  return true;
+}
+
+/**
+ * One priority: in each band the claimer's own shards, merged in commit order, then, with room left, what has waited
+ * elsewhere.
+ *
+ * Bands are the outer loop, so that what comes back goes before what is new wherever it lies; what is stolen is
+ * bounded by age, so that the owner of a shard meets nobody at its fresh jobs. Where lower priorities are in use, young
+ * and guarded jobs are seen as well, since the next thing to be known is whether there are any.
+ */
+async function lookAtLevel(
+  eyes: Eyes,
+  target: Target,
+  sight: Sight,
+  { level, bands }: Looked,
+  hand: Picks,
+  isLowest: boolean,
+): Promise<void> {
+  const { own, turn, guarded, isAlone, robs } = target.stand;
+  const sharers = turn === "unknown" ? RANKED_HOLDERS_MAX : turn.sharers;
+  // A clock decides here only when a thief may look; the owner finds the job whatever the clocks say.
+  const waited = BigInt(Math.floor(target.now - STEAL_AFTER_MS)) * 1_000_000n;
+  const part = isAlone ? 1 : STEAL_PART;
+  for (const order of bandsOf(level.priority)) {
+    if (hand.isFull) return;
+    const known = new Map<number, Stretch>();
+    bands.set(order, known);
+    const mine = stretchesOf(target, sight, known, level, order, own, hand);
+    await readAllOn(eyes, mine, shareOf(target, mine, windowOf(hand.need, sharers)));
+    const rows = mine.flatMap((stretch) => stretch.rows).sort(byKey);
+    if (turn === "unknown") {
+      pickScattered(hand, rows, 1);
+    } else {
+      const turns = new Set(rows.filter((row) => hasTurn(row.id, turn)));
+      for (const row of turns) hand.add(row);
+      const others = rows.filter((row) => !turns.has(row) && row.key.seq <= waited);
+      if (robs) pickScattered(hand, others, part);
+    }
+    if (hand.isFull) return;
+    const foreign = foreignShards(own, target.shards, Math.random());
+    const free = foreign.filter((shard) => robs || !guarded.has(shard));
+    const shards = isLowest ? free : foreign;
+    const upTo = isLowest ? waited : undefined;
+    const theirs = stretchesOf(target, sight, known, level, order, shards, hand, upTo);
+    await readAllOn(eyes, theirs, shareOf(target, theirs, windowOf(hand.need, sharers)));
+    const places = new Set(
+      free.flatMap((shard) => level.routes.map((route) => placeOf(route.number, shard))),
+    );
+    const ripe = theirs.filter((stretch) => places.has(stretch.shard));
+    const old = ripe.flatMap(({ rows: seen }) => seen).filter((row) => row.key.seq <= waited);
+    pickScattered(hand, old, part);
+  }
+}
+
+/** The places of these shards in every route that is not too dear by now: known ones, and new ones as they are met. */
+function stretchesOf(
+  target: Target,
+  sight: Sight,
+  known: Map<number, Stretch>,
+  level: Level,
+  order: number,
+  shards: readonly number[],
+  hand: Picks,
+  upTo?: bigint,
+): Stretch[] {
+  const routes = level.routes.filter((route) => hand.affords(route.minCost));
+  return shards.flatMap((shard) =>
+    routes.map(({ number }) => {
+      const place = { queue: target.name, order, shard: placeOf(number, shard) };
+      const met = known.get(place.shard);
+      if (met !== undefined) return met;
+      const stretch = newStretch(place, target.bounds, target.epoch, upTo);
+      known.set(place.shard, stretch);
+      sight.stretches.push(stretch);
+      return stretch;
+    }),
+  );
+}
+
+/** How many rows to look at: what is needed, if nobody else looks here; else enough to find one's own among them. */
+function windowOf(need: number, sharers: number): number {
+  if (sharers === 1) return need;
+  return Math.max(need, Math.min(need * sharers * WINDOW_FACTOR, WINDOW_MAX));
+}
+
+/**
+ * How many of them in each place. Jobs are spread at random over the shards: twice a shard's share nearly always
+ * suffices, and reads no more than that. Where strict order was asked for, nearly always is not enough.
+ */
+function shareOf({ shards }: Target, stretches: readonly Stretch[], window: number): number {
+  return shards === 1 ? window : Math.min(window, 2 * Math.ceil(window / stretches.length));
+}
+
+function byKey(a: SeenRow, b: SeenRow): number {
+  return compareKeys(a.key, b.key);
+}
+
+/**
+ * Picks from a random row on, among rows that others may take in the same instant, one `part`th of them at most. The
+ * first rows are as likely as any to be taken: none waits long.
+ */
+function pickScattered(picks: Picks, seen: readonly SeenRow[], part: number): void {
+  const rows = seen.filter((row) => row.cost !== null && !picks.has(row));
+  const count = Math.min(picks.need, Math.max(1, Math.floor(rows.length / part)));
+  const start = Math.floor(Math.random() * Math.max(1, rows.length - count + 1));
+  for (const row of rows.slice(start, start + count)) picks.add(row);
+}

@@ -1,0 +1,180 @@
+/**
+ * Reading the pending range, place by place: a *place* is one band of one shard of one route. Whoever looks for jobs has
+ * a budget of ranges and rows, so that no look overruns its transaction, whatever a queue is made of.
+ *
+ * Reads `jobs`, from cursors on; writes nothing. A claim calls it in a snapshot; `hasWork` and `peek` call it for real,
+ * and depend on what it has read.
+ */
+import { v, type Infer } from "convex/values";
+import type { Doc } from "./_generated/dataModel.js";
+import type { DatabaseReader, QueryCtx } from "./_generated/server.js";
+import {
+  afterCommit,
+  boundOf,
+  justAfter,
+  pendingFrom,
+  type Key,
+  type QueueBounds,
+} from "./cursors.js";
+import { costOf, isOfGroups, type Offer } from "./offers.js";
+import { vKey } from "./stored.js";
+
+/** Rows read at once where most are passed over: enough for a group to turn up, few enough to stop soon after. */
+const PAGE = 64;
+
+/**
+ * Rows that a claimer passes by in one place without being able to leave them behind: too dear for what is left of its
+ * budget, or left to another worker. What lies behind so many is for those who take them.
+ */
+const SKIPPED_MAX = 256;
+
+/** Where rows lie whose transaction has not been committed. */
+const LAST_SEQ = 2n ** 63n - 1n;
+
+export interface Place {
+  queue: string;
+  order: number;
+  shard: number;
+}
+
+/** With what somebody looks. */
+export interface Eyes {
+  db: DatabaseReader;
+  offer: Offer;
+  /** Of the query itself; `null` where the platform cannot say. */
+  snapshot: bigint | null;
+  /** Whether this claimer leaves the job to others for now. */
+  avoids: (job: Doc<"jobs">) => boolean;
+  /** What may still be read. */
+  left: Budget;
+}
+
+export interface Budget {
+  ranges: number;
+  rows: number;
+}
+
+export const vSeenRow = v.object({
+  id: v.id("jobs"),
+  key: vKey,
+  /** It can never be this claimer's under its conditions, so that its private cursor may pass it. */
+  isPassed: v.boolean(),
+});
+
+/** A row that was seen. `cost` is `null` for one that is not to be taken. */
+export interface SeenRow extends Infer<typeof vSeenRow> {
+  cost: number | null;
+}
+
+/** One place, as far as it has been read. */
+export interface Stretch extends Place {
+  /** In the order of the index. */
+  rows: SeenRow[];
+  /** Where to read on. */
+  from: Key;
+  /** What became claimable later is not looked at. */
+  upTo: bigint | undefined;
+  /** Once all rows are dealt with, nothing below this is claimable; `null` while there may be more to read. */
+  end: Key | null;
+  /** Rows in between that stay where they are. */
+  skipped: number;
+}
+
+export function newStretch(
+  place: Place,
+  bounds: readonly (QueueBounds | undefined)[],
+  epoch: number,
+  upTo?: bigint,
+): Stretch {
+  const from = boundOf(bounds, epoch, place.order, place.shard);
+  return { ...place, rows: [], from, upTo, end: null, skipped: 0 };
+}
+
+/** Reads on until there are `count` more rows to take, the place ends, or nothing more may be read. */
+export async function readOn(eyes: Eyes, stretch: Stretch, count: number): Promise<void> {
+  let found = 0;
+  while (found < count && goesOn(stretch) && !isSpent(eyes.left)) {
+    // The first page is what is needed if all will do; with the second it is known that they don't.
+    const size = Math.max(count - found, stretch.rows.length === 0 ? 1 : PAGE);
+    eyes.left.ranges -= stretch.from.creationTime === 0 ? 1 : 2;
+    const jobs = await pendingFrom(eyes.db, stretch, stretch.from, size, stretch.upTo);
+    eyes.left.rows -= jobs.length;
+    for (const job of jobs) {
+      const row = seenRow(eyes, job);
+      stretch.rows.push(row);
+      if (row.cost !== null) found += 1;
+      else if (!row.isPassed) stretch.skipped += 1;
+    }
+    const last = stretch.rows.at(-1);
+    if (jobs.length > 0) stretch.from = justAfter(last!.key);
+    if (jobs.length < size) stretch.end = endOf(eyes.snapshot, stretch) ?? stretch.from;
+  }
+}
+
+/** Whether there may be more to be had in this place. */
+export function goesOn({ end, skipped }: Stretch): boolean {
+  return end === null && skipped < SKIPPED_MAX;
+}
+
+/**
+ * Reads on in several places at once, in so many that together they do not read much more than there is room for.
+ */
+export async function readAllOn(
+  eyes: Eyes,
+  stretches: readonly Stretch[],
+  count: number,
+): Promise<void> {
+  for (let done = 0; done < stretches.length && !isSpent(eyes.left);) {
+    const atOnce = Math.max(1, Math.floor(eyes.left.rows / Math.max(count, PAGE)));
+    const some = stretches.slice(done, done + Math.min(atOnce, eyes.left.ranges));
+    await Promise.all(some.map((stretch) => readOn(eyes, stretch, count)));
+    done += some.length;
+  }
+}
+
+/** Looks at what was left out as too young. */
+export function lift(stretch: Stretch): void {
+  if (stretch.upTo === undefined) return;
+  stretch.upTo = undefined;
+  stretch.end = null;
+}
+
+export function isSpent(left: Budget): boolean {
+  return left.ranges <= 0 || left.rows <= 0;
+}
+
+function seenRow(eyes: Eyes, job: Doc<"jobs">): SeenRow {
+  const { offer } = eyes;
+  const cost = costOf(job);
+  const isPassed = !isOfGroups(job, offer);
+  const isFit = !isPassed && cost <= (offer.maxCost ?? Infinity) && !eyes.avoids(job);
+  return { id: job._id, key: keyOf(job), isPassed, cost: isFit ? cost : null };
+}
+
+export function keyOf(job: Doc<"jobs">): Key {
+  // A snapshot shows resolved timestamps only. A query that is run inside the transaction of an enqueue sees that
+  // transaction's rows too: they lie behind all others.
+  const seq: unknown = job.seq;
+  return { seq: typeof seq === "bigint" ? seq : LAST_SEQ, creationTime: job._creationTime };
+}
+
+/**
+ * Below what nothing is left once a range has been read to its end: the snapshot's own timestamp, or the bound of
+ * the read, whichever is less. With the clock ahead of the database, rows may yet come below `upTo`.
+ */
+function endOf(snapshot: bigint | null, { upTo }: Stretch): Key | null {
+  if (snapshot === null) return null;
+  return afterCommit(upTo !== undefined && upTo < snapshot ? upTo : snapshot);
+}
+
+/**
+ * This query's own snapshot, never the outer transaction's: the platform may give a snapshot query an older one.
+ * `null` where the platform cannot say; cursors then follow the rows that were taken, and only that.
+ */
+export function snapshotOf(ctx: QueryCtx): bigint | null {
+  try {
+    return ctx.meta.getSnapshotTs();
+  } catch {
+    return null;
+  }
+}

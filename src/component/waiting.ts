@@ -1,0 +1,64 @@
+/**
+ * Where jobs wait that somebody with these conditions could claim: what `hasWork` and `peek` read, in a claim's order and
+ * with a claim's cursors, but for real and without a clock: nothing is said here of shards that are another's.
+ */
+import {
+  bandsOf,
+  LOOK_RANGES_MAX,
+  LOOK_ROWS_MAX,
+  placeOf,
+  type Conditions,
+} from "../shared/index.js";
+import type { QueryCtx } from "./_generated/server.js";
+import { decodeCursor, publicBounds, type QueueBounds } from "./cursors.js";
+import { levelsOf, offerOf } from "./offers.js";
+import { findQueue } from "./queues.js";
+import { routesOf } from "./routes.js";
+import { snapshotOf, type Eyes, type Place } from "./scan.js";
+
+export interface WaitingIn {
+  epoch: number;
+  bounds: (QueueBounds | undefined)[];
+  /** The places of each band, in the order in which they are claimed. */
+  bands: Place[][];
+}
+
+export interface WaitingRoom {
+  eyes: Eyes;
+  /** Where to look in one queue, or `null` if nobody may claim from it: not declared yet, or paused. */
+  look: (name: string) => Promise<WaitingIn | null>;
+}
+
+/** Queues are looked up one by one, so that whoever finds a job in the first depends on nothing of the others. */
+export function waitingRoom(
+  ctx: QueryCtx,
+  { cursor, ...conditions }: Conditions & { cursor?: string },
+): WaitingRoom {
+  const offer = offerOf(conditions);
+  const mine = decodeCursor(cursor, offer.groups);
+  const eyes: Eyes = {
+    db: ctx.db,
+    offer,
+    snapshot: snapshotOf(ctx),
+    avoids: () => false,
+    left: { ranges: LOOK_RANGES_MAX, rows: LOOK_ROWS_MAX },
+  };
+  return {
+    eyes,
+    look: async (name) => {
+      const queue = await findQueue(ctx.db, name);
+      if (queue === null || queue.isPaused) return null;
+      const levels = levelsOf(await routesOf(ctx.db, name), offer);
+      const shards = Array.from({ length: queue.shardsEver }, (_, shard) => shard);
+      const bands = levels.flatMap(({ priority, routes }) =>
+        bandsOf(priority).map((order) =>
+          shards.flatMap((shard) =>
+            routes.map(({ number }) => ({ queue: name, order, shard: placeOf(number, shard) })),
+          ),
+        ),
+      );
+      const bounds = [mine.queues.get(name), await publicBounds(ctx.db, name)];
+      return { epoch: queue.epoch, bounds, bands };
+    },
+  };
+}
