@@ -84,7 +84,7 @@ describe("what a claim takes", () => {
 
   test("what a batch stopped by its bytes left behind, with the next claim", async () => {
     const world = await newWorld();
-    await world.enqueueBatch(Array.from({ length: 6 }, () => "x".repeat(1_000_000)));
+    for (let i = 0; i < 6; i += 1) await world.enqueue("x".repeat(1_000_000));
     const worker = world.worker("a");
     expect(await worker.claim(6)).toHaveLength(4);
     expect(await worker.claim(6)).toHaveLength(2);
@@ -92,7 +92,8 @@ describe("what a claim takes", () => {
 
   test("also where its look reached the end of the shard: the cursor stays before what was not taken", async () => {
     const world = await newWorld();
-    const ids = await world.enqueueBatch(Array.from({ length: 6 }, () => "x".repeat(900_000)));
+    const ids: string[] = [];
+    for (let i = 0; i < 6; i += 1) ids.push(await world.enqueue("x".repeat(900_000)));
     const worker = world.worker("a");
     const [first, second] = [await worker.claim(64), await worker.claim(64)];
     expect([...first, ...second].map((job) => job.id)).toEqual(ids);
