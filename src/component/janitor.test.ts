@@ -3,7 +3,7 @@ import { internal } from "./_generated/api.js";
 import { leaseOf, newWorld, released, succeeded, type World } from "./setup.test.js";
 
 async function timer(world: World) {
-  return (await world.all("timers"))[0];
+  return (await world.all("timers")).find(({ kind }) => kind === "janitor");
 }
 
 describe("ending leases", () => {

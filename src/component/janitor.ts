@@ -12,14 +12,15 @@
  * holder, a claim whose lease ends before the next sweep.
  */
 import { v } from "convex/values";
-import { HOLDER_RETENTION_MS, JANITOR_OVERDUE_MS } from "../shared/index.js";
+import { HOLDER_RETENTION_MS, JANITOR_OVERDUE_MS, RANGE_ROWS } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import { replan } from "./callbacks.js";
 import { publicBounds } from "./cursors.js";
 import { takeOver } from "./expire.js";
-import { RANGE_ROWS, type Found } from "./overdue.js";
+import type { Found } from "./overdue.js";
+import { ensureUpkeep } from "./rollUp.js";
 import { arm, isOverdue, isStillborn, serves, sweepAt } from "./timers.js";
 
 /** How far a commit may lag behind its own clock, and more. */
@@ -42,6 +43,7 @@ export const sweep = internalMutation({
     for (const cursor of found.published) await publish(ctx, cursor, now);
     for (const holder of found.forgotten) await forget(ctx, holder, now);
     for (const callback of found.overdue) await replan(ctx, callback);
+    for (const queue of found.uncounted) await ensureUpkeep(ctx, queue, now);
     await goOn(ctx, timer, found, now);
     return null;
   },

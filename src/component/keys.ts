@@ -68,3 +68,28 @@ export async function retakeKey(db: DatabaseWriter, job: Job, now: number): Prom
   }
   return true;
 }
+
+/** The windows of a queue, the first to end first. */
+export async function windowsOf(
+  db: DatabaseReader,
+  queue: string,
+  count: number,
+): Promise<(Doc<"keys"> & { until: number })[]> {
+  const rows = await db
+    .query("keys")
+    .withIndex("until", (q) => q.eq("queue", queue).gte("until", 0))
+    .take(count);
+  return rows.flatMap((row) => (row.until === undefined ? [] : [{ ...row, until: row.until }]));
+}
+
+/** Deletes rows whose window is over, which count as absent. */
+export async function forgetWindows(
+  db: DatabaseWriter,
+  queue: string,
+  count: number,
+  now: number,
+): Promise<void> {
+  for (const { _id, until } of await windowsOf(db, queue, count)) {
+    if (until <= now) await db.delete("keys", _id);
+  }
+}

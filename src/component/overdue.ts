@@ -15,6 +15,7 @@ import {
   bandsOf,
   placeOf,
   QUEUES_MAX,
+  RANGE_ROWS,
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "./_generated/server.js";
@@ -29,16 +30,11 @@ import {
   type Key,
 } from "./cursors.js";
 import { findQueue, type Queue } from "./queues.js";
+import { findUncounted } from "./rollUp.js";
 import { routesOf } from "./routes.js";
 import { keyOf, snapshotOf } from "./scan.js";
 import { vBound, vKey } from "./stored.js";
 import { findTimers } from "./timers.js";
-
-/**
- * Rows read at once where one would do: dead index entries are walked about as many at a time as rows were asked for,
- * and a range with few rows may have many.
- */
-export const RANGE_ROWS = 64;
 
 /** A queue's cursors are not published again within this: `hasWork` runs again with each. */
 const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
@@ -61,6 +57,8 @@ const vFound = v.object({
   forgotten: v.array(v.id("holders")),
   /** Callbacks whose next try should long have been planned. */
   overdue: v.array(v.id("callbacks")),
+  /** Queues of live holders, and of those that have just become idle, of which jobs have finished that nobody has counted. */
+  uncounted: v.array(v.string()),
   published: v.array(
     v.object({
       queue: v.string(),
@@ -84,7 +82,7 @@ export const find = internalQuery({
     const next = active.find((holder) => holder.expiresAt >= now);
     // Also of those who have just become idle, so that the sweep which disarms leaves good cursors behind.
     const served = [...active, ...(await idleHolders(ctx, now))];
-    const queues = new Set(served.flatMap((holder) => holder.queues));
+    const queues = [...new Set(served.flatMap((holder) => holder.queues))].slice(0, QUEUES_MAX);
     return {
       expired:
         expired[Math.floor(Math.random() * Math.min(expired.length, EXPIRED_PICKED))]?._id ?? null,
@@ -93,7 +91,8 @@ export const find = internalQuery({
       timers: (await findTimers(ctx.db)).map(({ _id, dueAt }) => ({ id: _id, dueAt })),
       forgotten: await findForgotten(ctx, now),
       overdue: await findOverdue(ctx, now),
-      published: await findBounds(ctx, [...queues].slice(0, QUEUES_MAX), now),
+      uncounted: await findUncounted(ctx.db, queues),
+      published: await findBounds(ctx, queues, now),
     };
   },
 });

@@ -5,11 +5,16 @@
  * range a job is about to lie.
  */
 import {
+  bandsOf,
   conveyorError,
   COST_DEFAULT,
   costClassOf,
+  placeOf,
   PRIORITY_DEFAULT,
+  RANGE_ROWS,
   routeKey,
+  ROUTES_DROPPED,
+  ROUTES_KEPT,
   ROUTES_MAX,
 } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
@@ -77,6 +82,40 @@ async function rowsOf(db: DatabaseReader, queue: string): Promise<Doc<"routes">[
     .query("routes")
     .withIndex("queue", (q) => q.eq("queue", queue))
     .take(ROUTES_MAX + 1);
+}
+
+/**
+ * Deletes some of the routes in which nothing waits, if a queue has many of them, so that claims look at fewer and new
+ * ones find a number. For real: whoever is about to make a job claimable there has read the route's row, and one of the
+ * two runs again. The plain route stays.
+ */
+export async function dropUnusedRoutes(db: DatabaseWriter, queue: string): Promise<void> {
+  const rows = await rowsOf(db, queue);
+  if (rows.length <= ROUTES_KEPT) return;
+  // From a random one on: the first few may be in use for good.
+  const start = Math.floor(Math.random() * rows.length);
+  for (let i = 0; i < Math.min(rows.length, ROUTES_DROPPED); i += 1) {
+    const row = rows[(start + i) % rows.length]!;
+    if (row.key !== PLAIN_KEY && (await isEmpty(db, row))) await db.delete("routes", row._id);
+  }
+}
+
+async function isEmpty(db: DatabaseReader, row: Doc<"routes">): Promise<boolean> {
+  for (const order of row.priorities.flatMap(bandsOf)) {
+    const waiting = await db
+      .query("jobs")
+      .withIndex("status", (q) =>
+        q
+          .eq("queue", row.queue)
+          .eq("status", "pending")
+          .eq("order", order)
+          .gte("shard", placeOf(row.number, 0))
+          .lt("shard", placeOf(row.number + 1, 0)),
+      )
+      .take(RANGE_ROWS);
+    if (waiting.length > 0) return false;
+  }
+  return true;
 }
 
 /** Two new routes at once read the same rows, so one of them runs again and finds another number. */

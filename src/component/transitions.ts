@@ -84,7 +84,7 @@ export async function postpone(db: DatabaseWriter, job: Job, dueAt: number): Pro
   return await move(db, job, "postpone", { order: dueAt });
 }
 
-/** `pending` → `pending`, out of the range that claims look at. A job of another status is only marked. */
+/** `pending` → `pending`, out of the range that claims look at. */
 export async function pause(db: DatabaseWriter, job: Job): Promise<Job> {
   return await move(db, job, "pause", { order: ORDER_PAUSED, paused: true });
 }
@@ -214,7 +214,11 @@ export async function timeOut(
 
 /** `running` → `canceled`: somebody asked for it, and its holder has stopped, failed or vanished. */
 export async function stop(db: DatabaseWriter, job: Job, now: number): Promise<Job> {
-  return await move(db, job, "stop", { cancelRequestedAt: undefined, finishedAt: now });
+  return await move(db, job, "stop", {
+    cancelRequestedAt: undefined,
+    paused: undefined,
+    finishedAt: now,
+  });
 }
 
 /**
@@ -283,13 +287,34 @@ export async function retry(
   });
 }
 
+// --- What is no edge ----------------------------------------------------------------------------
+
+/**
+ * Notes of a job that is scheduled or running whether it is to be parked when it becomes pending. It stays where it is,
+ * so `seq` does too.
+ */
+export async function markPaused(db: DatabaseWriter, job: Job, paused: boolean): Promise<Job> {
+  await db.patch("jobs", job._id, { paused: paused ? true : undefined });
+  const { paused: _, ...rest } = job;
+  return paused ? { ...rest, paused } : rest;
+}
+
+/** The job's row goes. What hangs on it is the caller's: see `remove.ts`. */
+export async function deleteJob(db: DatabaseWriter, id: Id<"jobs">): Promise<void> {
+  await db.delete("jobs", id);
+}
+
 // --- What edges have in common ------------------------------------------------------------------
 
 /** The holder goes, so that nobody's late word finds its name here. */
 const unheld = { holder: undefined, worker: undefined, startedAt: undefined } satisfies Changes;
 
-/** The attempt has ended by itself: who asked for it to be canceled came too late. */
-const askedNoMore = { cancelRequestedAt: undefined, cancelReason: undefined } satisfies Changes;
+/** The job has ended by itself: who asked for it to be canceled or paused came too late. */
+const askedNoMore = {
+  cancelRequestedAt: undefined,
+  cancelReason: undefined,
+  paused: undefined,
+} satisfies Changes;
 
 function failedOnce(job: Job, error: string): Changes {
   const { worker, failedBy = [] } = job;

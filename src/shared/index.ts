@@ -1,10 +1,12 @@
 /** All that component, client, worker and hooks share: pure values, types and arithmetic. */
 export * from "./backoff.js";
+export * from "./buckets.js";
 export * from "./checkConfig.js";
 export * from "./checkJobs.js";
 export * from "./checks.js";
 export * from "./errors.js";
 export * from "./limits.js";
+export * from "./operating.js";
 export * from "./order.js";
 export * from "./protocol.js";
 export * from "./reports.js";

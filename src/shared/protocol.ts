@@ -378,6 +378,10 @@ export const vTokenStatus = v.object({
   /** `null`: every queue. */
   queues: v.union(v.array(v.string()), v.null()),
   createdAt: v.number(),
+  /** When its secret was last replaced. */
+  rotatedAt: v.optional(v.number()),
+  /** Until when the secret before it is still taken. */
+  previousUntil: v.optional(v.number()),
   revokedAt: v.optional(v.number()),
 });
 export type TokenStatus = Infer<typeof vTokenStatus>;

@@ -498,6 +498,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           name: string;
           queues: Array<string> | null;
           createdAt: number;
+          rotatedAt?: number;
+          previousUntil?: number;
           revokedAt?: number;
         }>,
         Name

@@ -3,6 +3,7 @@
  */
 import { defineTable } from "convex/server";
 import { v } from "convex/values";
+import { vFinishedStatus } from "../../shared/index.js";
 import { vBound, vKey, vTimerKind } from "../stored.js";
 
 export const upkeepTables = {
@@ -66,6 +67,16 @@ export const upkeepTables = {
     waitMs: v.array(v.number()),
     runMs: v.array(v.number()),
   }).index("queue", ["queue", "minute"]),
+
+  /**
+   * How far the finished jobs of a queue have been counted: in each status all up to this key. One row a queue, written
+   * only by the roll-up in the transaction that counts; read by the purge, which deletes nothing beyond it. Apart from
+   * the roll-up's timer, which goes when there is nothing to count.
+   */
+  counted: defineTable({
+    queue: v.string(),
+    upTo: v.array(v.object({ status: vFinishedStatus, seq: v.int64(), creationTime: v.number() })),
+  }).index("queue", ["queue"]),
 
   /** What was restarted, taken away, quarantined, refused: for people. Inserted only; the purge deletes old ones. */
   events: defineTable({

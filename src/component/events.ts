@@ -1,0 +1,46 @@
+/**
+ * Events: what was restarted, taken away, quarantined, refused or done to many jobs at once, for people. The only writer
+ * of `events`, but for the purge, which deletes old ones.
+ *
+ * Inserts only, so that whoever records one meets nobody.
+ */
+import type { Value } from "convex/values";
+import {
+  checkInteger,
+  checkName,
+  EVENTS_DEFAULT,
+  EVENTS_MAX,
+  type QueueEvent,
+} from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
+import type { MutationCtx, QueryCtx } from "./_generated/server.js";
+
+/** Records that something happened. `message` is for people; `details` for programs, small, and plain values. */
+export async function recordEvent(
+  ctx: MutationCtx,
+  event: { kind: string; queue?: string; message: string; details?: Value },
+): Promise<void> {
+  await ctx.db.insert("events", { ...event, at: Date.now() });
+}
+
+/** The last events, newest first: of one queue, or of the whole component. */
+export async function events(
+  ctx: QueryCtx,
+  { queue, limit = EVENTS_DEFAULT }: { queue?: string; limit?: number },
+): Promise<QueueEvent[]> {
+  checkInteger("limit", limit, 1, EVENTS_MAX);
+  if (queue !== undefined) checkName("The name of a queue", queue);
+  const rows =
+    queue === undefined
+      ? ctx.db.query("events").withIndex("at")
+      : ctx.db.query("events").withIndex("queue", (q) => q.eq("queue", queue));
+  return (await rows.order("desc").take(limit)).map(describe);
+}
+
+function describe({ kind, queue, at, message, details }: Doc<"events">): QueueEvent {
+  return {
+    ...{ kind, at, message },
+    ...(queue === undefined ? {} : { queue }),
+    ...(details === undefined ? {} : { details: details as unknown }),
+  };
+}

@@ -1,0 +1,163 @@
+/**
+ * Remove: a job goes for good, and everything that hangs on it.
+ *
+ * What hangs on a job has no bound (one may have streamed a million chunks), so it goes in parts, each bounded by rows
+ * and by bytes read, and the job's own row goes with the last. Between two parts a place is kept, so that the index entries
+ * of what was deleted are not walked again. Only what finds its own end stays: a row of `expiries` forgets a job that is
+ * gone, and a key that is kept for a window is the purge's.
+ *
+ * Nobody is told: whoever wants `onComplete` to know cancels first. What was still owed is owed no more.
+ *
+ * Reads for real: the job's payload, result and context if they lie apart, its key, and all rows that name it. Writes:
+ * deletes them. Conflicts with: whoever moves the job, and its worker's reports.
+ */
+import { getConvexSize, type Value } from "convex/values";
+import { REMOVE_BYTES, REMOVE_ROWS } from "../shared/index.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import type { DatabaseWriter, MutationCtx } from "./_generated/server.js";
+import { freeKey } from "./keys.js";
+import type { Stored } from "./payloads.js";
+import { deleteJob } from "./transitions.js";
+
+/** What is left of what one transaction may delete. */
+export interface Room {
+  rows: number;
+  bytes: number;
+}
+
+export function newRoom(): Room {
+  return { rows: REMOVE_ROWS, bytes: REMOVE_BYTES };
+}
+
+export function isSpent(room: Room): boolean {
+  return room.rows <= 0 || room.bytes <= 0;
+}
+
+/** Where the next transaction goes on with a job: above this row of this table. */
+export type Place = {
+  job: Id<"jobs">;
+  table: "attempts" | "logs" | "chunks";
+  attempt: number;
+  /** The entry of a log, the index of a chunk. */
+  within: number | null;
+};
+
+/**
+ * Removes a job, or, from the place on that an earlier transaction reached, what is left of it. Returns the place to go on
+ * from if there is no more room; the job's row is still there then.
+ */
+export async function removeJob(
+  ctx: MutationCtx,
+  job: Doc<"jobs">,
+  room: Room,
+  from?: Place,
+): Promise<Place | null> {
+  const place = await removeRows(ctx.db, job._id, room, from);
+  if (place !== null) return place;
+  for (const stored of [job.payload, job.result, job.context]) {
+    await removeStored(ctx.db, stored, room);
+  }
+  await freeKey(ctx.db, job);
+  await deleteJob(ctx.db, job._id);
+  return null;
+}
+
+/** Tables of which a job may have any number of rows. */
+const LONG = ["attempts", "logs", "chunks"] as const;
+/** Tables of which it has a few. */
+const SHORT = ["progress", "callbacks", "cancels"] as const;
+
+/** Rows read at a time. They may be large, and what was read has been paid for. */
+const PAGE = 50;
+
+/** Removes the rows that name a job, which may itself be gone already. */
+export async function removeRows(
+  db: DatabaseWriter,
+  job: Id<"jobs">,
+  room: Room,
+  from?: Place,
+): Promise<Place | null> {
+  const begun = from?.job === job ? LONG.indexOf(from.table) : 0;
+  for (const table of LONG.slice(begun)) {
+    let place: Place = { job, table, attempt: -1, within: null };
+    if (from?.job === job && from.table === table) place = from;
+    for (;;) {
+      if (isSpent(room)) return place;
+      const rows = await rowsAbove(db, place);
+      for (const row of rows) {
+        charge(room, row);
+        await db.delete(table, row._id);
+      }
+      if (rows.length < PAGE) break;
+      place = placeOf(job, table, rows.at(-1)!);
+    }
+  }
+  for (const table of SHORT) {
+    const rows = await db
+      .query(table)
+      .withIndex("job", (q) => q.eq("job", job))
+      .collect();
+    for (const row of rows) {
+      charge(room, row);
+      if ("handle" in row) await forgetOwed(db, row, room);
+      await db.delete(table, row._id);
+    }
+  }
+  return null;
+}
+
+/** The next rows of a place's table: of the same attempt, or of the next ones. */
+async function rowsAbove(db: DatabaseWriter, { job, table, attempt, within }: Place) {
+  const later = async (count: number) =>
+    await db
+      .query(table)
+      .withIndex("job", (q) => q.eq("job", job).gt("attempt", attempt))
+      .take(count);
+  if (within === null) return await later(PAGE);
+  const same =
+    table === "logs"
+      ? await db
+          .query("logs")
+          .withIndex("job", (q) => q.eq("job", job).eq("attempt", attempt).gt("entry", within))
+          .take(PAGE)
+      : await db
+          .query("chunks")
+          .withIndex("job", (q) => q.eq("job", job).eq("attempt", attempt).gt("index", within))
+          .take(PAGE);
+  return same.length === PAGE ? same : [...same, ...(await later(PAGE - same.length))];
+}
+
+function placeOf(
+  job: Id<"jobs">,
+  table: Place["table"],
+  row: Doc<"attempts"> | Doc<"logs"> | Doc<"chunks">,
+): Place {
+  const within = "entry" in row ? row.entry : "index" in row ? row.index : null;
+  return { job, table, attempt: row.attempt, within };
+}
+
+/** A result that somebody was still to be told may be of a time of which the job's row knows no more. */
+async function forgetOwed(
+  db: DatabaseWriter,
+  { outcome }: Doc<"callbacks">,
+  room: Room,
+): Promise<void> {
+  if (outcome.status === "succeeded") await removeStored(db, outcome.result, room);
+}
+
+async function removeStored(
+  db: DatabaseWriter,
+  stored: Stored | undefined,
+  room: Room,
+): Promise<void> {
+  if (stored === undefined || "inline" in stored) return;
+  const row = await db.get("payloads", stored.row);
+  if (row === null) return;
+  charge(room, row);
+  await db.delete("payloads", stored.row);
+}
+
+function charge(room: Room, row: object): void {
+  room.rows -= 1;
+  room.bytes -= getConvexSize(row as Value);
+}

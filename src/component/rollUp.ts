@@ -1,0 +1,214 @@
+/**
+ * The roll-up: counts finished jobs into `minutes`, some seconds behind, so that no job's own life costs a write more.
+ *
+ * It follows each finished status by the whole key, from one snapshot at a time: what that snapshot does not show has a
+ * greater `seq`, so that every job that is found finished is counted exactly once. A job that somebody retries or
+ * deletes before it was counted is not; one that is retried later and finishes again is counted again. A round of a
+ * circular queue finishes nothing and is not counted here: the item says how often it came round.
+ *
+ * Handshake: a worker that finishes jobs need not know of the roll-up. The janitor's sweeps, of which one comes after the
+ * last lease has ended, make sure of it where they see that something has finished; what finishes jobs without a lease does
+ * so itself (`ensureUpkeep`). A run that
+ * finds nothing reads everything above its keys for real before its alarm goes, so of it and a job that finishes meanwhile
+ * one comes later and sees the other.
+ *
+ * Looks: finished jobs above its keys. Reads for real: its alarm, its `counted` row, the minutes it adds to; before it
+ * goes, finished jobs above its keys. Writes: those rows but jobs. Conflicts with: `ensureUpkeep`; when it goes, with whatever
+ * finishes a job of the queue.
+ */
+import { v, type Infer } from "convex/values";
+import {
+  addHistograms,
+  bucketOf,
+  emptyHistogram,
+  FINISHED_STATUSES,
+  minuteOf,
+  RANGE_ROWS,
+  ROLL_UP_EVERY_MS,
+  ROLL_UP_JOBS,
+  vFinishedStatus,
+  type FinishedStatus,
+} from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import type { Doc } from "./_generated/dataModel.js";
+import {
+  internalMutation,
+  internalQuery,
+  type DatabaseReader,
+  type MutationCtx,
+} from "./_generated/server.js";
+import { current, ensureAlarm, rearm } from "./alarms.js";
+import { justAfter } from "./cursors.js";
+import { finishedFrom, keyOfStatus } from "./finished.js";
+import { ensurePurge } from "./purge.js";
+
+/**
+ * Makes sure that what has finished in a queue is counted soon, and deleted when its time comes: the roll-up, which finds
+ * every finished job, makes sure of the purge. One point read when all is well.
+ */
+export async function ensureUpkeep(ctx: MutationCtx, queue: string, now: number): Promise<void> {
+  const key = { kind: "rollUp" as const, queue };
+  await ensureAlarm(ctx, key, internal.rollUp.ring, now + ROLL_UP_EVERY_MS, now);
+}
+
+export const ring = internalMutation({
+  args: { timer: v.id("timers"), generation: v.number() },
+  returns: v.null(),
+  handler: async (ctx, args): Promise<null> => {
+    const alarm = await current(ctx.db, args);
+    if (alarm === null) return null;
+    const queue = alarm.queue!;
+    const now = Date.now();
+    const row = await findCounted(ctx.db, queue);
+    const upTo = row?.upTo ?? [];
+    const found: Found = await ctx.runQuery(
+      internal.rollUp.look,
+      { queue, upTo },
+      { useStaleSnapshot: true },
+    );
+    if (found.count === 0) {
+      if (await hasMore(ctx.db, queue, upTo)) await rearm(ctx, alarm, internal.rollUp.ring, now);
+      else await ctx.db.delete("timers", alarm._id);
+      return null;
+    }
+    for (const minute of found.minutes) await add(ctx, queue, minute);
+    if (row === null) await ctx.db.insert("counted", { queue, upTo: found.upTo });
+    else await ctx.db.patch("counted", row._id, { upTo: found.upTo });
+    const ended = FINISHED_STATUSES.filter((status) => found.minutes.some((m) => m[status] > 0));
+    await ensurePurge(ctx, queue, ended, now);
+    // Where nothing can be armed, the row is left as it is: soon overdue, and replaced by whoever meets it.
+    await rearm(ctx, alarm, internal.rollUp.ring, found.isFull ? now : now + ROLL_UP_EVERY_MS);
+    return null;
+  },
+});
+
+/** How far a queue's finished jobs have been counted, or `null` if none ever was. */
+export async function findCounted(
+  db: DatabaseReader,
+  queue: string,
+): Promise<Doc<"counted"> | null> {
+  return await db
+    .query("counted")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .unique();
+}
+
+// --- Looking ------------------------------------------------------------------------------------
+
+const vKeys = v.array(
+  v.object({ status: vFinishedStatus, seq: v.int64(), creationTime: v.number() }),
+);
+
+const vMinute = v.object({
+  minute: v.number(),
+  succeeded: v.number(),
+  failed: v.number(),
+  canceled: v.number(),
+  timedOut: v.number(),
+  waitMs: v.array(v.number()),
+  runMs: v.array(v.number()),
+});
+type Minute = Infer<typeof vMinute>;
+
+const vFound = v.object({
+  count: v.number(),
+  /** Whether there is more than one run counts. */
+  isFull: v.boolean(),
+  minutes: v.array(vMinute),
+  upTo: vKeys,
+});
+type Found = Infer<typeof vFound>;
+
+/** Counts what has finished above these keys, as one snapshot shows it. May not be called but with `useStaleSnapshot`. */
+export const look = internalQuery({
+  args: { queue: v.string(), upTo: vKeys },
+  returns: vFound,
+  handler: async (ctx, { queue, upTo }): Promise<Found> => {
+    const minutes = new Map<number, Minute>();
+    const keys: Infer<typeof vKeys> = [];
+    let room = ROLL_UP_JOBS;
+    for (const status of FINISHED_STATUSES) {
+      const from = keyOfStatus(upTo, status);
+      const jobs = room === 0 ? [] : await finishedFrom(ctx.db, queue, status, from, room);
+      for (const job of jobs) count(minutes, status, job);
+      room -= jobs.length;
+      const last = jobs.at(-1);
+      const key =
+        last === undefined
+          ? from
+          : justAfter({ seq: last.seq as bigint, creationTime: last._creationTime });
+      keys.push({ status, ...key });
+    }
+    return {
+      count: ROLL_UP_JOBS - room,
+      isFull: room === 0,
+      minutes: [...minutes.values()],
+      upTo: keys,
+    };
+  },
+});
+
+function count(minutes: Map<number, Minute>, status: FinishedStatus, job: Doc<"jobs">): void {
+  const minute = minuteOf(job.seq as bigint);
+  const counts = minutes.get(minute) ?? emptyMinute(minute);
+  minutes.set(minute, counts);
+  counts[status] += 1;
+  // A job that nobody ever began neither waited for its start nor ran.
+  if (job.startedAt === undefined || job.finishedAt === undefined) return;
+  counts.waitMs[bucketOf(job.startedAt - job.enqueuedAt)]! += 1;
+  counts.runMs[bucketOf(job.finishedAt - job.startedAt)]! += 1;
+}
+
+function emptyMinute(minute: number): Minute {
+  const counts = { succeeded: 0, failed: 0, canceled: 0, timedOut: 0 };
+  return { minute, ...counts, waitMs: emptyHistogram(), runMs: emptyHistogram() };
+}
+
+// --- Acting -------------------------------------------------------------------------------------
+
+async function add(ctx: MutationCtx, queue: string, counts: Minute): Promise<void> {
+  const row = await ctx.db
+    .query("minutes")
+    .withIndex("queue", (q) => q.eq("queue", queue).eq("minute", counts.minute))
+    .unique();
+  if (row === null) {
+    await ctx.db.insert("minutes", { queue, ...counts });
+    return;
+  }
+  const sum = (status: FinishedStatus) => row[status] + counts[status];
+  await ctx.db.patch("minutes", row._id, {
+    succeeded: sum("succeeded"),
+    failed: sum("failed"),
+    canceled: sum("canceled"),
+    timedOut: sum("timedOut"),
+    waitMs: addHistograms(row.waitMs, counts.waitMs),
+    runMs: addHistograms(row.runMs, counts.runMs),
+  });
+}
+
+/** Those of these queues in which something has finished that was not counted. For looks: it depends on what finishes. */
+export async function findUncounted(
+  db: DatabaseReader,
+  queues: readonly string[],
+): Promise<string[]> {
+  const found = await Promise.all(
+    queues.map(async (queue) => {
+      const upTo = (await findCounted(db, queue))?.upTo ?? [];
+      return (await hasMore(db, queue, upTo)) ? [queue] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** Whether anything has finished above these keys. For real: whatever finishes now conflicts with whoever asks. */
+async function hasMore(
+  db: DatabaseReader,
+  queue: string,
+  upTo: Infer<typeof vKeys>,
+): Promise<boolean> {
+  for (const status of FINISHED_STATUSES) {
+    const from = keyOfStatus(upTo, status);
+    if ((await finishedFrom(db, queue, status, from, RANGE_ROWS)).length > 0) return true;
+  }
+  return false;
+}

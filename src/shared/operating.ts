@@ -1,0 +1,79 @@
+/**
+ * What crosses between an app and the component when people operate queues: validators and the types inferred from
+ * them. Pure.
+ */
+import { v, type Infer } from "convex/values";
+import { vQueueConfig, vQueueOverrides } from "./protocol.js";
+import { vStatus } from "./status.js";
+
+/** A queue as those who operate it see it. */
+export const vQueueState = v.object({
+  name: v.string(),
+  /** As code last declared it, and when that was written. */
+  declared: vQueueConfig,
+  declaredAt: v.number(),
+  /** What people changed at run time. */
+  overrides: vQueueOverrides,
+  /** What counts: overrides before what is declared, defaults where neither says anything. */
+  inForce: vQueueConfig,
+  /** Since when nobody may claim. */
+  pausedAt: v.optional(v.number()),
+  /** Since when nobody may enqueue. */
+  drainingAt: v.optional(v.number()),
+  /** While it is draining: whether nothing is scheduled, pending or running any more. */
+  drained: v.optional(v.boolean()),
+});
+export type QueueState = Infer<typeof vQueueState>;
+
+/** Which jobs of a queue are meant. All that is given must hold; an empty filter means all in its statuses. */
+export const vJobFilter = v.object({
+  statuses: v.optional(v.array(vStatus)),
+  priority: v.optional(v.number()),
+  /** Has at least one of them. */
+  tags: v.optional(v.array(v.string())),
+  group: v.optional(v.string()),
+  name: v.optional(v.string()),
+  /** Has all of them. */
+  labels: v.optional(v.array(v.string())),
+  enqueuedBefore: v.optional(v.number()),
+  finishedBefore: v.optional(v.number()),
+});
+export type JobFilter = Infer<typeof vJobFilter>;
+
+export const vBulkAction = v.union(v.literal("cancel"), v.literal("retry"), v.literal("delete"));
+export type BulkAction = Infer<typeof vBulkAction>;
+
+/** What one step over many jobs has done. */
+export const vBulkReply = v.object({
+  /** Jobs that were changed in this transaction. */
+  changed: v.number(),
+  /** Whether no job is left to look at. */
+  isDone: v.boolean(),
+  /** With which to ask for the next step, where the caller does the paging. */
+  cursor: v.optional(v.string()),
+  /** By which to follow what goes on by itself. */
+  task: v.optional(v.string()),
+});
+export type BulkReply = Infer<typeof vBulkReply>;
+
+/** How far a change of many jobs has come that goes on by itself. */
+export const vBulkState = v.object({
+  queue: v.string(),
+  action: vBulkAction,
+  state: v.union(v.literal("running"), v.literal("done"), v.literal("stopped")),
+  /** Jobs changed, those of the caller's own transaction included. */
+  changed: v.number(),
+  /** Jobs that could not be changed, and why they could not is in the queue's events. */
+  failed: v.number(),
+  startedAt: v.number(),
+});
+export type BulkState = Infer<typeof vBulkState>;
+
+export const vQueueEvent = v.object({
+  kind: v.string(),
+  queue: v.optional(v.string()),
+  at: v.number(),
+  message: v.string(),
+  details: v.optional(v.any()),
+});
+export type QueueEvent = Infer<typeof vQueueEvent>;
