@@ -9,6 +9,7 @@ import { tokenFunctions } from "./tokenApi.js";
 import type {
   AnyQueue,
   QueueOptions,
+  RunsMutations,
   RunsQueries,
   TokenFunctions,
   TypesOf,
@@ -112,6 +113,22 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    */
   tokenApi(): TokenFunctions {
     return tokenFunctions(this.component);
+  }
+
+  /**
+   * Looks after queues that nobody visits: scheduled functions of Conveyor that were canceled, or failed, are scheduled
+   * anew. Every claim that finds nothing and every sweep of the janitor does so too, for its own queues; call it from an hourly cron
+   * if jobs are to start on time in a queue that has no worker connected. Safe at any time, and cheap when all is well.
+   *
+   * @throws `componentNotMounted`.
+   * @example
+   * // convex/upkeep.ts
+   * export const watch = internalMutation({ handler: (ctx) => conveyor.watch(ctx) });
+   * // convex/crons.ts
+   * crons.hourly("conveyor", { minuteUTC: 0 }, internal.upkeep.watch);
+   */
+  async watch(ctx: RunsMutations): Promise<void> {
+    await callComponent(() => ctx.runMutation(this.component.lib.watch, {}));
   }
 
   /**

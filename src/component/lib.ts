@@ -47,6 +47,7 @@ import * as peekStep from "./peek.js";
 import * as retryStep from "./retry.js";
 import * as statusStep from "./status.js";
 import * as tokensStep from "./tokens.js";
+import * as watchdogStep from "./watchdog.js";
 import * as workersStep from "./workers.js";
 
 // --- The app's side -----------------------------------------------------------------------------
@@ -147,6 +148,13 @@ export const workers = query({
   args: { limit: v.optional(v.number()) },
   returns: v.array(vWorkerStatus),
   handler: (ctx, { limit }) => workersStep.workers(ctx, limit),
+});
+
+/** Schedules anew what should long have run, in all queues: for those that nobody visits, from a cron of the app. */
+export const watch = mutation({
+  args: {},
+  returns: v.null(),
+  handler: (ctx) => watchdogStep.watch(ctx),
 });
 
 // --- Worker tokens ------------------------------------------------------------------------------

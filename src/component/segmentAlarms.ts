@@ -8,7 +8,7 @@
  * - *A wide alarm* must not read its slice for real: jobs that are put into it meanwhile have narrow alarms of their own,
  *   and would still make it run again and again. It first says in its row that it is handing over, which everybody
  *   who relied on the row has read for real; then it looks, in a transaction of its own and in a snapshot. Who meets a row
- *   that is handing over sets it back to his own place.
+ *   that is handing over writes it, at his own place if that is earlier: so a later look comes there.
  *
  * Reads for real: the alarm's row, and those of the narrow ones that it arms. Looks: one row of each narrower segment in
  * which there is anything. Writes: those alarms' rows. No job is rewritten, and none is read for real.
@@ -30,7 +30,7 @@ import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generat
 import { findAlarm, insertAlarm, rearm, revive, type Ring } from "./alarms.js";
 import { isOverdue } from "./timers.js";
 
-const vSegmentKind = v.union(v.literal("dispatcher"), v.literal("expiry"));
+export const vSegmentKind = v.union(v.literal("dispatcher"), v.literal("expiry"));
 export type SegmentKind = Infer<typeof vSegmentKind>;
 
 /** What such alarms call, and how wide their slices are. */
@@ -97,7 +97,8 @@ async function ensureSegment(
     return;
   }
   const from = handedOverTo(row);
-  if (from !== null && at < from) await rearm(ctx, row, ring, now, { from: at });
+  // Its next look may have begun: only a write makes sure that there is a later one.
+  if (from !== null) await rearm(ctx, row, ring, now, { from: Math.min(from, at) });
   else if (isOverdue(row, now)) await revive(ctx, row, ring, now);
 }
 
@@ -106,6 +107,12 @@ async function ensureSegment(
 /** How far a wide alarm has handed over; `null` for one that has not begun, and on which one may rely. */
 function handedOverTo({ position }: Doc<"timers">): number | null {
   return typeof position?.from === "number" ? position.from : null;
+}
+
+/** Whether the alarm will yet come for this instant of its segment. */
+export function comesFor(row: Doc<"timers">, at: number): boolean {
+  const from = handedOverTo(row);
+  return from === null || from <= at;
 }
 
 /** Hands what lies in a wide segment to alarms of narrower ones. */
@@ -180,6 +187,12 @@ export const look = internalQuery({
   },
 });
 
+/**
+ * Dead index entries are walked about as many at a time as rows are asked for, and a range may begin with those of jobs
+ * that were canceled, or promoted.
+ */
+const FIRST_ROWS = 8;
+
 /** When the first job of a range falls due, or expires. */
 export async function firstInstant(
   db: DatabaseReader,
@@ -189,17 +202,17 @@ export async function firstInstant(
   to: number,
 ): Promise<number | null> {
   if (kind === "dispatcher") {
-    const job = await db
+    const [job] = await db
       .query("jobs")
       .withIndex("status", (q) =>
         q.eq("queue", queue).eq("status", "scheduled").gte("order", from).lt("order", to),
       )
-      .first();
+      .take(FIRST_ROWS);
     return job?.order ?? null;
   }
-  const expiry = await db
+  const [expiry] = await db
     .query("expiries")
     .withIndex("at", (q) => q.eq("queue", queue).gte("at", from).lt("at", to))
-    .first();
+    .take(FIRST_ROWS);
   return expiry?.at ?? null;
 }

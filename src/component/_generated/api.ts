@@ -65,6 +65,7 @@ import type * as timers from "../timers.js";
 import type * as tokens from "../tokens.js";
 import type * as transitions from "../transitions.js";
 import type * as waiting from "../waiting.js";
+import type * as watchdog from "../watchdog.js";
 import type * as workers from "../workers.js";
 
 import type {
@@ -132,6 +133,7 @@ const fullApi: ApiFromModules<{
   tokens: typeof tokens;
   transitions: typeof transitions;
   waiting: typeof waiting;
+  watchdog: typeof watchdog;
   workers: typeof workers;
 }> = anyApi as any;
 

@@ -1074,6 +1074,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         >,
         Name
       >;
+      watch: FunctionReference<"mutation", "internal", {}, null, Name>;
       workers: FunctionReference<
         "query",
         "internal",

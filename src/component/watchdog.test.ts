@@ -1,0 +1,153 @@
+import { describe, expect, test } from "vitest";
+import { api } from "./_generated/api.js";
+import type { Doc } from "./_generated/dataModel.js";
+import { findQueue } from "./queues.js";
+import { alarms, pass, ringOf, schedule } from "./scheduled.test.js";
+import { newWorld, type World } from "./setup.test.js";
+import { insertJob } from "./transitions.js";
+import { lookForOverdue } from "./watchdog.js";
+
+/** As by "cancel all" in the dashboard: the row says that the alarm is armed, and nothing will ring. */
+async function kill(world: World, { scheduledId }: Doc<"timers">): Promise<void> {
+  await world.t.run((ctx) => ctx.scheduler.cancel(scheduledId!));
+}
+
+describe("an alarm whose scheduled function was canceled", () => {
+  test("is revived by whoever watches, and its jobs are promoted", async () => {
+    const world = await newWorld();
+    const [id] = await schedule(world, [Date.now() + 1_000]);
+    await kill(world, (await alarms(world))[0]!);
+    await world.advance(5_500);
+    await world.t.mutation(api.lib.watch, {});
+    await world.advance(200);
+    // Not yet overdue: it may merely be late.
+    expect(await world.status(id!)).toMatchObject({ status: "scheduled" });
+    await world.advance(1_000);
+    await world.t.mutation(api.lib.watch, {});
+    await world.advance(200);
+    expect(await world.status(id!)).toMatchObject({ status: "pending" });
+    expect(await alarms(world)).toEqual([]);
+  });
+
+  test("is revived by the next job that relies on it", async () => {
+    const world = await newWorld();
+    const at = Date.now() + 1_000;
+    const [id] = await schedule(world, [at]);
+    await kill(world, (await alarms(world))[0]!);
+    await world.advance(7_000);
+    await schedule(world, [at]);
+    await world.advance(200);
+    expect(await world.status(id!)).toMatchObject({ status: "pending" });
+  });
+
+  test("is revived while it hands over, too", async () => {
+    const world = await newWorld();
+    const [id] = await schedule(world, [Date.now() + 3 * 60 * 60_000]);
+    const [wide] = await alarms(world);
+    await pass(world, wide!.dueAt - Date.now() - 1);
+    await ringOf(world, wide!);
+    const [handingOver] = await alarms(world);
+    expect(handingOver).toMatchObject({ _id: wide!._id, generation: 1 });
+    await kill(world, handingOver!);
+    await world.advance(6_000);
+    await world.t.mutation(api.lib.watch, {});
+    await world.advance(200);
+    expect((await alarms(world))[0]!.width).toBe(60_000);
+    await pass(world, 62 * 60_000);
+    expect(await world.status(id!)).toMatchObject({ status: "pending" });
+  });
+});
+
+describe("reviving", () => {
+  test("keeps the generation: an alarm that was only late rings as well, and does nothing twice", async () => {
+    const world = await newWorld();
+    const [id] = await schedule(world, [Date.now() + 1_000]);
+    const [alarm] = await alarms(world);
+    await kill(world, alarm!);
+    await world.advance(6_500);
+    await world.t.mutation(api.lib.watch, {});
+    expect((await alarms(world))[0]).toMatchObject({ _id: alarm!._id, generation: 0 });
+    // The first, late.
+    await ringOf(world, alarm!);
+    expect(await world.status(id!)).toMatchObject({ status: "pending" });
+    const { seq } = await world.job(id!);
+    await world.advance(1_000);
+    expect((await world.job(id!)).seq).toBe(seq);
+    expect(await alarms(world)).toEqual([]);
+  });
+
+  test("is not repeated by everybody who comes by: the revived one has its five seconds again", async () => {
+    const world = await newWorld();
+    await schedule(world, [Date.now() + 1_000]);
+    await kill(world, (await alarms(world))[0]!);
+    await world.advance(6_500);
+    await world.t.mutation(api.lib.watch, {});
+    const [revived] = await alarms(world);
+    await world.t.mutation(api.lib.watch, {});
+    expect(await alarms(world)).toEqual([revived]);
+    await world.advance(200);
+  });
+
+  test("counts a ring that failed, so that the next takes half as much, and not one that was canceled", async () => {
+    const world = await newWorld();
+    await schedule(world, [Date.now() + 1_000]);
+    const [alarm] = await alarms(world);
+    const broken = { ...alarm!, queue: "nobody's" };
+    await world.t.run((ctx) => ctx.db.patch("timers", alarm!._id, { queue: broken.queue }));
+    // The queue is unknown, so the ring throws.
+    await world.advance(7_000);
+    await world.t.mutation(api.lib.watch, {});
+    expect((await alarms(world))[0]).toMatchObject({ failures: 1 });
+    await world.t.run((ctx) => ctx.db.patch("timers", alarm!._id, { queue: "tiles" }));
+    await world.advance(200);
+    expect(await alarms(world)).toEqual([]);
+  });
+});
+
+describe("a job that is due without an alarm", () => {
+  test("is found once it is overdue by five seconds, as if scheduled by a canceled function", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const id = await world.t.run(async (ctx) => {
+      const queue = (await findQueue(ctx.db, "tiles"))!;
+      const fields = { payload: { inline: 0 }, enqueuedAt: Date.now() };
+      return await insertJob(ctx.db, queue, fields, Date.now() + 1_000);
+    });
+    await world.advance(6_000);
+    const look = () => world.t.run((ctx) => lookForOverdue(ctx.db, ["tiles"], Date.now()));
+    expect(await look()).toEqual({ timers: [], strays: [] });
+    await world.advance(200);
+    expect((await look()).strays).toMatchObject([{ kind: "dispatcher", queue: "tiles" }]);
+    await world.t.mutation(api.lib.watch, {});
+    await world.advance(200);
+    expect(await world.status(id)).toMatchObject({ status: "pending" });
+  });
+
+  test("is no stray while its segment is promoted slowly, and does not hide one behind it", async () => {
+    const world = await newWorld();
+    const at = Date.now();
+    await schedule(world, [at]);
+    await kill(world, (await alarms(world))[0]!);
+    const stray = await world.t.run(async (ctx) => {
+      const queue = (await findQueue(ctx.db, "tiles"))!;
+      const fields = { payload: { inline: 0 }, enqueuedAt: at };
+      return await insertJob(ctx.db, queue, fields, at + 500);
+    });
+    await world.advance(6_000);
+    const { strays } = await world.t.run((ctx) => lookForOverdue(ctx.db, ["tiles"], Date.now()));
+    expect(strays.map((one) => one.at)).toEqual([at + 500]);
+    await world.t.mutation(api.lib.watch, {});
+    await world.advance(200);
+    expect(await world.status(stray)).toMatchObject({ status: "pending" });
+  });
+});
+
+test("a healthy component costs a look, and nothing is written", async () => {
+  const world = await newWorld();
+  await world.enqueue();
+  await world.worker("a").claim();
+  await schedule(world, [Date.now() + 60 * 60_000]);
+  const before = await world.all("timers");
+  await world.t.mutation(api.lib.watch, {});
+  expect(await world.all("timers")).toEqual(before);
+});

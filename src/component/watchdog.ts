@@ -1,0 +1,159 @@
+/**
+ * The watchdog: an alarm that is armed is not yet one that rings. Its scheduled function may have failed, been canceled by
+ * hand, be backing off, or have been scheduled by a function that was canceled itself. Whoever comes by looks for alarms
+ * that are overdue, and for jobs that are overdue without an alarm, and schedules them anew.
+ *
+ * It has no timer of its own: the janitor's sweeps and claims bring it along, and an app can call it from a cron.
+ *
+ * Looks (`lookForOverdue`, within somebody's snapshot query): timers that are overdue, and in some queues the first jobs
+ * that are. Reads for real (`reviveOverdue`): those timers, and their scheduled functions. Writes: those timers.
+ * Conflicts with: the ring of such an alarm, should it come at this very moment.
+ */
+import { v, type Infer } from "convex/values";
+import { JANITOR_OVERDUE_MS, OVERDUE_ALARMS_MAX, sliceOf } from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
+import { findAlarm, revive, type AlarmKind, type Ring } from "./alarms.js";
+import { DISPATCH } from "./dispatcher.js";
+import { EXPIRY } from "./expiries.js";
+import {
+  ensureSegments,
+  firstInstant,
+  comesFor,
+  vSegmentKind,
+  type Ladder,
+  type SegmentKind,
+} from "./segmentAlarms.js";
+import { ensureJanitor, isOverdue } from "./timers.js";
+
+/** What an alarm of each kind calls. */
+const RINGS: Partial<Record<AlarmKind, Ring>> = {
+  dispatcher: DISPATCH.ring,
+  expiry: EXPIRY.ring,
+};
+
+const LADDERS: Record<SegmentKind, Ladder> = { dispatcher: DISPATCH, expiry: EXPIRY };
+
+/** Stretches of overdue jobs that one look examines in a queue: those that a busy dispatcher is about to promote, too. */
+const STRETCHES_MAX = 4;
+/** Queues that one look examines. */
+const QUEUES_LOOKED_AT = 64;
+
+/** What a look has found. A hint: {@link reviveOverdue} reads it for real. */
+export const vOverdue = v.object({
+  timers: v.array(v.id("timers")),
+  /** Instants at which jobs were due, or were to expire, and that no alarm stands for. */
+  strays: v.array(v.object({ kind: vSegmentKind, queue: v.string(), at: v.number() })),
+});
+export type Overdue = Infer<typeof vOverdue>;
+
+/** Finds dead alarms of all queues, and in these queues jobs without one. To be called within a snapshot query. */
+export async function lookForOverdue(
+  db: DatabaseReader,
+  queues: readonly string[],
+  now: number,
+): Promise<Overdue> {
+  const late = await db
+    .query("timers")
+    .withIndex("dueAt", (q) => q.lt("dueAt", now - JANITOR_OVERDUE_MS))
+    .take(4 * OVERDUE_ALARMS_MAX);
+  const timers = late.filter(({ kind }) => kind !== "janitor").slice(0, OVERDUE_ALARMS_MAX);
+  const strays: Overdue["strays"] = [];
+  for (const queue of queues) {
+    for (const ladder of Object.values(LADDERS)) {
+      const ats = await straysOf(db, ladder, queue, now);
+      strays.push(...ats.map((at) => ({ kind: ladder.kind, queue, at })));
+    }
+  }
+  return { timers: timers.map(({ _id }) => _id), strays };
+}
+
+async function straysOf(
+  db: DatabaseReader,
+  ladder: Ladder,
+  queue: string,
+  now: number,
+): Promise<number[]> {
+  const [finest] = ladder.widths;
+  const until = now - JANITOR_OVERDUE_MS - finest;
+  const strays: number[] = [];
+  let from = 0;
+  for (let stretches = 0; stretches < STRETCHES_MAX; stretches += 1) {
+    const at = await firstInstant(db, ladder.kind, queue, from, until);
+    if (at === null) break;
+    if (!(await hasAlarm(db, ladder, queue, at))) strays.push(at);
+    from = sliceOf(finest, at).start + finest;
+  }
+  return strays;
+}
+
+/** Whether some alarm, narrow or wide, will yet come for this instant. */
+async function hasAlarm(
+  db: DatabaseReader,
+  { kind, widths }: Ladder,
+  queue: string,
+  at: number,
+): Promise<boolean> {
+  for (const width of widths) {
+    const row = await findAlarm(db, { kind, queue, ...sliceOf(width, at) });
+    if (row !== null && comesFor(row, at)) return true;
+  }
+  return false;
+}
+
+/** Schedules anew what a look has found, unless somebody has in the meantime. */
+export async function reviveOverdue(
+  ctx: MutationCtx,
+  { timers, strays }: Overdue,
+  now: number,
+): Promise<void> {
+  for (const id of timers) {
+    const timer = await ctx.db.get("timers", id);
+    if (timer === null || timer.kind === "janitor" || !isOverdue(timer, now)) continue;
+    const ring = RINGS[timer.kind];
+    if (ring !== undefined) await revive(ctx, timer, ring, now);
+  }
+  for (const { kind, queue, at } of strays) {
+    await ensureSegments(ctx, LADDERS[kind], queue, [at], now);
+  }
+}
+
+// --- For queues that nobody visits --------------------------------------------------------------
+
+const vVisit = v.object({
+  overdue: vOverdue,
+  /** When the first lease ends. */
+  leaseEndsAt: v.union(v.number(), v.null()),
+});
+type Visit = Infer<typeof vVisit>;
+
+/** Looks after all queues, the janitor too. */
+export async function watch(ctx: MutationCtx): Promise<null> {
+  const now = Date.now();
+  const { overdue, leaseEndsAt }: Visit = await ctx.runQuery(
+    internal.watchdog.visit,
+    { now },
+    { useStaleSnapshot: true },
+  );
+  await reviveOverdue(ctx, overdue, now);
+  if (leaseEndsAt !== null) await ensureJanitor(ctx, leaseEndsAt, now, undefined);
+  return null;
+}
+
+/** To be called with `useStaleSnapshot`. */
+export const visit = internalQuery({
+  args: { now: v.number() },
+  returns: vVisit,
+  handler: async (ctx, { now }): Promise<Visit> => {
+    const queues = await ctx.db.query("queues").take(QUEUES_LOOKED_AT);
+    const names = queues.map(({ name }) => name);
+    const active = await ctx.db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", "active"))
+      .first();
+    return {
+      overdue: await lookForOverdue(ctx.db, names, now),
+      leaseEndsAt: active?.expiresAt ?? null,
+    };
+  },
+});
