@@ -260,7 +260,7 @@ test("a batch of jobs at hundreds of near instants arms few alarms itself, and a
   expect((await alarms(world)).length).toBeLessThan(64);
   for (const until of [5_000, 15_000, 25_000]) {
     await world.advance(from + until - Date.now());
-    const jobs = (await world.all("jobs"));
+    const jobs = await world.all("jobs");
     const late = jobs.filter(
       ({ status, order }) => status === "scheduled" && order < Date.now() - 250,
     );
