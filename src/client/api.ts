@@ -9,6 +9,7 @@
 import { mutationGeneric, queryGeneric, type GenericDataModel } from "convex/server";
 import { v } from "convex/values";
 import type { JobId } from "../shared/index.js";
+import type { EnqueueOptions } from "./enqueueTypes.js";
 import type { Queue } from "./queue.js";
 import type { ApiCall, ApiOptions, AuthorizeCtx, QueueFunctions, ValueValidator } from "./types.js";
 import { checkPayload } from "./validate.js";
@@ -19,15 +20,16 @@ export function queueFunctions<
   VPayload extends ValueValidator,
   VResult extends ValueValidator,
   DataModel extends GenericDataModel,
+  Options extends EnqueueOptions,
 >(
-  queue: Queue<Name, VPayload, VResult, DataModel>,
-  options: ApiOptions<DataModel, VPayload["type"], Name>,
+  queue: Queue<Name, VPayload, VResult, DataModel, any>,
+  options: ApiOptions<DataModel, VPayload["type"], Name, Options>,
 ): QueueFunctions<Name, VPayload["type"], VResult["type"]> {
   const authorize: Authorize<VPayload["type"], Name> = async (ctx, call) => {
     await options.authorize(ctx, call);
   };
   return {
-    ...enqueueFunctions(queue, authorize),
+    ...enqueueFunctions(queue, authorize, options.options ?? (() => undefined)),
     ...watchFunctions(queue, authorize),
     ...changeFunctions(queue, authorize),
   };
@@ -40,8 +42,9 @@ type Authorize<Payload, Name extends string> = (
 
 /** What brings jobs in. */
 function enqueueFunctions<Name extends string, VPayload extends ValueValidator>(
-  queue: Queue<Name, VPayload, any, any>,
+  queue: Queue<Name, VPayload, any, any, any>,
   authorize: Authorize<VPayload["type"], Name>,
+  optionsOf: NonNullable<ApiOptions<any, VPayload["type"], Name>["options"]>,
 ) {
   return {
     enqueue: mutationGeneric({
@@ -49,7 +52,7 @@ function enqueueFunctions<Name extends string, VPayload extends ValueValidator>(
       handler: async (ctx, { payload }) => {
         checkPayload(queue.name, queue.payload, payload, "payload", ctx.db);
         await authorize(ctx, { kind: "enqueue", payload });
-        return await queue.enqueue(ctx, payload);
+        return await queue.enqueue(ctx, payload, (await optionsOf(ctx, payload)) ?? {});
       },
     }),
 
@@ -60,7 +63,9 @@ function enqueueFunctions<Name extends string, VPayload extends ValueValidator>(
           checkPayload(queue.name, queue.payload, payload, `payloads[${index}]`, ctx.db);
         }
         await authorize(ctx, { kind: "enqueueBatch", payloads });
-        return await queue.enqueueBatch(ctx, payloads);
+        const chosen: (EnqueueOptions | undefined)[] = [];
+        for (const payload of payloads) chosen.push(await optionsOf(ctx, payload));
+        return await queue.enqueueBatch(ctx, payloads, (_payload, index) => chosen[index]);
       },
     }),
   };
@@ -68,7 +73,7 @@ function enqueueFunctions<Name extends string, VPayload extends ValueValidator>(
 
 /** What pages subscribe to. */
 function watchFunctions<Name extends string, VResult extends ValueValidator>(
-  queue: Queue<Name, any, VResult, any>,
+  queue: Queue<Name, any, VResult, any, any>,
   authorize: Authorize<any, Name>,
 ) {
   return {
@@ -93,7 +98,7 @@ function watchFunctions<Name extends string, VResult extends ValueValidator>(
 
 /** What changes a job that is there. */
 function changeFunctions<Name extends string>(
-  queue: Queue<Name, any, any, any>,
+  queue: Queue<Name, any, any, any, any>,
   authorize: Authorize<any, Name>,
 ) {
   return {

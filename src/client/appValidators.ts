@@ -1,5 +1,5 @@
 /** Validators that an app declares with: a job's id in its own tables, and the arguments of `onComplete`. */
-import { v, type VString } from "convex/values";
+import { v, type VAny, type VString } from "convex/values";
 import type { JobId } from "../shared/index.js";
 import type { ValueValidator } from "./types.js";
 
@@ -18,11 +18,13 @@ export function vJobId<Queue extends string = string>(_queue?: Queue): VString<J
  * The arguments of an `onComplete` mutation, for payloads and results of these validators. A defined queue has them
  * as {@link Queue.onCompleteArgs}; this is for callbacks that are written before their queue, or shared by several.
  *
- * `attempt` is the last one, 0 if there was none. `worker` is absent when no worker ever had the job.
+ * `attempt` is the last one, 0 if there was none. `worker` is absent when no worker ever had the job; `name` and `context`
+ * are what the job was enqueued with.
  *
  * @param of.payload The queue's validator of payloads.
  * @param of.result The queue's validator of results.
  * @param of.name The queue, for the type of `id`; without it, any.
+ * @param of.context The queue's validator of contexts; without it, any value.
  * @example
  * export const tileDone = internalMutation({
  *   args: vOnComplete({ payload: vTile, result: vPixels, name: "tiles" }),
@@ -35,7 +37,8 @@ export function vOnComplete<
   VPayload extends ValueValidator,
   VResult extends ValueValidator,
   Name extends string = string,
->(of: { payload: VPayload; result: VResult; name?: Name }) {
+  VContext extends ValueValidator = VAny,
+>(of: { payload: VPayload; result: VResult; name?: Name; context?: VContext }) {
   return v.object({
     id: vJobId(of.name),
     queue: v.string() as VString<Name>,
@@ -48,6 +51,8 @@ export function vOnComplete<
     ),
     attempt: v.number(),
     worker: v.optional(v.string()),
+    name: v.optional(v.string()),
+    context: v.optional(of.context ?? (v.any() as ValueValidator as VContext)),
   });
 }
 
@@ -56,4 +61,5 @@ export type VOnComplete<
   VPayload extends ValueValidator,
   VResult extends ValueValidator,
   Name extends string,
-> = ReturnType<typeof vOnComplete<VPayload, VResult, Name>>;
+  VContext extends ValueValidator = VAny,
+> = ReturnType<typeof vOnComplete<VPayload, VResult, Name, VContext>>;

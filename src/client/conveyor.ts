@@ -5,10 +5,10 @@ import { conveyorError, type WorkerStatus } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { callComponent, checkComponent } from "./mounted.js";
 import { Queue } from "./queue.js";
+import type { QueueOptions } from "./queueOptions.js";
 import { tokenFunctions } from "./tokenApi.js";
 import type {
   AnyQueue,
-  QueueOptions,
   RunsMutations,
   RunsQueries,
   TokenFunctions,
@@ -51,7 +51,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * first call after its deploy, for jobs that wait as well.
    *
    * @param name 1 to 64 letters, digits, `_` or `-`. The queue's jobs are found by it: a renamed queue is a new one.
-   * @param options Validators, lease, resets, shards: see {@link QueueOptions}. All have defaults.
+   * @param options Validators, leases, retries, times, order, retention: see {@link QueueOptions}. All have defaults.
    * @throws `invalidArgument` for a name or number out of bounds, and for a name that is defined already.
    * @example
    * export const emails = conveyor.queue("emails", {
@@ -64,11 +64,16 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
     const Name extends string,
     VPayload extends ValueValidator = VAny,
     VResult extends ValueValidator = VAny,
+    VContext extends ValueValidator = VAny,
   >(
     name: Name,
-    options: QueueOptions<VPayload, VResult> = {},
-  ): Queue<Name, VPayload, VResult, DataModel> {
-    const queue = new Queue<Name, VPayload, VResult, DataModel>(this.component, name, options);
+    options: QueueOptions<VPayload, VResult, VContext> = {},
+  ): Queue<Name, VPayload, VResult, DataModel, VContext> {
+    const queue = new Queue<Name, VPayload, VResult, DataModel, VContext>(
+      this.component,
+      name,
+      options,
+    );
     if (this.names.has(name)) {
       throw conveyorError(
         "invalidArgument",

@@ -5,7 +5,16 @@
 export { vJobId, vOnComplete } from "./appValidators.js";
 export type { ComponentApi } from "./componentApi.js";
 export { Conveyor } from "./conveyor.js";
+export type {
+  BatchOptions,
+  EnqueueOptions,
+  KeyOption,
+  ReplaceReply,
+  UniqueOptions,
+  UniqueReply,
+} from "./enqueueTypes.js";
 export { Queue } from "./queue.js";
+export type { QueueOptions } from "./queueOptions.js";
 export type {
   ApiCall,
   ApiOptions,
@@ -13,7 +22,6 @@ export type {
   CancelReply,
   OnCompleteReference,
   QueueFunctions,
-  QueueOptions,
   RetryReply,
   RunsMutations,
   RunsQueries,
@@ -26,6 +34,10 @@ export type {
   ConveyorErrorCode,
   Counts,
   JobId,
+  OnConflict,
+  Retention,
+  Retry,
+  RetryOption,
   Status,
   TokenStatus,
   TypedJobStatus as JobStatus,

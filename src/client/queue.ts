@@ -5,13 +5,11 @@
 import { createFunctionHandle, type FunctionReference, type GenericDataModel } from "convex/server";
 import { v, type VAny } from "convex/values";
 import {
-  checkQueueConfig,
   conveyorError,
-  LEASE_DEFAULT_MS,
-  MAX_RESETS_DEFAULT,
-  SHARDS_DEFAULT,
   type Counts,
+  type Enqueued,
   type JobId,
+  type NewJob,
   type OwnJobId,
   type QueueConfig,
   type QueueDeclaration,
@@ -19,20 +17,34 @@ import {
 } from "../shared/index.js";
 import { queueFunctions } from "./api.js";
 import { vOnComplete, type VOnComplete } from "./appValidators.js";
+import { sendAll } from "./batches.js";
 import type { ComponentApi } from "./componentApi.js";
+import type {
+  BatchOptions,
+  EnqueueOptions,
+  ReplaceReply,
+  UniqueOptions,
+  UniqueReply,
+} from "./enqueueTypes.js";
 import { callComponent } from "./mounted.js";
+import { NewJobs } from "./newJobs.js";
+import { configOf, type QueueOptions } from "./queueOptions.js";
 import type {
   ApiOptions,
   CancelReply,
   OnCompleteReference,
   QueueFunctions,
-  QueueOptions,
   RetryReply,
   RunsMutations,
   RunsQueries,
   ValueValidator,
 } from "./types.js";
-import { checkPayload } from "./validate.js";
+
+type OptionsOf<
+  VPayload extends ValueValidator,
+  VResult extends ValueValidator,
+  VContext extends ValueValidator,
+> = EnqueueOptions<VPayload["type"], VResult["type"], VContext["type"]>;
 
 /** A queue of jobs. Made by {@link Conveyor.queue}. */
 export class Queue<
@@ -40,11 +52,14 @@ export class Queue<
   VPayload extends ValueValidator = VAny,
   VResult extends ValueValidator = VAny,
   DataModel extends GenericDataModel = GenericDataModel,
+  VContext extends ValueValidator = VAny,
 > {
   /** The validator of payloads; `v.any()` where the definition has none. */
   readonly payload: VPayload;
   /** The validator of results; `v.any()` where the definition has none. */
   readonly result: VResult;
+  /** The validator of contexts; `v.any()` where the definition has none. */
+  readonly context: VContext;
   /**
    * The arguments of this queue's `onComplete` mutation.
    *
@@ -54,7 +69,7 @@ export class Queue<
    *   handler: async (ctx, { payload, outcome }) => { … },
    * });
    */
-  readonly onCompleteArgs: VOnComplete<VPayload, VResult, Name>;
+  readonly onCompleteArgs: VOnComplete<VPayload, VResult, Name, VContext>;
   /** Never there: payload and result as types. */
   declare readonly types: { payload: VPayload["type"]; result: VResult["type"] };
 
@@ -67,17 +82,14 @@ export class Queue<
   constructor(
     private readonly component: ComponentApi,
     readonly name: Name,
-    options: QueueOptions<VPayload, VResult>,
+    options: QueueOptions<VPayload, VResult, VContext>,
   ) {
-    this.config = {
-      leaseMs: options.leaseMs ?? LEASE_DEFAULT_MS,
-      maxResets: options.maxResets ?? MAX_RESETS_DEFAULT,
-      shards: options.shards ?? SHARDS_DEFAULT,
-    };
-    checkQueueConfig(name, this.config);
+    this.config = configOf(name, options);
     this.payload = options.payload ?? (v.any() as ValueValidator as VPayload);
     this.result = options.result ?? (v.any() as ValueValidator as VResult);
-    this.onCompleteArgs = vOnComplete({ payload: this.payload, result: this.result, name });
+    this.context = options.context ?? (v.any() as ValueValidator as VContext);
+    const { payload, result, context } = this;
+    this.onCompleteArgs = vOnComplete({ payload, result, name, context });
     this.callback = options.onComplete;
   }
 
@@ -95,7 +107,9 @@ export class Queue<
    * export const tiles = conveyor.queue("tiles", { payload: vTile, result: vPixels });
    * tiles.onComplete(internal.tiles.finished);
    */
-  onComplete(mutation: OnCompleteReference<VPayload["type"], VResult["type"]>): void {
+  onComplete(
+    mutation: OnCompleteReference<VPayload["type"], VResult["type"], VContext["type"]>,
+  ): void {
     if (this.callback !== undefined) {
       throw conveyorError(
         "invalidArgument",
@@ -110,42 +124,110 @@ export class Queue<
    * Puts a job into the queue. In a mutation the job belongs to the transaction: if it throws, there is no job.
    *
    * @param payload Fits the queue's `payload` validator; up to 1,044,480 bytes (1 MiB less 4 KiB).
-   * @returns The job's id.
-   * @throws `invalidPayload`, `payloadTooLarge`, `componentNotMounted`.
+   * @param options What this job has of its own; see {@link EnqueueOptions}.
+   * @returns The job's id; with a `key` that another job has, that one's.
+   * @throws `invalidPayload`, `payloadTooLarge`, `invalidArgument` for an option out of bounds, `duplicateKey` where the key
+   * says `"refuse"`, `queueDraining`, `tooManyRoutes`, `componentNotMounted`.
    * @example
    * const job = await tiles.enqueue(ctx, { picture, x: 0, y: 0 });
+   * @example
+   * await emails.enqueue(ctx, mail, { runAfter: 60_000, priority: 5, retry: true, key: `welcome:${user}` });
    */
-  async enqueue(ctx: RunsMutations, payload: VPayload["type"]): Promise<JobId<Name>> {
-    checkPayload(this.name, this.payload, payload);
-    const queue = await this.declaration();
-    const [one] = await callComponent(() =>
-      ctx.runMutation(this.component.lib.enqueue, { queue, jobs: [{ payload }] }),
-    );
+  async enqueue(
+    ctx: RunsMutations,
+    payload: VPayload["type"],
+    options: OptionsOf<VPayload, VResult, VContext> = {},
+  ): Promise<JobId<Name>> {
+    const job = await this.newJobs().make(payload, options);
+    const [one] = await this.send(ctx, [job]);
     return one!.id as JobId<Name>;
   }
 
   /**
-   * Puts 1 to 1,000 jobs into the queue, all or none, up to 8 MiB together. Much cheaper than as many single calls.
+   * As {@link enqueue}, and says whether the job is new or another has its key.
    *
+   * @throws As `enqueue`.
+   * @example
+   * const { id, isNew } = await reports.enqueueUnique(ctx, { user }, { key: user });
+   * if (!isNew) return { id, note: "Your report is on its way already." };
+   */
+  async enqueueUnique(
+    ctx: RunsMutations,
+    payload: VPayload["type"],
+    options: UniqueOptions<VPayload["type"], VResult["type"], VContext["type"]>,
+  ): Promise<UniqueReply<Name>> {
+    const job = await this.newJobs().make(payload, options);
+    const [one] = await this.send(ctx, [job]);
+    return { id: one!.id as JobId<Name>, isNew: one!.isNew };
+  }
+
+  /**
+   * Puts many jobs into the queue; much cheaper than as many single calls.
+   *
+   * In a mutation all or none: up to 8 MiB of payloads, 8,000 rows (one a job, and one for each key, expiry, and payload or
+   * context of over 512 bytes) and 2,048 keys. More is refused before anything is done. In an action any number, in
+   * transactions of up to 1,000 jobs and 4 MiB; if one fails, `batchInterrupted` says how many are `enqueued`, from the
+   * first on, with their `ids` by call.
+   *
+   * @param options For every job; or a function of payload and place, asked for each.
    * @returns The jobs' ids, in the order of the payloads.
-   * @throws `invalidPayload` (the path begins with the payload's place, as in `payloads[3].x`), `payloadTooLarge`,
-   * `invalidArgument` for an empty or too long list, `componentNotMounted`.
+   * @throws As `enqueue`: for a payload the path begins with its place, as in `payloads[3].x`, and other details have its
+   * `index`. `batchInterrupted`, in an action. `invalidArgument` for an empty list.
    * @example
    * const jobs = await tiles.enqueueBatch(ctx, corners.map(({ x, y }) => ({ picture, x, y })));
+   * @example
+   * await emails.enqueueBatch(ctx, mails, (mail, i) => ({ key: mail.to, runAfter: i * 100 }));
    */
   async enqueueBatch(
     ctx: RunsMutations,
     payloads: readonly VPayload["type"][],
+    options: BatchOptions<VPayload["type"], VResult["type"], VContext["type"]> = {},
   ): Promise<JobId<Name>[]> {
-    for (const [index, payload] of payloads.entries()) {
-      checkPayload(this.name, this.payload, payload, `payloads[${index}]`);
+    if (payloads.length === 0) {
+      throw conveyorError(
+        "invalidArgument",
+        "A batch must have 1 payload or more; got none. Leave out a call that has nothing to enqueue.",
+        { argument: "payloads", got: 0 },
+      );
     }
-    const queue = await this.declaration();
-    const jobs = payloads.map((payload) => ({ payload }));
-    const enqueued = await callComponent(() =>
-      ctx.runMutation(this.component.lib.enqueue, { queue, jobs }),
-    );
+    const newJobs = this.newJobs();
+    const jobs: NewJob[] = [];
+    for (const [index, payload] of payloads.entries()) {
+      const one = typeof options === "function" ? options(payload, index) : options;
+      jobs.push(await newJobs.make(payload, one, `payloads[${index}]`));
+    }
+    const enqueued = await sendAll(ctx, jobs, {
+      expire: this.config.expiresAfterMs !== undefined,
+      send: (part) => this.send(ctx, part),
+    });
     return enqueued.map(({ id }) => id as JobId<Name>);
+  }
+
+  /**
+   * Cancels a job and, only if no worker has it and it has not ended, enqueues another in its place: in one transaction, so
+   * that never both run and never neither is there. `onComplete` is told that the first was canceled.
+   *
+   * @param id The job that is to go.
+   * @param payload Of the new one.
+   * @param options Of the new one: nothing is taken over from the job that goes.
+   * @returns Whether it was replaced, the id of the job that is there now, and what became of the first.
+   * @throws `unknownJob` for an id that names no job of this queue; as `enqueue`.
+   * @example
+   * const { replaced, status } = await emails.replace(ctx, pending, { to, body: corrected });
+   * if (!replaced) await emails.enqueue(ctx, { to, body: `A correction. It was ${status}.` });
+   */
+  async replace(
+    ctx: RunsMutations,
+    id: OwnJobId<Name>,
+    payload: VPayload["type"],
+    options: OptionsOf<VPayload, VResult, VContext> = {},
+  ): Promise<ReplaceReply<Name>> {
+    const job = await this.newJobs().make(payload, options);
+    const queue = await this.declaration();
+    const reply = await callComponent(() =>
+      ctx.runMutation(this.component.lib.replace, { id, queue, job }),
+    );
+    return { ...reply, id: reply.id as JobId<Name> };
   }
 
   /**
@@ -222,6 +304,7 @@ export class Queue<
    * Public functions for browsers, to be exported by a module of the app. Export those you need.
    *
    * @param options.authorize Asked before every call; see {@link ApiOptions}.
+   * @param options.options Says what each job is enqueued with, since browsers may not.
    * @throws Nothing itself. The functions throw what `authorize` throws, and what the queue's methods of the same names
    * throw.
    * @example
@@ -232,9 +315,18 @@ export class Queue<
    * });
    */
   api(
-    options: ApiOptions<DataModel, VPayload["type"], Name>,
+    options: ApiOptions<DataModel, VPayload["type"], Name, OptionsOf<VPayload, VResult, VContext>>,
   ): QueueFunctions<Name, VPayload["type"], VResult["type"]> {
     return queueFunctions(this, options);
+  }
+
+  private newJobs(): NewJobs {
+    return new NewJobs({ queue: this.name, payload: this.payload, context: this.context });
+  }
+
+  private async send(ctx: RunsMutations, jobs: NewJob[]): Promise<Enqueued[]> {
+    const queue = await this.declaration();
+    return await callComponent(() => ctx.runMutation(this.component.lib.enqueue, { queue, jobs }));
   }
 
   /** @internal What every enqueue and claim carries; the component keeps the last one it was told. */

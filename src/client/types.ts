@@ -11,7 +11,7 @@ import type {
   RegisteredMutation,
   RegisteredQuery,
 } from "convex/server";
-import type { GenericValidator, VAny, Validator } from "convex/values";
+import type { Validator } from "convex/values";
 import type {
   Answer,
   ChunkUpdate,
@@ -30,6 +30,7 @@ import type {
   TypedJobStatus,
   TypedOnCompleteArgs,
 } from "../shared/index.js";
+import type { EnqueueOptions } from "./enqueueTypes.js";
 import type { Queue } from "./queue.js";
 
 /** A validator of a whole value; `v.optional` has no meaning for one. */
@@ -51,52 +52,11 @@ export interface RunsMutations {
   ): Promise<FunctionReturnType<Mutation>>;
 }
 
-/** How a queue behaves. All of it may be changed by deploying a new definition. */
-export interface QueueOptions<
-  VPayload extends GenericValidator = VAny,
-  VResult extends GenericValidator = VAny,
-> {
-  /**
-   * What a payload looks like. Checked by `enqueue`, and the type of `job.payload` in the worker.
-   * @default v.any()
-   */
-  payload?: VPayload;
-  /**
-   * What a handler returns. Checked when a worker reports: a result that does not fit fails that job.
-   * @default v.any()
-   */
-  result?: VResult;
-  /**
-   * How long a worker may be silent before its jobs go to others, in milliseconds, 1,000 to 86,400,000. Workers
-   * beat three times in a lease, so a shorter lease notices a dead worker sooner and costs more calls.
-   * @default 60_000
-   */
-  leaseMs?: number;
-  /**
-   * How often a job may lose its worker before it ends as `timedOut`, 0 to 100.
-   * @default 3
-   */
-  maxResets?: number;
-  /**
-   * Into how many parts waiting jobs are spread, so that workers seldom meet at one job, 1 to 64. With 1, jobs are
-   * claimed strictly in the order in which they were enqueued.
-   * @default 8
-   */
-  shards?: number;
-  /**
-   * A mutation of the app that is told how each job ended, in the transaction that ends it. It takes
-   * `vOnComplete(queue)`. Where its module imports the queue (usually so), TypeScript cannot infer the queue's type
-   * from itself: use {@link Queue.onComplete} below the definition instead.
-   * @default nobody is told
-   */
-  onComplete?: OnCompleteReference<NoInfer<VPayload>["type"], NoInfer<VResult>["type"]>;
-}
-
 /** An `onComplete` mutation, usually internal. Its declared arguments must fit {@link TypedOnCompleteArgs}. */
-export type OnCompleteReference<Payload = any, Result = any> = FunctionReference<
+export type OnCompleteReference<Payload = any, Result = any, Context = any> = FunctionReference<
   "mutation",
   "internal" | "public",
-  TypedOnCompleteArgs<Payload, Result>,
+  TypedOnCompleteArgs<Payload, Result, Context>,
   any
 >;
 
@@ -120,7 +80,12 @@ export interface AuthorizeCtx<DataModel extends GenericDataModel> {
 }
 
 /** What {@link Queue.api} takes. */
-export interface ApiOptions<DataModel extends GenericDataModel, Payload, Name extends string> {
+export interface ApiOptions<
+  DataModel extends GenericDataModel,
+  Payload,
+  Name extends string,
+  Options = EnqueueOptions<Payload>,
+> {
   /**
    * Decides about every call; throw to refuse. It is required, since these functions are open to the internet.
    * For a queue that anybody may use, write `authorize: async () => {}`. It runs in the call's own transaction, after
@@ -133,13 +98,29 @@ export interface ApiOptions<DataModel extends GenericDataModel, Payload, Name ex
    * }
    */
   authorize: (ctx: AuthorizeCtx<DataModel>, call: ApiCall<Payload, Name>) => void | Promise<void>;
+  /**
+   * What each job is enqueued with. A browser sends a payload and nothing else: priority, key, time and all the rest are
+   * for the app's code to choose. Runs after `authorize`, in the same transaction. A key with the caller's identity in it
+   * keeps tenants apart: one can neither find nor replace a job of another.
+   * @default no options
+   *
+   * @example
+   * options: async (ctx, payload) => {
+   *   const { subject } = (await ctx.auth.getUserIdentity())!;
+   *   return { key: `${subject}:${payload.report}`, group: subject };
+   * }
+   */
+  options?: (
+    ctx: AuthorizeCtx<DataModel>,
+    payload: Payload,
+  ) => Options | undefined | Promise<Options | undefined>;
 }
 
 /** Public functions of one queue, to be exported by a module of the app. */
 export interface QueueFunctions<Name extends string, Payload, Result> {
   /** {@link Queue.enqueue}. Ids in the payload must be of their tables. */
   enqueue: RegisteredMutation<"public", { payload: Payload }, Promise<JobId<Name>>>;
-  /** {@link Queue.enqueueBatch}: 1 to 1,000 payloads, all or none. */
+  /** {@link Queue.enqueueBatch}: what one mutation can hold, all or none. */
   enqueueBatch: RegisteredMutation<"public", { payloads: Payload[] }, Promise<JobId<Name>[]>>;
   /** {@link Queue.status}: what `useJob` subscribes to. */
   status: RegisteredQuery<"public", { id: string }, Promise<TypedJobStatus<Result, Name> | null>>;
@@ -168,7 +149,7 @@ export interface RetryReply {
 
 // --- Functions for workers ----------------------------------------------------------------------
 
-export type AnyQueue = Queue<any, any, any, any>;
+export type AnyQueue = Queue<any, any, any, any, any>;
 
 /** The payloads and results of queues, by name. */
 export type TypesOf<Queues extends readonly AnyQueue[]> = {

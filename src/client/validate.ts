@@ -41,13 +41,21 @@ export function checkPayload(
   root = "payload",
   db?: GenericDatabaseReader<any>,
 ): void {
-  const mismatch = findMismatch(validator, payload, root, db);
+  refuse(queue, "payload", findMismatch(validator, payload, root, db));
+}
+
+/** Refuses a context with `invalidPayload`. */
+export function checkContext(queue: string, validator: ValueValidator, context: unknown): void {
+  refuse(queue, "context", findMismatch(validator, context, "context"));
+}
+
+function refuse(queue: string, what: "payload" | "context", mismatch: Mismatch | null): void {
   if (mismatch === null) return;
   const { path, expected, got } = mismatch;
   throw conveyorError(
     "invalidPayload",
-    `The payload does not fit the queue "${queue}": ${path} must be ${expected}, got ${got}. ` +
-      "Correct the payload, or the `payload` validator in the queue's definition.",
+    `The ${what} does not fit the queue "${queue}": ${path} must be ${expected}, got ${got}. ` +
+      `Correct the ${what}, or the \`${what}\` validator in the queue's definition.`,
     { queue, path, expected, got },
   );
 }

@@ -30,7 +30,9 @@ import {
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { tellAll, type Owed } from "./callbacks.js";
+import { ensureDispatch } from "./dispatcher.js";
 import { endJob } from "./ending.js";
+import { ensureExpiry } from "./expiries.js";
 import { storedRules, type StoredRules } from "./handlers.js";
 import { findKey, giveKey, keptUntil } from "./keys.js";
 import { store } from "./payloads.js";
@@ -67,16 +69,22 @@ export async function enqueueJobs(
       { queue: queue.name },
     );
   }
-  const batch: Batch = { queue, now, rules: storedRules(ctx.db), owed: [] };
+  const batch: Batch = {
+    ...{ queue, now, rules: storedRules(ctx.db) },
+    ...{ owed: [], dueAts: [], expireAts: [] },
+  };
   const enqueued: Enqueued[] = [];
   for (const job of jobs) enqueued.push(await enqueueOne(ctx, batch, job));
+  // Once for all of them: jobs of one segment share its alarm.
+  await ensureDispatch(ctx, queue.name, batch.dueAts, now);
+  await ensureExpiry(ctx, queue.name, batch.expireAts, now);
   return { enqueued, owed: batch.owed };
 }
 
 function checkJobs(jobs: readonly NewJob[], now: number): void {
   checkLength("The jobs of a call", jobs, 1, ENQUEUE_MAX_JOBS);
   let bytes = 0;
-  for (const job of jobs) bytes += checkNewJob(job, now);
+  for (const job of jobs) bytes += checkNewJob(job, now).bytes;
   if (bytes <= ENQUEUE_MAX_BYTES) return;
   throw conveyorError(
     "payloadTooLarge",
@@ -92,6 +100,8 @@ interface Batch {
   now: number;
   rules: StoredRules;
   owed: Owed[];
+  dueAts: number[];
+  expireAts: number[];
 }
 
 async function enqueueOne(ctx: MutationCtx, batch: Batch, job: NewJob): Promise<Enqueued> {
@@ -143,7 +153,7 @@ async function settle(ctx: MutationCtx, { queue, owed }: Batch, job: Doc<"jobs">
 
 async function insert(
   ctx: MutationCtx,
-  { queue, now, rules }: Batch,
+  { queue, now, rules, dueAts, expireAts }: Batch,
   { payload, options = {} }: NewJob,
 ): Promise<Id<"jobs">> {
   const dueAt = dueTime(options, now);
@@ -160,7 +170,9 @@ async function insert(
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
   const id = await insertJob(ctx.db, queue, fields, dueAt);
+  if (dueAt !== null) dueAts.push(dueAt);
   if (expiresAt !== undefined) {
+    expireAts.push(expiresAt);
     await ctx.db.insert("expiries", { queue: queue.name, at: expiresAt, job: id });
   }
   return id;

@@ -11,6 +11,7 @@ import {
   EXPIRES_MAX_MS,
   EXPIRES_MIN_MS,
   GROUP_MAX_LENGTH,
+  INLINE_MAX_BYTES,
   JOB_NAME_MAX_LENGTH,
   KEY_MAX_LENGTH,
   KEY_WINDOW_MAX_MS,
@@ -27,16 +28,32 @@ import { checkStorable } from "./values.js";
 /** What workers have, as in `gpu`, `region:eu-west` or `cuda-12.4`: no comma, which separates them in a route's name. */
 const WORKER_LABEL = new RegExp(`^[A-Za-z0-9_.:-]{1,${NAME_MAX_LENGTH}}$`);
 
-/** One new job, at the time of its enqueue. Returns the bytes of its payload and context. */
-export function checkNewJob({ payload, options = {} }: NewJob, now: number): number {
-  const payloadBytes = checkStorable("A payload", payload as Value);
-  const { context } = options as { context?: Value };
-  const contextBytes = context === undefined ? 0 : checkStorable("A context", context);
-  checkOptions(options, now);
-  return payloadBytes + contextBytes;
+/** What a new job takes of its transaction. */
+export interface JobWeight {
+  /** Of its payload and context. */
+  bytes: number;
+  /** Rows that it writes: itself, and what lies apart. */
+  rows: number;
+  keys: number;
 }
 
-function checkOptions(options: JobOptions, now: number): void {
+/** One new job, at the time of its enqueue. */
+export function checkNewJob({ payload, options = {} }: NewJob, now: number): JobWeight {
+  const sizes = [checkStorable("A payload", payload as Value)];
+  const { context } = options as { context?: Value };
+  if (context !== undefined) sizes.push(checkStorable("A context", context));
+  checkJobOptions(options, now);
+  const keys = options.key === undefined ? 0 : 1;
+  const expiries = options.expiresAfterMs === undefined ? 0 : 1;
+  return {
+    bytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
+    rows: 1 + sizes.filter((bytes) => bytes > INLINE_MAX_BYTES).length + keys + expiries,
+    keys,
+  };
+}
+
+/** What is said of a new job, but for its context. */
+export function checkJobOptions(options: JobOptions, now: number): void {
   const { name, priority, key, group, tags, labels, cost, expiresAfterMs, rules } = options;
   if (name !== undefined) checkLabel("The name of a job", name, JOB_NAME_MAX_LENGTH);
   if (priority !== undefined) checkInteger("priority", priority, PRIORITY_MIN, PRIORITY_MAX);

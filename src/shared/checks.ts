@@ -57,11 +57,11 @@ export function checkName(what: string, name: string): void {
 
 /** A text for people: not blank, and short. */
 export function checkLabel(what: string, label: string, maxLength: number = NAME_MAX_LENGTH): void {
-  if (label.trim() !== "" && label.length <= maxLength) return;
+  if (typeof label === "string" && label.trim() !== "" && label.length <= maxLength) return;
   throw conveyorError(
     "invalidArgument",
-    `${what} must be 1 to ${maxLength} characters and not blank; got ${JSON.stringify(label.slice(0, 100))}` +
+    `${what} must be 1 to ${maxLength} characters and not blank; got ${JSON.stringify(String(label).slice(0, 100))}` +
       (label.length > maxLength ? `, of ${label.length} characters.` : "."),
-    { argument: what, got: label.slice(0, 100), max: maxLength },
+    { argument: what, got: String(label).slice(0, 100), max: maxLength },
   );
 }

@@ -19,10 +19,12 @@ export const ERROR_CODES = [
   "tooManyRoutes",
   /** A number, name or list outside its bounds. */
   "invalidArgument",
-  /** A payload that fails the queue's validator. */
+  /** A payload or context that fails the queue's validator, or that no row can hold. */
   "invalidPayload",
   /** A payload or progress value over its size. */
   "payloadTooLarge",
+  /** An action's batch failed in the middle: what was enqueued stays. */
+  "batchInterrupted",
   /** No worker token with this secret. */
   "tokenUnknown",
   "tokenRevoked",

@@ -407,6 +407,7 @@ export const vOnCompleteArgs = v.object({
   /** Absent when no worker ever had the job. */
   worker: v.optional(v.string()),
   /** What was given to `enqueue` for it. */
+  name: v.optional(v.string()),
   context: v.optional(v.any()),
 });
 export type OnCompleteArgs = Infer<typeof vOnCompleteArgs>;

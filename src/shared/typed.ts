@@ -71,9 +71,10 @@ type TypedFinalOutcome<Outcome extends FinalOutcome, Result> = Outcome extends {
   : Outcome;
 
 /** What an `onComplete` mutation is called with. */
-export type TypedOnCompleteArgs<Payload = any, Result = any> = Expand<
-  Omit<OnCompleteArgs, "payload" | "outcome"> & {
+export type TypedOnCompleteArgs<Payload = any, Result = any, Context = any> = Expand<
+  Omit<OnCompleteArgs, "payload" | "outcome" | "context"> & {
     payload: Payload;
     outcome: TypedFinalOutcome<FinalOutcome, Result>;
+    context?: Context;
   }
 >;

@@ -1,0 +1,117 @@
+/**
+ * Batches of any size: split by count and bytes into calls of the component. In a mutation all of them are one transaction,
+ * so what it cannot hold is refused before the first call. An action has no transaction: each call commits by itself, and an
+ * error in the middle says what has been enqueued.
+ */
+import {
+  BATCH_MAX_BYTES,
+  BATCH_MAX_KEYS,
+  BATCH_MAX_ROWS,
+  checkNewJob,
+  conveyorError,
+  ENQUEUE_MAX_BYTES,
+  ENQUEUE_MAX_JOBS,
+  isConveyorError,
+  type Enqueued,
+  type JobWeight,
+  type NewJob,
+} from "../shared/index.js";
+import type { RunsMutations } from "./types.js";
+
+type Send = (jobs: NewJob[]) => Promise<Enqueued[]>;
+
+/** Sends all jobs. `expire`: the queue has each of them expire. */
+export async function sendAll(
+  ctx: RunsMutations,
+  jobs: readonly NewJob[],
+  { expire, send }: { expire: boolean; send: Send },
+): Promise<Enqueued[]> {
+  const now = Date.now();
+  const weights = jobs.map((job, index) => weigh(job, index, now));
+  if (isAction(ctx)) return await sendSplit(split(jobs, weights), jobs.length, send);
+  checkTransaction(weights, expire);
+  const enqueued: Enqueued[] = [];
+  for (const part of split(jobs, weights)) enqueued.push(...(await send(part)));
+  return enqueued;
+}
+
+/** Whether each call commits by itself. Only an action can run actions. */
+function isAction(ctx: RunsMutations): boolean {
+  return "runAction" in ctx;
+}
+
+/** All jobs are checked before the first is sent, or an action would find a bad one after it has enqueued others. */
+function weigh(job: NewJob, index: number, now: number): JobWeight {
+  try {
+    return checkNewJob(job, now);
+  } catch (error) {
+    if (!isConveyorError(error)) throw error;
+    const { code, message, ...details } = error.data;
+    throw conveyorError(code, `Job ${index} of the batch: ${message}`, { ...details, index });
+  }
+}
+
+function checkTransaction(weights: readonly JobWeight[], expire: boolean): void {
+  const sum = (of: (weight: JobWeight) => number) =>
+    weights.reduce((total, weight) => total + of(weight), 0);
+  const refuse = (what: string, got: number, max: number) =>
+    conveyorError(
+      what === "bytes" ? "payloadTooLarge" : "invalidArgument",
+      `The jobs that one mutation enqueues in a batch may come to ${max} ${what}; these are ${got}. Half of a transaction ` +
+        "is left to the app. Enqueue them from an action, which needs no such bound, or in several mutations.",
+      { argument: what, got, max },
+    );
+  const bytes = sum((weight) => weight.bytes);
+  if (bytes > BATCH_MAX_BYTES) throw refuse("bytes", bytes, BATCH_MAX_BYTES);
+  const rows = sum((weight) => weight.rows) + (expire ? weights.length : 0);
+  if (rows > BATCH_MAX_ROWS) throw refuse("rows", rows, BATCH_MAX_ROWS);
+  const keys = sum((weight) => weight.keys);
+  if (keys > BATCH_MAX_KEYS) throw refuse("keys", keys, BATCH_MAX_KEYS);
+}
+
+function split(jobs: readonly NewJob[], weights: readonly JobWeight[]): NewJob[][] {
+  const parts: NewJob[][] = [];
+  let bytes = 0;
+  for (const [i, job] of jobs.entries()) {
+    const part = parts.at(-1);
+    bytes += weights[i]!.bytes;
+    if (part !== undefined && part.length < ENQUEUE_MAX_JOBS && bytes <= ENQUEUE_MAX_BYTES) {
+      part.push(job);
+    } else {
+      parts.push([job]);
+      bytes = weights[i]!.bytes;
+    }
+  }
+  return parts;
+}
+
+/** One transaction after the other. */
+async function sendSplit(parts: NewJob[][], total: number, send: Send): Promise<Enqueued[]> {
+  const done: Enqueued[][] = [];
+  for (const part of parts) {
+    try {
+      done.push(await send(part));
+    } catch (error) {
+      if (done.length === 0) throw error;
+      throw interrupted(done, total, error);
+    }
+  }
+  return done.flat();
+}
+
+function interrupted(done: Enqueued[][], total: number, error: unknown): Error {
+  const enqueued = done.flat().length;
+  const cause = error instanceof Error ? error.message : String(error);
+  return conveyorError(
+    "batchInterrupted",
+    `The first ${enqueued} of ${total} jobs are enqueued, and the rest may not be: ${cause} ` +
+      "Enqueue the rest again, with keys if none may be there twice.",
+    {
+      enqueued,
+      total,
+      // By call, since one array holds no more than 8,192.
+      ids: done.map((part) => part.map(({ id }) => id)),
+      cause: isConveyorError(error) ? error.data : { message: cause },
+    },
+  );
+}

@@ -1,0 +1,129 @@
+/** What an app says of a job when it enqueues it, and what it is answered. Nothing here runs. */
+import type { FinishedStatus, JobId, OnConflict, RetryOption, Status } from "../shared/index.js";
+import type { OnCompleteReference } from "./types.js";
+
+/** A key, with how long it is taken and what happens to whoever comes second. */
+export interface KeyOption {
+  /** 1 to 256 characters. */
+  value: string;
+  /**
+   * How long the key is taken from the job's enqueue on, whatever becomes of the job, in milliseconds, 1 to 31,622,400,000.
+   * A job that takes longer than that does not keep others out.
+   * @default for as long as the job is active: until it has succeeded, failed, timed out or been canceled
+   */
+  windowMs?: number | undefined;
+  /**
+   * What happens when another job has the key. `"existing"`: its id is returned and nothing is enqueued. `"replace"`: it is
+   * canceled if no worker has it, and the new job takes its place; a job that runs, or has ended within its window, stays.
+   * `"refuse"`: `duplicateKey` is thrown, with the other's `id`.
+   * @default "existing"
+   */
+  onConflict?: OnConflict | undefined;
+}
+
+/**
+ * What one job has of its own. Durations are whole milliseconds. What is left out follows the queue's definition, also when
+ * that changes while the job waits. Anything out of bounds is refused with `invalidArgument`.
+ */
+export interface EnqueueOptions<Payload = any, Result = any, Context = any> {
+  /** For people, in logs and on pages: 1 to 128 characters. */
+  name?: string | undefined;
+  /**
+   * Whole, from -10 to 10: a higher one is claimed first, however long others wait.
+   * @default 0
+   */
+  priority?: number | undefined;
+  /**
+   * When the job falls due, in milliseconds since 1970, at most a year ago and four ahead. At a time that has passed it is
+   * claimable at once.
+   * @default now
+   */
+  runAt?: number | undefined;
+  /** In how many milliseconds the job falls due. In place of `runAt`. */
+  runAfter?: number | undefined;
+  /**
+   * Makes the job the only one of its queue with this key, for as long as it is active. A string is short for
+   * `{ value: string }`. Keys of all an app's users lie side by side: put the user's or tenant's id into the key.
+   *
+   * @example
+   * await reports.enqueue(ctx, { user }, { key: `report:${user}` });
+   * @example
+   * // At most one an hour, and the latest wins as long as nobody has begun:
+   * key: { value: user, windowMs: 60 * 60_000, onConflict: "replace" }
+   */
+  key?: string | KeyOption | undefined;
+  /** Whose the job is: a tenant, a user, a document. Claims may ask for one group. 1 to 128 characters. */
+  group?: string | undefined;
+  /** For finding jobs again: up to 16, of 1 to 64 characters. */
+  tags?: readonly string[] | undefined;
+  /**
+   * What a worker must have to be given the job: up to 16, each of 1 to 64 letters, digits, `_`, `-`, `.` or `:`. The waiting
+   * jobs of one queue may have up to 63 different sets of labels and classes of cost.
+   * @default none: any worker
+   */
+  labels?: readonly string[] | undefined;
+  /**
+   * What the job takes of a worker's budget (its `maxCost`), whole, 1 to 1,000,000,000.
+   * @default 1
+   */
+  cost?: number | undefined;
+  /** As the queue's {@link QueueOptions.expiresAfterMs}, counted from when the job falls due. */
+  expiresAfterMs?: number | undefined;
+  /** As the queue's {@link QueueOptions.timeoutMs}. */
+  timeoutMs?: number | undefined;
+  /** As the queue's {@link QueueOptions.leaseMs}. */
+  leaseMs?: number | undefined;
+  /** As the queue's {@link QueueOptions.maxResets}. */
+  maxResets?: number | undefined;
+  /**
+   * As the queue's {@link QueueOptions.retry}. Numbers that are left out are the defaults', and not the queue's.
+   *
+   * @example
+   * await emails.enqueue(ctx, mail, { retry: { maxAttempts: 3 } });
+   */
+  retry?: RetryOption | undefined;
+  /**
+   * A mutation that is told how this job ended, in place of the queue's. A function reference, or a handle from
+   * `createFunctionHandle`, which may be of another component's function.
+   */
+  onComplete?: OnCompleteReference<Payload, Result, Context> | `function://${string}` | undefined;
+  /** As the queue's {@link QueueOptions.onCompleteExclude}. */
+  onCompleteExclude?: readonly FinishedStatus[] | undefined;
+  /**
+   * Handed to `onComplete` as it is; no worker sees it. Fits the queue's `context` validator. Up to 1,044,480 bytes.
+   *
+   * @example
+   * await tiles.enqueue(ctx, tile, { onComplete: internal.tiles.shown, context: { viewer } });
+   */
+  context?: Context | undefined;
+}
+
+/** The same for every job of a batch, or asked for each, with its payload and its place in the batch. */
+export type BatchOptions<Payload = any, Result = any, Context = any> =
+  | EnqueueOptions<Payload, Result, Context>
+  | ((payload: Payload, index: number) => EnqueueOptions<Payload, Result, Context> | undefined);
+
+/** Options with a key, for {@link Queue.enqueueUnique}. */
+export type UniqueOptions<Payload = any, Result = any, Context = any> = EnqueueOptions<
+  Payload,
+  Result,
+  Context
+> & { key: string | KeyOption };
+
+/** What {@link Queue.enqueueUnique} answers. */
+export interface UniqueReply<Name extends string> {
+  /** Of the new job, or of the one that has the key. */
+  id: JobId<Name>;
+  /** Whether this call enqueued it. */
+  isNew: boolean;
+}
+
+/** What {@link Queue.replace} answers. */
+export interface ReplaceReply<Name extends string> {
+  /** Whether the job was canceled, and the new one enqueued. */
+  replaced: boolean;
+  /** Of the new job; of the one that stays, if it was not replaced. */
+  id: JobId<Name>;
+  /** What the job that was to go is now: `canceled`, or what kept it from being replaced. */
+  status: Status;
+}

@@ -1,0 +1,136 @@
+/**
+ * Turns what an app says of a job into what the component takes: short forms written out, function references made handles,
+ * payload and context checked against the queue's validators. It keeps nothing from call to call.
+ */
+import { createFunctionHandle, getFunctionName, type FunctionReference } from "convex/server";
+import {
+  checkJobOptions,
+  conveyorError,
+  retryRule,
+  type JobOptions,
+  type JobRules,
+  type NewJob,
+  type UniqueKey,
+} from "../shared/index.js";
+import type { EnqueueOptions, KeyOption } from "./enqueueTypes.js";
+import type { ValueValidator } from "./types.js";
+import { checkContext, checkPayload } from "./validate.js";
+
+/** What the jobs of a queue must fit. */
+export interface Shape {
+  queue: string;
+  payload: ValueValidator;
+  context: ValueValidator;
+}
+
+/** Makes jobs for one call: a callback that many of them name is looked up once. */
+export class NewJobs {
+  private readonly handles = new Map<unknown, Promise<string>>();
+
+  constructor(private readonly shape: Shape) {}
+
+  /** `root` names the payload in errors: `payload`, or `payloads[3]`. */
+  async make(payload: unknown, options: EnqueueOptions = {}, root = "payload"): Promise<NewJob> {
+    checkPayload(this.shape.queue, this.shape.payload, payload, root);
+    checkKnown(options);
+    const { context } = options;
+    if (context !== undefined) checkContext(this.shape.queue, this.shape.context, context);
+    const written = await this.optionsOf(options);
+    checkJobOptions(written, Date.now());
+    return { payload, options: written };
+  }
+
+  private async optionsOf(options: EnqueueOptions): Promise<JobOptions> {
+    const { key, tags, labels } = options;
+    const rules = await this.rulesOf(options);
+    return withoutUndefined({
+      name: options.name,
+      priority: options.priority,
+      runAt: options.runAt,
+      runAfter: options.runAfter,
+      key: key === undefined ? undefined : keyOf(key),
+      group: options.group,
+      tags: tags && [...tags],
+      labels: labels && [...labels],
+      cost: options.cost,
+      expiresAfterMs: options.expiresAfterMs,
+      context: options.context,
+      rules: Object.keys(rules).length === 0 ? undefined : rules,
+    });
+  }
+
+  private async rulesOf(options: EnqueueOptions): Promise<JobRules> {
+    const { retry, onComplete, onCompleteExclude } = options;
+    return withoutUndefined({
+      retry: retry === undefined ? undefined : retryRule(retry),
+      maxResets: options.maxResets,
+      leaseMs: options.leaseMs,
+      timeoutMs: options.timeoutMs,
+      onComplete: onComplete === undefined ? undefined : await this.handleOf(onComplete),
+      onCompleteExclude: onCompleteExclude && [...onCompleteExclude],
+    });
+  }
+
+  private async handleOf(callback: NonNullable<EnqueueOptions["onComplete"]>): Promise<string> {
+    if (typeof callback === "string") return callback;
+    const name = nameOf(callback);
+    const handle = this.handles.get(name) ?? createFunctionHandle(callback);
+    this.handles.set(name, handle);
+    return await handle;
+  }
+}
+
+function keyOf(key: string | KeyOption): UniqueKey {
+  if (typeof key === "string") return { value: key };
+  const { value, windowMs, onConflict } = key;
+  return { value, ...withoutUndefined({ windowMs, onConflict }) };
+}
+
+/** `internal.a.b` is another object each time it is written; a reference into a component has no name. */
+function nameOf(callback: FunctionReference<"mutation", "internal" | "public">): unknown {
+  try {
+    return getFunctionName(callback);
+  } catch {
+    return callback;
+  }
+}
+
+const KNOWN: { readonly [Option in keyof Required<EnqueueOptions>]: true } = {
+  name: true,
+  priority: true,
+  runAt: true,
+  runAfter: true,
+  key: true,
+  group: true,
+  tags: true,
+  labels: true,
+  cost: true,
+  expiresAfterMs: true,
+  timeoutMs: true,
+  leaseMs: true,
+  maxResets: true,
+  retry: true,
+  onComplete: true,
+  onCompleteExclude: true,
+  context: true,
+};
+
+/** A misspelt option that did nothing would be found out in production. */
+function checkKnown(options: EnqueueOptions): void {
+  const unknown = Object.keys(options).find((option) => !(option in KNOWN));
+  if (unknown === undefined) return;
+  throw conveyorError(
+    "invalidArgument",
+    `A job has no option "${unknown}". It has ${Object.keys(KNOWN).join(", ")}.`,
+    { argument: unknown },
+  );
+}
+
+/** The fields that are there: what is undefined crosses no wire, and would count as said. */
+function withoutUndefined<T extends object>(
+  fields: T,
+): { [F in keyof T]?: Exclude<T[F], undefined> } {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as never;
+}

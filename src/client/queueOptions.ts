@@ -1,0 +1,159 @@
+/** How a queue is defined: its options, and the configuration that they come to. */
+import type { GenericValidator, VAny } from "convex/values";
+import {
+  checkQueueConfig,
+  LEASE_DEFAULT_MS,
+  MAX_RESETS_DEFAULT,
+  RETENTION_DEFAULT,
+  retryRule,
+  SHARDS_DEFAULT,
+  type FinishedStatus,
+  type LogLevel,
+  type QueueConfig,
+  type Retention,
+  type RetryOption,
+} from "../shared/index.js";
+import type { OnCompleteReference } from "./types.js";
+
+/**
+ * How a queue behaves. All of it may be changed by deploying a new definition. Durations are whole milliseconds; a number
+ * out of bounds is refused with `invalidArgument` when the module is loaded.
+ */
+export interface QueueOptions<
+  VPayload extends GenericValidator = VAny,
+  VResult extends GenericValidator = VAny,
+  VContext extends GenericValidator = VAny,
+> {
+  /**
+   * What a payload looks like. Checked by `enqueue`, and the type of `job.payload` in the worker.
+   * @default v.any()
+   */
+  payload?: VPayload;
+  /**
+   * What a handler returns. Checked when a worker reports: a result that does not fit fails that job.
+   * @default v.any()
+   */
+  result?: VResult;
+  /**
+   * What a job's `context` looks like, which is handed to `onComplete` and never to a worker. Checked by `enqueue`.
+   * @default v.any()
+   */
+  context?: VContext;
+  /**
+   * How long a worker may be silent before its jobs go to others, in milliseconds, 1,000 to 86,400,000. Workers
+   * beat three times in a lease, so a shorter lease notices a dead worker sooner and costs more calls.
+   * @default 60_000
+   */
+  leaseMs?: number;
+  /**
+   * How much longer than `leaseMs` the component waits, in milliseconds, 0 to 3,600,000. A worker stops by itself when its
+   * lease is over; the grace is for clocks that differ and for a last word that is on its way.
+   * @default 0
+   */
+  graceMs?: number;
+  /**
+   * How often a job may lose its worker before it ends as `timedOut`, 0 to 100.
+   * @default 3
+   */
+  maxResets?: number;
+  /**
+   * Whether an attempt that fails, or takes longer than `timeoutMs`, is followed by another. `true`: up to 5 attempts, the
+   * n-th failure followed by a random wait of up to 1,000 ms × 2^(n−1), at most an hour. Or some of these numbers:
+   * `maxAttempts` 1 to 1,000, the first included; `initialBackoffMs` and `maxBackoffMs` 0 to 31,622,400,000 (366 days);
+   * `base` 1 to 10. A handler may have side effects, so nothing is retried unless it is asked for.
+   * @default false
+   * @example
+   * retry: { maxAttempts: 10, maxBackoffMs: 60_000 }
+   */
+  retry?: RetryOption;
+  /**
+   * How long one attempt may run, however alive its worker is, in milliseconds, 1,000 to 604,800,000 (a week). It then
+   * counts as failed.
+   * @default no bound
+   */
+  timeoutMs?: number;
+  /**
+   * How long a job may wait for its first attempt from when it falls due, in milliseconds, 1,000 to 126,489,600,000 (four
+   * years). After that it ends as `failed`, and its error says that it expired.
+   * @default no bound
+   */
+  expiresAfterMs?: number;
+  /**
+   * Into how many parts waiting jobs are spread, so that workers seldom meet at one job, 1 to 64. With 1, jobs are
+   * claimed strictly in the order in which they were enqueued.
+   * @default 8; 1 in a circular queue
+   */
+  shards?: number;
+  /**
+   * Whether a job that was worked on goes back to the end of the line instead of ending: jobs are items that are worked on
+   * over and over, those never worked on first, then the least recently worked on. Cancel or delete an item to take it
+   * out.
+   * @default false
+   * @example
+   * export const feeds = conveyor.queue("feeds", { circular: true, restMs: 15 * 60_000 });
+   */
+  circular?: boolean;
+  /**
+   * In a circular queue, how long an item rests before it is in line again, in milliseconds, 0 to 31,622,400,000.
+   * @default 0
+   */
+  restMs?: number;
+  /**
+   * How long finished jobs are kept, by how they ended, in milliseconds, each 0 to 31,622,400,000 (366 days).
+   * @default a day for `succeededMs` and `canceledMs`, seven for `failedMs` and `timedOutMs`
+   * @example
+   * retention: { succeededMs: 60 * 60_000 }
+   */
+  retention?: Partial<Retention>;
+  /**
+   * A mutation of the app that is told how each job ended, in the transaction that ends it. It takes
+   * `vOnComplete(queue)`. Where its module imports the queue (usually so), TypeScript cannot infer the queue's type
+   * from itself: use {@link Queue.onComplete} below the definition instead.
+   * @default nobody is told
+   */
+  onComplete?: OnCompleteReference<
+    NoInfer<VPayload>["type"],
+    NoInfer<VResult>["type"],
+    NoInfer<VContext>["type"]
+  >;
+  /**
+   * How jobs may end without `onComplete` being told.
+   * @default none: it is told every end
+   * @example
+   * onCompleteExclude: ["canceled"]
+   */
+  onCompleteExclude?: FinishedStatus[];
+  /**
+   * What the component writes to the deployment's log about this queue's jobs, one line of JSON each.
+   * @default "warn"
+   */
+  logLevel?: LogLevel;
+}
+
+/** The configuration that every call carries. What was not said is left out, and has the component's default. */
+export function configOf(
+  name: string,
+  options: QueueOptions<any, any, any>,
+): Omit<QueueConfig, "onComplete"> {
+  const { circular = false, retry, retention, onCompleteExclude } = options;
+  const config: Omit<QueueConfig, "onComplete"> = {
+    leaseMs: options.leaseMs ?? LEASE_DEFAULT_MS,
+    maxResets: options.maxResets ?? MAX_RESETS_DEFAULT,
+    shards: options.shards ?? (circular ? 1 : SHARDS_DEFAULT),
+    ...said("graceMs", options.graceMs),
+    ...said("timeoutMs", options.timeoutMs),
+    ...said("expiresAfterMs", options.expiresAfterMs),
+    ...said("restMs", options.restMs),
+    ...said("logLevel", options.logLevel),
+    ...said("circular", circular || undefined),
+    ...said("retry", retry === undefined ? undefined : retryRule(retry)),
+    ...said("retention", retention && { ...RETENTION_DEFAULT, ...retention }),
+    ...said("onCompleteExclude", onCompleteExclude && [...onCompleteExclude]),
+  };
+  checkQueueConfig(name, config);
+  return config;
+}
+
+function said<Field extends string, T>(field: Field, value: T | undefined): { [F in Field]?: T } {
+  return (value === undefined ? {} : { [field]: value }) as { [F in Field]?: T };
+}
