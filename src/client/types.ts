@@ -190,6 +190,8 @@ export type ReportArgs = SessionArgs & {
 export interface WorkerFunctions<Queues extends QueueTypes> {
   /** Whether any of these queues has a claimable job: what an idle worker subscribes to. */
   hasWork: RegisteredQuery<"public", { token: string; queues: string[] }, Promise<boolean>>;
+  /** Which of the session's jobs somebody wants to end: what a busy worker subscribes to. */
+  cancellations: RegisteredQuery<"public", SessionArgs, Promise<Lease[]>>;
   /** Leases up to `max` jobs, 1 to 64, to the session. A repeat of call `n` gets the first reply. */
   claim: RegisteredMutation<"public", ClaimArgs, Promise<ClaimReply<Queues>>>;
   /** Records up to 64 outcomes, each with an answer of its own, and claims again if asked to. */

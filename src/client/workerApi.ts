@@ -42,6 +42,12 @@ export function workerFunctions<const Queues extends readonly AnyQueue[]>(
       },
     }),
 
+    cancellations: queryGeneric({
+      args: session,
+      handler: async (ctx, args) =>
+        await callComponent(() => ctx.runQuery(component.lib.cancellations, args)),
+    }),
+
     claim: mutationGeneric({
       args: { ...session, name: v.string(), n: v.number(), ...claimRequest },
       handler: async (ctx, args) => {

@@ -11,6 +11,7 @@ import {
   PAGE_DEFAULT,
   PAGE_MAX,
   REPORT_MAX_BYTES,
+  textBytes,
   type ChunkPage,
   type ChunkUpdate,
 } from "../shared/index.js";
@@ -18,7 +19,6 @@ import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseWriter, QueryCtx } from "./_generated/server.js";
 import { findJobOf } from "./jobs.js";
 import { decodePlace, encodePlace } from "./pages.js";
-import { textBytes } from "./payloads.js";
 
 // --- Writing ------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@
 import { getConvexSize, type Infer, type Value } from "convex/values";
 import {
   ARRAY_MAX_ELEMENTS,
+  cutText,
   ERROR_MAX_BYTES,
   INLINE_MAX_BYTES,
   isTooDeep,
@@ -68,17 +69,7 @@ export function isStorable(value: Value): boolean {
   return !isTooDeep(value) && !isTooWide(value);
 }
 
-/** Bytes of a text as it is stored. */
-export function textBytes(text: string): number {
-  return new TextEncoder().encode(text).length;
-}
-
-/** Cuts an error to what a job's row may carry, at a character's boundary, and says so. */
+/** Cuts an error to what a job's row may carry. */
 export function cutError(error: string): string {
-  const bytes = new TextEncoder().encode(error);
-  if (bytes.length <= ERROR_MAX_BYTES) return error;
-  const mark = ` … (cut, ${bytes.length} bytes)`;
-  const room = ERROR_MAX_BYTES - new TextEncoder().encode(mark).length;
-  // A character that the cut splits decodes to U+FFFD; it is at the end, and is dropped.
-  return new TextDecoder().decode(bytes.subarray(0, room)).replace(/\uFFFD+$/, "") + mark;
+  return cutText(error, ERROR_MAX_BYTES);
 }

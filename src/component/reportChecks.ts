@@ -14,8 +14,9 @@ import {
   PROGRESS_MAX_BYTES,
   REPORT_MAX_BYTES,
   REPORT_MAX_ITEMS,
+  textBytes,
 } from "../shared/index.js";
-import { isStorable, textBytes } from "./payloads.js";
+import { isStorable } from "./payloads.js";
 import type { Report } from "./report.js";
 
 const COUNT_MAX = Number.MAX_SAFE_INTEGER;

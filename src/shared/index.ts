@@ -15,5 +15,6 @@ export * from "./routes.js";
 export * from "./segments.js";
 export * from "./shards.js";
 export * from "./status.js";
+export * from "./text.js";
 export * from "./typed.js";
 export * from "./values.js";

@@ -16,26 +16,23 @@ test("all leases are renewed by one beat, three times in a lease, until their ou
   expect(callsOf("heartbeat")).toHaveLength(before);
 });
 
-test.each(["leaseLost", "canceled"] as const)(
-  "a beat that says `%s` aborts that handler and no other, and its late result is dropped",
-  async (reason) => {
-    const { begun, handler } = manual();
-    const { clock, deployment, kinds } = startLoop(handler, { concurrency: 2 });
-    const lost = deployment.enqueue();
-    const kept = deployment.enqueue();
-    await clock.advance(100);
-    if (reason === "canceled") deployment.canceled.add(lost);
-    else deployment.held.delete(lost);
-    await clock.advance(1_000);
-    expect(begun.map(({ signal }) => signal.aborted)).toEqual([true, false]);
-    expect(kinds("leaseLost")).toMatchObject([{ id: lost, reason }]);
-    for (const one of begun) one.resolve("late");
-    await clock.advance(100);
-    expect(deployment.outcomeOf(lost)).toBeUndefined();
-    expect(deployment.outcomeOf(kept)).toMatchObject({ result: "late" });
-    expect(kinds("resultDropped")).toMatchObject([{ id: lost }]);
-  },
-);
+test("a beat that says `leaseLost` aborts that handler and no other, and its late result is dropped", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment, kinds } = startLoop(handler, { concurrency: 2 });
+  const lost = deployment.enqueue();
+  const kept = deployment.enqueue();
+  await clock.advance(100);
+  deployment.held.delete(lost);
+  await clock.advance(1_000);
+  expect(begun.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+  expect(begun[0]!.signal.reason).toMatchObject({ name: "JobAborted", reason: "leaseLost" });
+  expect(kinds("leaseLost")).toMatchObject([{ id: lost, reason: "leaseLost" }]);
+  for (const one of begun) one.resolve("late");
+  await clock.advance(100);
+  expect(deployment.outcomeOf(lost)).toBeUndefined();
+  expect(deployment.outcomeOf(kept)).toMatchObject({ result: "late" });
+  expect(kinds("resultDropped")).toMatchObject([{ id: lost }]);
+});
 
 test("when no beat gets through, the handler is aborted by the worker's own clock when the lease ends", async () => {
   const { begun, handler } = manual();
@@ -83,7 +80,7 @@ test("a handler that ignores its signal keeps its slot for five seconds, then ot
   const { clock, deployment, kinds } = startLoop(handler);
   const stuck = deployment.enqueue();
   await clock.advance(100);
-  deployment.canceled.add(stuck);
+  deployment.held.delete(stuck);
   await clock.advance(1_000);
   const next = deployment.enqueue();
   await clock.advance(4_500);
@@ -96,4 +93,47 @@ test("a handler that ignores its signal keeps its slot for five seconds, then ot
   await clock.advance(100);
   expect(deployment.outcomeOf(stuck)).toBeUndefined();
   expect(deployment.outcomeOf(next)).toMatchObject({ result: "in time" });
+});
+
+test("a busy worker of short jobs beats for its long one with its other calls, and sends no beat", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment, callsOf, kinds } = startLoop(handler, { concurrency: 2 });
+  deployment.enqueue();
+  await clock.advance(700);
+  for (let i = 1; i <= 20; i++) {
+    deployment.enqueue();
+    await clock.advance(500);
+    begun[i]!.resolve();
+    await clock.advance(100);
+  }
+  expect(callsOf("heartbeat")).toEqual([]);
+  expect(kinds("leaseLost")).toEqual([]);
+});
+
+test("a completion that hangs holds beats up for a third of a lease, and no longer", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment, callsOf, kinds } = startLoop(handler, { concurrency: 2 });
+  deployment.enqueue();
+  deployment.enqueue();
+  await clock.advance(900);
+  deployment.fault = (call) => (call === "complete" ? "before" : undefined);
+  begun[0]!.resolve();
+  await clock.advance(10_000);
+  expect(callsOf("heartbeat").length).toBeGreaterThan(4);
+  expect(kinds("leaseLost")).toEqual([]);
+});
+
+test("other calls do not stand in for beats where only beats would tell of a cancellation", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 2 });
+  deployment.enqueue();
+  await clock.advance(700);
+  deployment.failCancellations(new Error("not exported"));
+  for (let i = 1; i <= 20; i++) {
+    deployment.enqueue();
+    await clock.advance(500);
+    begun[i]!.resolve();
+    await clock.advance(100);
+  }
+  expect(callsOf("heartbeat").length).toBeGreaterThan(8);
 });

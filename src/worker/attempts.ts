@@ -2,16 +2,17 @@
  * Every attempt in this process's hands, and what it holds: a lease at the deployment, a slot in this process, or both.
  *
  *     running ──ends──► finished ──answered──► (gone)
- *        │                  └──leaseLost, canceled──► (gone)
- *        └──leaseLost, canceled──► lost ──ends, or is abandoned──► (gone)
+ *        └──leaseLost──► lost ──ends, or is abandoned──► (gone)
  *
- * A `running` attempt has lease and slot, a `finished` one only the lease, a `lost` one only the slot. It knows
- * nothing of calls.
+ * A `running` attempt has lease and slot, a `finished` one only the lease, a `lost` one only the slot. One that is to
+ * stop (canceled, too long, out of lease by the own clock) goes on `running` until its handler has. It knows nothing of
+ * calls.
  */
-import type { ClaimedJob, Lease } from "../shared/index.js";
+import { COST_DEFAULT, type ClaimedJob, type Lease } from "../shared/index.js";
 import type { Clock } from "./clock.js";
 import { ABANDON_AFTER_MS } from "./limits.js";
-import type { LossReason, WorkerEvent } from "./types.js";
+import { JobAborted } from "./control.js";
+import type { AbortReason, Continuation, WorkerEvent } from "./types.js";
 
 export interface Attempt {
   readonly job: ClaimedJob;
@@ -19,10 +20,13 @@ export interface Attempt {
   state: "running" | "finished" | "lost" | "gone";
   /** By the worker's own clock: when the last acknowledged beat was *sent*, plus the lease. */
   expiresAt: number;
-  /** The lease ran out by the own clock. It may still stand at the deployment, so it is still this worker's to end. */
-  expired: boolean;
+  /** Why its signal was aborted. Unless the lease was lost, it is still this worker's to end. */
+  reason: AbortReason | undefined;
   readonly abort: AbortController;
+  /** What its handler wants to be enqueued with its result. */
+  readonly continued: Continuation[];
   cancelTimer: () => void;
+  cancelTimeout: () => void;
 }
 
 export interface AttemptsDeps {
@@ -30,8 +34,8 @@ export interface AttemptsDeps {
   emit: (event: WorkerEvent) => void;
   /** A slot or a lease has come free. */
   changed: () => void;
-  /** The handler of an attempt whose lease may still stand goes on after its signal: give the job back. */
-  giveBack: (attempt: Attempt) => void;
+  /** The handler of an attempt whose lease may still stand goes on after its signal: nobody waits for it any more. */
+  abandoned: (attempt: Attempt) => void;
 }
 
 export class Attempts {
@@ -48,12 +52,15 @@ export class Attempts {
       startedAt: this.deps.clock.now(),
       state: "running",
       expiresAt: sentAt + job.leaseMs,
-      expired: false,
+      reason: undefined,
       abort: new AbortController(),
+      continued: [],
       cancelTimer: () => {},
+      cancelTimeout: () => {},
     };
     this.all.set(key, attempt);
     this.watchExpiry(attempt);
+    this.watchTimeout(attempt, sentAt);
     return attempt;
   }
 
@@ -78,6 +85,13 @@ export class Attempts {
       .length;
   }
 
+  /** What the jobs cost whose handlers run, out of the worker's budget. */
+  costUsed(): number {
+    return [...this.all.values()]
+      .filter(({ state }) => state === "running" || state === "lost")
+      .reduce((sum, { job }) => sum + (job.cost ?? COST_DEFAULT), 0);
+  }
+
   /** The deployment has confirmed the lease by a beat that was sent then. */
   renew(lease: Lease, sentAt: number): void {
     const attempt = this.find(lease);
@@ -85,14 +99,25 @@ export class Attempts {
     attempt.expiresAt = Math.max(attempt.expiresAt, sentAt + attempt.job.leaseMs);
   }
 
+  /** A claim or completion was answered: it was a beat too, for every lease that was in hand when it was sent. */
+  renewAll(sentAt: number): void {
+    for (const { job, startedAt } of this.held()) if (startedAt <= sentAt) this.renew(job, sentAt);
+  }
+
+  /** Somebody wants the job to end. The lease stands: what its handler brings is still worth reporting. */
+  cancel(lease: Lease): void {
+    const attempt = this.find(lease);
+    if (attempt !== undefined) this.tellToStop(attempt, "canceled");
+  }
+
   /** The deployment says that the lease of a running handler is gone. */
-  lose(lease: Lease, reason: "leaseLost" | "canceled"): void {
+  lose(lease: Lease): void {
     const attempt = this.find(lease);
     // A finished attempt gets its own answer from `complete`, and only that one is believed: a beat that crossed it
     // on the way says `leaseLost` of what has just been recorded.
     if (attempt?.state !== "running") return;
     attempt.state = "lost";
-    this.signal(attempt, reason);
+    this.signal(attempt, "leaseLost");
     this.abandonLater(attempt);
     this.deps.changed();
   }
@@ -106,7 +131,7 @@ export class Attempts {
   /** The handler has ended, or its job is given back: the lease is kept until the outcome is recorded. */
   finish(attempt: Attempt): void {
     attempt.state = "finished";
-    attempt.cancelTimer();
+    this.cancelTimers(attempt);
     this.deps.changed();
   }
 
@@ -118,7 +143,7 @@ export class Attempts {
   /** Nothing is left to be said about it. */
   drop(attempt: Attempt): void {
     attempt.state = "gone";
-    attempt.cancelTimer();
+    this.cancelTimers(attempt);
     this.all.delete(keyOf(attempt.job));
     this.deps.changed();
   }
@@ -126,7 +151,7 @@ export class Attempts {
   /** Ends everything at once: nobody at the deployment listens to this worker any more. */
   dropAll(): void {
     for (const attempt of [...this.all.values()]) {
-      attempt.abort.abort(new Error("The worker has stopped."));
+      attempt.abort.abort(new JobAborted("stopping", "The worker has stopped."));
       this.drop(attempt);
     }
   }
@@ -137,16 +162,40 @@ export class Attempts {
     attempt.cancelTimer = clock.after(wait, () => {
       if (attempt.state !== "running") return;
       if (clock.now() < attempt.expiresAt) return this.watchExpiry(attempt);
-      attempt.expired = true;
-      this.signal(attempt, "expired");
-      this.abandonLater(attempt);
+      this.tellToStop(attempt, "expired");
     });
   }
 
-  private signal(attempt: Attempt, reason: LossReason): void {
-    if (attempt.abort.signal.aborted) return;
-    this.deps.emit({ kind: "leaseLost", reason, ...describe(attempt) });
-    attempt.abort.abort(new Error(WHY[reason]));
+  /** From when the claim was sent: a little before the deployment's own bound, so that its word comes first. */
+  private watchTimeout(attempt: Attempt, sentAt: number): void {
+    const { timeoutMs } = attempt.job;
+    if (timeoutMs === undefined) return;
+    const { clock } = this.deps;
+    const wait = Math.max(0, sentAt + timeoutMs - clock.now());
+    attempt.cancelTimeout = clock.after(wait, () => this.tellToStop(attempt, "timedOut"));
+  }
+
+  private tellToStop(attempt: Attempt, reason: "canceled" | "timedOut" | "expired"): void {
+    if (attempt.state !== "running" || attempt.reason !== undefined) return;
+    this.signal(attempt, reason);
+    this.abandonLater(attempt);
+  }
+
+  private signal(attempt: Attempt, reason: AbortReason): void {
+    if (attempt.reason !== undefined) return;
+    attempt.reason = reason;
+    const about = describe(attempt);
+    this.deps.emit(
+      reason === "canceled" || reason === "timedOut"
+        ? { kind: "aborted", reason, ...about }
+        : { kind: "leaseLost", reason, ...about },
+    );
+    attempt.abort.abort(new JobAborted(reason, WHY[reason]));
+  }
+
+  private cancelTimers(attempt: Attempt): void {
+    attempt.cancelTimer();
+    attempt.cancelTimeout();
   }
 
   /** A handler that does not listen to its signal must not keep its slot from others for ever. */
@@ -156,15 +205,15 @@ export class Attempts {
       if (attempt.state !== "running" && attempt.state !== "lost") return;
       this.deps.emit({ kind: "handlerAbandoned", ...describe(attempt) });
       if (attempt.state === "lost") return this.drop(attempt);
-      this.finish(attempt);
-      this.deps.giveBack(attempt);
+      this.deps.abandoned(attempt);
     });
   }
 }
 
-const WHY: Record<LossReason, string> = {
+const WHY: Record<AbortReason, string> = {
   leaseLost: "The lease of this job was lost: another worker may have it.",
   canceled: "The job was canceled.",
+  timedOut: "The attempt ran longer than the job's timeoutMs.",
   expired: "The lease of this job ran out: no heartbeat got through in time.",
   stopping: "The worker is stopping, and its grace is over.",
 };

@@ -26,6 +26,7 @@ export type CallEnd<Reply> =
 export class Calls {
   private n = 0;
   private answered = false;
+  private calling = false;
 
   constructor(
     private readonly deps: {
@@ -41,7 +42,24 @@ export class Calls {
     return this.answered;
   }
 
+  /** Whether a call is on its way. */
+  get isCalling(): boolean {
+    return this.calling;
+  }
+
   async run<Reply>(call: CallName, send: (n: number) => Promise<Reply>): Promise<CallEnd<Reply>> {
+    this.calling = true;
+    try {
+      return await this.untilAnswered(call, send);
+    } finally {
+      this.calling = false;
+    }
+  }
+
+  private async untilAnswered<Reply>(
+    call: CallName,
+    send: (n: number) => Promise<Reply>,
+  ): Promise<CallEnd<Reply>> {
     const { clock, emit, gaveUp } = this.deps;
     const n = this.n + 1;
     const sentAt = clock.now();

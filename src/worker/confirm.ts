@@ -8,15 +8,26 @@ import type { ClaimedJob } from "../shared/index.js";
 import type { Clock } from "./clock.js";
 import type { Transport } from "./transport.js";
 
+export interface Confirmed {
+  job: ClaimedJob;
+  sentAt: number;
+  /** Somebody wants it to end before it has begun. */
+  isCanceled?: boolean;
+}
+
 export async function confirmLeases(
   { clock, transport }: { clock: Clock; transport: Transport },
   jobs: readonly ClaimedJob[],
   firstSentAt: number,
-): Promise<{ job: ClaimedJob; sentAt: number }[]> {
+): Promise<Confirmed[]> {
   const sentAt = clock.now();
   try {
     const answers = await transport.heartbeat(jobs.map(({ id, attempt }) => ({ id, attempt })));
-    return jobs.filter((_, i) => answers[i]?.answer === "ok").map((job) => ({ job, sentAt }));
+    return jobs.flatMap((job, i) => {
+      const answer = answers[i]?.answer;
+      if (answer === "ok") return [{ job, sentAt }];
+      return answer === "canceled" ? [{ job, sentAt, isCanceled: true }] : [];
+    });
   } catch {
     // Then the oldest copy is the safe assumption: what has run out by it is given back at once.
     return jobs.map((job) => ({ job, sentAt: firstSentAt }));

@@ -1,14 +1,15 @@
 /** What a worker without `onEvent` prints: that it is there, what its handlers say, and what needs attention. */
-import type { WorkerEvent } from "./types.js";
+import type { LogLevel, WorkerEvent } from "./types.js";
 
 export function printEvent(event: WorkerEvent): void {
   const line = lineOf(event);
   if (line === null) return;
-  if (event.kind === "started" || event.kind === "stopping" || event.kind === "log") {
-    console.log(`[conveyor] ${line}`);
-  } else {
-    console.warn(`[conveyor] ${line}`);
-  }
+  console[levelOf(event)](`[conveyor] ${line}`);
+}
+
+function levelOf(event: WorkerEvent): LogLevel {
+  if (event.kind === "log") return event.level;
+  return event.kind === "started" || event.kind === "stopping" ? "info" : "warn";
 }
 
 function lineOf(event: WorkerEvent): string | null {
@@ -23,6 +24,12 @@ function lineOf(event: WorkerEvent): string | null {
       return event.error === undefined ? null : `${about(event)} failed: ${event.error}`;
     case "leaseLost":
       return `${about(event)} is no longer ours: ${event.reason}`;
+    case "aborted":
+      return `${about(event)} is told to stop: ${event.reason}`;
+    case "resultRefused":
+      return `${about(event)}: the result was refused: ${event.error}`;
+    case "reportRefused":
+      return `${about(event)}: ${event.logs} log entries and ${event.output} characters of output are lost: ${event.error}`;
     case "handlerAbandoned":
       return `${about(event)}: the handler ignores its signal; its slot is given to others`;
     case "callRepeated":

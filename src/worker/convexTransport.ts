@@ -4,7 +4,7 @@
  * Calls go over HTTP and not over the socket. A socket's mutations wait for one another, so that a beat would stand
  * behind a large `complete`; one that conflicts too often does not fail there but closes the socket, to be sent again
  * for ever, and would never come back to be taken apart; and each writes a row of its own to be exactly once, which
- * the session's call counter makes needless. The socket follows `hasWork`.
+ * the session's call counter makes needless. The socket follows `hasWork` and what is canceled.
  */
 import { ConvexClient, ConvexHttpClient } from "convex/browser";
 import { BEAT_TIMEOUT_MS, CALL_TIMEOUT_MS } from "./limits.js";
@@ -18,34 +18,64 @@ export interface Connection {
   name: string;
   api: WorkerApi;
   queues: string[];
+  /** What else decides which jobs it may get. */
+  labels?: string[];
+  groups?: string[];
+  maxCost?: number;
 }
 
-export function connect({ url, token, session, name, api, queues }: Connection): Transport {
+export function connect(connection: Connection): Transport {
+  const { url, token, session, name, api, maxCost } = connection;
   const caller = { token, session };
+  const offer = offerOf(connection);
+  /** The session's row, as claims are answered: reports name it, so that they need not look for it. */
+  let holder: { holder?: string } = {};
+  const noting = <Reply extends { holder?: string }>(reply: Reply): Reply => {
+    if (reply.holder !== undefined) holder = { holder: reply.holder };
+    return reply;
+  };
   const calls = httpClient(url, CALL_TIMEOUT_MS);
   const beats = httpClient(url, BEAT_TIMEOUT_MS);
   const socket = new ConvexClient(url, { logger: false });
   const beside = { skipQueue: true };
   return {
-    claim: (n, claim) =>
-      calls.mutation(api.claim, { ...caller, name, n, queues, ...claim }, beside),
-    complete: (n, finished, { claim, ...options } = {}) =>
-      calls.mutation(
-        api.complete,
-        {
-          ...{ ...caller, n, finished, ...options },
-          ...(claim === undefined ? {} : { claim: { queues, ...claim } }),
-        },
-        beside,
+    claim: async (n, claim) =>
+      noting(await calls.mutation(api.claim, { ...caller, name, n, ...offer, ...claim }, beside)),
+    complete: async (n, finished, { claim, ...options } = {}) =>
+      noting(
+        await calls.mutation(
+          api.complete,
+          {
+            ...{ ...caller, n, finished, ...options },
+            ...(claim === undefined ? {} : { claim: { ...offer, ...claim } }),
+          },
+          beside,
+        ),
       ),
     heartbeat: async (leases) =>
       (await beats.mutation(api.heartbeat, { ...caller, leases }, beside)).answers,
     report: async (said) =>
-      (await beats.mutation(api.report, { ...caller, ...said }, beside)).answers,
+      (await calls.mutation(api.report, { ...caller, ...holder, ...said }, beside)).answers,
     watchHasWork: (onValue, onError) =>
       // Arguments that are the same for the whole fleet: then its subscriptions share one cached answer.
-      socket.onUpdate(api.hasWork, { token, queues }, onValue, onError),
+      socket.onUpdate(
+        api.hasWork,
+        { token, ...offer, ...(maxCost === undefined ? {} : { maxCost }) },
+        onValue,
+        onError,
+      ),
+    watchCancellations: (onValue, onError) =>
+      socket.onUpdate(api.cancellations, caller, onValue, onError),
     close: () => socket.close(),
+  };
+}
+
+/** Which jobs it may get, the same in every claim. */
+function offerOf({ queues, labels = [], groups = [] }: Connection) {
+  return {
+    queues,
+    ...(labels.length === 0 ? {} : { labels }),
+    ...(groups.length === 0 ? {} : { groups }),
   };
 }
 

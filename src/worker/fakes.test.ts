@@ -1,10 +1,11 @@
 /** A clock that moves when told and a deployment in memory, for the tests of the worker. No real time passes. */
 import { expect, test } from "vitest";
-import type { Answer, ClaimedJob, Outcome } from "../shared/index.js";
+import type { Answer, ClaimedJob, Outcome, ReportAnswer } from "../shared/index.js";
 import type { Clock } from "./clock.js";
+import { OUTPUT_DEFAULT } from "./limits.js";
 import { Loop, type LoopOptions } from "./loop.js";
-import { Unanswered, type Claimed, type Transport } from "./transport.js";
-import type { CallName, Handler, WorkerEvent } from "./types.js";
+import { Unanswered, type Claimed, type ClaimRequest, type Transport } from "./transport.js";
+import type { CallName, Continuation, Handler, HandlerContext, Job, WorkerEvent } from "./types.js";
 
 /** Lets everything run that waits for nothing but promises. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -59,10 +60,20 @@ export class FakeDeployment implements Transport {
     at: number;
     ids: string[];
     max?: number;
+    maxCost?: number;
     deferred?: boolean;
   }[] = [];
+  /** What was to be enqueued with the result of a job. */
+  readonly continued = new Map<string, Continuation[]>();
   readonly progressed: { id: string; value: unknown }[] = [];
+  /** What was said of each job, as it was recorded. */
+  readonly logs = new Map<string, { level: string; message: string; data?: unknown }[]>();
+  readonly outputs = new Map<string, string[]>();
+  /** Jobs that somebody wants to end; `told` sees to the subscription. */
   readonly canceled = new Set<string>();
+  /** What a report is answered besides, by job. */
+  readonly reportAnswers = new Map<string, Partial<ReportAnswer>>();
+  refusesReport: (ids: string[]) => boolean = () => false;
   fault: Fault = () => undefined;
   /** Refuses an outcome, as a callback would that breaks the whole transaction. */
   refuses: (outcome: Outcome, id: string, deferred: boolean) => boolean = () => false;
@@ -80,6 +91,10 @@ export class FakeDeployment implements Transport {
   private attempts = new Map<string, number>();
   private tellHasWork: (hasWork: boolean) => void = () => {};
   failHasWork: (error: unknown) => void = () => {};
+  private tellCanceled: (leases: { id: string; attempt: number }[]) => void = () => {};
+  failCancellations: (error: unknown) => void = () => {};
+  /** Subscriptions to what is canceled, as many as there ever were. */
+  watchers = 0;
   private lastId = 0;
 
   constructor(
@@ -88,10 +103,10 @@ export class FakeDeployment implements Transport {
   ) {}
 
   /** Enqueues, and says so. Returns the job's id. */
-  enqueue(payload: unknown = null, queue = "tiles"): string {
+  enqueue(payload: unknown = null, queue = "tiles", fields: Partial<ClaimedJob> = {}): string {
     const id = `job${(this.lastId += 1)}`;
     const counts = { attempt: 0, failures: 0, resets: 0, enqueuedAt: 0 };
-    this.pending.push({ id, queue, payload, leaseMs: this.leaseMs, ...counts });
+    this.pending.push({ id, queue, payload, leaseMs: this.leaseMs, ...counts, ...fields });
     this.tellHasWork(true);
     return id;
   }
@@ -100,8 +115,9 @@ export class FakeDeployment implements Transport {
     return this.recorded.get(id)?.outcome;
   }
 
-  claim(n: number, { max }: { max: number }): Promise<Claimed> {
-    return this.numbered("claim", n, { ids: [], max }, () => ({
+  claim(n: number, { max, maxCost }: ClaimRequest): Promise<Claimed> {
+    const budget = maxCost === undefined ? {} : { maxCost };
+    return this.numbered("claim", n, { ids: [], max, ...budget }, () => ({
       answers: [],
       jobs: this.lease(max),
     }));
@@ -112,11 +128,15 @@ export class FakeDeployment implements Transport {
     const about = {
       ids: finished.map(({ id }) => id),
       ...(claim === undefined ? {} : { max: claim.max }),
+      ...(claim?.maxCost === undefined ? {} : { maxCost: claim.maxCost }),
       ...(deferred ? { deferred } : {}),
     };
     return this.numbered("complete", n, about, () => {
       for (const { id, outcome } of finished) {
         if (this.refuses(outcome, id, deferred)) throw new Error(`refused: ${id}`);
+      }
+      for (const { id, continued } of finished) {
+        if (continued !== undefined) this.continued.set(id, continued);
       }
       const answers = finished.map(({ id, attempt, outcome }) => this.record(id, attempt, outcome));
       return { answers, jobs: claim === undefined ? [] : this.lease(claim.max) };
@@ -128,11 +148,47 @@ export class FakeDeployment implements Transport {
     return this.call("heartbeat", { ids }, () => leases.map((lease) => this.stands(lease)));
   }
 
-  report({ updates }: Parameters<Transport["report"]>[0]): Promise<Answer[]> {
-    return this.call("progress", { ids: updates.map(({ id }) => id) }, () => {
+  report({ updates, logs, chunks }: Parameters<Transport["report"]>[0]): Promise<ReportAnswer[]> {
+    const leases = new Map([...updates, ...logs, ...chunks].map((one) => [one.id, one.attempt]));
+    return this.call("report", { ids: [...leases.keys()] }, () => {
+      if (this.refusesReport([...leases.keys()])) throw new Error("refused report");
       this.progressed.push(...updates.map(({ id, value }) => ({ id, value })));
-      return updates.map((update) => this.stands(update));
+      for (const { id, entry, level, message, data } of logs) {
+        const content = { level, message, ...(data === undefined ? {} : { data }) };
+        getOr(this.logs, id)[entry] = content;
+      }
+      for (const { id, index, text } of chunks) {
+        const output = getOr(this.outputs, id);
+        if (index === output.length) output.push(text);
+      }
+      return [...leases].map(([id, attempt]) => ({
+        ...this.stands({ id, attempt }),
+        nextIndex: this.outputs.get(id)?.length ?? 0,
+        ...this.reportAnswers.get(id),
+      }));
     });
+  }
+
+  watchCancellations(
+    onValue: (leases: { id: string; attempt: number }[]) => void,
+    onError: (error: unknown) => void,
+  ) {
+    this.watchers += 1;
+    this.tellCanceled = onValue;
+    this.failCancellations = onError;
+    this.clock.after(LATENCY_MS, () => this.tell());
+    return () => void (this.tellCanceled = () => {});
+  }
+
+  /** Somebody cancels a job that runs, and the subscription says so. */
+  cancel(id: string): void {
+    this.canceled.add(id);
+    this.clock.after(LATENCY_MS, () => this.tell());
+  }
+
+  private tell(): void {
+    const held = [...this.canceled].filter((id) => this.held.has(id));
+    this.tellCanceled(held.map((id) => ({ id, attempt: this.held.get(id)! })));
   }
 
   watchHasWork(onValue: (hasWork: boolean) => void, onError: (error: unknown) => void) {
@@ -150,7 +206,7 @@ export class FakeDeployment implements Transport {
   private async numbered(
     call: "claim" | "complete",
     n: number,
-    about: { ids: string[]; max?: number; deferred?: boolean },
+    about: { ids: string[]; max?: number; maxCost?: number; deferred?: boolean },
     effect: () => { answers: Answer[]; jobs: ClaimedJob[] },
   ) {
     this.mostInFlight = Math.max(this.mostInFlight, (this.inFlight += 1));
@@ -167,7 +223,7 @@ export class FakeDeployment implements Transport {
 
   private async call<Reply>(
     call: CallName,
-    about: { n?: number; ids: string[]; max?: number; deferred?: boolean },
+    about: { n?: number; ids: string[]; max?: number; maxCost?: number; deferred?: boolean },
     effect: () => Reply,
   ): Promise<Reply> {
     this.calls.push({ call, at: this.clock.now(), ...about });
@@ -192,24 +248,32 @@ export class FakeDeployment implements Transport {
   }
 
   private stands({ id, attempt }: { id: string; attempt: number }): Answer {
-    if (this.canceled.has(id)) return { id, attempt, answer: "canceled" };
-    return { id, attempt, answer: this.held.get(id) === attempt ? "ok" : "leaseLost" };
+    if (this.held.get(id) !== attempt) return { id, attempt, answer: "leaseLost" };
+    return { id, attempt, answer: this.canceled.has(id) ? "canceled" : "ok" };
   }
 
   private record(id: string, attempt: number, outcome: Outcome): Answer {
     const answer = this.stands({ id, attempt });
-    if (answer.answer !== "ok") return answer;
+    if (answer.answer === "leaseLost") return answer;
     this.held.delete(id);
     const times = (this.recorded.get(id)?.times ?? 0) + 1;
     this.recorded.set(id, { attempt, outcome, times });
-    return answer;
+    return { id, attempt, answer: "ok" };
   }
+}
+
+function getOr<Value>(map: Map<string, Value[]>, id: string): Value[] {
+  const values = map.get(id) ?? [];
+  map.set(id, values);
+  return values;
 }
 
 /** A worker's loop on a fake clock against a fake deployment. */
 export function startLoop(
   handler: Handler,
-  options: Partial<Pick<LoopOptions, "concurrency" | "presenceMs">> & { leaseMs?: number } = {},
+  options: Partial<Pick<LoopOptions, "concurrency" | "presenceMs" | "maxCost" | "output">> & {
+    leaseMs?: number;
+  } = {},
 ) {
   const clock = new FakeClock();
   const deployment = new FakeDeployment(clock, options.leaseMs);
@@ -220,6 +284,8 @@ export function startLoop(
     handlers: new Map([["tiles", handler]]),
     concurrency: options.concurrency ?? 1,
     presenceMs: options.presenceMs ?? 0,
+    output: options.output ?? OUTPUT_DEFAULT,
+    ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
     emit: (event) => events.push(event),
   });
   /** What `run` came to: undefined while it goes on. */
@@ -240,12 +306,16 @@ export function manual() {
     attempt: number;
     signal: AbortSignal;
     progress: (value: unknown) => void;
+    context: HandlerContext;
+    job: Job;
     resolve: (value?: unknown) => void;
     reject: (error: unknown) => void;
   }[] = [];
-  const handler: Handler = ({ id, attempt }, { signal, progress }) =>
+  const handler: Handler = (job, context) =>
     new Promise((resolve, reject) => {
-      begun.push({ id, attempt, signal, progress, resolve, reject });
+      const { id, attempt } = job;
+      const { signal, progress } = context;
+      begun.push({ id, attempt, signal, progress, context, job, resolve, reject });
     });
   return { begun, handler };
 }

@@ -1,10 +1,10 @@
 /**
  * Heartbeats: all leases in one call, whenever the first of them has used up a third of its time. They go beside the
- * session's other calls and carry no number, since saying the same twice does no harm. An idle worker beats seldom,
- * to be seen.
+ * session's other calls and carry no number, since saying the same twice does no harm. A claim or completion is a beat
+ * as well, so a busy worker of short jobs sends none of its own. An idle worker beats seldom, to be seen.
  */
 import { HEARTBEATS_PER_LEASE, type Answer } from "../shared/index.js";
-import type { Attempts } from "./attempts.js";
+import type { Attempt, Attempts } from "./attempts.js";
 import type { Clock } from "./clock.js";
 import type { Transport } from "./transport.js";
 
@@ -13,6 +13,10 @@ export interface HeartDeps {
   transport: Transport;
   attempts: Attempts;
   presenceMs: number;
+  /** Whether a claim or completion is on its way: it is a beat too, and the two would meet at one row. */
+  isCalling: () => boolean;
+  /** Whether cancellations are heard of without beats. If not, other calls do not stand in for a beat. */
+  hearsCancellations: () => boolean;
   failed: (error: unknown) => void;
 }
 
@@ -47,14 +51,21 @@ export class Heart {
     if (held.length === 0) {
       return this.deps.presenceMs === 0 ? null : this.lastSentAt + this.deps.presenceMs;
     }
-    const due = held.map(
-      ({ expiresAt, job }) => expiresAt - job.leaseMs * (1 - 1 / HEARTBEATS_PER_LEASE),
-    );
+    const due = held.map((attempt) => this.dueFor(attempt));
     // A beat that failed is soon sent again: a tenth of the lease leaves time for several more before it ends.
     const shortest = Math.min(...held.map(({ job }) => job.leaseMs));
     const pause = this.lastFailed ? shortest / 10 : shortest / HEARTBEATS_PER_LEASE;
     const soonest = this.lastAffects(held) ? this.lastSentAt + pause : -Infinity;
-    return Math.max(soonest, Math.min(...due));
+    // Not for ever: a call that hangs must not cost the leases.
+    const wait = this.deps.isCalling() ? shortest / HEARTBEATS_PER_LEASE : 0;
+    return Math.max(soonest, Math.min(...due) + wait);
+  }
+
+  private dueFor({ expiresAt, startedAt, job: { leaseMs } }: Attempt): number {
+    const third = leaseMs / HEARTBEATS_PER_LEASE;
+    const renewal = expiresAt - leaseMs + third;
+    if (this.deps.hearsCancellations()) return renewal;
+    return Math.min(renewal, Math.max(startedAt, this.lastSentAt) + third);
   }
 
   /** Whether the last beat was sent for any lease still in hand; a new lease does not wait for an old beat's pause. */
@@ -83,8 +94,10 @@ export class Heart {
   /** What the deployment said of each lease at that time. */
   private apply(answers: readonly Answer[], sentAt: number): void {
     for (const answer of answers) {
-      if (answer.answer === "ok") this.deps.attempts.renew(answer, sentAt);
-      else if (answer.answer !== "recorded") this.deps.attempts.lose(answer, answer.answer);
+      const { attempts } = this.deps;
+      if (answer.answer === "ok" || answer.answer === "canceled") attempts.renew(answer, sentAt);
+      if (answer.answer === "canceled") attempts.cancel(answer);
+      if (answer.answer === "leaseLost") attempts.lose(answer);
     }
   }
 }

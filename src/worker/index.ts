@@ -2,12 +2,20 @@
  * `convex-conveyor/worker`: the runtime for programs outside Convex that do jobs.
  * @module
  */
+export { JobAborted, NonRetryableError, RetryAfterError } from "./control.js";
 export type {
+  AbortReason,
+  ContinueOptions,
   Handler,
   HandlerContext,
   Handlers,
   Job,
+  LogChange,
+  LogEntry,
+  LogLevel,
+  LogOptions,
   LossReason,
+  OutputOptions,
   QueuesOf,
   StopOptions,
   WorkerApi,

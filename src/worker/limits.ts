@@ -28,7 +28,19 @@ export const REFUSALS_BEFORE_DEFERRING = 2;
 /** Results in one `complete`, as in a claim: one transaction's share, well below the platform's 16 MiB of arguments. */
 export const COMPLETE_MAX_BYTES = 4 * 2 ** 20;
 
-export const PROGRESS_INTERVAL_MS = 250;
+/** Between two reports: what handlers say meanwhile goes together, and a page is as fresh as people can see. */
+export const REPORT_INTERVAL_MS = 250;
+/** How often one job's part of a report is refused alone before it is given up. */
+export const REPORT_REFUSALS_MAX = 3;
+/**
+ * Output goes when a clause or line ends, or there is more than a line of it, as people read; and at the latest after a
+ * second, so that a slow writer is seen to write.
+ */
+export const OUTPUT_DEFAULT = { flushOn: /[,.!?\n]/, flushChars: 100, flushMs: 1_000 } as const;
+export const FLUSH_CHARS_MAX = 16_384;
+export const FLUSH_MS_MAX = 60_000;
+/** A job held for so long is worth a subscription that tells when somebody cancels it; shorter ones end by themselves. */
+export const CANCEL_WATCH_AFTER_MS = 500;
 export const PRESENCE_DEFAULT_MS = 60_000;
 export const PRESENCE_MIN_MS = 1_000;
 

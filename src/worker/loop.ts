@@ -12,18 +12,21 @@
 import { LEASES_MAX, type Answer, type Outcome } from "../shared/index.js";
 import { Attempts, describe, type Attempt } from "./attempts.js";
 import { Calls, type CallEnd } from "./calls.js";
+import { Cancellations } from "./cancellations.js";
 import type { Clock } from "./clock.js";
-import { confirmLeases } from "./confirm.js";
-import { handlerMissing, judge } from "./errors.js";
+import { confirmLeases, type Confirmed } from "./confirm.js";
+import { contextOf } from "./context.js";
+import { handlerMissing, judge, messageOf, type Failure } from "./errors.js";
 import { Heart } from "./heart.js";
 import { Idle } from "./idle.js";
 import { FLUSH_MS, GRACE_DEFAULT_MS } from "./limits.js";
 import { Outbox, type Sending } from "./outbox.js";
-import { ProgressReports } from "./progressReports.js";
+import { outcomeOfAbandoned, outcomeOfStopped } from "./outcome.js";
+import { Reports } from "./reports.js";
 import { runHandler } from "./runner.js";
 import { Waker } from "./waker.js";
-import type { Claimed, ClaimRequest, Transport } from "./transport.js";
-import type { CallName, Handler, HandlerContext, WorkerEvent } from "./types.js";
+import type { Claimed, ClaimRequest, RefusedResult, Transport } from "./transport.js";
+import type { CallName, Handler, OutputOptions, WorkerEvent } from "./types.js";
 
 export interface LoopOptions {
   clock: Clock;
@@ -31,6 +34,9 @@ export interface LoopOptions {
   handlers: ReadonlyMap<string, Handler>;
   concurrency: number;
   presenceMs: number;
+  /** The budget of its jobs' costs; absent, there is none. */
+  maxCost?: number;
+  output: Required<OutputOptions>;
   emit: (event: WorkerEvent) => void;
 }
 
@@ -40,9 +46,12 @@ export class Loop {
   private readonly outbox: Outbox;
   private readonly idle: Idle;
   private readonly heart: Heart;
-  private readonly progress: ProgressReports;
+  private readonly reports: Reports;
+  private readonly cancellations: Cancellations;
   private readonly calls: Calls;
   private cursor: string | undefined;
+  /** Attempts that have ended, and whose last words are still on their way. */
+  private ending = 0;
 
   private phase: "working" | "stopping" | "over" = "working";
   private error: Error | undefined;
@@ -52,7 +61,7 @@ export class Loop {
   private giveUp = () => {};
 
   constructor(private readonly options: LoopOptions) {
-    const { clock, transport, emit, presenceMs } = options;
+    const { clock, transport, emit, presenceMs, output } = options;
     const gaveUp = new Promise<void>((resolve) => (this.giveUp = resolve));
     this.waker = new Waker(clock);
     this.outbox = new Outbox(clock);
@@ -62,7 +71,7 @@ export class Loop {
       clock,
       emit,
       changed: () => this.changed(),
-      giveBack: (attempt) => this.report(attempt, { kind: "released" }),
+      abandoned: (attempt) => this.conclude(attempt, outcomeOfAbandoned(attempt)),
     });
     const { attempts } = this;
     this.heart = new Heart({
@@ -70,13 +79,24 @@ export class Loop {
       transport,
       attempts,
       presenceMs,
-      failed: (error) => this.sideCallFailed("heartbeat", error),
+      isCalling: () => this.calls.isCalling,
+      hearsCancellations: () => this.cancellations.isLive,
+      failed: (error) => void this.sideCallFailed("heartbeat", error),
     });
-    this.progress = new ProgressReports({
+    this.reports = new Reports({
       clock,
       transport,
       attempts,
-      failed: (error) => this.sideCallFailed("progress", error),
+      output,
+      emit,
+      failed: (error) => this.sideCallFailed("report", error),
+    });
+    this.cancellations = new Cancellations({
+      clock,
+      transport,
+      attempts,
+      failed: (error) =>
+        emit({ kind: "callRejected", call: "cancellations", error: messageOf(error) }),
     });
   }
 
@@ -99,7 +119,8 @@ export class Loop {
     this.cancelGrace();
     this.giveUp();
     this.heart.stop();
-    this.progress.stop();
+    this.reports.stop();
+    this.cancellations.stop();
     this.attempts.dropAll();
     this.options.emit({ kind: "stopped", unrecorded: this.outbox.size });
     if (this.error !== undefined) throw this.error;
@@ -129,20 +150,31 @@ export class Loop {
 
   private isOver(): boolean {
     if (this.phase === "over") return true;
-    return this.phase === "stopping" && this.attempts.slotsUsed() === 0 && this.outbox.size === 0;
+    return this.phase === "stopping" && !this.isBusy();
+  }
+
+  /** Whether anything is in hand. */
+  private isBusy(): boolean {
+    return this.attempts.slotsUsed() > 0 || this.ending > 0 || this.outbox.size > 0;
   }
 
   /** How many jobs to ask for, once so many outcomes are recorded. */
   private room(recorded: number): number {
-    if (this.phase !== "working") return 0;
+    if (this.phase !== "working" || this.budget() <= 0) return 0;
     const slots = this.options.concurrency - this.attempts.slotsUsed();
     const leases = LEASES_MAX - (this.attempts.held().length - recorded);
     return Math.max(0, Math.min(slots, leases));
   }
 
+  /** What the jobs that run leave over of the worker's budget. */
+  private budget(): number {
+    const { maxCost = Infinity } = this.options;
+    return maxCost - this.attempts.costUsed();
+  }
+
   private async claim(room: number): Promise<void> {
     const request = this.claimRequest(room);
-    const end = await this.calls.run("claim", (n) => this.options.transport.claim(n, request));
+    const end = await this.call("claim", (n) => this.options.transport.claim(n, request));
     if (end.kind === "answered") return await this.claimed(end, room);
     this.idle.claimed(0, room);
     this.cursor = undefined;
@@ -154,10 +186,11 @@ export class Loop {
       ...(room > 0 ? { claim: this.claimRequest(room) } : {}),
       ...(sending.deferCallbacks ? { deferCallbacks: true } : {}),
     };
-    const end = await this.calls.run("complete", (n) =>
+    const end = await this.call("complete", (n) =>
       this.options.transport.complete(n, sending.reports, options),
     );
     if (end.kind === "answered") {
+      this.tellRefused(end.reply.refused ?? []);
       this.settle(end.reply.answers);
       // A job in a reply to a call that asked for none comes from an earlier copy of it; it is as much ours.
       if (room > 0 || end.reply.jobs.length > 0) await this.claimed(end, room);
@@ -168,8 +201,34 @@ export class Loop {
     this.failed("complete", end);
   }
 
+  /** A numbered call. One that was answered has renewed all leases as a beat does. */
+  private async call<Reply>(
+    name: CallName,
+    send: (n: number) => Promise<Reply>,
+  ): Promise<CallEnd<Reply>> {
+    const calling = this.calls.run(name, send);
+    this.heart.schedule();
+    const end = await calling;
+    if (end.kind === "answered") this.attempts.renewAll(end.sentAt);
+    this.heart.schedule();
+    return end;
+  }
+
   private claimRequest(max: number): ClaimRequest {
-    return this.cursor === undefined ? { max } : { max, cursor: this.cursor };
+    const budget = this.budget();
+    return {
+      max,
+      ...(this.cursor === undefined ? {} : { cursor: this.cursor }),
+      ...(budget === Infinity ? {} : { maxCost: budget }),
+    };
+  }
+
+  private tellRefused(refused: readonly RefusedResult[]): void {
+    for (const { error, ...lease } of refused) {
+      const attempt = this.attempts.find(lease);
+      if (attempt === undefined) continue;
+      this.options.emit({ kind: "resultRefused", error, ...describe(attempt) });
+    }
   }
 
   /** Each outcome by its own answer. One that the reply does not name stays, and goes with the next call. */
@@ -198,14 +257,19 @@ export class Loop {
     this.cursor = reply.cursor ?? this.cursor;
     this.idle.claimed(reply.jobs.length, asked);
     if (reply.jobs.length === 0) return;
-    const leases =
+    const leases: Confirmed[] =
       repeats === 0
         ? reply.jobs.map((job) => ({ job, sentAt }))
         : await confirmLeases(this.options, reply.jobs, sentAt);
-    const begun = leases
-      .map((lease) => this.attempts.add(lease.job, lease.sentAt))
-      .filter((attempt) => attempt !== null);
+    const begun: Attempt[] = [];
+    for (const { job, sentAt: renewedAt, isCanceled } of leases) {
+      const attempt = this.attempts.add(job, renewedAt);
+      if (attempt === null) continue;
+      if (isCanceled === true) this.attempts.cancel(job);
+      begun.push(attempt);
+    }
     this.options.emit({ kind: "claimed", jobs: begun.map(describe) });
+    this.cancellations.changed();
     for (const attempt of begun) this.begin(attempt);
     if (this.graceEndsAt !== undefined && begun.length > 0) this.awaitGrace();
     this.changed();
@@ -216,8 +280,7 @@ export class Loop {
     const handler = this.options.handlers.get(queue);
     if (handler === undefined) {
       // The deployment hands out only what was asked for, so this is a mistake; the job is somebody else's to do.
-      this.attempts.finish(attempt);
-      this.report(attempt, { kind: "released" });
+      this.conclude(attempt, { kind: "released" });
       this.failed("claim", {
         kind: "unserved",
         error: handlerMissing(queue, [...this.options.handlers.keys()]),
@@ -226,49 +289,48 @@ export class Loop {
     }
     if (this.phase !== "working") {
       // It came with the answer to a claim that was on its way when the stop began.
-      this.attempts.finish(attempt);
-      this.report(attempt, { kind: "released" });
+      this.conclude(attempt, { kind: "released" });
       return;
     }
-    void runHandler(handler, attempt.job, this.contextOf(attempt)).then((outcome) =>
-      this.ended(attempt, outcome),
-    );
+    if (attempt.reason === "canceled") {
+      // Canceled before it had begun: then it never does.
+      this.conclude(attempt, { kind: "canceled" });
+      return;
+    }
+    const context = contextOf(attempt, { reports: this.reports, emit: this.options.emit });
+    void runHandler(handler, attempt.job, context).then((outcome) => this.ended(attempt, outcome));
   }
 
-  private contextOf(attempt: Attempt): HandlerContext {
-    return {
-      signal: attempt.abort.signal,
-      progress: (value) => this.progress.report(attempt, value),
-      log: (message, details) =>
-        this.options.emit({
-          kind: "log",
-          message,
-          ...(details === undefined ? {} : { details }),
-          ...describe(attempt),
-        }),
-    };
-  }
-
-  private ended(attempt: Attempt, outcome: Outcome): void {
+  private ended(attempt: Attempt, returned: Outcome): void {
     const { emit, clock } = this.options;
     const about = describe(attempt);
     if (attempt.state !== "running") {
-      emit({ kind: "resultDropped", outcome: outcome.kind, ...about });
+      emit({ kind: "resultDropped", outcome: returned.kind, ...about });
       if (attempt.state === "lost") this.attempts.drop(attempt);
       return;
     }
     const ms = clock.now() - attempt.startedAt;
+    const outcome = outcomeOfStopped(attempt, returned);
     const error = outcome.kind === "failed" ? { error: outcome.error } : {};
     emit({ kind: "finished", outcome: outcome.kind, ms, ...error, ...about });
-    this.attempts.finish(attempt);
-    // A handler that gave up because its lease ran out here has not failed. Should the lease still stand at the
-    // deployment, the job goes back to the queue; a result, though, is still worth reporting.
-    const gaveUp = attempt.expired && outcome.kind === "failed";
-    this.report(attempt, gaveUp ? { kind: "released" } : outcome);
+    this.conclude(attempt, outcome);
   }
 
-  private report({ job: { id, queue, attempt } }: Attempt, outcome: Outcome): void {
-    this.outbox.put({ id, attempt, queue, outcome });
+  /** Ends an attempt's part: what is left of its reports goes first, then its outcome. */
+  private conclude(attempt: Attempt, outcome: Outcome): void {
+    this.attempts.finish(attempt);
+    const rest = this.reports.flush(attempt);
+    if (rest === null) return this.report(attempt, outcome);
+    this.ending += 1;
+    void rest.then(() => {
+      this.ending -= 1;
+      this.report(attempt, outcome);
+    });
+  }
+
+  private report({ job: { id, queue, attempt }, continued }: Attempt, outcome: Outcome): void {
+    const following = outcome.kind === "succeeded" && continued.length > 0 ? { continued } : {};
+    this.outbox.put({ id, attempt, queue, outcome, ...following });
     this.waker.wake();
   }
 
@@ -276,6 +338,7 @@ export class Loop {
 
   private changed(): void {
     this.heart.schedule();
+    this.cancellations.changed();
     this.waker.wake();
   }
 
@@ -290,8 +353,8 @@ export class Loop {
     }
   }
 
-  /** Beats, progress and the subscription are not repeated by themselves; only what ends the worker matters here. */
-  private sideCallFailed(call: CallName, error: unknown): void {
+  /** Calls beside the numbered ones see to their own repeats; only what ends the worker matters here. */
+  private sideCallFailed(call: CallName, error: unknown): Failure["kind"] {
     const failure = judge(error, this.calls.everAnswered);
     if (failure.kind === "unanswered") {
       this.options.emit({ kind: "callRepeated", call, error: failure.message, inMs: 0 });
@@ -299,6 +362,7 @@ export class Loop {
       this.failed(call, failure);
     }
     this.waker.wake();
+    return failure.kind;
   }
 
   private fail(error: Error): void {
@@ -311,17 +375,18 @@ export class Loop {
   /** Grace is for handlers and outcomes. With none in hand, only a call in flight is waited for, and that briefly. */
   private awaitGrace(): void {
     const { clock } = this.options;
-    const busy = this.attempts.slotsUsed() > 0 || this.outbox.size > 0;
     const left = Math.max(0, this.graceEndsAt! - clock.now());
     this.cancelGrace();
-    this.cancelGrace = clock.after(busy ? left : Math.min(left, FLUSH_MS), () => this.endGrace());
+    this.cancelGrace = clock.after(this.isBusy() ? left : Math.min(left, FLUSH_MS), () =>
+      this.endGrace(),
+    );
   }
 
   private endGrace(): void {
     this.graceEndsAt = undefined;
     for (const attempt of this.attempts.running()) {
       this.attempts.stop(attempt);
-      this.report(attempt, { kind: "released" });
+      this.conclude(attempt, { kind: "released" });
     }
     this.attempts.dropLost();
     this.cancelGrace = this.options.clock.after(FLUSH_MS, () => {

@@ -46,7 +46,7 @@ export class Outbox {
   }
 
   put(report: Report): void {
-    const bytes = sizeOf(report.outcome);
+    const bytes = sizeOf(report.outcome, report.continued);
     this.items.push({ report, bytes, alone: false, refusals: 0, dueAt: this.clock.now() });
   }
 

@@ -1,61 +1,103 @@
 /** What a handler's end means as an outcome: any return value and any throw becomes one. Pure. */
 import { convexToJson, getConvexSize, type Value } from "convex/values";
 import {
+  ARRAY_MAX_ELEMENTS,
+  conveyorError,
   ERROR_MAX_BYTES,
+  isTooDeep,
+  isTooWide,
+  OBJECT_MAX_FIELDS,
   PAYLOAD_MAX_BYTES,
   PAYLOAD_MAX_DEPTH,
   type Outcome,
 } from "../shared/index.js";
+import type { Attempt } from "./attempts.js";
+import { askedBy } from "./control.js";
 import { messageOf } from "./errors.js";
+import type { Continuation } from "./types.js";
 
 /** The outcome of a returned value. One that cannot be sent fails the job here: the deployment could not even read it. */
 export function outcomeOfValue(value: unknown): Outcome {
   const result = (value === undefined ? null : value) as Value;
-  const refusal = whyUnsendable(result);
+  const refusal = whyUnsendable("The handler's result", result);
   return refusal === null ? { kind: "succeeded", result } : { kind: "failed", error: refusal };
 }
 
+/** The outcome of what was thrown: a failure, unless it asks for something else. */
 export function outcomeOfError(error: unknown): Outcome {
+  const { snoozeMs, ...asked } = askedBy(error);
+  if (snoozeMs !== undefined) return { kind: "snoozed", runAfter: snoozeMs };
   // Cut here as well as there: a message of megabytes would not fit into the call.
   const message = messageOf(error).slice(0, ERROR_MAX_BYTES);
   return {
     kind: "failed",
     error: message === "" ? "The handler threw without a message." : message,
+    ...asked,
   };
 }
 
-/** Bytes of an outcome in a call, for bounding batches. */
-export function sizeOf(outcome: Outcome): number {
-  if (outcome.kind === "succeeded") return getConvexSize(outcome.result as Value);
+/**
+ * The outcome of a handler that was told to stop and has. A result is still worth reporting: it is the deployment's to
+ * say whether it comes too late. Anything else is what it was told to stop for.
+ */
+export function outcomeOfStopped({ reason, job }: Attempt, outcome: Outcome): Outcome {
+  if (outcome.kind === "succeeded") return outcome;
+  if (reason === "canceled") return { kind: "canceled" };
+  if (reason === "timedOut") return tooLong(job.timeoutMs);
+  // It has not failed: its lease ran out here. Should that still stand at the deployment, the job goes back.
+  if (reason === "expired" && outcome.kind === "failed") return { kind: "released" };
+  return outcome;
+}
+
+/** The outcome of a handler that does not stop: its lease may still stand, so that something must be said. */
+export function outcomeOfAbandoned({ reason, job }: Attempt): Outcome {
+  if (reason === "canceled") return { kind: "canceled" };
+  return reason === "timedOut" ? tooLong(job.timeoutMs) : { kind: "released" };
+}
+
+function tooLong(timeoutMs: number | undefined): Outcome {
+  return { kind: "failed", error: `The attempt ran longer than its timeoutMs, ${timeoutMs} ms.` };
+}
+
+/** Bytes of an outcome in a call, with what follows it, for bounding batches. */
+export function sizeOf(outcome: Outcome, continued: readonly Continuation[] = []): number {
+  const following = continued.reduce((sum, { payload }) => sum + getConvexSize(payload), 0);
+  if (outcome.kind === "succeeded") return following + getConvexSize(outcome.result as Value);
   return outcome.kind === "failed" ? outcome.error.length : 0;
 }
 
-function whyUnsendable(result: Value): string | null {
+/** Refuses what cannot be sent, or stored. */
+export function checkSendable(what: string, value: Value): void {
+  const refusal = whyUnsendable(what, value);
+  if (refusal !== null) throw conveyorError("invalidPayload", refusal);
+}
+
+function whyUnsendable(what: string, result: Value): string | null {
   // Before anything recurses: a cycle has no depth, and no JSON.
-  if (!fits(result, PAYLOAD_MAX_DEPTH)) {
+  if (isTooDeep(result)) {
     return (
-      `The handler's result is nested more than ${PAYLOAD_MAX_DEPTH} levels deep. ` +
-      "Return something flatter, or a string with JSON."
+      `${what} is nested more than ${PAYLOAD_MAX_DEPTH} levels deep. ` +
+      "Make it flatter, or a string with JSON."
     );
   }
   try {
     convexToJson(result);
   } catch (error) {
     return (
-      `The handler returned what is not a Convex value: ${messageOf(error)} ` +
-      "Return plain objects, arrays, strings, numbers, booleans, bigints, ArrayBuffers or null."
+      `${what} is not a Convex value: ${messageOf(error)} ` +
+      "Use plain objects, arrays, strings, numbers, booleans, bigints, ArrayBuffers or null."
     ).slice(0, ERROR_MAX_BYTES);
   }
   const bytes = getConvexSize(result);
-  if (bytes <= PAYLOAD_MAX_BYTES) return null;
+  if (bytes > PAYLOAD_MAX_BYTES) {
+    return (
+      `${what} has ${bytes} bytes; at most ${PAYLOAD_MAX_BYTES} can be kept. ` +
+      "Put what is large into file storage, and its id in its place."
+    );
+  }
+  if (!isTooWide(result)) return null;
   return (
-    `The handler's result has ${bytes} bytes; at most ${PAYLOAD_MAX_BYTES} can be kept. ` +
-    "Put large results into file storage and return their id."
+    `${what} has an array of more than ${ARRAY_MAX_ELEMENTS} elements or an object of more than ` +
+    `${OBJECT_MAX_FIELDS} fields. Make it a string with JSON.`
   );
-}
-
-function fits(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return true;
-  if (levels === 0) return false;
-  return Object.values(value).every((member) => fits(member, levels - 1));
 }

@@ -45,7 +45,7 @@ describe("what handlers do", () => {
       await clock.advance(10);
     }
     await clock.advance(1_000);
-    const at = callsOf("progress").map((call) => call.at);
+    const at = callsOf("report").map((call) => call.at);
     expect(at.slice(1).every((time, i) => time - at[i]! >= 250)).toBe(true);
     expect(at.length).toBeLessThanOrEqual(6);
     expect(deployment.progressed.slice(-2)).toEqual(begun.map(({ id }) => ({ id, value: 100 })));

@@ -1,17 +1,29 @@
 /** Runs one handler and says how it ended. Knows nothing of leases, slots or calls. */
-import type { ClaimedJob, Outcome } from "../shared/index.js";
+import { COST_DEFAULT, PRIORITY_DEFAULT, type ClaimedJob, type Outcome } from "../shared/index.js";
 import { outcomeOfError, outcomeOfValue } from "./outcome.js";
 import type { Handler, HandlerContext, Job } from "./types.js";
 
 /** Always resolves: whatever the handler does is an outcome. A handler that never ends leaves it pending. */
 export async function runHandler(
   handler: Handler,
-  { leaseMs: _, ...job }: ClaimedJob,
+  claimed: ClaimedJob,
   context: HandlerContext,
 ): Promise<Outcome> {
   try {
-    return outcomeOfValue(await handler(job as Job, context));
+    return outcomeOfValue(await handler(jobOf(claimed), context));
   } catch (error) {
     return outcomeOfError(error);
   }
+}
+
+/** The job as its handler gets it: what says nothing is filled in. */
+function jobOf({ leaseMs: _, ...job }: ClaimedJob): Job {
+  return {
+    ...job,
+    idempotencyKey: job.id,
+    priority: job.priority ?? PRIORITY_DEFAULT,
+    tags: job.tags ?? [],
+    labels: job.labels ?? [],
+    cost: job.cost ?? COST_DEFAULT,
+  } as Job;
 }

@@ -1,8 +1,20 @@
 /** What a worker says to its deployment, as calls. The protocol's rules live on this side of it, the wire on the other. */
-import type { Answer, ClaimedJob, Finished, Lease, ProgressUpdate } from "../shared/index.js";
+import type {
+  Answer,
+  ChunkUpdate,
+  ClaimedJob,
+  Finished,
+  Lease,
+  LogUpdate,
+  ProgressUpdate,
+  ReportAnswer,
+} from "../shared/index.js";
+import type { Continuation } from "./types.js";
 
 export interface ClaimRequest {
   max: number;
+  /** What the jobs claimed may cost together. */
+  maxCost?: number;
   cursor?: string;
 }
 
@@ -17,8 +29,15 @@ export interface Claimed {
   cursor?: string;
 }
 
-/** An outcome with its job's queue, which names the validator of the result. */
-export type Report = Finished & { queue: string };
+/** An outcome with its job's queue, which names the validator of the result, and what is to be enqueued with it. */
+export type Report = Omit<Finished, "continued"> & { queue: string; continued?: Continuation[] };
+
+/** An outcome that was recorded as a failure, since the result or what was to follow fits no validator. */
+export interface RefusedResult {
+  id: string;
+  attempt: number;
+  error: string;
+}
 
 /**
  * Every promise settles within the transport's own timeout. It rejects with {@link Unanswered} when nobody knows
@@ -30,11 +49,20 @@ export interface Transport {
     n: number,
     finished: Report[],
     options?: CompleteOptions,
-  ): Promise<Claimed & { answers: Answer[] }>;
+  ): Promise<Claimed & { answers: Answer[]; refused?: RefusedResult[] }>;
   heartbeat(leases: Lease[]): Promise<Answer[]>;
-  report(said: { updates: ProgressUpdate[] }): Promise<Answer[]>;
+  report(said: {
+    updates: ProgressUpdate[];
+    logs: LogUpdate[];
+    chunks: ChunkUpdate[];
+  }): Promise<ReportAnswer[]>;
   /** Follows whether there is work. `onError` may be called any number of times. */
   watchHasWork(onValue: (hasWork: boolean) => void, onError: (error: unknown) => void): () => void;
+  /** Follows which leases of this session somebody wants to end. */
+  watchCancellations(
+    onValue: (leases: Lease[]) => void,
+    onError: (error: unknown) => void,
+  ): () => void;
   close(): Promise<void>;
 }
 

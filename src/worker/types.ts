@@ -1,14 +1,16 @@
 /** The types a worker's author meets: options, handlers, events. Nothing here runs. */
 import type { FunctionReference, FunctionReturnType } from "convex/server";
-import type { JobId, Outcome, QueueTypes } from "../shared/index.js";
+import type { Value } from "convex/values";
+import type { JobId, JobOptions, Outcome, QueueTypes } from "../shared/index.js";
 
-/** The module of the app that exports what `conveyor.workerApi` built, all five, as in `api.worker`. */
+/** The module of the app that exports what `conveyor.workerApi` built, as in `api.worker`. */
 export interface WorkerApi {
   hasWork: FunctionReference<"query", "public", any, any>;
   claim: FunctionReference<"mutation", "public", any, any>;
   complete: FunctionReference<"mutation", "public", any, any>;
   heartbeat: FunctionReference<"mutation", "public", any, any>;
   report: FunctionReference<"mutation", "public", any, any>;
+  cancellations: FunctionReference<"query", "public", any, any>;
 }
 
 /** The payloads and results of the queues that a worker API serves. */
@@ -30,13 +32,65 @@ export interface Job<Queue extends string = string, Payload = any> {
   resets: number;
   /** In milliseconds since 1970, by the deployment's clock. */
   enqueuedAt: number;
+  /** The same for all attempts of the job: give it to services that do a thing once for each key. It is the job's id. */
+  idempotencyKey: string;
+  /** How long this attempt may run, in milliseconds. Then its signal aborts, and it counts as failed. */
+  timeoutMs?: number;
+  /** As given to `enqueue`, for people. */
+  name?: string;
+  /** -10 to 10, higher first. */
+  priority: number;
+  group?: string;
+  tags: string[];
+  /** What a worker must have to get this job. */
+  labels: string[];
+  /** What it takes of the worker's `maxCost`. */
+  cost: number;
+  /** What the queue's `related` query said of the job, in the transaction that claimed it. */
+  related?: any;
+}
+
+/** How much a log entry matters. */
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+export interface LogOptions {
+  /** @default "info" */
+  level?: LogLevel;
+  /** Any Convex value up to 8 KiB, kept beside the message. */
+  data?: unknown;
+}
+
+/** What of a log entry is to be changed; the rest stays. */
+export interface LogChange extends LogOptions {
+  message?: string;
+}
+
+/** An entry in a job's log. */
+export interface LogEntry {
+  /**
+   * Replaces what the entry says, in its place: for "3 of 10" that becomes "10 of 10".
+   *
+   * @throws `payloadTooLarge` for data over 8 KiB.
+   */
+  readonly update: (change: LogChange) => void;
+}
+
+/** What a job that is enqueued by another may be given: as with `enqueue`. */
+export type ContinueOptions = Omit<JobOptions, "rules">;
+
+/** A job that is to be enqueued when another's result is recorded. */
+export interface Continuation {
+  queue: string;
+  payload: Value;
+  options?: ContinueOptions;
 }
 
 /** What a handler may use beside its job. */
-export interface HandlerContext {
+export interface HandlerContext<Queues extends QueueTypes = QueueTypes> {
   /**
-   * Aborts when the work has become useless: the lease was lost or ran out, or the worker's grace is over. What the handler returns after that is dropped. Give it to `fetch`, and look at `signal.aborted`
-   * in loops.
+   * Aborts when the handler is to stop. Give it to `fetch`, and look at `signal.aborted` in loops. `signal.reason` is a
+   * {@link JobAborted} whose `reason` says why: see {@link AbortReason}. Where the lease still stands (`canceled`,
+   * `timedOut`), a result that is returned all the same is reported.
    */
   readonly signal: AbortSignal;
   /**
@@ -46,21 +100,75 @@ export interface HandlerContext {
    * @throws `payloadTooLarge`, or a `TypeError` for what is not a Convex value.
    */
   readonly progress: (value: unknown) => void;
-  /** Reports something about this job to `onEvent`, or to the console where there is none. */
-  readonly log: (message: string, details?: unknown) => void;
+  /**
+   * Adds an entry to the job's log, which everybody who may see the job can read while it runs and after: up to 1,000
+   * entries a job. It also goes to `onEvent`, or to the console where there is none. It is sent within 250 ms, repeated
+   * until it has arrived, and recorded before the job's outcome is.
+   *
+   * @param message For people. Over 4 KiB it is cut, and says so.
+   * @returns The entry, to be updated.
+   * @throws `payloadTooLarge` for data over 8 KiB, or a `TypeError` for what is not a Convex value.
+   * @example
+   * const entry = log("Downloading", { data: { done: 0 } });
+   * for await (const done of download(url)) entry.update({ data: { done } });
+   */
+  readonly log: (message: string, options?: LogOptions) => LogEntry;
+  /**
+   * Writes to the job's output: text that pages see grow, and that whoever comes later reads from the beginning. Write
+   * as little at a time as you like: it is sent when a clause or a line ends, with more than 100 characters, or after a
+   * second (see `output` of the worker's options), repeated until it has arrived, and all of it is recorded before the
+   * job's outcome is. A retry begins a new output.
+   *
+   * @throws `payloadTooLarge` when the job has written 16 MiB, all its attempts together.
+   * @example
+   * for await (const { token } of model.stream(payload.prompt, { signal })) write(token);
+   */
+  readonly write: (text: string) => void;
+  /**
+   * Gives the job back until later, without a failure and without using up one of `retry.maxAttempts`. It throws, to end
+   * the handler: do not catch what it throws.
+   *
+   * @param ms In how many milliseconds the job falls due again, a whole number from 0 to four years.
+   * @throws Always.
+   * @example
+   * if (!(await isReady(payload.file))) snooze(60_000);
+   */
+  readonly snooze: (ms: number) => never;
+  /**
+   * Enqueues another job when this one's result is recorded, in the same transaction: exactly once, however often calls
+   * are repeated. If this attempt does not succeed, nothing is enqueued.
+   *
+   * @param queue A queue into which the app lets its workers continue: see `workerApi`.
+   * @param payload Fits that queue's validator; one that does not fails this job.
+   * @param options As with `enqueue`.
+   * @throws `invalidPayload` for what is not a Convex value, or too large to be one's payload.
+   * @example
+   * continueWith("thumbnails", { file }, { priority: 5 });
+   */
+  readonly continueWith: <Queue extends keyof Queues & string>(
+    queue: Queue,
+    payload: Queues[Queue]["payload"],
+    options?: ContinueOptions,
+  ) => void;
 }
 
 /** A handler that returns nothing has the result `null`. */
 type HandlerResult<Result> = null extends Result ? Result | void | undefined : Result;
 
 /**
- * Does one job. What it returns is the result, up to about 1 MiB; what it throws fails the job with that message, for
- * good: only a lost worker's jobs come back by themselves. It may be run more than once for a job, when a worker is lost
- * or somebody retries: make what it does outside idempotent by `job.id`; `job.attempt` tells the runs apart.
+ * Does one job. What it returns is the result, up to about 1 MiB; what it throws fails the attempt with that message,
+ * and the queue's `retry` says whether there is another: `NonRetryableError` and `RetryAfterError` say otherwise. It may
+ * be run more than once for a job, when a worker is lost or an attempt fails: make what it does outside idempotent by
+ * `job.idempotencyKey`; `job.attempt` tells the runs apart.
  */
-export type Handler<Queue extends string = string, Payload = any, Result = any> = (
+export type Handler<
+  Queue extends string = string,
+  Payload = any,
+  Result = any,
+  Queues extends QueueTypes = QueueTypes,
+> = (
   job: Job<Queue, Payload>,
-  ctx: HandlerContext,
+  ctx: HandlerContext<Queues>,
 ) => HandlerResult<Result> | Promise<HandlerResult<Result>>;
 
 /** A handler for each queue that the worker serves. */
@@ -68,9 +176,29 @@ export type Handlers<Queues extends QueueTypes> = {
   [Queue in keyof Queues & string]?: Handler<
     Queue,
     Queues[Queue]["payload"],
-    Queues[Queue]["result"]
+    Queues[Queue]["result"],
+    Queues
   >;
 };
+
+/** When a handler's output is sent. What is sent later is seen later and costs fewer calls. */
+export interface OutputOptions {
+  /**
+   * Text in which this is found is sent at once.
+   * @default /[,.!?\n]/
+   */
+  flushOn?: RegExp;
+  /**
+   * Text with more characters is sent at once, 0 to 16,384.
+   * @default 100
+   */
+  flushChars?: number;
+  /**
+   * Other text is sent after so many milliseconds, 0 to 60,000.
+   * @default 1_000
+   */
+  flushMs?: number;
+}
 
 /** What `new Worker(…)` takes: `url`, `token`, `api` and `handlers` are needed, the rest has defaults. */
 export interface WorkerOptions<Api extends WorkerApi> {
@@ -98,6 +226,24 @@ export interface WorkerOptions<Api extends WorkerApi> {
    * @default 1
    */
   concurrency?: number;
+  /**
+   * What this worker has, as jobs ask for it with `labels`: it gets those that ask for nothing else.
+   * @default none: it gets jobs that ask for nothing
+   */
+  labels?: readonly string[];
+  /**
+   * The budget out of which its jobs' `cost` is taken, a whole number: it claims only what fits into what those that run
+   * leave over. Megabytes of memory, say, where jobs are enqueued with the megabytes that they need.
+   * @default no bound: `concurrency` alone decides
+   */
+  maxCost?: number;
+  /**
+   * Claims only jobs of these groups.
+   * @default jobs of any group, and of none
+   */
+  groups?: readonly string[];
+  /** When what handlers write is sent. */
+  output?: OutputOptions;
   /**
    * How often an idle worker says that it is there, in milliseconds, at least 1,000; 0 for never. It is for people
    * who look at the list of workers: nothing else depends on it.
@@ -134,18 +280,24 @@ interface OfJob {
   attempt: number;
 }
 
-/** Why a handler was aborted. */
+/** How a job was lost. */
 export type LossReason =
   /** The deployment says that the job is no longer this worker's. */
   | "leaseLost"
-  /** Somebody canceled the job. Not in this version, which cancels only jobs that wait. */
+  /** It was, and somebody has canceled it: its outcome was refused. */
   | "canceled"
   /** No beat got through for a whole lease, by this process's own clock. */
   | "expired"
   /** The worker stops, and its grace is over. */
   | "stopping";
 
-export type CallName = "claim" | "complete" | "heartbeat" | "progress" | "hasWork";
+/** Why a handler was aborted. */
+export type AbortReason =
+  | LossReason
+  /** It ran longer than its job's `timeoutMs`. */
+  | "timedOut";
+
+export type CallName = "claim" | "complete" | "heartbeat" | "report" | "hasWork" | "cancellations";
 
 /** What happens in a worker. */
 export type WorkerEvent =
@@ -156,6 +308,12 @@ export type WorkerEvent =
   | ({ kind: "recorded"; answer: "ok" | "recorded" } & OfJob)
   /** The job is lost; its handler's signal aborts, and its result will be dropped. */
   | ({ kind: "leaseLost"; reason: LossReason } & OfJob)
+  /** The job is still this worker's, and its handler is told to stop. */
+  | ({ kind: "aborted"; reason: "canceled" | "timedOut" } & OfJob)
+  /** The job was recorded as failed: its result, or a job to continue with, is too large or fits no validator. */
+  | ({ kind: "resultRefused"; error: string } & OfJob)
+  /** So many log entries, and characters of output, were not taken by the deployment and are gone. */
+  | ({ kind: "reportRefused"; logs: number; output: number; error: string } & OfJob)
   /** A handler ended after its job was lost; what it brought is dropped. */
   | ({ kind: "resultDropped"; outcome: Outcome["kind"] } & OfJob)
   /** A handler went on after its signal; it no longer takes a slot. */
@@ -164,7 +322,7 @@ export type WorkerEvent =
   | { kind: "callRepeated"; call: CallName; error: string; inMs: number }
   /** The deployment refused a call; nothing came of it. */
   | { kind: "callRejected"; call: CallName; error: string }
-  | ({ kind: "log"; message: string; details?: unknown } & OfJob)
+  | ({ kind: "log"; level: LogLevel; message: string; data?: unknown } & OfJob)
   | { kind: "stopping"; graceMs: number }
   /** `unrecorded` outcomes could not be brought home in time; their jobs go to others when the lease ends. */
   | { kind: "stopped"; unrecorded: number };

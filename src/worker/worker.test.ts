@@ -37,7 +37,14 @@ describe("types", () => {
         tiles: async (job, ctx) => {
           expectTypeOf(job.payload).toEqualTypeOf<{ x: number }>();
           expectTypeOf(job.queue).toEqualTypeOf<"tiles">();
-          expectTypeOf(ctx).toEqualTypeOf<HandlerContext>();
+          expectTypeOf(ctx).toEqualTypeOf<HandlerContext<Queues>>();
+          expectTypeOf(job.tags).toEqualTypeOf<string[]>();
+          expectTypeOf(ctx.snooze).returns.toBeNever();
+          ctx.continueWith("tiles", { x: 1 }, { priority: 2 });
+          // @ts-expect-error the payload of `tiles` has a number
+          ctx.continueWith("tiles", { x: "1" });
+          // @ts-expect-error there is no such queue
+          ctx.continueWith("tyles", { x: 1 });
           return { pixels: "abc" };
         },
         pings: () => {},
@@ -64,6 +71,9 @@ describe("options", () => {
     ["no room at all", { concurrency: 0 }],
     ["more than a holder may hold", { concurrency: 65 }],
     ["half a slot", { concurrency: 1.5 }],
+    ["no budget", { maxCost: 0 }],
+    ["a label without a name", { labels: [" "] }],
+    ["output that waits for hours", { output: { flushMs: 3_600_000 } }],
     ["a beat every millisecond", { presenceMs: 1 }],
     ["a name of no letters", { name: "  " }],
     ["a name that is too long", { name: "x".repeat(65) }],

@@ -5,6 +5,9 @@ import {
   checkInteger,
   checkLabel,
   checkLength,
+  COST_MAX,
+  GROUPS_MAX,
+  LABELS_MAX,
   LEASES_MAX,
   NAME_MAX_LENGTH,
   QUEUES_MAX,
@@ -13,10 +16,24 @@ import { systemClock } from "./clock.js";
 import { printEvent } from "./consoleEvents.js";
 import { connect } from "./convexTransport.js";
 import { handlerMissing, noHandlers, notGiven } from "./errors.js";
-import { GRACE_DEFAULT_MS, PRESENCE_DEFAULT_MS, PRESENCE_MIN_MS } from "./limits.js";
+import {
+  FLUSH_CHARS_MAX,
+  FLUSH_MS_MAX,
+  GRACE_DEFAULT_MS,
+  OUTPUT_DEFAULT,
+  PRESENCE_DEFAULT_MS,
+  PRESENCE_MIN_MS,
+} from "./limits.js";
 import { Loop } from "./loop.js";
 import { onStopSignal } from "./signals.js";
-import type { Handler, StopOptions, WorkerApi, WorkerEvent, WorkerOptions } from "./types.js";
+import type {
+  Handler,
+  OutputOptions,
+  StopOptions,
+  WorkerApi,
+  WorkerEvent,
+  WorkerOptions,
+} from "./types.js";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -50,6 +67,7 @@ export class Worker<Api extends WorkerApi> {
 
   private readonly handlers = new Map<string, Handler>();
   private readonly queues: string[];
+  private readonly output: Required<OutputOptions>;
   private loop: Loop | undefined;
   private running: Promise<void> | undefined;
 
@@ -83,6 +101,8 @@ export class Worker<Api extends WorkerApi> {
     if (options.presenceMs !== undefined && options.presenceMs !== 0) {
       checkInteger("presenceMs", options.presenceMs, PRESENCE_MIN_MS, DAY_MS);
     }
+    checkOffer(options);
+    this.output = checkOutput(options.output ?? {});
   }
 
   /**
@@ -133,6 +153,10 @@ export class Worker<Api extends WorkerApi> {
       session,
       name,
       queues,
+      // In one order as well.
+      labels: [...new Set(options.labels)].sort(),
+      groups: [...new Set(options.groups)].sort(),
+      ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
     });
     this.loop = new Loop({
       clock: systemClock,
@@ -140,6 +164,8 @@ export class Worker<Api extends WorkerApi> {
       handlers: this.handlers,
       concurrency: options.concurrency ?? 1,
       presenceMs: options.presenceMs ?? PRESENCE_DEFAULT_MS,
+      ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
+      output: this.output,
       emit,
     });
     const unlisten =
@@ -154,6 +180,21 @@ export class Worker<Api extends WorkerApi> {
       await transport.close();
     }
   }
+}
+
+function checkOffer({ labels = [], groups = [], maxCost }: WorkerOptions<any>): void {
+  checkLength("The labels of a worker", labels, 0, LABELS_MAX);
+  for (const label of labels) checkLabel("A label of a worker", label);
+  checkLength("The groups of a worker", groups, 0, GROUPS_MAX);
+  for (const group of groups) checkLabel("A group of a worker", group);
+  if (maxCost !== undefined) checkInteger("maxCost", maxCost, 1, COST_MAX);
+}
+
+function checkOutput(given: OutputOptions): Required<OutputOptions> {
+  const output = { ...OUTPUT_DEFAULT, ...given };
+  checkInteger("output.flushChars", output.flushChars, 0, FLUSH_CHARS_MAX);
+  checkInteger("output.flushMs", output.flushMs, 0, FLUSH_MS_MAX);
+  return output;
 }
 
 /** A listener that throws must not bring down the work it listens to. */

@@ -1,7 +1,7 @@
 import { conveyor, hot, races, sums } from "./queues.js";
 import { query } from "./_generated/server.js";
 
-export const { hasWork, claim, heartbeat, complete, report } = conveyor.workerApi({
+export const { hasWork, claim, heartbeat, complete, report, cancellations } = conveyor.workerApi({
   queues: [sums, races, hot],
 });
 

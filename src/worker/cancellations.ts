@@ -1,0 +1,69 @@
+/**
+ * Follows which jobs of this session somebody wants to end, so that their handlers are told at once and not with the
+ * next beat. It begins with the first job that is held for a while, since short jobs end by themselves, and goes on
+ * until the worker ends: while nothing is canceled it makes no calls.
+ */
+import type { Lease } from "../shared/index.js";
+import type { Attempts } from "./attempts.js";
+import type { Clock } from "./clock.js";
+import { CANCEL_WATCH_AFTER_MS } from "./limits.js";
+import type { Transport } from "./transport.js";
+
+export class Cancellations {
+  private latest: readonly Lease[] = [];
+  private cancelTimer: (() => void) | undefined;
+  private unwatch: (() => void) | undefined;
+  private live = false;
+  private stopped = false;
+
+  constructor(
+    private readonly deps: {
+      clock: Clock;
+      transport: Pick<Transport, "watchCancellations">;
+      attempts: Attempts;
+      failed: (error: unknown) => void;
+    },
+  ) {}
+
+  /** Whether a cancellation would be heard of without a beat. */
+  get isLive(): boolean {
+    return this.live;
+  }
+
+  /** Leases have come or gone. Word of one may have come before the job itself. */
+  changed(): void {
+    for (const lease of this.latest) this.deps.attempts.cancel(lease);
+    if (this.unwatch !== undefined || this.cancelTimer !== undefined || this.stopped) return;
+    if (this.deps.attempts.running().length === 0) return;
+    this.cancelTimer = this.deps.clock.after(CANCEL_WATCH_AFTER_MS, () => {
+      this.cancelTimer = undefined;
+      if (this.deps.attempts.running().some((attempt) => this.isLong(attempt))) this.watch();
+      else this.changed();
+    });
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.live = false;
+    this.cancelTimer?.();
+    this.unwatch?.();
+  }
+
+  private isLong({ startedAt }: { startedAt: number }): boolean {
+    return this.deps.clock.now() - startedAt >= CANCEL_WATCH_AFTER_MS;
+  }
+
+  private watch(): void {
+    this.unwatch = this.deps.transport.watchCancellations(
+      (leases) => {
+        this.live = true;
+        this.latest = leases;
+        for (const lease of leases) this.deps.attempts.cancel(lease);
+      },
+      (error) => {
+        this.live = false;
+        if (!this.stopped) this.deps.failed(error);
+      },
+    );
+  }
+}

@@ -1,0 +1,291 @@
+/** What handlers say of their jobs on the way: none of it is lost, none comes twice, and it costs few calls. */
+import { describe, expect, test } from "vitest";
+import { manual, startLoop, type Fault } from "./fakes.test.js";
+
+async function oneRunning(options: Parameters<typeof startLoop>[1] = {}) {
+  const { begun, handler } = manual();
+  const started = startLoop(handler, { leaseMs: 60_000, ...options });
+  const id = started.deployment.enqueue();
+  await started.clock.advance(400);
+  const job = begun[0]!;
+  const output = () => started.deployment.outputs.get(id) ?? [];
+  return { ...started, begun, id, job, output, ...job.context };
+}
+
+describe("output", () => {
+  test("is sent when a clause ends, a line gets long, or a second has passed, and not before", async () => {
+    const { clock, output, write, deployment } = await oneRunning();
+    write("one two");
+    await clock.advance(900);
+    expect(output()).toEqual([]);
+    await clock.advance(200);
+    expect(output()).toEqual(["one two"]);
+    write(" three.");
+    await clock.advance(250);
+    expect(output()).toEqual(["one two", " three."]);
+    write("x".repeat(101));
+    await clock.advance(260);
+    expect(output()).toHaveLength(3);
+    expect(deployment.calls.filter(({ call }) => call === "report")).toHaveLength(3);
+  });
+
+  test("written letter by letter is a few chunks, together all of it, in order", async () => {
+    const { clock, output, write, callsOf } = await oneRunning();
+    const text = "The quick brown fox, as they say, jumps over the lazy dog. ".repeat(20);
+    for (const letter of text) {
+      write(letter);
+      await clock.advance(2);
+    }
+    await clock.advance(2_000);
+    expect(output().join("")).toBe(text);
+    expect(callsOf("report").length).toBeLessThan(15);
+    const at = callsOf("report").map((call) => call.at);
+    expect(at.slice(1).every((time, i) => time - at[i]! >= 250)).toBe(true);
+  });
+
+  test("has no lost tail: what is left goes before the outcome does", async () => {
+    const { clock, deployment, output, write, job, id } = await oneRunning();
+    write("the end without a mark");
+    job.resolve("done");
+    await clock.advance(100);
+    expect(output()).toEqual(["the end without a mark"]);
+    expect(deployment.outcomeOf(id)).toMatchObject({ result: "done" });
+    const order = deployment.calls.map(({ call }) => call);
+    expect(order.indexOf("report")).toBeLessThan(order.indexOf("complete"));
+  });
+
+  test("of a handler that fails is as complete", async () => {
+    const { clock, deployment, output, write, job, id } = await oneRunning();
+    write("so far so good");
+    job.reject(new Error("boom"));
+    await clock.advance(100);
+    expect(output()).toEqual(["so far so good"]);
+    expect(deployment.outcomeOf(id)).toMatchObject({ kind: "failed" });
+  });
+
+  test.each<[string, Fault]>([
+    ["the call was lost", (call) => (call === "report" ? "before" : undefined)],
+    ["the answer was lost", (call) => (call === "report" ? "after" : undefined)],
+  ])("is repeated when %s, and stands there once", async (_, fault) => {
+    const { clock, deployment, output, write, job, id } = await oneRunning();
+    deployment.fault = fault;
+    for (const word of ["one, ", "two, ", "three, "]) {
+      write(word);
+      await clock.advance(300);
+    }
+    job.resolve();
+    await clock.advance(500);
+    expect(deployment.outcomeOf(id)).toBeUndefined();
+    deployment.fault = () => undefined;
+    await clock.advance(20_000);
+    expect(output().join("")).toBe("one, two, three, ");
+    expect(deployment.outcomeOf(id)).toMatchObject({ kind: "succeeded" });
+  });
+
+  test("waits for the second half of a letter that was written in two", async () => {
+    const { clock, output, write, job } = await oneRunning();
+    write("a rocket, \uD83D");
+    await clock.advance(300);
+    write("\uDE80");
+    job.resolve();
+    await clock.advance(100);
+    expect(output()).toEqual(["a rocket, ", "🚀"]);
+  });
+
+  test("over what a job may write throws, and what was on its way is told to people", async () => {
+    const { clock, deployment, kinds, write, id, job } = await oneRunning();
+    deployment.reportAnswers.set(id, { nextIndex: 0, outputFull: true });
+    write("too much.");
+    await clock.advance(100);
+    expect(kinds("reportRefused")).toMatchObject([{ id, output: 9 }]);
+    expect(() => write("more")).toThrow(/16777216/);
+    job.resolve("done");
+    await clock.advance(100);
+    expect(deployment.outcomeOf(id)).toMatchObject({ result: "done" });
+  });
+
+  test("of one attempt alone over what a job may write is refused before it is sent", async () => {
+    const { write } = await oneRunning();
+    write("x".repeat(16 * 2 ** 20));
+    expect(() => write("y")).toThrow(/16777216/);
+  });
+
+  test("may be tuned: a worker that is read by nobody sends seldom", async () => {
+    const output = { flushOn: /\n\n/g, flushChars: 1_000, flushMs: 10_000 };
+    const { clock, callsOf, write } = await oneRunning({ output });
+    for (let i = 0; i < 9; i++) {
+      write("a line.\n");
+      await clock.advance(1_000);
+    }
+    expect(callsOf("report")).toHaveLength(0);
+    write("\n\n");
+    await clock.advance(10);
+    write("\n\n");
+    await clock.advance(300);
+    expect(callsOf("report")).toHaveLength(2);
+  });
+});
+
+describe("log entries", () => {
+  test("are kept in order, changed in place, and told on this side too", async () => {
+    const { clock, deployment, log, kinds, id } = await oneRunning();
+    const first = log("begun", { data: { of: 10 } });
+    log("careful", { level: "warn" });
+    await clock.advance(300);
+    first.update({ message: "at work" });
+    first.update({ data: { of: 10, done: 3 } });
+    await clock.advance(300);
+    expect(deployment.logs.get(id)).toEqual([
+      { level: "info", message: "at work", data: { of: 10, done: 3 } },
+      { level: "warn", message: "careful" },
+    ]);
+    expect(kinds("log")).toMatchObject([{ message: "begun" }, { level: "warn" }]);
+  });
+
+  test("changed while they are on their way are sent again", async () => {
+    const { clock, deployment, log, id } = await oneRunning();
+    const entry = log("0 %");
+    await clock.advance(2);
+    entry.update({ message: "100 %" });
+    await clock.advance(300);
+    expect(deployment.logs.get(id)).toEqual([{ level: "info", message: "100 %" }]);
+  });
+
+  test("of the last moment are recorded before the outcome is", async () => {
+    const { clock, deployment, log, job, id } = await oneRunning();
+    log("bye");
+    job.resolve();
+    await clock.advance(100);
+    expect(deployment.logs.get(id)).toMatchObject([{ message: "bye" }]);
+  });
+
+  test("with a long message are cut, and with large data the handler's mistake to see", async () => {
+    const { clock, deployment, log, id } = await oneRunning();
+    log("x".repeat(10_000));
+    expect(() => log("x", { data: "x".repeat(10_000) })).toThrow(/8192/);
+    expect(() => log("x", { data: new Map() })).toThrow();
+    await clock.advance(300);
+    const [entry, ...others] = deployment.logs.get(id)!;
+    expect(entry!.message).toMatch(/^x{4000,}.*cut, 10000 bytes/);
+    expect(others).toEqual([]);
+  });
+
+  test("that the deployment has no room for are told to people", async () => {
+    const { clock, deployment, log, kinds, id } = await oneRunning();
+    deployment.reportAnswers.set(id, { logsDropped: 1 });
+    log("one too many");
+    await clock.advance(300);
+    expect(kinds("reportRefused")).toMatchObject([{ id, logs: 1, output: 0 }]);
+  });
+});
+
+describe("a report", () => {
+  test("carries what all jobs have to say", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 3, leaseMs: 60_000 });
+    for (let i = 0; i < 3; i++) deployment.enqueue();
+    await clock.advance(400);
+    begun[0]!.context.progress(1);
+    begun[1]!.context.log("two");
+    begun[2]!.context.write("three.");
+    await clock.advance(300);
+    expect(callsOf("report").map(({ ids }) => ids.length)).toEqual([3]);
+    expect(deployment.progressed).toEqual([{ id: begun[0]!.id, value: 1 }]);
+  });
+
+  test("of a job that ends says no more how far it is: nobody sees that, and it would be a call", async () => {
+    const { clock, callsOf, progress, job } = await oneRunning();
+    progress(0.1);
+    await clock.advance(10);
+    progress(0.9);
+    job.resolve();
+    await clock.advance(100);
+    expect(callsOf("report")).toHaveLength(1);
+  });
+
+  test("that is refused is taken apart: one job's part holds up no other, and is given up after three tries", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, kinds } = startLoop(handler, { concurrency: 2, leaseMs: 60_000 });
+    const [bad, good] = [deployment.enqueue(), deployment.enqueue()];
+    await clock.advance(400);
+    deployment.refusesReport = (ids) => ids.includes(bad);
+    for (const { context } of begun) context.write("something");
+    for (const one of begun) one.resolve();
+    await clock.advance(30_000);
+    expect(deployment.outputs.get(good)).toEqual(["something"]);
+    expect(kinds("reportRefused")).toMatchObject([{ id: bad, output: 9, error: "refused report" }]);
+    expect(deployment.outcomeOf(bad)).toMatchObject({ kind: "succeeded" });
+    expect(deployment.outcomeOf(good)).toMatchObject({ kind: "succeeded" });
+  });
+
+  test("that says the lease is lost aborts its handler, and the rest is for nobody", async () => {
+    const { clock, deployment, callsOf, write, job, id } = await oneRunning();
+    deployment.held.delete(id);
+    write("into the void.");
+    await clock.advance(100);
+    expect(job.signal.reason).toMatchObject({ reason: "leaseLost" });
+    write("and more.");
+    await clock.advance(2_000);
+    expect(callsOf("report")).toHaveLength(1);
+  });
+
+  test("that says the job is canceled tells its handler so, and is recorded", async () => {
+    const { clock, deployment, output, write, job, id } = await oneRunning();
+    deployment.canceled.add(id);
+    write("nearly there.");
+    await clock.advance(50);
+    expect(job.signal.reason).toMatchObject({ reason: "canceled" });
+    expect(output()).toEqual(["nearly there."]);
+  });
+
+  test("on its way when the worker stops is waited for within the grace, and no longer", async () => {
+    const { clock, deployment, end, loop, write, job } = await oneRunning();
+    deployment.fault = (call) => (call === "report" ? "before" : undefined);
+    write("unheard");
+    job.resolve();
+    loop.stop(1_000);
+    await clock.advance(3_900);
+    expect(end.value).toBeUndefined();
+    await clock.advance(200);
+    expect(end.value).toEqual({});
+  });
+});
+
+test("jobs to continue with go with the result, and with nothing else", async () => {
+  const { clock, deployment, begun, continueWith, job, id } = await oneRunning();
+  continueWith("tiles", { x: 1 }, { priority: 3 });
+  expect(() => continueWith("tiles", new Map())).toThrow(/not a Convex value/);
+  job.resolve();
+  const next = deployment.enqueue();
+  await clock.advance(100);
+  expect(deployment.continued.get(id)).toEqual([
+    { queue: "tiles", payload: { x: 1 }, options: { priority: 3 } },
+  ]);
+  begun[1]!.context.continueWith("tiles", 2);
+  begun[1]!.reject(new Error("no"));
+  await clock.advance(100);
+  expect(deployment.outcomeOf(next)).toMatchObject({ kind: "failed" });
+  expect(deployment.continued.has(next)).toBe(false);
+});
+
+test("a worker's budget is what the jobs that run leave over, and with none left it does not ask", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 4, maxCost: 10 });
+  deployment.enqueue(null, "tiles", { cost: 7 });
+  await clock.advance(400);
+  deployment.outrun = true;
+  deployment.enqueue();
+  await clock.advance(400);
+  expect(callsOf("claim").at(-1)!.maxCost).toBe(3);
+  deployment.outrun = false;
+  await clock.advance(5_000);
+  deployment.enqueue(null, "tiles", { cost: 2 });
+  await clock.advance(400);
+  const before = callsOf("claim").length;
+  deployment.enqueue();
+  await clock.advance(10_000);
+  expect(callsOf("claim")).toHaveLength(before);
+  begun[0]!.resolve();
+  await clock.advance(100);
+  expect(callsOf("complete").at(-1)).toMatchObject({ max: 2, maxCost: 7 });
+});

@@ -1,0 +1,218 @@
+/**
+ * Reports: what handlers say of their jobs, for all jobs in one call, one call at a time, at most so often. Progress goes
+ * as it is when its turn comes; log entries and output are repeated until the deployment has answered for them, and the
+ * last of them go before the outcome does.
+ *
+ * A call that is refused is taken apart, each job's part alone, so that one which cannot be recorded holds up no other;
+ * alone it is tried a few times more, and then given up, with an event that says so.
+ */
+import { LEASES_MAX, REPORT_MAX_BYTES, REPORT_MAX_ITEMS } from "../shared/index.js";
+import type { ReportAnswer } from "../shared/index.js";
+import { describe, type Attempt, type Attempts } from "./attempts.js";
+import { backoff, type Clock } from "./clock.js";
+import { messageOf, type Failure } from "./errors.js";
+import { REPEAT_MAX_MS, REPEAT_MIN_MS, REPORT_INTERVAL_MS, REPORT_REFUSALS_MAX } from "./limits.js";
+import { Sayings, type Refused, type Said } from "./said.js";
+import type { Transport } from "./transport.js";
+import type { OutputOptions, WorkerEvent } from "./types.js";
+
+interface Pending {
+  readonly attempt: Attempt;
+  readonly sayings: Sayings;
+  /** Since when text waits for more. */
+  textSince: number;
+  /** The handler has ended: what is left is sent at once. */
+  isLast: boolean;
+  /** It was in a call that was refused. */
+  alone: boolean;
+  /** How often it was refused alone. */
+  refusals: number;
+  done: (() => void)[];
+}
+
+type Taken = { of: Pending; said: Said }[];
+
+export interface ReportsDeps {
+  clock: Clock;
+  transport: Pick<Transport, "report">;
+  attempts: Attempts;
+  output: Required<OutputOptions>;
+  emit: (event: WorkerEvent) => void;
+  /** Tells of a failed call, and what it means. */
+  failed: (error: unknown) => Failure["kind"];
+}
+
+export class Reports {
+  private readonly pending = new Map<Attempt, Pending>();
+  private cancelTimer = () => {};
+  private lastSentAt = -Infinity;
+  private failures = 0;
+  private notBefore = -Infinity;
+  private sending = false;
+  private stopped = false;
+
+  constructor(private readonly deps: ReportsDeps) {}
+
+  /** What the attempt has to say; to be followed by {@link said}. */
+  of(attempt: Attempt): Sayings {
+    const known = this.pending.get(attempt);
+    if (known !== undefined) return known.sayings;
+    const { id, attempt: number } = attempt.job;
+    const sayings = new Sayings({ id, attempt: number });
+    this.pending.set(attempt, {
+      ...{ attempt, sayings, textSince: 0, isLast: false, alone: false, refusals: 0 },
+      done: [],
+    });
+    return sayings;
+  }
+
+  /** Something was said. */
+  said(attempt: Attempt): void {
+    const pending = this.pending.get(attempt);
+    if (pending === undefined || this.stopped) return;
+    if (pending.textSince === 0) pending.textSince = this.deps.clock.now();
+    this.schedule();
+  }
+
+  /** Sends what is left of an attempt that has ended. Null if nothing is; resolves when nothing more can be done. */
+  flush(attempt: Attempt): Promise<void> | null {
+    const pending = this.pending.get(attempt);
+    pending?.sayings.forgetProgress();
+    if (pending === undefined || pending.sayings.isEmpty || this.stopped) {
+      this.pending.delete(attempt);
+      return null;
+    }
+    pending.isLast = true;
+    const done = new Promise<void>((resolve) => pending.done.push(resolve));
+    this.schedule();
+    return done;
+  }
+
+  /** Nothing is sent any more, and nobody waits. */
+  stop(): void {
+    this.stopped = true;
+    this.cancelTimer();
+    for (const pending of [...this.pending.values()]) this.finish(pending);
+  }
+
+  // --- When -------------------------------------------------------------------------------------
+
+  private schedule(): void {
+    if (this.sending || this.stopped) return;
+    this.cancelTimer();
+    this.forgetLost();
+    const dueAt = Math.min(...[...this.pending.values()].map((pending) => this.dueAt(pending)));
+    if (dueAt === Infinity) return;
+    const { clock } = this.deps;
+    const wait = Math.max(0, Math.max(dueAt, this.notBefore) - clock.now());
+    this.cancelTimer = clock.after(wait, () => void this.send());
+  }
+
+  private dueAt({ sayings, isLast, textSince }: Pending): number {
+    if (sayings.isEmpty) return Infinity;
+    if (isLast) return -Infinity;
+    const soonest = this.lastSentAt + REPORT_INTERVAL_MS;
+    const { flushOn, flushChars, flushMs } = this.deps.output;
+    const text = sayings.unsentText;
+    if (sayings.isReady || text.length > flushChars || hasMatch(flushOn, text)) return soonest;
+    return Math.max(soonest, textSince + flushMs);
+  }
+
+  /** What lost jobs had to say is for nobody. */
+  private forgetLost(): void {
+    for (const pending of [...this.pending.values()]) {
+      const { state } = pending.attempt;
+      if (state === "lost" || state === "gone") this.finish(pending);
+    }
+  }
+
+  // --- Sending ----------------------------------------------------------------------------------
+
+  private async send(): Promise<void> {
+    const { clock, transport } = this.deps;
+    const taken = this.take();
+    if (taken.length === 0) return;
+    this.sending = true;
+    this.lastSentAt = clock.now();
+    try {
+      const answers = await transport.report({
+        updates: taken.flatMap(({ said }) => said.updates),
+        logs: taken.flatMap(({ said }) => said.logs),
+        chunks: taken.flatMap(({ said }) => said.chunks),
+      });
+      this.failures = 0;
+      this.notBefore = -Infinity;
+      this.answered(taken, answers);
+    } catch (error) {
+      if (!this.stopped) this.notAnswered(taken, error);
+    } finally {
+      this.sending = false;
+      this.schedule();
+    }
+  }
+
+  private take(): Taken {
+    this.forgetLost();
+    const waiting = [...this.pending.values()].filter(({ sayings }) => !sayings.isEmpty);
+    const single = waiting.find(({ alone }) => alone);
+    const room = { items: REPORT_MAX_ITEMS, bytes: REPORT_MAX_BYTES };
+    const taken: Taken = [];
+    for (const of of single === undefined ? waiting.slice(0, LEASES_MAX) : [single]) {
+      const said = of.sayings.take(room, of.isLast);
+      of.textSince = 0;
+      if (said.updates.length + said.logs.length + said.chunks.length > 0) taken.push({ of, said });
+    }
+    return taken;
+  }
+
+  private answered(taken: Taken, answers: readonly ReportAnswer[]): void {
+    const { attempts } = this.deps;
+    for (const { of, said } of taken) {
+      const { id, attempt: number } = of.attempt.job;
+      const answer = answers.find((one) => one.id === id && one.attempt === number);
+      if (answer === undefined) continue;
+      if (answer.answer === "leaseLost" || answer.answer === "recorded") {
+        attempts.lose(answer);
+        this.finish(of);
+        continue;
+      }
+      if (answer.answer === "canceled") attempts.cancel(answer);
+      of.alone = false;
+      of.refusals = 0;
+      this.tellRefused(of, of.sayings.confirm(said, answer), "The job has said all that it may.");
+      if (of.isLast && of.sayings.isEmpty) this.finish(of);
+    }
+  }
+
+  private notAnswered(taken: Taken, error: unknown): void {
+    const { clock, failed } = this.deps;
+    const kind = failed(error);
+    this.notBefore = clock.now() + backoff(clock, this.failures, REPEAT_MIN_MS, REPEAT_MAX_MS);
+    this.failures += 1;
+    if (kind !== "rejected") return;
+    const wasAlone = taken.length === 1;
+    for (const { of } of taken) {
+      of.alone = true;
+      if (!wasAlone || (of.refusals += 1) < REPORT_REFUSALS_MAX) continue;
+      this.tellRefused(of, of.sayings.drop(), messageOf(error));
+      of.alone = false;
+      of.refusals = 0;
+      if (of.isLast) this.finish(of);
+    }
+  }
+
+  private tellRefused({ attempt }: Pending, { logs, output }: Refused, error: string): void {
+    if (logs + output === 0) return;
+    this.deps.emit({ kind: "reportRefused", logs, output, error, ...describe(attempt) });
+  }
+
+  private finish(pending: Pending): void {
+    this.pending.delete(pending.attempt);
+    for (const done of pending.done) done();
+  }
+}
+
+/** A pattern with the flag `g` remembers where it was; this one must not. */
+function hasMatch(pattern: RegExp, text: string): boolean {
+  return text !== "" && text.search(pattern) >= 0;
+}

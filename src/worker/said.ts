@@ -1,0 +1,185 @@
+/**
+ * What one attempt has said and the deployment has not yet confirmed: its latest progress, log entries, output. It knows
+ * nothing of calls or time.
+ *
+ * Entries and chunks keep their numbers and chunks their text until they are confirmed: a call whose answer was lost may
+ * have brought them there, and is repeated. Text that was never sent may still grow.
+ */
+import type { Value } from "convex/values";
+import {
+  CHUNK_MAX_BYTES,
+  OUTPUT_MAX_BYTES,
+  splitText,
+  textBytes,
+  type ChunkUpdate,
+  type Lease,
+  type LogLevel,
+  type LogUpdate,
+  type ProgressUpdate,
+  type ReportAnswer,
+} from "../shared/index.js";
+
+/** Part of one call of `report`. */
+export interface Said {
+  updates: ProgressUpdate[];
+  logs: LogUpdate[];
+  chunks: ChunkUpdate[];
+}
+
+/** How much a call may still carry. */
+export interface Budget {
+  items: number;
+  bytes: number;
+}
+
+/** What could not be brought home, for people. */
+export interface Refused {
+  logs: number;
+  /** Characters of output. */
+  output: number;
+}
+
+export interface LogContent {
+  level: LogLevel;
+  message: string;
+  data: Value | undefined;
+}
+
+export class Sayings {
+  private progress: { value: Value; revision: number } | undefined;
+  private revisions = 0;
+  /** Those that are new or changed, by their numbers. New ones stand in order. */
+  private readonly logs = new Map<number, LogContent & { revision: number; bytes: number }>();
+  private entries = 0;
+  /** Said, and in no chunk yet. */
+  private text = "";
+  private chunks: { index: number; text: string; bytes: number }[] = [];
+  private nextIndex = 0;
+  private written = 0;
+  private full = false;
+
+  constructor(private readonly lease: Lease) {}
+
+  /** Whether the deployment takes no more output of this job. */
+  get isFull(): boolean {
+    return this.full;
+  }
+
+  get isEmpty(): boolean {
+    return this.progress === undefined && this.logs.size === 0 && !this.hasOutput;
+  }
+
+  /** Text that waits, and may wait a little longer for more. */
+  get unsentText(): string {
+    return this.text;
+  }
+
+  /** Something waits that gets no better by waiting. */
+  get isReady(): boolean {
+    return this.progress !== undefined || this.logs.size > 0 || this.chunks.length > 0;
+  }
+
+  private get hasOutput(): boolean {
+    return this.text !== "" || this.chunks.length > 0;
+  }
+
+  show(value: Value): void {
+    this.progress = { value, revision: (this.revisions += 1) };
+  }
+
+  /** Nobody sees how far an attempt has come that is over. */
+  forgetProgress(): void {
+    this.progress = undefined;
+  }
+
+  /** Returns the entry's number. */
+  log(content: LogContent, bytes: number): number {
+    const entry = this.entries;
+    this.entries += 1;
+    this.logs.set(entry, { ...content, revision: 0, bytes });
+    return entry;
+  }
+
+  changeLog(entry: number, revision: number, content: LogContent, bytes: number): void {
+    this.logs.set(entry, { ...content, revision, bytes });
+  }
+
+  /** Takes text; false if this attempt alone would write more than a job may. */
+  write(text: string): boolean {
+    const bytes = textBytes(text);
+    if (this.written + bytes > OUTPUT_MAX_BYTES) return false;
+    this.written += bytes;
+    this.text += text;
+    return true;
+  }
+
+  /** What goes into the next call, as far as there is room, in the order in which it was said. */
+  take(room: Budget, isLast: boolean): Said {
+    const { lease } = this;
+    const said: Said = { updates: [], logs: [], chunks: [] };
+    if (this.progress !== undefined && room.items > 0) {
+      said.updates.push({ ...lease, ...this.progress });
+      room.items -= 1;
+    }
+    for (const [entry, { data, bytes, ...log }] of this.logs) {
+      if (room.items <= 0 || room.bytes < bytes) break;
+      said.logs.push({ ...lease, entry, ...log, ...(data === undefined ? {} : { data }) });
+      room.items -= 1;
+      room.bytes -= bytes;
+    }
+    this.cut(isLast);
+    for (const { index, text, bytes } of this.chunks) {
+      if (room.items <= 0 || room.bytes < bytes) break;
+      said.chunks.push({ ...lease, index, text });
+      room.items -= 1;
+      room.bytes -= bytes;
+    }
+    return said;
+  }
+
+  /** The deployment has answered for what was taken. Returns what it did not take, if anything. */
+  confirm(said: Said, { nextIndex, outputFull, logsDropped = 0 }: ReportAnswer): Refused {
+    if (said.updates.some(({ revision }) => revision === this.progress?.revision)) {
+      this.progress = undefined;
+    }
+    for (const { entry, revision } of said.logs) {
+      if (this.logs.get(entry)?.revision === revision) this.logs.delete(entry);
+    }
+    const refused = { logs: logsDropped, output: 0 };
+    if (said.chunks.length === 0) return refused;
+    const wanted = nextIndex ?? 0;
+    const lastSent = said.chunks.at(-1)!.index;
+    this.chunks = this.chunks.filter(({ index }) => index >= wanted);
+    // Chunks that were sent and not taken: there is no room, or somebody has deleted what was before them.
+    if (outputFull !== true && wanted > lastSent) return refused;
+    return { ...refused, output: this.refuseOutput() };
+  }
+
+  /** Gives up what waits, since nobody will take it. */
+  drop(): Refused {
+    const logs = this.logs.size;
+    this.logs.clear();
+    this.progress = undefined;
+    const waits = this.hasOutput;
+    return { logs, output: waits ? this.refuseOutput() : 0 };
+  }
+
+  private refuseOutput(): number {
+    const lost = this.chunks.reduce((sum, { text }) => sum + text.length, this.text.length);
+    this.full = true;
+    this.chunks = [];
+    this.text = "";
+    return lost;
+  }
+
+  /** Makes chunks of the text. A character of which only the first half is there waits for the second. */
+  private cut(isLast: boolean): void {
+    const isHalf = !isLast && /[\uD800-\uDBFF]$/.test(this.text);
+    const end = this.text.length - (isHalf ? 1 : 0);
+    for (const text of splitText(this.text.slice(0, end), CHUNK_MAX_BYTES)) {
+      this.chunks.push({ index: this.nextIndex, text, bytes: textBytes(text) });
+      this.nextIndex += 1;
+    }
+    this.text = this.text.slice(end);
+  }
+}
