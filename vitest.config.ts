@@ -51,7 +51,9 @@ export default defineConfig({
           name: "system",
           maxWorkers: BOTH_CORES,
           environment: "node",
-          include: ["tests/{conformance,interleavings,packages,races,virtual}/**/*.test.ts"],
+          include: [
+            "tests/{conformance,interleavings,packages,races,upgrade,virtual}/**/*.test.ts",
+          ],
           globalSetup: ["harness/build.ts"],
           execArgv: VM_MODULES,
           sequence: { groupOrder: 1 },

@@ -36,6 +36,14 @@ export class MemoryStore implements Store {
     }
   }
 
+  /** All that is kept, as it is now. */
+  contents(): { table: StoredTable; docs: Doc[] }[] {
+    return [...this.#tables.values()].map(({ table, rows }) => ({
+      table,
+      docs: [...rows.values()],
+    }));
+  }
+
   append(commits: readonly StoredCommit[]): Promise<void> {
     if (this.#closed) return Promise.reject(new StoreClosedError("The store is closed."));
     for (const commit of commits) this.#apply(commit);

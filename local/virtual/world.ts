@@ -17,6 +17,7 @@ import { createCore, type Core } from "../backend.js";
 import type { DeploymentClass } from "../functions/classes.js";
 import type { RunnerOptions } from "../functions/types.js";
 import { sortRejections } from "../functions/rejections.js";
+import type { Store } from "../engine/store.js";
 import { MemoryStore } from "../store/memoryStore.js";
 import type { AppBundle } from "./appBundle.js";
 import type { Branch } from "./branch.js";
@@ -48,6 +49,10 @@ export interface WorldOptions {
   runner?: RunnerOptions;
   /** For controls: the engine commits whatever it is given. */
   skipValidation?: boolean;
+  /** What an earlier backend has left, or whoever wants to watch commits. Defaults to an empty one in memory. */
+  store?: Store;
+  /** When the world begins. Defaults to `START_MS`. */
+  startMs?: number;
 }
 
 export interface CallOptions {
@@ -95,7 +100,7 @@ const URLS = { cloud: `https://${HOST}`, site: `https://${SITE_HOST}` };
 const ADMIN_KEY = "world|admin";
 
 export async function createWorld(options: WorldOptions): Promise<World> {
-  const { seed, class: deploymentClass = "s16" } = options;
+  const { seed, class: deploymentClass = "s16", startMs = START_MS } = options;
   const clients = await loadClients();
   const random = (name: string) => randomStream(seed, name);
   const costs = createCosts({
@@ -104,10 +109,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     ...(options.costs === undefined ? {} : { constants: options.costs }),
     ...(options.jitter === undefined ? {} : { jitter: options.jitter }),
   });
-  const trace: Trace = createTrace(() => clock.now(), START_MS);
+  const trace: Trace = createTrace(() => clock.now(), startMs);
   const note = options.trace === true ? trace.add.bind(trace) : undefined;
   const clock: VirtualClock = createVirtualClock({
     seed,
+    startMs,
     costs: (step) => costs.of(step),
     userTime: (of) => costs.user(of),
     ...(note === undefined ? {} : { trace: note }),
@@ -119,7 +125,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     trace: note,
   });
   const stopSorting = sortRejections();
-  const store = new MemoryStore();
+  const store = options.store ?? new MemoryStore();
   let running: { core: Core; place: Branch } | null = null;
   let starts = 0;
   let names = 0;

@@ -78,7 +78,7 @@ function componentWithout(replacements: readonly Replacement[]): Record<string, 
 }
 
 /** By path, as the bundler's modules are called. What they import from `src/shared` is bundled from where it lies. */
-function componentSources(): Record<string, string> {
+export function componentSources(): Record<string, string> {
   const folder = path.join(root, "src/component");
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
     (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && !NO_MODULES.has(name),
