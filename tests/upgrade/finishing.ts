@@ -40,7 +40,7 @@ function isOver(store: MemoryStore): boolean {
   return (
     rowsOf({ tables }, "jobs").every(({ status }) => isFinished(status as Status)) &&
     rowsOf({ tables }, "callbacks").every(({ state }) => state === "dead") &&
-    rowsOf({ tables }, "timers").length === 0
+    !rowsOf({ tables }, "timers").some(({ kind }) => kind === "janitor")
   );
 }
 
@@ -49,7 +49,7 @@ function describe(store: MemoryStore): string {
   const left = {
     jobs: rowsOf({ tables }, "jobs").filter(({ status }) => !isFinished(status as Status)),
     callbacks: rowsOf({ tables }, "callbacks").filter(({ state }) => state !== "dead"),
-    timers: rowsOf({ tables }, "timers"),
+    timers: rowsOf({ tables }, "timers").filter(({ kind }) => kind === "janitor"),
   };
   return JSON.stringify(left, (_, value) => (typeof value === "bigint" ? String(value) : value));
 }

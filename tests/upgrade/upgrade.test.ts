@@ -22,6 +22,9 @@ import {
 } from "./fixture.js";
 import { finishAll } from "./finishing.js";
 
+/** That of jobs that failed, and more. */
+const RETENTION_MS = 8 * 24 * 3_600_000;
+
 let app: Deployment;
 let store: MemoryStore;
 let world: World;
@@ -198,8 +201,12 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
         expect(ways, call).toContain(state);
       }
       expect(now("callbacks").every(({ state }) => state === "dead")).toBe(true);
-      for (const table of ["timers", "progress"]) expect(now(table)).toEqual([]);
       for (const { leases } of now("holders")) expect(leases).toEqual([]);
+    });
+
+    test("they are purged when their retention is over, with what is stored apart", async () => {
+      await world.advance(RETENTION_MS);
+      for (const table of ["jobs", "payloads", "progress"]) expect(now(table)).toEqual([]);
     });
   });
 
