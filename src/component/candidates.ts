@@ -5,13 +5,7 @@
  * May not write, and may not be called but with `useStaleSnapshot`.
  */
 import { v, type Infer } from "convex/values";
-import {
-  AVOID_MS,
-  JANITOR_OVERDUE_MS,
-  LOOK_ROWS_MAX,
-  REVIVED_MAX,
-  vConditions,
-} from "../shared/index.js";
+import { AVOID_MS, LOOK_ROWS_MAX, vConditions } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "./_generated/server.js";
 import { decodeCursor, publicBounds, type PrivateCursor } from "./cursors.js";
@@ -22,6 +16,7 @@ import { snapshotOf, vSeenRow, type Budget, type Eyes, type Stretch } from "./sc
 import { liveHolders, servingOthers, standOf } from "./stand.js";
 import { vKey } from "./stored.js";
 import { findTimers, serves, sweepAt } from "./timers.js";
+import { lookForOverdue, NOTHING_OVERDUE, vOverdue } from "./watchdog.js";
 
 /** Expired holders among which a claim picks one: they seldom expire together, and two claims should not meet. */
 const EXPIRED_SEEN = 4;
@@ -45,8 +40,8 @@ export const vLook = v.object({
   expired: v.union(v.id("holders"), v.null()),
   /** A timer of the janitor's that comes in time for a lease of now, if any. */
   timer: v.union(v.id("timers"), v.null()),
-  /** Alarms that should have rung and did not. */
-  overdue: v.array(v.id("timers")),
+  /** What should have run by now. Only who finds nothing to take looks: nobody's jobs hang on its luck. */
+  overdue: vOverdue,
 });
 export type Look = Infer<typeof vLook>;
 
@@ -115,7 +110,14 @@ export const look = internalQuery({
       scans: seen.flatMap(({ sight }) => sight.stretches.filter(wasRead).map(scanOf)),
       expired: isNext ? expired : null,
       timer: await aTimer(ctx, queues, now),
-      overdue: await overdueAlarms(ctx, now),
+      overdue:
+        picks.rows.length > 0
+          ? NOTHING_OVERDUE
+          : await lookForOverdue(
+              ctx.db,
+              queues.map(({ name }) => name),
+              now,
+            ),
     };
   },
 });
@@ -166,16 +168,6 @@ async function aTimer(
   const dueAt = sweepAt(now + leaseMs, now);
   const timer = (await findTimers(ctx.db)).find((one) => serves(one, dueAt, now));
   return timer?._id ?? null;
-}
-
-/** Those of queues: a scheduled function that failed or was canceled looks armed for ever. */
-async function overdueAlarms(ctx: QueryCtx, now: number): Promise<Id<"timers">[]> {
-  const timers = await ctx.db
-    .query("timers")
-    .withIndex("dueAt", (q) => q.lt("dueAt", now - JANITOR_OVERDUE_MS))
-    .take(REVIVED_MAX * 2);
-  const alarms = timers.filter((timer) => timer.queue !== undefined);
-  return alarms.slice(0, REVIVED_MAX).map((timer) => timer._id);
 }
 
 /** Read by a claim with room left, so that lost jobs come back even where no scheduled function runs. */

@@ -1,8 +1,8 @@
 /**
  * Heartbeat: one small write that renews everything that the session holds.
  *
- * Reads for real: the token, the session's row, what it is asked to end. Looks: the janitor's timers. Writes: the
- * session's row; inserts a timer where the look shows none. No job is read: that a lease stands in the row is the truth.
+ * Reads for real: the token, the session's row, what it is asked to end. Looks: the janitor's timers; an idle
+ * one's at what is overdue. Writes: the session's row; inserts a timer where the look shows none. No job is read: that a lease stands in the row is the truth.
  * Conflicts with: the session's own `complete` beside it, a cancel of a job that it holds, and a janitor that is ending
  * its leases; whichever runs again finds the other's word. Not with a sweep that writes its timer: the claim has made
  * sure of one, and a beat only puts off what that one is for.
@@ -13,6 +13,7 @@ import { askedOf, isNamed } from "./cancels.js";
 import { enterHolder, findLease, renew, type HeldLease } from "./holders.js";
 import { reviveJanitor } from "./timers.js";
 import { authorize } from "./tokens.js";
+import { watchOver } from "./watchdog.js";
 
 export async function heartbeat(
   ctx: MutationCtx,
@@ -29,6 +30,8 @@ export async function heartbeat(
   const renewed = await renew(ctx.db, holder, args.leases, asked, now);
   // A long job's beats may be the only calls there are, and so the only ones to notice that the janitor has died.
   if (renewed.leases.length > 0) await reviveJanitor(ctx, renewed.expiresAt, now);
+  // An idle worker's, once a minute, may be the only calls to a queue whose jobs are all due later.
+  else await watchOver(ctx, holder.queues, now);
   return { answers: answerBeat(renewed.leases, args.leases, asked) };
 }
 

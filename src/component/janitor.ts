@@ -22,6 +22,7 @@ import { takeOver } from "./expire.js";
 import type { Found } from "./overdue.js";
 import { ensureUpkeep } from "./rollUp.js";
 import { arm, isOverdue, isStillborn, serves, sweepAt } from "./timers.js";
+import { reviveOverdue } from "./watchdog.js";
 
 /** How far a commit may lag behind its own clock, and more. */
 const CLOCK_LAG_MS = 60_000;
@@ -43,6 +44,7 @@ export const sweep = internalMutation({
     for (const cursor of found.published) await publish(ctx, cursor, now);
     for (const holder of found.forgotten) await forget(ctx, holder, now);
     for (const callback of found.overdue) await replan(ctx, callback);
+    await reviveOverdue(ctx, found.neglected, now);
     for (const queue of found.uncounted) await ensureUpkeep(ctx, queue, now);
     await goOn(ctx, timer, found, now);
     return null;

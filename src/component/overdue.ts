@@ -35,6 +35,7 @@ import { routesOf } from "./routes.js";
 import { keyOf, snapshotOf } from "./scan.js";
 import { vBound, vKey } from "./stored.js";
 import { findTimers } from "./timers.js";
+import { lookForOverdue, vOverdue } from "./watchdog.js";
 
 /** A queue's cursors are not published again within this: `hasWork` runs again with each. */
 const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
@@ -59,6 +60,8 @@ const vFound = v.object({
   overdue: v.array(v.id("callbacks")),
   /** Queues of live holders, and of those that have just become idle, of which jobs have finished that nobody has counted. */
   uncounted: v.array(v.string()),
+  /** Alarms that should have rung, and jobs of these queues that are due without one. */
+  neglected: vOverdue,
   published: v.array(
     v.object({
       queue: v.string(),
@@ -92,6 +95,7 @@ export const find = internalQuery({
       forgotten: await findForgotten(ctx, now),
       overdue: await findOverdue(ctx, now),
       uncounted: await findUncounted(ctx.db, queues),
+      neglected: await lookForOverdue(ctx.db, queues, now),
       published: await findBounds(ctx, queues, now),
     };
   },

@@ -3,7 +3,7 @@ import { api } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
 import { findQueue } from "./queues.js";
 import { alarms, pass, ringOf, schedule } from "./scheduled.test.js";
-import { newWorld, type World } from "./setup.test.js";
+import { newWorld, succeeded, type World } from "./setup.test.js";
 import { insertJob } from "./transitions.js";
 import { lookForOverdue } from "./watchdog.js";
 
@@ -55,6 +55,48 @@ describe("an alarm whose scheduled function was canceled", () => {
     expect((await alarms(world))[0]!.width).toBe(60_000);
     await pass(world, 62 * 60_000);
     expect(await world.status(id!)).toMatchObject({ status: "pending" });
+  });
+});
+
+describe("who comes by and revives", () => {
+  /** A job that is due, an alarm that is dead, and nobody who has noticed. */
+  async function neglected(world: World): Promise<string> {
+    const [id] = await schedule(world, [Date.now() + 1_000]);
+    await kill(world, (await alarms(world))[0]!);
+    return id!;
+  }
+
+  test("a claim that finds nothing; one that finds something leaves it to others", async () => {
+    const world = await newWorld();
+    const id = await neglected(world);
+    await world.advance(7_000);
+    const worker = world.worker("a");
+    expect(await worker.claim()).toHaveLength(1);
+    await world.advance(200);
+    expect(await world.status(id)).toMatchObject({ status: "scheduled" });
+    expect(await worker.claim()).toEqual([]);
+    await world.advance(200);
+    expect(await world.status(id)).toMatchObject({ status: "pending" });
+  });
+
+  test("the beat of an idle worker", async () => {
+    const world = await newWorld();
+    const id = await neglected(world);
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    await worker.complete([succeeded(job!)]);
+    await world.advance(7_000);
+    await worker.heartbeat([]);
+    await world.advance(200);
+    expect(await world.status(id)).toMatchObject({ status: "pending" });
+  });
+
+  test("the janitor, while anything is leased", async () => {
+    const world = await newWorld({ leaseMs: 60_000 });
+    const id = await neglected(world);
+    await world.worker("a").claim();
+    await world.advance(30_300);
+    expect(await world.status(id)).toMatchObject({ status: "pending" });
   });
 });
 

@@ -3,7 +3,8 @@
  * hand, be backing off, or have been scheduled by a function that was canceled itself. Whoever comes by looks for alarms
  * that are overdue, and for jobs that are overdue without an alarm, and schedules them anew.
  *
- * It has no timer of its own: the janitor's sweeps and claims bring it along, and an app can call it from a cron.
+ * It has no timer of its own: the janitor's sweeps, claims that find nothing and beats of idle workers bring it along, and
+ * an app can call it from a cron.
  *
  * Looks (`lookForOverdue`, within somebody's snapshot query): timers that are overdue, and in some queues the first jobs
  * that are. Reads for real (`reviveOverdue`): those timers, and their scheduled functions. Writes: those timers.
@@ -30,6 +31,8 @@ import { ensureJanitor, isOverdue } from "./timers.js";
 const RINGS: Partial<Record<AlarmKind, Ring>> = {
   dispatcher: DISPATCH.ring,
   expiry: EXPIRY.ring,
+  rollUp: internal.rollUp.ring,
+  purge: internal.purge.ring,
 };
 
 const LADDERS: Record<SegmentKind, Ladder> = { dispatcher: DISPATCH, expiry: EXPIRY };
@@ -101,6 +104,9 @@ async function hasAlarm(
   return false;
 }
 
+/** What a look finds as a rule. */
+export const NOTHING_OVERDUE: Overdue = { timers: [], strays: [] };
+
 /** Schedules anew what a look has found, unless somebody has in the meantime. */
 export async function reviveOverdue(
   ctx: MutationCtx,
@@ -118,42 +124,54 @@ export async function reviveOverdue(
   }
 }
 
-// --- For queues that nobody visits --------------------------------------------------------------
+// --- For who has not looked otherwise -----------------------------------------------------------
+
+/** Looks, and revives. For calls that make no snapshot query of their own into which the look would fit. */
+export async function watchOver(ctx: MutationCtx, queues: string[], now: number): Promise<void> {
+  const args = { queues, now };
+  const found: Overdue = await ctx.runQuery(internal.watchdog.look, args, {
+    useStaleSnapshot: true,
+  });
+  await reviveOverdue(ctx, found, now);
+}
+
+/** To be called with `useStaleSnapshot`. */
+export const look = internalQuery({
+  args: { queues: v.array(v.string()), now: v.number() },
+  returns: vOverdue,
+  handler: (ctx, { queues, now }): Promise<Overdue> => lookForOverdue(ctx.db, queues, now),
+});
+
+/** Looks after all queues, leases too: for an app's cron, and queues that nobody visits. */
+export async function watch(ctx: MutationCtx): Promise<null> {
+  const now = Date.now();
+  const { queues, leaseEndsAt }: Visit = await ctx.runQuery(
+    internal.watchdog.visit,
+    {},
+    { useStaleSnapshot: true },
+  );
+  await watchOver(ctx, queues, now);
+  if (leaseEndsAt !== null) await ensureJanitor(ctx, leaseEndsAt, now, undefined);
+  return null;
+}
 
 const vVisit = v.object({
-  overdue: vOverdue,
+  queues: v.array(v.string()),
   /** When the first lease ends. */
   leaseEndsAt: v.union(v.number(), v.null()),
 });
 type Visit = Infer<typeof vVisit>;
 
-/** Looks after all queues, the janitor too. */
-export async function watch(ctx: MutationCtx): Promise<null> {
-  const now = Date.now();
-  const { overdue, leaseEndsAt }: Visit = await ctx.runQuery(
-    internal.watchdog.visit,
-    { now },
-    { useStaleSnapshot: true },
-  );
-  await reviveOverdue(ctx, overdue, now);
-  if (leaseEndsAt !== null) await ensureJanitor(ctx, leaseEndsAt, now, undefined);
-  return null;
-}
-
 /** To be called with `useStaleSnapshot`. */
 export const visit = internalQuery({
-  args: { now: v.number() },
+  args: {},
   returns: vVisit,
-  handler: async (ctx, { now }): Promise<Visit> => {
+  handler: async (ctx): Promise<Visit> => {
     const queues = await ctx.db.query("queues").take(QUEUES_LOOKED_AT);
-    const names = queues.map(({ name }) => name);
     const active = await ctx.db
       .query("holders")
       .withIndex("state", (q) => q.eq("state", "active"))
       .first();
-    return {
-      overdue: await lookForOverdue(ctx.db, names, now),
-      leaseEndsAt: active?.expiresAt ?? null,
-    };
+    return { queues: queues.map(({ name }) => name), leaseEndsAt: active?.expiresAt ?? null };
   },
 });

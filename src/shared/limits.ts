@@ -156,8 +156,6 @@ export const AVOID_MS = 2_000;
 /** Jobs that `peek` shows, by default and at most. */
 export const PEEK_DEFAULT = 10;
 export const PEEK_MAX = 64;
-/** Alarms that are taken for dead and revived by one claim: each is a scheduled function. */
-export const REVIVED_MAX = 4;
 
 // --- Retries ------------------------------------------------------------------------------------
 
