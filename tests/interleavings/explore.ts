@@ -13,6 +13,9 @@ import { nameOf, type Begun, type Call, type Transactions } from "./transactions
 /** Nobody can lose more often than others commit; more is a circle. */
 const BEGINS_MAX = 8;
 
+/** More is not a small case, and would take minutes. */
+const ORDERS_MAX = 5_000;
+
 /** One order's end, when all has been committed. */
 export interface End {
   point: Point;
@@ -67,6 +70,7 @@ export async function explore(
     }
     if (step.actors.every(({ ended }) => ended !== null)) {
       orders += 1;
+      if (orders > ORDERS_MAX) throw new Error(`There are more than ${ORDERS_MAX} orders.`);
       const ended = step.actors.map((actor) => actor.ended!);
       const key = [step.point, ...ended].map(idOf).join();
       if (ends.has(key)) return;

@@ -2,7 +2,7 @@
  * One straight line of time: each call commits before the next begins, and what is scheduled runs when it is due. What
  * leads to the point where orders part, and what comes after all of them, is told along such a line.
  */
-import type { QueueDeclaration } from "../../src/shared/index.js";
+import type { Enqueued, JobOptions, QueueDeclaration } from "../../src/shared/index.js";
 import { COMPONENT } from "../races/deployment.js";
 import { Violation } from "../races/world.js";
 import type { Point } from "./point.js";
@@ -111,13 +111,32 @@ export class Line {
   }
 
   async enqueue(count = 1): Promise<string[]> {
-    const enqueued = await this.do<{ id: string }[]>(this.enqueues(count));
+    const enqueued = await this.do<Enqueued[]>(this.enqueues(count));
     return enqueued.map(({ id }) => id);
   }
 
   enqueues(count = 1, queue = this.queue): Call {
     const jobs = Array.from({ length: count }, (_, n) => ({ payload: { n } }));
     return mutation("lib:enqueue", { queue, jobs });
+  }
+
+  /** One job with these options. */
+  enqueuesOne(options: JobOptions, queue = this.queue): Call {
+    return mutation("lib:enqueue", { queue, jobs: [{ payload: 1, options }] });
+  }
+
+  async enqueueOne(options: JobOptions): Promise<string> {
+    const [enqueued] = await this.do<Enqueued[]>(this.enqueuesOne(options));
+    return enqueued!.id;
+  }
+
+  replaces(id: string, options: JobOptions = {}): Call {
+    return mutation("lib:replace", { id, queue: this.queue, job: { payload: 1, options } });
+  }
+
+  /** What the worker of a session is asked to end: its subscription. */
+  cancellations(session: string): Call {
+    return { ...mutation("lib:cancellations", { token: this.token, session }), kind: "query" };
   }
 
   cancels(id: string): Call {

@@ -55,7 +55,8 @@ export class Answers {
   /** Whether one had committed before the other did. */
   isBefore(one: string, other: string): boolean {
     const words = this.order.split(" ");
-    return words.indexOf(`=${one}`) < words.indexOf(`=${other}`);
+    const at = words.indexOf(`=${one}`);
+    return at >= 0 && at < words.indexOf(`=${other}`);
   }
 }
 

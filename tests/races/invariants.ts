@@ -45,11 +45,22 @@ interface Timer {
   _id: string;
   kind: string;
   dueAt: number;
+  queue?: string;
+  start?: number;
+  width?: number;
+  generation?: number;
+  /** A wide segment's alarm that hands over says from where on it is still to be relied on. */
+  position?: { from?: number };
 }
 interface Scheduled {
-  args: { timer?: string }[];
+  args: { timer?: string; generation?: number }[];
   state: { kind: string };
 }
+interface Expiry {
+  queue: string;
+  at: number;
+}
+type Read = <T>(table: string) => Promise<T[]>;
 type Told = { attempt: number; [field: string]: unknown };
 
 /** Every commit's state. */
@@ -87,6 +98,7 @@ export async function checkTables(state: Transaction): Promise<void> {
       "leased, and the timer comes too late",
     );
   }
+  await checkAlarms(read, jobs);
   const told = await read<Told>("told", "");
   const owed = await read<Told>("callbacks");
   for (const job of jobs) checkTold(job, told, owed);
@@ -100,6 +112,33 @@ export async function checkTables(state: Transaction): Promise<void> {
 /** Of a cursor that a call returned, after that call and ever after. */
 export function checkCursor(cursor: string, jobs: readonly Job[]): void {
   for (const [queue, bounds] of decode(cursor)) checkBounds("returned", queue, bounds, jobs);
+}
+
+/** Whatever is to happen at a time has an alarm that will ring for it: its function is scheduled, and is of its generation. */
+async function checkAlarms(read: Read, jobs: readonly Job[]): Promise<void> {
+  const timers = await read<Timer>("timers");
+  const scheduled = await read<Scheduled>("_scheduled_functions");
+  const armed = timers.filter(({ _id, generation = 0 }) =>
+    scheduled.some(
+      ({ args: [args], state: { kind } }) =>
+        kind === "pending" && args?.timer === _id && args.generation === generation,
+    ),
+  );
+  const isSeenTo = (kind: string, queue: string, at: number) =>
+    armed.some(
+      ({ start = 0, width = 0, position, ...timer }) =>
+        timer.kind === kind &&
+        timer.queue === queue &&
+        Math.max(start, position?.from ?? start) <= at &&
+        at < start + width,
+    );
+  for (const { status, queue, order } of jobs) {
+    if (status !== "scheduled") continue;
+    must(isSeenTo("dispatcher", queue, order), "scheduled, and no alarm will ring for it");
+  }
+  for (const { queue, at } of await read<Expiry>("expiries")) {
+    must(isSeenTo("expiry", queue, at), "it expires, and no alarm will ring for it");
+  }
 }
 
 /** Running if and only if it stands in the leases of its holder, with that attempt; and nowhere else. */

@@ -1,8 +1,17 @@
 /** Every pair that is played in every order with each test run. */
 import type { Pair } from "../pair.js";
+import { CANCELS } from "./cancels.js";
 import { CLAIMS } from "./claims.js";
 import { ENDS } from "./ends.js";
+import { KEYS } from "./keys.js";
 import { LEASES } from "./leases.js";
 import { REPORTS } from "./reports.js";
 
-export const PAIRS: readonly Pair[] = [...LEASES, ...CLAIMS, ...ENDS, ...REPORTS];
+export const PAIRS: readonly Pair[] = [
+  ...LEASES,
+  ...CLAIMS,
+  ...ENDS,
+  ...REPORTS,
+  ...KEYS,
+  ...CANCELS,
+];

@@ -53,9 +53,7 @@ const claimAndCancel: Pair = {
     NO_SECOND_LOOK,
     {
       without: "the second look at whether the job has begun",
-      replace: [
-        { file: "cancel.ts", text: "if (!cancelable.includes(job.status))", by: "if (false)" },
-      ],
+      replace: [{ file: "cancel.ts", text: "if (isCancelable(job.status))", by: "if (true)" }],
       finds: /cancel is refused/,
     },
     UNVALIDATED,

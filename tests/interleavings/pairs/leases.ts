@@ -170,7 +170,13 @@ const lateWordsAndClaim: Pair = {
   mutants: [
     {
       without: "fencing by attempt",
-      replace: [{ file: "holders.ts", text: " && lease.attempt === attempt", by: "" }],
+      replace: [
+        {
+          file: "holders.ts",
+          text: "return holder.leases.find((lease) => lease.id === id && lease.attempt === attempt);",
+          by: "return holder.leases.find((lease) => lease.id === id);",
+        },
+      ],
       finds: /^a lost attempt was renewed/,
     },
   ],

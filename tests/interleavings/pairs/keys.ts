@@ -1,0 +1,68 @@
+/** Uniqueness keys: who takes one, and everything that gives one back. */
+import type { Enqueued } from "../../../src/shared/index.js";
+import { must } from "../../races/world.js";
+import type { Line } from "../line.js";
+import { UNVALIDATED, type Answers, type Mutant, type Pair } from "../pair.js";
+import type { Call } from "../transactions.js";
+
+const KEY = { key: { value: "one" } };
+const ACTIVE = new Set<unknown>(["scheduled", "pending", "running"]);
+
+/** One job with the key is active at most, and the row names it. */
+function checkKeys(line: Line): void {
+  const active = line.rows("jobs").filter(({ key, status }) => key === "one" && ACTIVE.has(status));
+  const rows = line.rows("keys");
+  must(active.length <= 1, "two jobs with one key are active");
+  const named = rows.map(({ job }) => job);
+  must(JSON.stringify(named) === JSON.stringify(active.map(({ _id }) => _id)), "a key is left");
+}
+
+const takeAndTake: Pair = {
+  of: "two enqueues with one key",
+  orders: 6,
+  async setUp(line) {
+    await line.enqueue();
+    return {
+      calls: { one: line.enqueuesOne(KEY), two: line.enqueuesOne(KEY) },
+      check(answers, line) {
+        const all = ["one", "two"].map((name) => answers.of<Enqueued[]>(name)[0]!);
+        must(all[0]!.id === all[1]!.id, "one key, two jobs");
+        checkKeys(line);
+      },
+    };
+  },
+  mutants: [UNVALIDATED],
+};
+
+const LEFT: Mutant = {
+  without: "freeing the key with the end of its job",
+  replace: [{ file: "ending.ts", text: "await freeKey(ctx.db, job);", by: "" }],
+  finds: /^a key is left/,
+};
+
+/** A way on which the key goes, and an enqueue that wants it at the same time. */
+function takeAndFree(of: string, orders: number, free: (line: Line, id: string) => Call): Pair {
+  return {
+    of: `an enqueue with a key, and ${of} of the job that has it`,
+    orders,
+    async setUp(line) {
+      const id = await line.enqueueOne(KEY);
+      return {
+        calls: { take: line.enqueuesOne(KEY), free: free(line, id) },
+        check(answers: Answers, line: Line) {
+          const [{ isNew, id: got }] = answers.of<[Enqueued]>("take");
+          must(isNew === (got !== id), "a job that is there is called new");
+          must(isNew || !answers.isBefore("free", "take"), "a key that was free was not taken");
+          checkKeys(line);
+        },
+      };
+    },
+    mutants: [LEFT],
+  };
+}
+
+export const KEYS: readonly Pair[] = [
+  takeAndTake,
+  takeAndFree("the cancel", 6, (line, id) => line.cancels(id)),
+  takeAndFree("the replacement", 6, (line, id) => line.replaces(id)),
+];
