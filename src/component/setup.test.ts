@@ -18,12 +18,14 @@ import {
   ORDER_PAUSED,
   vOnCompleteArgs,
   type ClaimedJob,
+  type Conditions,
   type Enqueued,
   type Finished,
   type JobOptions,
   type JobStatus,
   type NewJob,
   type OnCompleteArgs,
+  type PeekedJob,
   type ProgressUpdate,
   type QueueConfig,
   type QueueDeclaration,
@@ -229,12 +231,16 @@ export class Worker {
     readonly token = world.token,
   ) {}
 
-  async claim(max = 1, options: { n?: number } = {}): Promise<ClaimedJob[]> {
-    this.n = options.n ?? this.n + 1;
+  async claim(
+    max = 1,
+    { n: number, ...conditions }: { n?: number } & Conditions = {},
+  ): Promise<ClaimedJob[]> {
+    this.n = number ?? this.n + 1;
     const { session, token, n, name } = this;
     const claimed = await this.world.t.mutation(api.lib.claim, {
       ...{ token, session, n, name },
       ...this.request(max),
+      ...conditions,
     });
     this.cursor = claimed.cursor;
     return claimed.jobs;
@@ -268,6 +274,18 @@ export class Worker {
   async report(said: Report): Promise<ReportAnswer[]> {
     const args = { token: this.token, session: this.session, ...said };
     return (await this.world.t.mutation(api.lib.report, args)).answers;
+  }
+
+  /** As this worker asks, from its last cursor on if it says so. */
+  async hasWork(conditions: Conditions = {}, { on = false } = {}): Promise<boolean> {
+    const cursor = on && this.cursor !== undefined ? { cursor: this.cursor } : {};
+    const args = { token: this.token, queues: [this.world.queue.name], ...conditions, ...cursor };
+    return await this.world.t.query(api.lib.hasWork, args);
+  }
+
+  async peek(options: Conditions & { limit?: number } = {}): Promise<PeekedJob[]> {
+    const args = { token: this.token, queues: [this.world.queue.name], ...options };
+    return await this.world.t.query(api.lib.peek, args);
   }
 
   async holder(): Promise<Doc<"holders">> {
