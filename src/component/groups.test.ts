@@ -3,7 +3,7 @@ import { newWorld } from "./setup.test.js";
 
 /** So that a few hundred rows are more than one look may read. */
 vi.mock("../shared/limits.js", async (original) => ({
-  ...(await original<typeof import("../shared/limits.js")>()),
+  ...(await original<object>()),
   LOOK_ROWS_MAX: 100,
 }));
 
