@@ -101,8 +101,14 @@ const CONTROLS: readonly Control[] = [
   {
     without: "fencing by attempt",
     pair: "late words of a lost attempt and the claim of the next",
-    finds: /^a lost attempt was renewed$/,
-    replace: [{ file: "holders.ts", text: " && lease.attempt === attempt", by: "" }],
+    finds: /^a lost attempt was renewed$|^running, and nobody's lease$/,
+    replace: [
+      {
+        file: "holders.ts",
+        text: "return holder.leases.find((lease) => lease.id === id && lease.attempt === attempt);",
+        by: "return holder.leases.find((lease) => lease.id === id);",
+      },
+    ],
   },
   {
     without: "the snapshot's own timestamp as the end of what a claim has seen",

@@ -23,6 +23,9 @@ export interface RoundOptions {
 /** The seeded clock has no time for when nobody waits; so there is always somebody, this often, who does not count. */
 const TICK_MS = 1_000;
 
+/** How long, in virtual time, a round may go on by itself after its last call. */
+const REST_MS = 3_600_000;
+
 /** A virtual clock that knows whether anybody waits for it. */
 class Clock implements Environment {
   waiting = 0;
@@ -58,12 +61,13 @@ class Clock implements Environment {
 
   timer = (ms: number, run: () => void): Timer => {
     const round = this.#round;
-    let over = false;
+    // Finished jobs are purged in days: nobody waits for that.
+    let over = ms > REST_MS;
     const end = () => {
       if (!over) this.waiting -= 1;
       over = true;
     };
-    this.waiting += 1;
+    if (!over) this.waiting += 1;
     const timer = this.#seeded.timer(ms, () => {
       if (round !== this.#round) return;
       end();
@@ -77,9 +81,6 @@ class Clock implements Environment {
     };
   };
 }
-
-/** How long, in virtual time, a round may go on by itself after its last call. */
-const REST_MS = 3_600_000;
 
 export class Stage {
   readonly clock = new Clock();
