@@ -6,13 +6,14 @@
  * Arguments are declared as `v.any()` where a payload goes: the queue's own check answers with a code and a path,
  * where the platform's would answer with a sentence.
  */
-import { mutationGeneric, queryGeneric, type GenericDataModel } from "convex/server";
+import { mutationGeneric, type GenericDataModel } from "convex/server";
 import { v } from "convex/values";
 import type { JobId } from "../shared/index.js";
 import type { EnqueueOptions } from "./enqueueTypes.js";
 import type { Queue } from "./queue.js";
-import type { ApiCall, ApiOptions, AuthorizeCtx, QueueFunctions, ValueValidator } from "./types.js";
+import type { ApiOptions, QueueFunctions, ValueValidator } from "./types.js";
 import { checkPayload } from "./validate.js";
+import { watchFunctions, type Authorize } from "./watchApi.js";
 
 /** Builds what {@link Queue.api} returns. */
 export function queueFunctions<
@@ -34,11 +35,6 @@ export function queueFunctions<
     ...changeFunctions(queue, authorize),
   };
 }
-
-type Authorize<Payload, Name extends string> = (
-  ctx: AuthorizeCtx<any>,
-  call: ApiCall<Payload, Name>,
-) => Promise<void>;
 
 /** What brings jobs in. */
 function enqueueFunctions<Name extends string, VPayload extends ValueValidator>(
@@ -66,31 +62,6 @@ function enqueueFunctions<Name extends string, VPayload extends ValueValidator>(
         const chosen: (EnqueueOptions | undefined)[] = [];
         for (const payload of payloads) chosen.push(await optionsOf(ctx, payload));
         return await queue.enqueueBatch(ctx, payloads, (_payload, index) => chosen[index]);
-      },
-    }),
-  };
-}
-
-/** What pages subscribe to. */
-function watchFunctions<Name extends string, VResult extends ValueValidator>(
-  queue: Queue<Name, any, VResult, any, any>,
-  authorize: Authorize<any, Name>,
-) {
-  return {
-    status: queryGeneric({
-      args: { id: v.string() },
-      handler: async (ctx, args) => {
-        const id = args.id as JobId<Name>;
-        await authorize(ctx, { kind: "status", id });
-        return await queue.status(ctx, id);
-      },
-    }),
-
-    counts: queryGeneric({
-      args: { limit: v.optional(v.number()) },
-      handler: async (ctx, args) => {
-        await authorize(ctx, { kind: "counts" });
-        return await queue.counts(ctx, args);
       },
     }),
   };

@@ -29,11 +29,16 @@ export type {
   WorkerFunctions,
 } from "./types.js";
 export { isConveyorError } from "../shared/index.js";
+export type { ChunkOptions, LogOptions } from "./watched.js";
 export type {
+  AttemptStatus,
+  ChunkPage,
   ConveyorError,
   ConveyorErrorCode,
   Counts,
   JobId,
+  LogEntry,
+  LogPage,
   OnConflict,
   Retention,
   Retry,

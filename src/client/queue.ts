@@ -6,14 +6,12 @@ import { createFunctionHandle, type FunctionReference, type GenericDataModel } f
 import { v, type VAny } from "convex/values";
 import {
   conveyorError,
-  type Counts,
   type Enqueued,
   type JobId,
   type NewJob,
   type OwnJobId,
   type QueueConfig,
   type QueueDeclaration,
-  type TypedJobStatus,
 } from "../shared/index.js";
 import { queueFunctions } from "./api.js";
 import { vOnComplete, type VOnComplete } from "./appValidators.js";
@@ -36,9 +34,9 @@ import type {
   QueueFunctions,
   RetryReply,
   RunsMutations,
-  RunsQueries,
   ValueValidator,
 } from "./types.js";
+import { WatchedQueue } from "./watched.js";
 
 type OptionsOf<
   VPayload extends ValueValidator,
@@ -53,7 +51,7 @@ export class Queue<
   VResult extends ValueValidator = VAny,
   DataModel extends GenericDataModel = GenericDataModel,
   VContext extends ValueValidator = VAny,
-> {
+> extends WatchedQueue<Name, VResult> {
   /** The validator of payloads; `v.any()` where the definition has none. */
   readonly payload: VPayload;
   /** The validator of results; `v.any()` where the definition has none. */
@@ -80,10 +78,11 @@ export class Queue<
 
   /** @internal Use {@link Conveyor.queue}. */
   constructor(
-    private readonly component: ComponentApi,
-    readonly name: Name,
+    component: ComponentApi,
+    name: Name,
     options: QueueOptions<VPayload, VResult, VContext>,
   ) {
+    super(component, name);
     this.config = configOf(name, options);
     this.payload = options.payload ?? (v.any() as ValueValidator as VPayload);
     this.result = options.result ?? (v.any() as ValueValidator as VResult);
@@ -231,25 +230,6 @@ export class Queue<
   }
 
   /**
-   * How a job stands, with its progress or result: a union on `status`. Null for an id that names no job of this queue.
-   *
-   * @param id As `enqueue` returned it; plain strings will do.
-   * @throws `componentNotMounted`.
-   * @example
-   * const job = await tiles.status(ctx, id);
-   * if (job?.status === "succeeded") return job.result.pixels;
-   */
-  async status(
-    ctx: RunsQueries,
-    id: OwnJobId<Name>,
-  ): Promise<TypedJobStatus<VResult["type"], Name> | null> {
-    const status = await callComponent(() => ctx.runQuery(this.component.lib.status, { id }));
-    return status === null || status.queue !== this.name
-      ? null
-      : (status as TypedJobStatus<VResult["type"], Name>);
-  }
-
-  /**
    * Ends a job that no worker has begun, at once, and tells `onComplete`: it will never run. The worker of a job that
    * runs is asked to end it: its handler's signal aborts, and however the attempt ends, the job is `canceled`, unless the
    * handler returns a result all the same. A job that has ended is left as it is. The answer says which of them it was.
@@ -280,23 +260,6 @@ export class Queue<
   async retry(ctx: RunsMutations, id: OwnJobId<Name>): Promise<RetryReply> {
     return await callComponent(() =>
       ctx.runMutation(this.component.lib.retry, { id, queue: this.name }),
-    );
-  }
-
-  /**
-   * How many jobs are in each status, each counted up to `limit` (1 to 1,000) and with `more` if there are more. It is
-   * for a page; it is not for deciding whether there is work.
-   *
-   * @param options.limit How far to count each status, 1 to 1,000.
-   * @default limit 100
-   * @throws `invalidArgument` for a limit out of bounds, `componentNotMounted`.
-   * @example
-   * const { pending } = await tiles.counts(ctx);
-   * return `${pending.count}${pending.more ? "+" : ""} waiting`;
-   */
-  async counts(ctx: RunsQueries, options: { limit?: number } = {}): Promise<Counts> {
-    return await callComponent(() =>
-      ctx.runQuery(this.component.lib.counts, { queue: this.name, ...options }),
     );
   }
 

@@ -14,6 +14,8 @@ import type {
 import type { Validator } from "convex/values";
 import type {
   Answer,
+  AttemptStatus,
+  ChunkPage,
   ChunkUpdate,
   ClaimReply,
   CompleteReply,
@@ -21,6 +23,7 @@ import type {
   Finished,
   JobId,
   Lease,
+  LogPage,
   LogUpdate,
   ProgressUpdate,
   QueueTypes,
@@ -32,6 +35,7 @@ import type {
 } from "../shared/index.js";
 import type { EnqueueOptions } from "./enqueueTypes.js";
 import type { Queue } from "./queue.js";
+import type { ChunkOptions, LogOptions } from "./watched.js";
 
 /** A validator of a whole value; `v.optional` has no meaning for one. */
 export type ValueValidator = Validator<any, "required", any>;
@@ -67,6 +71,10 @@ export type ApiCall<Payload = any, Name extends string = string> =
   | { kind: "enqueue"; payload: Payload }
   | { kind: "enqueueBatch"; payloads: Payload[] }
   | { kind: "status"; id: JobId<Name> }
+  | { kind: "statusBatch"; ids: JobId<Name>[] }
+  | { kind: "attempts"; id: JobId<Name> }
+  | { kind: "logs"; id: JobId<Name> }
+  | { kind: "chunks"; id: JobId<Name> }
   | { kind: "cancel"; id: JobId<Name> }
   | { kind: "retry"; id: JobId<Name> }
   | { kind: "counts" };
@@ -124,6 +132,22 @@ export interface QueueFunctions<Name extends string, Payload, Result> {
   enqueueBatch: RegisteredMutation<"public", { payloads: Payload[] }, Promise<JobId<Name>[]>>;
   /** {@link Queue.status}: what `useJob` subscribes to. */
   status: RegisteredQuery<"public", { id: string }, Promise<TypedJobStatus<Result, Name> | null>>;
+  /** {@link Queue.statusBatch}: up to 100 jobs. */
+  statusBatch: RegisteredQuery<
+    "public",
+    { ids: string[] },
+    Promise<(TypedJobStatus<Result, Name> | null)[]>
+  >;
+  /** {@link Queue.attempts}, the last 100 by default. */
+  attempts: RegisteredQuery<
+    "public",
+    { id: string; limit?: number },
+    Promise<AttemptStatus[] | null>
+  >;
+  /** {@link Queue.logs}, 100 entries a page by default. */
+  logs: RegisteredQuery<"public", { id: string } & LogOptions, Promise<LogPage | null>>;
+  /** {@link Queue.chunks}, 100 chunks a page by default. */
+  chunks: RegisteredQuery<"public", { id: string } & ChunkOptions, Promise<ChunkPage | null>>;
   /** {@link Queue.cancel}: ends a job that waits. */
   cancel: RegisteredMutation<"public", { id: string }, Promise<CancelReply>>;
   /** {@link Queue.retry}: makes a finished job claimable again. */

@@ -15,7 +15,7 @@ const lease = { id: v.string(), attempt: v.number() };
 export const vProgressUpdate = v.object({
   ...lease,
   value: v.any(),
-  /** One more with each value of the attempt: an older one that arrives late is not shown. */
+  /** One more with each value of the attempt: an older one that arrives late is not shown. Absent, it always is. */
   revision: v.optional(v.number()),
 });
 export type ProgressUpdate = Infer<typeof vProgressUpdate>;
@@ -28,7 +28,7 @@ export const vLogUpdate = v.object({
   level: vLogLevel,
   message: v.string(),
   data: v.optional(v.any()),
-  /** One more with each change of the entry: an older one that arrives late changes nothing. */
+  /** From 0, one more with each change of the entry: an older one that arrives late changes nothing. Absent, it does. */
   revision: v.optional(v.number()),
 });
 export type LogUpdate = Infer<typeof vLogUpdate>;
