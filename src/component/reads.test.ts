@@ -134,7 +134,7 @@ describe("attempts", () => {
     const id = await world.enqueue();
     await world.t.run(async (ctx) => {
       for (let attempt = 1; attempt <= 5; attempt++) {
-        const row = { job: id as Id<"jobs">, attempt, outcome: "released" as const, endedAt: T0 };
+        const row = { job: id, attempt, outcome: "released" as const, endedAt: T0 };
         await ctx.db.insert("attempts", row);
       }
       await ctx.db.patch("jobs", id, { attempt: 5 });

@@ -290,7 +290,7 @@ test("there is nothing to read of a job of another queue, or of none", async () 
     expect(await world.t.query(api.lib.status, args)).toBeNull();
   }
   expect(
-    await world.t.query(api.lib.logs, { id: id as Id<"jobs">, queue: "tiles" }),
+    await world.t.query(api.lib.logs, { id: id, queue: "tiles" }),
   ).not.toBeNull();
 });
 
