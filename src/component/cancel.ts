@@ -14,6 +14,7 @@ import { askToStop } from "./cancels.js";
 import { endJob } from "./ending.js";
 import { getJob } from "./jobs.js";
 import { getQueue } from "./queues.js";
+import { ensureUpkeep } from "./rollUp.js";
 import * as transitions from "./transitions.js";
 
 export interface CancelAnswer {
@@ -31,8 +32,10 @@ export async function cancel(
   { queue, reason }: { queue?: string | undefined; reason?: string | undefined } = {},
 ): Promise<CancelAnswer> {
   const job = await getJob(ctx.db, id, queue);
-  const { owed, ...answer } = await cancelJob(ctx, job, reason, Date.now());
+  const now = Date.now();
+  const { owed, ...answer } = await cancelJob(ctx, job, reason, now);
   if (owed !== null) await tellAll(ctx, [owed]);
+  if (answer.canceled) await ensureUpkeep(ctx, job.queue, now);
   return answer;
 }
 

@@ -221,3 +221,12 @@ export async function quarantine(
 ): Promise<void> {
   await db.patch("holders", id, { expiresAt: until });
 }
+
+/** Nobody speaks for the holder any more: its leases end as if it had been silent for as long as it may. */
+export async function cutShort(db: DatabaseWriter, id: Id<"holders">, now: number): Promise<void> {
+  const holder = await db.get("holders", id);
+  if (holder?.state !== "active") return;
+  const { leases, lastSeenAt } = holder;
+  const silentSince = Math.min(lastSeenAt, now - 1 - (lostAt(leases, now) - now));
+  await db.patch("holders", id, { lastSeenAt: silentSince, expiresAt: now - 1 });
+}

@@ -160,7 +160,7 @@ async function deleteJobs(
       run.isFull = true;
       return passed;
     }
-    const rest = await removeJob(ctx, job, room, place);
+    const rest = await removeJob(ctx, job, room, { from: place });
     if (rest !== null) {
       run.isFull = true;
       run.position.place = rest;

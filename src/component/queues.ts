@@ -1,6 +1,6 @@
 /**
  * The queues' rows: what code declares, and what people changed at run time, becomes the configuration that everybody
- * reads. The only writer of `queues`.
+ * reads. Only this file and `control.ts` write `queues`.
  */
 import { v } from "convex/values";
 import {
@@ -85,7 +85,16 @@ export async function findQueue(db: DatabaseReader, name: string): Promise<Queue
 export async function getQueue(db: DatabaseReader, name: string): Promise<Queue> {
   const queue = await findQueue(db, name);
   if (queue !== null) return queue;
-  throw conveyorError("unknownQueue", `No code has declared a queue "${name}".`, { queue: name });
+  throw unknownQueue(name);
+}
+
+export function unknownQueue(name: string): Error {
+  const cut = name.slice(0, 100);
+  return conveyorError(
+    "unknownQueue",
+    `No code has declared a queue ${JSON.stringify(cut)}. A queue is known from the first call on that enqueues or claims.`,
+    { queue: cut },
+  );
 }
 
 /**

@@ -4,7 +4,7 @@
  * What hangs on a job has no bound (one may have streamed a million chunks), so it goes in parts, each bounded by rows
  * and by bytes read, and the job's own row goes with the last. Between two parts a place is kept, so that the index entries
  * of what was deleted are not walked again. Only what finds its own end stays: a row of `expiries` forgets a job that is
- * gone, and a key that is kept for a window is the purge's.
+ * gone, one of `cancels` goes with the lease, and a key that is kept for a window is the purge's.
  *
  * Nobody is told: whoever wants `onComplete` to know cancels first. What was still owed is owed no more.
  *
@@ -44,28 +44,28 @@ export type Place = {
 
 /**
  * Removes a job, or, from the place on that an earlier transaction reached, what is left of it. Returns the place to go on
- * from if there is no more room; the job's row is still there then.
+ * from if there is no more room; the job's row is still there then, unless it is to go `atOnce`.
  */
 export async function removeJob(
   ctx: MutationCtx,
   job: Doc<"jobs">,
   room: Room,
-  from?: Place,
+  { from, atOnce = false }: { from?: Place | undefined; atOnce?: boolean } = {},
 ): Promise<Place | null> {
   const place = await removeRows(ctx.db, job._id, room, from);
-  if (place !== null) return place;
+  if (place !== null && !atOnce) return place;
   for (const stored of [job.payload, job.result, job.context]) {
     await removeStored(ctx.db, stored, room);
   }
   await freeKey(ctx.db, job);
   await deleteJob(ctx.db, job._id);
-  return null;
+  return place;
 }
 
 /** Tables of which a job may have any number of rows. */
 const LONG = ["attempts", "logs", "chunks"] as const;
 /** Tables of which it has a few. */
-const SHORT = ["progress", "callbacks", "cancels"] as const;
+const SHORT = ["progress", "callbacks"] as const;
 
 /** Rows read at a time. They may be large, and what was read has been paid for. */
 const PAGE = 50;

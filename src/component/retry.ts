@@ -1,23 +1,42 @@
 /**
  * Retry: the only way out of a finished status.
  *
- * Reads for real: the job, its queue's row, whether a callback is still owed for it. Writes: the job; deletes a large
- * result. Conflicts with: another retry, and the callback that is owed. Workers need no wake: the job enters a range
- * that `hasWork` has read.
+ * Reads for real: the job, its queue's row, its key, whether a callback is still owed for it. Writes: the job, its key;
+ * deletes a large result. Conflicts with: another retry, the callback that is owed, whoever takes the same key, a purge that
+ * deletes the job. Workers need no wake: the job enters a range that `hasWork` has read.
  */
 import { isFinished, type Status } from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { getJob } from "./jobs.js";
+import { findKey, retakeKey } from "./keys.js";
 import { getQueue } from "./queues.js";
 import * as transitions from "./transitions.js";
 
-export async function retry(
+export interface RetryAnswer {
+  retried: boolean;
+  /** What it is now. */
+  status: Status;
+  /** The active job that has its key, where that is why it was not retried. */
+  keyTakenBy?: string;
+}
+
+export async function retry(ctx: MutationCtx, id: string, ofQueue?: string): Promise<RetryAnswer> {
+  return await retryJob(ctx, await getJob(ctx.db, id, ofQueue), Date.now());
+}
+
+/** The same for a job that was read for real in this transaction. */
+export async function retryJob(
   ctx: MutationCtx,
-  id: string,
-  ofQueue?: string,
-): Promise<{ retried: boolean; status: Status }> {
-  const job = await getJob(ctx.db, id, ofQueue);
-  if (!isFinished(job.status)) return { retried: false, status: job.status };
+  job: Doc<"jobs">,
+  now: number,
+): Promise<RetryAnswer> {
+  const { status } = job;
+  if (!isFinished(status)) return { retried: false, status };
+  if (!(await retakeKey(ctx.db, job, now))) {
+    const { owner } = await findKey(ctx.db, job.queue, job.key!, now);
+    return { retried: false, status, keyTakenBy: owner! };
+  }
   const queue = await getQueue(ctx.db, job.queue);
   // Whoever is still to be told of the old result needs it, and deletes it then: a row that names this very result, or,
   // when a callback retries a job that finished in this transaction (its clock stands still), one later in the batch.
@@ -31,7 +50,7 @@ export async function retry(
     ({ outcome }) =>
       outcome.status === "succeeded" && "row" in outcome.result && outcome.result.row === kept,
   );
-  const inBatch = queue.config.onComplete !== undefined && job.finishedAt === Date.now();
+  const inBatch = queue.config.onComplete !== undefined && job.finishedAt === now;
   await transitions.retry(ctx.db, job, queue, { keepResult: named || inBatch });
   return { retried: true, status: "pending" };
 }

@@ -1,17 +1,21 @@
 /**
- * Worker credentials: made and revoked by people, checked by every worker call. Only a hash is kept.
+ * Worker credentials: made, rotated and revoked by people, checked by every worker call. Only a hash is kept.
  *
- * `authorize` reads one row by its hash, a real read that conflicts with nothing but a revocation.
+ * `authorize` reads one row by its hash, a real read that conflicts with nothing but a rotation or revocation. When a token
+ * was last used is not written down, which would be a write a call: its sessions say when they were last seen.
  */
 import {
+  checkInteger,
   checkLabel,
   checkLength,
   checkName,
   conveyorError,
   QUEUES_MAX,
+  ROTATION_GRACE_MAX_MS,
   TOKENS_MAX,
   type TokenStatus,
 } from "../shared/index.js";
+import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx, QueryCtx } from "./_generated/server.js";
 
@@ -30,9 +34,7 @@ export async function createToken(
     checkLength("The queues of a token", args.queues, 1, QUEUES_MAX);
     for (const queue of args.queues) checkName("A queue of a token", queue);
   }
-  // The platform seeds this generator anew, from secure randomness, for every execution of a mutation.
-  const secret = hex(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
-  const token = `cvy_${await deploymentTag(args.deployment)}_${secret}`;
+  const token = await newSecret(args.deployment);
   const id = await ctx.db.insert("tokens", {
     name: args.name,
     hash: await sha256(token),
@@ -42,28 +44,66 @@ export async function createToken(
   return { id, token };
 }
 
+async function newSecret(deployment: string | undefined): Promise<string> {
+  // The platform seeds this generator anew, from secure randomness, for every execution of a mutation.
+  const secret = hex(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
+  return `cvy_${await deploymentTag(deployment)}_${secret}`;
+}
+
+/**
+ * Gives a token a new secret. Its identity, queues and sessions stay, so that a worker which is started with the new one
+ * is the same to everybody. The old secret is refused at once, or after `graceMs`.
+ */
+export async function rotateToken(
+  ctx: MutationCtx,
+  { id, graceMs = 0, deployment }: { id: string; graceMs?: number; deployment?: string },
+): Promise<{ token: string }> {
+  checkInteger("graceMs", graceMs, 0, ROTATION_GRACE_MAX_MS);
+  const row = await getToken(ctx.db, id);
+  if (row.revokedAt !== undefined) throw revoked(row, row.revokedAt);
+  const token = await newSecret(deployment);
+  const now = Date.now();
+  await ctx.db.patch("tokens", row._id, {
+    hash: await sha256(token),
+    rotatedAt: now,
+    ...(graceMs > 0
+      ? { previousHash: row.hash, previousUntil: now + graceMs }
+      : { previousHash: undefined, previousUntil: undefined }),
+  });
+  return { token };
+}
+
+/** Refuses a token from now on, and ends the leases of its sessions at once: none of them can report any more. */
 export async function revokeToken(ctx: MutationCtx, id: string): Promise<null> {
-  const tokenId = ctx.db.normalizeId("tokens", id);
-  const row = tokenId === null ? null : await ctx.db.get("tokens", tokenId);
-  if (row === null) {
-    throw conveyorError(
-      "tokenUnknown",
-      `No worker token has the id ${JSON.stringify(id)}. List the tokens to find it; the token itself is not its id.`,
-      { id },
-    );
-  }
+  const row = await getToken(ctx.db, id);
   // Revoked twice is revoked since the first time.
-  if (row.revokedAt === undefined) await ctx.db.patch("tokens", row._id, { revokedAt: Date.now() });
+  if (row.revokedAt !== undefined) return null;
+  await ctx.db.patch("tokens", row._id, { revokedAt: Date.now() });
+  await ctx.scheduler.runAfter(0, internal.revoked.endSessions, { token: row._id, after: 0 });
   return null;
+}
+
+async function getToken(db: DatabaseReader, id: string): Promise<Doc<"tokens">> {
+  const tokenId = db.normalizeId("tokens", id);
+  const row = tokenId === null ? null : await db.get("tokens", tokenId);
+  if (row !== null) return row;
+  const cut = id.slice(0, 100);
+  throw conveyorError(
+    "tokenUnknown",
+    `No worker token has the id ${JSON.stringify(cut)}. List the tokens to find it; the token itself is not its id.`,
+    { id: cut },
+  );
 }
 
 export async function listTokens(ctx: QueryCtx): Promise<TokenStatus[]> {
   const rows = await ctx.db.query("tokens").order("desc").take(TOKENS_MAX);
-  return rows.map(({ _id, name, queues, createdAt, revokedAt }) => ({
+  return rows.map(({ _id, name, queues, createdAt, revokedAt, rotatedAt, previousUntil }) => ({
     id: _id,
     name,
     queues,
     createdAt,
+    ...(rotatedAt === undefined ? {} : { rotatedAt }),
+    ...(previousUntil === undefined ? {} : { previousUntil }),
     ...(revokedAt === undefined ? {} : { revokedAt }),
   }));
 }
@@ -79,26 +119,44 @@ export async function authorize(
     .query("tokens")
     .withIndex("hash", (q) => q.eq("hash", hash))
     .unique();
-  if (row === null) throw await unknownToken(token);
-  if (row.revokedAt !== undefined) {
-    throw conveyorError(
-      "tokenRevoked",
-      `The worker token "${row.name}" was revoked at ${new Date(row.revokedAt).toISOString()}. ` +
-        "Make a new one and start the worker with it.",
-      { name: row.name, revokedAt: row.revokedAt },
-    );
-  }
-  const allowed = row.queues;
+  const known = row ?? (await findPrevious(db, hash));
+  if (known === null) throw await unknownToken(token);
+  if (known.revokedAt !== undefined) throw revoked(known, known.revokedAt);
+  const allowed = known.queues;
   const forbidden = allowed === null ? undefined : queues.find((name) => !allowed.includes(name));
   if (forbidden !== undefined) {
     throw conveyorError(
       "queueForbidden",
-      `The worker token "${row.name}" may serve ${allowed!.map((name) => `"${name}"`).join(", ")}, not "${forbidden}". ` +
+      `The worker token "${known.name}" may serve ${allowed!.map((name) => `"${name}"`).join(", ")}, not "${forbidden}". ` +
         "Leave the queue out of the worker's handlers, or make a token whose queues include it.",
-      { name: row.name, queue: forbidden, allowed: allowed! },
+      { name: known.name, queue: forbidden, allowed: allowed! },
     );
   }
-  return row;
+  return known;
+}
+
+/** The token that had this secret before it was rotated. Looked for only where none has it now. */
+async function findPrevious(db: DatabaseReader, hash: string): Promise<Doc<"tokens"> | null> {
+  const row = await db
+    .query("tokens")
+    .withIndex("previousHash", (q) => q.eq("previousHash", hash))
+    .first();
+  if (row?.previousUntil === undefined || row.previousUntil > Date.now()) return row;
+  throw conveyorError(
+    "tokenRevoked",
+    `The worker token "${row.name}" was given a new secret; this one ended at ${new Date(row.previousUntil).toISOString()}. ` +
+      "Start the worker with the new one.",
+    { name: row.name, revokedAt: row.previousUntil },
+  );
+}
+
+function revoked({ name }: Doc<"tokens">, revokedAt: number): Error {
+  return conveyorError(
+    "tokenRevoked",
+    `The worker token "${name}" was revoked at ${new Date(revokedAt).toISOString()}. ` +
+      "Make a new one and start the worker with it.",
+    { name, revokedAt },
+  );
 }
 
 async function unknownToken(token: string): Promise<Error> {

@@ -11,6 +11,9 @@
 import type * as alarms from "../alarms.js";
 import type * as attempts from "../attempts.js";
 import type * as basket from "../basket.js";
+import type * as bulk from "../bulk.js";
+import type * as bulkLook from "../bulkLook.js";
+import type * as bulkStep from "../bulkStep.js";
 import type * as callbacks from "../callbacks.js";
 import type * as cancel from "../cancel.js";
 import type * as cancels from "../cancels.js";
@@ -18,6 +21,7 @@ import type * as candidates from "../candidates.js";
 import type * as chunks from "../chunks.js";
 import type * as claim from "../claim.js";
 import type * as complete from "../complete.js";
+import type * as control from "../control.js";
 import type * as counts from "../counts.js";
 import type * as cursors from "../cursors.js";
 import type * as dispatcher from "../dispatcher.js";
@@ -31,6 +35,7 @@ import type * as handlers from "../handlers.js";
 import type * as hasWork from "../hasWork.js";
 import type * as heartbeat from "../heartbeat.js";
 import type * as holders from "../holders.js";
+import type * as items from "../items.js";
 import type * as janitor from "../janitor.js";
 import type * as jobs from "../jobs.js";
 import type * as keys from "../keys.js";
@@ -38,6 +43,7 @@ import type * as lib from "../lib.js";
 import type * as log from "../log.js";
 import type * as logs from "../logs.js";
 import type * as offers from "../offers.js";
+import type * as operate from "../operate.js";
 import type * as overdue from "../overdue.js";
 import type * as pages from "../pages.js";
 import type * as payloads from "../payloads.js";
@@ -51,6 +57,7 @@ import type * as report from "../report.js";
 import type * as reportChecks from "../reportChecks.js";
 import type * as reported from "../reported.js";
 import type * as retry from "../retry.js";
+import type * as revoked from "../revoked.js";
 import type * as rollUp from "../rollUp.js";
 import type * as routes from "../routes.js";
 import type * as scan from "../scan.js";
@@ -66,6 +73,7 @@ import type * as tokens from "../tokens.js";
 import type * as transitions from "../transitions.js";
 import type * as waiting from "../waiting.js";
 import type * as watchdog from "../watchdog.js";
+import type * as walk from "../walk.js";
 import type * as workers from "../workers.js";
 
 import type {
@@ -79,6 +87,9 @@ const fullApi: ApiFromModules<{
   alarms: typeof alarms;
   attempts: typeof attempts;
   basket: typeof basket;
+  bulk: typeof bulk;
+  bulkLook: typeof bulkLook;
+  bulkStep: typeof bulkStep;
   callbacks: typeof callbacks;
   cancel: typeof cancel;
   cancels: typeof cancels;
@@ -86,6 +97,7 @@ const fullApi: ApiFromModules<{
   chunks: typeof chunks;
   claim: typeof claim;
   complete: typeof complete;
+  control: typeof control;
   counts: typeof counts;
   cursors: typeof cursors;
   dispatcher: typeof dispatcher;
@@ -99,6 +111,7 @@ const fullApi: ApiFromModules<{
   hasWork: typeof hasWork;
   heartbeat: typeof heartbeat;
   holders: typeof holders;
+  items: typeof items;
   janitor: typeof janitor;
   jobs: typeof jobs;
   keys: typeof keys;
@@ -106,6 +119,7 @@ const fullApi: ApiFromModules<{
   log: typeof log;
   logs: typeof logs;
   offers: typeof offers;
+  operate: typeof operate;
   overdue: typeof overdue;
   pages: typeof pages;
   payloads: typeof payloads;
@@ -119,6 +133,7 @@ const fullApi: ApiFromModules<{
   reportChecks: typeof reportChecks;
   reported: typeof reported;
   retry: typeof retry;
+  revoked: typeof revoked;
   rollUp: typeof rollUp;
   routes: typeof routes;
   scan: typeof scan;
@@ -134,6 +149,7 @@ const fullApi: ApiFromModules<{
   transitions: typeof transitions;
   waiting: typeof waiting;
   watchdog: typeof watchdog;
+  walk: typeof walk;
   workers: typeof workers;
 }> = anyApi as any;
 

@@ -690,6 +690,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             | "failed"
             | "canceled"
             | "timedOut";
+          keyTakenBy?: string;
         },
         Name
       >;

@@ -131,5 +131,11 @@ export const workerTables = {
     queues: v.union(v.array(v.string()), v.null()),
     createdAt: v.number(),
     revokedAt: v.optional(v.number()),
-  }).index("hash", ["hash"]),
+    rotatedAt: v.optional(v.number()),
+    /** The hash before the last rotation, and until when a worker with that secret is still let in. */
+    previousHash: v.optional(v.string()),
+    previousUntil: v.optional(v.number()),
+  })
+    .index("hash", ["hash"])
+    .index("previousHash", ["previousHash"]),
 };

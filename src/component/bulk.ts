@@ -1,0 +1,253 @@
+/**
+ * Many jobs at once: the first step in the caller's transaction; what is left goes on by itself, a step a transaction,
+ * until no job is left, or is asked for by the caller, step by step.
+ *
+ * What goes on by itself is an alarm of its own, whose row keeps the order and how far it has come: after a crash whoever
+ * meets it overdue starts it again from there. Each step is a sub-transaction. One that throws is tried with ever fewer jobs;
+ * a single job that throws is passed over, and an event says so: a broken row never stops the others.
+ *
+ * Reads for real: its alarm; as `bulkStep.ts`. Writes: its alarm, and as that. Conflicts with: whoever moves one of these
+ * very jobs.
+ */
+import { v, type Value } from "convex/values";
+import {
+  BULK_CHANGED,
+  checkInteger,
+  checkLength,
+  ERROR_MAX_BYTES,
+  EVENTS_DEFAULT,
+  FILTER_MAX,
+  vBulkAction,
+  vJobFilter,
+  type BulkReply,
+  type BulkState,
+} from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import { internalMutation, type MutationCtx, type QueryCtx } from "./_generated/server.js";
+import { current, ensureAlarm, findAlarm, rearm } from "./alarms.js";
+import { decodeCursor, encodeCursor, FIRST, statusesOf, step, type Order } from "./bulkStep.js";
+import { recordEvent } from "./events.js";
+import { cutError } from "./payloads.js";
+import { getQueue } from "./queues.js";
+import { newRoom, removeRows, type Place } from "./remove.js";
+
+/** Kept in the alarm's row. */
+type Position =
+  | {
+      order: Order;
+      cursor: string;
+      /** How many jobs the next step may change: fewer after one that threw. */
+      limit: number;
+      changed: number;
+      failed: number;
+      startedAt: number;
+    }
+  /** A job that is gone already, and of which rows are left. */
+  | { leftovers: Place };
+
+export async function changeMany(
+  ctx: MutationCtx,
+  args: Order & { cursor?: string; limit?: number; goOn?: boolean },
+): Promise<BulkReply> {
+  const { cursor, limit = BULK_CHANGED, goOn = true, ...asked } = args;
+  const order = goOn ? closed(asked) : asked;
+  checkOrder(order, limit);
+  await getQueue(ctx.db, order.queue);
+  const from = cursor === undefined ? FIRST : decodeCursor(cursor);
+  const { changed, next } = await step(ctx, order, from, { limit });
+  if (next === null) return { changed, isDone: true };
+  const reached = encodeCursor(next);
+  if (!goOn) return { changed, isDone: false, cursor: reached };
+  const position = { order, cursor: reached, limit: BULK_CHANGED, changed, failed: 0 };
+  const task = await start(ctx, order.queue, { ...position, startedAt: Date.now() });
+  // Where nothing can be scheduled, the caller is told how to go on.
+  return { changed, isDone: false, ...(task === null ? { cursor: reached } : { task }) };
+}
+
+/** What goes on by itself has an end, however many jobs come in meanwhile: it is about those that are there now. */
+function closed(order: Order): Order {
+  if (order.action === "retry") return order;
+  const enqueuedBefore = order.filter.enqueuedBefore ?? Date.now() + 1;
+  return { ...order, filter: { ...order.filter, enqueuedBefore } };
+}
+
+function checkOrder(order: Order, limit: number): void {
+  checkInteger("limit", limit, 1, BULK_CHANGED);
+  statusesOf(order);
+  const { tags, labels } = order.filter;
+  if (tags !== undefined) checkLength("The tags of a filter", tags, 1, FILTER_MAX);
+  if (labels !== undefined) checkLength("The labels of a filter", labels, 1, FILTER_MAX);
+  if (order.reason !== undefined) {
+    checkInteger("The length of reason", order.reason.length, 0, ERROR_MAX_BYTES);
+  }
+}
+
+/** Deletes what is left of a job that is gone, a part a transaction. */
+export async function startLeftovers(
+  ctx: MutationCtx,
+  queue: string,
+  leftovers: Place,
+): Promise<void> {
+  await start(ctx, queue, { leftovers });
+}
+
+/** An alarm of its own for each, which no other call can take for its own. */
+async function start(
+  ctx: MutationCtx,
+  queue: string,
+  position: Position,
+): Promise<Id<"timers"> | null> {
+  const now = Date.now();
+  const key = { kind: "bulk" as const, queue, start: now, width: Math.random() };
+  const isArmed = await ensureAlarm(ctx, key, internal.bulk.ring, now, now, position as Value);
+  return isArmed ? (await findAlarm(ctx.db, key))!._id : null;
+}
+
+// --- Going on -----------------------------------------------------------------------------------
+
+export const ring = internalMutation({
+  args: { timer: v.id("timers"), generation: v.number() },
+  returns: v.null(),
+  handler: async (ctx, args): Promise<null> => {
+    const alarm = await current(ctx.db, args);
+    if (alarm === null) return null;
+    const position = alarm.position as Position;
+    const next =
+      "leftovers" in position
+        ? await removeLeftovers(ctx, position.leftovers)
+        : await goOn(ctx, alarm, position);
+    if (next === null) await ctx.db.delete("timers", alarm._id);
+    else await rearm(ctx, alarm, internal.bulk.ring, Date.now(), next as Value);
+    return null;
+  },
+});
+
+async function removeLeftovers(ctx: MutationCtx, from: Place): Promise<Position | null> {
+  const rest = await removeRows(ctx.db, from.job, newRoom(), from);
+  return rest === null ? null : { leftovers: rest };
+}
+
+async function goOn(
+  ctx: MutationCtx,
+  alarm: Doc<"timers">,
+  position: Exclude<Position, { leftovers: Place }>,
+): Promise<Position | null> {
+  const { order, cursor, limit } = position;
+  let done: StepReply;
+  let { failed } = position;
+  try {
+    done = await ctx.runMutation(internal.bulk.oneStep, { order, cursor, limit, skip: false });
+  } catch (error) {
+    if (limit > 1) return { ...position, limit: Math.ceil(limit / 4) };
+    done = await ctx.runMutation(internal.bulk.oneStep, { order, cursor, limit, skip: true });
+    failed += 1;
+    const message = `A job could not be changed and was passed over: ${errorText(error)}`;
+    const details = { task: alarm._id, action: order.action, job: done.skipped ?? null };
+    await recordEvent(ctx, { kind: "bulkSkipped", queue: order.queue, message, details });
+  }
+  const changed = position.changed + done.changed;
+  if (done.cursor !== null) {
+    const wider = Math.min(BULK_CHANGED, limit * 2);
+    return { ...position, cursor: done.cursor, limit: wider, changed, failed };
+  }
+  await recordEnd(ctx, alarm._id, { ...position, changed, failed }, "done");
+  return null;
+}
+
+interface StepReply {
+  changed: number;
+  cursor: string | null;
+  skipped?: Id<"jobs">;
+}
+
+/** The sub-transaction: if it throws, nothing of it stands. */
+export const oneStep = internalMutation({
+  args: {
+    order: v.object({
+      queue: v.string(),
+      action: vBulkAction,
+      filter: vJobFilter,
+      reason: v.optional(v.string()),
+    }),
+    cursor: v.string(),
+    limit: v.number(),
+    skip: v.boolean(),
+  },
+  returns: v.object({
+    changed: v.number(),
+    cursor: v.union(v.string(), v.null()),
+    skipped: v.optional(v.id("jobs")),
+  }),
+  handler: async (ctx, { order, cursor, limit, skip }): Promise<StepReply> => {
+    const { changed, next, skipped } = await step(ctx, order, decodeCursor(cursor), {
+      limit,
+      skip,
+    });
+    const named = skipped === undefined ? {} : { skipped };
+    return { changed, cursor: next === null ? null : encodeCursor(next), ...named };
+  },
+});
+
+function errorText(error: unknown): string {
+  return cutError(error instanceof Error ? error.message : String(error));
+}
+
+// --- Following and stopping ---------------------------------------------------------------------
+
+async function recordEnd(
+  ctx: MutationCtx,
+  task: Id<"timers">,
+  { order, changed, failed, startedAt }: Exclude<Position, { leftovers: Place }>,
+  state: "done" | "stopped",
+): Promise<void> {
+  const { queue, action } = order;
+  const details = { task, action, changed, failed, startedAt, state };
+  const message = `${action} of many jobs is ${state}: ${changed} changed, ${failed} passed over.`;
+  await recordEvent(ctx, { kind: ENDED, queue, message, details });
+}
+
+const ENDED = "bulkEnded";
+
+/** How far a task has come; of one that has ended as long as that is among its queue's last hundred events. */
+export async function bulkState(
+  ctx: QueryCtx,
+  task: string,
+  queue: string,
+): Promise<BulkState | null> {
+  const found = await findTask(ctx, task, queue);
+  if (found !== null) {
+    const { order, changed, failed, startedAt } = found.position;
+    return { queue, action: order.action, state: "running", changed, failed, startedAt };
+  }
+  const events = await ctx.db
+    .query("events")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .order("desc")
+    .take(EVENTS_DEFAULT);
+  const ended = events.find(({ kind, details }) => kind === ENDED && details?.task === task);
+  if (ended === undefined) return null;
+  const { action, state, changed, failed, startedAt } = ended.details as BulkState;
+  return { queue, action, state, changed, failed, startedAt };
+}
+
+/** Stops a task after the step that it is in. What it has changed stays so. */
+export async function stopBulk(
+  ctx: MutationCtx,
+  task: string,
+  queue: string,
+): Promise<{ stopped: boolean }> {
+  const found = await findTask(ctx, task, queue);
+  if (found === null) return { stopped: false };
+  await ctx.db.delete("timers", found.id);
+  await recordEnd(ctx, found.id, found.position, "stopped");
+  return { stopped: true };
+}
+
+async function findTask(ctx: QueryCtx, task: string, queue: string) {
+  const id = ctx.db.normalizeId("timers", task);
+  const alarm = id === null ? null : await ctx.db.get("timers", id);
+  if (id === null || alarm?.kind !== "bulk" || alarm.queue !== queue) return null;
+  const position = alarm.position as Position;
+  return "leftovers" in position ? null : { id, position };
+}

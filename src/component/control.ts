@@ -1,0 +1,157 @@
+/**
+ * Control: what people do to a queue as a whole while it runs: pause, resume, drain, configure.
+ *
+ * Each is a patch of the queue's row, which every enqueue and claim reads: all calls of the queue that are in flight run
+ * again, once, and from the commit on everybody sees it. That is what makes a pause exact, and why nothing here may be
+ * done at the rate of jobs. Nobody needs to be woken: idle workers' `hasWork` has read the row.
+ *
+ * - *Paused*: nobody claims. Jobs come in, fall due and expire; what runs goes on and is recorded.
+ * - *Draining*: nobody enqueues (`queueDraining`), and what is there is worked off, retries too. A paused item is part of what
+ *   is there. `resume` ends both.
+ * - *Overrides* lie beside what code declares, win over it, and survive every deploy until they are reset.
+ *
+ * Reads for real: the queue's row. Writes: it; inserts an event; brings the purge forward. Conflicts with: every call of the
+ * queue, once.
+ */
+import type { Value } from "convex/values";
+import {
+  checkQueueConfig,
+  checkQueueOverrides,
+  RANGE_ROWS,
+  type QueueConfig,
+  type QueueOverrides,
+  type QueueState,
+} from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
+import type { DatabaseReader, MutationCtx, QueryCtx } from "./_generated/server.js";
+import { recordEvent } from "./events.js";
+import { hastenPurge } from "./purge.js";
+import { canonicalJson, findQueueRow, queueOf, unknownQueue } from "./queues.js";
+
+/** `changed` is false where the queue was so already. */
+export interface Changed {
+  changed: boolean;
+}
+
+export async function pauseQueue(ctx: MutationCtx, name: string): Promise<Changed> {
+  const row = await getRow(ctx.db, name);
+  if (row.pausedAt !== undefined) return { changed: false };
+  return await change(ctx, row, { pausedAt: Date.now() }, "queuePaused", "Nobody may claim.");
+}
+
+export async function drainQueue(ctx: MutationCtx, name: string): Promise<Changed> {
+  const row = await getRow(ctx.db, name);
+  if (row.drainingAt !== undefined) return { changed: false };
+  const fields = { drainingAt: Date.now() };
+  return await change(ctx, row, fields, "queueDraining", "Nobody may enqueue.");
+}
+
+/** Ends a pause and a drain. */
+export async function resumeQueue(ctx: MutationCtx, name: string): Promise<Changed> {
+  const row = await getRow(ctx.db, name);
+  if (row.pausedAt === undefined && row.drainingAt === undefined) return { changed: false };
+  const fields = { pausedAt: undefined, drainingAt: undefined };
+  return await change(ctx, row, fields, "queueResumed", "Jobs come in and are claimed again.");
+}
+
+/** Adds to the overrides. What was overridden before and is not named stays so. */
+export async function configureQueue(
+  ctx: MutationCtx,
+  name: string,
+  added: QueueOverrides,
+): Promise<Changed> {
+  checkQueueOverrides(name, added);
+  const row = await getRow(ctx.db, name);
+  return await override(ctx, row, { ...row.overrides, ...added });
+}
+
+/** What code declares counts again: for these fields, or for all. */
+export async function resetConfig(
+  ctx: MutationCtx,
+  name: string,
+  fields?: readonly string[],
+): Promise<Changed> {
+  const row = await getRow(ctx.db, name);
+  const known = Object.keys(row.overrides ?? {});
+  const kept = known.filter((field) => fields !== undefined && !fields.includes(field));
+  const overrides: QueueOverrides = Object.fromEntries(
+    kept.map((field) => [field, row.overrides![field as keyof QueueOverrides]]),
+  );
+  return await override(ctx, row, overrides);
+}
+
+async function override(
+  ctx: MutationCtx,
+  row: Doc<"queues">,
+  overrides: QueueOverrides,
+): Promise<Changed> {
+  if (canonicalJson(row.overrides ?? {}) === canonicalJson(overrides)) return { changed: false };
+  // Together, since a rest needs a ring: what only code can say decides about what people may.
+  checkQueueConfig(row.name, { ...row.config, ...overrides });
+  const shards = overrides.shards ?? row.config.shards;
+  const changed = await change(
+    ctx,
+    row,
+    {
+      overrides: Object.keys(overrides).length === 0 ? undefined : overrides,
+      shardsEver: Math.max(row.shardsEver, shards),
+    },
+    "queueConfigured",
+    "Its configuration was changed at run time.",
+    { overrides },
+  );
+  const [before, after] = [row.overrides?.retention, overrides.retention];
+  if (canonicalJson(before ?? null) !== canonicalJson(after ?? null)) {
+    await hastenPurge(ctx, row.name, Date.now());
+  }
+  return changed;
+}
+
+async function change(
+  ctx: MutationCtx,
+  row: Doc<"queues">,
+  fields: { [Field in keyof Doc<"queues">]?: Doc<"queues">[Field] | undefined },
+  kind: string,
+  message: string,
+  details?: Value,
+): Promise<Changed> {
+  await ctx.db.patch("queues", row._id, fields as Partial<Doc<"queues">>);
+  const more = details === undefined ? {} : { details };
+  await recordEvent(ctx, { kind, queue: row.name, message, ...more });
+  return { changed: true };
+}
+
+async function getRow(db: DatabaseReader, name: string): Promise<Doc<"queues">> {
+  const row = await findQueueRow(db, name);
+  if (row === null) throw unknownQueue(name);
+  return row;
+}
+
+// --- Reading ------------------------------------------------------------------------------------
+
+/** A few reads, whatever the queue holds. Only while it drains does a subscription run again with its jobs. */
+export async function queueState(ctx: QueryCtx, name: string): Promise<QueueState> {
+  const row = await getRow(ctx.db, name);
+  const { config, configuredAt, overrides = {}, pausedAt, drainingAt } = row;
+  return {
+    name,
+    declared: config,
+    declaredAt: configuredAt,
+    overrides,
+    inForce: queueOf(row).config satisfies QueueConfig,
+    ...(pausedAt === undefined ? {} : { pausedAt }),
+    ...(drainingAt === undefined ? {} : { drainingAt, drained: await isEmpty(ctx.db, name) }),
+  };
+}
+
+/** Whether the queue holds nothing that could still be worked on. */
+async function isEmpty(db: DatabaseReader, queue: string): Promise<boolean> {
+  for (const status of ["running", "pending", "scheduled"] as const) {
+    const rows = await db
+      .query("jobs")
+      .withIndex("status", (q) => q.eq("queue", queue).eq("status", status))
+      .take(RANGE_ROWS);
+    if (rows.length > 0) return false;
+  }
+  return true;
+}
