@@ -18,6 +18,7 @@ import { current, rearm } from "./alarms.js";
 import { owe } from "./callbacks.js";
 import { endJob } from "./ending.js";
 import { getQueue, type Queue } from "./queues.js";
+import { ensureUpkeep } from "./rollUp.js";
 import {
   ensureSegments,
   handOver,
@@ -114,6 +115,7 @@ async function expireBatch(
     if (max === 0) await complain(ctx, expiry, now);
     else await expireOne(ctx, queue, expiry, now);
   }
+  if (rows.length > 0) await ensureUpkeep(ctx, name, now);
   if (max === 0) await ctx.db.patch("timers", row._id, { failures: 0 });
   if (rows.length < Math.max(1, max)) await ctx.db.delete("timers", row._id);
   else await rearm(ctx, row, EXPIRY.ring, now);

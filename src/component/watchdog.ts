@@ -33,6 +33,7 @@ const RINGS: Partial<Record<AlarmKind, Ring>> = {
   expiry: EXPIRY.ring,
   rollUp: internal.rollUp.ring,
   purge: internal.purge.ring,
+  bulk: internal.bulk.ring,
 };
 
 const LADDERS: Record<SegmentKind, Ladder> = { dispatcher: DISPATCH, expiry: EXPIRY };

@@ -72,8 +72,8 @@ import type * as timers from "../timers.js";
 import type * as tokens from "../tokens.js";
 import type * as transitions from "../transitions.js";
 import type * as waiting from "../waiting.js";
-import type * as watchdog from "../watchdog.js";
 import type * as walk from "../walk.js";
+import type * as watchdog from "../watchdog.js";
 import type * as workers from "../workers.js";
 
 import type {
@@ -148,8 +148,8 @@ const fullApi: ApiFromModules<{
   tokens: typeof tokens;
   transitions: typeof transitions;
   waiting: typeof waiting;
-  watchdog: typeof watchdog;
   walk: typeof walk;
+  watchdog: typeof watchdog;
   workers: typeof workers;
 }> = anyApi as any;
 
