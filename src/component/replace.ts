@@ -7,11 +7,9 @@
 import { mayMove, type NewJob, type QueueDeclaration, type Status } from "../shared/index.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { tellAll } from "./callbacks.js";
-import { endJob } from "./ending.js";
+import { cancelJob } from "./cancel.js";
 import { enqueueJobs, REPLACED } from "./enqueue.js";
 import { getJob } from "./jobs.js";
-import { getQueue } from "./queues.js";
-import { cancel } from "./transitions.js";
 
 export interface Replaced {
   replaced: boolean;
@@ -32,10 +30,9 @@ export async function replace(
     return { replaced: false, id: there._id, status: there.status };
   }
   const now = Date.now();
-  const canceled = await cancel(ctx.db, there, now, REPLACED);
   // Its key goes first: the new job may have the same.
-  const tell = await endJob(ctx, await getQueue(ctx.db, there.queue), canceled);
+  const canceled = await cancelJob(ctx, there, REPLACED, now);
   const { enqueued, owed } = await enqueueJobs(ctx, declaration, [job], now);
-  await tellAll(ctx, tell === null ? owed : [tell, ...owed]);
+  await tellAll(ctx, canceled.owed === null ? owed : [canceled.owed, ...owed]);
   return { replaced: true, id: enqueued[0]!.id, status: canceled.status };
 }
