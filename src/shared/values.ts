@@ -9,7 +9,10 @@ import {
 } from "./limits.js";
 
 /** Refuses a payload or context that cannot be stored, and returns its size in bytes. */
-export function checkStorable(what: string, value: Value): number {
+export function checkStorable(what: string, value: Value | undefined): number {
+  if (value === undefined) {
+    throw conveyorError("invalidPayload", `${what} must be a value; got undefined. Pass null.`);
+  }
   // Depth first: what measures the size goes down by itself, and has no bound.
   if (isTooDeep(value)) {
     throw conveyorError(

@@ -1,0 +1,139 @@
+/** Batches: how they are split, what one transaction refuses, what an action that failed in the middle says. */
+import { describe, expect, test } from "vitest";
+import type { Enqueued, NewJob } from "../shared/index.js";
+import { sendAll } from "./batches.js";
+import { anything, api, mails, script, setup } from "./enqueueApp.test.js";
+import { refusal } from "./setup.test.js";
+
+const MIB = 2 ** 20;
+const inMutation = { runMutation: async () => null as never };
+const inAction = { ...inMutation, runAction: async () => null };
+
+/** A component that writes down the calls it gets, and fails from the n-th on. */
+function component(failFrom = Infinity) {
+  const calls: NewJob[][] = [];
+  const send = async (jobs: NewJob[]): Promise<Enqueued[]> => {
+    if (calls.length >= failFrom) throw new Error("The network is down.");
+    calls.push(jobs);
+    return jobs.map(({ payload }) => ({ id: `id of ${String(payload).slice(0, 9)}`, isNew: true }));
+  };
+  return { calls, send };
+}
+
+function jobs(count: number, options: NewJob["options"] = {}, payload?: string): NewJob[] {
+  return Array.from({ length: count }, (_, n) => ({ payload: payload ?? n, options }));
+}
+
+describe("a batch is split", () => {
+  test("by a thousand jobs, and the ids come in order", async () => {
+    const { calls, send } = component();
+    const enqueued = await sendAll(inMutation, jobs(2_500), { expire: false, send });
+    expect(calls.map((call) => call.length)).toEqual([1_000, 1_000, 500]);
+    expect(enqueued[2_499]).toEqual({ id: "id of 2499", isNew: true });
+  });
+
+  test("by four MiB, contexts counted", async () => {
+    const { calls, send } = component();
+    const half = "x".repeat(MIB / 2);
+    const all = jobs(10, { context: half }, half);
+    await sendAll(inAction, all, { expire: false, send });
+    expect(calls.map((call) => call.length)).toEqual([3, 3, 3, 1]);
+  });
+
+  test("the largest payload there is goes alone or with others, and none is left out", async () => {
+    const { calls, send } = component();
+    const largest = "x".repeat(MIB - 4_096 - 2);
+    await sendAll(inAction, jobs(9, {}, largest), { expire: false, send });
+    expect(calls.map((call) => call.length)).toEqual([4, 4, 1]);
+  });
+});
+
+describe("what one mutation cannot hold is refused before the first call", () => {
+  const key = { value: "k" };
+  test.each<[string, NewJob[], boolean, string]>([
+    ["bytes", jobs(9, {}, "x".repeat(1_000_000)), false, "payloadTooLarge"],
+    ["rows", jobs(8_001), false, "invalidArgument"],
+    ["rows", jobs(4_001), true, "invalidArgument"],
+    ["rows", jobs(4_001, { expiresAfterMs: 60_000 }), false, "invalidArgument"],
+    ["rows", jobs(4_001, {}, "x".repeat(600)), false, "invalidArgument"],
+    ["keys", jobs(2_049, { key }), false, "invalidArgument"],
+  ])("%s", async (argument, many, expire, code) => {
+    const { calls, send } = component();
+    const refused = await refusal(sendAll(inMutation, many, { expire, send }), code as never);
+    expect(refused).toMatchObject({ argument });
+    expect(refused.message).toContain("action");
+    expect(calls).toEqual([]);
+    await sendAll(inAction, many, { expire, send });
+    expect(calls.flat()).toHaveLength(many.length);
+  });
+
+  test("one that is just within it is sent", async () => {
+    const { calls, send } = component();
+    await sendAll(inMutation, jobs(8_000), { expire: false, send });
+    await sendAll(inMutation, jobs(2_048, { key }), { expire: true, send });
+    expect(calls.flat()).toHaveLength(10_048);
+  });
+});
+
+describe("an action", () => {
+  test("that fails in the middle says what is enqueued", async () => {
+    const { send } = component(2);
+    const call = sendAll(inAction, jobs(2_500), { expire: false, send });
+    const error = await refusal(call, "batchInterrupted");
+    expect(error).toMatchObject({ enqueued: 2_000, total: 2_500 });
+    expect((error["ids"] as string[][]).map((ids) => ids.length)).toEqual([1_000, 1_000]);
+    expect((error["ids"] as string[][])[1]![0]).toBe("id of 1000");
+    expect(error.message).toContain("The network is down.");
+  });
+
+  test("that fails at its first call fails with that call's error", async () => {
+    const { send } = component(0);
+    const call = sendAll(inAction, jobs(2), { expire: false, send });
+    await expect(call).rejects.toThrow("The network is down.");
+  });
+
+  test("finds a bad job before it enqueues a good one, and says which it is", async () => {
+    const { calls, send } = component();
+    const many = [...jobs(1_500), { payload: 1, options: { cost: 0 } }];
+    const call = sendAll(inAction, many, { expire: false, send });
+    expect(await refusal(call, "invalidArgument")).toMatchObject({
+      argument: "cost",
+      index: 1_500,
+    });
+    expect(calls).toEqual([]);
+  });
+});
+
+describe("with the real component", () => {
+  test("thousands in one mutation are there together, or not at all", async () => {
+    const t = setup();
+    const payloads = Array.from({ length: 2_500 }, (_, n) => n);
+    const call = t.run(async (ctx) => {
+      await anything.enqueueBatch(ctx, payloads);
+      throw new Error("Changed my mind.");
+    });
+    await expect(call).rejects.toThrow("Changed my mind");
+    const counts = () => t.run((ctx) => anything.counts(ctx, { limit: 1_000 }));
+    expect((await counts()).pending).toEqual({ count: 0, more: false });
+    const ids = await t.run((ctx) => anything.enqueueBatch(ctx, payloads));
+    expect(new Set(ids).size).toBe(2_500);
+    expect((await counts()).pending).toEqual({ count: 1_000, more: true });
+  });
+
+  test("options may be asked for each, with payload and place", async () => {
+    const t = setup();
+    const payloads = [{ to: "ann" }, { to: "bob" }, { to: "ann" }];
+    const ids = await t.run((ctx) =>
+      mails.enqueueBatch(ctx, payloads, ({ to }, index) => ({ key: to, priority: index })),
+    );
+    expect(ids[2]).toBe(ids[0]);
+    expect(await t.run((ctx) => mails.status(ctx, ids[1]!))).toMatchObject({ priority: 1 });
+  });
+
+  test("from an action more than a transaction holds goes in", async () => {
+    const t = setup();
+    const megabyte = "x".repeat(1_000_000);
+    script.action = async (ctx) => await anything.enqueueBatch(ctx, Array(10).fill(megabyte));
+    expect(await t.action(api.act, {})).toHaveLength(10);
+  });
+});

@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+import { RETRY_DEFAULT } from "../shared/index.js";
+import { configOf, type QueueOptions } from "./queueOptions.js";
+import { refusal } from "./setup.test.js";
+
+describe("a definition comes to a configuration", () => {
+  test("without options: what always was declared, and nothing that older rows would differ in", () => {
+    expect(configOf("q", {})).toEqual({ leaseMs: 60_000, maxResets: 3, shards: 8 });
+  });
+
+  test("with all of them: short forms written out", () => {
+    const config = configOf("q", {
+      ...{ graceMs: 500, timeoutMs: 60_000, expiresAfterMs: 5_000, circular: true, restMs: 10 },
+      ...{ retry: true, retention: { failedMs: 0 }, onCompleteExclude: ["canceled"] },
+      logLevel: "debug",
+    });
+    expect(config).toMatchObject({
+      ...{ graceMs: 500, timeoutMs: 60_000, expiresAfterMs: 5_000, circular: true, restMs: 10 },
+      ...{ retry: RETRY_DEFAULT, onCompleteExclude: ["canceled"], logLevel: "debug" },
+      retention: { succeededMs: 86_400_000, failedMs: 0 },
+    });
+  });
+
+  test("a ring has one shard unless it asks for more: least recently worked first is an order", () => {
+    expect(configOf("q", { circular: true }).shards).toBe(1);
+    expect(configOf("q", { circular: true, shards: 4 }).shards).toBe(4);
+    expect(configOf("q", { circular: false })).toEqual({
+      leaseMs: 60_000,
+      maxResets: 3,
+      shards: 8,
+    });
+  });
+
+  test.each<[string, QueueOptions]>([
+    ["retry", { retry: { maxAttempts: 1.5 } }],
+    ["retention", { retention: { succeededMs: -1 } }],
+    ["timeoutMs", { timeoutMs: 10 }],
+    ["graceMs", { graceMs: 1e9 }],
+    ["expiresAfterMs", { expiresAfterMs: 10 }],
+    ["restMs", { restMs: 10 }],
+  ])("a wrong %s is refused when the app is loaded", async (what, options) => {
+    const define = async () => configOf("q", options);
+    expect((await refusal(define(), "invalidArgument")).message).toContain(what);
+  });
+});

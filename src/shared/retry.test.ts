@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { RETRY_DEFAULT } from "./limits.js";
+import { retryRule } from "./retry.js";
+
+test("true is five attempts, a second doubled up to an hour; false is one attempt", () => {
+  expect(retryRule(true)).toEqual({
+    maxAttempts: 5,
+    initialBackoffMs: 1_000,
+    base: 2,
+    maxBackoffMs: 3_600_000,
+  });
+  expect(retryRule(false).maxAttempts).toBe(1);
+});
+
+test("an object changes what it names; undefined and fields that are none of ours change nothing", () => {
+  const option = { maxAttempts: 9, base: undefined, attempts: 3 } as never;
+  expect(retryRule(option)).toEqual({ ...RETRY_DEFAULT, maxAttempts: 9 });
+});
