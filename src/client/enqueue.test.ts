@@ -8,7 +8,7 @@ const mail = { to: "ann" };
 
 /** As a mutation of the app: one transaction. */
 function inMutation<T>(t: App, act: (ctx: any) => Promise<T>): Promise<T> {
-  return t.run(act as never) as Promise<T>;
+  return t.run(act);
 }
 
 function inAction(t: App, act: (ctx: any) => Promise<unknown>): Promise<any> {

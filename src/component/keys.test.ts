@@ -72,22 +72,6 @@ describe("a key is taken while its job is active", () => {
 
 describe("every way out gives the key back", () => {
   const ways: Record<string, (world: World, id: string) => Promise<void>> = {
-    succeed: async (world) => {
-      const worker = world.worker("a");
-      const [job] = await worker.claim();
-      await worker.complete([succeeded(job!)]);
-    },
-    fail: async (world) => {
-      const worker = world.worker("a");
-      const [job] = await worker.claim();
-      await worker.complete([failed(job!)]);
-    },
-    timeOut: async (world) => {
-      const worker = world.worker("a");
-      const [job] = await worker.claim();
-      await worker.heartbeat([job!]);
-      await world.advance(11_000);
-    },
     "cancel while it waits": async (world, id) => {
       await world.t.mutation(api.lib.cancel, { id });
     },
@@ -231,7 +215,7 @@ describe("a job that is to be retried takes its key again", () => {
     return await world.t.run(async (ctx) => {
       const job = await ctx.db.get("jobs", ctx.db.normalizeId("jobs", id)!);
       const was = await ctx.db.query("keys").collect();
-      const taken = await retakeKey(ctx.db as never, job!, Date.now());
+      const taken = await retakeKey(ctx.db, job!, Date.now());
       // The job itself stays finished here, so that it must not keep the key.
       for (const row of await ctx.db.query("keys").collect()) {
         if (!was.some(({ _id }) => _id === row._id)) await ctx.db.delete("keys", row._id);
