@@ -2,6 +2,8 @@
 import { parseArgs } from "node:util";
 import build from "../harness/build.js";
 import { startApp, type TestApp } from "../harness/testApp.js";
+import { contention } from "./contention.js";
+import { costs } from "./cost.js";
 import { conveyor, naive } from "./drain.js";
 import { measure, row } from "./measure.js";
 import { virtualTime } from "./virtual.js";
@@ -32,4 +34,6 @@ for (const [name, run] of Object.entries(SCENARIOS)) {
 }
 console.log(`${claimers} claimers drain ${jobs} jobs on the local backend`);
 console.table(table);
+await costs({ smoke: values.smoke });
+await contention({ smoke: values.smoke });
 await virtualTime({ smoke: values.smoke });

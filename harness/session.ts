@@ -14,7 +14,6 @@ export type Outcome =
 const REFUSED = /OptimisticConcurrencyControlFailure|TooManyConcurrentRequests/;
 
 export class Session {
-  readonly id = randomUUID();
   /** The counter of the last call. */
   n = 0;
   private readonly client: ConvexHttpClient;
@@ -24,6 +23,8 @@ export class Session {
     private readonly token: string,
     readonly name: string,
     private readonly queue: "sums" | "races" | "hot" = "sums",
+    /** In virtual time one that the seed decides: it is what shards are dealt by. */
+    readonly id: string = randomUUID(),
   ) {
     this.client = typeof backend === "string" ? new ConvexHttpClient(backend) : backend;
   }

@@ -66,7 +66,7 @@ export class ThenSession {
 
   progress(leases: Lease[], value: unknown): Promise<any> {
     const updates = leases.map((lease) => ({ ...lease, value }));
-    return this.world.call("work:progress", { ...this.#identity, updates });
+    return this.world.call("work:report", { ...this.#identity, updates });
   }
 
   get #identity() {

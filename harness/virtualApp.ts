@@ -1,0 +1,43 @@
+/** The test app in virtual time: pushed as the official CLI bundles it, with a token for its workers. */
+import path from "node:path";
+import { linkPackage } from "./link.js";
+import { root } from "./paths.js";
+import { Session } from "./session.js";
+import { bundleApp } from "../local/virtual/appBundle.js";
+import type { Program } from "../local/virtual/program.js";
+import { createWorld, type World, type WorldOptions } from "../local/virtual/world.js";
+
+const APP = path.join(root, "harness/app");
+
+export interface VirtualApp {
+  world: World;
+  /** A session of the queue `races`, spoken by hand over a client of its own. */
+  session: (name: string) => Session;
+  /** The worker program of the test app: it serves `sums`. */
+  worker: (name: string, concurrency: number) => Promise<Program>;
+}
+
+export async function startVirtualApp(options: WorldOptions): Promise<VirtualApp> {
+  linkPackage(APP);
+  const app = await bundleApp(APP, { inputs: [path.join(root, "dist")] });
+  // That modules carry nothing from call to call is held elsewhere; looking takes the most time of all.
+  const world = await createWorld({ runner: { contexts: "reused" }, ...options });
+  await world.push(app);
+  const { token } = (await world.call("tokens:create", { name: "fleet", queues: null })) as {
+    token: string;
+  };
+  return {
+    world,
+    session: (name) => new Session(world.httpClient(name), token, name, "races", name),
+    worker: (name, concurrency) =>
+      world.program(path.join(APP, "worker.ts"), {
+        name,
+        env: {
+          CONVEX_URL: world.url,
+          CONVEYOR_TOKEN: token,
+          WORKER_NAME: name,
+          WORKER_CONCURRENCY: String(concurrency),
+        },
+      }),
+  };
+}

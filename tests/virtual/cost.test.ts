@@ -1,0 +1,28 @@
+/** What the design promises a job to cost, held as counts in virtual time. */
+import { expect, test } from "vitest";
+import { costOfJob, idleHour } from "../../harness/cost.js";
+
+/** An idle worker beats once a minute, so that people see it. */
+const BEATS_AN_HOUR = 60;
+
+test("a plain job writes at most four documents with two mutations, one at a time", async () => {
+  const { writes, mutations, otherCalls, behind } = await costOfJob({ jobs: 24, batch: 1 });
+  expect(writes).toBeLessThanOrEqual(4);
+  expect(mutations).toBeLessThanOrEqual(2);
+  expect(otherCalls).toBe(0);
+  // What comes behind is counted too: at its most it deletes each job once.
+  const late = Object.values(behind).reduce((sum, of) => sum + of.writes, 0);
+  expect(late).toBeLessThan(2);
+});
+
+test("sixteen in a call cost a job a quarter of a mutation at most", async () => {
+  const { writes, mutations, otherCalls } = await costOfJob({ jobs: 64, batch: 16 });
+  expect(writes).toBeLessThanOrEqual(3.25);
+  expect(mutations).toBeLessThanOrEqual(0.25);
+  expect(otherCalls).toBe(0);
+});
+
+test("an hour with nothing to do calls nothing, and idle workers only beat", async () => {
+  expect(await idleHour(0)).toEqual({});
+  expect(await idleHour(2)).toEqual({ "work:heartbeat": 2 * BEATS_AN_HOUR });
+});
