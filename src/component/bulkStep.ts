@@ -131,7 +131,9 @@ export async function step(
   next.hasChanged ||= changed > 0;
   if (!seen.isEnd) return await pause(ctx, queue, changed, next, now);
   if (action !== "retry") await ensureUpkeep(ctx, queue, now);
-  return { changed, next: nextPass(statuses, action, next) };
+  // A pass that fits in one step has seen all jobs at one time, so none can have moved past it.
+  const isWhole = cursor.point.status === 0 && cursor.point.after === null && cursor.place === null;
+  return { changed, next: isWhole ? null : nextPass(statuses, action, next) };
 }
 
 async function pause(
