@@ -14,6 +14,7 @@ import type {
   TokenFunctions,
   TypesOf,
   ValueValidator,
+  WorkerApiOptions,
   WorkerFunctions,
 } from "./types.js";
 import { workerFunctions } from "./workerApi.js";
@@ -86,11 +87,13 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
-   * Public functions for workers, guarded by a worker token, to be exported by a module of the app: all five, under
+   * Public functions for workers, guarded by a worker token, to be exported by a module of the app: all of them, under
    * these names. A worker is given that module, as `api.worker`.
    *
    * @param options.queues The queues that workers may serve; a token may narrow them down further. A worker serves at
    * most 16 of them.
+   * @param options.continueWith The queues into which handlers may put jobs that follow theirs, with `continueWith`.
+   * Every worker's token may then enqueue into these. None by default.
    * @throws `invalidArgument` for a queue that is listed twice. The functions themselves throw `unknownQueue` for one
    * that is not listed, `tokenUnknown`, `tokenRevoked`, `tokenForeign`, `queueForbidden`, `invalidArgument`.
    * @example
@@ -99,10 +102,13 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    *   queues: [tiles, emails],
    * });
    */
-  workerApi<const Queues extends readonly AnyQueue[]>(options: {
-    queues: Queues;
-  }): WorkerFunctions<TypesOf<Queues>> {
-    return workerFunctions(this.component, options.queues);
+  workerApi<
+    const Queues extends readonly AnyQueue[],
+    const Continues extends readonly AnyQueue[] = [],
+  >(
+    options: WorkerApiOptions<Queues, Continues>,
+  ): WorkerFunctions<TypesOf<Queues>, TypesOf<Continues>> {
+    return workerFunctions(this.component, options);
   }
 
   /**

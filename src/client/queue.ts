@@ -283,6 +283,11 @@ export class Queue<
     return queueFunctions(this, options);
   }
 
+  /** @internal A job of this queue that a worker wants to follow another. */
+  async newJob(payload: VPayload["type"], options?: EnqueueOptions): Promise<NewJob> {
+    return await this.newJobs().make(payload, options);
+  }
+
   private newJobs(): NewJobs {
     return new NewJobs({ queue: this.name, payload: this.payload, context: this.context });
   }

@@ -54,7 +54,7 @@ export const functions = {
   }),
   looseEnqueue: loose.api({ authorize: async () => {} }).enqueue,
   exportRow: exportsOfRows.api({ authorize: async () => {} }).enqueue,
-  ...conveyor.workerApi({ queues: [tiles, loose] }),
+  ...conveyor.workerApi({ queues: [tiles, loose], continueWith: [exportsOfRows] }),
   createToken: conveyor.tokenApi().create,
   revokeToken: conveyor.tokenApi().revoke,
   listTokens: conveyor.tokenApi().list,

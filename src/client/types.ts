@@ -20,7 +20,6 @@ import type {
   ClaimReply,
   CompleteReply,
   Counts,
-  Finished,
   JobId,
   Lease,
   LogPage,
@@ -34,6 +33,7 @@ import type {
   TypedOnCompleteArgs,
 } from "../shared/index.js";
 import type { EnqueueOptions } from "./enqueueTypes.js";
+import type { RefusedResult, WorkerFinished } from "./finished.js";
 import type { Queue } from "./queue.js";
 import type { ChunkOptions, LogOptions } from "./watched.js";
 
@@ -180,8 +180,14 @@ export type TypesOf<Queues extends readonly AnyQueue[]> = {
   [Each in Queues[number] as Each["name"]]: Each["types"];
 };
 
-/** One outcome, with its job's queue: it names the validator of the result. Without it, any that fits will do. */
-export type WorkerFinished = Finished & { queue?: string };
+/** What {@link Conveyor.workerApi} takes. */
+export interface WorkerApiOptions<
+  Queues extends readonly AnyQueue[],
+  Continues extends readonly AnyQueue[] = [],
+> {
+  queues: Queues;
+  continueWith?: Continues;
+}
 
 export type SessionArgs = { token: string; session: string };
 export type ClaimArgs = SessionArgs & {
@@ -211,7 +217,7 @@ export type ReportArgs = SessionArgs & {
 };
 
 /** Public functions for workers, guarded by a worker token, to be exported by a module of the app. */
-export interface WorkerFunctions<Queues extends QueueTypes> {
+export interface WorkerFunctions<Queues extends QueueTypes, Continues extends QueueTypes = {}> {
   /** Whether any of these queues has a claimable job: what an idle worker subscribes to. */
   hasWork: RegisteredQuery<"public", { token: string; queues: string[] }, Promise<boolean>>;
   /** Which of the session's jobs somebody wants to end: what a busy worker subscribes to. */
@@ -219,7 +225,11 @@ export interface WorkerFunctions<Queues extends QueueTypes> {
   /** Leases up to `max` jobs, 1 to 64, to the session. A repeat of call `n` gets the first reply. */
   claim: RegisteredMutation<"public", ClaimArgs, Promise<ClaimReply<Queues>>>;
   /** Records up to 64 outcomes, each with an answer of its own, and claims again if asked to. */
-  complete: RegisteredMutation<"public", CompleteArgs, Promise<CompleteReply<Queues>>>;
+  complete: RegisteredMutation<
+    "public",
+    CompleteArgs,
+    Promise<CompleteReply<Queues, Continues> & { refused?: RefusedResult[] }>
+  >;
   /** Renews the session's leases, and says which of these it still has. */
   heartbeat: RegisteredMutation<
     "public",

@@ -55,7 +55,11 @@ describe("results", () => {
     const t = setup();
     const { ids, session, report } = await claimed(t, [{ x: 1 }, { x: 2 }]);
     const finished = [report(0, bad, "tiles"), report(1, good, "tiles")];
-    await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    const { answers, refused } = await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    expect(answers.map(({ answer }) => answer)).toEqual(["ok", "ok"]);
+    expect(refused).toEqual([
+      { id: ids[0], attempt: 1, error: expect.stringContaining("result.pixels must be string") },
+    ]);
     const first = await t.query(api.app.status, { id: ids[0]! });
     expect(first).toMatchObject({
       status: "failed",

@@ -7,17 +7,15 @@ import { v } from "convex/values";
 import {
   conveyorError,
   vChunkUpdate,
-  vFinished,
   vLease,
   vLogUpdate,
   vProgressUpdate,
-  type Finished,
   type QueueDeclaration,
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
+import { checkFinished, vWorkerFinished, type Served } from "./finished.js";
 import { callComponent } from "./mounted.js";
-import type { AnyQueue, TypesOf, WorkerFinished, WorkerFunctions } from "./types.js";
-import { explainBadResult } from "./validate.js";
+import type { AnyQueue, TypesOf, WorkerApiOptions, WorkerFunctions } from "./types.js";
 
 const session = { token: v.string(), session: v.string() };
 const claimRequest = {
@@ -27,11 +25,15 @@ const claimRequest = {
 };
 
 /** Builds what {@link Conveyor.workerApi} returns. */
-export function workerFunctions<const Queues extends readonly AnyQueue[]>(
+export function workerFunctions<
+  const Queues extends readonly AnyQueue[],
+  const Continues extends readonly AnyQueue[] = [],
+>(
   component: ComponentApi,
-  queues: Queues,
-): WorkerFunctions<TypesOf<Queues>> {
-  const served = byName(queues);
+  options: WorkerApiOptions<Queues, Continues>,
+): WorkerFunctions<TypesOf<Queues>, TypesOf<Continues>> {
+  const served = byName("queues", options.queues);
+  const continues = byName("continueWith", options.continueWith ?? []);
 
   return {
     hasWork: queryGeneric({
@@ -64,12 +66,12 @@ export function workerFunctions<const Queues extends readonly AnyQueue[]>(
       args: {
         ...session,
         n: v.number(),
-        finished: v.array(v.object({ ...vFinished.fields, queue: v.optional(v.string()) })),
+        finished: v.array(vWorkerFinished),
         claim: v.optional(v.object(claimRequest)),
         deferCallbacks: v.optional(v.boolean()),
       },
       handler: async (ctx, { claim, finished, ...args }) => {
-        const checked = finished.map((one) => checkResult(served, one));
+        const { checked, refused } = await checkFinished({ served, continues }, finished);
         const declarations = claim === undefined ? [] : await declare(served, claim.queues);
         const reply = await callComponent(() =>
           ctx.runMutation(component.lib.complete, {
@@ -78,7 +80,7 @@ export function workerFunctions<const Queues extends readonly AnyQueue[]>(
             ...(claim === undefined ? {} : { claim: { ...claim, queues: declarations } }),
           }),
         );
-        return reply as never;
+        return { ...reply, ...(refused.length === 0 ? {} : { refused }) } as never;
       },
     }),
 
@@ -102,15 +104,17 @@ export function workerFunctions<const Queues extends readonly AnyQueue[]>(
   };
 }
 
-type Served = ReadonlyMap<string, AnyQueue>;
-
-function byName(queues: readonly AnyQueue[]): Served {
+function byName(list: string, queues: readonly AnyQueue[]): Served {
   const served = new Map<string, AnyQueue>();
   for (const queue of queues) {
     if (served.has(queue.name)) {
-      throw conveyorError("invalidArgument", `workerApi lists the queue "${queue.name}" twice.`, {
-        queue: queue.name,
-      });
+      throw conveyorError(
+        "invalidArgument",
+        `The ${list} of workerApi name "${queue.name}" twice.`,
+        {
+          queue: queue.name,
+        },
+      );
     }
     served.set(queue.name, queue);
   }
@@ -130,22 +134,4 @@ function find(served: Served, name: string): AnyQueue {
 
 async function declare(served: Served, names: readonly string[]): Promise<QueueDeclaration[]> {
   return await Promise.all(names.map(async (name) => await find(served, name).declaration()));
-}
-
-/**
- * A result that does not fit its validator fails its job and no other. A queue that is not served any more (a deploy
- * has dropped it while the job ran) has no validator left: the outcome of work that is done is taken as it is.
- *
- * The worker is answered "ok", since its lease was good; so the reason also goes to the deployment's log.
- */
-function checkResult(served: Served, { queue: name, ...finished }: WorkerFinished): Finished {
-  if (finished.outcome.kind !== "succeeded") return finished;
-  const result = finished.outcome.result ?? null;
-  const errors = [...served.values()]
-    .filter((queue) => name === undefined || queue.name === name)
-    .map((queue) => explainBadResult(queue.name, queue.result, result));
-  const [error] = errors;
-  if (error === undefined || error === null || errors.includes(null)) return finished;
-  console.warn(`[conveyor] job ${finished.id}: ${error}`);
-  return { ...finished, outcome: { kind: "failed", error } };
 }

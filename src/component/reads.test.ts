@@ -1,7 +1,6 @@
 /** Jobs read back: how they stand, many at once, and what became of their attempts. */
 import { describe, expect, test } from "vitest";
 import { api } from "./_generated/api.js";
-import type { Id } from "./_generated/dataModel.js";
 import { failed, newWorld, refusal, succeeded, T0 } from "./setup.test.js";
 
 describe("status", () => {

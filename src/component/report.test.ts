@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import type { ChunkPage, LogPage } from "../shared/index.js";
 import { api } from "./_generated/api.js";
-import type { Id } from "./_generated/dataModel.js";
 import { failed, newWorld, refusal, succeeded, T0, type World } from "./setup.test.js";
 
 const log = (id: string, entry: number, message: string, more: object = {}) => ({
@@ -289,9 +288,7 @@ test("there is nothing to read of a job of another queue, or of none", async () 
     expect(await world.t.query(api.lib.attempts, args)).toBeNull();
     expect(await world.t.query(api.lib.status, args)).toBeNull();
   }
-  expect(
-    await world.t.query(api.lib.logs, { id: id, queue: "tiles" }),
-  ).not.toBeNull();
+  expect(await world.t.query(api.lib.logs, { id: id, queue: "tiles" })).not.toBeNull();
 });
 
 const big = "b".repeat(64 * 2 ** 10);

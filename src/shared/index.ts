@@ -4,6 +4,7 @@ export * from "./buckets.js";
 export * from "./checkConfig.js";
 export * from "./checkJobs.js";
 export * from "./checks.js";
+export * from "./continued.js";
 export * from "./errors.js";
 export * from "./limits.js";
 export * from "./operating.js";

@@ -82,6 +82,8 @@ export const STATUS_BATCH_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 2;
 /** Attempts, log entries and chunks a page, by default and at most. */
 export const PAGE_DEFAULT = 100;
 export const PAGE_MAX = 1_000;
+/** Jobs that may follow one, in the transaction that records it: 64 outcomes with so many each still fit into one. */
+export const CONTINUED_MAX = 64;
 /** Payloads handed out by one claim: Node actions take 5 MiB of arguments, and a claim must not starve the rest. */
 export const CLAIM_MAX_BYTES = 4 * 2 ** 20;
 /** Queues that one worker serves: each costs a claim up to two reads a band and shard. */

@@ -58,10 +58,15 @@ export interface ClaimReply<Queues extends QueueTypes = QueueTypes> {
 }
 
 /** What `complete` answers: for each outcome, and, if a claim came with it, the jobs claimed. */
-export interface CompleteReply<Queues extends QueueTypes = QueueTypes> {
+export interface CompleteReply<
+  Queues extends QueueTypes = QueueTypes,
+  Continues extends QueueTypes = QueueTypes,
+> {
   answers: Answer[];
   jobs: TypedClaimedJob<Queues>[];
   cursor?: string;
+  /** Never there: it carries the payloads' types of the queues that handlers may continue with. */
+  readonly __continues?: Continues;
 }
 
 type TypedFinalOutcome<Outcome extends FinalOutcome, Result> = Outcome extends {

@@ -8,11 +8,11 @@
  * stop (canceled, too long, out of lease by the own clock) goes on `running` until its handler has. It knows nothing of
  * calls.
  */
-import { COST_DEFAULT, type ClaimedJob, type Lease } from "../shared/index.js";
+import { COST_DEFAULT, type ClaimedJob, type Continuation, type Lease } from "../shared/index.js";
 import type { Clock } from "./clock.js";
 import { ABANDON_AFTER_MS } from "./limits.js";
 import { JobAborted } from "./control.js";
-import type { AbortReason, Continuation, WorkerEvent } from "./types.js";
+import type { AbortReason, WorkerEvent } from "./types.js";
 
 export interface Attempt {
   readonly job: ClaimedJob;

@@ -1,11 +1,11 @@
 /** A clock that moves when told and a deployment in memory, for the tests of the worker. No real time passes. */
 import { expect, test } from "vitest";
-import type { Answer, ClaimedJob, Outcome, ReportAnswer } from "../shared/index.js";
+import type { Answer, ClaimedJob, Continuation, Outcome, ReportAnswer } from "../shared/index.js";
 import type { Clock } from "./clock.js";
 import { OUTPUT_DEFAULT } from "./limits.js";
 import { Loop, type LoopOptions } from "./loop.js";
 import { Unanswered, type Claimed, type ClaimRequest, type Transport } from "./transport.js";
-import type { CallName, Continuation, Handler, HandlerContext, Job, WorkerEvent } from "./types.js";
+import type { CallName, Handler, HandlerContext, Job, WorkerEvent } from "./types.js";
 
 /** Lets everything run that waits for nothing but promises. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));

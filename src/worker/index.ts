@@ -5,7 +5,7 @@
 export { JobAborted, NonRetryableError, RetryAfterError } from "./control.js";
 export type {
   AbortReason,
-  ContinueOptions,
+  ContinuesOf,
   Handler,
   HandlerContext,
   Handlers,
@@ -24,4 +24,4 @@ export type {
 } from "./types.js";
 export { Worker } from "./worker.js";
 export { isConveyorError } from "../shared/index.js";
-export type { ConveyorError, ConveyorErrorCode, JobId } from "../shared/index.js";
+export type { ContinueOptions, ConveyorError, ConveyorErrorCode, JobId } from "../shared/index.js";

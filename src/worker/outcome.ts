@@ -9,12 +9,12 @@ import {
   OBJECT_MAX_FIELDS,
   PAYLOAD_MAX_BYTES,
   PAYLOAD_MAX_DEPTH,
+  type Continuation,
   type Outcome,
 } from "../shared/index.js";
 import type { Attempt } from "./attempts.js";
 import { askedBy } from "./control.js";
 import { messageOf } from "./errors.js";
-import type { Continuation } from "./types.js";
 
 /** The outcome of a returned value. One that cannot be sent fails the job here: the deployment could not even read it. */
 export function outcomeOfValue(value: unknown): Outcome {

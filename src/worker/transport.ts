@@ -3,13 +3,13 @@ import type {
   Answer,
   ChunkUpdate,
   ClaimedJob,
+  Continuation,
   Finished,
   Lease,
   LogUpdate,
   ProgressUpdate,
   ReportAnswer,
 } from "../shared/index.js";
-import type { Continuation } from "./types.js";
 
 export interface ClaimRequest {
   max: number;

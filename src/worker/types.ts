@@ -1,7 +1,6 @@
 /** The types a worker's author meets: options, handlers, events. Nothing here runs. */
 import type { FunctionReference, FunctionReturnType } from "convex/server";
-import type { Value } from "convex/values";
-import type { JobId, JobOptions, Outcome, QueueTypes } from "../shared/index.js";
+import type { ContinueOptions, JobId, Outcome, QueueTypes } from "../shared/index.js";
 
 /** The module of the app that exports what `conveyor.workerApi` built, as in `api.worker`. */
 export interface WorkerApi {
@@ -17,6 +16,12 @@ export interface WorkerApi {
 export type QueuesOf<Api extends WorkerApi> =
   FunctionReturnType<Api["claim"]> extends { readonly __queues?: infer Queues }
     ? Extract<Queues, QueueTypes>
+    : QueueTypes;
+
+/** The payloads of the queues that handlers may continue with. */
+export type ContinuesOf<Api extends WorkerApi> =
+  FunctionReturnType<Api["complete"]> extends { readonly __continues?: infer Continues }
+    ? Extract<Continues, QueueTypes>
     : QueueTypes;
 
 /** One attempt of one job, as its handler gets it. */
@@ -75,18 +80,8 @@ export interface LogEntry {
   readonly update: (change: LogChange) => void;
 }
 
-/** What a job that is enqueued by another may be given: as with `enqueue`. */
-export type ContinueOptions = Omit<JobOptions, "rules">;
-
-/** A job that is to be enqueued when another's result is recorded. */
-export interface Continuation {
-  queue: string;
-  payload: Value;
-  options?: ContinueOptions;
-}
-
 /** What a handler may use beside its job. */
-export interface HandlerContext<Queues extends QueueTypes = QueueTypes> {
+export interface HandlerContext<Continues extends QueueTypes = QueueTypes> {
   /**
    * Aborts when the handler is to stop. Give it to `fetch`, and look at `signal.aborted` in loops. `signal.reason` is a
    * {@link JobAborted} whose `reason` says why: see {@link AbortReason}. Where the lease still stands (`canceled`,
@@ -138,16 +133,16 @@ export interface HandlerContext<Queues extends QueueTypes = QueueTypes> {
    * Enqueues another job when this one's result is recorded, in the same transaction: exactly once, however often calls
    * are repeated. If this attempt does not succeed, nothing is enqueued.
    *
-   * @param queue A queue into which the app lets its workers continue: see `workerApi`.
+   * @param queue One that the app lets its workers continue with: `workerApi({ queues, continueWith: [thumbnails] })`.
    * @param payload Fits that queue's validator; one that does not fails this job.
    * @param options As with `enqueue`.
    * @throws `invalidPayload` for what is not a Convex value, or too large to be one's payload.
    * @example
    * continueWith("thumbnails", { file }, { priority: 5 });
    */
-  readonly continueWith: <Queue extends keyof Queues & string>(
+  readonly continueWith: <Queue extends keyof Continues & string>(
     queue: Queue,
-    payload: Queues[Queue]["payload"],
+    payload: Continues[Queue]["payload"],
     options?: ContinueOptions,
   ) => void;
 }
@@ -165,19 +160,19 @@ export type Handler<
   Queue extends string = string,
   Payload = any,
   Result = any,
-  Queues extends QueueTypes = QueueTypes,
+  Continues extends QueueTypes = QueueTypes,
 > = (
   job: Job<Queue, Payload>,
-  ctx: HandlerContext<Queues>,
+  ctx: HandlerContext<Continues>,
 ) => HandlerResult<Result> | Promise<HandlerResult<Result>>;
 
 /** A handler for each queue that the worker serves. */
-export type Handlers<Queues extends QueueTypes> = {
+export type Handlers<Queues extends QueueTypes, Continues extends QueueTypes = QueueTypes> = {
   [Queue in keyof Queues & string]?: Handler<
     Queue,
     Queues[Queue]["payload"],
     Queues[Queue]["result"],
-    Queues
+    Continues
   >;
 };
 
@@ -209,7 +204,7 @@ export interface WorkerOptions<Api extends WorkerApi> {
   /** The module that exports the worker API: `api.worker`. The handlers' types come from it. */
   api: Api;
   /** What to do with a job, by queue. The worker serves the queues that have a handler. */
-  handlers: Handlers<QueuesOf<Api>>;
+  handlers: Handlers<QueuesOf<Api>, ContinuesOf<Api>>;
   /**
    * The queues to serve, 1 to 16, of those that have a handler.
    * @default every queue with a handler

@@ -12,7 +12,7 @@ const tiles = conveyor.queue("tiles", {
 });
 const pings = conveyor.queue("pings", { payload: v.null(), result: v.null() });
 const loose = conveyor.queue("loose");
-const _functions = conveyor.workerApi({ queues: [tiles, pings, loose] });
+const _functions = conveyor.workerApi({ queues: [tiles, pings, loose], continueWith: [tiles] });
 const api = anyApi["worker"] as unknown as ApiFromModules<{ worker: typeof _functions }>["worker"];
 type Queues = QueuesOf<typeof api>;
 
@@ -37,14 +37,14 @@ describe("types", () => {
         tiles: async (job, ctx) => {
           expectTypeOf(job.payload).toEqualTypeOf<{ x: number }>();
           expectTypeOf(job.queue).toEqualTypeOf<"tiles">();
-          expectTypeOf(ctx).toEqualTypeOf<HandlerContext<Queues>>();
+          expectTypeOf(ctx.signal).toEqualTypeOf<HandlerContext["signal"]>();
           expectTypeOf(job.tags).toEqualTypeOf<string[]>();
           expectTypeOf(ctx.snooze).returns.toBeNever();
           ctx.continueWith("tiles", { x: 1 }, { priority: 2 });
           // @ts-expect-error the payload of `tiles` has a number
           ctx.continueWith("tiles", { x: "1" });
-          // @ts-expect-error there is no such queue
-          ctx.continueWith("tyles", { x: 1 });
+          // @ts-expect-error the app lets nobody continue with `pings`
+          ctx.continueWith("pings", null);
           return { pixels: "abc" };
         },
         pings: () => {},

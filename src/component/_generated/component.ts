@@ -1090,4 +1090,281 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         Name
       >;
     };
+    operate: {
+      bulkState: FunctionReference<
+        "query",
+        "internal",
+        { queue: string; task: string },
+        {
+          queue: string;
+          action: "cancel" | "retry" | "delete";
+          state: "running" | "done" | "stopped";
+          changed: number;
+          failed: number;
+          startedAt: number;
+        } | null,
+        Name
+      >;
+      changeMany: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          queue: string;
+          action: "cancel" | "retry" | "delete";
+          filter: {
+            statuses?: Array<
+              | "scheduled"
+              | "pending"
+              | "running"
+              | "succeeded"
+              | "failed"
+              | "canceled"
+              | "timedOut"
+            >;
+            priority?: number;
+            tags?: Array<string>;
+            group?: string;
+            name?: string;
+            labels?: Array<string>;
+            enqueuedBefore?: number;
+            finishedBefore?: number;
+          };
+          reason?: string;
+          cursor?: string;
+          limit?: number;
+          goOn?: boolean;
+        },
+        { changed: number; isDone: boolean; cursor?: string; task?: string },
+        Name
+      >;
+      configureQueue: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          queue: string;
+          overrides: {
+            leaseMs?: number;
+            graceMs?: number;
+            maxResets?: number;
+            shards?: number;
+            retry?: {
+              maxAttempts: number;
+              initialBackoffMs: number;
+              base: number;
+              maxBackoffMs: number;
+            };
+            timeoutMs?: number;
+            expiresAfterMs?: number;
+            restMs?: number;
+            retention?: {
+              succeededMs: number;
+              failedMs: number;
+              canceledMs: number;
+              timedOutMs: number;
+            };
+            logLevel?: "debug" | "info" | "warn" | "error";
+          };
+        },
+        { changed: boolean },
+        Name
+      >;
+      deleteJob: FunctionReference<
+        "mutation",
+        "internal",
+        { id: string; queue?: string },
+        {
+          deleted: boolean;
+          status:
+            | "scheduled"
+            | "pending"
+            | "running"
+            | "succeeded"
+            | "failed"
+            | "canceled"
+            | "timedOut"
+            | null;
+        },
+        Name
+      >;
+      drainQueue: FunctionReference<
+        "mutation",
+        "internal",
+        { queue: string },
+        { changed: boolean },
+        Name
+      >;
+      events: FunctionReference<
+        "query",
+        "internal",
+        { queue?: string; limit?: number },
+        Array<{
+          kind: string;
+          queue?: string;
+          at: number;
+          message: string;
+          details?: any;
+        }>,
+        Name
+      >;
+      pauseJob: FunctionReference<
+        "mutation",
+        "internal",
+        { id: string; queue?: string },
+        {
+          changed: boolean;
+          paused: boolean;
+          status:
+            | "scheduled"
+            | "pending"
+            | "running"
+            | "succeeded"
+            | "failed"
+            | "canceled"
+            | "timedOut";
+        },
+        Name
+      >;
+      pauseQueue: FunctionReference<
+        "mutation",
+        "internal",
+        { queue: string },
+        { changed: boolean },
+        Name
+      >;
+      queueState: FunctionReference<
+        "query",
+        "internal",
+        { queue: string },
+        {
+          name: string;
+          declared: {
+            leaseMs: number;
+            graceMs?: number;
+            maxResets: number;
+            shards: number;
+            retry?: {
+              maxAttempts: number;
+              initialBackoffMs: number;
+              base: number;
+              maxBackoffMs: number;
+            };
+            timeoutMs?: number;
+            expiresAfterMs?: number;
+            circular?: boolean;
+            restMs?: number;
+            retention?: {
+              succeededMs: number;
+              failedMs: number;
+              canceledMs: number;
+              timedOutMs: number;
+            };
+            onComplete?: string;
+            onCompleteExclude?: Array<
+              "succeeded" | "failed" | "canceled" | "timedOut"
+            >;
+            logLevel?: "debug" | "info" | "warn" | "error";
+          };
+          declaredAt: number;
+          overrides: {
+            leaseMs?: number;
+            graceMs?: number;
+            maxResets?: number;
+            shards?: number;
+            retry?: {
+              maxAttempts: number;
+              initialBackoffMs: number;
+              base: number;
+              maxBackoffMs: number;
+            };
+            timeoutMs?: number;
+            expiresAfterMs?: number;
+            restMs?: number;
+            retention?: {
+              succeededMs: number;
+              failedMs: number;
+              canceledMs: number;
+              timedOutMs: number;
+            };
+            logLevel?: "debug" | "info" | "warn" | "error";
+          };
+          inForce: {
+            leaseMs: number;
+            graceMs?: number;
+            maxResets: number;
+            shards: number;
+            retry?: {
+              maxAttempts: number;
+              initialBackoffMs: number;
+              base: number;
+              maxBackoffMs: number;
+            };
+            timeoutMs?: number;
+            expiresAfterMs?: number;
+            circular?: boolean;
+            restMs?: number;
+            retention?: {
+              succeededMs: number;
+              failedMs: number;
+              canceledMs: number;
+              timedOutMs: number;
+            };
+            onComplete?: string;
+            onCompleteExclude?: Array<
+              "succeeded" | "failed" | "canceled" | "timedOut"
+            >;
+            logLevel?: "debug" | "info" | "warn" | "error";
+          };
+          pausedAt?: number;
+          drainingAt?: number;
+          drained?: boolean;
+        },
+        Name
+      >;
+      resetConfig: FunctionReference<
+        "mutation",
+        "internal",
+        { queue: string; fields?: Array<string> },
+        { changed: boolean },
+        Name
+      >;
+      resumeJob: FunctionReference<
+        "mutation",
+        "internal",
+        { id: string; queue?: string },
+        {
+          changed: boolean;
+          paused: boolean;
+          status:
+            | "scheduled"
+            | "pending"
+            | "running"
+            | "succeeded"
+            | "failed"
+            | "canceled"
+            | "timedOut";
+        },
+        Name
+      >;
+      resumeQueue: FunctionReference<
+        "mutation",
+        "internal",
+        { queue: string },
+        { changed: boolean },
+        Name
+      >;
+      rotateToken: FunctionReference<
+        "mutation",
+        "internal",
+        { id: string; graceMs?: number; deployment?: string },
+        { token: string },
+        Name
+      >;
+      stopBulk: FunctionReference<
+        "mutation",
+        "internal",
+        { queue: string; task: string },
+        { stopped: boolean },
+        Name
+      >;
+    };
   };
