@@ -93,6 +93,7 @@ test("the README has a file for each step", () => {
       "convex/convex.config.ts",
       "convex/queues.ts",
       "convex/photos.ts",
+      "convex/reminders.ts",
       "convex/thumbnails.ts",
       "worker.ts",
       "src/Thumbnail.tsx",
@@ -147,3 +148,18 @@ test("the README's worker runs the README's job, and the app's row is written wi
     expect(await exited).toBe(0);
   }
 }, 60_000);
+
+test("the README's reminders are one a user, and the newer one stays", async () => {
+  const client = new ConvexHttpClient(backend.url) as any;
+  client.setAdminAuth(backend.adminKey);
+  const { remind, remindAll, correct } = anyApi["reminders"]!;
+  const at = Date.now() + 3_600_000;
+  const first = await client.mutation(remind, { user: "ann", text: "one", at });
+  const all = await client.action(remindAll, { users: ["ann", "bob"], text: "all" });
+  expect(all).toHaveLength(2);
+  expect(all[0]).toBe(first.id);
+  const second = await client.mutation(remind, { user: "ann", text: "two", at });
+  expect([first.isNew, second.isNew]).toEqual([true, true]);
+  const corrected = await client.mutation(correct, { id: first.id, user: "ann", text: "three" });
+  expect(corrected).toEqual({ replaced: false, id: first.id, status: "canceled" });
+});
