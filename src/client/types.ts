@@ -217,7 +217,10 @@ export type ReportArgs = SessionArgs & {
 };
 
 /** Public functions for workers, guarded by a worker token, to be exported by a module of the app. */
-export interface WorkerFunctions<Queues extends QueueTypes, Continues extends QueueTypes = {}> {
+export interface WorkerFunctions<
+  Queues extends QueueTypes,
+  Continues extends QueueTypes = Record<never, never>,
+> {
   /** Whether any of these queues has a claimable job: what an idle worker subscribes to. */
   hasWork: RegisteredQuery<"public", { token: string; queues: string[] }, Promise<boolean>>;
   /** Which of the session's jobs somebody wants to end: what a busy worker subscribes to. */
