@@ -92,3 +92,72 @@ describe("a worker token", () => {
     expect(refused).toMatchObject({ code: "tokenUnknown" });
   });
 });
+
+describe("a rotated token", () => {
+  async function rotated(world: World, graceMs?: number) {
+    const { id } = (await world.t.query(api.lib.listTokens, {}))[0]!;
+    const grace = graceMs === undefined ? {} : { graceMs };
+    return { id, ...(await world.t.mutation(api.operate.rotateToken, { id, ...grace })) };
+  }
+
+  test("has a new secret, and refuses the old one at once", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const { token } = await rotated(world);
+    expect(await refusal(world.worker("a").claim())).toMatchObject({ code: "tokenUnknown" });
+    expect(await new Worker(world, "a", "session-a", token).claim()).toHaveLength(1);
+  });
+
+  test("keeps its identity: a session goes on under the new secret with what it holds", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const before = world.worker("a");
+    const [job] = await before.claim();
+    const { id, token } = await rotated(world);
+    const after = new Worker(world, "a", "session-a", token);
+    expect((await after.complete([succeeded(job!)], { n: 2 })).words).toEqual(["ok"]);
+    expect((await after.holder()).token).toBe(id);
+  });
+
+  test("takes the old secret for its grace, and then says what became of it", async () => {
+    const world = await newWorld();
+    const worker = world.worker("a");
+    await rotated(world, 60_000);
+    await world.advance(59_000);
+    await worker.claim();
+    await world.advance(2_000);
+    const refused = await refusal(worker.claim());
+    expect(refused).toMatchObject({ code: "tokenRevoked" });
+    expect(refused.message).toContain("new secret");
+  });
+
+  test("that is rotated again has one old secret, and a revoked one has none", async () => {
+    const world = await newWorld();
+    await rotated(world, 60_000);
+    const { id, token } = await rotated(world, 60_000);
+    expect(await refusal(world.worker("a").claim())).toMatchObject({ code: "tokenUnknown" });
+    await world.t.mutation(api.lib.revokeToken, { id });
+    const latest = new Worker(world, "b", "session-b", token);
+    expect(await refusal(latest.claim())).toMatchObject({ code: "tokenRevoked" });
+    const again = world.t.mutation(api.operate.rotateToken, { id });
+    expect(await refusal(again)).toMatchObject({ code: "tokenRevoked" });
+  });
+
+  test.each([-1, 0.5, 8 * 24 * 3_600_000])("has no grace of %d ms", async (graceMs) => {
+    const world = await newWorld();
+    expect(await refusal(rotated(world, graceMs))).toMatchObject({ code: "invalidArgument" });
+  });
+});
+
+test("what a revoked token's sessions hold goes to others at once, and others keep what they hold", async () => {
+  const world = await newWorld({ leaseMs: 60_000 });
+  await world.enqueueBatch([1, 2]);
+  const { id, token } = await world.t.mutation(api.lib.createToken, { name: "x", queues: null });
+  await new Worker(world, "gone", "session-gone", token).claim();
+  await world.worker("stays").claim();
+  await world.t.mutation(api.lib.revokeToken, { id });
+  await world.advance(1_000);
+  const jobs = await world.all("jobs");
+  expect(jobs.map(({ status }) => status).sort()).toEqual(["pending", "running"]);
+  expect(jobs.find(({ status }) => status === "running")!.worker).toBe("stays");
+});
