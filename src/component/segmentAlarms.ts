@@ -127,16 +127,18 @@ export async function handOver(
     await rearm(ctx, row, ladder.ring, now, { from: segment.start });
     return;
   }
-  const found: Found = await ctx.runQuery(
+  const stretch: Stretch = {
+    ...{ kind: ladder.kind, queue, from, to: end, below: segment.width, now },
+    widths: [...ladder.widths],
+    // Halved each time that it failed.
+    max: Math.max(1, REBUCKET_MAX >> (row.failures ?? 0)),
+  };
+  const seen: Found | null = await ctx.runQuery(
     internal.segmentAlarms.look,
-    {
-      ...{ kind: ladder.kind, queue, from, to: end, below: segment.width, now },
-      ...{ timer: row._id, generation: row.generation ?? 0, widths: [...ladder.widths] },
-      // Halved each time that it failed.
-      max: Math.max(1, REBUCKET_MAX >> (row.failures ?? 0)),
-    },
+    { timer: row._id, generation: row.generation ?? 0, stretch },
     { useStaleSnapshot: true },
   );
+  const found = seen ?? (await segmentsIn(ctx.db, stretch));
   for (const { at, ...narrower } of found.segments) {
     await ensureSegment(ctx, ladder, queue, narrower, now, at);
   }
@@ -152,40 +154,48 @@ const vFound = v.object({
 });
 type Found = Infer<typeof vFound>;
 
-/** The narrower segments in which there is anything, by one read for each. To be called with `useStaleSnapshot`. */
+const vStretch = v.object({
+  kind: vSegmentKind,
+  queue: v.string(),
+  from: v.number(),
+  to: v.number(),
+  /** Narrower than this are the segments to be found, */
+  below: v.number(),
+  widths: v.array(v.number()),
+  /** as seen from now. */
+  now: v.number(),
+  max: v.number(),
+});
+type Stretch = Infer<typeof vStretch>;
+
+/**
+ * The look itself, or `null` from a snapshot that does not show yet that the alarm hands over: only one that does shows
+ * all who relied on it. To be called with `useStaleSnapshot`.
+ */
 export const look = internalQuery({
-  args: {
-    kind: vSegmentKind,
-    queue: v.string(),
-    from: v.number(),
-    to: v.number(),
-    below: v.number(),
-    now: v.number(),
-    timer: v.id("timers"),
-    generation: v.number(),
-    widths: v.array(v.number()),
-    max: v.number(),
-  },
-  returns: vFound,
-  handler: async (ctx, args): Promise<Found> => {
-    const { kind, queue, to, below, now } = args;
-    const row = await ctx.db.get("timers", args.timer);
-    // The snapshot must show that the alarm hands over: only then does it show all who relied on it.
-    if (row === null || (row.generation ?? 0) < args.generation) {
-      return { segments: [], next: args.from };
-    }
-    const segments: Found["segments"] = [];
-    let from = args.from;
-    while (segments.length < args.max) {
-      const at = await firstInstant(ctx.db, kind, queue, from, to);
-      if (at === null) return { segments, next: null };
-      const segment = segmentOf(args.widths as unknown as Widths, at, now, below);
-      segments.push({ ...segment, at });
-      from = segment.start + segment.width;
-    }
-    return { segments, next: from };
+  args: { timer: v.id("timers"), generation: v.number(), stretch: vStretch },
+  returns: v.union(vFound, v.null()),
+  handler: async (ctx, { timer, generation, stretch }): Promise<Found | null> => {
+    const row = await ctx.db.get("timers", timer);
+    if (row === null || (row.generation ?? 0) < generation) return null;
+    return await segmentsIn(ctx.db, stretch);
   },
 });
+
+/** The narrower segments in which there is anything, by one read for each. */
+async function segmentsIn(db: DatabaseReader, stretch: Stretch): Promise<Found> {
+  const { kind, queue, to, below, now, max } = stretch;
+  const segments: Found["segments"] = [];
+  let { from } = stretch;
+  while (segments.length < max) {
+    const at = await firstInstant(db, kind, queue, from, to);
+    if (at === null) return { segments, next: null };
+    const segment = segmentOf(stretch.widths as unknown as Widths, at, now, below);
+    segments.push({ ...segment, at });
+    from = segment.start + segment.width;
+  }
+  return { segments, next: from };
+}
 
 /**
  * Dead index entries are walked about as many at a time as rows are asked for, and a range may begin with those of jobs

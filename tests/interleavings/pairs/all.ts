@@ -6,6 +6,7 @@ import { ENDS } from "./ends.js";
 import { KEYS } from "./keys.js";
 import { LEASES } from "./leases.js";
 import { REPORTS } from "./reports.js";
+import { SCHEDULES } from "./schedules.js";
 
 export const PAIRS: readonly Pair[] = [
   ...LEASES,
@@ -14,4 +15,5 @@ export const PAIRS: readonly Pair[] = [
   ...REPORTS,
   ...KEYS,
   ...CANCELS,
+  ...SCHEDULES,
 ];
