@@ -48,9 +48,9 @@ describe("a job that nobody begins in time", () => {
     expect(await world.all("told")).toMatchObject([{ id, status: "failed" }]);
   });
 
-  test("by hundreds, all fail, in batches", async () => {
+  test("more than one ring takes all fail, in batches", async () => {
     const world = await newWorld();
-    for (let i = 0; i < 150; i += 1) await expiring(world, 1_000 + i);
+    for (let i = 0; i < 70; i += 1) await expiring(world, 1_000 + i);
     await pass(world, 2_100);
     const statuses = new Set((await world.all("jobs")).map(({ status }) => status));
     expect([...statuses]).toEqual(["failed"]);
