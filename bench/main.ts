@@ -5,6 +5,7 @@ import { startApp, type TestApp } from "../harness/testApp.js";
 import { contention } from "./contention.js";
 import { costs } from "./cost.js";
 import { conveyor, naive } from "./drain.js";
+import { history } from "./history.js";
 import { measure, row } from "./measure.js";
 import { virtualTime } from "./virtual.js";
 
@@ -36,4 +37,5 @@ console.log(`${claimers} claimers drain ${jobs} jobs on the local backend`);
 console.table(table);
 await costs({ smoke: values.smoke });
 await contention({ smoke: values.smoke });
+await history({ smoke: values.smoke });
 await virtualTime({ smoke: values.smoke });

@@ -11,6 +11,8 @@ const APP = path.join(root, "harness/app");
 
 export interface VirtualApp {
   world: World;
+  /** Of a worker that may serve every queue. */
+  token: string;
   /** A session of the queue `races`, spoken by hand over a client of its own. */
   session: (name: string) => Session;
   /** The worker program of the test app: it serves `sums`. */
@@ -28,6 +30,7 @@ export async function startVirtualApp(options: WorldOptions): Promise<VirtualApp
   };
   return {
     world,
+    token,
     session: (name) => new Session(world.httpClient(name), token, name, "races", name),
     worker: (name, concurrency) =>
       world.program(path.join(APP, "worker.ts"), {

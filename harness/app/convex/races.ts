@@ -1,3 +1,17 @@
+import { v } from "convex/values";
+import { internalMutation } from "./_generated/server.js";
 import { races } from "./queues.js";
 
 export const { enqueueBatch } = races.api({ authorize: async () => {} });
+
+/** Jobs that fall due one after another, the first in a day. */
+export const enqueueFuture = internalMutation({
+  args: { count: v.number(), everyMs: v.number() },
+  returns: v.null(),
+  handler: async (ctx, { count, everyMs }) => {
+    const first = Date.now() + 24 * 3_600_000;
+    const payloads = Array.from({ length: count }, (_, n) => ({ n }));
+    await races.enqueueBatch(ctx, payloads, ({ n }) => ({ runAt: first + n * everyMs }));
+    return null;
+  },
+});

@@ -1,0 +1,139 @@
+/**
+ * Whether claims become dearer as a queue gets a past and a future: what one claim reads and what dead index entries it
+ * passes, at the start, and with finished jobs, jobs that are due later, and the traces of as many claims behind it.
+ * Counted in virtual time.
+ */
+import { JANITOR_PERIOD_MS } from "../src/shared/index.js";
+import { squared } from "./session.js";
+import { startVirtualApp, type VirtualApp } from "./virtualApp.js";
+
+/** Of one call of `complete` that claims one job. */
+export interface ClaimCost {
+  documentsRead: number;
+  tombstones: number;
+}
+
+export interface History {
+  /** By a worker that was there all the time, and knows how far it has looked. */
+  known: ClaimCost;
+  /** By one that has just come, and begins where the janitor says. */
+  newcomer: ClaimCost;
+}
+
+const CALL_MAX = 64;
+const ENQUEUE_MAX = 1_000;
+const SAMPLES = 16;
+/** Between two jobs that fall due: a hundred thousand of them are spread over a month. */
+const EVERY_MS = 26_000;
+
+interface Lease {
+  id: string;
+  attempt: number;
+}
+
+/** `calls` are those that workers made in between: each moves the row of its session in its index. */
+export async function claimsOverHistory(options: {
+  finished: number;
+  future: number;
+}): Promise<{ before: History; after: History; calls: number }> {
+  const app = await startVirtualApp({ seed: 1, jitter: 0 });
+  const { world } = app;
+  try {
+    const worker = new CursorWorker(app, "known");
+    await enqueue(app, 1);
+    await worker.workOff(1);
+    const before = await sample(app, worker, "early");
+    const callsBefore = worker.calls;
+    for (let left = options.future; left > 0; left -= ENQUEUE_MAX) {
+      const count = Math.min(left, ENQUEUE_MAX);
+      await world.call("races:enqueueFuture", { count, everyMs: EVERY_MS });
+    }
+    for (let left = options.finished; left > 0; left -= ENQUEUE_MAX) {
+      const count = Math.min(left, ENQUEUE_MAX);
+      await enqueue(app, count);
+      await worker.workOff(count);
+    }
+    const calls = worker.calls - callsBefore;
+    return { before, after: await sample(app, worker, "late"), calls };
+  } finally {
+    await world.close();
+  }
+}
+
+async function enqueue({ world }: VirtualApp, count: number): Promise<void> {
+  const payloads = Array.from({ length: count }, (_, n) => ({ n }));
+  await world.call("races:enqueueBatch", { payloads });
+}
+
+async function sample(app: VirtualApp, known: CursorWorker, name: string): Promise<History> {
+  const costOfKnown = await costOfClaims(app, known);
+  // While anything is leased, the janitor publishes where to begin.
+  await enqueue(app, 1);
+  const held = await known.claimed();
+  await app.world.advance(JANITOR_PERIOD_MS + 1_000);
+  await known.next(held, 0);
+  return {
+    known: costOfKnown,
+    newcomer: await costOfClaims(app, new CursorWorker(app, name)),
+  };
+}
+
+async function costOfClaims(app: VirtualApp, worker: CursorWorker): Promise<ClaimCost> {
+  await enqueue(app, SAMPLES);
+  const cost = { documentsRead: 0, tombstones: 0 };
+  let held: Lease[] = [];
+  for (let i = 0; i < SAMPLES;) {
+    app.world.stats.reset();
+    held = await worker.next(held, 1);
+    if (held.length === 0) continue;
+    i += 1;
+    const { functions } = app.world.stats.snapshot();
+    const { io, tombstones } = functions["work:complete"] ?? functions["work:claim"]!;
+    cost.documentsRead += io.documentsRead / SAMPLES;
+    cost.tombstones += tombstones / SAMPLES;
+  }
+  await worker.next(held, 0);
+  return cost;
+}
+
+/** A worker session that hands the cursor of one claim to the next, as workers do. */
+class CursorWorker {
+  calls = 0;
+  #cursor: string | undefined;
+  readonly #session;
+
+  constructor(
+    private readonly app: VirtualApp,
+    private readonly name: string,
+  ) {
+    this.#session = { token: app.token, session: name };
+  }
+
+  /** Reports what is held, and claims. */
+  async next(held: Lease[], max: number): Promise<Lease[]> {
+    const { world } = this.app;
+    const cursor = this.#cursor === undefined ? {} : { cursor: this.#cursor };
+    const claim = { queues: ["races"], max, ...cursor };
+    const call = { ...this.#session, n: ++this.calls };
+    const finished = held.map(({ id, attempt }) => ({ id, attempt, outcome: squared(1) }));
+    const reply =
+      held.length === 0
+        ? await world.call("work:claim", { ...call, name: this.name, ...claim })
+        : await world.call("work:complete", { ...call, finished, ...(max > 0 ? { claim } : {}) });
+    this.#cursor = reply.cursor ?? this.#cursor;
+    return reply.jobs;
+  }
+
+  async claimed(): Promise<Lease[]> {
+    for (;;) {
+      const held = await this.next([], 1);
+      if (held.length > 0) return held;
+    }
+  }
+
+  async workOff(count: number): Promise<void> {
+    let held: Lease[] = [];
+    for (let done = 0; done < count; done += held.length) held = await this.next(held, CALL_MAX);
+    await this.next(held, 0);
+  }
+}
