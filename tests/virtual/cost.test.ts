@@ -6,7 +6,7 @@ import { costOfJob, idleHour } from "../../harness/cost.js";
 const BEATS_AN_HOUR = 60;
 
 test("a plain job writes at most four documents with two mutations, one at a time", async () => {
-  const { writes, mutations, otherCalls, behind } = await costOfJob({ jobs: 24, batch: 1 });
+  const { writes, mutations, otherCalls, behind } = await costOfJob({ jobs: 16, batch: 1 });
   expect(writes).toBeLessThanOrEqual(4);
   expect(mutations).toBeLessThanOrEqual(2);
   expect(otherCalls).toBe(0);
@@ -16,13 +16,12 @@ test("a plain job writes at most four documents with two mutations, one at a tim
 });
 
 test("sixteen in a call cost a job a quarter of a mutation at most", async () => {
-  const { writes, mutations, otherCalls } = await costOfJob({ jobs: 64, batch: 16 });
+  const { writes, mutations, otherCalls } = await costOfJob({ jobs: 32, batch: 16 });
   expect(writes).toBeLessThanOrEqual(3.25);
   expect(mutations).toBeLessThanOrEqual(0.25);
   expect(otherCalls).toBe(0);
 });
 
-test("an hour with nothing to do calls nothing, and idle workers only beat", async () => {
-  expect(await idleHour(0)).toEqual({});
+test("an hour with nothing to do calls nothing but the beats of idle workers", async () => {
   expect(await idleHour(2)).toEqual({ "work:heartbeat": 2 * BEATS_AN_HOUR });
 });
