@@ -6,6 +6,7 @@ import type { ComponentApi } from "./componentApi.js";
 import { callComponent, checkComponent } from "./mounted.js";
 import { Queue } from "./queue.js";
 import type { QueueOptions } from "./queueOptions.js";
+import type { RelatedQueries, WithRelated } from "./related.js";
 import { tokenFunctions } from "./tokenApi.js";
 import type {
   AnyQueue,
@@ -94,7 +95,9 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * most 16 of them.
    * @param options.continueWith The queues into which handlers may put jobs that follow theirs, with `continueWith`.
    * Every worker's token may then enqueue into these. None by default.
-   * @throws `invalidArgument` for a queue that is listed twice. The functions themselves throw `unknownQueue` for one
+   * @param options.related What the app says of each job in the transaction that claims it: see {@link WorkerApiOptions}.
+   * @param options.authorize Asked before every call: see {@link WorkerApiOptions}.
+   * @throws `invalidArgument` for a queue that is listed twice, `unknownQueue` for related data of one that is not listed. The functions themselves throw `unknownQueue` for one
    * that is not listed, `tokenUnknown`, `tokenRevoked`, `tokenForeign`, `queueForbidden`, `invalidArgument`.
    * @example
    * // convex/worker.ts
@@ -105,9 +108,10 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   workerApi<
     const Queues extends readonly AnyQueue[],
     const Continues extends readonly AnyQueue[] = [],
+    const Related extends RelatedQueries<TypesOf<Queues>> = Record<never, never>,
   >(
-    options: WorkerApiOptions<Queues, Continues>,
-  ): WorkerFunctions<TypesOf<Queues>, TypesOf<Continues>> {
+    options: WorkerApiOptions<Queues, Continues, Related, DataModel>,
+  ): WorkerFunctions<WithRelated<TypesOf<Queues>, Related>, TypesOf<Continues>> {
     return workerFunctions(this.component, options);
   }
 

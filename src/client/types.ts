@@ -19,6 +19,7 @@ import type {
   ChunkUpdate,
   ClaimReply,
   CompleteReply,
+  Conditions,
   Counts,
   JobId,
   Lease,
@@ -31,10 +32,12 @@ import type {
   TokenStatus,
   TypedJobStatus,
   TypedOnCompleteArgs,
+  TypedPeekedJob,
 } from "../shared/index.js";
 import type { EnqueueOptions } from "./enqueueTypes.js";
 import type { RefusedResult, WorkerFinished } from "./finished.js";
 import type { Queue } from "./queue.js";
+import type { RelatedQueries } from "./related.js";
 import type { ChunkOptions, LogOptions } from "./watched.js";
 
 /** A validator of a whole value; `v.optional` has no meaning for one. */
@@ -180,27 +183,67 @@ export type TypesOf<Queues extends readonly AnyQueue[]> = {
   [Each in Queues[number] as Each["name"]]: Each["types"];
 };
 
+/** What a worker is about to do, as `authorize` is asked. Its token is checked besides, by the component. */
+export type WorkerCall =
+  | { kind: "hasWork" | "peek"; queues: string[] }
+  | { kind: "cancellations" | "heartbeat" | "report"; session: string }
+  | { kind: "claim"; session: string; name: string; queues: string[] }
+  | { kind: "complete"; session: string; finished: WorkerFinished[]; queues?: string[] };
+
 /** What {@link Conveyor.workerApi} takes. */
 export interface WorkerApiOptions<
   Queues extends readonly AnyQueue[],
   Continues extends readonly AnyQueue[] = [],
+  Related extends RelatedQueries<TypesOf<Queues>> = Record<never, never>,
+  DataModel extends GenericDataModel = GenericDataModel,
 > {
+  /** The queues that workers may serve; a token may narrow them down further. A worker serves at most 16 of them. */
   queues: Queues;
+  /**
+   * The queues into which handlers may put jobs that follow theirs. Every worker's token may then enqueue into these.
+   * @default none
+   */
   continueWith?: Continues;
+  /**
+   * For each queue by name, a query of the app that is run for every job when it is claimed, in the same transaction:
+   * what it returns is `job.related` in the worker's handler, with its type. It takes `{ id, queue, payload, attempt }`.
+   * If it throws, that attempt fails, by the queue's `retry`, and no handler is run; the other jobs of the claim stand.
+   *
+   * It costs the claim a function call each, and the claim runs again when what it has read changes: read rows by their
+   * id, and nothing that is written all the time. It may use a hundredth of a transaction. Of what all queries of a claim
+   * return together, up to 4 MiB are handed out; the jobs after that go back to the queue.
+   *
+   * @default jobs have no related data
+   * @example
+   * related: { tiles: internal.pictures.ofTile }
+   */
+  related?: Related;
+  /**
+   * Decides about every call of a worker beside its token; throw to refuse. It runs in the call's own transaction, so a
+   * claim that it has read something for runs again when that changes.
+   *
+   * @default the token decides alone
+   * @example
+   * authorize: async (ctx, call) => {
+   *   const upkeep = await ctx.db.query("upkeep").first();
+   *   if (call.kind === "claim" && upkeep !== null) throw new ConvexError("Come back in an hour.");
+   * }
+   */
+  authorize?: (ctx: AuthorizeCtx<DataModel>, call: WorkerCall) => void | Promise<void>;
 }
 
 export type SessionArgs = { token: string; session: string };
-export type ClaimArgs = SessionArgs & {
-  name: string;
-  n: number;
+/** What a worker looks for: see `labels`, `maxCost` and `groups` of its options. */
+export type LookArgs = Conditions & {
   queues: string[];
-  max: number;
+  /** As the last claim returned it. */
   cursor?: string;
 };
+export type ClaimArgs = SessionArgs & LookArgs & { name: string; n: number; max: number };
 export type CompleteArgs = SessionArgs & {
   n: number;
   finished: WorkerFinished[];
-  claim?: { queues: string[]; max: number; cursor?: string };
+  claim?: LookArgs & { max: number };
   /**
    * Records the outcomes without telling any `onComplete` in the same transaction; each is told alone, at once. For
    * outcomes that were refused because their callback conflicts with what the app does all the time.
@@ -221,8 +264,20 @@ export interface WorkerFunctions<
   Queues extends QueueTypes,
   Continues extends QueueTypes = Record<never, never>,
 > {
-  /** Whether any of these queues has a claimable job: what an idle worker subscribes to. */
-  hasWork: RegisteredQuery<"public", { token: string; queues: string[] }, Promise<boolean>>;
+  /**
+   * Whether any of these queues has a job that a claim with these conditions could take: what an idle worker subscribes
+   * to. Give it the claim's cursor only with `groups`: without one a whole fleet shares the answer.
+   */
+  hasWork: RegisteredQuery<"public", { token: string } & LookArgs, Promise<boolean>>;
+  /**
+   * The first jobs that a worker with these conditions could claim now, 1 to 64, 10 by default, in the order in which
+   * they are claimed. Payloads up to 512 bytes are shown. Nothing is promised: another may be faster.
+   */
+  peek: RegisteredQuery<
+    "public",
+    { token: string; limit?: number } & LookArgs,
+    Promise<TypedPeekedJob<Queues>[]>
+  >;
   /** Which of the session's jobs somebody wants to end: what a busy worker subscribes to. */
   cancellations: RegisteredQuery<"public", SessionArgs, Promise<Lease[]>>;
   /** Leases up to `max` jobs, 1 to 64, to the session. A repeat of call `n` gets the first reply. */

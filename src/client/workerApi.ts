@@ -2,61 +2,93 @@
  * Public functions for workers. They are open to the internet and guarded by a worker token, which the component
  * checks; here, queue names become declarations and results are validated, since only the app's code knows either.
  */
-import { mutationGeneric, queryGeneric } from "convex/server";
+import { mutationGeneric, queryGeneric, type GenericDataModel } from "convex/server";
 import { v } from "convex/values";
 import {
   conveyorError,
   vChunkUpdate,
+  vConditions,
   vLease,
   vLogUpdate,
   vProgressUpdate,
   type QueueDeclaration,
+  type QueueTypes,
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { checkFinished, vWorkerFinished, type Served } from "./finished.js";
 import { callComponent } from "./mounted.js";
-import type { AnyQueue, TypesOf, WorkerApiOptions, WorkerFunctions } from "./types.js";
+import { joinRelated, type RelatedQueries, type WithRelated } from "./related.js";
+import type {
+  AnyQueue,
+  AuthorizeCtx,
+  TypesOf,
+  WorkerApiOptions,
+  WorkerCall,
+  WorkerFunctions,
+} from "./types.js";
 
 const session = { token: v.string(), session: v.string() };
-const claimRequest = {
+const lookRequest = {
   queues: v.array(v.string()),
-  max: v.number(),
   cursor: v.optional(v.string()),
+  ...vConditions.fields,
 };
+const claimRequest = { ...lookRequest, max: v.number() };
 
 /** Builds what {@link Conveyor.workerApi} returns. */
 export function workerFunctions<
   const Queues extends readonly AnyQueue[],
-  const Continues extends readonly AnyQueue[] = [],
+  const Continues extends readonly AnyQueue[],
+  const Related extends RelatedQueries<TypesOf<Queues>>,
+  DataModel extends GenericDataModel,
 >(
   component: ComponentApi,
-  options: WorkerApiOptions<Queues, Continues>,
-): WorkerFunctions<TypesOf<Queues>, TypesOf<Continues>> {
+  options: WorkerApiOptions<Queues, Continues, Related, DataModel>,
+): WorkerFunctions<WithRelated<TypesOf<Queues>, Related>, TypesOf<Continues>> {
+  const { authorize } = options;
   const served = byName("queues", options.queues);
   const continues = byName("continueWith", options.continueWith ?? []);
+  const queries = (options.related ?? {}) as RelatedQueries<QueueTypes>;
+  for (const name of Object.keys(queries)) find(served, name);
+  const ask = async (ctx: AuthorizeCtx<any>, call: WorkerCall) => await authorize?.(ctx, call);
 
   return {
     hasWork: queryGeneric({
-      args: { token: v.string(), queues: v.array(v.string()) },
+      args: { token: v.string(), ...lookRequest },
       handler: async (ctx, args) => {
         for (const name of args.queues) find(served, name);
+        await ask(ctx, { kind: "hasWork", queues: args.queues });
         return await callComponent(() => ctx.runQuery(component.lib.hasWork, args));
+      },
+    }),
+
+    peek: queryGeneric({
+      args: { token: v.string(), ...lookRequest, limit: v.optional(v.number()) },
+      handler: async (ctx, args) => {
+        for (const name of args.queues) find(served, name);
+        await ask(ctx, { kind: "peek", queues: args.queues });
+        return (await callComponent(() => ctx.runQuery(component.lib.peek, args))) as never;
       },
     }),
 
     cancellations: queryGeneric({
       args: session,
-      handler: async (ctx, args) =>
-        await callComponent(() => ctx.runQuery(component.lib.cancellations, args)),
+      handler: async (ctx, args) => {
+        await ask(ctx, { kind: "cancellations", session: args.session });
+        return await callComponent(() => ctx.runQuery(component.lib.cancellations, args));
+      },
     }),
 
     claim: mutationGeneric({
       args: { ...session, name: v.string(), n: v.number(), ...claimRequest },
       handler: async (ctx, args) => {
         const declarations = await declare(served, args.queues);
-        const reply = await callComponent(() =>
+        const { session: of, name, queues: from } = args;
+        await ask(ctx, { kind: "claim", session: of, name, queues: from });
+        const claimed = await callComponent(() =>
           ctx.runMutation(component.lib.claim, { ...args, queues: declarations }),
         );
+        const reply = await joinRelated(ctx, component, queries, args, claimed);
         // Payloads were checked when they were enqueued, by the validators that the types come from.
         return reply as never;
       },
@@ -73,21 +105,26 @@ export function workerFunctions<
       handler: async (ctx, { claim, finished, ...args }) => {
         const { checked, refused } = await checkFinished({ served, continues }, finished);
         const declarations = claim === undefined ? [] : await declare(served, claim.queues);
-        const reply = await callComponent(() =>
+        const from = claim === undefined ? {} : { queues: claim.queues };
+        await ask(ctx, { kind: "complete", session: args.session, finished, ...from });
+        const completed = await callComponent(() =>
           ctx.runMutation(component.lib.complete, {
             ...args,
             finished: checked,
             ...(claim === undefined ? {} : { claim: { ...claim, queues: declarations } }),
           }),
         );
+        const reply = await joinRelated(ctx, component, queries, args, completed);
         return { ...reply, ...(refused.length === 0 ? {} : { refused }) } as never;
       },
     }),
 
     heartbeat: mutationGeneric({
       args: { ...session, leases: v.array(vLease) },
-      handler: async (ctx, args) =>
-        await callComponent(() => ctx.runMutation(component.lib.heartbeat, args)),
+      handler: async (ctx, args) => {
+        await ask(ctx, { kind: "heartbeat", session: args.session });
+        return await callComponent(() => ctx.runMutation(component.lib.heartbeat, args));
+      },
     }),
 
     report: mutationGeneric({
@@ -98,8 +135,10 @@ export function workerFunctions<
         logs: v.optional(v.array(vLogUpdate)),
         chunks: v.optional(v.array(vChunkUpdate)),
       },
-      handler: async (ctx, args) =>
-        await callComponent(() => ctx.runMutation(component.lib.report, args)),
+      handler: async (ctx, args) => {
+        await ask(ctx, { kind: "report", session: args.session });
+        return await callComponent(() => ctx.runMutation(component.lib.report, args));
+      },
     }),
   };
 }

@@ -114,7 +114,7 @@ interface Recorded {
 }
 
 /** Records what is the holder's to report. Each gets an answer of its own; a stale one undoes no other. */
-async function recordAll(
+export async function recordAll(
   ctx: MutationCtx,
   holder: Holder,
   finished: readonly Finished[],

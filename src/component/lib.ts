@@ -46,6 +46,7 @@ import * as replaceStep from "./replace.js";
 import * as peekStep from "./peek.js";
 import * as retryStep from "./retry.js";
 import * as statusStep from "./status.js";
+import * as takeBackStep from "./takeBack.js";
 import * as tokensStep from "./tokens.js";
 import * as watchdogStep from "./watchdog.js";
 import * as workersStep from "./workers.js";
@@ -251,6 +252,13 @@ export const cancellations = query({
   args: session,
   returns: v.array(vLease),
   handler: (ctx, args) => cancelsStep.cancellations(ctx, args),
+});
+
+/** Ends attempts in the transaction that claimed them: the app cannot hand them out. */
+export const takeBack = mutation({
+  args: { ...session, finished: v.array(vFinished) },
+  returns: v.object({ answers: v.array(vAnswer) }),
+  handler: (ctx, args) => takeBackStep.takeBack(ctx, args),
 });
 
 /** Says that the session lives, and asks which of these leases it still has. */

@@ -153,6 +153,12 @@ export const LOOK_RANGES_MAX = PLATFORM_TRANSACTION_READS / 2;
 export const LOOK_RANGES_BESIDE_CALLBACKS = PLATFORM_TRANSACTION_READS / 8;
 /** Rows that one look may read: at about 2 KiB a row at most, a quarter of what a transaction may read. */
 export const LOOK_ROWS_MAX = 2_048;
+/** What one `related` query may use: a hundredth of a transaction, so that all of a full claim leave it a third. */
+export const RELATED_LIMITS = {
+  bytesRead: Math.floor(PLATFORM_TRANSACTION_BYTES / 100),
+  databaseQueries: Math.floor(PLATFORM_TRANSACTION_READS / 100),
+  documentsRead: PLATFORM_TRANSACTION_DOCUMENTS_READ / 100,
+} as const;
 /** How long a retry waits for a worker that has not failed it, while there is one. */
 export const AVOID_MS = 2_000;
 /** Jobs that `peek` shows, by default and at most. */

@@ -2,7 +2,14 @@
  * The wire's types with payloads and results filled in: what a queue's validators say, carried from `enqueue` through
  * the worker's handler to the page. Types only; the values are checked in `src/client`.
  */
-import type { Answer, ClaimedJob, FinalOutcome, JobStatus, OnCompleteArgs } from "./protocol.js";
+import type {
+  Answer,
+  ClaimedJob,
+  FinalOutcome,
+  JobStatus,
+  OnCompleteArgs,
+  PeekedJob,
+} from "./protocol.js";
 
 /** Shows the members of a type instead of the expression that made it. */
 type Expand<T> = { [Key in keyof T]: T[Key] };
@@ -15,7 +22,7 @@ export type OwnJobId<Queue extends string> =
   JobId<Queue> | (string & { readonly __conveyorQueue?: never });
 
 /** For each queue by name, its payload and its result. */
-export type QueueTypes = Record<string, { payload: any; result: any }>;
+export type QueueTypes = Record<string, { payload: any; result: any; related?: any }>;
 
 type TypedStatus<Status extends JobStatus, Queue extends string, Result> = Status extends JobStatus
   ? Expand<
@@ -40,10 +47,22 @@ export type TypedJobStatus<Result = any, Queue extends string = string> = TypedS
 /** A claimed job: a union on `queue`. */
 export type TypedClaimedJob<Queues extends QueueTypes> = {
   [Queue in keyof Queues & string]: Expand<
-    Omit<ClaimedJob, "id" | "queue" | "payload"> & {
+    Omit<ClaimedJob, "id" | "queue" | "payload" | "related"> & {
       id: JobId<Queue>;
       queue: Queue;
       payload: Queues[Queue]["payload"];
+    } & (Queues[Queue] extends { related: infer Related } ? { related: Related } : unknown)
+  >;
+}[keyof Queues & string];
+
+/** A job that could be claimed: a union on `queue`. */
+export type TypedPeekedJob<Queues extends QueueTypes> = {
+  [Queue in keyof Queues & string]: Expand<
+    Omit<PeekedJob, "id" | "queue" | "payload"> & {
+      id: JobId<Queue>;
+      queue: Queue;
+      /** Absent if it is over 512 bytes. */
+      payload?: Queues[Queue]["payload"];
     }
   >;
 }[keyof Queues & string];

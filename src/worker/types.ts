@@ -25,7 +25,7 @@ export type ContinuesOf<Api extends WorkerApi> =
     : QueueTypes;
 
 /** One attempt of one job, as its handler gets it. */
-export interface Job<Queue extends string = string, Payload = any> {
+export interface Job<Queue extends string = string, Payload = any, Related = any> {
   id: JobId<Queue>;
   queue: Queue;
   payload: Payload;
@@ -51,8 +51,8 @@ export interface Job<Queue extends string = string, Payload = any> {
   labels: string[];
   /** What it takes of the worker's `maxCost`. */
   cost: number;
-  /** What the queue's `related` query said of the job, in the transaction that claimed it. */
-  related?: any;
+  /** What the queue's `related` query said of the job, in the transaction that claimed it; undefined without one. */
+  related: Related;
 }
 
 /** How much a log entry matters. */
@@ -161,8 +161,9 @@ export type Handler<
   Payload = any,
   Result = any,
   Continues extends QueueTypes = QueueTypes,
+  Related = any,
 > = (
-  job: Job<Queue, Payload>,
+  job: Job<Queue, Payload, Related>,
   ctx: HandlerContext<Continues>,
 ) => HandlerResult<Result> | Promise<HandlerResult<Result>>;
 
@@ -172,7 +173,8 @@ export type Handlers<Queues extends QueueTypes, Continues extends QueueTypes = Q
     Queue,
     Queues[Queue]["payload"],
     Queues[Queue]["result"],
-    Continues
+    Continues,
+    Queues[Queue] extends { related: infer Related } ? Related : undefined
   >;
 };
 

@@ -68,6 +68,7 @@ import type * as stored from "../stored.js";
 import type * as tables_jobs from "../tables/jobs.js";
 import type * as tables_upkeep from "../tables/upkeep.js";
 import type * as tables_workers from "../tables/workers.js";
+import type * as takeBack from "../takeBack.js";
 import type * as timers from "../timers.js";
 import type * as tokens from "../tokens.js";
 import type * as transitions from "../transitions.js";
@@ -144,6 +145,7 @@ const fullApi: ApiFromModules<{
   "tables/jobs": typeof tables_jobs;
   "tables/upkeep": typeof tables_upkeep;
   "tables/workers": typeof tables_workers;
+  takeBack: typeof takeBack;
   timers: typeof timers;
   tokens: typeof tokens;
   transitions: typeof transitions;

@@ -1,0 +1,166 @@
+/** Related data and `authorize`, on an app of its own: what the app says of each job when it is claimed. */
+import { convexTest } from "convex-test";
+import {
+  anyApi,
+  componentsGeneric,
+  defineSchema,
+  defineTable,
+  internalQueryGeneric,
+  type ApiFromModules,
+  type FilterApi,
+  type FunctionReference,
+} from "convex/server";
+import { ConvexError, v } from "convex/values";
+import { afterEach, describe, expect, expectTypeOf, test, vi } from "vitest";
+import { register } from "../test.js";
+import type { Handlers, QueuesOf } from "../worker/types.js";
+import { Conveyor, type ComponentApi } from "./index.js";
+
+const conveyor = new Conveyor(
+  (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
+);
+const tiles = conveyor.queue("tiles", { payload: v.object({ picture: v.string() }), shards: 1 });
+const loose = conveyor.queue("loose");
+
+const vAsked = {
+  id: v.string(),
+  queue: v.string(),
+  payload: v.object({ picture: v.string() }),
+  attempt: v.number(),
+};
+const pictures = {
+  ofTile: internalQueryGeneric({
+    args: vAsked,
+    handler: async (ctx, { queue, payload, attempt }): Promise<{ title: string; of: string }> => {
+      const row = await ctx.db
+        .query("pictures")
+        .filter((q) => q.eq(q.field("name"), payload.picture))
+        .first();
+      if (row === null) throw new ConvexError("There is no such picture.");
+      return { title: (row as unknown as { title: string }).title, of: `${queue} ${attempt}` };
+    },
+  }),
+};
+const internal = anyApi as unknown as FilterApi<
+  ApiFromModules<{ pictures: typeof pictures }>,
+  FunctionReference<any, "internal">
+>;
+
+let refuses: string | null = null;
+const functions = {
+  ...conveyor.workerApi({
+    queues: [tiles, loose],
+    related: { tiles: internal.pictures.ofTile },
+    authorize: async (_ctx, call) => {
+      if (call.kind === refuses) throw new ConvexError(`No ${call.kind} now.`);
+    },
+  }),
+  ...tiles.api({ authorize: async () => {} }),
+  looseEnqueue: loose.api({ authorize: async () => {} }).enqueue,
+  createToken: conveyor.tokenApi().create,
+};
+type Modules = ApiFromModules<{ app: typeof functions }>;
+const api = anyApi as unknown as FilterApi<Modules, FunctionReference<any, "public">>;
+const own = anyApi as unknown as FilterApi<Modules, FunctionReference<any, "internal">>;
+
+const schema = defineSchema({
+  pictures: defineTable({ name: v.string(), title: v.string() }),
+});
+
+async function setup() {
+  vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
+  const t = convexTest(schema, {
+    "/convex/_generated/server.ts": async () => ({}),
+    "/convex/app.ts": async () => functions,
+    "/convex/pictures.ts": async () => pictures,
+  });
+  register(t);
+  const { token } = await t.mutation(own.app.createToken, { name: "w" });
+  await t.run(async (ctx) => await ctx.db.insert("pictures", { name: "sea", title: "The sea" }));
+  const call = { token, session: "s" };
+  const claim = async (n: number, max = 10) =>
+    await t.mutation(api.app.claim, { ...call, name: "w", n, queues: ["tiles", "loose"], max });
+  const enqueue = async (picture: string) =>
+    await t.mutation(api.app.enqueue, { payload: { picture } });
+  return { t, call, claim, enqueue };
+}
+
+afterEach(() => void vi.useRealTimers());
+
+describe("related data", () => {
+  test("come with each job of the queue that has a query, typed to the worker's handler", async () => {
+    const { t, claim, enqueue } = await setup();
+    await enqueue("sea");
+    await t.mutation(api.app.looseEnqueue, { payload: 5 });
+    const { jobs } = await claim(1);
+    const tile = jobs.find((job) => job.queue === "tiles")!;
+    expect(tile.related).toEqual({ title: "The sea", of: "tiles 1" });
+    expect(jobs.find((job) => job.queue === "loose")).not.toHaveProperty("related");
+    expectTypeOf(tile.related).toEqualTypeOf<{ title: string; of: string }>();
+    type Queues = QueuesOf<(typeof api)["app"]>;
+    type Given = Parameters<NonNullable<Handlers<Queues>["tiles"]>>[0];
+    expectTypeOf<Given["related"]>().toEqualTypeOf<{ title: string; of: string }>();
+    type Bare = Parameters<NonNullable<Handlers<Queues>["loose"]>>[0];
+    expectTypeOf<Bare["related"]>().toEqualTypeOf<undefined>();
+  });
+
+  test("a query that throws fails that attempt, and the other jobs of the claim stand", async () => {
+    const { t, claim, enqueue } = await setup();
+    const [bad, good] = [await enqueue("nowhere"), await enqueue("sea")];
+    const { jobs } = await claim(1);
+    expect(jobs.map(({ id }) => id)).toEqual([good]);
+    const status = await t.query(api.app.status, { id: bad });
+    expect(status).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("There is no such picture.") as string,
+    });
+  });
+
+  test("a repeated call computes them anew, for the jobs that it is answered with", async () => {
+    const { t, claim, enqueue } = await setup();
+    await enqueue("nowhere");
+    await enqueue("sea");
+    await claim(1);
+    await t.run(async (ctx) => {
+      const [row] = await ctx.db.query("pictures").collect();
+      await ctx.db.patch(row!._id, { title: "The sea at night" });
+    });
+    const { jobs } = await claim(1);
+    expect(jobs).toMatchObject([{ related: { title: "The sea at night" } }]);
+  });
+
+  test("come with the jobs that a completion claims, too", async () => {
+    const { t, call, claim, enqueue } = await setup();
+    await enqueue("sea");
+    await enqueue("sea");
+    const { jobs } = await claim(1, 1);
+    const { id, attempt } = jobs[0]!;
+    const reply = await t.mutation(api.app.complete, {
+      ...{ ...call, n: 2, finished: [{ id, attempt, outcome: { kind: "succeeded" } }] },
+      claim: { queues: ["tiles"], max: 1 },
+    });
+    expect(reply.jobs).toMatchObject([{ related: { title: "The sea" } }]);
+  });
+
+  test("of a queue that is not served are refused when the functions are built", () => {
+    const related = { elsewhere: internal.pictures.ofTile };
+    expect(() => conveyor.workerApi({ queues: [tiles], related: related as never })).toThrow(
+      /elsewhere/,
+    );
+  });
+});
+
+describe("authorize", () => {
+  test("may refuse any call of a worker, before anything is read or written", async () => {
+    const { t, call, claim, enqueue } = await setup();
+    await enqueue("sea");
+    refuses = "claim";
+    await expect(claim(1)).rejects.toThrow("No claim now.");
+    refuses = "hasWork";
+    const looking = { token: call.token, queues: ["tiles"] };
+    await expect(t.query(api.app.hasWork, looking)).rejects.toThrow("No hasWork now.");
+    expect(await t.query(api.app.peek, looking)).toMatchObject([{ payload: { picture: "sea" } }]);
+    refuses = null;
+    expect((await claim(1)).jobs).toHaveLength(1);
+  });
+});
