@@ -31,7 +31,7 @@ interface Lease {
   attempt: number;
 }
 
-/** `calls` are those that workers made in between: each moves the row of its session in its index. */
+/** `calls` are those that the known worker made in between and in the second sample: each moves the row of its session in its index. */
 export async function claimsOverHistory(options: {
   finished: number;
   future: number;
@@ -53,8 +53,8 @@ export async function claimsOverHistory(options: {
       await enqueue(app, count);
       await worker.workOff(count);
     }
-    const calls = worker.calls - callsBefore;
-    return { before, after: await sample(app, worker, "late"), calls };
+    const after = await sample(app, worker, "late");
+    return { before, after, calls: worker.calls - callsBefore };
   } finally {
     await world.close();
   }
