@@ -3,6 +3,7 @@ import type { GenericDataModel } from "convex/server";
 import type { VAny } from "convex/values";
 import { conveyorError, type WorkerStatus } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
+import { QueueControl } from "./control.js";
 import { callComponent, checkComponent } from "./mounted.js";
 import { Queue } from "./queue.js";
 import type { QueueOptions } from "./queueOptions.js";
@@ -116,14 +117,14 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
-   * Internal functions that make, revoke and list worker tokens, to be exported by a module of the app. A token is
-   * shown once, when it is made; only its hash is stored.
+   * Internal functions that make, rotate, revoke and list worker tokens, to be exported by a module of the app. A token
+   * is shown once, when it is made; only its hash is stored.
    *
    * @throws Nothing itself. `create` throws `invalidArgument` for a name or a list of queues out of bounds; `revoke`
    * throws `tokenUnknown` for an id that names no token; all throw `componentNotMounted`.
    * @example
    * // convex/tokens.ts
-   * export const { create, revoke, list } = conveyor.tokenApi();
+   * export const { create, rotate, revoke, list } = conveyor.tokenApi();
    * // npx convex run tokens:create '{ "name": "gpu-1", "queues": ["tiles"] }'
    */
   tokenApi(): TokenFunctions {
@@ -144,6 +145,22 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    */
   async watch(ctx: RunsMutations): Promise<void> {
     await callComponent(() => ctx.runMutation(this.component.lib.watch, {}));
+  }
+
+  /**
+   * What people do to a queue while it runs, by its name: for an administration of all queues. For one queue, use
+   * {@link Queue.control}.
+   *
+   * @param queue The name of any queue that has been used once; it need not be defined here.
+   * @throws Nothing itself. Its methods throw `unknownQueue` for a queue that no code has ever defined.
+   * @example
+   * export const pause = internalMutation({
+   *   args: { queue: v.string() },
+   *   handler: (ctx, { queue }) => conveyor.control(queue).pause(ctx),
+   * });
+   */
+  control(queue: string): QueueControl {
+    return new QueueControl(this.component, queue);
   }
 
   /**

@@ -13,6 +13,7 @@ export type {
   UniqueOptions,
   UniqueReply,
 } from "./enqueueTypes.js";
+export { QueueControl, type ManyOptions, type PauseReply } from "./control.js";
 export { Queue } from "./queue.js";
 export type { QueueOptions } from "./queueOptions.js";
 export type {
@@ -32,10 +33,13 @@ export { isConveyorError } from "../shared/index.js";
 export type { ChunkOptions, LogOptions } from "./watched.js";
 export type {
   AttemptStatus,
+  BulkReply,
+  BulkState,
   ChunkPage,
   ConveyorError,
   ConveyorErrorCode,
   Counts,
+  JobFilter,
   JobId,
   LogEntry,
   LogPage,
@@ -43,6 +47,9 @@ export type {
   Retention,
   Retry,
   RetryOption,
+  QueueEvent,
+  QueueOverrides,
+  QueueState,
   Status,
   TokenStatus,
   TypedJobStatus as JobStatus,

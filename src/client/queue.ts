@@ -24,6 +24,7 @@ import type {
   UniqueOptions,
   UniqueReply,
 } from "./enqueueTypes.js";
+import { QueueControl } from "./control.js";
 import { callComponent } from "./mounted.js";
 import { NewJobs } from "./newJobs.js";
 import { configOf, type QueueOptions } from "./queueOptions.js";
@@ -261,6 +262,17 @@ export class Queue<
     return await callComponent(() =>
       ctx.runMutation(this.component.lib.retry, { id, queue: this.name }),
     );
+  }
+
+  /**
+   * What people do to the queue while it runs: pause, drain and configure it, pause and delete jobs, change many at once.
+   * See {@link QueueControl}. Nothing of it is in {@link api}.
+   *
+   * @example
+   * export const pauseTiles = internalMutation({ handler: (ctx) => tiles.control.pause(ctx) });
+   */
+  get control(): QueueControl<Name> {
+    return new QueueControl(this.component, this.name);
   }
 
   /**

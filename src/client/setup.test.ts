@@ -56,6 +56,7 @@ export const functions = {
   exportRow: exportsOfRows.api({ authorize: async () => {} }).enqueue,
   ...conveyor.workerApi({ queues: [tiles, loose], continueWith: [exportsOfRows] }),
   createToken: conveyor.tokenApi().create,
+  rotateToken: conveyor.tokenApi().rotate,
   revokeToken: conveyor.tokenApi().revoke,
   listTokens: conveyor.tokenApi().list,
   tileDone: internalMutationGeneric({

@@ -19,6 +19,12 @@ export function tokenFunctions(component: ComponentApi): TokenFunctions {
         ),
     }),
 
+    rotate: internalMutationGeneric({
+      args: { id: v.string(), graceMs: v.optional(v.number()) },
+      handler: async (ctx, args) =>
+        await callComponent(() => ctx.runMutation(component.operate.rotateToken, args)),
+    }),
+
     revoke: internalMutationGeneric({
       args: { id: v.string() },
       handler: async (ctx, args) =>

@@ -172,6 +172,8 @@ export interface CancelReply {
 export interface RetryReply {
   retried: boolean;
   status: Status;
+  /** The active job that has its key, where that is why it was not retried. */
+  keyTakenBy?: string;
 }
 
 // --- Functions for workers ----------------------------------------------------------------------
@@ -311,7 +313,16 @@ export interface TokenFunctions {
     { name: string; queues?: string[] | null },
     Promise<{ id: string; token: string }>
   >;
-  /** Refuses a token from now on, by its id. Jobs that its workers hold go to others when their leases end. */
+  /**
+   * Gives a token a new secret, and returns it this once. Name, queues and sessions stay. The old secret is refused at once,
+   * or after `graceMs`, 0 to 604,800,000 (7 days): time to start the workers anew.
+   */
+  rotate: RegisteredMutation<
+    "internal",
+    { id: string; graceMs?: number },
+    Promise<{ token: string }>
+  >;
+  /** Refuses a token from now on, by its id. Jobs that its workers hold go to others at once. */
   revoke: RegisteredMutation<"internal", { id: string }, Promise<null>>;
   /** The tokens there are, revoked ones included, without their secrets. */
   list: RegisteredQuery<"internal", Record<string, never>, Promise<TokenStatus[]>>;

@@ -144,7 +144,7 @@ describe("a deleted job", () => {
           index: i,
           text: "x",
           total: i,
-        } as never);
+        });
       }
     });
     await remove(world, id);

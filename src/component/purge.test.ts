@@ -99,7 +99,7 @@ describe("the purge", () => {
     const id = await world.enqueue();
     await world.t.mutation(api.lib.cancel, { id });
     await world.t.run(async (ctx) => {
-      await ensurePurge(ctx as never, "tiles", ["canceled"], Date.now());
+      await ensurePurge(ctx, "tiles", ["canceled"], Date.now());
     });
     await world.advance(2 * SECOND);
     expect(await world.all("jobs")).toHaveLength(1);

@@ -1,0 +1,296 @@
+/**
+ * Operating one queue: what people do to it as a whole, to one of its jobs, and to many. Apart from the queue's everyday
+ * methods, and in none of the functions that browsers reach, since much of it cannot be undone. It keeps no state.
+ */
+import type {
+  BulkReply,
+  BulkState,
+  JobFilter,
+  OwnJobId,
+  QueueEvent,
+  QueueOverrides,
+  QueueState,
+  Status,
+} from "../shared/index.js";
+import type { ComponentApi } from "./componentApi.js";
+import { callComponent } from "./mounted.js";
+import type { RunsMutations, RunsQueries } from "./types.js";
+
+/** How a change of many jobs is made. */
+export interface ManyOptions {
+  /**
+   * `false`: nothing goes on by itself. The reply's `cursor`, handed back, asks for the next step.
+   * @default true
+   */
+  goOn?: boolean;
+  /** As the last reply had it. */
+  cursor?: string;
+  /**
+   * How many jobs this step may change, 1 to 100.
+   * @default 100
+   */
+  limit?: number;
+  /** Why, for those who are told; up to 4,096 characters. */
+  reason?: string;
+}
+
+/** What became of a wish to pause or resume a job; `paused` and `status` are what it is now. */
+export interface PauseReply {
+  changed: boolean;
+  paused: boolean;
+  status: Status;
+}
+
+/** What people do to a queue. Made by {@link Queue.control} and {@link Conveyor.control}. */
+export class QueueControl<Name extends string = string> {
+  /** @internal Use {@link Queue.control} or {@link Conveyor.control}. */
+  constructor(
+    private readonly component: ComponentApi,
+    private readonly queue: Name,
+  ) {}
+
+  // --- The queue --------------------------------------------------------------------------------
+
+  /**
+   * From now on no job of the queue is claimed. Jobs come in, fall due and expire as ever, and what runs goes on and is
+   * recorded. Calls of the queue that are in flight run again, once.
+   *
+   * @returns `changed` is false if it was paused already.
+   * @throws `unknownQueue` before the queue's first enqueue or claim, `componentNotMounted`.
+   * @example
+   * export const stop = internalMutation({ handler: (ctx) => tiles.control.pause(ctx) });
+   */
+  async pause(ctx: RunsMutations): Promise<{ changed: boolean }> {
+    const { queue } = this;
+    return await callComponent(() => ctx.runMutation(this.component.operate.pauseQueue, { queue }));
+  }
+
+  /**
+   * From now on every enqueue is refused with `queueDraining`, while what is there is worked off: jobs that wait, are due
+   * later, or come back. {@link state} says `drained` when nothing is left. A job that is paused is left; an explicit
+   * `retry` brings one back.
+   *
+   * @throws `unknownQueue`, `componentNotMounted`.
+   * @example
+   * await tiles.control.drain(ctx);
+   */
+  async drain(ctx: RunsMutations): Promise<{ changed: boolean }> {
+    const { queue } = this;
+    return await callComponent(() => ctx.runMutation(this.component.operate.drainQueue, { queue }));
+  }
+
+  /**
+   * Ends a pause and a drain. Idle workers learn of it through what they watch.
+   *
+   * @throws `unknownQueue`, `componentNotMounted`.
+   * @example
+   * await tiles.control.resume(ctx);
+   */
+  async resume(ctx: RunsMutations): Promise<{ changed: boolean }> {
+    const { queue } = this;
+    return await callComponent(() =>
+      ctx.runMutation(this.component.operate.resumeQueue, { queue }),
+    );
+  }
+
+  /**
+   * Changes the queue's configuration while it runs. What is named wins over what code declares, also after the next
+   * deploys, until it is reset; what was overridden before and is not named stays so. It counts at once, for jobs that
+   * wait too; a lease that is held keeps its length.
+   *
+   * @param overrides Any of `leaseMs`, `graceMs`, `maxResets`, `shards`, `retry` (complete), `timeoutMs`, `expiresAfterMs`,
+   * `restMs`, `retention` (complete), `logLevel`, within the bounds of the definition.
+   * @throws `invalidArgument` for a value that a definition would be refused with, `unknownQueue`, `componentNotMounted`.
+   * @example
+   * await tiles.control.configure(ctx, { leaseMs: 120_000, logLevel: "debug" });
+   */
+  async configure(ctx: RunsMutations, overrides: QueueOverrides): Promise<{ changed: boolean }> {
+    const { queue } = this;
+    return await callComponent(() =>
+      ctx.runMutation(this.component.operate.configureQueue, { queue, overrides }),
+    );
+  }
+
+  /**
+   * What code declares counts again: for these fields, or for all.
+   *
+   * @throws `unknownQueue`, `componentNotMounted`.
+   * @example
+   * await tiles.control.resetConfig(ctx, ["leaseMs"]);
+   */
+  async resetConfig(
+    ctx: RunsMutations,
+    fields?: readonly (keyof QueueOverrides)[],
+  ): Promise<{ changed: boolean }> {
+    const args = { queue: this.queue, ...(fields === undefined ? {} : { fields: [...fields] }) };
+    return await callComponent(() => ctx.runMutation(this.component.operate.resetConfig, args));
+  }
+
+  /**
+   * How the queue is configured (`declared`, `overrides`, and `inForce`, which counts), and since when it is paused or drains. A
+   * few reads, however many jobs there are; a subscription runs again with the queue's jobs only while it drains.
+   *
+   * @throws `unknownQueue`, `componentNotMounted`.
+   * @example
+   * const { pausedAt, inForce } = await tiles.control.state(ctx);
+   */
+  async state(ctx: RunsQueries): Promise<QueueState> {
+    const { queue } = this;
+    return await callComponent(() => ctx.runQuery(this.component.operate.queueState, { queue }));
+  }
+
+  /**
+   * What happened to the queue, newest first: pauses, changed configuration, leases that were taken away, jobs that were
+   * passed over. Kept for 31 days.
+   *
+   * @param options.limit How many, 1 to 1,000.
+   * @default limit 100
+   * @throws `invalidArgument`, `componentNotMounted`.
+   * @example
+   * const [latest] = await tiles.control.events(ctx, { limit: 1 });
+   */
+  async events(ctx: RunsQueries, options: { limit?: number } = {}): Promise<QueueEvent[]> {
+    const args = { queue: this.queue, ...options };
+    return await callComponent(() => ctx.runQuery(this.component.operate.events, args));
+  }
+
+  // --- One job ----------------------------------------------------------------------------------
+
+  /**
+   * Nobody claims this job until it is resumed. Its status stays: one that is due later falls due, one that runs goes on
+   * and is paused when it comes back. One that has ended is left.
+   *
+   * @throws `unknownJob` for an id that names no job of this queue, `componentNotMounted`.
+   * @example
+   * const { paused } = await tiles.control.pauseJob(ctx, id);
+   */
+  async pauseJob(ctx: RunsMutations, id: OwnJobId<Name>): Promise<PauseReply> {
+    const args = { id, queue: this.queue };
+    return await callComponent(() => ctx.runMutation(this.component.operate.pauseJob, args));
+  }
+
+  /**
+   * Ends the pause of a job, which goes to the end of its line.
+   *
+   * @throws `unknownJob`, `componentNotMounted`.
+   * @example
+   * await tiles.control.resumeJob(ctx, id);
+   */
+  async resumeJob(ctx: RunsMutations, id: OwnJobId<Name>): Promise<PauseReply> {
+    const args = { id, queue: this.queue };
+    return await callComponent(() => ctx.runMutation(this.component.operate.resumeJob, args));
+  }
+
+  /**
+   * Deletes a job in any status, with its payload, result, attempts, log and output; its key is free. **It cannot be undone, and
+   * nobody is told**: `onComplete` is not called, also if it was still owed. Cancel first if it must know. The worker of a
+   * running job is asked to stop, and what it still reports is answered `leaseLost`.
+   *
+   * @returns `deleted` is false, and `status` null, for an id that names no job of this queue, as after a first call.
+   * @throws `componentNotMounted`.
+   * @example
+   * const { deleted } = await tiles.control.deleteJob(ctx, id);
+   */
+  async deleteJob(
+    ctx: RunsMutations,
+    id: OwnJobId<Name>,
+  ): Promise<{ deleted: boolean; status: Status | null }> {
+    const args = { id, queue: this.queue };
+    return await callComponent(() => ctx.runMutation(this.component.operate.deleteJob, args));
+  }
+
+  // --- Many jobs --------------------------------------------------------------------------------
+
+  /**
+   * Cancels all jobs that a filter means, the newest first: those that wait or are due later at once, and of those that run
+   * the workers are asked to end them. Each `onComplete` is told alone. The first 100 are done in this transaction; the
+   * rest goes on by itself, over any number of jobs and through crashes, and is about jobs enqueued before the call.
+   *
+   * @param filter All that it names must hold: `statuses` (of `scheduled`, `pending`, `running`; all three by default),
+   * `priority`, `tags` (one of up to 16), `labels` (all of up to 16), `group`, `name`, `enqueuedBefore`, `finishedBefore`
+   * (milliseconds). `{}` means every job.
+   * @returns How many this transaction `changed`, whether it `isDone`, and the `task` by which to follow the rest.
+   * @throws `invalidArgument` for statuses that the action does not leave, or a filter out of bounds; `unknownQueue`,
+   * `componentNotMounted`.
+   * @example
+   * const { changed, task } = await tiles.control.cancelMany(ctx, { tags: [`customer:${id}`] });
+   */
+  async cancelMany(
+    ctx: RunsMutations,
+    filter: JobFilter,
+    options: ManyOptions = {},
+  ): Promise<BulkReply> {
+    return await this.changeMany(ctx, "cancel", filter, options);
+  }
+
+  /**
+   * Makes all finished jobs that a filter means claimable again, the oldest end first: failed and timed out ones, unless the
+   * filter names other `statuses`. A job whose key another one has by now is left. One that fails again while this goes on
+   * is not tried another time. Otherwise like {@link cancelMany}.
+   *
+   * @throws As {@link cancelMany}.
+   * @example
+   * await tiles.control.retryMany(ctx, { finishedBefore: Date.now() - 60_000 });
+   */
+  async retryMany(
+    ctx: RunsMutations,
+    filter: JobFilter,
+    options: ManyOptions = {},
+  ): Promise<BulkReply> {
+    return await this.changeMany(ctx, "retry", filter, options);
+  }
+
+  /**
+   * Deletes all jobs that a filter means, as {@link deleteJob} does: finished ones, unless the filter names other `statuses`.
+   * **It cannot be undone.** Jobs that are deleted within seconds of their end may be missing in the statistics.
+   * Otherwise like {@link cancelMany}.
+   *
+   * @throws As {@link cancelMany}.
+   * @example
+   * await tiles.control.deleteMany(ctx, { statuses: ["canceled"], finishedBefore: lastMonth });
+   */
+  async deleteMany(
+    ctx: RunsMutations,
+    filter: JobFilter,
+    options: ManyOptions = {},
+  ): Promise<BulkReply> {
+    return await this.changeMany(ctx, "delete", filter, options);
+  }
+
+  /**
+   * How far what goes on by itself has come. Null for a `task` that this queue does not have; one that has ended is
+   * remembered as long as it is among the queue's last 100 events.
+   *
+   * @throws `componentNotMounted`.
+   * @example
+   * const progress = await tiles.control.taskState(ctx, task);
+   * if (progress?.state === "done") return `${progress.changed} jobs canceled`;
+   */
+  async taskState(ctx: RunsQueries, task: string): Promise<BulkState | null> {
+    const args = { queue: this.queue, task };
+    return await callComponent(() => ctx.runQuery(this.component.operate.bulkState, args));
+  }
+
+  /**
+   * Stops what goes on by itself, after the step that it is in. What it has changed stays so.
+   *
+   * @returns `stopped` is false if it had ended.
+   * @throws `componentNotMounted`.
+   * @example
+   * await tiles.control.stopTask(ctx, task);
+   */
+  async stopTask(ctx: RunsMutations, task: string): Promise<{ stopped: boolean }> {
+    const args = { queue: this.queue, task };
+    return await callComponent(() => ctx.runMutation(this.component.operate.stopBulk, args));
+  }
+
+  private async changeMany(
+    ctx: RunsMutations,
+    action: "cancel" | "retry" | "delete",
+    filter: JobFilter,
+    options: ManyOptions,
+  ): Promise<BulkReply> {
+    const args = { queue: this.queue, action, filter, ...options };
+    return await callComponent(() => ctx.runMutation(this.component.operate.changeMany, args));
+  }
+}
