@@ -96,7 +96,8 @@ export class Line {
 
   /** Until just when the earliest of the janitor's sweeps is due, and before it runs. */
   async untilSweep(): Promise<void> {
-    const due = this.rows("timers").map((timer) => timer["dueAt"] as number);
+    const sweeps = this.rows("timers").filter(({ kind }) => kind === "janitor");
+    const due = sweeps.map((timer) => timer["dueAt"] as number);
     if (due.length === 0) throw new Error("No sweep is due: nothing has been leased.");
     await this.pass(Math.max(0, Math.min(...due) - 1 - this.now));
     this.transactions.now += 1;

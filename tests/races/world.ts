@@ -64,7 +64,8 @@ export class World {
 
   /** Until the janitor's next sweep is due: it begins with what the caller begins then. */
   async untilSweep(): Promise<void> {
-    const due = (await this.rows("timers")).map((timer) => timer["dueAt"] as number);
+    const sweeps = (await this.rows("timers")).filter(({ kind }) => kind === "janitor");
+    const due = sweeps.map((timer) => timer["dueAt"] as number);
     if (due.length === 0) throw new Error("No sweep is due: nothing has been leased.");
     await this.sleep(Math.max(0, Math.min(...due) - this.stage.clock.now()));
   }
