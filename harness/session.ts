@@ -1,7 +1,7 @@
 /** A worker session spoken by hand, call by call, over the official HTTP client. */
 import { randomUUID } from "node:crypto";
 import { ConvexHttpClient } from "convex/browser";
-import type { FunctionReturnType } from "convex/server";
+import type { FunctionArgs, FunctionReturnType } from "convex/server";
 import { api } from "./app/convex/_generated/api.js";
 import { until } from "./until.js";
 
@@ -71,6 +71,22 @@ export class Session {
       session: this.id,
       n,
       finished,
+    });
+  }
+
+  beat(leases: { id: string; attempt: number }[]) {
+    return this.client.mutation(api.work.heartbeat, {
+      token: this.token,
+      session: this.id,
+      leases,
+    });
+  }
+
+  report(said: Omit<FunctionArgs<typeof api.work.report>, "token" | "session">) {
+    return this.client.mutation(api.work.report, {
+      token: this.token,
+      session: this.id,
+      ...said,
     });
   }
 

@@ -1,7 +1,9 @@
 /** How a handler is told to stop while its lease stands, and what its end means then. */
 import { describe, expect, test } from "vitest";
+import type { Attempts } from "./attempts.js";
+import { Cancellations } from "./cancellations.js";
 import { JobAborted, NonRetryableError, RetryAfterError } from "./control.js";
-import { manual, startLoop } from "./fakes.test.js";
+import { FakeClock, manual, startLoop } from "./fakes.test.js";
 
 /** A job that is running, long enough for its worker to listen for cancellations. */
 async function oneRunning(options: Parameters<typeof startLoop>[1] = { leaseMs: 60_000 }) {
@@ -166,4 +168,30 @@ describe("what a handler throws", () => {
       expect(deployment.outcomeOf(id)).toMatchObject({ kind: "failed" });
     },
   );
+});
+
+test("word of a cancellation that comes before its job does is not lost: it is said again when jobs come", async () => {
+  const clock = new FakeClock();
+  const told: string[] = [];
+  let tell: (leases: { id: string; attempt: number }[]) => void = () => {};
+  const cancellations = new Cancellations({
+    clock,
+    attempts: {
+      running: () => [{ startedAt: -1_000 }],
+      cancel: ({ id }: { id: string }) => told.push(id),
+    } as unknown as Attempts,
+    transport: {
+      watchCancellations: (onValue) => {
+        tell = onValue;
+        return () => {};
+      },
+    },
+    failed: () => {},
+  });
+  cancellations.changed();
+  await clock.advance(1_000);
+  tell([{ id: "early", attempt: 1 }]);
+  expect(told).toEqual(["early"]);
+  cancellations.changed();
+  expect(told).toEqual(["early", "early"]);
 });

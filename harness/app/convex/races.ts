@@ -2,7 +2,9 @@ import { v } from "convex/values";
 import { internalMutation } from "./_generated/server.js";
 import { races } from "./queues.js";
 
-export const { enqueueBatch } = races.api({ authorize: async () => {} });
+export const { enqueueBatch, status, statusBatch, attempts, logs, chunks } = races.api({
+  authorize: async () => {},
+});
 
 /** Jobs that fall due one after another, the first in a day. */
 export const enqueueFuture = internalMutation({
