@@ -14,7 +14,7 @@ function lines(when: string, history: History) {
   return Object.fromEntries(
     Object.entries(history).map(([who, { documentsRead, tombstones }]) => [
       `${who} worker, ${when}`,
-      { "documents read": documentsRead, "dead entries passed": tombstones },
+      { "documents read": documentsRead, "dead entries passed, at most": tombstones },
     ]),
   );
 }
