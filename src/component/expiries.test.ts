@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Id } from "./_generated/dataModel.js";
-import { expireJob, isExpired, watchExpiry } from "./expiries.js";
+import { ensureExpiry, expireJob, isExpired } from "./expiries.js";
 import { getQueue } from "./queues.js";
 import { alarms, pass } from "./scheduled.test.js";
 import { app, newToldWorld, newWorld, released, succeeded, type World } from "./setup.test.js";
@@ -12,7 +12,8 @@ async function expiring(world: World, ms: number): Promise<Id<"jobs">> {
   const expiresAt = Date.now() + ms;
   await world.t.run(async (ctx) => {
     await ctx.db.patch("jobs", id, { expiresAt });
-    await watchExpiry(ctx, "tiles", id, expiresAt, Date.now());
+    await ctx.db.insert("expiries", { queue: "tiles", at: expiresAt, job: id });
+    await ensureExpiry(ctx, "tiles", expiresAt, Date.now());
   });
   return id;
 }

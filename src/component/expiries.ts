@@ -12,7 +12,7 @@
 import { v } from "convex/values";
 import { EXPIRE_MAX, EXPIRY_WIDTHS } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
-import type { Doc, Id } from "./_generated/dataModel.js";
+import type { Doc } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import { current, rearm } from "./alarms.js";
 import { owe } from "./callbacks.js";
@@ -42,18 +42,6 @@ export async function ensureExpiry(
   now: number,
 ): Promise<void> {
   await ensureSegments(ctx, EXPIRY, queue, typeof at === "number" ? [at] : at, now);
-}
-
-/** Sees to it that a new job fails unless somebody begins it by then: its row of `expiries`, and the alarm. */
-export async function watchExpiry(
-  ctx: MutationCtx,
-  queue: string,
-  job: Id<"jobs">,
-  at: number,
-  now: number,
-): Promise<void> {
-  await ctx.db.insert("expiries", { queue, at, job });
-  await ensureExpiry(ctx, queue, at, now);
 }
 
 /** Whether the job's time is over and nobody has ever begun it. */

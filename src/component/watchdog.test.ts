@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { api } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
+import type { MutationCtx } from "./_generated/server.js";
+import { ensureDispatch } from "./dispatcher.js";
 import { findQueue } from "./queues.js";
 import { alarms, pass, ringOf, schedule } from "./scheduled.test.js";
 import { newWorld, succeeded, type World } from "./setup.test.js";
@@ -147,6 +149,32 @@ describe("reviving", () => {
 });
 
 describe("a job that is due without an alarm", () => {
+  test("since its caller had been canceled leaves no row that says that one is armed", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const dueAt = Date.now() + 1_000;
+    await world.t.run(async (ctx) => {
+      // As under a scheduled function that has been canceled: what it schedules is canceled from the start.
+      const stillborn: MutationCtx = {
+        ...(ctx as unknown as MutationCtx),
+        scheduler: {
+          ...ctx.scheduler,
+          runAt: async (time, reference, ...args) => {
+            const id = await ctx.scheduler.runAt(time, reference, ...args);
+            await ctx.scheduler.cancel(id);
+            return id;
+          },
+        },
+      };
+      await ensureDispatch(stillborn, "tiles", dueAt, Date.now());
+    });
+    expect(await alarms(world)).toEqual([]);
+    // So the next caller, from elsewhere, arms one that rings.
+    const [id] = await schedule(world, [dueAt]);
+    await world.advance(1_250);
+    expect(await world.status(id!)).toMatchObject({ status: "pending" });
+  });
+
   test("is found once it is overdue by five seconds, as if scheduled by a canceled function", async () => {
     const world = await newWorld();
     await world.enqueue();
