@@ -1,5 +1,5 @@
 /** Batches: how they are split, what one transaction refuses, what an action that failed in the middle says. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Enqueued, NewJob } from "../shared/index.js";
 import { sendAll } from "./batches.js";
 import { anything, api, mails, script, setup } from "./enqueueApp.test.js";
@@ -84,6 +84,29 @@ describe("an action", () => {
     expect((error["ids"] as string[][]).map((ids) => ids.length)).toEqual([1_000, 1_000]);
     expect((error["ids"] as string[][])[1]![0]).toBe("id of 1000");
     expect(error.message).toContain("The network is down.");
+  });
+
+  test("waits while the deployment writes too fast, and then goes on; but not for ever", async () => {
+    vi.useFakeTimers();
+    try {
+      let refusals = 3;
+      const { calls, send } = component();
+      const refusing = async (part: NewJob[]) => {
+        if (refusals-- > 0) throw new Error("Too many writes per second. Your deployment …");
+        return await send(part);
+      };
+      const sent = sendAll(inAction, jobs(2_500), { expire: false, send: refusing });
+      await vi.advanceTimersByTimeAsync(3_000);
+      expect(await sent).toHaveLength(2_500);
+      expect(calls).toHaveLength(3);
+      refusals = Infinity;
+      const never = sendAll(inAction, jobs(1), { expire: false, send: refusing });
+      const told = expect(never).rejects.toThrow("Too many writes");
+      await vi.advanceTimersByTimeAsync(20_000);
+      await told;
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("that fails at its first call fails with that call's error", async () => {

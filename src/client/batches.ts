@@ -7,6 +7,8 @@ import {
   BATCH_MAX_BYTES,
   BATCH_MAX_KEYS,
   BATCH_MAX_ROWS,
+  BATCH_TRIES_MAX,
+  BATCH_WAIT_MS,
   checkNewJob,
   conveyorError,
   ENQUEUE_MAX_BYTES,
@@ -90,13 +92,32 @@ async function sendSplit(parts: NewJob[][], total: number, send: Send): Promise<
   const done: Enqueued[][] = [];
   for (const part of parts) {
     try {
-      done.push(await send(part));
+      done.push(await sendPatiently(part, send));
     } catch (error) {
       if (done.length === 0) throw error;
       throw interrupted(done, total, error);
     }
   }
   return done.flat();
+}
+
+/**
+ * Refusals that come before anything is written, or when all of it has been undone. A deployment may write so many bytes a
+ * second, 4 MiB on the smallest, and begins no mutation while the last second has had more: a full call brings that about
+ * for the next.
+ */
+const PASSING =
+  /TooManyWrites|Too many writes per second|OptimisticConcurrencyControlFailure|TooManyConcurrent/;
+
+async function sendPatiently(part: NewJob[], send: Send): Promise<Enqueued[]> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await send(part);
+    } catch (error) {
+      if (tries === BATCH_TRIES_MAX || !PASSING.test(String(error))) throw error;
+      await new Promise((resolve) => setTimeout(resolve, BATCH_WAIT_MS));
+    }
+  }
 }
 
 function interrupted(done: Enqueued[][], total: number, error: unknown): Error {

@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import type { UniqueKey } from "../shared/index.js";
 import { api } from "./_generated/api.js";
-import { retakeKey } from "./keys.js";
 import {
   app,
   failed,
@@ -83,6 +82,13 @@ describe("every way out gives the key back", () => {
     },
     expire: async (world) => {
       await world.advance(SPAN + 5_000);
+    },
+    "delete while it waits": async (world, id) => {
+      await world.t.mutation(api.operate.deleteJob, { id });
+    },
+    "delete while it runs": async (world, id) => {
+      await world.worker("a").claim();
+      await world.t.mutation(api.operate.deleteJob, { id });
     },
     purge: async (world) => {
       const worker = world.worker("a");
@@ -210,43 +216,36 @@ describe("a key with a window", () => {
   });
 });
 
-describe("a job that is to be retried takes its key again", () => {
-  async function retake(world: World, id: string): Promise<boolean> {
-    return await world.t.run(async (ctx) => {
-      const job = await ctx.db.get("jobs", ctx.db.normalizeId("jobs", id)!);
-      const was = await ctx.db.query("keys").collect();
-      const taken = await retakeKey(ctx.db, job!, Date.now());
-      // The job itself stays finished here, so that it must not keep the key.
-      for (const row of await ctx.db.query("keys").collect()) {
-        if (!was.some(({ _id }) => _id === row._id)) await ctx.db.delete("keys", row._id);
-      }
-      return taken;
-    });
+describe("a job that is retried takes its key again", () => {
+  async function retry(world: World, id: string): Promise<boolean> {
+    return (await world.t.mutation(api.lib.retry, { id })).retried;
   }
 
-  test("if nobody else has it", async () => {
+  test("if nobody else has it: never are two with one key active", async () => {
     const world = await newWorld();
     const { id } = await take(world);
     await world.t.mutation(api.lib.cancel, { id });
-    expect(await retake(world, id)).toBe(true);
-    await take(world);
-    expect(await retake(world, id)).toBe(false);
+    expect(await retry(world, id)).toBe(true);
+    expect(await take(world)).toEqual({ id, isNew: false });
+    await world.t.mutation(api.lib.cancel, { id });
+    const { id: other } = await take(world);
+    const answer = await world.t.mutation(api.lib.retry, { id });
+    expect(answer).toEqual({ retried: false, status: "canceled", keyTakenBy: other });
+    expect(await world.status(id)).toMatchObject({ status: "canceled" });
+    expect(await world.all("keys")).toMatchObject([{ job: other }]);
   });
 
-  test("a window is not begun again, and another's is respected", async () => {
+  test("a window is not begun again: once it is over, the job has none", async () => {
     const world = await newWorld();
     const { id } = await take(world, { windowMs: SPAN });
+    const { until } = (await world.all("keys"))[0]!;
     await world.t.mutation(api.lib.cancel, { id });
-    expect(await retake(world, id)).toBe(true);
-    await world.advance(SPAN);
-    expect(await retake(world, id)).toBe(true);
-    expect(await world.all("keys")).toMatchObject([{ job: id }]);
-    await take(world, { windowMs: SPAN });
-    expect(await retake(world, id)).toBe(false);
-  });
-
-  test("a job without one has nothing to take", async () => {
-    const world = await newWorld();
-    expect(await retake(world, await world.enqueue())).toBe(true);
+    await world.advance(SPAN / 2);
+    expect(await retry(world, id)).toBe(true);
+    expect(await world.all("keys")).toMatchObject([{ job: id, until }]);
+    await world.t.mutation(api.lib.cancel, { id });
+    await world.advance(SPAN / 2);
+    expect(await retry(world, id)).toBe(true);
+    expect((await take(world)).isNew).toBe(true);
   });
 });

@@ -96,6 +96,25 @@ describe("when a job falls due", () => {
     expect((await world.all("timers")).length).toBeLessThanOrEqual(2);
   });
 
+  test("a mutation that enqueues them one by one schedules one function, not one each", async () => {
+    const world = await newWorld();
+    await world.t.run(async (ctx) => {
+      for (let n = 0; n < 200; n += 1) {
+        const jobs = [{ payload: n, options: { runAfter: 60_000, expiresAfterMs: 60_000 } }];
+        await ctx.runMutation(api.lib.enqueue, { queue: world.queue, jobs });
+      }
+    });
+    expect(await world.all("jobs")).toHaveLength(200);
+    expect((await world.all("timers")).map(({ kind }) => kind).sort()).toEqual([
+      "dispatcher",
+      "expiry",
+    ]);
+    const scheduled = await world.t.run((ctx) =>
+      ctx.db.system.query("_scheduled_functions").collect(),
+    );
+    expect(scheduled).toHaveLength(2);
+  });
+
   test("at a higher priority: it is in its band from then on", async () => {
     const world = await newWorld();
     await world.enqueue("plain", { runAfter: 100 });
@@ -147,8 +166,11 @@ describe("a queue that is being drained", () => {
 describe("many jobs of one kind", () => {
   test("make sure of their route once, and of the priorities in use", async () => {
     const world = await newWorld();
-    await world.enqueueBatch([1, 2, 3], { labels: ["gpu"], priority: 5 });
-    await world.enqueueBatch([4], { labels: ["gpu"] });
+    const jobs = [5, 5, 0, 5].map((priority) => ({
+      payload: priority,
+      options: { labels: ["gpu"], priority },
+    }));
+    await world.enqueueJobs(jobs);
     const [route, ...others] = await world.all("routes");
     expect(others).toEqual([]);
     expect(route).toMatchObject({ labels: ["gpu"], priorities: [5, 0] });

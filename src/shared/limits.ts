@@ -69,6 +69,10 @@ export const ENQUEUE_MAX_BYTES = 4 * 2 ** 20;
 export const BATCH_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 2;
 export const BATCH_MAX_ROWS = PLATFORM_TRANSACTION_DOCUMENTS_WRITTEN / 2;
 export const BATCH_MAX_KEYS = PLATFORM_TRANSACTION_READS / 2;
+/** A call that an action makes is refused while the deployment writes too fast: that is counted over one second. */
+export const BATCH_WAIT_MS = 1_000;
+/** How often such a call is made before the action fails. */
+export const BATCH_TRIES_MAX = 10;
 /** Jobs in one claim, outcomes in one `complete`, and leases that one holder has at a time. */
 export const LEASES_MAX = 64;
 /** Log entries, and chunks, in one `report`: several of each for every job that one worker may hold. */

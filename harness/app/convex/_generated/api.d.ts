@@ -8,6 +8,7 @@
  * @module
  */
 
+import type * as batches from "../batches.js";
 import type * as done from "../done.js";
 import type * as hot from "../hot.js";
 import type * as naive from "../naive.js";
@@ -25,6 +26,7 @@ import type {
 } from "convex/server";
 
 declare const fullApi: ApiFromModules<{
+  batches: typeof batches;
   done: typeof done;
   hot: typeof hot;
   naive: typeof naive;
