@@ -2,13 +2,16 @@
  * `onComplete`: the app's mutation is told every outcome exactly once, if it can be in the very transaction that
  * finishes the job.
  *
- * *Inline*, at most eight a transaction, each in a sub-transaction of ours: one that throws, overruns its share of
- * the limits, or returns what its validator refuses leaves none of its writes, and the outcome stands. (The platform
- * keeps the writes of a callee whose return value is refused; that is why a mutation of ours stands between.)
+ * *Inline*, at most eight a transaction and as long as half of what it may read is left, each in a sub-transaction of
+ * ours: one that throws, overruns its share of the limits, or returns what its validator refuses leaves none of its
+ * writes, and the outcome stands. (The platform keeps the writes of a callee whose return value is refused; that is why a
+ * mutation of ours stands between.)
  *
  * *Owed*, when inline failed or was one too many: a row says so, and two scheduled mutations see to it. `plan` counts
  * a try, starts it, and plans itself anew; `attempt` runs the callback and deletes the row, all in one transaction.
- * A try that fails, even in a way that no code can catch, just leaves the row for the next `plan`.
+ * A try that fails, even in a way that no code can catch, just leaves the row for the next `plan`. A plan that has died
+ * is noticed by the janitor: whoever owes makes sure of a sweep that comes after the plan should have, and the janitor
+ * does not go while anybody is owed anything.
  */
 import type { FunctionHandle } from "convex/server";
 import { v, type ObjectType } from "convex/values";
@@ -17,37 +20,58 @@ import {
   CALLBACK_BACKOFF_MAX_MS,
   CALLBACK_BACKOFF_MS,
   CALLBACK_INLINE_LIMITS,
+  CALLBACK_OVERDUE_MS,
   CALLBACK_TRIES_MAX,
+  CALLBACKS_INLINE_BYTES,
   CALLBACKS_INLINE_MAX,
   type FinalOutcome,
   type OnCompleteArgs,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
-import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { cutError, discard, load } from "./payloads.js";
 import { owedFields } from "./stored.js";
+import { ensureSweep } from "./timers.js";
+
+/** Of one job: it would have to be retried as often while its first callback is still backing off. */
+const CALLBACKS_READ = 64;
 
 /** One call of `onComplete` that is to be made. */
 export type Owed = ObjectType<typeof owedFields>;
 
 // --- In the transaction that finishes the job ----------------------------------------------------
 
-/** Tells these outcomes: the first eight now, the rest alone and at once. */
+/**
+ * Tells these outcomes: the first eight now, the rest alone and at once. The app's code runs in here, so the caller reads
+ * again whatever it has read before.
+ */
 export async function tellAll(ctx: MutationCtx, owed: readonly Owed[]): Promise<void> {
-  for (const [i, one] of owed.entries()) {
-    if (i >= CALLBACKS_INLINE_MAX) {
-      await owe(ctx, one);
-      continue;
-    }
-    try {
-      await ctx.runMutation(internal.callbacks.inline, one, {
-        transactionLimits: CALLBACK_INLINE_LIMITS,
-      });
-    } catch (error) {
-      await owe(ctx, one, { error: errorText(error), delayMs: CALLBACK_BACKOFF_MS });
-    }
+  const later: Owed[] = [];
+  for (const one of owed) {
+    const isOver = owed.indexOf(one) >= CALLBACKS_INLINE_MAX || !(await hasRoom(ctx));
+    if (isOver) later.push(one);
+    else await tell(ctx, one);
   }
+  await oweAll(ctx, later);
+  // A callback may have retried a job whose own was run before it.
+  if (owed.length > 1) for (const one of owed) await discardForgotten(ctx, one);
+}
+
+async function tell(ctx: MutationCtx, owed: Owed): Promise<void> {
+  try {
+    await ctx.runMutation(internal.callbacks.inline, owed, {
+      transactionLimits: CALLBACK_INLINE_LIMITS,
+    });
+  } catch (error) {
+    await owe(ctx, owed, { error: errorText(error), delayMs: CALLBACK_BACKOFF_MS });
+  }
+}
+
+/** Whether a callback's share may still be read: a payload, context and result of the largest size, and of the app's. */
+async function hasRoom(ctx: MutationCtx): Promise<boolean> {
+  const { bytesRead } = await ctx.meta.getTransactionMetrics();
+  return bytesRead.used <= CALLBACKS_INLINE_BYTES;
 }
 
 /** The sub-transaction. What the callback throws goes through, so that everything it did is undone. */
@@ -61,7 +85,15 @@ export const inline = internalMutation({
   },
 });
 
-/** Records that somebody is still to be told, and plans the first try. Inserts only. */
+/** Records that all of these are still to be told. For who ends many jobs, whose callbacks must not stop each other. */
+export async function oweAll(ctx: MutationCtx, owed: readonly Owed[]): Promise<void> {
+  for (const one of owed) await owe(ctx, one);
+}
+
+/**
+ * Records that somebody is still to be told, and plans the first try. Depends on a timer of the janitor's, which notices if
+ * the plan dies, or inserts one.
+ */
 export async function owe(
   ctx: MutationCtx,
   owed: Owed,
@@ -74,6 +106,28 @@ export async function owe(
   const id = await ctx.db.insert("callbacks", row);
   const planned = await ctx.scheduler.runAfter(delayMs, internal.callbacks.plan, { id, tries: 0 });
   await ctx.db.patch("callbacks", id, { planned });
+  await ensureSweep(ctx, dueAt + CALLBACK_OVERDUE_MS, Date.now());
+}
+
+/**
+ * Whether somebody has still to be told the result that the job names: they delete it when they have told it, if the job
+ * no longer names it then.
+ */
+export async function isResultOwed(db: DatabaseReader, job: Doc<"jobs">): Promise<boolean> {
+  const { result } = job;
+  if (result === undefined || "inline" in result) return false;
+  // The newest first: it is the last result that the job names.
+  const rows = await db
+    .query("callbacks")
+    .withIndex("job", (q) => q.eq("job", job._id))
+    .order("desc")
+    .take(CALLBACKS_READ);
+  return rows.some(
+    ({ outcome }) =>
+      outcome.status === "succeeded" &&
+      "row" in outcome.result &&
+      outcome.result.row === result.row,
+  );
 }
 
 // --- Alone ---------------------------------------------------------------------------------------
@@ -163,22 +217,28 @@ async function lastTry(ctx: MutationCtx, row: Doc<"callbacks">): Promise<LastTry
 }
 
 /** A job that was retried in the meantime has let go of the result that was told here: nobody else will delete it. */
-async function discardForgotten(ctx: MutationCtx, row: Owed): Promise<void> {
-  if (row.outcome.status !== "succeeded" || "inline" in row.outcome.result) return;
-  const job = await ctx.db.get("jobs", row.job);
-  const kept = job?.result !== undefined && "row" in job.result ? job.result.row : undefined;
-  if (kept !== row.outcome.result.row) await discard(ctx.db, row.outcome.result);
+async function discardForgotten(ctx: MutationCtx, { job, outcome }: Owed): Promise<void> {
+  if (outcome.status !== "succeeded" || "inline" in outcome.result) return;
+  const { result } = outcome;
+  const there = await ctx.db.get("jobs", job);
+  const kept = there?.result !== undefined && "row" in there.result ? there.result.row : undefined;
+  if (kept === result.row) return;
+  if (there !== null && (await isResultOwed(ctx.db, { ...there, result }))) return;
+  await discard(ctx.db, result);
 }
 
 // --- The call itself -----------------------------------------------------------------------------
 
 async function call(ctx: MutationCtx, owed: Owed): Promise<void> {
   const job = await ctx.db.get("jobs", owed.job);
+  // Somebody has deleted it, and its payload with it: whoever does that does not want to hear of it.
   if (job === null) return;
   const args: OnCompleteArgs = {
     id: owed.job,
     queue: job.queue,
     payload: await load(ctx.db, job.payload),
+    ...(job.context === undefined ? {} : { context: await load(ctx.db, job.context) }),
+    ...(job.name === undefined ? {} : { name: job.name }),
     outcome: await readOutcome(ctx, owed.outcome),
     attempt: owed.attempt,
     ...(owed.worker === undefined ? {} : { worker: owed.worker }),

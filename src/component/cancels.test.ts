@@ -1,7 +1,6 @@
 /** Canceling a job that runs: its worker is asked, and how its attempt ends decides. */
 import { describe, expect, test } from "vitest";
 import { api } from "./_generated/api.js";
-import type { Id } from "./_generated/dataModel.js";
 import {
   failed,
   leaseOf,
@@ -134,7 +133,7 @@ describe("who is asked", () => {
   test("a lease whose job is gone altogether is given up by its holder's next word", async () => {
     const { world, id, worker, job } = await running();
     await cancel(world, id);
-    await world.t.run((ctx) => ctx.db.delete("jobs", id as Id<"jobs">));
+    await world.t.run((ctx) => ctx.db.delete("jobs", id));
     expect(await worker.heartbeat([job])).toEqual(["canceled"]);
     expect((await worker.complete([succeeded(job)])).words).toEqual(["leaseLost"]);
     expect(await worker.holder()).toMatchObject({ state: "idle", leases: [] });

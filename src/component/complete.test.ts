@@ -108,7 +108,7 @@ describe("the fencing token", () => {
     await world.t.mutation(api.lib.retry, { id });
     const [second] = await worker.claim();
     expect([first!.attempt, second!.attempt]).toEqual([1, 2]);
-    expect((await worker.complete([succeeded(first!, "zombie")])).words).toEqual(["leaseLost"]);
+    expect((await worker.complete([succeeded(first!, "zombie")])).words).toEqual(["recorded"]);
     expect(await world.status(id)).toMatchObject({ status: "running", failures: 0 });
   });
 
@@ -118,8 +118,9 @@ describe("the fencing token", () => {
     const worker = world.worker("a");
     const [first] = await worker.claim();
     await worker.complete([released(first!)]);
-    await worker.claim();
-    expect((await worker.complete([succeeded(first!)])).words).toEqual(["leaseLost"]);
+    const [second] = await worker.claim();
+    expect((await worker.complete([succeeded(first!)])).words).toEqual(["recorded"]);
+    expect(await world.status(second!.id)).toMatchObject({ status: "running", attempt: 2 });
   });
 });
 

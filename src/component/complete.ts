@@ -12,41 +12,31 @@
  * jobs, `payloads` for large results, the session's row, whatever the app's callbacks write; inserts into
  * `callbacks`. Conflicts with: what the callbacks conflict with, and as a claim. Never with an enqueue.
  */
-import type { Value } from "convex/values";
 import {
   checkLength,
   LEASES_MAX,
   type Answer,
   type ClaimedJob,
   type Finished,
-  type Outcome,
+  type Lease,
 } from "../shared/index.js";
-import type { Doc } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
-import { owe, tellAll, type Owed } from "./callbacks.js";
-import { checkRequest, claimedBefore, takeJobs, type ClaimRequest } from "./claim.js";
-import {
-  closeCall,
-  enterHolder,
-  findLease,
-  judgeCall,
-  keepLeases,
-  type HeldLease,
-  type Holder,
-} from "./holders.js";
-import { whyNotStorable } from "./payloads.js";
-import { endJob } from "./ending.js";
-import { forgetAsked } from "./cancels.js";
-import { getQueue } from "./queues.js";
+import { oweAll, tellAll } from "./callbacks.js";
+import { askedOf } from "./cancels.js";
+import { checkRequest, claimedBefore, takeJobs, type Claimed, type ClaimRequest } from "./claim.js";
+import { answerBeat } from "./heartbeat.js";
+import { closeCall, enterHolder, judgeCall, keepLeases, type Holder } from "./holders.js";
+import { recordAll } from "./recording.js";
 import { ensureJanitor } from "./timers.js";
 import { authorize } from "./tokens.js";
-import { fail, release, stop, succeed } from "./transitions.js";
 
 export interface Completed {
   answers: Answer[];
   jobs: ClaimedJob[];
   cursor?: string;
   holder: string;
+  /** Of the leases that were named besides. */
+  held?: Answer[];
 }
 
 export async function complete(
@@ -58,23 +48,28 @@ export async function complete(
     finished: Finished[];
     claim?: ClaimRequest;
     deferCallbacks?: boolean;
+    /** What else the worker holds: the call is a beat for these. */
+    held?: Lease[];
   },
 ): Promise<Completed> {
   const now = Date.now();
   checkLength("The finished jobs of a call", args.finished, 1, LEASES_MAX);
+  checkLength("The leases that a call names besides", args.held ?? [], 0, LEASES_MAX);
   const request = args.claim;
   const queues = request === undefined ? [] : checkRequest(request);
   const token = await authorize(ctx.db, args.token, queues);
   const caller = { token, session: args.session, name: token.name, queues };
   const holder = await enterHolder(ctx.db, caller, now);
   if (judgeCall(holder, args.n) === "repeated") {
-    return { ...holder.reply, jobs: await claimedBefore(ctx, holder), holder: holder._id };
+    if (args.held !== undefined) await keepLeases(ctx.db, holder, holder.leases, now);
+    const jobs = await claimedBefore(ctx, holder);
+    return { ...holder.reply, jobs, ...(await beat(ctx, holder, args.held)) };
   }
 
   const recorded = await recordAll(ctx, holder, args.finished, now);
   let current: Holder = { ...holder, leases: recorded.leases };
   if (args.deferCallbacks === true) {
-    for (const one of recorded.owed) await owe(ctx, one);
+    await oweAll(ctx, recorded.owed);
   } else if (recorded.owed.length > 0) {
     await keepLeases(ctx.db, holder, recorded.leases, now);
     await tellAll(ctx, recorded.owed);
@@ -99,105 +94,34 @@ export async function complete(
     },
     now,
   );
-  if (closed.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, claimed?.timer);
-  if (claimed === undefined) return { answers, jobs: [], holder: holder._id };
-  return { answers, jobs: claimed.jobs, cursor: claimed.cursor, holder: holder._id };
+  await watch(ctx, closed, claimed, now);
+  const others = await beat(ctx, current, args.held);
+  if (claimed === undefined) return { answers, jobs: [], ...others };
+  return { answers, jobs: claimed.jobs, cursor: claimed.cursor, ...others };
 }
 
-// --- Outcomes -----------------------------------------------------------------------------------
-
-interface Recorded {
-  answers: Answer[];
-  /** What the holder still has. */
-  leases: HeldLease[];
-  owed: Owed[];
-}
-
-/** Records what is the holder's to report. Each gets an answer of its own; a stale one undoes no other. */
-export async function recordAll(
+/**
+ * Who leases depends on a sweep that comes in time. A call that leased nothing more only ends leases or puts off their end,
+ * and depends on none; but if its look showed that the janitor has died, it sees to another.
+ */
+async function watch(
   ctx: MutationCtx,
   holder: Holder,
-  finished: readonly Finished[],
+  claimed: Claimed | undefined,
   now: number,
-): Promise<Recorded> {
-  const answers: Answer[] = [];
-  const owed: Owed[] = [];
-  let leases = holder.leases;
-  for (const { id, attempt, outcome } of finished) {
-    // Looked up among those that are left, so that an attempt reported twice in one call is recorded once.
-    const held = findLease({ ...holder, leases }, id, attempt);
-    const job = held === undefined ? null : await ctx.db.get("jobs", held.id);
-    leases = leases.filter((lease) => lease !== held);
-    if (held !== undefined && job === null) await forgetAsked(ctx.db, held.id);
-    if (held === undefined || job?.status !== "running" || job.attempt !== attempt) {
-      answers.push({ id, attempt, answer: await answerUnheld(ctx, holder, id, attempt) });
-      continue;
-    }
-    const tell = await recordOutcome(ctx, job, outcome, now);
-    if (tell !== null) owed.push(tell);
-    answers.push({ id, attempt, answer: "ok" });
-  }
-  return { answers, leases, owed };
+): Promise<void> {
+  if (holder.leases.length === 0 || claimed === undefined) return;
+  if (claimed.leases.length === 0 && claimed.timer !== null) return;
+  await ensureJanitor(ctx, holder.expiresAt, now, claimed.timer);
 }
 
-/** What to say of a lease that the session does not hold. Nothing is written: it may be late, repeated or foreign. */
-async function answerUnheld(
+/** Whose call it was. It is a beat as well: how the leases stand that the worker names besides. */
+async function beat(
   ctx: MutationCtx,
   holder: Holder,
-  id: string,
-  attempt: number,
-): Promise<Answer["answer"]> {
-  const jobId = ctx.db.normalizeId("jobs", id);
-  const job = jobId === null ? null : await ctx.db.get("jobs", jobId);
-  if (job?.attempt !== attempt) return "leaseLost";
-  if (job.status === "canceled") return "canceled";
-  const reported = job.status === "succeeded" || job.status === "failed";
-  return reported && job.holder === holder._id ? "recorded" : "leaseLost";
-}
-
-/** Moves one job along the edge of its outcome. Returns whom to tell, if anybody. */
-async function recordOutcome(
-  ctx: MutationCtx,
-  job: Doc<"jobs">,
-  outcome: Outcome,
-  now: number,
-): Promise<Owed | null> {
-  const queue = await getQueue(ctx.db, job.queue);
-  if (job.cancelRequestedAt !== undefined) {
-    await forgetAsked(ctx.db, job._id);
-    if (outcome.kind !== "succeeded") {
-      return await endJob(ctx, queue, await stop(ctx.db, job, now));
-    }
-  }
-  if (outcome.kind !== "succeeded" && outcome.kind !== "failed") {
-    await release(ctx.db, job, queue, { unacknowledged: false });
-    return null;
-  }
-  const ended = await finish(ctx, job, outcome, now);
-  const { onComplete } = queue.config;
-  if (onComplete === undefined) return null;
-  return {
-    job: job._id,
-    handle: onComplete,
-    attempt: job.attempt,
-    ...(job.worker === undefined ? {} : { worker: job.worker }),
-    outcome:
-      ended.result === undefined
-        ? { status: "failed", error: ended.error! }
-        : { status: "succeeded", result: ended.result },
-  };
-}
-
-/** A result that cannot be stored fails the job, and says so: the work is done, and nobody could report it better. */
-async function finish(
-  ctx: MutationCtx,
-  job: Doc<"jobs">,
-  outcome: Extract<Outcome, { kind: "succeeded" | "failed" }>,
-  now: number,
-): Promise<Doc<"jobs">> {
-  if (outcome.kind === "failed") return await fail(ctx.db, job, outcome.error, now);
-  const result = (outcome.result ?? null) as Value;
-  const refusal = whyNotStorable(result);
-  if (refusal !== null) return await fail(ctx.db, job, refusal, now);
-  return await succeed(ctx.db, job, result, now);
+  named: Lease[] | undefined,
+): Promise<Pick<Completed, "held" | "holder">> {
+  if (named === undefined) return { holder: holder._id };
+  const asked = named.length === 0 ? [] : await askedOf(ctx.db, holder.session, holder.token);
+  return { holder: holder._id, held: answerBeat(holder.leases, named, asked) };
 }

@@ -1,22 +1,33 @@
 /**
- * Ends the leases of one holder that let them run out: its jobs go back to their queues, or are given up.
+ * Ends the leases of one holder that are over: all of them if it let them run out, or those of attempts that have run
+ * longer than their `timeoutMs`, and the holder keeps the others. Jobs go back to their queues, or are given up.
  *
- * Reads for real: the holder's row, its jobs, their queues. Writes: those jobs, the holder's row; inserts into
- * `callbacks`. Conflicts with: a beat or completion of that very holder, of which one runs again and finds the other.
- * Never runs `onComplete` itself: a callback that throws must not keep jobs from coming back.
+ * A lost holder is a reset, and an attempt that ran too long is a failure: the one says something of the worker, and the
+ * other of the job.
+ *
+ * Reads for real: the holder's row, its jobs, their queues, what they have of their own; whether anything was reported of
+ * an attempt that its holder never acknowledged. Writes: those jobs, the holder's row; inserts into `attempts`,
+ * `callbacks`, `events`. Conflicts with: a beat or completion of that very holder, of which one runs again and finds the
+ * other. Never runs `onComplete` itself: a callback that throws must not keep jobs from coming back.
  */
 import { v } from "convex/values";
 import { JANITOR_QUARANTINE_MS, UNACKNOWLEDGED_MAX } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
-import { owe } from "./callbacks.js";
+import { recordAttempt } from "./attemptRows.js";
+import { owe, type Owed } from "./callbacks.js";
 import { forgetAsked } from "./cancels.js";
 import { endJob } from "./ending.js";
-import { bury, quarantine, type HeldLease, type Holder } from "./holders.js";
-import { getQueue } from "./queues.js";
+import { recordEvent } from "./events.js";
+import { failAttempt } from "./failing.js";
+import { rulesOf } from "./handlers.js";
+import { bury, keepOthers, lostAt, quarantine, type HeldLease, type Holder } from "./holders.js";
+import { log } from "./log.js";
+import { stopJob } from "./outcomes.js";
+import { getQueue, type Queue } from "./queues.js";
 import { hasReported } from "./reported.js";
-import { release, reset, stop, timeOut } from "./transitions.js";
+import { release, reset, timeOut } from "./transitions.js";
 
 /**
  * Runs `expireHolder` in a sub-transaction. If it throws, nothing of it stands, and this holder is left alone for a
@@ -30,8 +41,11 @@ export async function takeOver(
   try {
     return await ctx.runMutation(internal.expire.expireHolder, { holder, now });
   } catch (error) {
-    console.error(`The leases of holder ${holder} could not be ended; left for a minute.`, error);
+    const message = `The leases of holder ${holder} could not be ended; left for a minute.`;
+    console.error(message, error);
     await quarantine(ctx.db, holder, now + JANITOR_QUARANTINE_MS);
+    const details = { holder, error: error instanceof Error ? error.message : String(error) };
+    await recordEvent(ctx, { kind: "quarantined", message, details });
     return [];
   }
 }
@@ -44,60 +58,146 @@ export const expireHolder = internalMutation({
     const holder = await ctx.db.get("holders", args.holder);
     // It has beaten since the snapshot in which it was found, or somebody was here before.
     if (holder?.state !== "active" || holder.expiresAt >= args.now) return [];
-    const returned: Id<"jobs">[] = [];
-    for (const held of holder.leases) {
+    const isLost = isGone(holder, args.now);
+    const over = holder.leases.filter((held) => isLost || isOverlong(held, args.now));
+    const ended: Ended[] = [];
+    for (const held of over) {
       const job = await ctx.db.get("jobs", held.id);
       if (job === null) await forgetAsked(ctx.db, held.id);
       if (job?.status !== "running" || job.attempt !== held.attempt) continue;
-      if (await endLease(ctx, holder, held, job, args.now)) returned.push(job._id);
+      ended.push({ job: job._id, ...(await endLease(ctx, holder, held, job, args.now)) });
     }
-    await bury(ctx.db, holder);
-    return returned;
+    if (isLost) await bury(ctx.db, holder);
+    else
+      await keepOthers(
+        ctx.db,
+        holder,
+        holder.leases.filter((held) => !over.includes(held)),
+      );
+    await reportEnds(ctx, holder, ended, isLost, args.now);
+    return ended.filter(({ end }) => end === "reset" || end === "released").map(({ job }) => job);
   },
 });
 
-/** Puts one job back, or gives it up. Returns whether it is pending again. */
+/** What became of one job. */
+type End = "reset" | "released" | "failed" | "timedOut" | "canceled";
+interface Ended {
+  job: Id<"jobs">;
+  end: End;
+}
+
+/** Whether the holder has lost all its leases. Its row's end may have been brought forward, as when its token is revoked. */
+function isGone({ leases, lastSeenAt }: Holder, now: number): boolean {
+  return lostAt(leases, lastSeenAt) < now || !leases.some((held) => isOverlong(held, now));
+}
+
+/** The attempt has run long enough; or its holder, asked to end it, no longer speaks of it. */
+function isOverlong({ timeoutAt }: HeldLease, now: number): boolean {
+  return timeoutAt !== undefined && timeoutAt < now;
+}
+
 async function endLease(
   ctx: MutationCtx,
   holder: Holder,
   held: HeldLease,
   job: Doc<"jobs">,
   now: number,
-): Promise<boolean> {
+): Promise<{ end: End }> {
   const queue = await getQueue(ctx.db, job.queue);
   if (job.cancelRequestedAt !== undefined) {
     await forgetAsked(ctx.db, job._id);
-    const owed = await endJob(ctx, queue, await stop(ctx.db, job, now));
-    if (owed !== null) await owe(ctx, owed);
-    return false;
+    await oweOne(ctx, await stopJob(ctx, queue, job, now));
+    return { end: "canceled" };
   }
+  // Its time was over first, if both are: what vanished then was a worker that had been too long at it.
+  if (isOverlong(held, Math.min(now, lostAt([held], holder.lastSeenAt)))) {
+    return await endOverlong(ctx, queue, held, job, now);
+  }
+  return await endLost(ctx, queue, holder, held, job, now);
+}
+
+async function endOverlong(
+  ctx: MutationCtx,
+  queue: Queue,
+  { timeoutAt = 0 }: HeldLease,
+  job: Doc<"jobs">,
+  now: number,
+): Promise<{ end: End }> {
+  const ms = timeoutAt - (job.startedAt ?? timeoutAt);
+  const error = `The attempt ran longer than its timeoutMs, ${ms} ms, on worker "${job.worker}".`;
+  await oweOne(ctx, await failAttempt(ctx, queue, job, { error, timedOut: true }, now));
+  return { end: "failed" };
+}
+
+/** Its holder vanished: the job goes back, or is given up. */
+async function endLost(
+  ctx: MutationCtx,
+  queue: Queue,
+  holder: Holder,
+  held: HeldLease,
+  job: Doc<"jobs">,
+  now: number,
+): Promise<{ end: End }> {
+  const { leaseMs, graceMs = 0 } = held;
+  const silent = `Worker "${holder.name}" was not heard of for ${leaseMs + graceMs} ms`;
+  const about = { queue: queue.name, job: job._id, attempt: job.attempt, worker: holder.name };
   const isUnknown = isUnacknowledged(holder, held) && !(await hasReported(ctx.db, job));
   if (isUnknown && (job.unacknowledged ?? 0) < UNACKNOWLEDGED_MAX) {
+    const note = `${silent}, and never said that it had got the job.`;
+    await recordAttempt(ctx.db, job, "lost", now, note);
     await release(ctx.db, job, queue, { unacknowledged: true });
-    return true;
+    log(queue.config, "warn", "attemptUnacknowledged", about);
+    return { end: "released" };
   }
-  const { maxResets, onComplete } = queue.config;
+  await recordAttempt(ctx.db, job, "lost", now, `${silent}.`);
+  const { maxResets } = await rulesOf(ctx.db, queue, job);
   if (job.resets < maxResets) {
     await reset(ctx.db, job, queue);
-    return true;
+    log(queue.config, "warn", "attemptLost", { ...about, resets: job.resets + 1, maxResets });
+    return { end: "reset" };
   }
   const error =
-    `Worker "${holder.name}" was not heard of for ${held.leaseMs} ms, and the job had been reset ` +
-    `${job.resets} times; maxResets of the queue "${queue.name}" is ${maxResets}.`;
-  await timeOut(ctx.db, job, error, now);
-  if (onComplete !== undefined) {
-    await owe(ctx, {
-      job: job._id,
-      handle: onComplete,
-      attempt: job.attempt,
-      worker: holder.name,
-      outcome: { status: "timedOut", error },
-    });
-  }
-  return false;
+    `${silent}, and ${timesLost(job.resets)}: it is given up, since maxResets is ${maxResets}. ` +
+    "A job that loses every worker may be what ends them, as by taking all their memory.";
+  const ended = await timeOut(ctx.db, job, error, now);
+  log(queue.config, "error", "jobLost", { ...about, resets: job.resets, maxResets, error });
+  await oweOne(ctx, await endJob(ctx, queue, ended));
+  return { end: "timedOut" };
+}
+
+function timesLost(resets: number): string {
+  if (resets === 0) return "the job may lose no worker";
+  return `the job had lost ${resets} worker${resets === 1 ? "" : "s"} before that one`;
+}
+
+async function oweOne(ctx: MutationCtx, owed: Owed | null): Promise<void> {
+  if (owed !== null) await owe(ctx, owed);
 }
 
 /** The reply that carried this lease may never have arrived, so the job has most likely not been started. */
 function isUnacknowledged(holder: Holder, held: HeldLease): boolean {
   return !holder.acknowledged && held.n === holder.n;
+}
+
+/** For people: which worker, silent for how long, and what became of its jobs. */
+async function reportEnds(
+  ctx: MutationCtx,
+  holder: Holder,
+  ended: readonly Ended[],
+  isLost: boolean,
+  now: number,
+): Promise<void> {
+  if (ended.length === 0) return;
+  const of = (end: End) => ended.filter((one) => one.end === end).map(({ job }) => job);
+  const silentMs = now - holder.lastSeenAt;
+  const why = isLost ? `it had been silent for ${silentMs} ms` : "they had run too long";
+  await recordEvent(ctx, {
+    kind: "leasesEnded",
+    message: `${ended.length} leases of worker "${holder.name}" were ended: ${why}.`,
+    details: {
+      ...{ worker: holder.name, session: holder.session, silentMs, isLost },
+      ...{ reset: of("reset"), released: of("released"), failed: of("failed") },
+      ...{ timedOut: of("timedOut"), canceled: of("canceled") },
+    },
+  });
 }

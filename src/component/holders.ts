@@ -33,10 +33,7 @@ export async function findHolder(
   token: Doc<"tokens">,
 ): Promise<Holder | null> {
   checkName("A session", session);
-  const holder = await db
-    .query("holders")
-    .withIndex("session", (q) => q.eq("session", session))
-    .unique();
+  const holder = await sessionOf(db, session);
   if (holder !== null && holder.token !== token._id) {
     throw conveyorError(
       "sessionForbidden",
@@ -45,6 +42,13 @@ export async function findHolder(
     );
   }
   return holder;
+}
+
+export async function sessionOf(db: DatabaseReader, session: string): Promise<Holder | null> {
+  return await db
+    .query("holders")
+    .withIndex("session", (q) => q.eq("session", session))
+    .unique();
 }
 
 /** The session's row, inserted at its first call. */

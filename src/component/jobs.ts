@@ -37,3 +37,11 @@ export async function getJob(db: DatabaseReader, id: string, queue?: string): Pr
     { id: cut, ...(queue === undefined ? {} : { queue }) },
   );
 }
+
+/** What the platform shows of a commit timestamp that is yet to be, where it shows a number. */
+const MAX_COMMIT_TS = 2n ** 63n - 1n;
+
+/** Whether the transaction that asks has moved this job itself. */
+export function isMovedHere({ seq }: Pick<Doc<"jobs">, "seq">): boolean {
+  return typeof seq !== "bigint" || seq === MAX_COMMIT_TS;
+}

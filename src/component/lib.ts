@@ -36,6 +36,7 @@ import * as cancelsStep from "./cancels.js";
 import * as chunksStep from "./chunks.js";
 import * as claimStep from "./claim.js";
 import * as completeStep from "./complete.js";
+import * as completeLaterStep from "./completeLater.js";
 import * as countsStep from "./counts.js";
 import * as enqueueStep from "./enqueue.js";
 import * as hasWorkStep from "./hasWork.js";
@@ -237,14 +238,28 @@ export const complete = mutation({
     claim: v.optional(v.object(claimRequest)),
     /** Tells nobody in this transaction: every `onComplete` is owed, and told alone at once. */
     deferCallbacks: v.optional(v.boolean()),
+    /** What else the worker holds: the call is a beat for these, and answers for them. */
+    held: v.optional(v.array(vLease)),
   },
   returns: v.object({
     answers: v.array(vAnswer),
     jobs: v.array(vClaimedJob),
     cursor: v.optional(v.string()),
     holder: v.string(),
+    held: v.optional(v.array(vAnswer)),
   }),
   handler: (ctx, args) => completeStep.complete(ctx, args),
+});
+
+/**
+ * The last resort for an outcome that was refused alone and without its callback, as by conflicts without end: it is
+ * recorded by a mutation that the platform runs until it has committed. This one depends on nothing but the token. The
+ * worker keeps beating for the lease, and repeats its `complete` now and then, until that is answered.
+ */
+export const completeLater = mutation({
+  args: { ...session, finished: vFinished },
+  returns: v.null(),
+  handler: (ctx, args) => completeLaterStep.completeLater(ctx, args),
 });
 
 /** The session's leases that somebody wants to end: for a subscription, so that its worker learns it at once. */

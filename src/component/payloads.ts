@@ -16,6 +16,9 @@ import {
 import type { DatabaseReader, DatabaseWriter } from "./_generated/server.js";
 import type { vStored } from "./stored.js";
 
+/** Our own notes are shorter. */
+const NOTE_MAX_BYTES = 512;
+
 export type Stored = Infer<typeof vStored>;
 
 /** Puts a value where it belongs by its size. Its size must have been checked. */
@@ -70,6 +73,12 @@ export function isStorable(value: Value): boolean {
 }
 
 /** Cuts an error to what a job's row may carry. */
-export function cutError(error: string): string {
-  return cutText(error, ERROR_MAX_BYTES);
+export function cutError(error: string, max: number = ERROR_MAX_BYTES): string {
+  return cutText(error, max);
+}
+
+/** An error with what is to be said of it, which is never cut. */
+export function noted(error: string, note: string | null): string {
+  if (note === null) return error;
+  return `${cutError(error, ERROR_MAX_BYTES - NOTE_MAX_BYTES)} (${note})`;
 }

@@ -8,7 +8,9 @@
 import { isFinished, type Status } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
-import { getJob } from "./jobs.js";
+import { isResultOwed } from "./callbacks.js";
+import { toTell } from "./ending.js";
+import { getJob, isMovedHere } from "./jobs.js";
 import { findKey, retakeKey } from "./keys.js";
 import { getQueue } from "./queues.js";
 import * as transitions from "./transitions.js";
@@ -38,19 +40,10 @@ export async function retryJob(
     return { retried: false, status, keyTakenBy: owner! };
   }
   const queue = await getQueue(ctx.db, job.queue);
-  // Whoever is still to be told of the old result needs it, and deletes it then: a row that names this very result, or,
-  // when a callback retries a job that finished in this transaction (its clock stands still), one later in the batch.
-  const kept = job.result !== undefined && "row" in job.result ? job.result.row : null;
-  const owed = await ctx.db
-    .query("callbacks")
-    .withIndex("job", (q) => q.eq("job", job._id))
-    .order("desc")
-    .take(64);
-  const named = owed.some(
-    ({ outcome }) =>
-      outcome.status === "succeeded" && "row" in outcome.result && outcome.result.row === kept,
-  );
-  const inBatch = queue.config.onComplete !== undefined && job.finishedAt === now;
-  await transitions.retry(ctx.db, job, queue, { keepResult: named || inBatch });
+  // Whoever is still to be told of the old result needs it, and deletes it then: a row says so, or, where a callback
+  // retries a job that this very transaction has ended, nothing does yet.
+  const isToldLater = isMovedHere(job) && (await toTell(ctx, queue, job)) !== null;
+  const keepResult = isToldLater || (await isResultOwed(ctx.db, job));
+  await transitions.retry(ctx.db, job, queue, { keepResult });
   return { retried: true, status: "pending" };
 }

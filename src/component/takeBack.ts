@@ -9,7 +9,7 @@
 import { checkLength, LEASES_MAX, type Answer, type Finished } from "../shared/index.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { owe } from "./callbacks.js";
-import { recordAll } from "./complete.js";
+import { recordAll } from "./recording.js";
 import { findHolder, keepLeases } from "./holders.js";
 import { authorize } from "./tokens.js";
 

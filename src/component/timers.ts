@@ -61,10 +61,19 @@ export async function ensureJanitor(
 ): Promise<void> {
   const dueAt = sweepAt(leaseEndsAt, now);
   const timers = await readSeen(ctx.db, seen);
-  if (timers.some((timer) => serves(timer, dueAt, now))) return;
+  if (!timers.some((timer) => serves(timer, dueAt, now))) await insertTimer(ctx, dueAt);
+}
+
+async function insertTimer(ctx: MutationCtx, dueAt: number): Promise<void> {
   const id = await ctx.db.insert("timers", { kind: "janitor", dueAt });
   // The next call, from elsewhere, will find none and arm one that lives.
   if (!(await arm(ctx, id, dueAt))) await ctx.db.delete("timers", id);
+}
+
+/** Makes sure of a sweep by then, for something that must be noticed if it dies. Depends on the timer that serves. */
+export async function ensureSweep(ctx: MutationCtx, dueAt: number, now: number): Promise<void> {
+  const timers = await findTimers(ctx.db);
+  if (!timers.some((timer) => serves(timer, dueAt, now))) await insertTimer(ctx, dueAt);
 }
 
 /**

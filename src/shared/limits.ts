@@ -182,6 +182,11 @@ export const RETRY_OFF = { ...RETRY_DEFAULT, maxAttempts: 1 } as const;
 export const MAX_ATTEMPTS_MAX = 1_000;
 /** Beyond a factor of ten, the third wait is the longest there is. */
 export const BACKOFF_BASE_MAX = 10;
+/**
+ * Attempts of one job that are remembered, those that did not succeed: a job that is snoozed every minute, or goes round in
+ * a circular queue, would otherwise have more every day, for years.
+ */
+export const ATTEMPTS_KEPT = 1_000;
 /** Workers that failed a job and are remembered: a retry prefers others. */
 export const FAILED_BY_MAX = 4;
 
@@ -264,6 +269,8 @@ export const OVERDUE_ALARMS_MAX = 16;
 
 /** `onComplete` mutations run inside one `complete`; each is two fresh contexts, one after the other. */
 export const CALLBACKS_INLINE_MAX = 8;
+/** No further `onComplete` is run inside a transaction that has read so much: the claim that follows must have its part. */
+export const CALLBACKS_INLINE_BYTES = PLATFORM_TRANSACTION_BYTES / 2 - CLAIM_MAX_BYTES / 2;
 /** How often an owed callback is tried before it is left for people to see. */
 export const CALLBACK_TRIES_MAX = 10;
 export const CALLBACK_BACKOFF_MS = 1_000;
@@ -272,10 +279,12 @@ export const CALLBACK_BACKOFF_MAX_MS = 60 * 60_000;
 export const CALLBACK_OVERDUE_MS = 60_000;
 /**
  * What one callback inside `complete` may use: a tenth of a transaction, so that eight of them leave a fifth for
- * recording outcomes and claiming. One that needs more fails here, and is then run alone with all there is.
+ * recording outcomes and claiming. One that needs more fails here, and is then run alone with all there is. It may read
+ * more bytes than that, since its payload, context and result are 1 MiB each; what all of them read together is bounded
+ * by `CALLBACKS_INLINE_BYTES`.
  */
 export const CALLBACK_INLINE_LIMITS = {
-  bytesRead: Math.floor(PLATFORM_TRANSACTION_BYTES / 10),
+  bytesRead: PLATFORM_TRANSACTION_BYTES / 4,
   bytesWritten: Math.floor(PLATFORM_TRANSACTION_BYTES / 10),
   databaseQueries: Math.floor(PLATFORM_TRANSACTION_READS / 10),
   documentsRead: PLATFORM_TRANSACTION_DOCUMENTS_READ / 10,
@@ -386,7 +395,17 @@ holds(
 );
 holds(
   "inline callbacks leave a fifth of the transaction",
-  CALLBACKS_INLINE_MAX * CALLBACK_INLINE_LIMITS.bytesRead <= 0.8 * PLATFORM_TRANSACTION_BYTES,
+  CALLBACKS_INLINE_MAX * CALLBACK_INLINE_LIMITS.documentsWritten <=
+    0.8 * PLATFORM_TRANSACTION_DOCUMENTS_WRITTEN,
+);
+holds(
+  "the last inline callback and the claim after it may read all that they are allowed",
+  CALLBACKS_INLINE_BYTES + CALLBACK_INLINE_LIMITS.bytesRead + CLAIM_MAX_BYTES + PAYLOAD_MAX_BYTES <
+    PLATFORM_TRANSACTION_BYTES,
+);
+holds(
+  "a callback inside `complete` may read the largest payload, context and result",
+  3 * PAYLOAD_MAX_BYTES < CALLBACK_INLINE_LIMITS.bytesRead,
 );
 holds(
   "the shortest lease leaves three beats room",

@@ -9,6 +9,7 @@
  */
 
 import type * as alarms from "../alarms.js";
+import type * as attemptRows from "../attemptRows.js";
 import type * as attempts from "../attempts.js";
 import type * as basket from "../basket.js";
 import type * as bulk from "../bulk.js";
@@ -21,6 +22,8 @@ import type * as candidates from "../candidates.js";
 import type * as chunks from "../chunks.js";
 import type * as claim from "../claim.js";
 import type * as complete from "../complete.js";
+import type * as completeLater from "../completeLater.js";
+import type * as continued from "../continued.js";
 import type * as control from "../control.js";
 import type * as counts from "../counts.js";
 import type * as cursors from "../cursors.js";
@@ -30,6 +33,7 @@ import type * as enqueue from "../enqueue.js";
 import type * as events from "../events.js";
 import type * as expire from "../expire.js";
 import type * as expiries from "../expiries.js";
+import type * as failing from "../failing.js";
 import type * as finished from "../finished.js";
 import type * as handlers from "../handlers.js";
 import type * as hasWork from "../hasWork.js";
@@ -44,6 +48,7 @@ import type * as log from "../log.js";
 import type * as logs from "../logs.js";
 import type * as offers from "../offers.js";
 import type * as operate from "../operate.js";
+import type * as outcomes from "../outcomes.js";
 import type * as overdue from "../overdue.js";
 import type * as pages from "../pages.js";
 import type * as payloads from "../payloads.js";
@@ -51,6 +56,7 @@ import type * as peek from "../peek.js";
 import type * as picking from "../picking.js";
 import type * as purge from "../purge.js";
 import type * as queues from "../queues.js";
+import type * as recording from "../recording.js";
 import type * as remove from "../remove.js";
 import type * as replace from "../replace.js";
 import type * as report from "../report.js";
@@ -86,6 +92,7 @@ import { anyApi, componentsGeneric } from "convex/server";
 
 const fullApi: ApiFromModules<{
   alarms: typeof alarms;
+  attemptRows: typeof attemptRows;
   attempts: typeof attempts;
   basket: typeof basket;
   bulk: typeof bulk;
@@ -98,6 +105,8 @@ const fullApi: ApiFromModules<{
   chunks: typeof chunks;
   claim: typeof claim;
   complete: typeof complete;
+  completeLater: typeof completeLater;
+  continued: typeof continued;
   control: typeof control;
   counts: typeof counts;
   cursors: typeof cursors;
@@ -107,6 +116,7 @@ const fullApi: ApiFromModules<{
   events: typeof events;
   expire: typeof expire;
   expiries: typeof expiries;
+  failing: typeof failing;
   finished: typeof finished;
   handlers: typeof handlers;
   hasWork: typeof hasWork;
@@ -121,6 +131,7 @@ const fullApi: ApiFromModules<{
   logs: typeof logs;
   offers: typeof offers;
   operate: typeof operate;
+  outcomes: typeof outcomes;
   overdue: typeof overdue;
   pages: typeof pages;
   payloads: typeof payloads;
@@ -128,6 +139,7 @@ const fullApi: ApiFromModules<{
   picking: typeof picking;
   purge: typeof purge;
   queues: typeof queues;
+  recording: typeof recording;
   remove: typeof remove;
   replace: typeof replace;
   report: typeof report;

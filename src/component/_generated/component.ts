@@ -333,6 +333,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             groups?: Array<string>;
           };
           deferCallbacks?: boolean;
+          held?: Array<{ id: string; attempt: number }>;
         },
         {
           answers: Array<{
@@ -360,7 +361,104 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           }>;
           cursor?: string;
           holder: string;
+          held?: Array<{
+            id: string;
+            attempt: number;
+            answer: "ok" | "recorded" | "leaseLost" | "canceled";
+          }>;
         },
+        Name
+      >;
+      completeLater: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          token: string;
+          session: string;
+          finished: {
+            id: string;
+            attempt: number;
+            outcome:
+              | { kind: "succeeded"; result?: any }
+              | {
+                  kind: "failed";
+                  error: string;
+                  retryable?: boolean;
+                  retryAfterMs?: number;
+                }
+              | { kind: "released" }
+              | { kind: "snoozed"; runAfter: number }
+              | { kind: "canceled" };
+            continued?: Array<{
+              queue: {
+                name: string;
+                config: {
+                  leaseMs: number;
+                  graceMs?: number;
+                  maxResets: number;
+                  shards: number;
+                  retry?: {
+                    maxAttempts: number;
+                    initialBackoffMs: number;
+                    base: number;
+                    maxBackoffMs: number;
+                  };
+                  timeoutMs?: number;
+                  expiresAfterMs?: number;
+                  circular?: boolean;
+                  restMs?: number;
+                  retention?: {
+                    succeededMs: number;
+                    failedMs: number;
+                    canceledMs: number;
+                    timedOutMs: number;
+                  };
+                  onComplete?: string;
+                  onCompleteExclude?: Array<
+                    "succeeded" | "failed" | "canceled" | "timedOut"
+                  >;
+                  logLevel?: "debug" | "info" | "warn" | "error";
+                };
+              };
+              jobs: Array<{
+                payload: any;
+                options?: {
+                  name?: string;
+                  priority?: number;
+                  runAt?: number;
+                  runAfter?: number;
+                  key?: {
+                    value: string;
+                    windowMs?: number;
+                    onConflict?: "existing" | "replace" | "refuse";
+                  };
+                  group?: string;
+                  tags?: Array<string>;
+                  labels?: Array<string>;
+                  cost?: number;
+                  expiresAfterMs?: number;
+                  context?: any;
+                  rules?: {
+                    retry?: {
+                      maxAttempts: number;
+                      initialBackoffMs: number;
+                      base: number;
+                      maxBackoffMs: number;
+                    };
+                    maxResets?: number;
+                    leaseMs?: number;
+                    timeoutMs?: number;
+                    onComplete?: string;
+                    onCompleteExclude?: Array<
+                      "succeeded" | "failed" | "canceled" | "timedOut"
+                    >;
+                  };
+                };
+              }>;
+            }>;
+          };
+        },
+        null,
         Name
       >;
       counts: FunctionReference<

@@ -174,6 +174,8 @@ export const jobTables = {
       v.literal("snoozed"),
       v.literal("canceled"),
     ),
+    /** Who may say that it has already been recorded. */
+    holder: v.optional(v.id("holders")),
     worker: v.optional(v.string()),
     startedAt: v.optional(v.number()),
     endedAt: v.number(),

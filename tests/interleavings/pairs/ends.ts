@@ -113,7 +113,7 @@ const attemptAndRetry: Pair = {
     {
       without: "the look at who is still to be told the old result",
       replace: [
-        { file: "retry.ts", text: "keepResult: named || inBatch", by: "keepResult: false" },
+        { file: "retry.ts", text: "(await isResultOwed(ctx.db, job))", by: "false" },
       ],
       finds: /^another result was told/,
     },
@@ -122,8 +122,8 @@ const attemptAndRetry: Pair = {
       replace: [
         {
           file: "callbacks.ts",
-          text: "if (kept !== row.outcome.result.row) await",
-          by: "if (false) await",
+          text: "await discard(ctx.db, result);",
+          by: "",
         },
       ],
       finds: /^a result that nobody knows/,

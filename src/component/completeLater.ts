@@ -1,0 +1,40 @@
+/**
+ * An outcome that no call of its worker could record, since each lost to others: it is handed to a scheduled mutation,
+ * which the platform runs again until it commits, however often it loses.
+ *
+ * `completeLater` reads the token, for real, and nothing that moves. `record` is as `complete` with one outcome and no
+ * claim, outside the session's calls: it is no sign of life, and what it owes is told later. Fenced by the lease, as every
+ * word of a worker: whoever comes second finds it gone.
+ */
+import { v } from "convex/values";
+import { checkName, vFinished, type Finished } from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import { oweAll } from "./callbacks.js";
+import { keepOthers, sessionOf } from "./holders.js";
+import { recordAll } from "./recording.js";
+import { authorize } from "./tokens.js";
+
+export async function completeLater(
+  ctx: MutationCtx,
+  { token: secret, session, finished }: { token: string; session: string; finished: Finished },
+): Promise<null> {
+  checkName("A session", session);
+  const token = await authorize(ctx.db, secret, []);
+  const args = { token: token._id, session, finished };
+  await ctx.scheduler.runAfter(0, internal.completeLater.record, args);
+  return null;
+}
+
+export const record = internalMutation({
+  args: { token: v.id("tokens"), session: v.string(), finished: vFinished },
+  returns: v.null(),
+  handler: async (ctx, { token, session, finished }): Promise<null> => {
+    const holder = await sessionOf(ctx.db, session);
+    if (holder?.token !== token) return null;
+    const { leases, owed } = await recordAll(ctx, holder, [finished], Date.now());
+    await oweAll(ctx, owed);
+    if (leases.length < holder.leases.length) await keepOthers(ctx.db, holder, leases);
+    return null;
+  },
+});

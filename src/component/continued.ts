@@ -1,0 +1,66 @@
+/**
+ * An outcome with jobs that go on from it: recorded and enqueued together, or not at all.
+ *
+ * In a sub-transaction, since a job that cannot be enqueued (its queue is being drained, its key is taken, its payload is
+ * too large) must undo this outcome and no other: the attempt then has failed, and says why.
+ */
+import { ConvexError, v, type Infer } from "convex/values";
+import { isConveyorError, vFinished, vOutcome, type Outcome } from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import type { Doc } from "./_generated/dataModel.js";
+import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import type { Owed } from "./callbacks.js";
+import { enqueueJobs } from "./enqueue.js";
+import { effective, recordOutcome } from "./outcomes.js";
+import { owedFields } from "./stored.js";
+
+export type Continued = NonNullable<Infer<typeof vFinished>["continued"]>;
+
+/** As `recordOutcome`, and enqueues what the job is continued with if the outcome is recorded as it was reported. */
+export async function recordContinued(
+  ctx: MutationCtx,
+  job: Doc<"jobs">,
+  outcome: Outcome,
+  continued: Continued,
+  now: number,
+): Promise<Owed[]> {
+  try {
+    const args = { job: job._id, outcome, continued, now };
+    return await ctx.runMutation(internal.continued.record, args);
+  } catch (error) {
+    const refused: Outcome = {
+      kind: "failed",
+      error: `The jobs that it was to be continued with were refused, so that its outcome (${outcome.kind}) was not recorded: ${textOf(error)}`,
+    };
+    const owed = await recordOutcome(ctx, job, refused, now);
+    return owed === null ? [] : [owed];
+  }
+}
+
+export const record = internalMutation({
+  args: {
+    job: v.id("jobs"),
+    outcome: vOutcome,
+    continued: vFinished.fields.continued,
+    now: v.number(),
+  },
+  returns: v.array(v.object(owedFields)),
+  handler: async (ctx, { job: id, outcome, continued = [], now }): Promise<Owed[]> => {
+    const job = (await ctx.db.get("jobs", id))!;
+    const stands = effective(job, outcome) === outcome;
+    // Recorded first: the key of a job that ends with it may be taken by what it is continued with.
+    const own = await recordOutcome(ctx, job, outcome, now);
+    const owed = own === null ? [] : [own];
+    if (!stands) return owed;
+    for (const { queue, jobs } of continued) {
+      owed.push(...(await enqueueJobs(ctx, queue, jobs, now)).owed);
+    }
+    return owed;
+  },
+});
+
+function textOf(error: unknown): string {
+  if (isConveyorError(error)) return error.data.message;
+  if (error instanceof ConvexError) return JSON.stringify(error.data);
+  return error instanceof Error ? error.message : String(error);
+}

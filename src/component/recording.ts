@@ -1,0 +1,84 @@
+/**
+ * Records what a session reports: checks for every outcome that the lease is the session's, moves the job, and answers for
+ * each by itself. Does not write the holder's row, and tells nobody: that is its caller's.
+ *
+ * Reads for real: each job reported; of one that the session does not hold, its row of `attempts`.
+ */
+import type { Answer, Finished } from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
+import type { MutationCtx } from "./_generated/server.js";
+import { findAttempt } from "./attemptRows.js";
+import type { Owed } from "./callbacks.js";
+import { forgetAsked } from "./cancels.js";
+import { recordContinued } from "./continued.js";
+import { findLease, type HeldLease, type Holder } from "./holders.js";
+import { findJob } from "./jobs.js";
+import { recordOutcome } from "./outcomes.js";
+
+interface Recorded {
+  answers: Answer[];
+  /** What the holder still has. */
+  leases: HeldLease[];
+  owed: Owed[];
+}
+
+/** Records what is the holder's to report. Each gets an answer of its own; a stale one undoes no other. */
+export async function recordAll(
+  ctx: MutationCtx,
+  holder: Holder,
+  finished: readonly Finished[],
+  now: number,
+): Promise<Recorded> {
+  const answers: Answer[] = [];
+  const owed: Owed[] = [];
+  let leases = holder.leases;
+  for (const one of finished) {
+    const { id, attempt } = one;
+    // Looked up among those that are left, so that an attempt reported twice in one call is recorded once.
+    const held = findLease({ leases }, id, attempt);
+    const job = held === undefined ? null : await ctx.db.get("jobs", held.id);
+    leases = leases.filter((lease) => lease !== held);
+    if (held !== undefined && job === null) await forgetAsked(ctx.db, held.id);
+    if (held === undefined || job?.status !== "running" || job.attempt !== attempt) {
+      answers.push({ id, attempt, answer: await answerUnheld(ctx, holder, id, attempt) });
+      continue;
+    }
+    owed.push(...(await recordOne(ctx, job, one, now)));
+    answers.push({ id, attempt, answer: "ok" });
+  }
+  return { answers, leases, owed };
+}
+
+async function recordOne(
+  ctx: MutationCtx,
+  job: Doc<"jobs">,
+  { outcome, continued = [] }: Finished,
+  now: number,
+): Promise<Owed[]> {
+  if (continued.length > 0) return await recordContinued(ctx, job, outcome, continued, now);
+  const owed = await recordOutcome(ctx, job, outcome, now);
+  return owed === null ? [] : [owed];
+}
+
+/** What to say of a lease that the session does not hold. Nothing is written: it may be late, repeated or foreign. */
+async function answerUnheld(
+  ctx: MutationCtx,
+  holder: Holder,
+  id: string,
+  attempt: number,
+): Promise<Answer["answer"]> {
+  const job = await findJob(ctx.db, id);
+  if (job === null) return "leaseLost";
+  if (job.attempt === attempt) {
+    if (job.status === "canceled") return "canceled";
+    const reported = job.status === "succeeded" || job.status === "failed";
+    if (reported && job.holder === holder._id) return "recorded";
+  }
+  // The job may have moved on since: it backs off, or another has it.
+  const row = await findAttempt(ctx.db, job._id, attempt);
+  if (row?.holder !== holder._id) return "leaseLost";
+  return REPORTED.has(row.outcome) ? "recorded" : "leaseLost";
+}
+
+/** Ends of attempts that only their holder's word brings about. */
+const REPORTED: ReadonlySet<string> = new Set(["failed", "released", "snoozed", "canceled"]);
