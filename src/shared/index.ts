@@ -18,4 +18,5 @@ export * from "./shards.js";
 export * from "./status.js";
 export * from "./text.js";
 export * from "./typed.js";
+export * from "./upkeepLimits.js";
 export * from "./values.js";

@@ -1,5 +1,5 @@
 /**
- * What crosses between an app and the component when people operate queues: validators and the types inferred from
+ * What crosses between an app and the component when people operate queues and look after workers: validators and the types inferred from
  * them. Pure.
  */
 import { v, type Infer } from "convex/values";
@@ -77,3 +77,38 @@ export const vQueueEvent = v.object({
   details: v.optional(v.any()),
 });
 export type QueueEvent = Infer<typeof vQueueEvent>;
+
+// --- Workers and their tokens --------------------------------------------------------------------
+
+export const vHolderState = v.union(
+  /** Has leases. */
+  v.literal("active"),
+  /** Has none. */
+  v.literal("idle"),
+  /** Let its leases run out. A later call of the same session brings it back. */
+  v.literal("gone"),
+);
+export type HolderState = Infer<typeof vHolderState>;
+
+export const vWorkerStatus = v.object({
+  session: v.string(),
+  name: v.string(),
+  state: vHolderState,
+  lastSeenAt: v.number(),
+  holding: v.array(v.object({ id: v.string(), queue: v.string(), attempt: v.number() })),
+});
+export type WorkerStatus = Infer<typeof vWorkerStatus>;
+
+export const vTokenStatus = v.object({
+  id: v.string(),
+  name: v.string(),
+  /** `null`: every queue. */
+  queues: v.union(v.array(v.string()), v.null()),
+  createdAt: v.number(),
+  /** When its secret was last replaced. */
+  rotatedAt: v.optional(v.number()),
+  /** Until when the secret before it is still taken. */
+  previousUntil: v.optional(v.number()),
+  revokedAt: v.optional(v.number()),
+});
+export type TokenStatus = Infer<typeof vTokenStatus>;

@@ -351,41 +351,6 @@ export const vCounts = v.object({
 });
 export type Counts = Infer<typeof vCounts>;
 
-// --- Workers ------------------------------------------------------------------------------------
-
-export const vHolderState = v.union(
-  /** Has leases. */
-  v.literal("active"),
-  /** Has none. */
-  v.literal("idle"),
-  /** Let its leases run out. A later call of the same session brings it back. */
-  v.literal("gone"),
-);
-export type HolderState = Infer<typeof vHolderState>;
-
-export const vWorkerStatus = v.object({
-  session: v.string(),
-  name: v.string(),
-  state: vHolderState,
-  lastSeenAt: v.number(),
-  holding: v.array(v.object({ id: v.string(), queue: v.string(), attempt: v.number() })),
-});
-export type WorkerStatus = Infer<typeof vWorkerStatus>;
-
-export const vTokenStatus = v.object({
-  id: v.string(),
-  name: v.string(),
-  /** `null`: every queue. */
-  queues: v.union(v.array(v.string()), v.null()),
-  createdAt: v.number(),
-  /** When its secret was last replaced. */
-  rotatedAt: v.optional(v.number()),
-  /** Until when the secret before it is still taken. */
-  previousUntil: v.optional(v.number()),
-  revokedAt: v.optional(v.number()),
-});
-export type TokenStatus = Infer<typeof vTokenStatus>;
-
 // --- onComplete ---------------------------------------------------------------------------------
 
 /** How a job ended, as `onComplete` is told. */

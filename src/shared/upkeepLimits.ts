@@ -1,0 +1,57 @@
+/**
+ * Limits of what goes on beside the jobs: counting, purging, changes of many jobs, tokens. Pure. Their relations to the
+ * platform's limits are checked in `limits.ts`.
+ */
+
+const DAY_MS = 24 * 60 * 60_000;
+
+// --- Upkeep -------------------------------------------------------------------------------------
+
+/** The roll-up follows finished jobs by so much: a page of counts may be ten seconds old, and a busy queue costs six calls a minute. */
+export const ROLL_UP_EVERY_MS = 10_000;
+/** Finished jobs that one run of the roll-up counts: rows of up to 6 KB with the longest error, 3 MiB in all. */
+export const ROLL_UP_JOBS = 512;
+/** Counts a minute are kept for so long: a month can be compared with the one before. */
+export const MINUTES_RETENTION_MS = 62 * DAY_MS;
+/** What happened is kept for so long. */
+export const EVENTS_RETENTION_MS = 31 * DAY_MS;
+/** Events that one call returns. */
+export const EVENTS_DEFAULT = 100;
+export const EVENTS_MAX = 1_000;
+
+/** Jobs that one transaction deletes: each costs six reads of what hangs on it. */
+export const REMOVE_JOBS = 100;
+/** Rows that hang on jobs (chunks, log entries, attempts) which one transaction deletes with them. */
+export const REMOVE_ROWS = 1_000;
+/** What one transaction reads in order to delete it: a payload, a result and a context are 3 MB. Beyond this it goes on in the next. */
+export const REMOVE_BYTES = 4 * 2 ** 20;
+/** A purge that had more to do than one transaction comes back after this; it costs a busy queue a call a minute. */
+export const PURGE_BUSY_MS = 60_000;
+/** One that had not comes back this much later than it must at most: an idle queue costs one call an hour. */
+export const PURGE_IDLE_MS = 60 * 60_000;
+/** Jobs that must be kept for less than an hour should not be kept for an hour: the purge is late by a part of the retention. */
+export const PURGE_LATE_PART = 24;
+export const PURGE_LATE_MIN_MS = 1_000;
+/** A job whose `onComplete` is still owed is kept until it has been told, and looked at again after this. */
+export const PURGE_OWED_MS = 60_000;
+/** Routes are looked through, and unused ones deleted, when there are more than these; and so many at a time. */
+export const ROUTES_KEPT = 16;
+export const ROUTES_DROPPED = 8;
+
+// --- Many jobs ----------------------------------------------------------------------------------
+
+/** Jobs that one step of `cancelMany`, `retryMany` or `deleteMany` looks at, whether they match or not. */
+export const BULK_SCANNED = 512;
+/** Jobs that one step changes: each may cost a dozen reads, and a callback that is owed is a scheduled function. */
+export const BULK_CHANGED = 100;
+/** Jobs that move while a step looks elsewhere are found by another pass; work that never stops coming ends it. */
+export const BULK_PASSES = 3;
+/** Statuses, tags and labels that a filter names. */
+export const FILTER_MAX = 16;
+
+// --- Tokens -------------------------------------------------------------------------------------
+
+/** How long the old secret may go on after a rotation: time to start a fleet anew. */
+export const ROTATION_GRACE_MAX_MS = 7 * DAY_MS;
+/** Sessions of a revoked token whose leases one transaction ends; their rows are up to 8 KB. */
+export const REVOKED_SESSIONS = 64;

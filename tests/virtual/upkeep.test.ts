@@ -1,0 +1,41 @@
+/** What upkeep costs on the engine: counts, in virtual time. That it is right is shown beside its modules. */
+import { expect, test } from "vitest";
+import { squared } from "../../harness/session.js";
+import { startVirtualApp } from "../../harness/virtualApp.js";
+
+const JOBS = 256;
+const HOUR_MS = 60 * 60_000;
+
+test("a purge never walks again over what it has deleted, and an idle queue costs no call once it is empty", async () => {
+  const { world, token } = await startVirtualApp({ seed: 1, jitter: 0 });
+  try {
+    const session = { token, session: "one" };
+    await world.call("races:enqueueBatch", {
+      payloads: Array.from({ length: JOBS }, (_, n) => ({ n })),
+    });
+    let n = 0;
+    for (let done = 0; done < JOBS;) {
+      const claim = { queues: ["races"], max: 64, name: "one" };
+      const { jobs } = await world.call("work:claim", { ...session, n: ++n, ...claim });
+      const finished = jobs.map(({ id, attempt }: { id: string; attempt: number }) => ({
+        ...{ id, attempt, outcome: squared(1) },
+      }));
+      if (jobs.length > 0) await world.call("work:complete", { ...session, n: ++n, finished });
+      done += jobs.length;
+    }
+    await world.advance(23 * HOUR_MS);
+    world.stats.reset();
+    await world.advance(4 * HOUR_MS);
+    const { functions } = world.stats.snapshot();
+    expect(Object.keys(functions)).toEqual(["conveyor/purge:ring"]);
+    const { calls, tombstones, io, conflicts } = functions["conveyor/purge:ring"]!;
+    expect({ calls, tombstones, conflicts }).toEqual({ calls: 3, tombstones: 0, conflicts: 0 });
+    // Each job, and its queue, alarm and what has been counted with every call.
+    expect(io.documentsRead).toBeLessThan(3 * JOBS);
+    world.stats.reset();
+    await world.advance(24 * HOUR_MS);
+    expect(Object.keys(world.stats.snapshot().functions)).toEqual([]);
+  } finally {
+    await world.close();
+  }
+});
