@@ -71,6 +71,22 @@ describe("a key is taken while its job is active", () => {
 
 describe("every way out gives the key back", () => {
   const ways: Record<string, (world: World, id: string) => Promise<void>> = {
+    succeed: async (world) => {
+      const worker = world.worker("a");
+      const [job] = await worker.claim();
+      await worker.complete([succeeded(job!)]);
+    },
+    fail: async (world) => {
+      const worker = world.worker("a");
+      const [job] = await worker.claim();
+      await worker.complete([failed(job!)]);
+    },
+    timeOut: async (world) => {
+      const worker = world.worker("a");
+      const [job] = await worker.claim();
+      await worker.heartbeat([job!]);
+      await world.advance(11_000);
+    },
     "cancel while it waits": async (world, id) => {
       await world.t.mutation(api.lib.cancel, { id });
     },
