@@ -1,0 +1,138 @@
+/**
+ * The races of `tests/races` over many seeds, and their controls: without one guard, or on an engine that does not
+ * validate, some seed must find what the guard is for, or these rounds prove nothing.
+ */
+import { expect, test } from "vitest";
+import { deploymentOf, type Replacement } from "../races/deployment.js";
+import { PAIRS, type PairName } from "../races/pairs.js";
+import { search } from "../races/play.js";
+import type { RoundOptions } from "../races/stage.js";
+
+const SEEDS = 60;
+/** A control stops at its first find; one that finds nothing in so many has lost its point. */
+const CONTROL_SEEDS = 60;
+
+/** What finds it, and what it finds, for each control. */
+interface Control {
+  without: string;
+  pair: PairName;
+  finds: RegExp;
+  replace: readonly Replacement[];
+  options?: RoundOptions;
+}
+
+const CONTROLS: readonly Control[] = [
+  {
+    without: "the real read of the active holders before the last timer goes",
+    pair: "claim and the sweep that disarms",
+    finds: /^leased without a timer$/,
+    replace: [
+      {
+        file: "janitor.ts",
+        text: "const next = first?.expiresAt ?? seen;",
+        by: "const next = seen;",
+      },
+      {
+        file: "janitor.ts",
+        text: ").take(RANGE_ROWS);",
+        by: ").take(0);",
+      },
+    ],
+  },
+  {
+    without: "the real read of the timer on which a claim relies",
+    pair: "claim and the sweep that disarms",
+    finds: /^leased without a timer$/,
+    replace: [
+      {
+        file: "timers.ts",
+        text: "const timers = await readSeen(ctx.db, seen);",
+        by: "if (seen != null) return;\n  const timers = await readSeen(ctx.db, seen);",
+      },
+    ],
+  },
+  {
+    without: "the second look at whether the holder has expired",
+    pair: "beat and the sweep that expires its holder",
+    finds: /^a renewed lease was ended$/,
+    replace: [{ file: "expire.ts", text: " || holder.expiresAt >= args.now", by: "" }],
+  },
+  {
+    without: "fencing by attempt",
+    pair: "late words of a lost attempt and the claim of the next",
+    finds: /^a lost attempt was renewed$|^running, and nobody's lease$/,
+    replace: [
+      {
+        file: "holders.ts",
+        text: "return holder.leases.find((lease) => lease.id === id && lease.attempt === attempt);",
+        by: "return holder.leases.find((lease) => lease.id === id);",
+      },
+    ],
+  },
+  {
+    without: "the snapshot's own timestamp as the end of what a claim has seen",
+    pair: "enqueue and those who find nothing",
+    finds: /^a pending job below a returned cursor$/,
+    options: { snapshotLag: 0 },
+    replace: [
+      {
+        file: "scan.ts",
+        text: "return afterCommit(upTo !== undefined && upTo < snapshot ? upTo : snapshot);",
+        by: "return afterCommit(BigInt(Date.now() + 1) * 1_000_000n);",
+      },
+    ],
+  },
+  {
+    without: "the snapshot's own timestamp as the end of what a sweep has seen",
+    pair: "enqueue and those who find nothing",
+    finds: /^a pending job below a published cursor$/,
+    options: { snapshotLag: 0 },
+    replace: [
+      {
+        file: "overdue.ts",
+        text: ": afterCommit(snapshot);",
+        by: ": afterCommit(BigInt(Date.now() + 1) * 1_000_000n);",
+      },
+    ],
+  },
+  {
+    without: "the real read of the timer to which another leaves it, and an order among them",
+    pair: "two sweeps of two timers",
+    finds: /^leased without a timer$/,
+    replace: [
+      { file: "janitor.ts", text: "other.id < timer._id", by: "other.id !== timer._id" },
+      {
+        file: "janitor.ts",
+        text: `before === undefined ? null : await ctx.db.get("timers", before.id)`,
+        by: "before ?? null",
+      },
+    ],
+  },
+];
+
+test.each(CONTROLS)("control: without $without, a seed finds it", async (control) => {
+  const broken = await deploymentOf(control.replace);
+  const found = await search(broken, control.pair, CONTROL_SEEDS, control.options);
+  expect(found?.violation).toMatch(control.finds);
+});
+
+/** Two transactions that write over each other: what the pairs find when neither has to run again. */
+const UNVALIDATED: readonly PairName[] = [
+  "beat and the sweep that expires its holder",
+  "complete and the sweep that expires its holder",
+  "claim and claim of the same jobs",
+  "claim and cancel",
+  "retry and retry",
+  "callback: plan, try, and a retry of the job",
+  "takeover by a claim and the janitor's sweep",
+];
+
+test.each(UNVALIDATED)("control: on an engine that does not validate, %s do meet", async (name) => {
+  expect(await search(sound, name, CONTROL_SEEDS, { skipValidation: true })).not.toBeNull();
+});
+
+const sound = await deploymentOf([]);
+
+test.each(Object.keys(PAIRS) as PairName[])("%s: nothing is lost or done twice", async (name) => {
+  expect(await search(sound, name, SEEDS)).toBeNull();
+});
