@@ -215,9 +215,13 @@ export interface WorkerApiOptions<
    * id, and nothing that is written all the time. It may use a hundredth of a transaction. Of what all queries of a claim
    * return together, up to 4 MiB are handed out; the jobs after that go back to the queue.
    *
+   * Name the query by its path, with its type: TypeScript cannot infer the functions of this module from
+   * `internal.pictures.ofTile`, since `internal` has the module in it.
+   *
    * @default jobs have no related data
    * @example
-   * related: { tiles: internal.pictures.ofTile }
+   * const ofTile = makeFunctionReference<"query", any, Related>("pictures:ofTile");
+   * export const { hasWork, … } = conveyor.workerApi({ queues: [tiles], related: { tiles: ofTile } });
    */
   related?: Related;
   /**

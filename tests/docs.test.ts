@@ -1,0 +1,132 @@
+/** What the documents say is there: features with their tests, edges with their arrows, functions with their rows. */
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { root } from "../harness/paths.js";
+import {
+  EDGES,
+  LEASE_DEFAULT_MS,
+  MAX_RESETS_DEFAULT,
+  RETENTION_DEFAULT,
+  RETRY_DEFAULT,
+  SHARDS_DEFAULT,
+} from "../src/shared/index.js";
+import { GRACE_DEFAULT_MS } from "../src/worker/limits.js";
+import { citations, tableRows, unfounded } from "./citations.js";
+
+/** Numbers from 1 on, or those named, each with the letters before it. */
+const upTo = (letters: string, last: number) =>
+  Array.from({ length: last }, (_, at) => `${letters}-${String(at + 1).padStart(2, "0")}`);
+const these = (letter: string, ...numbers: number[]) => numbers.map((n) => `${letter}${n}`);
+const range = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, at) => first + at);
+
+/** Every feature of the five systems that this one grew from, and what a queue must have. */
+const FEATURES = [
+  ...upTo("LF", 42),
+  ...upTo("DE", 25),
+  ...upTo("CR", 18),
+  ...upTo("SG", 49),
+  ...upTo("WP", 40),
+  ...these("A", 1, 2, 3, ...range(5, 11), 19, 24, 25),
+  ...these("B", 1, 2, 5, 6),
+  ...these("C", ...range(1, 28), 30, 31),
+  ...these("D", 2, ...range(6, 17), 19),
+  ...these("E", 1, 2, 3, ...range(6, 9), ...range(11, 14), 18),
+  ...these("F", ...range(1, 21), ...range(24, 26)),
+  ...these("G", 1, 2, 4, 7, 10, 11),
+  ...these("M", 2, 3, ...range(5, 9)),
+  ...these("O", 1, 2, 3, 8),
+];
+
+/** What comes later, by the names that `docs/features.md` explains. */
+const LATER =
+  /\blater: (push|worker runtime|flow control|bring your own table|operations|statistics and dashboard)\b/;
+
+describe("docs/features.md", () => {
+  const rows = tableRows("docs/features.md");
+
+  test("has every feature once, and no other", () => {
+    expect(rows.map(([id]) => id)).toEqual(FEATURES);
+  });
+
+  test("says what is here, and cites a test for it or names the work that brings it", () => {
+    const silent = rows.filter(
+      ([, , here = "", shownBy = ""]) => citations(shownBy).length === 0 && !LATER.test(here),
+    );
+    expect(silent.map(([id]) => id)).toEqual([]);
+    expect(rows.filter(([, what, here]) => !what || !here).map(([id]) => id)).toEqual([]);
+  });
+
+  test("what is only to come cites no test, and whatever else is said to come has a name", () => {
+    const wrong = rows.filter(
+      ([, , here = "", shownBy = ""]) =>
+        (here.startsWith("later: ") && citations(shownBy).length > 0) ||
+        (/\blater\b/.test(here) && !LATER.test(here)),
+    );
+    expect(wrong.map(([id]) => id)).toEqual([]);
+  });
+
+  test("cites tests that are there, by their titles", () => {
+    expect(rows.flatMap(([, , , shownBy = ""]) => unfounded(shownBy))).toEqual([]);
+  });
+});
+
+test("README.md names the defaults that the code has", () => {
+  const cells = new Map(tableRows("README.md").map(([of, is, by]) => [of!, `${is} ${by}`]));
+  const says = (of: RegExp, what: string) => {
+    const found = [...cells].find(([name]) => of.test(name));
+    expect(found?.[1]).toContain(what);
+  };
+  const { maxAttempts, initialBackoffMs, base, maxBackoffMs } = RETRY_DEFAULT;
+  says(/^retries/, `${maxAttempts} attempts, ${initialBackoffMs / 1_000} s × ${base}^(n−1)`);
+  expect(maxBackoffMs).toBe(60 * 60_000);
+  says(/^lease/, `${LEASE_DEFAULT_MS / 1_000} s`);
+  says(/^lost workers/, `${MAX_RESETS_DEFAULT} `);
+  says(/^order/, `(${SHARDS_DEFAULT}; in a ring 1)`);
+  says(/^handlers/, `${GRACE_DEFAULT_MS / 1_000} s`);
+  const { succeededMs, canceledMs, failedMs, timedOutMs } = RETENTION_DEFAULT;
+  const days = [succeededMs, canceledMs, failedMs, timedOutMs].map((ms) => ms / 86_400_000);
+  expect(days).toEqual([1, 1, 7, 7]);
+  says(/^finished jobs/, "a day if succeeded or canceled, seven days if failed or timed out");
+});
+
+describe("src/component/README.md", () => {
+  const text = readFileSync(path.join(root, "src/component/README.md"), "utf8");
+
+  test("draws every edge of the state machine, what it counts, and no other", () => {
+    const drawn = [...text.matchAll(/^ {4}(\w+) --> (\w+): (\w+)(?: \((\w+) \+ 1\))?$/gm)].map(
+      ([, from, to, edge, counts]) => ({ edge, from, to, ...(counts && { counts }) }),
+    );
+    const edges = Object.entries(EDGES).flatMap(([edge, { from, to, ...rest }]) =>
+      from.map((status) => ({
+        edge,
+        from: status,
+        to,
+        ...("counts" in rest && { counts: rest.counts }),
+      })),
+    );
+    const sorted = (list: object[]) => list.map((one) => JSON.stringify(one)).sort();
+    // `timeOut` counts a reset or a failure, as the case may be.
+    expect(sorted(drawn)).toEqual(sorted(edges));
+  });
+
+  test("has a row for every mutation: what it reads, writes and conflicts with", () => {
+    const rows = tableRows("src/component/README.md").filter((cells) => cells.length === 5);
+    const named = rows.flatMap(([of = ""]) => [...of.matchAll(/`([\w:]+)`/g)].map(([, n]) => n!));
+    expect([...named].sort()).toEqual(mutations().sort());
+  });
+});
+
+/** Every mutation of the component: those of the public surface by name, others with their file. */
+function mutations(): string[] {
+  const folder = path.join(root, "src/component");
+  return readdirSync(folder)
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    .flatMap((file) => {
+      const code = readFileSync(path.join(folder, file), "utf8");
+      const names = [...code.matchAll(/^export const (\w+) = (?:internalM|m)utation\(/gm)];
+      const isPublic = ["lib.ts", "operate.ts"].includes(file);
+      return names.map(([, name]) => (isPublic ? name! : `${file.slice(0, -3)}:${name}`));
+    });
+}

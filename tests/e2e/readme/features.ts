@@ -1,0 +1,239 @@
+/**
+ * What the README's functions do, without a backend: copied beside them and run there with `convex-test`, as an app's
+ * own tests are. The worker's half of the protocol is played by hand.
+ */
+import { convexTest } from "convex-test";
+import { anyApi, type SchemaDefinition } from "convex/server";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import conveyor from "convex-conveyor/test";
+
+const modules = import.meta.glob("./**/*.ts");
+const schemas = import.meta.glob("./schema.ts", { eager: true, import: "default" });
+
+interface Claimed {
+  id: string;
+  queue: string;
+  attempt: number;
+  payload: any;
+  related?: any;
+}
+
+/** An app with a worker that may serve everything. */
+async function newApp() {
+  const t = convexTest(schemas["./schema.ts"] as SchemaDefinition<any, any>, modules);
+  conveyor.register(t);
+  const { id: tokenId, token } = await t.mutation(anyApi.tokens!.create!, { name: "worker" });
+  const session = { token, session: "s-1" };
+  let n = 0;
+  const claim = async (queue: string, conditions: object = {}): Promise<Claimed[]> => {
+    const args = { ...session, name: "w-1", n: ++n, queues: [queue], max: 10, ...conditions };
+    return (await t.mutation(anyApi.workers!.claim!, args)).jobs;
+  };
+  const complete = async ({ id, attempt, queue }: Claimed, outcome: object, also: object = {}) => {
+    const finished = [{ id, attempt, queue, outcome, ...also }];
+    const args = { ...session, n: ++n, finished };
+    return (await t.mutation(anyApi.workers!.complete!, args)).answers[0].answer as string;
+  };
+  const report = async (args: object) =>
+    await t.mutation(anyApi.workers!.report!, { ...session, ...args });
+  /** Lets time pass, and runs what falls due at its end, with what that sets off at once. */
+  const settle = async (ms: number) => {
+    vi.advanceTimersByTime(ms);
+    for (let i = 0; i < 4; i++) {
+      vi.advanceTimersByTime(0);
+      await t.finishInProgressScheduledFunctions();
+    }
+  };
+  return { t, tokenId, token, claim, complete, report, settle };
+}
+
+const gpu = { labels: ["gpu"], maxCost: 48 };
+const status = async (t: { query: any }, id: string) =>
+  (await t.query(anyApi.answers!.status!, { id })) as { status: string } & Record<string, any>;
+
+beforeEach(() => void vi.useFakeTimers({ now: Date.UTC(2030, 0, 1) }));
+afterEach(() => void vi.useRealTimers());
+
+test("a reminder is one a user: a newer one takes its place, until it has begun", async () => {
+  const { t } = await newApp();
+  const remind = async (text: string) =>
+    await t.mutation(anyApi.reminders!.remind!, { user: "ann", text, at: Date.now() + 60_000 });
+  const [first, second] = [await remind("one"), await remind("two")];
+  expect([first.isNew, second.isNew]).toEqual([true, true]);
+  const corrected = { id: second.id, user: "ann", text: "three" };
+  expect(await t.mutation(anyApi.reminders!.correct!, corrected)).toMatchObject({ replaced: true });
+  expect(await t.mutation(anyApi.reminders!.correct!, corrected)).toMatchObject({
+    replaced: false,
+    status: "canceled",
+  });
+});
+
+test("a batch from an action is enqueued with options of each, and only who has no job gets one", async () => {
+  const { t, claim } = await newApp();
+  const ids: string[] = await t.action(anyApi.reminders!.remindAll!, {
+    users: ["ann", "bob", "ann"],
+    text: "all",
+  });
+  expect(ids[2]).toBe(ids[0]);
+  expect(new Set(ids).size).toBe(2);
+  expect((await claim("reminders")).map(({ payload }) => payload.user)).toEqual(["ann"]);
+});
+
+test("a job's own onComplete is told with its context, and not what it asked not to be told", async () => {
+  const { t, claim, complete } = await newApp();
+  const notes = async () => await t.run(async (ctx) => await ctx.db.query("notes").collect());
+  const remind = async () =>
+    await t.mutation(anyApi.reminders!.remindLoudly!, { user: "ann", text: "now" });
+  const canceled = { id: await remind(), user: "ann", text: "later" };
+  expect(await t.mutation(anyApi.reminders!.correct!, canceled)).toMatchObject({ replaced: true });
+  await remind();
+  const jobs = await claim("reminders");
+  for (const job of jobs) expect(job).not.toHaveProperty("context");
+  vi.advanceTimersByTime(500);
+  for (const job of jobs) await complete(job, { kind: "succeeded" });
+  expect(await notes()).toMatchObject([{ text: "ann: succeeded after 500 ms" }]);
+});
+
+test("a failure is tried again after a wait, one that is final is not", async () => {
+  const { t, claim, complete, settle } = await newApp();
+  await t.mutation(anyApi.reminders!.remindLoudly!, { user: "ann", text: "a" });
+  const [first] = await claim("reminders");
+  await complete(first!, { kind: "failed", error: "The mail service says 500." });
+  expect(await claim("reminders")).toEqual([]);
+  for (let second = 0; second < 3; second++) await settle(1_000);
+  const [second] = await claim("reminders");
+  expect(second).toMatchObject({ id: first!.id, attempt: 2, failures: 1 });
+  await complete(second!, { kind: "failed", error: "Nobody is called ann.", retryable: false });
+  expect(await claim("reminders")).toEqual([]);
+});
+
+test("a job goes to a worker that has its labels and room for its cost, with related data", async () => {
+  const { t, claim } = await newApp();
+  await t.mutation(anyApi.photos!.add!, { url: "https://example.com/a.jpg" });
+  for (const question of ["a", "b", "c"]) {
+    await t.mutation(anyApi.answers!.ask!, { user: "ann", question });
+  }
+  expect(await claim("answers")).toEqual([]);
+  expect(await claim("answers", { labels: ["gpu"], maxCost: 23 })).toEqual([]);
+  expect(await claim("answers", { ...gpu, groups: ["bob"] })).toEqual([]);
+  const jobs = await claim("answers", gpu);
+  expect(jobs).toHaveLength(2);
+  expect(jobs[0]!.related).toEqual({ photos: ["https://example.com/a.jpg"] });
+});
+
+test("a query joins a job's status with its output", async () => {
+  const { t, claim, report } = await newApp();
+  const id = await t.mutation(anyApi.answers!.ask!, { user: "ann", question: "Why?" });
+  const [{ attempt }] = (await claim("answers", gpu)) as [Claimed];
+  const chunks = ["You ", "asked"].map((text, index) => ({ id, attempt, index, text }));
+  await report({ chunks });
+  expect(await t.query(anyApi.answers!.transcript!, { id })).toEqual({
+    status: "running",
+    text: "You asked",
+  });
+});
+
+test("a result may be a file: a storage id, which the page gets with the status", async () => {
+  const { t, claim, complete } = await newApp();
+  const id = await t.mutation(anyApi.answers!.ask!, { user: "ann", question: "Sing!" });
+  const [job] = await claim("answers", gpu);
+  const audio = await t.run(async (ctx) => await ctx.storage.store(new Blob(["la"])));
+  await complete(job!, { kind: "succeeded", result: { words: 1, audio } });
+  const { result } = await status(t, id);
+  expect(await t.run(async (ctx) => await ctx.storage.getUrl(result.audio))).toMatch(/^https:/);
+});
+
+test("what follows a job is enqueued with its result", async () => {
+  const { t, claim, complete } = await newApp();
+  await t.mutation(anyApi.answers!.ask!, { user: "ann", question: "Why?" });
+  const [job] = await claim("answers", gpu);
+  const payload = { user: "ann", text: "Your answer is there." };
+  const continued = [{ queue: "reminders", payload }];
+  const outcome = { kind: "succeeded", result: { words: 1 } };
+  expect(await complete(job!, outcome, { continued })).toBe("ok");
+  expect(await complete(job!, outcome, { continued })).toBe("recorded");
+  expect((await claim("reminders")).map((one) => one.payload)).toEqual([payload]);
+});
+
+test("cancel ends what waits, asks what runs, and says which of the two", async () => {
+  const { t, claim, complete } = await newApp();
+  const ask = async () => await t.mutation(anyApi.answers!.ask!, { user: "ann", question: "?" });
+  const stop = async (id: string) => await t.mutation(anyApi.answers!.stop!, { id });
+  const waiting = await ask();
+  expect(await stop(waiting)).toBe("It never ran.");
+  expect(await status(t, waiting)).toMatchObject({ reason: "The user left." });
+  const running = await ask();
+  const [job] = await claim("answers", gpu);
+  expect(await stop(running)).toBe("It is being stopped.");
+  await complete(job!, { kind: "failed", error: "Aborted." });
+  expect(await status(t, running)).toMatchObject({ status: "canceled", reason: "The user left." });
+  expect(await stop(running)).toBe("It had ended.");
+  expect(await t.mutation(anyApi.answers!.again!, { id: running })).toBe(true);
+  expect(await status(t, running)).toMatchObject({ status: "pending" });
+});
+
+test("an item of a ring comes back after its rest, least recently worked on first", async () => {
+  const { t, claim, complete, settle } = await newApp();
+  for (const url of ["a", "b"]) await t.mutation(anyApi.feeds!.follow!, { url });
+  const urls = async (max: number) =>
+    (await claim("feeds", { max })).map((job) => ({ job, url: job.payload.url as string }));
+  const [a] = await urls(1);
+  await complete(a!.job, { kind: "succeeded" });
+  const [b] = await urls(1);
+  await complete(b!.job, { kind: "succeeded" });
+  expect([a!.url, b!.url]).toEqual(["a", "b"]);
+  expect(await urls(1)).toEqual([]);
+  // Its rest is over, and the alarms that lead there have rung.
+  for (let minute = 0; minute < 16; minute++) await settle(60_000);
+  expect((await urls(2)).map(({ url }) => url)).toEqual(["a", "b"]);
+});
+
+test("a muted item is passed over until it is not muted any more", async () => {
+  const { t, claim } = await newApp();
+  const id = await t.mutation(anyApi.feeds!.follow!, { url: "a" });
+  const mute = async (muted: boolean) => await t.mutation(anyApi.feeds!.mute!, { id, muted });
+  expect(await mute(true)).toMatchObject({ changed: true, paused: true });
+  expect(await claim("feeds")).toEqual([]);
+  expect(await mute(false)).toMatchObject({ changed: true, paused: false });
+  expect(await claim("feeds")).toHaveLength(1);
+});
+
+test("a queue is paused, drained and configured while it runs", async () => {
+  const { t, claim } = await newApp();
+  const run = async (name: string) => await t.mutation(anyApi.operations![name]!, {});
+  const ask = async () => await t.mutation(anyApi.answers!.ask!, { user: "ann", question: "?" });
+  await ask();
+  await run("pause");
+  expect(await claim("answers", gpu)).toEqual([]);
+  await run("resume");
+  await run("drain");
+  await expect(ask()).rejects.toThrow(/drain/);
+  await run("slowDown");
+  expect(await claim("answers", gpu)).toMatchObject([{ leaseMs: 120_000 }]);
+  const state = await t.query(anyApi.operations!.state!, {});
+  expect(state).toMatchObject({ drained: false, inForce: { leaseMs: 120_000, maxResets: 1 } });
+});
+
+test("many jobs are canceled, retried and deleted by what they have", async () => {
+  const { t, claim, complete } = await newApp();
+  const ask = async (user: string) =>
+    await t.mutation(anyApi.answers!.ask!, { user, question: "?" });
+  const [failed] = [await ask("ann"), await ask("ann"), await ask("bob")];
+  const [job] = await claim("answers", { labels: ["gpu"], max: 1 });
+  await complete(job!, { kind: "failed", error: "no", retryable: false });
+  vi.advanceTimersByTime(1_000);
+  expect(await t.mutation(anyApi.operations!.redrive!, {})).toMatchObject({ changed: 1 });
+  expect(await status(t, failed)).toMatchObject({ status: "pending" });
+  const ann = { user: "ann" };
+  expect(await t.mutation(anyApi.operations!.stopUser!, ann)).toMatchObject({ changed: 2 });
+  expect(await t.mutation(anyApi.operations!.forgetUser!, ann)).toMatchObject({ changed: 2 });
+  expect(await status(t, failed)).toBeNull();
+  expect(await claim("answers", gpu)).toHaveLength(1);
+});
+
+test("tokens are managed by internal functions only, which no browser or worker can call", () => {
+  const [exported] = Object.values(import.meta.glob<object>("./tokens.ts", { eager: true }));
+  const functions = Object.entries(exported!);
+  expect(functions.map(([name]) => name).sort()).toEqual(["create", "list", "revoke", "rotate"]);
+  for (const [, one] of functions) expect(one).toHaveProperty("isInternal", true);
+});
