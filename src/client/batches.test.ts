@@ -137,12 +137,12 @@ describe("with the real component", () => {
       throw new Error("Changed my mind.");
     });
     await expect(call).rejects.toThrow("Changed my mind");
-    const counts = () => t.run((ctx) => anything.counts(ctx, { limit: 1_000 }));
+    const counts = () => t.run((ctx) => anything.counts(ctx));
     expect((await counts()).pending).toEqual({ count: 0, more: false });
     const ids = await t.run((ctx) => anything.enqueueBatch(ctx, payloads));
     expect(new Set(ids).size).toBe(1_001);
-    expect((await counts()).pending).toEqual({ count: 1_000, more: true });
-  });
+    expect((await counts()).pending).toEqual({ count: 100, more: true });
+  }, 20_000);
 
   test("options may be asked for each, with payload and place", async () => {
     const t = setup();

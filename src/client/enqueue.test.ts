@@ -41,14 +41,20 @@ describe("options", () => {
     expect(again).toEqual({ id, isNew: false });
   });
 
-  test("one job's own onComplete is told, in place of the queue's, which has none", async () => {
+  test("one job's own onComplete is told, with the job's name and context", async () => {
     const t = setup();
     const id = await inMutation(t, (ctx) =>
-      mails.enqueue(ctx, mail, { onComplete: told, context: { tenant: "acme" } }),
+      mails.enqueue(ctx, mail, { onComplete: told, name: "Hi", context: { tenant: "acme" } }),
     );
     await inMutation(t, (ctx) => mails.cancel(ctx, id));
     const [row] = await t.run((ctx) => ctx.db.query("told").collect());
-    expect(row).toMatchObject({ id, args: { payload: mail, outcome: { status: "canceled" } } });
+    expect(row).toMatchObject({
+      id,
+      args: {
+        ...{ payload: mail, name: "Hi", context: { tenant: "acme" } },
+        outcome: { status: "canceled" },
+      },
+    });
   });
 
   test.each<[string, string, EnqueueOptions]>([

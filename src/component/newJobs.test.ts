@@ -30,7 +30,7 @@ describe("what a job's row says", () => {
     }
   });
 
-  test("a context is kept as payloads are, and handed to onComplete", async () => {
+  test("a context is kept as payloads are: in the row, or apart if it is large", async () => {
     const world = await newToldWorld();
     const small = await world.enqueue(1, { context: { viewer: "ann" } });
     const large = await world.enqueue(1, { context: "x".repeat(1_000) });
