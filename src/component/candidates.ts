@@ -5,7 +5,7 @@
  * May not write, and may not be called but with `useStaleSnapshot`.
  */
 import { v, type Infer } from "convex/values";
-import { AVOID_MS, LOOK_ROWS_MAX, vConditions } from "../shared/index.js";
+import { AVOID_MS, pendingOrder, LOOK_ROWS_MAX, vConditions } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "./_generated/server.js";
 import { decodeCursor, publicBounds, type PrivateCursor } from "./cursors.js";
@@ -136,15 +136,17 @@ async function targetOf(
 
 /**
  * Whether a job is left to others: for two seconds, to workers that have not failed it, while there is one. Then, or
- * without one, whoever comes may have it.
+ * without one, whoever comes may have it. A failed round of a circular queue is no retry: its item is at the end of the
+ * ring, and goes to whoever gets there.
  */
 function avoiding(
   { name, now }: LookArgs,
   others: readonly Doc<"holders">[],
 ): (job: Doc<"jobs">) => boolean {
   const since = BigInt(Math.floor(now - AVOID_MS)) * 1_000_000n;
-  return ({ failedBy = [], seq }) =>
+  return ({ failedBy = [], seq, order, priority }) =>
     failedBy.includes(name) &&
+    order === pendingOrder(true, priority) &&
     (seq as bigint) > since &&
     others.some((other) => !failedBy.includes(other.name));
 }
