@@ -118,6 +118,14 @@ describe("src/component/README.md", () => {
   });
 });
 
+test("ARCHITECTURE.md has a step for every file of the component", () => {
+  const text = readFileSync(path.join(root, "ARCHITECTURE.md"), "utf8");
+  const files = readdirSync(path.join(root, "src/component")).filter(
+    (file) => file.endsWith(".ts") && !/\.(test|config)\.ts$/.test(file),
+  );
+  expect(files.filter((file) => !text.includes(`\`${file}\``))).toEqual([]);
+});
+
 /** Every mutation of the component: those of the public surface by name, others with their file. */
 function mutations(): string[] {
   const folder = path.join(root, "src/component");
