@@ -1,9 +1,10 @@
 /** Uniqueness keys: who takes one, and everything that gives one back. */
-import type { Enqueued } from "../../../src/shared/index.js";
+import type { Enqueued, Finished } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
-import type { Line } from "../line.js";
+import { LEASE_MS, type Line } from "../line.js";
 import { UNVALIDATED, type Answers, type Mutant, type Pair } from "../pair.js";
 import type { Call } from "../transactions.js";
+import { Worker } from "../worker.js";
 
 const KEY = { key: { value: "one" } };
 const ACTIVE = new Set<unknown>(["scheduled", "pending", "running"]);
@@ -40,19 +41,31 @@ const LEFT: Mutant = {
   finds: /^a key is left/,
 };
 
+/** What the transaction is called that ends the job. */
+const FREE = ["free", "janitor:sweep"];
+
 /** A way on which the key goes, and an enqueue that wants it at the same time. */
-function takeAndFree(of: string, orders: number, free: (line: Line, id: string) => Call): Pair {
+function takeAndFree(
+  of: string,
+  orders: number,
+  free: (line: Line, id: string, worker: Worker) => Promise<Record<string, Call>>,
+): Pair {
   return {
     of: `an enqueue with a key, and ${of} of the job that has it`,
     orders,
     async setUp(line) {
+      line.declare(line.queue.name, { maxResets: 0 });
       const id = await line.enqueueOne(KEY);
+      const calls = await free(line, id, new Worker(line, "worker"));
       return {
-        calls: { take: line.enqueuesOne(KEY), free: free(line, id) },
+        calls: { take: line.enqueuesOne(KEY), ...calls },
         check(answers: Answers, line: Line) {
           const [{ isNew, id: got }] = answers.of<[Enqueued]>("take");
           must(isNew === (got !== id), "a job that is there is called new");
-          must(isNew || !answers.isBefore("free", "take"), "a key that was free was not taken");
+          must(
+            isNew || !FREE.some((name) => answers.isBefore(name, "take")),
+            "a key that was free was not taken",
+          );
           checkKeys(line);
         },
       };
@@ -61,8 +74,21 @@ function takeAndFree(of: string, orders: number, free: (line: Line, id: string) 
   };
 }
 
+const completes =
+  (outcome: Finished["outcome"]) => async (_: Line, __: string, worker: Worker) => ({
+    free: worker.completes(await worker.claim(), { outcome }),
+  });
+
 export const KEYS: readonly Pair[] = [
   takeAndTake,
-  takeAndFree("the cancel", 6, (line, id) => line.cancels(id)),
-  takeAndFree("the replacement", 6, (line, id) => line.replaces(id)),
+  takeAndFree("the success", 6, completes({ kind: "succeeded", result: 1 })),
+  takeAndFree("the failure", 6, completes({ kind: "failed", error: "no" })),
+  takeAndFree("the cancel", 6, (line, id) => Promise.resolve({ free: line.cancels(id) })),
+  takeAndFree("the loss of the last lease", 6, async (line, _, worker) => {
+    await line.do(worker.beats(await worker.claim()));
+    await line.pass(LEASE_MS - 1_000);
+    await line.untilSweep();
+    return {};
+  }),
+  takeAndFree("the replacement", 6, (line, id) => Promise.resolve({ free: line.replaces(id) })),
 ];
