@@ -72,7 +72,7 @@ export const photos = query({ args: {}, handler: async (ctx) => ctx.db.query("ph
 `;
 
 /** A worker is an object: two live in one process as well as in two, and this starts faster. */
-const BOTH = `await Promise.all([import("./worker.js"), import("./assistant.js")]);`;
+const BOTH = `export {};\nawait Promise.all([import("./worker.js"), import("./assistant.js")]);`;
 
 beforeAll(async () => {
   app = mkdtempSync(path.join(tmpdir(), "conveyor-readme-"));
