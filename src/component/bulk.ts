@@ -17,6 +17,7 @@ import {
   ERROR_MAX_BYTES,
   EVENTS_DEFAULT,
   FILTER_MAX,
+  isConveyorError,
   vBulkAction,
   vJobFilter,
   type BulkReply,
@@ -34,17 +35,19 @@ import { newRoom, removeRows, type Place } from "./remove.js";
 
 /** Kept in the alarm's row. */
 type Position =
-  | {
-      order: Order;
-      cursor: string;
-      /** How many jobs the next step may change: fewer after one that threw. */
-      limit: number;
-      changed: number;
-      failed: number;
-      startedAt: number;
-    }
+  | Bulk
   /** A job that is gone already, and of which rows are left. */
   | { leftovers: Place };
+
+interface Bulk {
+  order: Order;
+  cursor: string;
+  /** How many jobs the next step may change: fewer after one that threw. */
+  limit: number;
+  changed: number;
+  failed: number;
+  startedAt: number;
+}
 
 export async function changeMany(
   ctx: MutationCtx,
@@ -55,14 +58,38 @@ export async function changeMany(
   checkOrder(order, limit);
   await getQueue(ctx.db, order.queue);
   const from = cursor === undefined ? FIRST : decodeCursor(cursor);
-  const { changed, next } = await step(ctx, order, from, { limit });
-  if (next === null) return { changed, isDone: true };
-  const reached = encodeCursor(next);
-  if (!goOn) return { changed, isDone: false, cursor: reached };
-  const position = { order, cursor: reached, limit: BULK_CHANGED, changed, failed: 0 };
-  const task = await start(ctx, order.queue, { ...position, startedAt: Date.now() });
+  if (!goOn) {
+    // Who does the paging hears of a job that throws.
+    const { changed, next } = await step(ctx, order, from, { limit });
+    return next === null
+      ? { changed, isDone: true }
+      : { changed, isDone: false, cursor: encodeCursor(next) };
+  }
+  const begun = { order, limit, changed: 0, failed: 0, startedAt: Date.now() };
+  const { changed, ...next } = await firstStep(ctx, { ...begun, cursor: encodeCursor(from) });
+  if (next.cursor === null) return { changed, isDone: true };
+  const position = { ...begun, limit: next.limit, changed, cursor: next.cursor };
+  const task = await start(ctx, order.queue, position);
   // Where nothing can be scheduled, the caller is told how to go on.
-  return { changed, isDone: false, ...(task === null ? { cursor: reached } : { task }) };
+  return { changed, isDone: false, ...(task === null ? { cursor: next.cursor } : { task }) };
+}
+
+/** In the caller's transaction, which a job that throws must not undo: what goes on by itself will find out which it is. */
+async function firstStep(
+  ctx: MutationCtx,
+  { order, cursor, limit }: Bulk,
+): Promise<StepReply & { limit: number }> {
+  try {
+    const args = { order, cursor, limit, skip: false };
+    return { ...(await ctx.runMutation(internal.bulk.oneStep, args)), limit: BULK_CHANGED };
+  } catch (error) {
+    if (isConveyorError(error)) throw error;
+    return { changed: 0, cursor, limit: fewer(limit) };
+  }
+}
+
+function fewer(limit: number): number {
+  return Math.ceil(limit / 4);
 }
 
 /** What goes on by itself has an end, however many jobs come in meanwhile: it is about those that are there now. */
@@ -131,7 +158,7 @@ async function removeLeftovers(ctx: MutationCtx, from: Place): Promise<Position 
 async function goOn(
   ctx: MutationCtx,
   alarm: Doc<"timers">,
-  position: Exclude<Position, { leftovers: Place }>,
+  position: Bulk,
 ): Promise<Position | null> {
   const { order, cursor, limit } = position;
   let done: StepReply;
@@ -139,7 +166,7 @@ async function goOn(
   try {
     done = await ctx.runMutation(internal.bulk.oneStep, { order, cursor, limit, skip: false });
   } catch (error) {
-    if (limit > 1) return { ...position, limit: Math.ceil(limit / 4) };
+    if (limit > 1) return { ...position, limit: fewer(limit) };
     done = await ctx.runMutation(internal.bulk.oneStep, { order, cursor, limit, skip: true });
     failed += 1;
     const message = `A job could not be changed and was passed over: ${errorText(error)}`;
@@ -198,7 +225,7 @@ function errorText(error: unknown): string {
 async function recordEnd(
   ctx: MutationCtx,
   task: Id<"timers">,
-  { order, changed, failed, startedAt }: Exclude<Position, { leftovers: Place }>,
+  { order, changed, failed, startedAt }: Bulk,
   state: "done" | "stopped",
 ): Promise<void> {
   const { queue, action } = order;
