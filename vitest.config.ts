@@ -21,6 +21,8 @@ export default defineConfig({
           environment: "edge-runtime",
           include: ["src/{component,client,shared}/**/*.test.ts"],
           server: { deps: { inline: ["convex-test"] } },
+          // Some tests of a thousand jobs take seconds where the machine is busy; none waits for the clock.
+          testTimeout: 60_000,
         },
       },
       {
