@@ -33,7 +33,7 @@ const replaceAndClaim: Pair = {
       replace: [
         { file: "replace.ts", text: `if (!mayMove("cancel", there.status))`, by: "if (false)" },
       ],
-      finds: /^replace is refused/,
+      finds: /^(replace is refused|a replaced job was handed out)/,
     },
     UNVALIDATED,
   ],

@@ -22,7 +22,7 @@ const retryAndRetry: Pair = {
   mutants: [
     {
       without: "the look at whether the job is finished",
-      replace: [{ file: "retry.ts", text: "if (!isFinished(job.status))", by: "if (false)" }],
+      replace: [{ file: "retry.ts", text: "if (!isFinished(status))", by: "if (false)" }],
       finds: /is refused: .*cannot retry/,
     },
     UNVALIDATED,
@@ -112,9 +112,7 @@ const attemptAndRetry: Pair = {
   mutants: [
     {
       without: "the look at who is still to be told the old result",
-      replace: [
-        { file: "retry.ts", text: "(await isResultOwed(ctx.db, job))", by: "false" },
-      ],
+      replace: [{ file: "retry.ts", text: "(await isResultOwed(ctx.db, job))", by: "false" }],
       finds: /^another result was told/,
     },
     {
