@@ -26,8 +26,6 @@ export const GROUP_MAX_LENGTH = 128;
 /** Tags and labels of one job. */
 export const TAGS_MAX = 16;
 export const LABELS_MAX = 16;
-/** Groups that one worker asks for: they travel with each of its claims. */
-export const GROUPS_MAX = 64;
 
 // --- Payloads, results, errors ------------------------------------------------------------------
 

@@ -137,3 +137,19 @@ test("other calls do not stand in for beats where only beats would tell of a can
   }
   expect(callsOf("heartbeat").length).toBeGreaterThan(8);
 });
+
+test("a completion that answers for what else is held is a beat in full: it tells of cancellations too", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 2, leaseMs: 30_000 });
+  deployment.answersHeld = true;
+  const long = deployment.enqueue();
+  await clock.advance(700);
+  deployment.failCancellations(new Error("not exported"));
+  deployment.canceled.add(long);
+  deployment.enqueue();
+  await clock.advance(200);
+  begun[1]!.resolve();
+  await clock.advance(100);
+  expect(begun[0]!.signal.reason).toMatchObject({ reason: "canceled" });
+  expect(callsOf("heartbeat")).toEqual([]);
+});

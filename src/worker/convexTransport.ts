@@ -52,6 +52,9 @@ export function connect(connection: Connection): Transport {
           beside,
         ),
       ),
+    completeLater: async (finished) => {
+      await calls.mutation(api.completeLater, { ...caller, finished }, beside);
+    },
     heartbeat: async (leases) =>
       (await beats.mutation(api.heartbeat, { ...caller, leases }, beside)).answers,
     report: async (said) =>

@@ -77,13 +77,17 @@ export class FakeDeployment implements Transport {
   fault: Fault = () => undefined;
   /** Refuses an outcome, as a callback would that breaks the whole transaction. */
   refuses: (outcome: Outcome, id: string, deferred: boolean) => boolean = () => false;
+  /** What the deployment records by itself when it can. */
+  readonly later: (() => void)[] = [];
+  /** Whether a complete answers for what else is held. */
+  answersHeld = false;
   /** Jobs are there, and others get them. */
   outrun = false;
   mostInFlight = 0;
   closed = false;
 
   private inFlight = 0;
-  private reply: { n: number; answers: Answer[]; jobs: ClaimedJob[] } = {
+  private reply: { n: number; answers: Answer[]; jobs: ClaimedJob[]; held?: Answer[] } = {
     n: 0,
     answers: [],
     jobs: [],
@@ -124,7 +128,7 @@ export class FakeDeployment implements Transport {
   }
 
   complete(...[n, finished, options = {}]: Parameters<Transport["complete"]>) {
-    const { claim, deferCallbacks: deferred = false } = options;
+    const { claim, deferCallbacks: deferred = false, held = [] } = options;
     const about = {
       ids: finished.map(({ id }) => id),
       ...(claim === undefined ? {} : { max: claim.max }),
@@ -139,7 +143,14 @@ export class FakeDeployment implements Transport {
         if (continued !== undefined) this.continued.set(id, continued);
       }
       const answers = finished.map(({ id, attempt, outcome }) => this.record(id, attempt, outcome));
-      return { answers, jobs: claim === undefined ? [] : this.lease(claim.max) };
+      const others = this.answersHeld ? { held: held.map((lease) => this.stands(lease)) } : {};
+      return { answers, jobs: claim === undefined ? [] : this.lease(claim.max), ...others };
+    });
+  }
+
+  completeLater({ id, attempt, outcome }: Parameters<Transport["completeLater"]>[0]): Promise<void> {
+    return this.call("completeLater", { ids: [id] }, () => {
+      this.later.push(() => void this.record(id, attempt, outcome));
     });
   }
 
@@ -207,7 +218,7 @@ export class FakeDeployment implements Transport {
     call: "claim" | "complete",
     n: number,
     about: { ids: string[]; max?: number; maxCost?: number; deferred?: boolean },
-    effect: () => { answers: Answer[]; jobs: ClaimedJob[] },
+    effect: () => { answers: Answer[]; jobs: ClaimedJob[]; held?: Answer[] },
   ) {
     this.mostInFlight = Math.max(this.mostInFlight, (this.inFlight += 1));
     try {
@@ -254,6 +265,7 @@ export class FakeDeployment implements Transport {
 
   private record(id: string, attempt: number, outcome: Outcome): Answer {
     const answer = this.stands({ id, attempt });
+    if (this.recorded.get(id)?.attempt === attempt) return { id, attempt, answer: "recorded" };
     if (answer.answer === "leaseLost") return answer;
     this.held.delete(id);
     const times = (this.recorded.get(id)?.times ?? 0) + 1;

@@ -41,6 +41,13 @@ export class Heart {
     this.cancelTimer = clock.after(Math.max(0, dueAt - clock.now()), () => void this.beat());
   }
 
+  /** Another call was a beat as well, and was answered as one. */
+  heard(answers: readonly Answer[], sentAt: number): void {
+    this.lastSentAt = Math.max(this.lastSentAt, sentAt);
+    this.lastFailed = false;
+    this.apply(answers, sentAt);
+  }
+
   stop(): void {
     this.stopped = true;
     this.cancelTimer();

@@ -24,6 +24,8 @@ export const REFUSED_MAX_MS = 60_000;
  * the app's data and the job's status should change together where they can.
  */
 export const REFUSALS_BEFORE_DEFERRING = 2;
+/** One that is refused as often even so is handed over to the deployment: nothing of the app's is in its way any more. */
+export const REFUSALS_BEFORE_HANDING_OVER = 4;
 
 /** Results in one `complete`, as in a claim: one transaction's share, well below the platform's 16 MiB of arguments. */
 export const COMPLETE_MAX_BYTES = 4 * 2 ** 20;

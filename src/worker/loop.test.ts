@@ -166,6 +166,22 @@ describe("outcomes that are refused", () => {
     expect(callsOf("complete").some((call) => call.deferred === true)).toBe(false);
   });
 
+  test("an outcome that nothing brings home is handed over, and its lease kept until it is recorded", async () => {
+    const { clock, deployment, callsOf, kinds } = startLoop(async () => "done");
+    deployment.refuses = () => true;
+    const id = deployment.enqueue();
+    await clock.advance(120_000);
+    expect(callsOf("completeLater")).toHaveLength(1);
+    expect(deployment.outcomeOf(id)).toBeUndefined();
+    expect(deployment.held.has(id)).toBe(true);
+    deployment.later[0]!();
+    deployment.refuses = () => false;
+    await clock.advance(120_000);
+    expect(deployment.outcomeOf(id)).toMatchObject({ result: "done" });
+    expect(deployment.recorded.get(id)).toMatchObject({ times: 1 });
+    expect(kinds("recorded")).toMatchObject([{ id, answer: "recorded" }]);
+  });
+
   test("a claim that the deployment refuses does not take the outcomes beside it down", async () => {
     const { clock, deployment } = startLoop(async () => "done");
     const id = deployment.enqueue();

@@ -9,7 +9,7 @@
  * Stopping: nothing more is claimed, handlers may end; when the grace is over they are aborted and their jobs given
  * back; when the last calls have had their time too, the loop ends whatever is left.
  */
-import { LEASES_MAX, type Answer, type Outcome } from "../shared/index.js";
+import { LEASES_MAX, type Answer, type Lease, type Outcome } from "../shared/index.js";
 import { Attempts, describe, type Attempt } from "./attempts.js";
 import { Calls, type CallEnd } from "./calls.js";
 import { Cancellations } from "./cancellations.js";
@@ -182,14 +182,18 @@ export class Loop {
   }
 
   private async complete(sending: Sending, room: number): Promise<void> {
+    if (sending.handOver) await this.handOver(sending);
+    const held = this.othersHeld(sending);
     const options = {
       ...(room > 0 ? { claim: this.claimRequest(room) } : {}),
       ...(sending.deferCallbacks ? { deferCallbacks: true } : {}),
+      ...(held.length > 0 ? { held } : {}),
     };
     const end = await this.call("complete", (n) =>
       this.options.transport.complete(n, sending.reports, options),
     );
     if (end.kind === "answered") {
+      if (end.reply.held !== undefined) this.heart.heard(end.reply.held, end.sentAt);
       this.tellRefused(end.reply.refused ?? []);
       this.settle(end.reply.answers);
       // A job in a reply to a call that asked for none comes from an earlier copy of it; it is as much ours.
@@ -199,6 +203,24 @@ export class Loop {
     this.outbox.reject(sending);
     this.cursor = undefined;
     this.failed("complete", end);
+  }
+
+  /** What is held beside what these report. */
+  private othersHeld({ reports }: Sending): Lease[] {
+    return this.attempts
+      .held()
+      .map(({ job: { id, attempt } }) => ({ id, attempt }))
+      .filter((lease) => !reports.some((one) => one.id === lease.id && one.attempt === lease.attempt));
+  }
+
+  /** Beside the numbered calls: it changes nothing by itself, and saying it twice does no harm. */
+  private async handOver(sending: Sending): Promise<void> {
+    try {
+      await this.options.transport.completeLater(sending.reports[0]!);
+      this.outbox.handedOver(sending);
+    } catch (error) {
+      this.sideCallFailed("completeLater", error);
+    }
   }
 
   /** A numbered call. One that was answered has renewed all leases as a beat does. */

@@ -56,3 +56,17 @@ test("it is kept through every refusal, until the deployment has answered for it
   expect(outbox.settle("bad", 1)).toMatchObject({ id: "bad" });
   expect(outbox.size).toBe(0);
 });
+
+test("one that is refused even without its callback is handed over once, and asked after until it is answered for", async () => {
+  const { clock, outbox, reject } = outboxWith("bad");
+  const handOver: boolean[] = [];
+  for (let tries = 0; tries < 9; tries += 1) {
+    await clock.advance(60_000);
+    const sending = outbox.next();
+    handOver.push(sending.handOver);
+    // The first time, the deployment does not take it.
+    if (sending.handOver && tries > 5) outbox.handedOver(sending);
+    reject();
+  }
+  expect(handOver).toEqual([false, false, false, false, false, true, true, false, false]);
+});

@@ -5,13 +5,15 @@
  * A batch that is rejected is taken apart: each of its outcomes then goes alone, so that one which cannot be recorded
  * (a callback that conflicts with the whole world, a result that breaks something) holds up no other. One that is
  * rejected alone is tried again, ever more seldom, and from the third time on without its callback, which the
- * deployment then owes the app: an outcome stands whatever the app does. It knows nothing of leases or calls.
+ * deployment then owes the app: an outcome stands whatever the app does. One that is rejected even so is handed over, for
+ * the deployment to record it by itself, and asked after until it is. It knows nothing of leases or calls.
  */
 import { LEASES_MAX } from "../shared/index.js";
 import { backoff, type Clock } from "./clock.js";
 import {
   COMPLETE_MAX_BYTES,
   REFUSALS_BEFORE_DEFERRING,
+  REFUSALS_BEFORE_HANDING_OVER,
   REFUSED_MAX_MS,
   REFUSED_MIN_MS,
 } from "./limits.js";
@@ -25,6 +27,8 @@ interface Item {
   alone: boolean;
   /** How often it was rejected alone. */
   refusals: number;
+  /** The deployment has it, and records it when it can. */
+  handedOver: boolean;
   dueAt: number;
 }
 
@@ -34,6 +38,8 @@ export interface Sending {
   alone: boolean;
   /** The callback is to be told later. */
   deferCallbacks: boolean;
+  /** To be handed over before it is sent once more. */
+  handOver: boolean;
 }
 
 export class Outbox {
@@ -47,7 +53,8 @@ export class Outbox {
 
   put(report: Report): void {
     const bytes = sizeOf(report.outcome, report.continued);
-    this.items.push({ report, bytes, alone: false, refusals: 0, dueAt: this.clock.now() });
+    const dueAt = this.clock.now();
+    this.items.push({ report, bytes, alone: false, refusals: 0, handedOver: false, dueAt });
   }
 
   /**
@@ -59,8 +66,12 @@ export class Outbox {
     const due = this.items.filter((item) => item.dueAt <= now);
     const single = due.find((item) => item.alone);
     if (single !== undefined) {
-      const deferCallbacks = single.refusals >= REFUSALS_BEFORE_DEFERRING;
-      return { reports: [single.report], alone: true, deferCallbacks };
+      const { report, refusals, handedOver } = single;
+      return {
+        ...{ reports: [report], alone: true },
+        deferCallbacks: refusals >= REFUSALS_BEFORE_DEFERRING,
+        handOver: refusals >= REFUSALS_BEFORE_HANDING_OVER && !handedOver,
+      };
     }
     const batch: Report[] = [];
     let bytes = 0;
@@ -71,7 +82,7 @@ export class Outbox {
       batch.push(item.report);
       bytes += item.bytes;
     }
-    return { reports: batch, alone: false, deferCallbacks: false };
+    return { reports: batch, alone: false, deferCallbacks: false, handOver: false };
   }
 
   /** When something is due next, or null. */
@@ -85,6 +96,13 @@ export class Outbox {
     if (item === undefined) return undefined;
     this.items = this.items.filter((other) => other !== item);
     return item.report;
+  }
+
+  /** The deployment has taken it over. It is asked after, as before: only its answer settles it. */
+  handedOver({ reports }: Sending): void {
+    for (const item of this.items) {
+      if (reports.includes(item.report)) item.handedOver = true;
+    }
   }
 
   /** The deployment has refused the call that carried these. */

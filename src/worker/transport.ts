@@ -22,6 +22,8 @@ export interface CompleteOptions {
   claim?: ClaimRequest;
   /** Nobody is told in the same transaction: the outcome must not wait for a callback that cannot commit. */
   deferCallbacks?: boolean;
+  /** What else is held: the call is a beat for these, and answers for them. */
+  held?: Lease[];
 }
 
 export interface Claimed {
@@ -49,7 +51,9 @@ export interface Transport {
     n: number,
     finished: Report[],
     options?: CompleteOptions,
-  ): Promise<Claimed & { answers: Answer[]; refused?: RefusedResult[] }>;
+  ): Promise<Claimed & { answers: Answer[]; refused?: RefusedResult[]; held?: Answer[] }>;
+  /** Hands one outcome over to be recorded by the deployment itself, however often that takes. */
+  completeLater(finished: Report): Promise<void>;
   heartbeat(leases: Lease[]): Promise<Answer[]>;
   report(said: {
     updates: ProgressUpdate[];

@@ -7,6 +7,7 @@ export interface WorkerApi {
   hasWork: FunctionReference<"query", "public", any, any>;
   claim: FunctionReference<"mutation", "public", any, any>;
   complete: FunctionReference<"mutation", "public", any, any>;
+  completeLater: FunctionReference<"mutation", "public", any, any>;
   heartbeat: FunctionReference<"mutation", "public", any, any>;
   report: FunctionReference<"mutation", "public", any, any>;
   cancellations: FunctionReference<"query", "public", any, any>;
@@ -294,7 +295,8 @@ export type AbortReason =
   /** It ran longer than its job's `timeoutMs`. */
   | "timedOut";
 
-export type CallName = "claim" | "complete" | "heartbeat" | "report" | "hasWork" | "cancellations";
+export type CallName =
+  "claim" | "complete" | "completeLater" | "heartbeat" | "report" | "hasWork" | "cancellations";
 
 /** What happens in a worker. */
 export type WorkerEvent =

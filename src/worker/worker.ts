@@ -5,11 +5,11 @@ import {
   checkInteger,
   checkLabel,
   checkLength,
+  CLAIM_GROUPS_MAX,
   COST_MAX,
-  GROUPS_MAX,
-  LABELS_MAX,
   LEASES_MAX,
   NAME_MAX_LENGTH,
+  OFFERED_LABELS_MAX,
   QUEUES_MAX,
 } from "../shared/index.js";
 import { systemClock } from "./clock.js";
@@ -183,9 +183,9 @@ export class Worker<Api extends WorkerApi> {
 }
 
 function checkOffer({ labels = [], groups = [], maxCost }: WorkerOptions<any>): void {
-  checkLength("The labels of a worker", labels, 0, LABELS_MAX);
+  checkLength("The labels of a worker", labels, 0, OFFERED_LABELS_MAX);
   for (const label of labels) checkLabel("A label of a worker", label);
-  checkLength("The groups of a worker", groups, 0, GROUPS_MAX);
+  checkLength("The groups of a worker", groups, 0, CLAIM_GROUPS_MAX);
   for (const group of groups) checkLabel("A group of a worker", group);
   if (maxCost !== undefined) checkInteger("maxCost", maxCost, 1, COST_MAX);
 }
