@@ -36,7 +36,8 @@ import { workerFunctions } from "./workerApi.js";
  *   result: v.object({ pixels: v.bytes() }),
  *   leaseMs: 10_000,
  * });
- * export const { hasWork, claim, complete, heartbeat, report, cancellations } = conveyor.workerApi({ queues: [tiles] });
+ * export const { hasWork, claim, complete, completeLater, heartbeat, report, cancellations } =
+ *   conveyor.workerApi({ queues: [tiles] });
  */
 export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   private readonly names = new Set<string>();
@@ -102,9 +103,8 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * that is not listed, `tokenUnknown`, `tokenRevoked`, `tokenForeign`, `queueForbidden`, `invalidArgument`.
    * @example
    * // convex/worker.ts
-   * export const { hasWork, claim, complete, heartbeat, report, cancellations } = conveyor.workerApi({
-   *   queues: [tiles, emails],
-   * });
+   * export const { hasWork, claim, complete, completeLater, heartbeat, report, cancellations } =
+   *   conveyor.workerApi({ queues: [tiles, emails] });
    */
   workerApi<
     const Queues extends readonly AnyQueue[],

@@ -54,6 +54,7 @@ export const functions = {
   }),
   looseEnqueue: loose.api({ authorize: async () => {} }).enqueue,
   exportRow: exportsOfRows.api({ authorize: async () => {} }).enqueue,
+  exportCounts: exportsOfRows.api({ authorize: async () => {} }).counts,
   ...conveyor.workerApi({ queues: [tiles, loose], continueWith: [exportsOfRows] }),
   createToken: conveyor.tokenApi().create,
   rotateToken: conveyor.tokenApi().rotate,

@@ -255,6 +255,8 @@ export type CompleteArgs = SessionArgs & {
    * outcomes that were refused because their callback conflicts with what the app does all the time.
    */
   deferCallbacks?: boolean;
+  /** What else the session holds: the call is a beat for these leases, and answers for them. */
+  held?: Lease[];
 };
 
 export type ReportArgs = SessionArgs & {
@@ -293,6 +295,15 @@ export interface WorkerFunctions<
     "public",
     CompleteArgs,
     Promise<CompleteReply<Queues, Continues> & { refused?: RefusedResult[] }>
+  >;
+  /**
+   * Has one outcome recorded by a mutation that the platform runs until it has committed: for one that `complete` could
+   * not record even alone and without its callback. `complete` is answered `recorded` once it is.
+   */
+  completeLater: RegisteredMutation<
+    "public",
+    SessionArgs & { finished: WorkerFinished },
+    Promise<null>
   >;
   /** Renews the session's leases, and says which of these it still has. */
   heartbeat: RegisteredMutation<

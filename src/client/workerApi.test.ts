@@ -109,6 +109,58 @@ describe("results", () => {
   });
 });
 
+describe("jobs that follow", () => {
+  const follow = async (queue: string, payload: unknown, options: object = {}) => {
+    const t = setup();
+    const { ids, session, report } = await claimed(t, [{ x: 1 }]);
+    const continued = [{ queue, payload, options }];
+    const finished = [{ ...report(0, good, "tiles"), continued }];
+    const reply = await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    const again = await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    expect(again.refused).toEqual(reply.refused);
+    const row = await t.run((ctx) => ctx.db.query("done").first());
+    const counts = await t.query(api.app.exportCounts, {});
+    return { refused: reply.refused, outcome: row!.outcome, id: ids[0], counts };
+  };
+
+  test("are enqueued with the result, once, though the call is repeated", async () => {
+    const { refused, outcome, counts } = await follow("exports", { row: "x", copies: 1 });
+    expect(refused).toBeUndefined();
+    expect(outcome).toMatchObject({ status: "succeeded" });
+    expect(counts.pending.count).toBe(1);
+  });
+
+  test.each<[string, string, object, object, RegExp]>([
+    ["of a queue that workers may not continue with", "tiles", { x: 1 }, {}, /may not continue/],
+    ["of no queue", "nope", {}, {}, /may not continue/],
+    ["that do not fit", "exports", { row: 5, copies: 1 }, {}, /payload.row must be/],
+    ["with options out of bounds", "exports", { row: "x", copies: 1 }, { priority: 99 }, /riority/],
+  ])(
+    "%s fail the one that they follow, and the worker is told",
+    async (_, queue, payload, options, message) => {
+      vi.spyOn(console, "warn").mockImplementation(() => {});
+      const { refused, outcome, id, counts } = await follow(queue, payload, options);
+      vi.restoreAllMocks();
+      expect(refused).toEqual([{ id, attempt: 1, error: expect.stringMatching(message) }]);
+      expect(outcome).toMatchObject({ status: "failed", error: expect.stringMatching(message) });
+      expect(counts.pending.count).toBe(0);
+    },
+  );
+});
+
+test("an outcome that is handed over is recorded by itself, and a complete finds it so", async () => {
+  vi.useFakeTimers();
+  const t = setup();
+  const { ids, session, report } = await claimed(t, [{ x: 1 }]);
+  const finished = report(0, good, "tiles");
+  await t.mutation(api.app.completeLater, { ...session, finished });
+  await t.finishAllScheduledFunctions(() => vi.advanceTimersByTime(1));
+  vi.useRealTimers();
+  expect(await t.query(api.app.status, { id: ids[0]! })).toMatchObject({ status: "succeeded" });
+  const reply = await t.mutation(api.app.complete, { ...session, n: 2, finished: [finished] });
+  expect(reply.answers).toMatchObject([{ answer: "recorded" }]);
+});
+
 describe("refusals", () => {
   test.each(["claim", "hasWork"] as const)(
     "%s of a queue that is not served is refused, naming those that are",

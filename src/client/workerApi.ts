@@ -101,6 +101,7 @@ export function workerFunctions<
         finished: v.array(vWorkerFinished),
         claim: v.optional(v.object(claimRequest)),
         deferCallbacks: v.optional(v.boolean()),
+        held: v.optional(v.array(vLease)),
       },
       handler: async (ctx, { claim, finished, ...args }) => {
         const { checked, refused } = await checkFinished({ served, continues }, finished);
@@ -116,6 +117,18 @@ export function workerFunctions<
         );
         const reply = await joinRelated(ctx, component, queries, args, completed);
         return { ...reply, ...(refused.length === 0 ? {} : { refused }) } as never;
+      },
+    }),
+
+    completeLater: mutationGeneric({
+      args: { ...session, finished: vWorkerFinished },
+      handler: async (ctx, { finished: one, ...args }) => {
+        const { checked } = await checkFinished({ served, continues }, [one]);
+        await ask(ctx, { kind: "complete", session: args.session, finished: [one] });
+        const [finished] = checked;
+        return await callComponent(() =>
+          ctx.runMutation(component.lib.completeLater, { ...args, finished: finished! }),
+        );
       },
     }),
 

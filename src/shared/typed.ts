@@ -84,6 +84,8 @@ export interface CompleteReply<
   answers: Answer[];
   jobs: TypedClaimedJob<Queues>[];
   cursor?: string;
+  /** How the leases stand that the call named besides. */
+  held?: Answer[];
   /** Never there: it carries the payloads' types of the queues that handlers may continue with. */
   readonly __continues?: Continues;
 }

@@ -55,7 +55,8 @@ function workerApiMissing(message: string): Error {
     conveyorError(
       "workerApiMissing",
       `The deployment has no worker functions under this name (${message}). In the app, export ` +
-        "`export const { hasWork, claim, complete, heartbeat, report, cancellations } = conveyor.workerApi({ queues: [...] })` " +
+        "`export const { hasWork, claim, complete, completeLater, heartbeat, report, cancellations } = " +
+        "conveyor.workerApi({ queues: [...] })` " +
         "from a module, deploy it, and give the worker that module as `api`.",
     ),
   );

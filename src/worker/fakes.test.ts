@@ -148,7 +148,11 @@ export class FakeDeployment implements Transport {
     });
   }
 
-  completeLater({ id, attempt, outcome }: Parameters<Transport["completeLater"]>[0]): Promise<void> {
+  completeLater({
+    id,
+    attempt,
+    outcome,
+  }: Parameters<Transport["completeLater"]>[0]): Promise<void> {
     return this.call("completeLater", { ids: [id] }, () => {
       this.later.push(() => void this.record(id, attempt, outcome));
     });

@@ -210,7 +210,9 @@ export class Loop {
     return this.attempts
       .held()
       .map(({ job: { id, attempt } }) => ({ id, attempt }))
-      .filter((lease) => !reports.some((one) => one.id === lease.id && one.attempt === lease.attempt));
+      .filter(
+        (lease) => !reports.some((one) => one.id === lease.id && one.attempt === lease.attempt),
+      );
   }
 
   /** Beside the numbered calls: it changes nothing by itself, and saying it twice does no harm. */

@@ -1,8 +1,9 @@
 import { conveyor, hot, races, sums } from "./queues.js";
 import { query } from "./_generated/server.js";
 
-export const { hasWork, claim, heartbeat, complete, report, cancellations } = conveyor.workerApi({
-  queues: [sums, races, hot],
-});
+export const { hasWork, claim, heartbeat, complete, completeLater, report, cancellations } =
+  conveyor.workerApi({
+    queues: [sums, races, hot],
+  });
 
 export const workers = query({ args: {}, handler: async (ctx) => conveyor.workers(ctx) });
