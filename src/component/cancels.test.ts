@@ -12,11 +12,6 @@ import {
   type World,
 } from "./setup.test.js";
 
-async function cancel(world: World, id: string, reason?: string) {
-  const args = { id, ...(reason === undefined ? {} : { reason }) };
-  return await world.t.mutation(api.lib.cancel, args);
-}
-
 async function running(config: { maxResets?: number } = {}) {
   const world = await newToldWorld(config);
   const id = await world.enqueue();
@@ -33,7 +28,7 @@ describe("a running job that somebody cancels", () => {
   test("runs on, and its worker is asked at once by its subscription, and with its next beat", async () => {
     const { world, id, worker, job } = await running();
     expect(await asked(world, worker)).toEqual([]);
-    const answer = await cancel(world, id);
+    const answer = await world.cancel(id);
     expect(answer).toEqual({ canceled: false, requested: true, status: "running" });
     expect(await asked(world, worker)).toEqual([leaseOf(job)]);
     expect(await worker.heartbeat([job])).toEqual(["canceled"]);
@@ -57,7 +52,7 @@ describe("a running job that somebody cancels", () => {
     ["gave it back", released],
   ])("is canceled when its worker %s, and the reason is told", async (_how, report) => {
     const { world, id, worker, job } = await running();
-    await cancel(world, id, "not wanted");
+    await world.cancel(id, "not wanted");
     expect((await worker.complete([report(job)])).words).toEqual(["ok"]);
     expect(await world.status(id)).toMatchObject({ status: "canceled" });
     expect(await world.all("told")).toMatchObject([
@@ -69,7 +64,7 @@ describe("a running job that somebody cancels", () => {
 
   test("has succeeded when its worker returns a result all the same: the work is done", async () => {
     const { world, id, worker, job } = await running();
-    await cancel(world, id, "too late");
+    await world.cancel(id, "too late");
     expect((await worker.complete([succeeded(job, 7)])).words).toEqual(["ok"]);
     expect(await world.status(id)).toMatchObject({ status: "succeeded", result: 7 });
     expect(await world.all("cancels")).toEqual([]);
@@ -80,7 +75,7 @@ describe("a running job that somebody cancels", () => {
   test("is canceled, and not reset, when its worker vanishes", async () => {
     const { world, id, worker, job } = await running({ maxResets: 3 });
     await worker.heartbeat([job]);
-    await cancel(world, id);
+    await world.cancel(id);
     await world.advance(10_500);
     expect(await world.status(id)).toMatchObject({ status: "canceled", resets: 0 });
     expect(await world.all("cancels")).toEqual([]);
@@ -89,8 +84,8 @@ describe("a running job that somebody cancels", () => {
 
   test("twice is asked once", async () => {
     const { world, id } = await running();
-    await cancel(world, id, "first");
-    expect(await cancel(world, id, "second")).toMatchObject({ requested: true });
+    await world.cancel(id, "first");
+    expect(await world.cancel(id, "second")).toMatchObject({ requested: true });
     expect(await world.all("cancels")).toMatchObject([{ job: id, reason: "first" }]);
     expect(await world.job(id)).toMatchObject({ cancelReason: "first" });
   });
@@ -98,7 +93,7 @@ describe("a running job that somebody cancels", () => {
   test("that its worker dropped without a word ends with one more lease, though the worker lives", async () => {
     const { world, id, worker, job } = await running();
     await worker.claim();
-    await cancel(world, id);
+    await world.cancel(id);
     expect(await worker.heartbeat([job])).toEqual(["canceled"]);
     for (let i = 0; i < 4; i += 1) {
       await worker.heartbeat([]);
@@ -109,7 +104,7 @@ describe("a running job that somebody cancels", () => {
 
   test("may be retried, and the next attempt is asked nothing", async () => {
     const { world, id, worker, job } = await running();
-    await cancel(world, id, "oops");
+    await world.cancel(id, "oops");
     await worker.complete([failed(job)]);
     await world.t.mutation(api.lib.retry, { id });
     const [again] = await worker.claim();
@@ -122,7 +117,7 @@ describe("a running job that somebody cancels", () => {
 describe("who is asked", () => {
   test("another session, or another token that knows the session's name, learns nothing", async () => {
     const { world, id, worker } = await running();
-    await cancel(world, id);
+    await world.cancel(id);
     const other = await world.t.mutation(api.lib.createToken, { name: "other", queues: null });
     expect(await asked(world, world.worker("b"))).toEqual([]);
     const { session } = worker;
@@ -132,7 +127,7 @@ describe("who is asked", () => {
 
   test("a lease whose job is gone altogether is given up by its holder's next word", async () => {
     const { world, id, worker, job } = await running();
-    await cancel(world, id);
+    await world.cancel(id);
     await world.t.run((ctx) => ctx.db.delete("jobs", id));
     expect(await worker.heartbeat([job])).toEqual(["canceled"]);
     expect((await worker.complete([succeeded(job)])).words).toEqual(["leaseLost"]);
@@ -144,6 +139,6 @@ describe("who is asked", () => {
 test("a reason is cut to what a job's row may carry", async () => {
   const world = await newWorld();
   const id = await world.enqueue();
-  await cancel(world, id, "x".repeat(10_000));
+  await world.cancel(id, "x".repeat(10_000));
   expect((await world.job(id)).cancelReason?.length).toBeLessThanOrEqual(4_096);
 });

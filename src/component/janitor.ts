@@ -2,17 +2,23 @@
  * The janitor: ends leases that nobody renewed, and while it is about publishes cursors, forgets old
  * sessions, and plans again what somebody is still to be told.
  *
- * A sweep looks in a snapshot and acts on what it reads for real, one holder a transaction: reading the beats of a
- * thousand workers for real, it would conflict with two of them every time and never commit. It never runs
+ * A sweep looks in a snapshot and acts on what it reads for real, a few silent holders a transaction: reading the beats of
+ * a thousand workers for real, it would conflict with two of them every time and never commit. It never runs
  * `onComplete`. Jobs that it returns wake their workers by themselves: they enter a range that `hasWork` has read.
  *
- * Reads for real: its timer and one that serves as well, one expired holder with its jobs, the range in which leases
- * would end before the next sweep; before the last timer goes, all active holders. Writes: those, its timer,
+ * Reads for real: its timer and one that serves as well, expired holders with their jobs, the range in which leases
+ * would end before the next sweep; before the last timer goes, all active holders and the first owed callback. Writes: those, its timer,
  * `cursors`; deletes forgotten holders. Conflicts with: a claim that depends on its timer, a beat of the expired
  * holder, a claim whose lease ends before the next sweep.
  */
 import { v } from "convex/values";
-import { HOLDER_RETENTION_MS, JANITOR_OVERDUE_MS, RANGE_ROWS } from "../shared/index.js";
+import {
+  CALLBACK_OVERDUE_MS,
+  HOLDER_RETENTION_MS,
+  JANITOR_OVERDUE_MS,
+  JANITOR_SLACK_MS,
+  RANGE_ROWS,
+} from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
@@ -40,7 +46,7 @@ export const sweep = internalMutation({
       { now },
       { useStaleSnapshot: true },
     );
-    if (found.expired !== null) await takeOver(ctx, found.expired, now);
+    for (const holder of found.expired) await takeOver(ctx, holder, now);
     for (const cursor of found.published) await publish(ctx, cursor, now);
     for (const holder of found.forgotten) await forget(ctx, holder, now);
     for (const callback of found.overdue) await replan(ctx, callback);
@@ -52,7 +58,8 @@ export const sweep = internalMutation({
 });
 
 /**
- * Arms the timer's next sweep, or lets it go: for good when nothing is leased, or because another timer serves.
+ * Arms the timer's next sweep, or lets it go: for good when nothing is leased and nobody owed anything, or because another
+ * timer serves.
  */
 async function goOn(
   ctx: MutationCtx,
@@ -80,7 +87,7 @@ async function continueNow(ctx: MutationCtx, timer: Doc<"timers">, now: number):
 }
 
 /**
- * When to sweep next, or `null` if nothing is leased.
+ * When to sweep next, or `null` if nothing is leased and nobody is owed anything.
  *
  * The snapshot says which leases end first. That none ends before is read for real, with no row to be expected in the
  * range: a claim that relies on this timer as it was, and commits meanwhile with a shorter lease, makes this sweep
@@ -105,7 +112,19 @@ async function nextSweepAt(
         )
   ).take(RANGE_ROWS);
   const next = first?.expiresAt ?? seen;
-  return next === null ? null : sweepAt(next, now);
+  return next === null ? await nextDebtAt(ctx) : sweepAt(next, now);
+}
+
+/**
+ * When the plan of an owed callback that comes first counts as dead. Read for real: of one who owes, and relies on this
+ * timer, and a sweep that goes, one runs again. While anything is leased sweeps come anyway, and nobody depends on it.
+ */
+async function nextDebtAt(ctx: MutationCtx): Promise<number | null> {
+  const [first] = await ctx.db
+    .query("callbacks")
+    .withIndex("state", (q) => q.eq("state", "owed"))
+    .take(RANGE_ROWS);
+  return first === undefined ? null : first.dueAt + CALLBACK_OVERDUE_MS + JANITOR_SLACK_MS;
 }
 
 /**

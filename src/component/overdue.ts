@@ -7,6 +7,8 @@
 import { v, type Infer } from "convex/values";
 import {
   CALLBACK_OVERDUE_MS,
+  EXPIRED_LEASES_MAX,
+  EXPIRED_MAX,
   HOLDER_RETENTION_MS,
   IDLE_LIVE_MS,
   JANITOR_FORGET_MAX,
@@ -43,12 +45,12 @@ const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
 /** Places of one queue that a sweep reads to publish its cursors. */
 const PUBLISH_RANGES_MAX = 1_024;
 
-/** Expired holders among which a sweep picks one: the sweeps of several timers, due at once, should not meet. */
-const EXPIRED_PICKED = 8;
+/** Expired holders among which a sweep begins: the sweeps of several timers, due at once, should not meet. */
+const EXPIRED_PICKED = 16;
 
 const vFound = v.object({
-  /** One whose leases have run out. */
-  expired: v.union(v.id("holders"), v.null()),
+  /** Some of those whose leases have run out. */
+  expired: v.array(v.id("holders")),
   /** Whether there are more of them. */
   more: v.boolean(),
   /** When the next leases run out, or `null` if there are none. */
@@ -82,14 +84,14 @@ export const find = internalQuery({
       .withIndex("state", (q) => q.eq("state", "active"))
       .take(RANGE_ROWS);
     const expired = active.filter((holder) => holder.expiresAt < now);
+    const picked = pickExpired(expired);
     const next = active.find((holder) => holder.expiresAt >= now);
     // Also of those who have just become idle, so that the sweep which disarms leaves good cursors behind.
     const served = [...active, ...(await idleHolders(ctx, now))];
     const queues = [...new Set(served.flatMap((holder) => holder.queues))].slice(0, QUEUES_MAX);
     return {
-      expired:
-        expired[Math.floor(Math.random() * Math.min(expired.length, EXPIRED_PICKED))]?._id ?? null,
-      more: expired.length > 1,
+      expired: picked.map(({ _id }) => _id),
+      more: expired.length > picked.length,
       nextExpiry: next?.expiresAt ?? null,
       timers: (await findTimers(ctx.db)).map(({ _id, dueAt }) => ({ id: _id, dueAt })),
       forgotten: await findForgotten(ctx, now),
@@ -100,6 +102,20 @@ export const find = internalQuery({
     };
   },
 });
+
+/** As many as one sweep ends: they are silent, so that a transaction with all of them loses to nobody as a rule. */
+function pickExpired(expired: readonly Doc<"holders">[]): Doc<"holders">[] {
+  const from = Math.floor(Math.random() * Math.min(expired.length, EXPIRED_PICKED));
+  const picked: Doc<"holders">[] = [];
+  let leases = 0;
+  for (const holder of expired.slice(from)) {
+    leases += holder.leases.length;
+    if (picked.length > 0 && leases > EXPIRED_LEASES_MAX) break;
+    picked.push(holder);
+    if (picked.length === EXPIRED_MAX) break;
+  }
+  return picked;
+}
 
 async function idleHolders(ctx: QueryCtx, now: number): Promise<Doc<"holders">[]> {
   return await ctx.db

@@ -140,6 +140,11 @@ export class World {
     return await this.t.mutation(api.lib.enqueue, { queue: this.queue, jobs });
   }
 
+  async cancel(id: string, reason?: string) {
+    const args = { id, ...(reason === undefined ? {} : { reason }) };
+    return await this.t.mutation(api.lib.cancel, args);
+  }
+
   worker(name: string): Worker {
     return new Worker(this, name, `session-${name}`);
   }

@@ -242,6 +242,12 @@ export const JANITOR_OVERDUE_MS = 5_000;
 export const JANITOR_PERIOD_MS = 30_000;
 /** A holder whose jobs cannot be returned (a bug of ours) is left alone for so long, and does not hold up the others. */
 export const JANITOR_QUARANTINE_MS = 60_000;
+/**
+ * Silent holders that one sweep ends, and leases of theirs, from the second holder on: after a crash of many they are ended
+ * in a few transactions. Not more: a holder that beats after all makes the whole sweep run again.
+ */
+export const EXPIRED_MAX = 8;
+export const EXPIRED_LEASES_MAX = 2 * LEASES_MAX;
 /** Forgotten holders deleted a sweep, and overdue callbacks planned again. */
 export const JANITOR_FORGET_MAX = 16;
 export const JANITOR_REPLAN_MAX = 16;
