@@ -5,6 +5,7 @@ import { CLAIMS } from "./claims.js";
 import { ENDS } from "./ends.js";
 import { KEYS } from "./keys.js";
 import { LEASES } from "./leases.js";
+import { OPERATED } from "./operated.js";
 import { REPORTS } from "./reports.js";
 import { SCHEDULES } from "./schedules.js";
 
@@ -16,4 +17,5 @@ export const PAIRS: readonly Pair[] = [
   ...KEYS,
   ...CANCELS,
   ...SCHEDULES,
+  ...OPERATED,
 ];
