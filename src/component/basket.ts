@@ -121,11 +121,11 @@ async function put(ctx: MutationCtx, basket: Basket, queue: Queue, job: Job): Pr
 /** What the worker is told. A repeated call is told what is left of the attempt's time. */
 export function describe(job: Job, payload: Value, held: HeldLease, now: number): ClaimedJob {
   const { queue, attempt, failures, resets, enqueuedAt } = job;
-  const { name, priority, group, tags, labels, cost } = job;
+  const { name, priority, group, tags, labels, cost, rounds } = job;
   const { leaseMs, timeoutAt } = held;
   const told = {
     ...{ id: job._id, queue, payload, attempt, failures, resets, leaseMs, enqueuedAt },
-    ...{ name, priority, group, tags, labels, cost },
+    ...{ name, priority, group, tags, labels, cost, rounds },
     timeoutMs: timeoutAt === undefined ? undefined : Math.max(0, timeoutAt - now),
   };
   return Object.fromEntries(

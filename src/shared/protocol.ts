@@ -178,6 +178,8 @@ export const vClaimedJob = v.object({
   tags: v.optional(v.array(v.string())),
   labels: v.optional(v.array(v.string())),
   cost: v.optional(v.number()),
+  /** In a circular queue: how often it has come round before. */
+  rounds: v.optional(v.number()),
   /** What the queue's `related` query said of it, in the claim's transaction. */
   related: v.optional(v.any()),
 });

@@ -289,3 +289,15 @@ test("a worker's budget is what the jobs that run leave over, and with none left
   await clock.advance(100);
   expect(callsOf("complete").at(-1)).toMatchObject({ max: 2, maxCost: 7 });
 });
+
+test("a handler gets its job with what says nothing filled in, and a key that is the same for all attempts of a round", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment } = startLoop(handler, { concurrency: 2 });
+  const plain = deployment.enqueue({ x: 1 });
+  const item = deployment.enqueue(null, "tiles", { rounds: 3, tags: ["a"], priority: 2 });
+  await clock.advance(400);
+  const filled = { priority: 0, tags: [], labels: [], cost: 1, rounds: 0, attempt: 1 };
+  expect(begun[0]!.job).toMatchObject({ ...filled, payload: { x: 1 }, idempotencyKey: plain });
+  expect(begun[0]!.job).not.toHaveProperty("leaseMs");
+  expect(begun[1]!.job).toMatchObject({ priority: 2, tags: ["a"], idempotencyKey: `${item}:3` });
+});

@@ -20,10 +20,12 @@ export async function runHandler(
 function jobOf({ leaseMs: _, ...job }: ClaimedJob): Job {
   return {
     ...job,
-    idempotencyKey: job.id,
+    // What is due once a round must not be taken for what was done in the last.
+    idempotencyKey: job.rounds === undefined ? job.id : `${job.id}:${job.rounds}`,
     priority: job.priority ?? PRIORITY_DEFAULT,
     tags: job.tags ?? [],
     labels: job.labels ?? [],
     cost: job.cost ?? COST_DEFAULT,
+    rounds: job.rounds ?? 0,
   } as Job;
 }

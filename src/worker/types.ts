@@ -38,7 +38,10 @@ export interface Job<Queue extends string = string, Payload = any, Related = any
   resets: number;
   /** In milliseconds since 1970, by the deployment's clock. */
   enqueuedAt: number;
-  /** The same for all attempts of the job: give it to services that do a thing once for each key. It is the job's id. */
+  /**
+   * The same for all attempts of the job: give it to services that do a thing once for each key. It is the job's id; in a
+   * circular queue it is another with each round.
+   */
   idempotencyKey: string;
   /** How long this attempt may run, in milliseconds. Then its signal aborts, and it counts as failed. */
   timeoutMs?: number;
@@ -52,6 +55,8 @@ export interface Job<Queue extends string = string, Payload = any, Related = any
   labels: string[];
   /** What it takes of the worker's `maxCost`. */
   cost: number;
+  /** In a circular queue: how often the item was worked on before. */
+  rounds: number;
   /** What the queue's `related` query said of the job, in the transaction that claimed it; undefined without one. */
   related: Related;
 }

@@ -199,6 +199,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             tags?: Array<string>;
             labels?: Array<string>;
             cost?: number;
+            rounds?: number;
             related?: any;
           }>;
           cursor: string;
@@ -357,6 +358,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             tags?: Array<string>;
             labels?: Array<string>;
             cost?: number;
+            rounds?: number;
             related?: any;
           }>;
           cursor?: string;
