@@ -8,6 +8,7 @@ import { LEASES } from "./leases.js";
 import { OPERATED } from "./operated.js";
 import { REPORTS } from "./reports.js";
 import { SCHEDULES } from "./schedules.js";
+import { UPKEEP } from "./upkeep.js";
 
 export const PAIRS: readonly Pair[] = [
   ...LEASES,
@@ -18,4 +19,5 @@ export const PAIRS: readonly Pair[] = [
   ...CANCELS,
   ...SCHEDULES,
   ...OPERATED,
+  ...UPKEEP,
 ];

@@ -1,0 +1,216 @@
+/** What goes on behind: finished jobs are counted and deleted, and with them the routes in which nothing waits. */
+import { ROUTES_KEPT, SHARDS_MAX } from "../../../src/shared/index.js";
+import { must } from "../../races/world.js";
+import { LEASE_MS, mutation, type Line } from "../line.js";
+import { UNVALIDATED, type Pair } from "../pair.js";
+import { Worker, type CompleteReply } from "../worker.js";
+
+const RETENTION_MS = 60_000;
+const RETENTION = {
+  succeededMs: RETENTION_MS,
+  failedMs: RETENTION_MS,
+  canceledMs: RETENTION_MS,
+  timedOutMs: RETENTION_MS,
+};
+/** Longer than a roll-up, the retention of what it counts, and the purge's lateness. */
+const FORGOTTEN_MS = 3 * RETENTION_MS;
+
+function dueAt(line: Line, kind: string): number {
+  const [timer] = line.rows("timers").filter((one) => one["kind"] === kind);
+  must(timer !== undefined, `no alarm of the ${kind} is armed`);
+  return timer!["dueAt"] as number;
+}
+
+/** Lets the roll-up see what has finished, which arms the purge. */
+const counts = (line: Line) => line.pass(3 * LEASE_MS);
+
+/** Until just when an alarm is due, and before it rings. */
+async function until(line: Line, kind: string): Promise<void> {
+  await line.pass(dueAt(line, kind) - 1 - line.now);
+  line.transactions.now += 1;
+}
+
+function keepsShortly(line: Line): void {
+  line.declare(line.queue.name, { retention: RETENTION });
+}
+
+/** Counted is what was there to be counted, by the time when it is. */
+async function checkCounted(line: Line, count: number): Promise<void> {
+  await line.pass(3 * LEASE_MS);
+  const minutes = line.rows("minutes") as unknown as Record<string, number>[];
+  const sum = minutes.reduce((n, { succeeded, canceled }) => n + succeeded! + canceled!, 0);
+  must(sum === count, "a job was not counted, or twice");
+}
+
+const purgeAndComplete: Pair = {
+  of: "the purge that goes, and a completion",
+  orders: 6,
+  async setUp(line) {
+    keepsShortly(line);
+    const worker = new Worker(line, "worker");
+    await line.enqueue(2);
+    await worker.complete(await worker.claim());
+    await counts(line);
+    await line.pass(dueAt(line, "purge") - LEASE_MS / 2 - line.now);
+    const jobs = await worker.claim();
+    await until(line, "purge");
+    return {
+      calls: { complete: worker.completes(jobs) },
+      async check(answers, line) {
+        must(answers.of<CompleteReply>("complete").answers[0]!.answer === "ok", "not recorded");
+        await line.pass(FORGOTTEN_MS);
+        must(line.rows("jobs").length === 0, "a finished job is kept for good");
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "arming the purge whenever something was counted",
+      replace: [
+        {
+          file: "rollUp.ts",
+          text: "await ensurePurge(ctx, queue, ended, now);",
+          by: "if (row === null) await ensurePurge(ctx, queue, ended, now);",
+        },
+      ],
+      finds: /^a finished job is kept/,
+    },
+  ],
+};
+
+const purgeAndRetry: Pair = {
+  of: "the purge of a job, and its retry",
+  orders: 6,
+  async setUp(line) {
+    keepsShortly(line);
+    const id = await line.enqueueOne({ context: "x".repeat(600) });
+    const worker = new Worker(line, "worker");
+    await worker.complete(await worker.claim());
+    await counts(line);
+    await until(line, "purge");
+    return {
+      calls: { retry: line.retries(id) },
+      refusals: { retry: /No job has the id/ },
+      check(answers, line) {
+        const isRetried = answers.of<{ retried: boolean } | undefined>("retry")?.retried === true;
+        must(line.rows("jobs").length === (isRetried ? 1 : 0), "a retried job has gone");
+        must(
+          line.rows("payloads").length === (isRetried ? 1 : 0),
+          "what it is to work on has gone",
+        );
+      },
+    };
+  },
+  mutants: [UNVALIDATED],
+};
+
+const rollUpAndComplete: Pair = {
+  of: "the roll-up that goes, and a completion",
+  orders: 12,
+  async setUp(line) {
+    const worker = new Worker(line, "worker");
+    const [one] = await line.enqueue(2);
+    await line.do(line.cancels(one!));
+    await until(line, "rollUp");
+    await line.pass(1);
+    await line.pass(LEASE_MS / 2);
+    const jobs = await worker.claim();
+    await until(line, "rollUp");
+    return {
+      calls: { complete: worker.completes(jobs) },
+      check: async (_, line) => await checkCounted(line, 2),
+    };
+  },
+  mutants: [
+    {
+      without: "the sweep's look at what was not counted",
+      replace: [
+        {
+          file: "janitor.ts",
+          text: "for (const queue of found.uncounted) await ensureUpkeep(ctx, queue, now);",
+          by: "",
+        },
+      ],
+      finds: /^a job was not counted|^no alarm/,
+    },
+  ],
+};
+
+/** No lease ends with it, so no sweep comes after it. */
+const rollUpAndCancel: Pair = {
+  of: "the roll-up that goes, and a cancel",
+  orders: 12,
+  async setUp(line) {
+    const [one, two] = await line.enqueue(2);
+    await line.do(line.cancels(one!));
+    await until(line, "rollUp");
+    await line.pass(1);
+    await until(line, "rollUp");
+    return {
+      calls: { cancel: line.cancels(two!) },
+      check: async (_, line) => await checkCounted(line, 2),
+    };
+  },
+  mutants: [
+    {
+      without: "the real read of what has finished before the roll-up goes",
+      replace: [
+        {
+          file: "rollUp.ts",
+          text: "if (await hasMore(ctx.db, queue, upTo)) await",
+          by: "if (false) await",
+        },
+      ],
+      finds: /^a job was not counted/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+const dropAndEnqueue: Pair = {
+  of: "the purge that drops a route in which nothing waits, and an enqueue there",
+  orders: 6,
+  async setUp(line) {
+    keepsShortly(line);
+    const labels = Array.from({ length: ROUTES_KEPT + 1 }, (_, n) => [`label-${n}`]);
+    for (const some of labels) {
+      await line.do(line.cancels(await line.enqueueOne({ labels: some })));
+    }
+    await counts(line);
+    await until(line, "purge");
+    const enqueues = labels.map((some) => ({ payload: 1, options: { labels: some } }));
+    const asked = { queue: line.queue, jobs: enqueues };
+    return {
+      calls: { enqueue: mutation("lib:enqueue", asked) },
+      check(_, line) {
+        const numbers = new Set(line.rows("routes").map((route) => route["number"] as number));
+        const waiting = line.rows("jobs").filter(({ status }) => status === "pending");
+        const isLost = waiting.some(
+          (job) => !numbers.has(Math.floor((job["shard"] as number) / SHARDS_MAX)),
+        );
+        must(!isLost, "a job waits where nobody looks");
+      },
+      async restore(line) {
+        for (const { _id, status } of line.rows("jobs")) {
+          if (status === "pending") await line.do(line.cancels(_id));
+        }
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "the look at what waits in a route",
+      replace: [{ file: "routes.ts", text: "(await isEmpty(db, row))", by: "true" }],
+      finds: /^a job waits where nobody looks/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+export const UPKEEP: readonly Pair[] = [
+  purgeAndComplete,
+  purgeAndRetry,
+  rollUpAndComplete,
+  rollUpAndCancel,
+  dropAndEnqueue,
+];
