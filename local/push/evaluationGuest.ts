@@ -5,9 +5,11 @@ import { sortRejections } from "../functions/rejections.js";
 import { taskOfThread } from "../functions/threads/task.js";
 import { evaluate } from "./evaluation.js";
 import { sandboxImporter, type Importer } from "./importing.js";
-import type { EvaluationTask, FromEvaluation } from "./threadEvaluation.js";
+import { SharedText } from "./sharedText.js";
+import type { EvaluationData, FromEvaluation } from "./threadEvaluation.js";
 
-const { request, env, deployed } = workerData as EvaluationTask;
+const { request, env, deployed, importing } = workerData as EvaluationData;
+const announcement = new SharedText(importing);
 
 function tell(message: FromEvaluation): void {
   parentPort!.postMessage(message);
@@ -19,7 +21,7 @@ function announced(importer: Importer): Importer {
     const importable = importer(modules);
     return {
       import: (path, what) => {
-        tell({ kind: "importing", what });
+        announcement.set(what);
         return importable.import(path, what);
       },
     };

@@ -14,6 +14,7 @@ import type { ModuleSource } from "../functions/types.js";
 import type { Evaluation } from "./evaluation.js";
 import { failure } from "./failures.js";
 import type { PushRequest } from "./request.js";
+import { SharedText } from "./sharedText.js";
 
 export interface EvaluationTask {
   request: PushRequest;
@@ -21,9 +22,13 @@ export interface EvaluationTask {
   deployed: ReadonlyMap<string, ModuleSource>;
 }
 
+/** What the thread is given: the task, and where it writes what it is importing, for when it is heard of no more. */
+export interface EvaluationData extends EvaluationTask {
+  importing: SharedArrayBuffer;
+}
+
 export type FromEvaluation =
   | { kind: "ready"; task: number | null }
-  | { kind: "importing"; what: string }
   | { kind: "evaluated"; evaluation: Evaluation }
   | { kind: "refused"; status: number; code: string; message: string };
 
@@ -36,28 +41,34 @@ export async function evaluateInThread(
   task: EvaluationTask,
   limitMs = LOADING_TIME_MS,
 ): Promise<Evaluation> {
+  const importing = new SharedText();
+  importing.set("the push");
   const worker = new Worker(await programOf(PROGRAM), {
     eval: true,
     execArgv: ["--experimental-vm-modules", "--no-warnings"],
     resourceLimits: { maxOldGenerationSizeMb: V8_HEAP_MIB },
-    workerData: task,
+    workerData: { ...task, importing: importing.buffer } satisfies EvaluationData,
   });
   try {
-    return withOwnModules(await outcomeOf(worker, env, limitMs), task);
+    return withOwnModules(await outcomeOf(worker, env, limitMs, importing), task);
   } finally {
     await worker.terminate();
   }
 }
 
-function outcomeOf(worker: Worker, env: Environment, limitMs: number): Promise<Evaluation> {
+function outcomeOf(
+  worker: Worker,
+  env: Environment,
+  limitMs: number,
+  importing: SharedText,
+): Promise<Evaluation> {
   const meter = new Meter(worker);
   meter.begin(1, limitMs);
   const startedAt = env.now();
-  let importing = "the push";
   return new Promise<Evaluation>((resolve, reject) => {
     const fail = (why: string) => {
       const begin = "Loading the pushed modules encountered the following error:\n";
-      reject(failure("InvalidModules", `${begin}Failed to analyze ${importing}: ${why}`));
+      reject(failure("InvalidModules", `${begin}Failed to analyze ${importing.get()}: ${why}`));
     };
     const look = () => {
       const waits = env.now() - startedAt;
@@ -72,7 +83,6 @@ function outcomeOf(worker: Worker, env: Environment, limitMs: number): Promise<E
     const ended = () => timer.cancel();
     worker.on("message", (message: FromEvaluation) => {
       if (message.kind === "ready") meter.task = message.task;
-      else if (message.kind === "importing") importing = message.what;
       else if (message.kind === "evaluated") resolve(message.evaluation);
       else reject(new PlatformError(message.status, message.code, message.message));
     });
