@@ -54,7 +54,7 @@ export default defineConfig({
           maxWorkers: BOTH_CORES,
           environment: "node",
           include: [
-            "tests/{conformance,interleavings,packages,races,upgrade,virtual}/**/*.test.ts",
+            "tests/{conformance,interleavings,model,packages,races,upgrade,virtual}/**/*.test.ts",
           ],
           globalSetup: ["harness/build.ts"],
           execArgv: VM_MODULES,

@@ -22,6 +22,7 @@ import {
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseWriter } from "./_generated/server.js";
+import { rulesOf } from "./handlers.js";
 import { cutError, discard, store, type Stored } from "./payloads.js";
 import type { Queue } from "./queues.js";
 import { ensureRoute } from "./routes.js";
@@ -75,8 +76,17 @@ export async function insertJob(
 
 /** `scheduled` → `pending`: it has fallen due. */
 export async function promote(db: DatabaseWriter, job: Job, queue: Queue): Promise<Job> {
-  const came = job.failures > 0 || (job.attempt > 0 && !queue.config.circular) ? "back" : "new";
+  const came = (await isBack(db, queue, job)) ? "back" : "new";
   return await move(db, job, "promote", await pendingPlace(db, queue, job, came));
+}
+
+/**
+ * Whether a job that has waited goes on with what it had begun. An item of a ring does where its attempt is to be made
+ * again; one that rests has had its turn, also if that failed.
+ */
+async function isBack(db: DatabaseWriter, queue: Queue, job: Job): Promise<boolean> {
+  if (!queue.config.circular) return job.attempt > 0;
+  return job.failures > 0 && (await rulesOf(db, queue, job)).retry.maxAttempts > 1;
 }
 
 /** `scheduled` → `scheduled`, until `dueAt`: it could not be promoted. */
