@@ -9,7 +9,7 @@
  * Stopping: nothing more is claimed, handlers may end; when the grace is over they are aborted and their jobs given
  * back; when the last calls have had their time too, the loop ends whatever is left.
  */
-import { LEASES_MAX, type Answer, type Lease, type Outcome } from "../shared/index.js";
+import { LEASES_MAX, type Outcome } from "../shared/index.js";
 import { Attempts, describe, type Attempt } from "./attempts.js";
 import { Calls, type CallEnd } from "./calls.js";
 import { Cancellations } from "./cancellations.js";
@@ -22,10 +22,11 @@ import { Idle } from "./idle.js";
 import { FLUSH_MS, GRACE_DEFAULT_MS } from "./limits.js";
 import { Outbox, type Sending } from "./outbox.js";
 import { outcomeOfAbandoned, outcomeOfStopped } from "./outcome.js";
+import { Recording } from "./recording.js";
 import { Reports } from "./reports.js";
-import { runHandler } from "./runner.js";
+import { runHandler, type HandlerEnd } from "./runner.js";
 import { Waker } from "./waker.js";
-import type { Claimed, ClaimRequest, RefusedResult, Transport } from "./transport.js";
+import type { Claimed, ClaimRequest, Transport } from "./transport.js";
 import type { CallName, Handler, OutputOptions, WorkerEvent } from "./types.js";
 
 export interface LoopOptions {
@@ -46,6 +47,7 @@ export class Loop {
   private readonly outbox: Outbox;
   private readonly idle: Idle;
   private readonly heart: Heart;
+  private readonly recording: Recording;
   private readonly reports: Reports;
   private readonly cancellations: Cancellations;
   private readonly calls: Calls;
@@ -82,6 +84,13 @@ export class Loop {
       isCalling: () => this.calls.isCalling,
       hearsCancellations: () => this.cancellations.isLive,
       failed: (error) => void this.sideCallFailed("heartbeat", error),
+    });
+    this.recording = new Recording({
+      attempts,
+      outbox: this.outbox,
+      transport,
+      emit,
+      failed: (error) => void this.sideCallFailed("completeLater", error),
     });
     this.reports = new Reports({
       clock,
@@ -182,20 +191,17 @@ export class Loop {
   }
 
   private async complete(sending: Sending, room: number): Promise<void> {
-    if (sending.handOver) await this.handOver(sending);
-    const held = this.othersHeld(sending);
+    await this.recording.handOver(sending);
     const options = {
+      ...this.recording.optionsOf(sending),
       ...(room > 0 ? { claim: this.claimRequest(room) } : {}),
-      ...(sending.deferCallbacks ? { deferCallbacks: true } : {}),
-      ...(held.length > 0 ? { held } : {}),
     };
     const end = await this.call("complete", (n) =>
       this.options.transport.complete(n, sending.reports, options),
     );
     if (end.kind === "answered") {
       if (end.reply.held !== undefined) this.heart.heard(end.reply.held, end.sentAt);
-      this.tellRefused(end.reply.refused ?? []);
-      this.settle(end.reply.answers);
+      this.recording.settle(end.reply.answers, end.reply.refused);
       // A job in a reply to a call that asked for none comes from an earlier copy of it; it is as much ours.
       if (room > 0 || end.reply.jobs.length > 0) await this.claimed(end, room);
       return;
@@ -203,26 +209,6 @@ export class Loop {
     this.outbox.reject(sending);
     this.cursor = undefined;
     this.failed("complete", end);
-  }
-
-  /** What is held beside what these report. */
-  private othersHeld({ reports }: Sending): Lease[] {
-    return this.attempts
-      .held()
-      .map(({ job: { id, attempt } }) => ({ id, attempt }))
-      .filter(
-        (lease) => !reports.some((one) => one.id === lease.id && one.attempt === lease.attempt),
-      );
-  }
-
-  /** Beside the numbered calls: it changes nothing by itself, and saying it twice does no harm. */
-  private async handOver(sending: Sending): Promise<void> {
-    try {
-      await this.options.transport.completeLater(sending.reports[0]!);
-      this.outbox.handedOver(sending);
-    } catch (error) {
-      this.sideCallFailed("completeLater", error);
-    }
   }
 
   /** A numbered call. One that was answered has renewed all leases as a beat does. */
@@ -245,31 +231,6 @@ export class Loop {
       ...(this.cursor === undefined ? {} : { cursor: this.cursor }),
       ...(budget === Infinity ? {} : { maxCost: budget }),
     };
-  }
-
-  private tellRefused(refused: readonly RefusedResult[]): void {
-    for (const { error, ...lease } of refused) {
-      const attempt = this.attempts.find(lease);
-      if (attempt === undefined) continue;
-      this.options.emit({ kind: "resultRefused", error, ...describe(attempt) });
-    }
-  }
-
-  /** Each outcome by its own answer. One that the reply does not name stays, and goes with the next call. */
-  private settle(answers: readonly Answer[]): void {
-    for (const { id, attempt: number, answer } of answers) {
-      const report = this.outbox.settle(id, number);
-      const attempt = this.attempts.find({ id, attempt: number });
-      if (report === undefined || attempt === undefined) continue;
-      const about = describe(attempt);
-      if (answer === "ok" || answer === "recorded") {
-        this.options.emit({ kind: "recorded", answer, ...about });
-      } else {
-        this.options.emit({ kind: "leaseLost", reason: answer, ...about });
-        this.options.emit({ kind: "resultDropped", outcome: report.outcome.kind, ...about });
-      }
-      this.attempts.drop(attempt);
-    }
   }
 
   // --- Jobs -------------------------------------------------------------------------------------
@@ -322,10 +283,10 @@ export class Loop {
       return;
     }
     const context = contextOf(attempt, { reports: this.reports, emit: this.options.emit });
-    void runHandler(handler, attempt.job, context).then((outcome) => this.ended(attempt, outcome));
+    void runHandler(handler, attempt.job, context).then((end) => this.ended(attempt, end));
   }
 
-  private ended(attempt: Attempt, returned: Outcome): void {
+  private ended(attempt: Attempt, { outcome: returned, refused }: HandlerEnd): void {
     const { emit, clock } = this.options;
     const about = describe(attempt);
     if (attempt.state !== "running") {
@@ -337,6 +298,7 @@ export class Loop {
     const outcome = outcomeOfStopped(attempt, returned);
     const error = outcome.kind === "failed" ? { error: outcome.error } : {};
     emit({ kind: "finished", outcome: outcome.kind, ms, ...error, ...about });
+    if (refused !== undefined) emit({ kind: "resultRefused", error: refused, ...about });
     this.conclude(attempt, outcome);
   }
 

@@ -13,10 +13,11 @@ describe("what handlers do", () => {
     ["more than a document holds", "x".repeat(2 ** 20), { kind: "failed" }],
     ["a cycle", cycle(), { kind: "failed" }],
   ])("returning %s", async (_name, value, outcome) => {
-    const { clock, deployment } = startLoop(async () => value);
+    const { clock, deployment, kinds } = startLoop(async () => value);
     const id = deployment.enqueue();
     await clock.advance(100);
     expect(deployment.outcomeOf(id)).toMatchObject(outcome);
+    expect(kinds("resultRefused")).toHaveLength(outcome.kind === "failed" ? 1 : 0);
     expect(deployment.outcomeOf(id)).not.toMatchObject({ error: "" });
   });
 

@@ -3,17 +3,26 @@ import { COST_DEFAULT, PRIORITY_DEFAULT, type ClaimedJob, type Outcome } from ".
 import { outcomeOfError, outcomeOfValue } from "./outcome.js";
 import type { Handler, HandlerContext, Job } from "./types.js";
 
+export interface HandlerEnd {
+  outcome: Outcome;
+  /** Why the result that it returned is none. */
+  refused?: string;
+}
+
 /** Always resolves: whatever the handler does is an outcome. A handler that never ends leaves it pending. */
 export async function runHandler(
   handler: Handler,
   claimed: ClaimedJob,
   context: HandlerContext,
-): Promise<Outcome> {
+): Promise<HandlerEnd> {
+  let value: unknown;
   try {
-    return outcomeOfValue(await handler(jobOf(claimed), context));
+    value = await handler(jobOf(claimed), context);
   } catch (error) {
-    return outcomeOfError(error);
+    return { outcome: outcomeOfError(error) };
   }
+  const outcome = outcomeOfValue(value);
+  return outcome.kind === "failed" ? { outcome, refused: outcome.error } : { outcome };
 }
 
 /** The job as its handler gets it: what says nothing is filled in. */
