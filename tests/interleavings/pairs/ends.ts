@@ -129,6 +129,47 @@ const attemptAndRetry: Pair = {
   ],
 };
 
+/** Somebody comes to be owed a callback, while the sweep that would notice if its plan died finds nothing to do. */
+const oweAndDisarm: Pair = {
+  of: "who comes to owe a callback, and the sweep that disarms",
+  orders: 12,
+  async setUp(line) {
+    const [, second] = await line.enqueue(2);
+    const worker = new Worker(line, "worker");
+    await worker.complete(await worker.claim());
+    await line.app("fail");
+    await line.untilSweep();
+    return {
+      calls: { cancel: line.cancels(second!) },
+      check(_, line) {
+        const sweeps = line.rows("timers").filter(({ kind }) => kind === "janitor");
+        const owed = line.rows("callbacks").length;
+        must(owed === 0 || sweeps.length > 0, "owed, and nobody would notice if its plan died");
+      },
+      restore: (line) => line.app("mend"),
+    };
+  },
+  mutants: [
+    {
+      without: "the real read of what is owed before a sweep goes",
+      replace: [{ file: "janitor.ts", text: "await nextDebtAt(ctx)", by: "null" }],
+      finds: /^owed, and nobody/,
+    },
+    {
+      without: "the real read of the timer on which who owes relies",
+      replace: [
+        {
+          file: "callbacks.ts",
+          text: "await ensureSweep(ctx, dueAt + CALLBACK_OVERDUE_MS, Date.now());",
+          by: "",
+        },
+      ],
+      finds: /^owed, and nobody/,
+    },
+    UNVALIDATED,
+  ],
+};
+
 /** Too large for the job's own row. */
 const LARGE = { kind: "succeeded" as const, result: "x".repeat(600) };
 
@@ -137,4 +178,5 @@ export const ENDS: readonly Pair[] = [
   retryAndClaim,
   planAndAttempt,
   attemptAndRetry,
+  oweAndDisarm,
 ];
