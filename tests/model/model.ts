@@ -14,12 +14,7 @@ import {
   type Retry,
   type Status,
 } from "../../src/shared/index.js";
-
-/** A span of time in which something falls due: jitter and late alarms leave it open when exactly. */
-export interface Span {
-  from: number;
-  to: number;
-}
+import { backoff, span, type Span } from "./spans.js";
 
 export interface Job {
   readonly id: string;
@@ -385,21 +380,6 @@ const NO_RETRY: Retry = { maxAttempts: 1, initialBackoffMs: 1, base: 1, maxBacko
 /** Leases that were never acknowledged give a job back so often at most before they count. */
 const UNKNOWN_MAX = 3;
 
-export function span(at: number): Span {
-  return { from: at, to: at };
-}
-
 export function isActive(status: Status): boolean {
   return status === "scheduled" || status === "pending" || status === "running";
-}
-
-function backoff(
-  { initialBackoffMs, base, maxBackoffMs }: Retry,
-  failures: number,
-  asked: number | undefined,
-  { from, to }: Span,
-): Span {
-  if (asked !== undefined) return { from: from + asked, to: to + asked };
-  const ms = Math.min(initialBackoffMs * base ** (failures - 1), maxBackoffMs);
-  return { from, to: to + ms };
 }

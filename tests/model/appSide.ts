@@ -1,0 +1,197 @@
+/** What an app and those who operate it ask for: done to the component and to the model, and the answers compared. */
+import type { Infer } from "convex/values";
+import { api } from "../../src/component/_generated/api.js";
+import { refusal, type World } from "../../src/component/setup.test.js";
+import type { JobOptions, NewJob, vBulkReply, vEnqueued } from "../../src/shared/index.js";
+import type { Filter } from "./commands.js";
+import { expect } from "./follow.js";
+import { isActive, type Job, type Model } from "./model.js";
+import { pick, same } from "./same.js";
+import type { Numbers } from "./workerSide.js";
+
+export class AppSide {
+  constructor(
+    private readonly world: World,
+    private readonly model: Model,
+    private readonly numbers: Numbers,
+  ) {}
+
+  async enqueue(list: readonly JobOptions[]): Promise<void> {
+    const { model, world } = this;
+    const now = Date.now();
+    const jobs = list.map((options) => ({ payload: this.numbers.next(), options }));
+    const refused = this.refuses(list, now);
+    const call = world.t.mutation(api.lib.enqueue, { queue: world.queue, jobs });
+    if (refused !== null) {
+      expect((await refusal(call)).code === refused, `it is refused as ${refused}`, list);
+      return;
+    }
+    this.enqueued(await call, jobs, now);
+    model.isDeclared = true;
+  }
+
+  /** Why the call is refused as a whole, if it is. */
+  private refuses(list: readonly JobOptions[], now: number): string | null {
+    if (this.model.isDraining) return "queueDraining";
+    const mine = new Set<string>();
+    for (const { key } of list) {
+      if (key === undefined) continue;
+      const isTaken = mine.has(key.value) || this.model.ownerOf(key.value, now) !== null;
+      if (isTaken && key.onConflict === "refuse") return "duplicateKey";
+      mine.add(key.value);
+    }
+    return null;
+  }
+
+  private enqueued(replies: Infer<typeof vEnqueued>[], jobs: readonly NewJob[], now: number): void {
+    const { model } = this;
+    for (const [i, { payload, options = {} }] of jobs.entries()) {
+      const { id, isNew } = replies[i]!;
+      const owner = options.key === undefined ? null : model.ownerOf(options.key.value, now);
+      const isOutdone =
+        owner !== null &&
+        options.key?.onConflict === "replace" &&
+        !owner.isDeleted &&
+        (owner.status === "pending" || owner.status === "scheduled");
+      expect(isNew === (owner === null || isOutdone), "a key is one job's", { options, owner, id });
+      if (!isNew) {
+        expect(id === owner!.id, "who has the key is named", { id, owner });
+        continue;
+      }
+      // The key is the new job's before the other ends.
+      model.add(id, payload as number, options, now);
+      if (isOutdone) model.cancel(owner);
+    }
+  }
+
+  async replace(index: number, options: JobOptions): Promise<void> {
+    const { model, world } = this;
+    const job = pick(model.there, index);
+    if (job === undefined) return;
+    const now = Date.now();
+    const by = { payload: this.numbers.next(), options };
+    const call = world.t.mutation(api.lib.replace, { id: job.id, queue: world.queue, job: by });
+    if (job.status !== "pending" && job.status !== "scheduled") {
+      const { replaced, id, status } = await call;
+      expect(!replaced && id === job.id && status === job.status, "one that began stays", job);
+      return;
+    }
+    const { key } = options;
+    const owner = key === undefined ? null : model.ownerOf(key.value, now);
+    const isFreed = owner === job && job.keyUntil === undefined;
+    const isTaken = owner !== null && !isFreed;
+    const code = model.isDraining
+      ? "queueDraining"
+      : isTaken && key!.onConflict === "refuse"
+        ? "duplicateKey"
+        : null;
+    if (code !== null) {
+      expect((await refusal(call)).code === code, `a replacement is refused as ${code}`, options);
+      return;
+    }
+    const reply = await call;
+    expect(reply.replaced && reply.status === "canceled", "one that waits is replaced", job);
+    model.cancel(job);
+    const isNew = !isTaken || reply.id !== owner.id;
+    this.enqueued([{ id: reply.id, isNew }], [by], now);
+  }
+
+  async one(
+    what: "cancel" | "retry" | "pauseJob" | "resumeJob" | "delete",
+    job: Job,
+  ): Promise<void> {
+    const { model, world } = this;
+    const { id, status } = job;
+    switch (what) {
+      case "cancel": {
+        const reply = await world.t.mutation(api.lib.cancel, { id });
+        const canceled = status === "pending" || status === "scheduled";
+        const requested = status === "running";
+        if (canceled) model.cancel(job);
+        if (requested) model.requestCancel(job);
+        return same(reply, { canceled, requested, status: job.status });
+      }
+      case "retry": {
+        const owner = job.key === undefined ? null : model.ownerOf(job.key, Date.now());
+        const reply = await world.t.mutation(api.lib.retry, { id });
+        const retried = !isActive(status) && model.retry(job, Date.now());
+        const isTaken = !retried && !isActive(status);
+        const taken = isTaken ? { keyTakenBy: owner!.id } : {};
+        return same(reply, { retried, status: job.status, ...taken });
+      }
+      case "pauseJob": {
+        const reply = await world.t.mutation(api.operate.pauseJob, { id });
+        return same(reply, { changed: model.pause(job), paused: job.paused, status });
+      }
+      case "resumeJob": {
+        const reply = await world.t.mutation(api.operate.resumeJob, { id });
+        return same(reply, { changed: model.resume(job, Date.now()), paused: job.paused, status });
+      }
+      case "delete":
+        same(await world.t.mutation(api.operate.deleteJob, { id }), { deleted: true, status });
+        return await this.deleted(job);
+    }
+  }
+
+  /** What was still owed of it is owed no more. */
+  private async deleted(job: Job): Promise<void> {
+    this.model.delete(job);
+    const told = (await this.world.all("told")).filter(({ id }) => id === job.id);
+    const isTold = (one: Model["told"][number]) =>
+      told.some(({ status, attempt }) => status === one.status && attempt === one.attempt);
+    this.model.told = this.model.told.filter((one) => one.id !== job.id || isTold(one));
+  }
+
+  async many(action: "cancel" | "retry" | "delete", filter: Filter): Promise<void> {
+    const { model, world } = this;
+    if (!model.isDeclared) return;
+    const now = Date.now();
+    const statuses = filter.statuses ?? USUAL[action];
+    const order = (job: Job) => statuses.indexOf(job.status);
+    const meant = model.there
+      .filter((job) => statuses.includes(job.status) && isMeant(job, filter))
+      .filter((job) => action !== "cancel" || !job.cancelRequested)
+      .sort(
+        (a, b) =>
+          order(a) - order(b) ||
+          (a.seq < b.seq ? -1 : a.seq > b.seq ? 1 : a.createdAt - b.createdAt),
+      );
+    const args = { queue: world.queue.name, action, filter };
+    const reply: Infer<typeof vBulkReply> = await world.t.mutation(api.operate.changeMany, args);
+    let changed = 0;
+    for (const job of meant) {
+      if (action === "retry") changed += model.retry(job, now) ? 1 : 0;
+      else changed += 1;
+      if (action === "delete") await this.deleted(job);
+      if (action !== "cancel") continue;
+      if (job.status === "running") model.requestCancel(job);
+      else model.cancel(job);
+    }
+    same(reply, { changed, isDone: true });
+  }
+
+  async control(what: "pauseQueue" | "drainQueue" | "resumeQueue"): Promise<void> {
+    const { model, world } = this;
+    if (!model.isDeclared) return;
+    const { isPaused, isDraining } = model;
+    const reply = await world.t.mutation(api.operate[what], { queue: world.queue.name });
+    if (what === "pauseQueue") model.isPaused = true;
+    else if (what === "drainQueue") model.isDraining = true;
+    else model.isPaused = model.isDraining = false;
+    same(reply, { changed: isPaused !== model.isPaused || isDraining !== model.isDraining });
+  }
+}
+
+const USUAL: Record<"cancel" | "retry" | "delete", readonly string[]> = {
+  cancel: ["scheduled", "pending", "running"],
+  retry: ["failed", "timedOut"],
+  delete: ["succeeded", "failed", "canceled", "timedOut"],
+};
+
+function isMeant(job: Job, { priority, tags, group }: Filter): boolean {
+  return (
+    (priority === undefined || job.priority === priority) &&
+    (tags === undefined || tags.some((tag) => job.tags.includes(tag))) &&
+    (group === undefined || job.group === group)
+  );
+}

@@ -1,0 +1,250 @@
+/** What workers say: done to the component and to the model, and the answers compared. */
+import { leaseOf, refusal, Worker, type World } from "../../src/component/setup.test.js";
+import type { Answer, ClaimedJob, Finished, JobOptions, Outcome } from "../../src/shared/index.js";
+import { claimable, followClaim } from "./claims.js";
+import type { Command, Kind, Wants } from "./commands.js";
+import { expect } from "./follow.js";
+import { type Job, type Model, type Session } from "./model.js";
+import { pick, same } from "./same.js";
+import { span } from "./spans.js";
+
+/** Each job has its own, by which one is known whose id no reply names. */
+export class Numbers {
+  private last = 0;
+  next(): number {
+    return (this.last += 1);
+  }
+}
+
+/** The last call of a session, to be repeated. */
+interface Call {
+  again: () => Promise<{ jobs: ClaimedJob[]; answers?: Answer[] }>;
+  answers: Answer[];
+}
+
+export class WorkerSide {
+  private readonly workers = new Map<Session, Worker>();
+  private readonly calls = new Map<Session, Call>();
+  /** What jobs were continued with: no reply names their ids. */
+  readonly awaited: { payload: number; options: JobOptions }[] = [];
+
+  constructor(
+    private readonly world: World,
+    private readonly model: Model,
+    private readonly numbers: Numbers,
+  ) {}
+
+  begin(name: string): Session {
+    const session = {
+      ...{ name, session: `${name}-${this.model.sessions.length}`, n: 0, lastSeenAt: 0 },
+      ...{ leases: [], acknowledged: true, deadlineAt: Infinity },
+    };
+    this.model.sessions.push(session);
+    this.workers.set(session, new Worker(this.world, name, session.session));
+    return session;
+  }
+
+  /** A job of an id that no reply named. */
+  meet(id: string, payload: number): void {
+    const i = this.awaited.findIndex((one) => one.payload === payload);
+    if (i < 0) return;
+    const [one] = this.awaited.splice(i, 1);
+    this.model.add(id, payload, one!.options, Date.now());
+  }
+
+  async claim(session: Session, wants: Wants): Promise<void> {
+    const worker = this.workers.get(session)!;
+    const { max, ...conditions } = wants;
+    const jobs = await worker.claim(max, conditions);
+    this.model.isDeclared = true;
+    this.called(session, () =>
+      worker.claim(max, { ...conditions, n: session.n }).then((again) => ({ jobs: again })),
+    );
+    this.claimed(session, wants, jobs);
+  }
+
+  /** A new call: the last one's reply has arrived. */
+  private called(session: Session, again: Call["again"], answers: Answer[] = []): void {
+    session.n += 1;
+    session.acknowledged = true;
+    this.calls.set(session, { again, answers });
+  }
+
+  private claimed(session: Session, wants: Wants, jobs: ClaimedJob[]): void {
+    const now = Date.now();
+    followClaim(this.model, session, wants, jobs, now);
+    if (jobs.length > 0) session.acknowledged = false;
+    this.model.renew(session, now);
+  }
+
+  async complete(session: Session, command: Extract<Command, { do: "complete" }>): Promise<void> {
+    if (session.n === 0) return;
+    const finished: Finished[] = [];
+    for (const { lease: index, kind, ms, continued } of command.ends) {
+      const lease = pick(session.leases, index);
+      if (lease === undefined) continue;
+      const jobs = Array.from({ length: continued }, () => ({
+        payload: this.numbers.next(),
+        options: { priority: 1 },
+      }));
+      const more = continued === 0 ? {} : { continued: [{ queue: this.world.queue, jobs }] };
+      finished.push({ ...leaseOf(lease), outcome: outcomeOf(kind, ms), ...more });
+    }
+    if (finished.length === 0) return;
+    const { claim, deferCallbacks } = command;
+    const options = { deferCallbacks, ...(claim === undefined ? {} : { claim }) };
+    await this.report(session, finished, options);
+  }
+
+  async late(command: Extract<Command, { do: "late" }>): Promise<void> {
+    const session = pick(this.model.sessions, command.worker);
+    const job = pick(this.model.jobs, command.job);
+    if (session.n === 0 || job === undefined) return;
+    const attempt = Math.max(0, job.attempt - command.back);
+    const jobs = [{ payload: this.numbers.next() }];
+    const continued = [{ queue: this.world.queue, jobs }];
+    const outcome = outcomeOf(command.kind, 100);
+    await this.report(session, [{ id: job.id, attempt, outcome, continued }], {});
+  }
+
+  private async report(
+    session: Session,
+    finished: Finished[],
+    options: { claim?: number; deferCallbacks?: boolean },
+  ): Promise<void> {
+    const worker = this.workers.get(session)!;
+    const reply = await worker.complete(finished, options);
+    this.called(
+      session,
+      () => worker.complete(finished, { ...options, n: session.n }),
+      reply.answers,
+    );
+    for (const [i, one] of finished.entries()) {
+      this.record(session, one, reply.answers[i]!.answer);
+    }
+    if (options.claim !== undefined) this.claimed(session, { max: options.claim }, reply.jobs);
+    else this.model.renew(session, Date.now());
+  }
+
+  private record(session: Session, finished: Finished, answer: Answer["answer"]): void {
+    const { model } = this;
+    const { id, attempt } = finished;
+    const job = model.find(id)!;
+    const lease = session.leases.find((one) => one.id === id && one.attempt === attempt);
+    session.leases = session.leases.filter((one) => one !== lease);
+    if (lease === undefined || job.isDeleted) {
+      const by = job.over.get(attempt);
+      const about = { finished, answer, job };
+      expect(answer !== "ok", "a stale word moves nothing", about);
+      if (answer === "recorded") expect(by === session.session, "recorded is its own word", about);
+      if (answer === "canceled") expect(job.status === "canceled", "canceled is canceled", about);
+      return;
+    }
+    expect(answer === "ok", "a lease that stands may be reported", { finished, answer, job });
+    // Put back, for the edge to take it out.
+    session.leases.push(lease);
+    this.end(session, job, finished);
+  }
+
+  private end(session: Session, job: Job, { outcome, continued = [] }: Finished): void {
+    const { model } = this;
+    const now = Date.now();
+    const by = session.session;
+    const isReplaced = job.cancelRequested && outcome.kind !== "succeeded";
+    const isSame = !isReplaced || outcome.kind === "canceled";
+    if (continued.length > 0 && isSame) {
+      if (model.isDraining) return this.end(session, job, { ...job, outcome: REFUSED });
+      const jobs = continued.flatMap((one) => one.jobs);
+      for (const { payload, options = {} } of jobs) {
+        this.awaited.push({ payload: payload as number, options });
+      }
+    }
+    if (isReplaced) return model.stop(job, by);
+    switch (outcome.kind) {
+      case "succeeded":
+        return model.succeed(job, by, now);
+      case "failed":
+        return model.fail(job, outcome, span(now), by);
+      case "released":
+        return model.release(job, by, now);
+      case "snoozed":
+        return model.snooze(job, by, now + outcome.runAfter);
+      case "canceled":
+        return model.stop(job, by);
+    }
+  }
+
+  async repeat(session: Session): Promise<void> {
+    const call = this.calls.get(session);
+    if (call === undefined) return;
+    const { jobs, answers = [] } = await call.again();
+    same(answers, call.answers);
+    const standing = session.leases.filter(
+      ({ n, id }) => n === session.n && !this.model.find(id)!.isDeleted,
+    );
+    const ids = (list: { id: string; attempt: number }[]) => list.map(leaseOf).sort(byId);
+    same(ids(jobs), ids(standing));
+  }
+
+  async stale(session: Session): Promise<void> {
+    if (session.n < 2) return;
+    const worker = this.workers.get(session)!;
+    const { n } = worker;
+    const { code } = await refusal(worker.claim(3, { n: session.n - 1 }));
+    worker.n = n;
+    expect(code === "staleCall", "a call that comes too late is refused", code);
+  }
+
+  /** `names`: as bits, which of its leases it speaks of. */
+  async beat(session: Session, names: number): Promise<void> {
+    if (session.n === 0) return;
+    const { model } = this;
+    const now = Date.now();
+    const named = session.leases.filter((_, i) => ((names >> (i % 4)) & 1) === 1);
+    const foreign = model.there
+      .filter(({ session: other }) => other !== session.session)
+      .slice(0, 2);
+    const leases = [...named, ...foreign];
+    const answers = await this.workers.get(session)!.heartbeat(leases.map(leaseOf));
+    same(answers, [
+      ...named.map(({ isAsked }) => (isAsked ? "canceled" : "ok")),
+      ...foreign.map(() => "leaseLost"),
+    ]);
+    if (named.some(({ n }) => n === session.n)) session.acknowledged = true;
+    // What it was asked to end, and no longer speaks of, is renewed this once and then over.
+    for (const lease of session.leases) {
+      if (!lease.isAsked || named.includes(lease) || lease.n === session.n) continue;
+      const until = now + lease.leaseMs + (model.config.graceMs ?? 0);
+      lease.timeoutAt = Math.min(lease.timeoutAt ?? Infinity, until);
+    }
+    model.renew(session, now);
+  }
+
+  async hasWork(session: Session, wants: Omit<Wants, "max">): Promise<void> {
+    const now = Date.now();
+    const there = claimable(this.model, wants, now).length > 0;
+    const has = await this.workers.get(session)!.hasWork(wants);
+    expect(has === there, "who waits is told whether there is work", { wants, has, there });
+  }
+}
+
+const REFUSED: Outcome = { kind: "failed", error: "what it was to be continued with was refused" };
+
+function outcomeOf(kind: Kind, ms: number): Outcome {
+  switch (kind) {
+    case "fatal":
+      return { kind: "failed", error: "boom", retryable: false };
+    case "after":
+      return { kind: "failed", error: "boom", retryAfterMs: ms };
+    case "failed":
+      return { kind, error: "boom" };
+    case "snoozed":
+      return { kind, runAfter: ms };
+    default:
+      return { kind };
+  }
+}
+
+function byId(a: { id: string }, b: { id: string }): number {
+  return a.id < b.id ? -1 : 1;
+}
