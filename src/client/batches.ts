@@ -4,6 +4,7 @@
  * error in the middle says what has been enqueued.
  */
 import {
+  errorText,
   BATCH_MAX_BYTES,
   BATCH_MAX_KEYS,
   BATCH_MAX_ROWS,
@@ -122,7 +123,7 @@ async function sendPatiently(part: NewJob[], send: Send): Promise<Enqueued[]> {
 
 function interrupted(done: Enqueued[][], total: number, error: unknown): Error {
   const enqueued = done.flat().length;
-  const cause = error instanceof Error ? error.message : String(error);
+  const cause = errorText(error);
   return conveyorError(
     "batchInterrupted",
     `The first ${enqueued} of ${total} jobs are enqueued, and the rest may not be: ${cause} ` +

@@ -5,6 +5,7 @@
 import type { FunctionReference, FunctionReturnType, GenericMutationCtx } from "convex/server";
 import { getConvexSize, type Value } from "convex/values";
 import {
+  errorText,
   CLAIM_MAX_BYTES,
   RELATED_LIMITS,
   type ClaimedJob,
@@ -94,6 +95,5 @@ export async function joinRelated<Reply extends { jobs: ClaimedJob[] }>(
 const LIMITS = { transactionLimits: RELATED_LIMITS };
 
 function explain(queue: string, error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return `The related query of the queue "${queue}" failed, so no handler was run: ${text}`;
+  return `The related query of the queue "${queue}" failed, so no handler was run: ${errorText(error)}`;
 }

@@ -120,9 +120,7 @@ export async function rearm(
   dueAt: number,
   position?: Value,
 ): Promise<boolean> {
-  const generation = (timer.generation ?? 0) + 1;
-  if (position !== undefined) await ctx.db.patch("timers", timer._id, { position });
-  return await schedule(ctx, timer._id, ring, dueAt, generation);
+  return await schedule(ctx, timer._id, ring, dueAt, (timer.generation ?? 0) + 1, position);
 }
 
 async function schedule(
@@ -131,9 +129,11 @@ async function schedule(
   ring: Ring,
   dueAt: number,
   generation: number,
+  position?: Value,
 ): Promise<boolean> {
   const scheduledId = await ctx.scheduler.runAt(dueAt, ring, { timer: id, generation });
   if (await isStillborn(ctx, scheduledId)) return false;
-  await ctx.db.patch("timers", id, { dueAt, scheduledId, generation });
+  const kept = position === undefined ? {} : { position };
+  await ctx.db.patch("timers", id, { ...kept, dueAt, scheduledId, generation });
   return true;
 }

@@ -11,6 +11,7 @@
  */
 import { v, type Value } from "convex/values";
 import {
+  errorText,
   BULK_CHANGED,
   checkInteger,
   checkLength,
@@ -169,7 +170,7 @@ async function goOn(
     if (limit > 1) return { ...position, limit: fewer(limit) };
     done = await ctx.runMutation(internal.bulk.oneStep, { order, cursor, limit, skip: true });
     failed += 1;
-    const message = `A job could not be changed and was passed over: ${errorText(error)}`;
+    const message = `A job could not be changed and was passed over: ${cutError(errorText(error))}`;
     const details = { task: alarm._id, action: order.action, job: done.skipped ?? null };
     await recordEvent(ctx, { kind: "bulkSkipped", queue: order.queue, message, details });
   }
@@ -215,10 +216,6 @@ export const oneStep = internalMutation({
     return { changed, cursor: next === null ? null : encodeCursor(next), ...named };
   },
 });
-
-function errorText(error: unknown): string {
-  return cutError(error instanceof Error ? error.message : String(error));
-}
 
 // --- Following and stopping ---------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
  * those; `onComplete` is always owed and never run here. Conflicts with: whoever moves one of these very jobs.
  */
 import {
+  commitTimeOf,
   BULK_CHANGED,
   BULK_PASSES,
   conveyorError,
@@ -106,7 +107,7 @@ export async function step(
   );
   const next: Cursor = {
     ...cursor,
-    upTo: cursor.upTo ?? seen.snapshot ?? BigInt(now) * 1_000_000n,
+    upTo: cursor.upTo ?? seen.snapshot ?? commitTimeOf(now),
     place: null,
   };
   const [first] = seen.jobs;

@@ -16,6 +16,7 @@
 import type { FunctionHandle } from "convex/server";
 import { v, type ObjectType } from "convex/values";
 import {
+  errorText,
   backoffMs,
   CALLBACK_BACKOFF_MAX_MS,
   CALLBACK_BACKOFF_MS,
@@ -64,7 +65,7 @@ async function tell(ctx: MutationCtx, owed: Owed): Promise<void> {
       transactionLimits: CALLBACK_INLINE_LIMITS,
     });
   } catch (error) {
-    await owe(ctx, owed, { error: errorText(error), delayMs: CALLBACK_BACKOFF_MS });
+    await owe(ctx, owed, { error: cutError(errorText(error)), delayMs: CALLBACK_BACKOFF_MS });
   }
 }
 
@@ -249,8 +250,4 @@ async function call(ctx: MutationCtx, owed: Owed): Promise<void> {
 async function readOutcome(ctx: MutationCtx, outcome: Owed["outcome"]): Promise<FinalOutcome> {
   if (outcome.status !== "succeeded") return outcome;
   return { status: "succeeded", result: await load(ctx.db, outcome.result) };
-}
-
-function errorText(error: unknown): string {
-  return cutError(error instanceof Error ? error.message : String(error));
 }

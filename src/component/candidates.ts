@@ -5,7 +5,13 @@
  * May not write, and may not be called but with `useStaleSnapshot`.
  */
 import { v, type Infer } from "convex/values";
-import { AVOID_MS, pendingOrder, LOOK_ROWS_MAX, vConditions } from "../shared/index.js";
+import {
+  commitTimeOf,
+  AVOID_MS,
+  pendingOrder,
+  LOOK_ROWS_MAX,
+  vConditions,
+} from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "./_generated/server.js";
 import { decodeCursor, publicBounds, type PrivateCursor } from "./cursors.js";
@@ -143,7 +149,7 @@ function avoiding(
   { name, now }: LookArgs,
   others: readonly Doc<"holders">[],
 ): (job: Doc<"jobs">) => boolean {
-  const since = BigInt(Math.floor(now - AVOID_MS)) * 1_000_000n;
+  const since = commitTimeOf(now - AVOID_MS);
   return ({ failedBy = [], seq, order, priority }) =>
     failedBy.includes(name) &&
     order === pendingOrder(true, priority) &&

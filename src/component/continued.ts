@@ -5,7 +5,7 @@
  * too large) must undo this outcome and no other: the attempt then has failed, and says why.
  */
 import { ConvexError, v, type Infer } from "convex/values";
-import { isConveyorError, vFinished, vOutcome, type Outcome } from "../shared/index.js";
+import { errorText, isConveyorError, vFinished, vOutcome, type Outcome } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
@@ -62,5 +62,5 @@ export const record = internalMutation({
 function textOf(error: unknown): string {
   if (isConveyorError(error)) return error.data.message;
   if (error instanceof ConvexError) return JSON.stringify(error.data);
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }

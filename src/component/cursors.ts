@@ -12,7 +12,7 @@
  * (rows of other groups), so the string carries these conditions, and is dropped when they change.
  */
 import type { Infer } from "convex/values";
-import { conveyorError, CURSOR_MAX_BYTES } from "../shared/index.js";
+import { conveyorError, CURSOR_MAX_BYTES, type Status } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader } from "./_generated/server.js";
 import type { vBound } from "./stored.js";
@@ -79,15 +79,23 @@ export async function publicBounds(
   return row ?? undefined;
 }
 
+/** A stretch of the index of jobs within which rows lie in commit order. */
+export interface Place {
+  queue: string;
+  status: Status;
+  order: number;
+  shard: number;
+}
+
 /**
- * The first pending rows of a band and shard from a bound on, up to `upTo`.
+ * The first rows of a place from a key on, up to the commit `upTo`.
  *
- * A bound within a transaction's rows needs two reads, since an index range cannot begin at a pair of fields: what is
+ * A key within a transaction's rows needs two reads, since an index range cannot begin at a pair of fields: what is
  * left of that transaction, then everything after it.
  */
-export async function pendingFrom(
+export async function jobsFrom(
   db: DatabaseReader,
-  place: { queue: string; order: number; shard: number },
+  { queue, status, order, shard }: Place,
   from: Key,
   count: number,
   upTo?: bigint,
@@ -100,10 +108,10 @@ export async function pendingFrom(
           .query("jobs")
           .withIndex("status", (q) =>
             q
-              .eq("queue", place.queue)
-              .eq("status", "pending")
-              .eq("order", place.order)
-              .eq("shard", place.shard)
+              .eq("queue", queue)
+              .eq("status", status)
+              .eq("order", order)
+              .eq("shard", shard)
               .eq("seq", from.seq)
               .gte("_creationTime", from.creationTime),
           )
@@ -112,17 +120,24 @@ export async function pendingFrom(
   const rest = await db
     .query("jobs")
     .withIndex("status", (q) => {
-      const place_ = q
-        .eq("queue", place.queue)
-        .eq("status", "pending")
-        .eq("order", place.order)
-        .eq("shard", place.shard);
+      const place = q.eq("queue", queue).eq("status", status).eq("order", order).eq("shard", shard);
       const above =
-        from.creationTime === 0 ? place_.gte("seq", from.seq) : place_.gt("seq", from.seq);
+        from.creationTime === 0 ? place.gte("seq", from.seq) : place.gt("seq", from.seq);
       return upTo === undefined ? above : above.lte("seq", upTo);
     })
     .take(count - tie.length);
   return [...tie, ...rest];
+}
+
+/** The first pending rows of a band and shard from a bound on, up to `upTo`. */
+export async function pendingFrom(
+  db: DatabaseReader,
+  place: Omit<Place, "status">,
+  from: Key,
+  count: number,
+  upTo?: bigint,
+): Promise<Doc<"jobs">[]> {
+  return await jobsFrom(db, { ...place, status: "pending" }, from, count, upTo);
 }
 
 // --- The private cursor's string ----------------------------------------------------------------

@@ -12,9 +12,9 @@
  */
 import { v } from "convex/values";
 import {
-  bandsOf,
+  commitTimeOf,
+  errorText,
   DISPATCH_WIDTHS,
-  placeOf,
   POSTPONE_MS,
   PROMOTE_BEHIND_MS,
   PROMOTE_LOOKS_MAX,
@@ -29,17 +29,11 @@ import {
   type DatabaseReader,
   type MutationCtx,
 } from "./_generated/server.js";
-import { current, rearm } from "./alarms.js";
+import { rearm } from "./alarms.js";
 import { boundOf, pendingFrom, publicBounds } from "./cursors.js";
 import { findQueue, getQueue, type Queue } from "./queues.js";
-import { routesOf } from "./routes.js";
-import {
-  ensureSegments,
-  handOver,
-  segmentAlarmOf,
-  type Ladder,
-  type SegmentAlarm,
-} from "./segmentAlarms.js";
+import { placesOf } from "./routes.js";
+import { ensureSegments, ringSegment, type Ladder, type SegmentAlarm } from "./segmentAlarms.js";
 import { postpone, promote } from "./transitions.js";
 
 /** Rows asked for where none is expected: dead index entries are walked about as many at a time. */
@@ -65,15 +59,7 @@ export async function ensureDispatch(
 export const ring = internalMutation({
   args: { timer: v.id("timers"), generation: v.number() },
   returns: v.null(),
-  handler: async (ctx, args): Promise<null> => {
-    const row = await current(ctx.db, args);
-    if (row === null) return null;
-    const alarm = segmentAlarmOf(row, DISPATCH);
-    const now = Date.now();
-    if (alarm.isFinest) await promoteBatch(ctx, alarm, now);
-    else await handOver(ctx, DISPATCH, alarm, now);
-    return null;
-  },
+  handler: (ctx, args): Promise<null> => ringSegment(ctx, DISPATCH, args, promoteBatch),
 });
 
 // --- Promotion ----------------------------------------------------------------------------------
@@ -111,7 +97,7 @@ async function promoteAll(ctx: MutationCtx, queue: Queue, jobs: Doc<"jobs">[]): 
     try {
       await promote(ctx.db, job, queue);
     } catch (error) {
-      failed.push({ job, error: error instanceof Error ? error.message : String(error) });
+      failed.push({ job, error: errorText(error) });
     }
   }
   return failed;
@@ -229,7 +215,7 @@ export const isBehind = internalQuery({
   handler: async (ctx, args): Promise<boolean> => {
     const queue = await findQueue(ctx.db, args.queue);
     if (queue === null) return false;
-    const upTo = BigInt(Math.floor(args.now - PROMOTE_BEHIND_MS)) * NANOS_PER_MS;
+    const upTo = commitTimeOf(args.now - PROMOTE_BEHIND_MS);
     const bounds = [await publicBounds(ctx.db, queue.name)];
     let left = PROMOTE_MAX;
     for (const { order, shard } of (await placesOf(ctx.db, queue)).slice(0, PROMOTE_LOOKS_MAX)) {
@@ -241,19 +227,3 @@ export const isBehind = internalQuery({
     return false;
   },
 });
-
-/** Commit timestamps are nanoseconds. */
-const NANOS_PER_MS = 1_000_000n;
-
-/** Wherever jobs of a queue may be pending. */
-async function placesOf(
-  db: DatabaseReader,
-  queue: Queue,
-): Promise<{ order: number; shard: number }[]> {
-  const shards = Array.from({ length: queue.shardsEver }, (_, shard) => shard);
-  return (await routesOf(db, queue.name)).flatMap(({ number, priorities }) =>
-    priorities
-      .flatMap((priority) => [...bandsOf(priority)])
-      .flatMap((order) => shards.map((shard) => ({ order, shard: placeOf(number, shard) }))),
-  );
-}

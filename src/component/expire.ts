@@ -11,7 +11,7 @@
  * other. Never runs `onComplete` itself: a callback that throws must not keep jobs from coming back.
  */
 import { v } from "convex/values";
-import { JANITOR_QUARANTINE_MS, UNACKNOWLEDGED_MAX } from "../shared/index.js";
+import { errorText, JANITOR_QUARANTINE_MS, UNACKNOWLEDGED_MAX } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
@@ -44,7 +44,7 @@ export async function takeOver(
     const message = `The leases of holder ${holder} could not be ended; left for a minute.`;
     console.error(message, error);
     await quarantine(ctx.db, holder, now + JANITOR_QUARANTINE_MS);
-    const details = { holder, error: error instanceof Error ? error.message : String(error) };
+    const details = { holder, error: errorText(error) };
     await recordEvent(ctx, { kind: "quarantined", message, details });
     return [];
   }

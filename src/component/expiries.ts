@@ -14,18 +14,12 @@ import { EXPIRE_MAX, EXPIRY_WIDTHS } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
-import { current, rearm } from "./alarms.js";
+import { rearm } from "./alarms.js";
 import { owe } from "./callbacks.js";
 import { endJob } from "./ending.js";
 import { getQueue, type Queue } from "./queues.js";
 import { ensureUpkeep } from "./rollUp.js";
-import {
-  ensureSegments,
-  handOver,
-  segmentAlarmOf,
-  type Ladder,
-  type SegmentAlarm,
-} from "./segmentAlarms.js";
+import { ensureSegments, ringSegment, type Ladder, type SegmentAlarm } from "./segmentAlarms.js";
 import { expire } from "./transitions.js";
 
 export const EXPIRY: Ladder = {
@@ -74,15 +68,7 @@ export async function expireJob(
 export const ring = internalMutation({
   args: { timer: v.id("timers"), generation: v.number() },
   returns: v.null(),
-  handler: async (ctx, args): Promise<null> => {
-    const row = await current(ctx.db, args);
-    if (row === null) return null;
-    const alarm = segmentAlarmOf(row, EXPIRY);
-    const now = Date.now();
-    if (alarm.isFinest) await expireBatch(ctx, alarm, now);
-    else await handOver(ctx, EXPIRY, alarm, now);
-    return null;
-  },
+  handler: (ctx, args): Promise<null> => ringSegment(ctx, EXPIRY, args, expireBatch),
 });
 
 /** Bounded by the segment and not by the clock. Each row is deleted, whatever becomes of its job. */
@@ -94,10 +80,11 @@ async function expireBatch(
   const queue = await getQueue(ctx.db, name);
   // Halved each time that a ring failed, whatever the reason; at last that one job is left unexpired.
   const max = EXPIRE_MAX >> (row.failures ?? 0);
+  const count = Math.max(1, max);
   const rows = await ctx.db
     .query("expiries")
     .withIndex("at", (q) => q.eq("queue", name).gte("at", segment.start).lt("at", end))
-    .take(Math.max(1, max));
+    .take(count);
   for (const expiry of rows) {
     await ctx.db.delete("expiries", expiry._id);
     if (max === 0) await complain(ctx, expiry, now);
@@ -105,7 +92,7 @@ async function expireBatch(
   }
   if (rows.length > 0) await ensureUpkeep(ctx, name, now);
   if (max === 0) await ctx.db.patch("timers", row._id, { failures: 0 });
-  if (rows.length < Math.max(1, max)) await ctx.db.delete("timers", row._id);
+  if (rows.length < count) await ctx.db.delete("timers", row._id);
   else await rearm(ctx, row, EXPIRY.ring, now);
 }
 

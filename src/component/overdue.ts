@@ -14,8 +14,6 @@ import {
   JANITOR_FORGET_MAX,
   JANITOR_OVERDUE_MS,
   JANITOR_REPLAN_MAX,
-  bandsOf,
-  placeOf,
   QUEUES_MAX,
   RANGE_ROWS,
 } from "../shared/index.js";
@@ -33,7 +31,7 @@ import {
 } from "./cursors.js";
 import { findQueue, type Queue } from "./queues.js";
 import { findUncounted } from "./rollUp.js";
-import { routesOf } from "./routes.js";
+import { placesOf } from "./routes.js";
 import { keyOf, snapshotOf } from "./scan.js";
 import { vBound, vKey } from "./stored.js";
 import { findTimers } from "./timers.js";
@@ -172,7 +170,7 @@ async function boundsOf(
 ): Promise<{ bounds: Bound[]; floor?: Key }> {
   const snapshot = snapshotOf(ctx);
   const end = snapshot === null ? null : afterCommit(snapshot);
-  const places = await placesOf(ctx, queue);
+  const places = await placesOf(ctx.db, queue);
   const start = Math.floor(Math.random() * places.length);
   const inTurn = [...places.slice(start), ...places.slice(0, start)];
   const isWhole = end !== null && places.length <= PUBLISH_RANGES_MAX;
@@ -194,22 +192,4 @@ async function boundsOf(
 
 function isAbove(floor: Key = START): (bound: Bound) => boolean {
   return (bound) => compareKeys(bound, floor) !== 0;
-}
-
-/** Every place in which a job of the queue may wait. */
-async function placesOf(
-  ctx: QueryCtx,
-  { name, shardsEver }: Queue,
-): Promise<{ order: number; shard: number }[]> {
-  const routes = await routesOf(ctx.db, name);
-  return routes.flatMap(({ number, priorities }) =>
-    priorities.flatMap((priority) =>
-      bandsOf(priority).flatMap((order) =>
-        Array.from({ length: shardsEver }, (_, shard) => ({
-          order,
-          shard: placeOf(number, shard),
-        })),
-      ),
-    ),
-  );
 }

@@ -6,6 +6,7 @@
  * own first, then what has waited elsewhere. Jobs that come back go before new ones wherever they lie.
  */
 import {
+  commitTimeOf,
   bandsOf,
   foreignShards,
   hasTurn,
@@ -231,7 +232,7 @@ async function lookAtLevel(
   const { own, turn, guarded, isAlone, robs } = target.stand;
   const sharers = turn === "unknown" ? RANKED_HOLDERS_MAX : turn.sharers;
   // A clock decides here only when a thief may look; the owner finds the job whatever the clocks say.
-  const waited = BigInt(Math.floor(target.now - STEAL_AFTER_MS)) * 1_000_000n;
+  const waited = commitTimeOf(target.now - STEAL_AFTER_MS);
   const part = isAlone ? 1 : STEAL_PART;
   for (const order of bandsOf(level.priority)) {
     if (hand.isFull) return;

@@ -16,6 +16,8 @@
  */
 import { v } from "convex/values";
 import {
+  msOfCommit,
+  commitTimeOf,
   EVENTS_RETENTION_MS,
   FINISHED_STATUSES,
   MINUTES_RETENTION_MS,
@@ -127,7 +129,7 @@ async function deleteFinished(
   for (const status of FINISHED_STATUSES) {
     let key: Key = keyOfStatus(from, status);
     if (!run.isFull) {
-      const cutoff = BigInt(Math.floor(now - config.retention[`${status}Ms`])) * 1_000_000n;
+      const cutoff = commitTimeOf(now - config.retention[`${status}Ms`]);
       const wanted = REMOVE_JOBS - run.deleted;
       const jobs = await finishedFrom(ctx.db, name, status, key, wanted, cutoff);
       const upTo = keyOfStatus(counted, status);
@@ -197,7 +199,7 @@ async function nextAt(
     const [first] = await finishedFrom(ctx.db, name, status, from, RANGE_ROWS);
     if (first === undefined) continue;
     const retentionMs = config.retention[`${status}Ms`];
-    const dueAt = Number((first.seq as bigint) / 1_000_000n) + retentionMs;
+    const dueAt = msOfCommit(first.seq as bigint) + retentionMs;
     // With more than a handful at a time there is nothing to be gained by waiting for more.
     const late = run.deleted > RANGE_ROWS ? PURGE_BUSY_MS : lateness(retentionMs);
     next = Math.min(next, Math.max(dueAt, now) + Math.min(late, lateness(retentionMs)));

@@ -77,6 +77,19 @@ export async function routesOf(db: DatabaseReader, queue: string): Promise<Route
   return [{ ...PLAIN, priorities }, ...rows.filter((row) => row !== plain)];
 }
 
+/** Every place in which a job of the queue may wait to be claimed. */
+export async function placesOf(
+  db: DatabaseReader,
+  { name, shardsEver }: Pick<Queue, "name" | "shardsEver">,
+): Promise<{ order: number; shard: number }[]> {
+  const shards = Array.from({ length: shardsEver }, (_, shard) => shard);
+  return (await routesOf(db, name)).flatMap(({ number, priorities }) =>
+    priorities
+      .flatMap((priority) => [...bandsOf(priority)])
+      .flatMap((order) => shards.map((shard) => ({ order, shard: placeOf(number, shard) }))),
+  );
+}
+
 async function rowsOf(db: DatabaseReader, queue: string): Promise<Doc<"routes">[]> {
   return await db
     .query("routes")

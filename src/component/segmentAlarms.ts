@@ -25,9 +25,9 @@ import {
   type Widths,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
-import type { Doc } from "./_generated/dataModel.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
-import { findAlarm, insertAlarm, rearm, revive, type Ring } from "./alarms.js";
+import { current, findAlarm, insertAlarm, rearm, revive, type Ring } from "./alarms.js";
 import { isOverdue } from "./timers.js";
 
 export const vSegmentKind = v.union(v.literal("dispatcher"), v.literal("expiry"));
@@ -49,7 +49,7 @@ export interface SegmentAlarm {
   isFinest: boolean;
 }
 
-export function segmentAlarmOf(row: Doc<"timers">, { widths }: Ladder): SegmentAlarm {
+function segmentAlarmOf(row: Doc<"timers">, { widths }: Ladder): SegmentAlarm {
   const { queue, start, width } = row;
   if (queue === undefined || start === undefined || width === undefined) {
     throw new Error(`Timer ${row._id} has no segment; this is a bug in Conveyor.`);
@@ -102,7 +102,23 @@ async function ensureSegment(
   else if (isOverdue(row, now)) await revive(ctx, row, ring, now);
 }
 
-// --- A wide alarm rings -------------------------------------------------------------------------
+// --- An alarm rings -----------------------------------------------------------------------------
+
+/** What was called by an older generation does nothing; a wide alarm hands over; a narrow one does the kind's own work. */
+export async function ringSegment(
+  ctx: MutationCtx,
+  ladder: Ladder,
+  called: { timer: Id<"timers">; generation: number },
+  work: (ctx: MutationCtx, alarm: SegmentAlarm, now: number) => Promise<void>,
+): Promise<null> {
+  const row = await current(ctx.db, called);
+  if (row === null) return null;
+  const alarm = segmentAlarmOf(row, ladder);
+  const now = Date.now();
+  if (alarm.isFinest) await work(ctx, alarm, now);
+  else await handOver(ctx, ladder, alarm, now);
+  return null;
+}
 
 /** How far a wide alarm has handed over; `null` for one that has not begun, and on which one may rely. */
 function handedOverTo({ position }: Doc<"timers">): number | null {
@@ -116,7 +132,7 @@ export function comesFor(row: Doc<"timers">, at: number): boolean {
 }
 
 /** Hands what lies in a wide segment to alarms of narrower ones. */
-export async function handOver(
+async function handOver(
   ctx: MutationCtx,
   ladder: Ladder,
   { row, queue, segment, end }: SegmentAlarm,

@@ -28,7 +28,7 @@ import {
 import { ensureJanitor, isOverdue } from "./timers.js";
 
 /** What an alarm of each kind calls. */
-const RINGS: Partial<Record<AlarmKind, Ring>> = {
+const RINGS: Record<AlarmKind, Ring> = {
   dispatcher: DISPATCH.ring,
   expiry: EXPIRY.ring,
   rollUp: internal.rollUp.ring,
@@ -117,8 +117,7 @@ export async function reviveOverdue(
   for (const id of timers) {
     const timer = await ctx.db.get("timers", id);
     if (timer === null || timer.kind === "janitor" || !isOverdue(timer, now)) continue;
-    const ring = RINGS[timer.kind];
-    if (ring !== undefined) await revive(ctx, timer, ring, now);
+    await revive(ctx, timer, RINGS[timer.kind], now);
   }
   for (const { kind, queue, at } of strays) {
     await ensureSegments(ctx, LADDERS[kind], queue, [at], now);

@@ -5,6 +5,8 @@
  * half a job's time is as good as a page can show, rows are added bucket by bucket, and no bound ever has to change.
  */
 
+import { msOfCommit } from "./commitTime.js";
+
 /** 2^30 ms is twelve days. */
 export const BUCKETS = 32;
 
@@ -33,7 +35,7 @@ export function addHistograms(a: readonly number[], b: readonly number[]): numbe
 
 const MINUTE_MS = 60_000;
 
-/** The beginning of the minute in which this commit lies, in milliseconds. `seq` counts nanoseconds. */
+/** The beginning of the minute in which this commit lies, in milliseconds. */
 export function minuteOf(seq: bigint): number {
-  return Number(seq / BigInt(MINUTE_MS * 1_000_000)) * MINUTE_MS;
+  return Math.floor(msOfCommit(seq) / MINUTE_MS) * MINUTE_MS;
 }

@@ -89,3 +89,8 @@ export function isConveyorError<Code extends ConveyorErrorCode = ConveyorErrorCo
   const codes: readonly unknown[] = ERROR_CODES;
   return code === undefined ? codes.includes(data.code) : data.code === code;
 }
+
+/** What a caught value says for itself: anything can be thrown. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -5,6 +5,7 @@ export * from "./checkConfig.js";
 export * from "./checkJobs.js";
 export * from "./checks.js";
 export * from "./continued.js";
+export * from "./commitTime.js";
 export * from "./errors.js";
 export * from "./limits.js";
 export * from "./operating.js";

@@ -1,6 +1,6 @@
 /** Which values can be stored, and how large they are. Pure. */
 import { getConvexSize, type Value } from "convex/values";
-import { conveyorError } from "./errors.js";
+import { errorText, conveyorError } from "./errors.js";
 import {
   ARRAY_MAX_ELEMENTS,
   OBJECT_MAX_FIELDS,
@@ -49,7 +49,7 @@ function sizeOf(what: string, value: Value): number {
     // The platform's sentence names the type: a date, a function, a class.
     throw conveyorError(
       "invalidPayload",
-      `${what} must be a value that Convex can store: ${error instanceof Error ? error.message : String(error)}`,
+      `${what} must be a value that Convex can store: ${errorText(error)}`,
     );
   }
 }

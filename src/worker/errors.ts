@@ -1,5 +1,10 @@
 /** What a failed call means for the worker. Pure. */
-import { conveyorError, isConveyorError, type ConveyorErrorCode } from "../shared/index.js";
+import {
+  errorText,
+  conveyorError,
+  isConveyorError,
+  type ConveyorErrorCode,
+} from "../shared/index.js";
 import { Unanswered } from "./transport.js";
 
 export type Failure =
@@ -41,7 +46,7 @@ export function judge(error: unknown, everAnswered: boolean): Failure {
 
 export function messageOf(error: unknown): string {
   if (isConveyorError(error)) return error.data.message;
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }
 
 /** A `ConvexError` shows its data as JSON; a stack trace of a stopped worker should say what to do. */
