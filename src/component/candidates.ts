@@ -15,6 +15,7 @@ import {
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "./_generated/server.js";
 import { decodeCursor, publicBounds, type PrivateCursor } from "./cursors.js";
+import { isExpired } from "./expiries.js";
 import { levelsOf, offerOf } from "./offers.js";
 import { pickFrom, pickRest, Picks, type Sight, type Target } from "./picking.js";
 import { routesOf } from "./routes.js";
@@ -94,6 +95,7 @@ export const look = internalQuery({
         offer,
         snapshot: snapshotOf(ctx),
         avoids: avoiding(args, servingOthers(session, queue.name, live)),
+        isOver: (job) => isExpired(job, now),
         left,
       };
       // Its part of what is left: a queue of many places must not keep a claim from looking at the next.

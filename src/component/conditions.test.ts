@@ -52,6 +52,17 @@ describe("maxCost", () => {
     expect(await worker.hasWork({ maxCost: 7 })).toBe(true);
     expect(payloads(await worker.claim(9, { maxCost: 7 }))).toEqual([7]);
   });
+
+  test("spends nothing on a job that is found to have expired: what nobody gets costs nothing", async () => {
+    const world = await newWorld();
+    const late = await world.enqueue("late", { priority: 2, cost: 6, expiresAfterMs: 1_000 });
+    await world.enqueue("dear", { priority: 1, cost: 6 });
+    await world.enqueue("cheap", { cost: 1 });
+    // Its alarm rings up to a second later.
+    vi.setSystemTime(Date.now() + 1_001);
+    expect(payloads(await world.worker("w").claim(3, { maxCost: 7 }))).toEqual(["dear", "cheap"]);
+    expect(await world.status(late)).toMatchObject({ status: "failed" });
+  });
 });
 
 describe("a retry", () => {

@@ -45,6 +45,8 @@ export interface Eyes {
   snapshot: bigint | null;
   /** Whether this claimer leaves the job to others for now. */
   avoids: (job: Doc<"jobs">) => boolean;
+  /** Nobody is given the job: who picks it fails it as expired, and spends nothing of a budget on it. */
+  isOver: (job: Doc<"jobs">) => boolean;
   /** What may still be read. */
   left: Budget;
 }
@@ -61,7 +63,7 @@ export const vSeenRow = v.object({
   isPassed: v.boolean(),
 });
 
-/** A row that was seen. `cost` is `null` for one that is not to be taken. */
+/** A row that was seen. `cost`: of a budget; `null` for one that is not to be taken. */
 export interface SeenRow extends Infer<typeof vSeenRow> {
   cost: number | null;
 }
@@ -148,7 +150,8 @@ function seenRow(eyes: Eyes, job: Doc<"jobs">): SeenRow {
   const cost = costOf(job);
   const isPassed = !isOfGroups(job, offer);
   const isFit = !isPassed && cost <= (offer.maxCost ?? Infinity) && !eyes.avoids(job);
-  return { id: job._id, key: keyOf(job), isPassed, cost: isFit ? cost : null };
+  const spent = eyes.isOver(job) ? 0 : cost;
+  return { id: job._id, key: keyOf(job), isPassed, cost: isFit ? spent : null };
 }
 
 export function keyOf(job: Doc<"jobs">): Key {

@@ -41,6 +41,7 @@ export function waitingRoom(
     offer,
     snapshot: snapshotOf(ctx),
     avoids: () => false,
+    isOver: () => false,
     left: { ranges: LOOK_RANGES_MAX, rows: LOOK_ROWS_MAX },
   };
   return {

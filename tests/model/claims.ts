@@ -14,14 +14,21 @@ export function claimable(model: Model, wants: Omit<Wants, "max">, now: number):
   return model.there.filter((job) => job.status === "pending" && isFor(job, wants, now));
 }
 
-function isFor(
-  job: Job,
-  { labels = [], maxCost, groups }: Omit<Wants, "max">,
-  now: number,
-): boolean {
+/** Whether jobs wait for somebody who wants this whose time is over: who knows no clock sees work in them, for a second. */
+export function seesExpired(model: Model, wants: Omit<Wants, "max">, now: number): boolean {
+  if (model.isPaused) return false;
+  return model.there.some(
+    (job) => job.status === "pending" && isOver(job, now) && fits(job, wants),
+  );
+}
+
+function isFor(job: Job, wants: Omit<Wants, "max">, now: number): boolean {
+  return !isOver(job, now) && fits(job, wants);
+}
+
+function fits(job: Job, { labels = [], maxCost, groups }: Omit<Wants, "max">): boolean {
   return (
     !job.paused &&
-    !isOver(job, now) &&
     job.labels.every((label) => labels.includes(label)) &&
     job.cost <= (maxCost ?? Infinity) &&
     (groups === undefined || (job.group !== undefined && groups.includes(job.group)))
