@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Database, PublishedCommit } from "../engine/types.js";
+import type { Environment } from "../environment.js";
 import { createVirtualClock } from "../virtual/clock.js";
 import { createWriteRate } from "./writeRate.js";
 
@@ -35,5 +36,25 @@ test("each commit leaves the window a second after it, and not with the others",
   publish(1);
   expect(() => rate.check()).toThrow();
   await clock.advance(501);
+  expect(() => rate.check()).not.toThrow();
+});
+
+test("a clock that is set back begins a new window: nobody is refused until it has caught up", () => {
+  let now = 10_000;
+  const listeners: ((commit: PublishedCommit) => void)[] = [];
+  const onPublish = (listener: (commit: PublishedCommit) => void) => {
+    listeners.push(listener);
+    return () => {};
+  };
+  const clock = { now: () => now } as Environment;
+  const rate = createWriteRate(clock, { onPublish } as Partial<Database> as Database, LIMIT);
+  const publish = (bytes: number) => listeners[0]!({ bytes } as PublishedCommit);
+  publish(LIMIT + 1);
+  expect(() => rate.check()).toThrow();
+  now = 5_000;
+  expect(() => rate.check()).not.toThrow();
+  publish(LIMIT);
+  now = 4_500;
+  publish(LIMIT);
   expect(() => rate.check()).not.toThrow();
 });

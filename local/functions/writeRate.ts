@@ -23,6 +23,10 @@ export function createWriteRate(
   /** In the order of time; those before `first` have left the window. */
   let window: { at: number; bytes: number }[] = [];
   let total = 0;
+  /** A clock that was set back leaves nobody to know what of this was in the last second. */
+  const forgetFuture = () => {
+    if ((window.at(-1)?.at ?? -Infinity) > env.now()) [window, total] = [[], 0];
+  };
   const forget = () => {
     const horizon = env.now() - WRITE_RATE_WINDOW_MS;
     let left = 0;
@@ -30,6 +34,7 @@ export function createWriteRate(
     if (left > 0) window = window.slice(left);
   };
   const stop = database.onPublish(({ bytes }) => {
+    forgetFuture();
     window.push({ at: env.now(), bytes });
     total += bytes;
     // So that a deployment that only its scheduler writes to, say, does not keep a day of them.
@@ -38,6 +43,7 @@ export function createWriteRate(
   return {
     check() {
       if (total <= limit) return;
+      forgetFuture();
       forget();
       if (total > limit) throw new TooManyWritesError(bytesPerSecond);
     },
