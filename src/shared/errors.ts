@@ -5,6 +5,7 @@
  * (`leaseLost`), since one must not undo the others of its batch.
  */
 import { ConvexError, type Value } from "convex/values";
+import { wellFormed } from "./text.js";
 
 export const ERROR_CODES = [
   /** No code has ever defined this queue, or it is not served here. */
@@ -90,7 +91,11 @@ export function isConveyorError<Code extends ConveyorErrorCode = ConveyorErrorCo
   return code === undefined ? codes.includes(data.code) : data.code === code;
 }
 
-/** What a caught value says for itself: anything can be thrown. */
+/** What a caught value says for itself: anything can be thrown, also what has no text or throws when it is read. */
 export function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return wellFormed(String(error instanceof Error ? error.message : error));
+  } catch {
+    return "Something was thrown that says nothing of itself.";
+  }
 }

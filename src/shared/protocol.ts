@@ -45,6 +45,7 @@ export const vLogLevel = v.union(
   v.literal("error"),
 );
 export type LogLevel = Infer<typeof vLogLevel>;
+export const LOG_LEVELS: readonly LogLevel[] = vLogLevel.members.map(({ value }) => value);
 
 /** How long finished jobs are kept. */
 export const vRetention = v.object({

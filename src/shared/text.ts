@@ -5,6 +5,18 @@ export function textBytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
+/** A half of a character that was cut in two, of which no UTF-8 is made: the platform refuses a call with one in it. */
+const HALF = /\p{Surrogate}/u;
+
+export function isWellFormed(text: string): boolean {
+  return !HALF.test(text);
+}
+
+/** The text with a mark in the place of each half character. */
+export function wellFormed(text: string): string {
+  return isWellFormed(text) ? text : decode(new TextEncoder().encode(text));
+}
+
 /** Cuts a text to so many bytes, at a character's boundary, and says so in it. */
 export function cutText(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);

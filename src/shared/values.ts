@@ -7,6 +7,7 @@ import {
   PAYLOAD_MAX_BYTES,
   PAYLOAD_MAX_DEPTH,
 } from "./limits.js";
+import { isWellFormed } from "./text.js";
 
 /** Refuses a payload or context that cannot be stored, and returns its size in bytes. */
 export function checkStorable(what: string, value: Value | undefined): number {
@@ -67,6 +68,12 @@ export function isTooWide(value: Value | undefined): boolean {
   if (inner === null) return false;
   const max = Array.isArray(value) ? ARRAY_MAX_ELEMENTS : OBJECT_MAX_FIELDS;
   return inner.length > max || inner.some(isTooWide);
+}
+
+/** Whether a text in the value has half a character in it: no call can carry that. */
+export function hasHalfCharacter(value: Value | undefined): boolean {
+  if (typeof value === "string") return !isWellFormed(value);
+  return partsOf(value)?.some(hasHalfCharacter) ?? false;
 }
 
 /** What an array or object is made of; null for anything else. */

@@ -2,17 +2,20 @@
  * What a handler may use beside its job, bound to one attempt. It checks what a handler says before anything is sent, so
  * that a mistake is thrown where it was made.
  */
-import { convexToJson, getConvexSize, type Value } from "convex/values";
+import { getConvexSize, type Value } from "convex/values";
 import {
   conveyorError,
   cutText,
+  LOG_LEVELS,
   LOG_DATA_MAX_BYTES,
   LOG_MESSAGE_MAX_BYTES,
   OUTPUT_MAX_BYTES,
   PROGRESS_MAX_BYTES,
   textBytes,
+  wellFormed,
 } from "../shared/index.js";
 import { describe, type Attempt } from "./attempts.js";
+import { continuation } from "./continuing.js";
 import { Snoozed } from "./control.js";
 import { checkSendable } from "./outcome.js";
 import type { Reports } from "./reports.js";
@@ -51,8 +54,7 @@ export function contextOf(
   return {
     signal: attempt.abort.signal,
     progress: (value) => {
-      const shown = (value === undefined ? null : value) as Value;
-      checkSize("A progress value", shown, PROGRESS_MAX_BYTES);
+      const shown = checkedValue("A progress value", value, PROGRESS_MAX_BYTES);
       if (!isHeard()) return;
       reports.of(attempt).show(shown);
       reports.said(attempt);
@@ -68,31 +70,43 @@ export function contextOf(
       throw new Snoozed(ms);
     },
     continueWith: (queue, payload, options) => {
-      const sent = (payload === undefined ? null : payload) as Value;
-      checkSendable(`The payload for the queue "${queue}"`, sent);
-      attempt.continued.push({
-        queue,
-        payload: sent,
-        ...(options === undefined ? {} : { options }),
-      });
+      attempt.continued.push(continuation(attempt.continued, queue, payload, options));
     },
   };
 }
 
-function checked({ level, message, data }: LogContent | (LogOptions & { message: string })) {
-  const value = data as Value | undefined;
-  if (value !== undefined) checkSize("The data of a log entry", value, LOG_DATA_MAX_BYTES);
-  return { level: level ?? "info", message: cutText(message, LOG_MESSAGE_MAX_BYTES), data: value };
+function checked({
+  level = "info",
+  message,
+  data,
+}: LogContent | (LogOptions & { message: string })) {
+  if (!LOG_LEVELS.includes(level)) {
+    throw conveyorError(
+      "invalidArgument",
+      `The level of a log entry must be one of ${LOG_LEVELS.join(", ")}; got ${JSON.stringify(level)}.`,
+      { argument: "level" },
+    );
+  }
+  const text = wellFormed(String(message));
+  return {
+    level,
+    message: cutText(text, LOG_MESSAGE_MAX_BYTES),
+    data:
+      data === undefined
+        ? undefined
+        : checkedValue("The data of a log entry", data, LOG_DATA_MAX_BYTES),
+  };
 }
 
 function bytesOf({ message, data }: LogContent): number {
   return textBytes(message) + (data === undefined ? 0 : getConvexSize(data));
 }
 
-function checkSize(what: string, value: Value, max: number): void {
-  convexToJson(value);
+/** A copy of the value: it is sent later, and its owner may go on changing the original. */
+function checkedValue(what: string, given: unknown, max: number): Value {
+  const value = checkSendable(what, given);
   const bytes = getConvexSize(value);
-  if (bytes <= max) return;
+  if (bytes <= max) return value;
   throw conveyorError(
     "payloadTooLarge",
     `${what} has at most ${max} bytes; got ${bytes}. Report a few numbers, and keep the rest for the result.`,

@@ -122,8 +122,17 @@ export class Loop {
       },
     );
     this.heart.schedule();
-    while (!this.isOver()) await this.step();
-    unwatch();
+    try {
+      while (!this.isOver()) await this.step();
+    } finally {
+      // Also after an error of our own: beats that go on by themselves would keep the jobs from everybody.
+      unwatch();
+      this.end();
+    }
+    if (this.error !== undefined) throw this.error;
+  }
+
+  private end(): void {
     this.phase = "over";
     this.cancelGrace();
     this.giveUp();
@@ -132,7 +141,6 @@ export class Loop {
     this.cancellations.stop();
     this.attempts.dropAll();
     this.options.emit({ kind: "stopped", unrecorded: this.outbox.size });
-    if (this.error !== undefined) throw this.error;
   }
 
   /** Claims nothing more, and ends within the grace and the time of the last calls. May be called again to hurry. */

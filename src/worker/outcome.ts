@@ -1,9 +1,11 @@
 /** What a handler's end means as an outcome: any return value and any throw becomes one. Pure. */
-import { convexToJson, getConvexSize, type Value } from "convex/values";
+import { convexToJson, getConvexSize, jsonToConvex, type Value } from "convex/values";
 import {
   ARRAY_MAX_ELEMENTS,
   conveyorError,
+  cutText,
   ERROR_MAX_BYTES,
+  hasHalfCharacter,
   isTooDeep,
   isTooWide,
   OBJECT_MAX_FIELDS,
@@ -18,9 +20,10 @@ import { messageOf } from "./errors.js";
 
 /** The outcome of a returned value. One that cannot be sent fails the job here: the deployment could not even read it. */
 export function outcomeOfValue(value: unknown): Outcome {
-  const result = (value === undefined ? null : value) as Value;
-  const refusal = whyUnsendable("The handler's result", result);
-  return refusal === null ? { kind: "succeeded", result } : { kind: "failed", error: refusal };
+  const sent = sendable("The handler's result", value);
+  return "refusal" in sent
+    ? { kind: "failed", error: sent.refusal }
+    : { kind: "succeeded", result: sent.value };
 }
 
 /** The outcome of what was thrown: a failure, unless it asks for something else. */
@@ -28,7 +31,7 @@ export function outcomeOfError(error: unknown): Outcome {
   const { snoozeMs, ...asked } = askedBy(error);
   if (snoozeMs !== undefined) return { kind: "snoozed", runAfter: snoozeMs };
   // Cut here as well as there: a message of megabytes would not fit into the call.
-  const message = messageOf(error).slice(0, ERROR_MAX_BYTES);
+  const message = cutText(messageOf(error), ERROR_MAX_BYTES);
   return {
     kind: "failed",
     error: message === "" ? "The handler threw without a message." : message,
@@ -61,17 +64,33 @@ function tooLong(timeoutMs: number | undefined): Outcome {
 
 /** Bytes of an outcome in a call, with what follows it, for bounding batches. */
 export function sizeOf(outcome: Outcome, continued: readonly Continuation[] = []): number {
-  const following = continued.reduce((sum, { payload }) => sum + getConvexSize(payload), 0);
+  const following = continued.reduce((sum, one) => sum + getConvexSize(one), 0);
   if (outcome.kind === "succeeded") return following + getConvexSize(outcome.result as Value);
   return outcome.kind === "failed" ? outcome.error.length : 0;
 }
 
-/** Refuses what cannot be sent, or stored. */
-export function checkSendable(what: string, value: Value): void {
-  const refusal = whyUnsendable(what, value);
-  if (refusal !== null) throw conveyorError("invalidPayload", refusal);
+/** The value as it is now, for a call that is made later. Refuses what cannot be sent, or stored. */
+export function checkSendable(what: string, value: unknown): Value {
+  const sent = sendable(what, value);
+  if ("refusal" in sent) throw conveyorError("invalidPayload", sent.refusal);
+  return sent.value;
 }
 
+/** A copy: its owner may go on changing the original, also into something that no call could carry. */
+function sendable(what: string, given: unknown): { value: Value } | { refusal: string } {
+  const value = (given === undefined ? null : given) as Value;
+  try {
+    const refusal = whyUnsendable(what, value);
+    return refusal === null ? { value: jsonToConvex(convexToJson(value)) } : { refusal };
+  } catch (error) {
+    const refusal =
+      `${what} is not a Convex value: ${messageOf(error)} ` +
+      "Use plain objects, arrays, strings, numbers, booleans, bigints, ArrayBuffers or null.";
+    return { refusal: cutText(refusal, ERROR_MAX_BYTES) };
+  }
+}
+
+/** Throws what the platform says of a value that is none. */
 function whyUnsendable(what: string, result: Value): string | null {
   // Before anything recurses: a cycle has no depth, and no JSON.
   if (isTooDeep(result)) {
@@ -80,14 +99,7 @@ function whyUnsendable(what: string, result: Value): string | null {
       "Make it flatter, or a string with JSON."
     );
   }
-  try {
-    convexToJson(result);
-  } catch (error) {
-    return (
-      `${what} is not a Convex value: ${messageOf(error)} ` +
-      "Use plain objects, arrays, strings, numbers, booleans, bigints, ArrayBuffers or null."
-    ).slice(0, ERROR_MAX_BYTES);
-  }
+  convexToJson(result);
   const bytes = getConvexSize(result);
   if (bytes > PAYLOAD_MAX_BYTES) {
     return (
@@ -95,9 +107,15 @@ function whyUnsendable(what: string, result: Value): string | null {
       "Put what is large into file storage, and its id in its place."
     );
   }
-  if (!isTooWide(result)) return null;
+  if (isTooWide(result)) {
+    return (
+      `${what} has an array of more than ${ARRAY_MAX_ELEMENTS} elements or an object of more than ` +
+      `${OBJECT_MAX_FIELDS} fields. Make it a string with JSON.`
+    );
+  }
+  if (!hasHalfCharacter(result)) return null;
   return (
-    `${what} has an array of more than ${ARRAY_MAX_ELEMENTS} elements or an object of more than ` +
-    `${OBJECT_MAX_FIELDS} fields. Make it a string with JSON.`
+    `${what} has a text with half a character in it (a lone surrogate), which is no Unicode. ` +
+    "Cut texts at characters' boundaries, or send bytes."
   );
 }

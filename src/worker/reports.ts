@@ -27,6 +27,8 @@ interface Pending {
   alone: boolean;
   /** How often it was refused alone. */
   refusals: number;
+  /** Which call last carried something of it. */
+  turn: number;
   done: (() => void)[];
 }
 
@@ -42,6 +44,8 @@ export interface ReportsDeps {
   failed: (error: unknown) => Failure["kind"];
 }
 
+const ALL_SAID = "The job has said all that it may.";
+
 export class Reports {
   private readonly pending = new Map<Attempt, Pending>();
   private cancelTimer = () => {};
@@ -50,6 +54,7 @@ export class Reports {
   private notBefore = -Infinity;
   private sending = false;
   private stopped = false;
+  private turns = 0;
 
   constructor(private readonly deps: ReportsDeps) {}
 
@@ -60,7 +65,7 @@ export class Reports {
     const { id, attempt: number } = attempt.job;
     const sayings = new Sayings({ id, attempt: number });
     this.pending.set(attempt, {
-      ...{ attempt, sayings, textSince: 0, isLast: false, alone: false, refusals: 0 },
+      ...{ attempt, sayings, textSince: 0, isLast: false, alone: false, refusals: 0, turn: 0 },
       done: [],
     });
     return sayings;
@@ -77,6 +82,8 @@ export class Reports {
   /** Sends what is left of an attempt that has ended. Null if nothing is; resolves when nothing more can be done. */
   flush(attempt: Attempt): Promise<void> | null {
     const pending = this.pending.get(attempt);
+    const surplus = pending?.sayings.takeSurplus() ?? 0;
+    if (pending !== undefined) this.tellRefused(pending, { logs: surplus, output: 0 }, ALL_SAID);
     pending?.sayings.forgetProgress();
     if (pending === undefined || pending.sayings.isEmpty || this.stopped) {
       this.pending.delete(attempt);
@@ -153,14 +160,20 @@ export class Reports {
 
   private take(): Taken {
     this.forgetLost();
-    const waiting = [...this.pending.values()].filter(({ sayings }) => !sayings.isEmpty);
+    // Those first whose outcome waits for it, and then in turn: one that talks without end holds up no other.
+    const waiting = [...this.pending.values()]
+      .filter(({ sayings }) => !sayings.isEmpty)
+      .sort((a, b) => Number(b.isLast) - Number(a.isLast) || a.turn - b.turn);
+    this.turns += 1;
     const single = waiting.find(({ alone }) => alone);
     const room = { items: REPORT_MAX_ITEMS, bytes: REPORT_MAX_BYTES };
     const taken: Taken = [];
     for (const of of single === undefined ? waiting.slice(0, LEASES_MAX) : [single]) {
       const said = of.sayings.take(room, of.isLast);
       of.textSince = 0;
-      if (said.updates.length + said.logs.length + said.chunks.length > 0) taken.push({ of, said });
+      if (said.updates.length + said.logs.length + said.chunks.length === 0) continue;
+      of.turn = this.turns;
+      taken.push({ of, said });
     }
     return taken;
   }
@@ -179,7 +192,7 @@ export class Reports {
       if (answer.answer === "canceled") attempts.cancel(answer);
       of.alone = false;
       of.refusals = 0;
-      this.tellRefused(of, of.sayings.confirm(said, answer), "The job has said all that it may.");
+      this.tellRefused(of, of.sayings.confirm(said, answer), ALL_SAID);
       if (of.isLast && of.sayings.isEmpty) this.finish(of);
     }
   }

@@ -8,6 +8,7 @@
 import type { Value } from "convex/values";
 import {
   CHUNK_MAX_BYTES,
+  LOGS_MAX,
   OUTPUT_MAX_BYTES,
   splitText,
   textBytes,
@@ -51,6 +52,8 @@ export class Sayings {
   /** Those that are new or changed, by their numbers. New ones stand in order. */
   private readonly logs = new Map<number, LogContent & { revision: number; bytes: number }>();
   private entries = 0;
+  /** Entries above what one job may have. */
+  private surplus = 0;
   /** Said, and in no chunk yet. */
   private text = "";
   private chunks: { index: number; text: string; bytes: number }[] = [];
@@ -92,8 +95,12 @@ export class Sayings {
     this.progress = undefined;
   }
 
-  /** Returns the entry's number. */
+  /** Returns the entry's number, or -1 if a job may have no more: the deployment would take none of them. */
   log(content: LogContent, bytes: number): number {
+    if (this.entries >= LOGS_MAX) {
+      this.surplus += 1;
+      return -1;
+    }
     const entry = this.entries;
     this.entries += 1;
     this.logs.set(entry, { ...content, revision: 0, bytes });
@@ -153,6 +160,13 @@ export class Sayings {
     // Chunks that were sent and not taken: there is no room, or somebody has deleted what was before them.
     if (outputFull !== true && wanted > lastSent) return refused;
     return { ...refused, output: this.refuseOutput() };
+  }
+
+  /** How many entries were too many, since this was last asked. */
+  takeSurplus(): number {
+    const { surplus } = this;
+    this.surplus = 0;
+    return surplus;
   }
 
   /** Gives up what waits, since nobody will take it. */

@@ -98,7 +98,7 @@ export interface HandlerContext<Continues extends QueueTypes = QueueTypes> {
    * Shows everybody how far the job is: any Convex value up to 8 KiB. The latest one wins; it is sent at most every
    * 250 ms, for all jobs of the worker in one call, and it may be lost. Call it as often as you like.
    *
-   * @throws `payloadTooLarge`, or a `TypeError` for what is not a Convex value.
+   * @throws `payloadTooLarge`, or `invalidPayload` for what is not a Convex value.
    */
   readonly progress: (value: unknown) => void;
   /**
@@ -108,7 +108,7 @@ export interface HandlerContext<Continues extends QueueTypes = QueueTypes> {
    *
    * @param message For people. Over 4 KiB it is cut, and says so.
    * @returns The entry, to be updated.
-   * @throws `payloadTooLarge` for data over 8 KiB, or a `TypeError` for what is not a Convex value.
+   * @throws `payloadTooLarge` for data over 8 KiB, `invalidPayload` for what is not a Convex value.
    * @example
    * const entry = log("Downloading", { data: { done: 0 } });
    * for await (const done of download(url)) entry.update({ data: { done } });
@@ -142,7 +142,8 @@ export interface HandlerContext<Continues extends QueueTypes = QueueTypes> {
    * @param queue One that the app lets its workers continue with: `workerApi({ queues, continueWith: [thumbnails] })`.
    * @param payload Fits that queue's validator; one that does not fails this job.
    * @param options As with `enqueue`.
-   * @throws `invalidPayload` for what is not a Convex value, or too large to be one's payload.
+   * @throws `invalidPayload` for what is not a Convex value, or too large to be one's payload; `invalidArgument` for an
+   * option that there is not, and for more than 64 jobs; `payloadTooLarge` for more than 4 MiB of them.
    * @example
    * continueWith("thumbnails", { file }, { priority: 5 });
    */

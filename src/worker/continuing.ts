@@ -1,0 +1,56 @@
+/**
+ * What a handler says is to follow its job, checked where it is said. It crosses with the outcome, and an outcome whose call
+ * is refused for its arguments would never be recorded, however often it is sent. Pure.
+ */
+import { getConvexSize, type Value } from "convex/values";
+import { validate } from "convex-helpers/validators";
+import {
+  CONTINUED_MAX,
+  conveyorError,
+  ENQUEUE_MAX_BYTES,
+  errorText,
+  vContinueOptions,
+  type Continuation,
+  type ContinueOptions,
+} from "../shared/index.js";
+import { checkSendable } from "./outcome.js";
+
+/** One more job to follow, after these. */
+export function continuation(
+  before: readonly Continuation[],
+  queue: string,
+  payload: unknown,
+  options: ContinueOptions | undefined,
+): Continuation {
+  if (before.length >= CONTINUED_MAX) {
+    throw conveyorError(
+      "invalidArgument",
+      `A job may be followed by ${CONTINUED_MAX} others. Let one of them enqueue the rest.`,
+      { max: CONTINUED_MAX },
+    );
+  }
+  const one: Continuation = {
+    queue,
+    payload: checkSendable(`The payload for the queue "${queue}"`, payload),
+    ...(options === undefined ? {} : { options: checkOptions(queue, options) }),
+  };
+  const bytes = [...before, one].reduce((sum, each) => sum + getConvexSize(each as Value), 0);
+  if (bytes <= ENQUEUE_MAX_BYTES) return one;
+  throw conveyorError(
+    "payloadTooLarge",
+    `The jobs that follow another may have ${ENQUEUE_MAX_BYTES} bytes together; these have ${bytes}. ` +
+      "Put what is large into file storage, and its ids in its place.",
+    { got: bytes, max: ENQUEUE_MAX_BYTES },
+  );
+}
+
+function checkOptions(queue: string, given: ContinueOptions): ContinueOptions {
+  const what = `The options with which to continue in the queue "${queue}"`;
+  const options = checkSendable(what, given);
+  try {
+    validate(vContinueOptions, options, { throw: true });
+  } catch (error) {
+    throw conveyorError("invalidArgument", `${what} are none: ${errorText(error)}`, { queue });
+  }
+  return options as ContinueOptions;
+}

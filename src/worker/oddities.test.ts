@@ -1,0 +1,205 @@
+/** What no handler should do, and some do: none of it may keep a job, a slot or another job's outcome for ever. */
+import { describe, expect, test } from "vitest";
+import { manual, startLoop } from "./fakes.test.js";
+
+async function throwing(thrown: unknown) {
+  const started = startLoop(async () => {
+    throw thrown as Error;
+  });
+  const id = started.deployment.enqueue();
+  await started.clock.advance(100);
+  return started.deployment.outcomeOf(id);
+}
+
+describe("what is thrown", () => {
+  test.each([
+    ["an error whose message is an object", Object.assign(new Error(), { message: { code: 7 } })],
+    ["an object without a prototype", Object.create(null)],
+    ["a symbol", Symbol("boom")],
+    ["what throws when it is read", throwsWhenRead()],
+  ])("%s fails its attempt like any error", async (_, thrown) => {
+    const outcome = await throwing(thrown);
+    expect(outcome).toMatchObject({ kind: "failed" });
+    expect(typeof (outcome as { error: unknown }).error).toBe("string");
+  });
+
+  test("a long message is cut between characters: half of one, no call can carry", async () => {
+    const outcome = await throwing(new Error(`x${"🙂".repeat(5_000)}`));
+    expect(/\p{Surrogate}/u.test((outcome as { error: string }).error)).toBe(false);
+    const half = await throwing(new Error("broken \uD83D here"));
+    expect(half).toEqual({ kind: "failed", error: "broken \uFFFD here" });
+  });
+});
+
+describe("what is returned", () => {
+  test.each([
+    ["half a character", { text: "\uD83D" }],
+    ["half a character in a list", [["fine", "\uDE00 not"]]],
+    ["what throws when it is read", throwsWhenRead()],
+  ])("%s fails the job at once, and says why", async (_, value) => {
+    const { clock, deployment, kinds } = startLoop(async () => value);
+    const id = deployment.enqueue();
+    await clock.advance(100);
+    expect(deployment.outcomeOf(id)).toMatchObject({ kind: "failed", error: expect.any(String) });
+    expect(kinds("resultRefused")).toHaveLength(1);
+  });
+
+  test("is taken as it is then: what becomes of the object later changes no repeat", async () => {
+    const shared: { n: number; self?: unknown } = { n: 1 };
+    const { begun, handler } = manual();
+    const { clock, deployment } = startLoop(handler);
+    const id = deployment.enqueue();
+    await clock.advance(100);
+    deployment.fault = (call) => (call === "complete" ? "before" : undefined);
+    begun[0]!.resolve(shared);
+    await clock.advance(100);
+    shared.n = 2;
+    shared.self = shared;
+    deployment.fault = () => undefined;
+    await clock.advance(2_000);
+    expect(deployment.outcomeOf(id)).toEqual({ kind: "succeeded", result: { n: 1 } });
+  });
+});
+
+describe("what is said on the way", () => {
+  async function running() {
+    const { begun, handler } = manual();
+    const started = startLoop(handler, { leaseMs: 60_000, concurrency: 2 });
+    const id = started.deployment.enqueue();
+    await started.clock.advance(100);
+    return { ...started, begun, id, context: begun[0]!.context };
+  }
+
+  test("is taken as it is then, though the object goes on changing", async () => {
+    const { clock, deployment, id, context, begun } = await running();
+    const state: Record<string, unknown> = { done: 1 };
+    context.progress(state);
+    context.log("one", { data: state });
+    context.continueWith("tiles", state, { context: state });
+    Object.assign(state, { done: 2, self: state });
+    await clock.advance(300);
+    expect(deployment.progressed).toEqual([{ id, value: { done: 1 } }]);
+    expect(deployment.logs.get(id)).toMatchObject([{ data: { done: 1 } }]);
+    begun[0]!.resolve();
+    await clock.advance(100);
+    expect(deployment.continued.get(id)).toEqual([
+      { queue: "tiles", payload: { done: 1 }, options: { context: { done: 1 } } },
+    ]);
+  });
+
+  test.each([
+    ["nested too deeply", nested(20)],
+    ["half a character", "\uD83D"],
+    ["too many fields", Object.fromEntries(Array.from({ length: 1_025 }, (_, i) => [`f${i}`, 1]))],
+  ])(
+    "is refused where it is said if it is %s: the deployment would refuse all of it",
+    async (_, value) => {
+      const { context } = await running();
+      expect(() => context.progress(value)).toThrow();
+      expect(() => context.log("x", { data: value })).toThrow();
+      expect(() => context.continueWith("tiles", value)).toThrow();
+      expect(() => context.continueWith("tiles", 1, { context: value })).toThrow();
+    },
+  );
+
+  test("a message may be anything, and half a character in it is marked", async () => {
+    const { clock, deployment, id, context } = await running();
+    context.log(new Error("boom") as never);
+    context.log("broken \uD83D");
+    expect(() => context.log("x", { level: "fatal" as never })).toThrow(/level/);
+    await clock.advance(300);
+    expect(deployment.logs.get(id)?.map(({ message }) => message)).toEqual([
+      "Error: boom",
+      "broken \uFFFD",
+    ]);
+  });
+
+  test.each([
+    ["an option that there is not", { delay: 5 }],
+    ["a priority in words", { priority: "high" }],
+    ["a date for a context", { context: new Date(0) }],
+  ])(
+    "a job to continue with is refused where it is said, for %s: its outcome could never be sent",
+    async (_, options) => {
+      const { context } = await running();
+      expect(() => context.continueWith("tiles", 1, options as never)).toThrow(/continue/);
+    },
+  );
+
+  test("jobs to continue with are as many, and as large, as one call can carry", async () => {
+    const { context } = await running();
+    for (let i = 0; i < 64; i += 1) context.continueWith("tiles", i);
+    expect(() => context.continueWith("tiles", 64)).toThrow(/64/);
+    const { context: other } = await running();
+    for (let i = 0; i < 4; i += 1) other.continueWith("tiles", "x".repeat(1_000_000));
+    const large = { context: "x".repeat(1_000_000) };
+    expect(() => other.continueWith("tiles", 1, large)).toThrow(/4194304/);
+  });
+
+  test("a chatty handler holds up no other's outcome", async () => {
+    const { clock, deployment, begun, context } = await running();
+    const other = deployment.enqueue();
+    await clock.advance(100);
+    const entries = Array.from({ length: 300 }, (_, i) => context.log(`line ${i}`));
+    begun[1]!.context.log("last words");
+    begun[1]!.resolve("done");
+    for (let i = 0; i < 50; i += 1) {
+      await clock.advance(2);
+      for (const entry of entries) entry.update({ message: `line, ${i}` });
+    }
+    expect(deployment.outcomeOf(other)).toMatchObject({ result: "done" });
+    expect(deployment.logs.get(other)).toMatchObject([{ message: "last words" }]);
+  });
+
+  test("of two that talk without end, each has its turn", async () => {
+    const { clock, deployment, begun, context } = await running();
+    const other = deployment.enqueue();
+    await clock.advance(100);
+    const entries = Array.from({ length: 300 }, (_, i) => context.log(`line ${i}`));
+    begun[1]!.context.log("a word");
+    for (let i = 0; i < 300; i += 1) {
+      await clock.advance(2);
+      for (const entry of entries) entry.update({ message: `line, ${i}` });
+    }
+    expect(deployment.logs.get(other)).toMatchObject([{ message: "a word" }]);
+  });
+
+  test("more entries than a job may have are neither kept nor sent, and the end says how many", async () => {
+    const { clock, deployment, id, context, begun, kinds } = await running();
+    for (let i = 0; i < 1_500; i += 1) context.log(`line ${i}`).update({ message: `line ${i}!` });
+    await clock.advance(2_000);
+    expect(deployment.logs.get(id)).toHaveLength(1_000);
+    begun[0]!.resolve();
+    await clock.advance(300);
+    expect(kinds("reportRefused")).toMatchObject([{ logs: 500, output: 0 }]);
+    expect(deployment.outcomeOf(id)).toMatchObject({ kind: "succeeded" });
+  });
+});
+
+test("an answer that no deployment of ours gives ends the run, and its beats: the jobs go to others", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment, end, callsOf } = startLoop(handler, { concurrency: 2 });
+  deployment.enqueue();
+  await clock.advance(100);
+  deployment.claim = async () => ({}) as never;
+  deployment.enqueue();
+  await clock.advance(1_000);
+  expect(end.value?.error).toBeInstanceOf(TypeError);
+  expect(begun[0]!.signal.aborted).toBe(true);
+  const beats = callsOf("heartbeat").length;
+  await clock.advance(60_000);
+  expect(callsOf("heartbeat")).toHaveLength(beats);
+});
+
+function nested(levels: number): unknown {
+  return levels === 0 ? 1 : [nested(levels - 1)];
+}
+
+function throwsWhenRead(): object {
+  return Object.defineProperty({}, "field", {
+    enumerable: true,
+    get: () => {
+      throw new Error("not to be read");
+    },
+  });
+}
