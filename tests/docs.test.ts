@@ -72,6 +72,23 @@ describe("docs/features.md", () => {
   });
 });
 
+test("every fence of a document closes: what stands behind an open one is shown as code", () => {
+  const documents = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"];
+  const folders = ["docs", "src/component", "local"].flatMap((folder) =>
+    readdirSync(path.join(root, folder))
+      .filter((file) => file.endsWith(".md"))
+      .map((file) => `${folder}/${file}`),
+  );
+  const wrong = [...documents, ...folders].filter((file) => {
+    const text = readFileSync(path.join(root, file), "utf8");
+    const fences = text.match(/^ *`{3,}.*$/gm) ?? [];
+    const isGood = (fence: string, at: number) =>
+      (at % 2 === 1 ? /^ *`{3}$/ : /^ *`{3}\w+$/).test(fence);
+    return fences.length % 2 === 1 || !fences.every(isGood);
+  });
+  expect(wrong).toEqual([]);
+});
+
 test("README.md names the defaults that the code has", () => {
   const cells = new Map(tableRows("README.md").map(([of, is, by]) => [of!, `${is} ${by}`]));
   const says = (of: RegExp, what: string) => {
