@@ -11,48 +11,72 @@
 import { v, type Infer } from "convex/values";
 import { REVOKED_SESSIONS } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
-import { internalMutation, internalQuery } from "./_generated/server.js";
+import type { Doc } from "./_generated/dataModel.js";
+import { internalMutation, internalQuery, type DatabaseReader } from "./_generated/server.js";
 import { cutShort } from "./holders.js";
 import { ensureJanitor } from "./timers.js";
 
+/** Where the next look begins: many leases end at one instant, where a fleet was woken at once. */
+const vFrom = v.object({ expiresAt: v.number(), creationTime: v.number() });
+
 const vFound = v.object({
   sessions: v.array(v.id("holders")),
-  /** When the last one that was looked at expires, if there may be more. */
-  next: v.union(v.number(), v.null()),
+  /** The last one that was looked at, if there may be more. */
+  next: v.union(vFrom, v.null()),
 });
+type Found = Infer<typeof vFound>;
 
 /** May not be called but with `useStaleSnapshot`. */
 export const find = internalQuery({
-  args: { token: v.id("tokens"), after: v.number() },
+  args: { token: v.id("tokens"), from: vFrom },
   returns: vFound,
-  handler: async (ctx, { token, after }): Promise<Infer<typeof vFound>> => {
-    const active = await ctx.db
-      .query("holders")
-      .withIndex("state", (q) => q.eq("state", "active").gte("expiresAt", after))
-      .take(REVOKED_SESSIONS);
+  handler: async (ctx, { token, from }): Promise<Found> => {
+    const active = await activeFrom(ctx.db, from);
     const last = active.at(-1);
-    const isEnd = active.length < REVOKED_SESSIONS || last!.expiresAt === after;
+    const isEnd = last === undefined || active.length < REVOKED_SESSIONS;
     return {
       sessions: active.filter((holder) => holder.token === token).map(({ _id }) => _id),
-      next: isEnd ? null : last!.expiresAt,
+      next: isEnd ? null : { expiresAt: last.expiresAt, creationTime: last._creationTime },
     };
   },
 });
 
+/** An index range can only be open at one field, so that there are two. */
+async function activeFrom(
+  db: DatabaseReader,
+  { expiresAt, creationTime }: Infer<typeof vFrom>,
+): Promise<Doc<"holders">[]> {
+  const tie = await db
+    .query("holders")
+    .withIndex("state", (q) =>
+      q.eq("state", "active").eq("expiresAt", expiresAt).gt("_creationTime", creationTime),
+    )
+    .take(REVOKED_SESSIONS);
+  if (tie.length === REVOKED_SESSIONS) return tie;
+  const later = await db
+    .query("holders")
+    .withIndex("state", (q) => q.eq("state", "active").gt("expiresAt", expiresAt))
+    .take(REVOKED_SESSIONS - tie.length);
+  return [...tie, ...later];
+}
+
+/** `after` and `created` say where to go on; 0 for the beginning. */
 export const endSessions = internalMutation({
-  args: { token: v.id("tokens"), after: v.number() },
+  args: { token: v.id("tokens"), after: v.number(), created: v.optional(v.number()) },
   returns: v.null(),
-  handler: async (ctx, { token, after }): Promise<null> => {
-    const found: Infer<typeof vFound> = await ctx.runQuery(
+  handler: async (ctx, { token, after, created = 0 }): Promise<null> => {
+    const found: Found = await ctx.runQuery(
       internal.revoked.find,
-      { token, after },
+      { token, from: { expiresAt: after, creationTime: created } },
       { useStaleSnapshot: true },
     );
     const now = Date.now();
     for (const id of found.sessions) await cutShort(ctx.db, id, now);
     if (found.sessions.length > 0) await ensureJanitor(ctx, now, now, undefined);
     if (found.next !== null) {
-      await ctx.scheduler.runAfter(0, internal.revoked.endSessions, { token, after: found.next });
+      const { expiresAt, creationTime } = found.next;
+      const next = { token, after: expiresAt, created: creationTime };
+      await ctx.scheduler.runAfter(0, internal.revoked.endSessions, next);
     }
     return null;
   },

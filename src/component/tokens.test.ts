@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { REVOKED_SESSIONS } from "../shared/index.js";
 import { api } from "./_generated/api.js";
 import { newWorld, refusal, succeeded, Worker, type World } from "./setup.test.js";
 
@@ -160,4 +161,21 @@ test("what a revoked token's sessions hold goes to others at once, and others ke
   const jobs = await world.all("jobs");
   expect(jobs.map(({ status }) => status).sort()).toEqual(["pending", "running"]);
   expect(jobs.find(({ status }) => status === "running")!.worker).toBe("stays");
+});
+
+test("all of a revoked fleet's leases end at once, also where another fleet's end at the same instant", async () => {
+  const world = await newWorld({ leaseMs: 60_000, logLevel: "error" });
+  await world.enqueueBatch(Array.from({ length: REVOKED_SESSIONS + 1 }, (_, n) => n));
+  const fleet = async (token: string, size: number) => {
+    for (let n = 0; n < size; n += 1) {
+      await new Worker(world, `w${n}`, `${token.slice(-4)}-${n}`, token).claim();
+    }
+  };
+  await fleet(world.token, REVOKED_SESSIONS);
+  const { id, token } = await world.t.mutation(api.lib.createToken, { name: "x", queues: null });
+  await fleet(token, 1);
+  await world.t.mutation(api.lib.revokeToken, { id });
+  await world.advance(1_000);
+  const running = (await world.all("jobs")).filter(({ status }) => status === "running");
+  expect(running).toHaveLength(REVOKED_SESSIONS);
 });
