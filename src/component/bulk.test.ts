@@ -239,6 +239,7 @@ describe("a change that goes on by itself", () => {
     expect(await world.t.query(api.operate.bulkState, state)).toMatchObject({
       state: "done",
       changed: 157,
+      failed: 3,
     });
     const events = await world.t.query(api.operate.events, { queue: "tiles" });
     const skipped = events.filter(({ kind }) => kind === "bulkSkipped");
@@ -282,7 +283,26 @@ describe("a change that goes on by itself", () => {
   });
 });
 
-test.each(["nonsense", "{}", '{"point":{}}'])("%s is no cursor", async (cursor) => {
+/** A cursor of the right form but for one part. */
+const forged = (part: object) =>
+  JSON.stringify({
+    ...{ point: { status: 0, after: null }, passes: 0, hasChanged: false, upTo: null, place: null },
+    ...part,
+  });
+
+test.each([
+  "nonsense",
+  "{}",
+  "null",
+  '{"point":{}}',
+  '{"point":{"status":0,"after":null}}',
+  forged({ passes: "many" }),
+  forged({ passes: -1 }),
+  forged({ upTo: 5 }),
+  forged({ point: { status: 0.5, after: null } }),
+  forged({ point: { status: 0, after: { order: "x" } } }),
+  forged({ place: { job: "x", table: "tokens", attempt: 0, within: null } }),
+])("%s is no cursor", async (cursor) => {
   const world = await newWorld();
   await world.enqueue();
   expect(await refusal(change(world, "cancel", { cursor }))).toMatchObject({

@@ -175,6 +175,8 @@ async function goOn(
     await recordEvent(ctx, { kind: "bulkSkipped", queue: order.queue, message, details });
   }
   const changed = position.changed + done.changed;
+  // Another pass meets the same ones again.
+  if (done.isNewPass) failed = 0;
   if (done.cursor !== null) {
     const wider = Math.min(BULK_CHANGED, limit * 2);
     return { ...position, cursor: done.cursor, limit: wider, changed, failed };
@@ -187,6 +189,8 @@ interface StepReply {
   changed: number;
   cursor: string | null;
   skipped?: Id<"jobs">;
+  /** Whether the next step begins at the beginning again. */
+  isNewPass?: boolean;
 }
 
 /** The sub-transaction: if it throws, nothing of it stands. */
@@ -206,14 +210,17 @@ export const oneStep = internalMutation({
     changed: v.number(),
     cursor: v.union(v.string(), v.null()),
     skipped: v.optional(v.id("jobs")),
+    isNewPass: v.optional(v.boolean()),
   }),
   handler: async (ctx, { order, cursor, limit, skip }): Promise<StepReply> => {
-    const { changed, next, skipped } = await step(ctx, order, decodeCursor(cursor), {
-      limit,
-      skip,
-    });
-    const named = skipped === undefined ? {} : { skipped };
-    return { changed, cursor: next === null ? null : encodeCursor(next), ...named };
+    const from = decodeCursor(cursor);
+    const { changed, next, skipped } = await step(ctx, order, from, { limit, skip });
+    return {
+      changed,
+      cursor: next === null ? null : encodeCursor(next),
+      ...(skipped === undefined ? {} : { skipped }),
+      ...(next !== null && next.passes > from.passes ? { isNewPass: true } : {}),
+    };
   },
 });
 

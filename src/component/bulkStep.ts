@@ -23,9 +23,13 @@ import type { Point, Seen } from "./bulkLook.js";
 import { owe } from "./callbacks.js";
 import { cancelJob } from "./cancel.js";
 import { askToStop } from "./cancels.js";
-import { newRoom, removeJob, type Place, type Room } from "./remove.js";
+import { logDeleted } from "./log.js";
+import { ensureWindowPurged } from "./purge.js";
+import { getQueue } from "./queues.js";
+import { LONG, newRoom, removeJob, type Place, type Room } from "./remove.js";
 import { retryJob } from "./retry.js";
 import { ensureUpkeep } from "./rollUp.js";
+import type { WalkKey } from "./walk.js";
 
 /** What is to be done with which jobs. */
 export interface Order {
@@ -149,13 +153,14 @@ async function pause(
 }
 
 /**
- * Jobs that are worked on move between statuses while a pass looks elsewhere, so another pass follows one that found
- * something. Not for a retry: what fails again has failed again.
+ * Jobs that are worked on move between statuses while a pass looks elsewhere, also to where it has been: another pass
+ * follows the first, and one more each that found something. Not for a retry: what fails again has failed again.
  */
 function nextPass(statuses: readonly Status[], action: BulkAction, done: Cursor): Cursor | null {
   const mayMove = action !== "retry" && statuses.some((status) => !isFinished(status));
   const passes = done.passes + 1;
-  if (!mayMove || !done.hasChanged || passes >= BULK_PASSES) return null;
+  const isSettled = passes > 1 && !done.hasChanged;
+  if (!mayMove || isSettled || passes >= BULK_PASSES) return null;
   return { ...FIRST, upTo: done.upTo, passes };
 }
 
@@ -178,6 +183,8 @@ async function act(
       if (room.rows <= 0 || room.bytes <= 0) return { place: null };
       const place = await removeJob(ctx, job, room, { from: from ?? undefined });
       if (place !== null) return { place };
+      await ensureWindowPurged(ctx, job, now);
+      logDeleted((await getQueue(ctx.db, job.queue)).config, job);
       if (job.status === "running" && job.cancelRequestedAt === undefined) {
         await askToStop(ctx, job, reason ?? "The job was deleted.");
       }
@@ -194,14 +201,34 @@ export function encodeCursor(cursor: Cursor): string {
   );
 }
 
+/** It comes from outside. What it says of a place is for this queue and filter only, and checked where that is read. */
+function isCursor(value: unknown): value is Cursor {
+  const { point, passes, hasChanged, upTo, place } = value as Cursor;
+  const isKey = ({ order, shard, seq, creationTime }: WalkKey) =>
+    [order, shard, creationTime].every((field) => typeof field === "number") &&
+    typeof seq === "bigint";
+  const isPlace = ({ job, table, attempt, within }: Place) =>
+    typeof job === "string" &&
+    LONG.includes(table) &&
+    typeof attempt === "number" &&
+    (within === null || typeof within === "number");
+  return (
+    [point.status, passes].every((count) => Number.isInteger(count) && count >= 0) &&
+    (point.after === null || isKey(point.after)) &&
+    typeof hasChanged === "boolean" &&
+    (upTo === null || typeof upTo === "bigint") &&
+    (place === null || isPlace(place))
+  );
+}
+
 export function decodeCursor(cursor: string): Cursor {
   try {
     const decoded = JSON.parse(cursor, (_key, value: unknown) =>
       typeof value === "object" && value !== null && "$" in value
         ? BigInt(value.$ as string)
         : value,
-    ) as Cursor;
-    if (typeof decoded.point.status === "number" && "after" in decoded.point) return decoded;
+    ) as unknown;
+    if (isCursor(decoded)) return decoded;
   } catch {
     // Refused below, like one that is of the right form and says nothing.
   }

@@ -128,6 +128,24 @@ describe("overrides", () => {
     expect(await state(world)).toEqual(before);
   });
 
+  const numbers = ["leaseMs", "graceMs", "maxResets", "shards", "timeoutMs", "expiresAfterMs"];
+  const values = [NaN, Infinity, -1, 0.5, Number.MAX_SAFE_INTEGER];
+  test.each(numbers)("take no %s that is out of its bounds, and no half of one", async (field) => {
+    const world = await started();
+    for (const value of values) {
+      const overrides = { [field]: value };
+      const call = world.t.mutation(api.operate.configureQueue, { queue, overrides });
+      expect(await refusal(call), `${value}`).toMatchObject({ code: "invalidArgument" });
+    }
+    expect((await state(world)).overrides).toEqual({});
+  });
+
+  test("under a name that no field has are not reset but refused: nothing would happen", async () => {
+    const world = await started();
+    const call = world.t.mutation(api.operate.resetConfig, { queue, fields: ["leasMs"] });
+    expect(await refusal(call)).toMatchObject({ code: "invalidArgument", got: "leasMs" });
+  });
+
   test("are told as events, with what happened to the queue besides", async () => {
     const world = await started();
     await world.t.mutation(api.operate.pauseQueue, { queue });

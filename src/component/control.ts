@@ -17,7 +17,9 @@ import type { Value } from "convex/values";
 import {
   checkQueueConfig,
   checkQueueOverrides,
+  conveyorError,
   RANGE_ROWS,
+  vQueueOverrides,
   type QueueConfig,
   type QueueOverrides,
   type QueueState,
@@ -71,6 +73,8 @@ export async function resetConfig(
   name: string,
   fields?: readonly string[],
 ): Promise<Changed> {
+  const unknown = fields?.find((field) => !(field in vQueueOverrides.fields));
+  if (unknown !== undefined) throw unknownField(name, unknown);
   const row = await getRow(ctx.db, name);
   const known = Object.keys(row.overrides ?? {});
   const kept = known.filter((field) => fields !== undefined && !fields.includes(field));
@@ -78,6 +82,16 @@ export async function resetConfig(
     kept.map((field) => [field, row.overrides![field as keyof QueueOverrides]]),
   );
   return await override(ctx, row, overrides);
+}
+
+function unknownField(queue: string, field: string): Error {
+  const cut = field.slice(0, 100);
+  return conveyorError(
+    "invalidArgument",
+    `No field of a queue's configuration is called ${JSON.stringify(cut)}. Name some of ` +
+      `${Object.keys(vQueueOverrides.fields).join(", ")}, or none to reset all.`,
+    { argument: "fields", got: cut, queue },
+  );
 }
 
 async function override(
