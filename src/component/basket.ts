@@ -9,6 +9,7 @@ import type { MutationCtx } from "./_generated/server.js";
 import { expireJob, isExpired } from "./expiries.js";
 import { rulesOf } from "./handlers.js";
 import type { HeldLease, Holder } from "./holders.js";
+import { log } from "./log.js";
 import { allows, costOf, type Offer } from "./offers.js";
 import { load } from "./payloads.js";
 import type { Queue } from "./queues.js";
@@ -106,6 +107,10 @@ async function put(ctx: MutationCtx, basket: Basket, queue: Queue, job: Job): Pr
   }
   const { leaseMs, graceMs, timeoutMs } = await rulesOf(ctx.db, queue, job);
   const leased = await lease(ctx.db, job, basket.holder, now);
+  log(queue.config, "debug", "attemptStarted", {
+    ...{ queue: queue.name, job: job._id, attempt: leased.attempt, worker: leased.worker },
+    waitMs: now - job.enqueuedAt,
+  });
   const held: HeldLease = {
     ...{ id: job._id, queue: job.queue, attempt: leased.attempt, n: basket.n, leaseMs },
     ...(graceMs === 0 ? {} : { graceMs }),

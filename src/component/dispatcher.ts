@@ -31,6 +31,7 @@ import {
 } from "./_generated/server.js";
 import { rearm } from "./alarms.js";
 import { boundOf, pendingFrom, publicBounds } from "./cursors.js";
+import { log } from "./log.js";
 import { findQueue, getQueue, type Queue } from "./queues.js";
 import { placesOf } from "./routes.js";
 import { ensureSegments, ringSegment, type Ladder, type SegmentAlarm } from "./segmentAlarms.js";
@@ -96,6 +97,7 @@ async function promoteAll(ctx: MutationCtx, queue: Queue, jobs: Doc<"jobs">[]): 
   for (const job of jobs) {
     try {
       await promote(ctx.db, job, queue);
+      log(queue.config, "debug", "jobPromoted", { queue: queue.name, job: job._id });
     } catch (error) {
       failed.push({ job, error: errorText(error) });
     }

@@ -10,6 +10,7 @@ import type { MutationCtx } from "./_generated/server.js";
 import type { Owed } from "./callbacks.js";
 import { rulesOf } from "./handlers.js";
 import { freeKey } from "./keys.js";
+import { logEnded } from "./log.js";
 import type { Queue } from "./queues.js";
 
 /**
@@ -22,6 +23,9 @@ export async function endJob(
   job: Doc<"jobs">,
 ): Promise<Owed | null> {
   await freeKey(ctx.db, job);
+  const { status, finishedAt = 0 } = job;
+  if (status === "succeeded") logEnded(queue.config, "jobSucceeded", job, finishedAt);
+  if (status === "canceled") logEnded(queue.config, "jobCanceled", job, finishedAt);
   return await toTell(ctx, queue, job);
 }
 

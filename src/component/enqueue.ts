@@ -2,7 +2,7 @@
  * Enqueue: a job's first step. It runs inside the app's own mutation, with everything that the app does there.
  *
  * Reads for real: the queue's row; for a job that has them, the row of its key, of its rules, of its route, and the alarm
- * of the segment in which it falls due or expires; the job that it replaces. Looks: nothing. Writes: inserts into `jobs`,
+ * of the segment in which it falls due or expires; the job that it replaces, and then the roll-up's alarm. Looks: nothing. Writes: inserts into `jobs`,
  * and into `payloads`, `keys`, `expiries`; the first of its kind into `handlers`, `routes`, `timers`; a job that is
  * replaced.
  * Conflicts with: a change of the queue's declaration; whoever takes or frees the same key; a claim of the job that is
@@ -33,8 +33,10 @@ import { tellAll, type Owed } from "./callbacks.js";
 import { ensureDispatch } from "./dispatcher.js";
 import { endJob } from "./ending.js";
 import { ensureExpiry } from "./expiries.js";
+import { ensureUpkeep } from "./rollUp.js";
 import { storedRules, type StoredRules } from "./handlers.js";
 import { findKey, giveKey, keptUntil } from "./keys.js";
+import { log } from "./log.js";
 import { store } from "./payloads.js";
 import { declareQueue, type Queue } from "./queues.js";
 import { cancel, insertJob, type NewFields } from "./transitions.js";
@@ -71,13 +73,14 @@ export async function enqueueJobs(
   }
   const batch: Batch = {
     ...{ queue, now, rules: storedRules(ctx.db) },
-    ...{ owed: [], dueAts: [], expireAts: [] },
+    ...{ owed: [], hasReplaced: false, dueAts: [], expireAts: [] },
   };
   const enqueued: Enqueued[] = [];
   for (const job of jobs) enqueued.push(await enqueueOne(ctx, batch, job));
   // Once for all of them: jobs of one segment share its alarm.
   await ensureDispatch(ctx, queue.name, batch.dueAts, now);
   await ensureExpiry(ctx, queue.name, batch.expireAts, now);
+  if (batch.hasReplaced) await ensureUpkeep(ctx, queue.name, now);
   return { enqueued, owed: batch.owed };
 }
 
@@ -100,6 +103,8 @@ interface Batch {
   now: number;
   rules: StoredRules;
   owed: Owed[];
+  /** Whether a job has ended, in favour of another. */
+  hasReplaced: boolean;
   dueAts: number[];
   expireAts: number[];
 }
@@ -146,9 +151,10 @@ async function outdo(
 export const REPLACED = "The job was replaced by another before a worker took it.";
 
 /** What goes with the end of a job that was replaced. */
-async function settle(ctx: MutationCtx, { queue, owed }: Batch, job: Doc<"jobs">): Promise<void> {
-  const tell = await endJob(ctx, queue, job);
-  if (tell !== null) owed.push(tell);
+async function settle(ctx: MutationCtx, batch: Batch, job: Doc<"jobs">): Promise<void> {
+  const tell = await endJob(ctx, batch.queue, job);
+  if (tell !== null) batch.owed.push(tell);
+  batch.hasReplaced = true;
 }
 
 async function insert(
@@ -170,6 +176,8 @@ async function insert(
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
   const id = await insertJob(ctx.db, queue, fields, dueAt);
+  const about = { queue: queue.name, job: id, name: options.name, dueAt: dueAt ?? now };
+  log(queue.config, "debug", "jobEnqueued", about);
   if (dueAt !== null) dueAts.push(dueAt);
   if (expiresAt !== undefined) {
     expireAts.push(expiresAt);

@@ -17,6 +17,7 @@ import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import { rearm } from "./alarms.js";
 import { owe } from "./callbacks.js";
 import { endJob } from "./ending.js";
+import { log } from "./log.js";
 import { getQueue, type Queue } from "./queues.js";
 import { ensureUpkeep } from "./rollUp.js";
 import { ensureSegments, ringSegment, type Ladder, type SegmentAlarm } from "./segmentAlarms.js";
@@ -60,6 +61,7 @@ export async function expireJob(
     `${Math.max(0, Math.round(now - expiresAt))} ms past that when it was given up.`;
   const ended = await expire(ctx.db, job, error, now);
   const owed = await endJob(ctx, queue, ended);
+  log(queue.config, "error", "jobExpired", { queue: queue.name, job: job._id, error });
   if (owed !== null) await owe(ctx, owed);
   return ended;
 }

@@ -12,8 +12,10 @@ import type { Status } from "../shared/index.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { startLeftovers } from "./bulk.js";
 import { askToStop } from "./cancels.js";
+import { logDeleted } from "./log.js";
 import { findJob, getJob } from "./jobs.js";
 import { getQueue } from "./queues.js";
+import { ensureWindowPurged } from "./purge.js";
 import { newRoom, removeJob } from "./remove.js";
 import * as transitions from "./transitions.js";
 
@@ -71,6 +73,8 @@ export async function deleteJob(
   }
   const rest = await removeJob(ctx, job, newRoom(), { atOnce: true });
   if (rest !== null) await startLeftovers(ctx, job.queue, rest);
+  await ensureWindowPurged(ctx, job, Date.now());
+  logDeleted((await getQueue(ctx.db, job.queue)).config, job);
   if (job.status === "running" && job.cancelRequestedAt === undefined) {
     await askToStop(ctx, job, "The job was deleted.");
   }

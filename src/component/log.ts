@@ -2,12 +2,17 @@
  * What the component says on the deployment's log: one line of JSON for each event, from the queue's `logLevel` on.
  *
  * Levels, so that every step uses them alike:
- * - `debug`: every job that is enqueued, claimed or promoted. At the rate of jobs: for looking into one problem.
- * - `info`: every job that has ended as it should, or was canceled, retried, deleted by somebody.
+ * - `debug`: every job that is enqueued (`jobEnqueued`), claimed (`attemptStarted`) or has fallen due (`jobPromoted`). At the
+ *   rate of jobs: for looking into one problem.
+ * - `info`: every job that has ended as it should (`jobSucceeded`, `roundSucceeded`), or was canceled, retried or deleted by
+ *   somebody (`jobCanceled`, `jobRetried`, `jobDeleted`).
  * - `warn`: an attempt that failed, was lost or ran too long, and will be tried again. The default.
- * - `error`: a job that failed or timed out for good, a callback that will not be told, a bug of ours.
+ * - `error`: a job that failed, expired or timed out for good.
+ *
+ * What is no job's (a callback that will not be told, a bug of ours) is an error on the log whatever the queue's level.
  */
 import type { LogLevel } from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
 
 const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
@@ -26,6 +31,27 @@ export function log(
 ): void {
   if (RANK[level] < RANK[logLevel]) return;
   console[level](JSON.stringify({ conveyor: event, ...fields }, asPlain));
+}
+
+/** A job that has ended: how long it waited for its last attempt and how long that ran, if there was one. */
+export function logEnded(
+  config: { logLevel: LogLevel },
+  event: "jobSucceeded" | "roundSucceeded" | "jobCanceled",
+  { _id, queue, attempt, worker, enqueuedAt, startedAt }: Doc<"jobs">,
+  now: number,
+): void {
+  const times = startedAt === undefined ? {} : timesOf(enqueuedAt, startedAt, now);
+  log(config, "info", event, { queue, job: _id, attempt, worker, ...times });
+}
+
+function timesOf(enqueuedAt: number, startedAt: number, now: number) {
+  return { waitMs: startedAt - enqueuedAt, runMs: now - startedAt };
+}
+
+/** A job that somebody deleted, in whatever status. */
+export function logDeleted(config: { logLevel: LogLevel }, job: Doc<"jobs">): void {
+  const { _id, queue, attempt, status } = job;
+  log(config, "info", "jobDeleted", { queue, job: _id, attempt, status });
 }
 
 function asPlain(_key: string, value: unknown): unknown {

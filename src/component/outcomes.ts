@@ -18,6 +18,7 @@ import type { Owed } from "./callbacks.js";
 import { ensureDispatch } from "./dispatcher.js";
 import { endJob } from "./ending.js";
 import { failAttempt, goRound, tellRound } from "./failing.js";
+import { logEnded } from "./log.js";
 import { store, whyNotStorable } from "./payloads.js";
 import { getQueue, type Queue } from "./queues.js";
 import { release, snooze, stop, succeed } from "./transitions.js";
@@ -85,6 +86,7 @@ async function recordResult(
   if (!queue.config.circular || job.cancelRequestedAt !== undefined) {
     return await endJob(ctx, queue, await succeed(ctx.db, job, result, now));
   }
+  logEnded(queue.config, "roundSucceeded", job, now);
   const moved = await goRound(ctx, queue, job, { result: await store(ctx.db, result) }, now);
   return await tellRound(ctx, queue, job, moved, "succeeded");
 }

@@ -177,6 +177,25 @@ describe("what else has had its time", () => {
     expect([await world.all("keys"), await purges(world)]).toEqual([[], []]);
   });
 
+  test.each(["one", "many"])("so is the key of a deleted job (%s)", async (how) => {
+    const world = await newWorld();
+    const options = { key: { value: "k", windowMs: 30 * SECOND } };
+    const [job] = await world.enqueueJobs([{ payload: 1, options }]);
+    if (how === "one") await world.t.mutation(api.operate.deleteJob, { id: job!.id });
+    else {
+      const args = { queue: "tiles", action: "delete" as const };
+      await world.t.mutation(api.operate.changeMany, {
+        ...args,
+        filter: { statuses: ["pending"] },
+      });
+    }
+    expect([await world.all("jobs"), (await world.all("keys")).length]).toEqual([[], 1]);
+    await world.advance(11 * SECOND);
+    await world.skipTo(Date.now() + HOUR + 30 * SECOND);
+    await world.settle();
+    expect([await world.all("keys"), await world.all("timers")]).toEqual([[], []]);
+  });
+
   test("old events and minutes go; those of today stay", async () => {
     const world = await newWorld(retention(5 * SECOND));
     const id = await world.enqueue();

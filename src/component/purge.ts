@@ -68,6 +68,20 @@ export async function ensurePurge(
   await ensureAlarm(ctx, { kind: "purge", queue }, internal.purge.ring, dueAt, now);
 }
 
+/**
+ * Makes sure that the key that a deleted job keeps for a window goes when that is over. Nothing else need ever come for it:
+ * what is deleted does not finish, and is not counted.
+ */
+export async function ensureWindowPurged(
+  ctx: MutationCtx,
+  { queue, keyUntil }: Pick<Doc<"jobs">, "queue" | "keyUntil">,
+  now: number,
+): Promise<void> {
+  if (keyUntil === undefined) return;
+  const dueAt = Math.max(keyUntil, now) + PURGE_IDLE_MS;
+  await ensureAlarm(ctx, { kind: "purge", queue }, internal.purge.ring, dueAt, now);
+}
+
 /** The purge looks again at once: retention has been made shorter. */
 export async function hastenPurge(ctx: MutationCtx, queue: string, now: number): Promise<void> {
   const alarm = await findAlarm(ctx.db, { kind: "purge", queue });

@@ -63,7 +63,7 @@ export async function removeJob(
 }
 
 /** Tables of which a job may have any number of rows. */
-const LONG = ["attempts", "logs", "chunks"] as const;
+export const LONG = ["attempts", "logs", "chunks"] as const;
 /** Tables of which it has a few. */
 const SHORT = ["progress", "callbacks"] as const;
 

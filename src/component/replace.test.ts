@@ -66,3 +66,24 @@ describe("a job that cannot be replaced stays, and nothing is enqueued", () => {
     expect(await refusal(replace(world, "nonsense"))).toMatchObject({ code: "unknownJob" });
   });
 });
+
+describe("what was replaced is counted and purged, also where nobody ever leases a job", () => {
+  const counted = async (world: World) => {
+    await world.advance(11_000);
+    return (await world.all("minutes")).map(({ canceled }) => canceled);
+  };
+
+  test("by its id", async () => {
+    const world = await newWorld();
+    await replace(world, await world.enqueue("old"));
+    expect(await counted(world)).toEqual([1]);
+  });
+
+  test("by its key", async () => {
+    const world = await newWorld();
+    const options = { key: { value: "k", onConflict: "replace" as const } };
+    await world.enqueue("old", options);
+    await world.enqueue("newer", options);
+    expect(await counted(world)).toEqual([1]);
+  });
+});

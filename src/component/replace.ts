@@ -1,7 +1,7 @@
 /**
  * Replace: cancels a job and, only if nobody has begun it, enqueues another in its place, in one transaction.
  *
- * Reads for real: the job that is to go, and as `enqueue`. Writes: that job, and as `enqueue`. Conflicts with: a claim of
+ * Reads for real: the job that is to go, the roll-up's alarm, and as `enqueue`. Writes: that job, and as `enqueue`. Conflicts with: a claim of
  * that job: one of the two runs again, and finds what the other did; and as `enqueue`.
  */
 import { mayMove, type NewJob, type QueueDeclaration, type Status } from "../shared/index.js";
@@ -10,6 +10,7 @@ import { tellAll } from "./callbacks.js";
 import { cancelJob } from "./cancel.js";
 import { enqueueJobs, REPLACED } from "./enqueue.js";
 import { getJob } from "./jobs.js";
+import { ensureUpkeep } from "./rollUp.js";
 
 export interface Replaced {
   replaced: boolean;
@@ -32,6 +33,7 @@ export async function replace(
   const now = Date.now();
   // Its key goes first: the new job may have the same.
   const canceled = await cancelJob(ctx, there, REPLACED, now);
+  await ensureUpkeep(ctx, there.queue, now);
   const { enqueued, owed } = await enqueueJobs(ctx, declaration, [job], now);
   await tellAll(ctx, canceled.owed === null ? owed : [canceled.owed, ...owed]);
   return { replaced: true, id: enqueued[0]!.id, status: canceled.status };

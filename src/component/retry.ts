@@ -12,6 +12,7 @@ import { isResultOwed } from "./callbacks.js";
 import { toTell } from "./ending.js";
 import { getJob, isMovedHere } from "./jobs.js";
 import { findKey, retakeKey } from "./keys.js";
+import { log } from "./log.js";
 import { getQueue } from "./queues.js";
 import * as transitions from "./transitions.js";
 
@@ -45,5 +46,7 @@ export async function retryJob(
   const isToldLater = isMovedHere(job) && (await toTell(ctx, queue, job)) !== null;
   const keepResult = isToldLater || (await isResultOwed(ctx.db, job));
   await transitions.retry(ctx.db, job, queue, { keepResult });
+  const about = { queue: queue.name, job: job._id, attempt: job.attempt, was: status };
+  log(queue.config, "info", "jobRetried", about);
   return { retried: true, status: "pending" };
 }
