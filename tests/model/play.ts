@@ -90,7 +90,7 @@ export interface Played {
 /** Plays random lives until there are enough, or the time is over; throws with the smallest part of one that fails. */
 export async function playLives(
   lives: fc.Arbitrary<Life>,
-  { seed, numRuns, withinMs }: { seed: number; numRuns: number; withinMs: number },
+  { seed, numRuns, withinMs = Infinity }: { seed: number; numRuns: number; withinMs?: number },
 ): Promise<Played> {
   const walked: Walked = new Map();
   const begun = realNow();

@@ -45,7 +45,7 @@ beforeAll(async () => {
   const runner = {
     isolation: "threads",
     userTimeMs: USER_TIME_MS,
-    actionTimeoutMs: { v8: 5000, node: 500 },
+    actionTimeoutMs: { v8: 5000 },
   } as const;
   backend = await startTestBackend(SOURCES, { runner });
   backend.runner.onCompletion(({ scheduled, address }) => scheduled && runs.push(address.path));
@@ -104,7 +104,14 @@ test("a scheduled mutation that never ends has failed, and is not tried again", 
 });
 
 test("an action's endless loop ends with the action's time", async () => {
-  await expect(backend.action("node:loop")).rejects.toThrow(/execution timed out/);
+  // Its own backend: starting a thread counts as an action's time, and where the machine is busy takes longer than this.
+  const runner = { isolation: "threads", actionTimeoutMs: { node: 500 } } as const;
+  const hasty = await startTestBackend(SOURCES, { runner });
+  try {
+    await expect(hasty.action("node:loop")).rejects.toThrow(/execution timed out/);
+  } finally {
+    await hasty.stop();
+  }
 });
 
 test("process.exit() and endless recursion end the call alone", async () => {
