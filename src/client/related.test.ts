@@ -21,6 +21,8 @@ const conveyor = new Conveyor(
 );
 const tiles = conveyor.queue("tiles", { payload: v.object({ picture: v.string() }), shards: 1 });
 const loose = conveyor.queue("loose");
+/** Every object has something of this name. */
+const inherited = conveyor.queue("constructor" as "inherited");
 
 const vAsked = {
   id: v.string(),
@@ -49,7 +51,7 @@ const internal = anyApi as unknown as FilterApi<
 let refuses: string | null = null;
 const functions = {
   ...conveyor.workerApi({
-    queues: [tiles, loose],
+    queues: [tiles, loose, inherited],
     related: { tiles: internal.pictures.ofTile },
     authorize: async (_ctx, call) => {
       if (call.kind === refuses) throw new ConvexError(`No ${call.kind} now.`);
@@ -57,6 +59,7 @@ const functions = {
   }),
   ...tiles.api({ authorize: async () => {} }),
   looseEnqueue: loose.api({ authorize: async () => {} }).enqueue,
+  inheritedEnqueue: inherited.api({ authorize: async () => {} }).enqueue,
   createToken: conveyor.tokenApi().create,
 };
 type Modules = ApiFromModules<{ app: typeof functions }>;
@@ -88,6 +91,13 @@ async function setup() {
 afterEach(() => void vi.useRealTimers());
 
 describe("related data", () => {
+  test("are asked of no query that the app has not named, whatever the queue is called", async () => {
+    const { t, call } = await setup();
+    await t.mutation(api.app.inheritedEnqueue, { payload: 1 });
+    const of = { name: "w", n: 1, queues: ["constructor"], max: 1 };
+    expect((await t.mutation(api.app.claim, { ...call, ...of })).jobs).toHaveLength(1);
+  });
+
   test("come with each job of the queue that has a query, typed to the worker's handler", async () => {
     const { t, claim, enqueue } = await setup();
     await enqueue("sea");

@@ -66,7 +66,8 @@ export async function joinRelated<Reply extends { jobs: ClaimedJob[] }>(
   let bytes = 0;
   for (const job of reply.jobs) {
     const { id, queue, payload, attempt } = job;
-    const query = related[queue];
+    // Its own: a queue may be called what every object has.
+    const query = Object.hasOwn(related, queue) ? related[queue] : undefined;
     if (query === undefined) {
       jobs.push(job);
       continue;

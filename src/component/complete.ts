@@ -13,7 +13,7 @@
  * `callbacks`. Conflicts with: what the callbacks conflict with, and as a claim. Never with an enqueue.
  */
 import {
-  checkLength,
+  checkLeases,
   LEASES_MAX,
   type Answer,
   type ClaimedJob,
@@ -53,8 +53,8 @@ export async function complete(
   },
 ): Promise<Completed> {
   const now = Date.now();
-  checkLength("The finished jobs of a call", args.finished, 1, LEASES_MAX);
-  checkLength("The leases that a call names besides", args.held ?? [], 0, LEASES_MAX);
+  checkLeases("The finished jobs of a call", args.finished, 1, LEASES_MAX);
+  checkLeases("The leases that a call names besides", args.held ?? [], 0, LEASES_MAX);
   const request = args.claim;
   const queues = request === undefined ? [] : checkRequest(request);
   const token = await authorize(ctx.db, args.token, queues);

@@ -20,7 +20,7 @@ import { ensureDispatch } from "./dispatcher.js";
 import { endJob, toTell } from "./ending.js";
 import { rulesOf } from "./handlers.js";
 import { log } from "./log.js";
-import { noted } from "./payloads.js";
+import { cutError, noted } from "./payloads.js";
 import type { Queue } from "./queues.js";
 import { backOff, comeRound, fail, timeOut } from "./transitions.js";
 
@@ -125,6 +125,6 @@ function logFailure(queue: Queue, job: Doc<"jobs">, failure: Failure, isLast: bo
   const event = failure.timedOut ? "attemptTimedOut" : "attemptFailed";
   log(queue.config, isLast ? "error" : "warn", event, {
     ...{ queue: queue.name, job: job._id, attempt: job.attempt, worker: job.worker },
-    ...{ failures: job.failures + 1, error: failure.error },
+    ...{ failures: job.failures + 1, error: cutError(failure.error) },
   });
 }

@@ -7,7 +7,7 @@
  * its leases; whichever runs again finds the other's word. Not with a sweep that writes its timer: the claim has made
  * sure of one, and a beat only puts off what that one is for.
  */
-import { checkLength, LEASES_MAX, type Answer, type Lease } from "../shared/index.js";
+import { checkLeases, LEASES_MAX, type Answer, type Lease } from "../shared/index.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { askedOf, isNamed } from "./cancels.js";
 import { enterHolder, findLease, renew, type HeldLease } from "./holders.js";
@@ -20,7 +20,7 @@ export async function heartbeat(
   args: { token: string; session: string; leases: Lease[] },
 ): Promise<{ answers: Answer[] }> {
   const now = Date.now();
-  checkLength("The leases of a heartbeat", args.leases, 0, LEASES_MAX);
+  checkLeases("The leases of a heartbeat", args.leases, 0, LEASES_MAX);
   const token = await authorize(ctx.db, args.token, []);
   // A worker that has never claimed is seen under its token's name until it does.
   const caller = { token, session: args.session, name: token.name, queues: [] };

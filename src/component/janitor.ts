@@ -15,6 +15,8 @@ import { v } from "convex/values";
 import {
   CALLBACK_OVERDUE_MS,
   HOLDER_RETENTION_MS,
+  JANITOR_FORGET_MAX,
+  JANITOR_FORGET_PAUSE_MS,
   JANITOR_OVERDUE_MS,
   JANITOR_SLACK_MS,
   RANGE_ROWS,
@@ -68,11 +70,17 @@ async function goOn(
   now: number,
 ): Promise<void> {
   if (found.more && (await continueNow(ctx, timer, now))) return;
-  const dueAt = found.more ? now : await nextSweepAt(ctx, found.nextExpiry, now);
+  const next = found.more ? now : await nextSweepAt(ctx, found.nextExpiry, now);
+  const dueAt = next === null ? null : Math.min(next, forgetAt(found, now));
   if (dueAt !== null && !(await isServed(ctx, timer, found.timers, dueAt, now))) {
     if (await arm(ctx, timer._id, dueAt)) return;
   }
   await ctx.db.delete("timers", timer._id);
+}
+
+/** When to come again for sessions to forget: soon if there were as many as one sweep takes. */
+function forgetAt({ forgotten }: Found, now: number): number {
+  return forgotten.length < JANITOR_FORGET_MAX / 2 ? Infinity : now + JANITOR_FORGET_PAUSE_MS;
 }
 
 /**

@@ -14,6 +14,8 @@ import {
   JANITOR_FORGET_MAX,
   JANITOR_OVERDUE_MS,
   JANITOR_REPLAN_MAX,
+  PUBLISH_RANGES_MAX,
+  PUBLISHED_BOUNDS_MAX,
   QUEUES_MAX,
   RANGE_ROWS,
 } from "../shared/index.js";
@@ -39,9 +41,6 @@ import { lookForOverdue, vOverdue } from "./watchdog.js";
 
 /** A queue's cursors are not published again within this: `hasWork` runs again with each. */
 const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
-
-/** Places of one queue that a sweep reads to publish its cursors. */
-const PUBLISH_RANGES_MAX = 1_024;
 
 /** Expired holders among which a sweep begins: the sweeps of several timers, due at once, should not meet. */
 const EXPIRED_PICKED = 16;
@@ -86,7 +85,7 @@ export const find = internalQuery({
     const next = active.find((holder) => holder.expiresAt >= now);
     // Also of those who have just become idle, so that the sweep which disarms leaves good cursors behind.
     const served = [...active, ...(await idleHolders(ctx, now))];
-    const queues = [...new Set(served.flatMap((holder) => holder.queues))].slice(0, QUEUES_MAX);
+    const queues = someOf([...new Set(served.flatMap((holder) => holder.queues))], QUEUES_MAX);
     return {
       expired: picked.map(({ _id }) => _id),
       more: expired.length > picked.length,
@@ -139,19 +138,42 @@ async function findOverdue(ctx: QueryCtx, now: number): Promise<Id<"callbacks">[
   return overdue.map((row) => row._id);
 }
 
-/** New public bounds for the queues in use whose old ones are not fresh. */
+/** So many of the list, from a random one on: where there are more, each has its turn. */
+function someOf<Item>(list: readonly Item[], max: number): readonly Item[] {
+  return list.length <= max ? list : rotated(list).slice(0, max);
+}
+
+function rotated<Item>(list: readonly Item[]): readonly Item[] {
+  const start = Math.floor(Math.random() * list.length);
+  return [...list.slice(start), ...list.slice(0, start)];
+}
+
+/**
+ * New public bounds for the queues in use whose old ones are not fresh, the oldest first: all that one sweep looks at is
+ * bounded, and a queue for which there is no room left comes first in the next.
+ */
 async function findBounds(
   ctx: QueryCtx,
   queues: readonly string[],
   now: number,
 ): Promise<Found["published"]> {
+  const known = await Promise.all(
+    queues.map(async (name) => ({ name, old: await publicBounds(ctx.db, name) })),
+  );
+  const stale = known
+    .filter(({ old }) => now >= (old?.publishedAt ?? -Infinity) + PUBLISH_EVERY_MS)
+    .sort((a, b) => (a.old?.publishedAt ?? 0) - (b.old?.publishedAt ?? 0));
   const published: Found["published"] = [];
-  for (const name of queues) {
+  let room = PUBLISH_RANGES_MAX;
+  for (const { name, old } of stale) {
     const queue = await findQueue(ctx.db, name);
-    const old = await publicBounds(ctx.db, name);
     if (queue === null) continue;
-    if (old !== undefined && now < old.publishedAt + PUBLISH_EVERY_MS) continue;
-    published.push({ queue: name, epoch: queue.epoch, ...(await boundsOf(ctx, queue, old)) });
+    const places = await placesOf(ctx.db, queue);
+    const ranges = Math.min(places.length, PUBLISH_RANGES_MAX);
+    if (ranges > room) continue;
+    room -= ranges;
+    const bounds = await boundsOf(ctx, queue, places, old);
+    published.push({ queue: name, epoch: queue.epoch, ...bounds });
   }
   return published;
 }
@@ -166,16 +188,14 @@ async function findBounds(
 async function boundsOf(
   ctx: QueryCtx,
   queue: Queue,
+  places: readonly { order: number; shard: number }[],
   old: Doc<"cursors"> | undefined,
 ): Promise<{ bounds: Bound[]; floor?: Key }> {
   const snapshot = snapshotOf(ctx);
   const end = snapshot === null ? null : afterCommit(snapshot);
-  const places = await placesOf(ctx.db, queue);
-  const start = Math.floor(Math.random() * places.length);
-  const inTurn = [...places.slice(start), ...places.slice(0, start)];
   const isWhole = end !== null && places.length <= PUBLISH_RANGES_MAX;
   const bounds: Bound[] = [];
-  for (const [i, place] of (isWhole ? places : inTurn).entries()) {
+  for (const [i, place] of (isWhole ? places : rotated(places)).entries()) {
     const from = boundOf([old], queue.epoch, place.order, place.shard);
     const [first] =
       i < PUBLISH_RANGES_MAX
@@ -187,7 +207,9 @@ async function boundsOf(
   }
   if (isWhole) return { bounds, floor: end };
   const floor = old?.epoch === queue.epoch ? old.floor : undefined;
-  return { bounds: bounds.filter(isAbove(floor)), ...(floor === undefined ? {} : { floor }) };
+  // The first are those just seen. A bound that is left out is a lower one, which is always right.
+  const named = bounds.filter(isAbove(floor)).slice(0, PUBLISHED_BOUNDS_MAX);
+  return { bounds: named, ...(floor === undefined ? {} : { floor }) };
 }
 
 function isAbove(floor: Key = START): (bound: Bound) => boolean {

@@ -16,7 +16,7 @@ export function encodePlace([attempt, number]: Place): string {
 
 export function decodePlace(cursor: string | undefined): Place {
   if (cursor === undefined) return START;
-  const parts = /^(\d{1,15}):(-1|\d{1,15})$/.exec(cursor);
+  const parts = /^(\d{1,16}):(-1|\d{1,16})$/.exec(cursor);
   if (parts === null) {
     throw conveyorError(
       "invalidArgument",

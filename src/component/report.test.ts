@@ -279,6 +279,16 @@ test.each(["x", "1", "1:", "1:2:3", "-1:0", "1:-2", "9999999999999999999:1"])(
   },
 );
 
+test("the cursor of the last page leads on, whatever number its entry has", async () => {
+  const { world, worker, id } = await running();
+  const entry = Number.MAX_SAFE_INTEGER;
+  await worker.report({ logs: [log(id, entry, "the last there can be")] });
+  const page = (await world.t.query(api.lib.logs, { id }))!;
+  expect(page.entries).toMatchObject([{ entry }]);
+  const { cursor } = page;
+  expect(await world.t.query(api.lib.logs, { id, cursor })).toMatchObject({ entries: [] });
+});
+
 test("there is nothing to read of a job of another queue, or of none", async () => {
   const { world, id } = await running();
   const asked: { id: string; queue?: string }[] = [{ id, queue: "other" }, { id: "nonsense" }];

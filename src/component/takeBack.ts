@@ -6,7 +6,7 @@
  * conflicts as the outcomes of `complete`, of which this is a part; `onComplete` is owed and told alone, since a callback
  * that conflicts must not take a claim down with it.
  */
-import { checkLength, LEASES_MAX, type Answer, type Finished } from "../shared/index.js";
+import { checkLeases, LEASES_MAX, type Answer, type Finished } from "../shared/index.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { owe } from "./callbacks.js";
 import { recordAll } from "./recording.js";
@@ -18,7 +18,7 @@ export async function takeBack(
   args: { token: string; session: string; finished: Finished[] },
 ): Promise<{ answers: Answer[] }> {
   const now = Date.now();
-  checkLength("The attempts to take back", args.finished, 1, LEASES_MAX);
+  checkLeases("The attempts to take back", args.finished, 1, LEASES_MAX);
   const token = await authorize(ctx.db, args.token, []);
   const holder = await findHolder(ctx.db, args.session, token);
   if (holder === null) {

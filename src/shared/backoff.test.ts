@@ -10,3 +10,8 @@ test("no failure waits as long as one, and a thousand no longer than the bound",
   expect(backoffMs(0, 1_000, 10_000)).toBe(1_000);
   expect(backoffMs(1_000, 1_000, 10_000)).toBe(10_000);
 });
+
+test("no wait stays none, also where the power is beyond all numbers", () => {
+  expect(backoffMs(999, 0, 10_000, 10)).toBe(0);
+  expect(backoffMs(999, 1, 10_000, 10)).toBe(10_000);
+});

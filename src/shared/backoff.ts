@@ -7,6 +7,8 @@ export function backoffMs(
   maxMs: number,
   base: number = 2,
 ): number {
+  // Nothing times a power that is beyond all numbers would be no number, and no time at which a job falls due.
+  if (initialMs === 0) return 0;
   return Math.min(initialMs * base ** Math.max(0, failures - 1), maxMs);
 }
 

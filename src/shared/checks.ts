@@ -3,7 +3,8 @@
  * arrive. Pure. Each throws `invalidArgument` with the rule, the value and the way out.
  */
 import { conveyorError } from "./errors.js";
-import { NAME_MAX_LENGTH } from "./limits.js";
+import { ID_MAX_LENGTH, NAME_MAX_LENGTH } from "./limits.js";
+import { wellFormed } from "./text.js";
 
 const NAME = new RegExp(`^[A-Za-z0-9_-]{1,${NAME_MAX_LENGTH}}$`);
 
@@ -42,6 +43,23 @@ export function checkLength(
         ? "Split it into several calls."
         : "Leave out a call that has nothing to say."),
     { argument: what, got: list.length, min, max },
+  );
+}
+
+/** A list of so many leases, or of what is said of them. An id that names no job is no error; one that cannot be an id is. */
+export function checkLeases(
+  what: string,
+  list: readonly { id: string }[],
+  min: number,
+  max: number,
+): void {
+  checkLength(what, list, min, max);
+  const long = list.find(({ id }) => id.length > ID_MAX_LENGTH);
+  if (long === undefined) return;
+  throw conveyorError(
+    "invalidArgument",
+    `An id has at most ${ID_MAX_LENGTH} characters; got one of ${long.id.length}. Pass ids as a claim returned them.`,
+    { argument: "id", got: wellFormed(long.id.slice(0, 100)), max: ID_MAX_LENGTH },
   );
 }
 

@@ -18,6 +18,9 @@ const PLATFORM_TRANSACTION_SCHEDULED = 1_000;
 /** Names of queues, workers and tokens: long enough for `render-tiles-eu-west`, short enough for every index key. */
 export const NAME_MAX_LENGTH = 64;
 
+/** An id that a worker names: the platform's have 31 to 37 characters. What it is answered is kept in its session's row. */
+export const ID_MAX_LENGTH = 64;
+
 /** A uniqueness key: it is part of an index entry. */
 export const KEY_MAX_LENGTH = 256;
 /** What a job is called for people, and whose it is: both lie in its row, which is written at every edge. */
@@ -248,8 +251,14 @@ export const JANITOR_QUARANTINE_MS = 60_000;
  */
 export const EXPIRED_MAX = 8;
 export const EXPIRED_LEASES_MAX = 2 * LEASES_MAX;
+/** Places that one sweep looks at to publish cursors, of all queues together: a quarter of what it may read. */
+export const PUBLISH_RANGES_MAX = PLATFORM_TRANSACTION_READS / 4;
+/** Places that one queue's cursor names one by one: about 140 KB, in a row that every claim reads. */
+export const PUBLISHED_BOUNDS_MAX = 2 * PUBLISH_RANGES_MAX;
 /** Forgotten holders deleted a sweep, and overdue callbacks planned again. */
 export const JANITOR_FORGET_MAX = 16;
+/** While there are more to forget, it comes again after so long: a fleet whose processes live for one job has many. */
+export const JANITOR_FORGET_PAUSE_MS = 1_000;
 export const JANITOR_REPLAN_MAX = 16;
 
 // --- Alarms -------------------------------------------------------------------------------------
@@ -372,6 +381,7 @@ holds(
   LEASE_MIN_MS / HEARTBEATS_PER_LEASE > 3 * JANITOR_SLACK_MS,
 );
 holds("jobs are stolen well before a lease ends", STEAL_AFTER_MS < LEASE_MIN_MS);
+holds("a cursor's bounds fit in a list", PUBLISHED_BOUNDS_MAX < ARRAY_MAX_ELEMENTS);
 holds(
   "lost leases are returned within a second of their end",
   LEASE_GRID_MAX_MS + JANITOR_SLACK_MS + JANITOR_TOLERANCE_MS < 1_000,

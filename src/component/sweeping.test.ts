@@ -1,0 +1,94 @@
+/** What one sweep of the janitor takes on is bounded, however much there is of everything: it must not fail, or leases never end. */
+import { describe, expect, test } from "vitest";
+import { PUBLISHED_BOUNDS_MAX, routeKey } from "../shared/index.js";
+import { api, internal } from "./_generated/api.js";
+import type { Id } from "./_generated/dataModel.js";
+import { newWorld, refusal, type World } from "./setup.test.js";
+
+/** Routes of a queue, as so many jobs with labels of their own leave behind. */
+async function addRoutes(world: World, queue: string, count: number, priorities = [0]) {
+  await world.t.run(async (ctx) => {
+    for (let number = 1; number <= count; number += 1) {
+      const labels = [`l${number}`];
+      const route = { queue, key: routeKey({ labels }), labels, costClass: 0, number, priorities };
+      await ctx.db.insert("routes", route);
+    }
+  });
+}
+
+async function claimFrom(world: World, names: readonly string[]) {
+  const queues = names.map((name) => ({ ...world.queue, name }));
+  for (const queue of queues) {
+    await world.t.mutation(api.lib.enqueue, { queue, jobs: [{ payload: {} }] });
+  }
+  await world.t.mutation(api.lib.claim, {
+    ...{ token: world.token, session: "s", n: 1, name: "a", queues, max: 1 },
+  });
+}
+
+const find = async (world: World) =>
+  await world.t.query(internal.overdue.find, { now: Date.now() });
+
+describe("cursors", () => {
+  test("of queues with many places are published in turn: all of them at once are more than a sweep may read", async () => {
+    const world = await newWorld({ shards: 8 });
+    const names = ["one", "two", "three"];
+    await claimFrom(world, names);
+    for (const name of names) await addRoutes(world, name, 60);
+    const seen = new Set<string>();
+    for (let sweep = 0; sweep < names.length; sweep += 1) {
+      const { published } = await find(world);
+      expect(published).toHaveLength(1);
+      seen.add(published[0]!.queue);
+      await world.sweep();
+    }
+    expect(seen).toEqual(new Set(names));
+  });
+
+  test("of one queue name so many places and no more, however often they are published", async () => {
+    const world = await newWorld({ shards: 64, leaseMs: 60_000 });
+    await claimFrom(world, ["tiles"]);
+    await addRoutes(world, "tiles", 60, [0, 1]);
+    for (let sweep = 0; sweep < 3; sweep += 1) {
+      await world.sweep();
+      await world.skipTo(Date.now() + 6_000);
+    }
+    const [cursor] = await world.all("cursors");
+    expect(cursor!.bounds).toHaveLength(PUBLISHED_BOUNDS_MAX);
+  });
+});
+
+describe("sessions", () => {
+  test("name jobs by what may be an id: what they are answered is kept in their rows, which every sweep reads", async () => {
+    const world = await newWorld();
+    const { token } = world;
+    const lease = { id: "x".repeat(65), attempt: 1 };
+    const finished = [{ ...lease, outcome: { kind: "released" as const } }];
+    const call = { token, session: "s", n: 1, finished };
+    expect((await refusal(world.t.mutation(api.lib.complete, call))).code).toBe("invalidArgument");
+    const beat = world.t.mutation(api.lib.heartbeat, { token, session: "s", leases: [lease] });
+    expect((await refusal(beat)).message).toContain("65");
+    expect(await world.all("holders")).toEqual([]);
+  });
+
+  test("that were forgotten are deleted as fast as they come, by a fleet whose processes live for one job", async () => {
+    const world = await newWorld();
+    const day = 24 * 60 * 60_000;
+    await world.t.run(async (ctx) => {
+      const [token] = await ctx.db.query("tokens").collect();
+      for (let i = 0; i < 40; i += 1) {
+        const long = Date.now() - day - 60_000;
+        await ctx.db.insert("holders", {
+          ...{ session: `old${i}`, token: token!._id, name: "a", state: "idle", expiresAt: long },
+          ...{ lastSeenAt: long, queues: ["tiles"], leases: [], n: 1, acknowledged: true },
+          reply: { answers: [] },
+        });
+      }
+    });
+    await claimFrom(world, ["tiles"]);
+    await world.sweep();
+    await world.advance(6_000);
+    const sessions: Id<"holders">[] = (await world.all("holders")).map(({ _id }) => _id);
+    expect(sessions).toHaveLength(1);
+  });
+});
