@@ -1,10 +1,13 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 
 /** The local backend runs an app's modules in contexts of their own. */
 const VM_MODULES = ["--experimental-vm-modules", "--no-warnings"];
 
 /** Vitest leaves one of them idle by itself. */
 const BOTH_CORES = 2;
+
+/** They start processes, and wait for no lease to end: they may run beside others. */
+const UNHURRIED = "tests/e2e/{badInput,newcomer,readme}.test.ts";
 
 /**
  * One configuration, a project for each environment: the component's functions, Node, React. After them comes what needs a
@@ -55,6 +58,7 @@ export default defineConfig({
           environment: "node",
           include: [
             "tests/{conformance,interleavings,model,packages,races,upgrade,virtual}/**/*.test.ts",
+            UNHURRIED,
           ],
           globalSetup: ["harness/build.ts"],
           execArgv: VM_MODULES,
@@ -71,6 +75,7 @@ export default defineConfig({
             name === "deep"
               ? ["tests/deep/**/*.test.ts"]
               : ["tests/*.test.ts", "tests/e2e/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, UNHURRIED],
           globalSetup: ["harness/build.ts"],
           execArgv: VM_MODULES,
           fileParallelism: false,

@@ -1,6 +1,7 @@
-/** At length: three transactions that meet, in every order, and pairs whose clocks differ. See `tests/interleavings`. */
+/** At length: pairs of many orders, three transactions that meet, in every order, and pairs whose clocks differ. See `tests/interleavings`. */
 import { expect, test } from "vitest";
 import { play, withSkew } from "../interleavings/pair.js";
+import { LARGE } from "../interleavings/pairs/all.js";
 import { CLAIMS } from "../interleavings/pairs/claims.js";
 import { LEASES } from "../interleavings/pairs/leases.js";
 import { TRIPLES } from "../interleavings/pairs/triples.js";
@@ -8,11 +9,14 @@ import { deploymentOf } from "../races/deployment.js";
 
 const sound = await deploymentOf([]);
 
-test.each(TRIPLES)("$of: whatever the order, nothing is lost or done twice", async (triple) => {
-  const { orders } = await play(sound, triple);
-  console.log(`${triple.of}: ${orders} orders`);
-  expect(orders).toBeGreaterThanOrEqual(triple.orders);
-});
+test.each([...LARGE, ...TRIPLES])(
+  "$of: whatever the order, nothing is lost or done twice",
+  async (meeting) => {
+    const { orders } = await play(sound, meeting);
+    console.log(`${meeting.of}: ${orders} orders`);
+    expect(orders).toBeGreaterThanOrEqual(meeting.orders);
+  },
+);
 
 /** More than the machines of one deployment are apart, and less than a lease or the tolerance of a timer. */
 const SKEWS_MS = [-300, 300];

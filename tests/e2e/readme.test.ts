@@ -37,12 +37,13 @@ function blocks(): { file: string; code: string }[] {
   return [...files].map(([file, code]) => ({ file, code }));
 }
 
-/** What `npm install <tarball>` would lay into node_modules, without asking a registry for the rest. */
+/**
+ * What `npm install <tarball>` would lay into node_modules, without asking a registry for the rest. What is packed has just
+ * been built, and other tests are reading it: no script may empty `dist` under them.
+ */
 function installTarball(into: string): void {
-  const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", into], {
-    cwd: root,
-    encoding: "utf8",
-  });
+  const pack = ["pack", "--silent", "--ignore-scripts", "--pack-destination", into];
+  const packed = execFileSync("npm", pack, { cwd: root, encoding: "utf8" });
   const tarball = path.join(into, packed.trim().split("\n").at(-1)!);
   const unpacked = path.join(into, "unpacked");
   mkdirSync(unpacked);

@@ -1,4 +1,4 @@
-/** Every pair that is played in every order with each test run. */
+/** Every pair that is played in every order: with each test run, but for the large ones. */
 import type { Pair } from "../pair.js";
 import { CANCELS } from "./cancels.js";
 import { CLAIMS } from "./claims.js";
@@ -21,3 +21,7 @@ export const PAIRS: readonly Pair[] = [
   ...OPERATED,
   ...UPKEEP,
 ];
+
+/** Of so many orders are those that take seconds: with each test run only their mutants, and all of them in `tests/deep`. */
+const LARGE_ORDERS = 500;
+export const LARGE = PAIRS.filter(({ orders }) => orders >= LARGE_ORDERS);
