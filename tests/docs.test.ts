@@ -39,6 +39,17 @@ const FEATURES = [
   ...these("O", 1, 2, 3, 8),
 ];
 
+/** What such a queue can do wrong: defects of a design, some of several kinds, and slips of who writes it. */
+const HAZARDS = [
+  ...these("D", ...range(1, 5)),
+  ...["a", "b", "c", "d", "e", "f"].map((kind) => `D6${kind}`),
+  ...["D7a", "D7b"],
+  ...these("D", ...range(8, 30)),
+  ...["D31a", "D31b", "D31c"],
+  ...these("D", 32, 33, 34),
+  ...these("P", ...range(1, 30)),
+];
+
 /** What comes later, by the names that `docs/features.md` explains. */
 const LATER =
   /\blater: (push|worker runtime|flow control|bring your own table|operations|statistics and dashboard)\b/;
@@ -68,6 +79,24 @@ describe("docs/features.md", () => {
   });
 
   test("cites tests that are there, by their titles", () => {
+    expect(rows.flatMap(([, , , shownBy = ""]) => unfounded(shownBy))).toEqual([]);
+  });
+});
+
+describe("docs/hazards.md", () => {
+  const rows = tableRows("docs/hazards.md");
+
+  test("has each hazard once: what it is, and what is done about it", () => {
+    expect(rows.map(([id]) => id)).toEqual(HAZARDS);
+    expect(rows.filter(([, what, here]) => !what || !here).map(([id]) => id)).toEqual([]);
+  });
+
+  test("cites a test for each, by its title, or names the work that brings it", () => {
+    const silent = rows.filter(
+      ([, , here = "", shownBy = ""]) =>
+        citations(shownBy).length === 0 && !(here.startsWith("later: ") && LATER.test(here)),
+    );
+    expect(silent.map(([id]) => id)).toEqual([]);
     expect(rows.flatMap(([, , , shownBy = ""]) => unfounded(shownBy))).toEqual([]);
   });
 });
