@@ -6,7 +6,7 @@ import { expect, follow } from "./follow.js";
 import type { Model, Session } from "./model.js";
 import { pick } from "./same.js";
 import { Numbers, WorkerSide } from "./workerSide.js";
-import { settle, type Seen } from "./world.js";
+import { pass, settle, type Seen } from "./world.js";
 
 /** A model beside a component, and what belongs to both. */
 export class Pair {
@@ -66,7 +66,7 @@ export class Pair {
         return;
       }
       case "pass":
-        return clock.advance(command.ms);
+        return await pass(this.world, command.ms);
       case "throw":
         this.throws = command.times;
         return;
@@ -109,7 +109,5 @@ export class Pair {
     return seen!;
   }
 }
-
-export const clock = { advance: (_ms: number): void => undefined };
 
 const END = (lease: number) => ({ lease, kind: "succeeded" as const, ms: 0, continued: 0 });

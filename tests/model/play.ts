@@ -6,7 +6,7 @@ import { EDGES, type Edge } from "../../src/shared/index.js";
 import type { Command, Life } from "./commands.js";
 import { expect, untold } from "./follow.js";
 import { isActive, Model } from "./model.js";
-import { clock, Pair } from "./perform.js";
+import { Pair } from "./perform.js";
 
 export type Walked = Map<Edge, number>;
 
@@ -32,7 +32,6 @@ export async function playLife(life: Life, walked: Walked): Promise<void> {
   try {
     const world = await newToldWorld(life.config);
     const pair = new Pair(world, new Model(world.queue.config, walked));
-    clock.advance = (ms) => void vi.advanceTimersByTime(ms);
     const steps = life.commands.map((command) => new Step(command));
     await fc.asyncModelRun(() => ({ model: pair.model, real: pair }), steps);
     await expectRest(world, pair);

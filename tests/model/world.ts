@@ -42,10 +42,24 @@ const ROUNDS_MAX = 50;
 
 /** Runs all that is due, and what that schedules for now; then looks. */
 export async function settle(world: World): Promise<Seen> {
+  await runDue(world);
+  return await look(world);
+}
+
+/** Time passed at once makes scheduled functions late: one that is may leave its work to another that comes within this. */
+const LATE_MS = 300;
+
+export async function pass(world: World, ms: number): Promise<void> {
+  vi.advanceTimersByTime(ms);
+  await runDue(world);
+  vi.advanceTimersByTime(LATE_MS);
+}
+
+async function runDue(world: World): Promise<void> {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     vi.advanceTimersByTime(0);
     await world.t.finishInProgressScheduledFunctions();
-    if (!(await isUnsettled(world))) return await look(world);
+    if (!(await isUnsettled(world))) return;
   }
   throw new Error("Scheduled functions schedule others for now, without end.");
 }
