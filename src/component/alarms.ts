@@ -10,6 +10,7 @@
  */
 import type { FunctionReference } from "convex/server";
 import type { Infer, Value } from "convex/values";
+import { ALARM_SLOTS } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
 import type { vTimerKind } from "./stored.js";
@@ -31,19 +32,35 @@ export interface AlarmKey {
   /** Of the segment, where the kind has segments. */
   start?: number;
   width?: number;
+  /** Where a segment may have several alarms: which of them. Absent is the first. */
+  slot?: number;
 }
 
 /** The alarm of this key. A real read: whoever relies on the answer runs again when the alarm goes. */
 export async function findAlarm(
   db: DatabaseReader,
-  { kind, queue, start, width }: AlarmKey,
+  { kind, queue, start, width, slot }: AlarmKey,
 ): Promise<Doc<"timers"> | null> {
+  return await db
+    .query("timers")
+    .withIndex("kind", (q) =>
+      q.eq("kind", kind).eq("queue", queue).eq("start", start).eq("width", width).eq("slot", slot),
+    )
+    .first();
+}
+
+/** The first alarms of this key, whatever their slots: as many as there are slots, or the very first alone. */
+export async function findAlarms(
+  db: DatabaseReader,
+  { kind, queue, start, width }: AlarmKey,
+  count: number = ALARM_SLOTS,
+): Promise<Doc<"timers">[]> {
   return await db
     .query("timers")
     .withIndex("kind", (q) =>
       q.eq("kind", kind).eq("queue", queue).eq("start", start).eq("width", width),
     )
-    .first();
+    .take(count);
 }
 
 /**

@@ -2,11 +2,12 @@
  * Enqueue: a job's first step. It runs inside the app's own mutation, with everything that the app does there.
  *
  * Reads for real: the queue's row; for a job that has them, the row of its key, of its rules, of its route, and the alarm
- * of the segment in which it falls due or expires; the job that it replaces, and then the roll-up's alarm. Looks: nothing. Writes: inserts into `jobs`,
+ * of the segment in which it falls due or expires; the job that it replaces, and then the roll-up's alarm. Looks: of a job
+ * with a time, that segment's alarms. Writes: inserts into `jobs`,
  * and into `payloads`, `keys`, `expiries`; the first of its kind into `handlers`, `routes`, `timers`; a job that is
  * replaced.
  * Conflicts with: a change of the queue's declaration; whoever takes or frees the same key; a claim of the job that is
- * replaced; the first enqueue of the same rules, route or segment. A plain job never with another enqueue, a claim or a
+ * replaced; the first enqueue of the same rules or route; an alarm that goes. A plain job never with another enqueue, a claim or a
  * completion: a caller neither writes nor depends on anything that changes at the rate of jobs.
  */
 import type { Value } from "convex/values";

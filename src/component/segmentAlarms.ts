@@ -10,24 +10,29 @@
  *   who relied on the row has read for real; then it looks, in a transaction of its own and in a snapshot. Who meets a row
  *   that is handing over writes it, at his own place if that is earlier: so a later look comes there.
  *
- * Reads for real: the alarm's row, and those of the narrow ones that it arms. Looks: one row of each narrower segment in
- * which there is anything. Writes: those alarms' rows. No job is rewritten, and none is read for real.
- * Conflicts with: an enqueue into a segment whose alarm has just been armed by another, or rings.
+ * Of those who find a segment without an alarm at the same time each arms one; all but the first go when they ring.
+ *
+ * Reads for real: the alarm's row, the first alarm of its segment, and those of the narrow ones that it arms. Looks: one row
+ * of each narrower segment in which there is anything, and the alarms that stand for it. Writes: those alarms' rows. No job
+ * is rewritten, and none is read for real. Conflicts with: an enqueue that relies on an alarm which rings; one that arms an
+ * alarm of the same segment and slot.
  */
 import { v, type Infer } from "convex/values";
 import {
+  ALARM_SLOTS,
   ARM_MAX,
   REBUCKET_MAX,
   ringsAt,
   segmentOf,
   segmentsOf,
+  sparingSegmentsOf,
   type Segment,
   type Widths,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
-import { current, findAlarm, insertAlarm, rearm, revive, type Ring } from "./alarms.js";
+import { current, findAlarm, findAlarms, insertAlarm, rearm, revive, type Ring } from "./alarms.js";
 import { isOverdue } from "./timers.js";
 
 export const vSegmentKind = v.union(v.literal("dispatcher"), v.literal("expiry"));
@@ -66,8 +71,8 @@ function segmentAlarmOf(row: Doc<"timers">, { widths }: Ladder): SegmentAlarm {
 // --- Making sure --------------------------------------------------------------------------------
 
 /**
- * Makes sure that an alarm will see to these instants. An alarm that is there costs one point read a segment. What has no
- * alarm because it was scheduled by a canceled function is found by `watchdog.ts` once it is overdue.
+ * Makes sure that an alarm will see to these instants: one look, and for each segment a point read of the alarm that it
+ * shows. What has no alarm because it was scheduled by a canceled function is found by `watchdog.ts` once it is overdue.
  */
 export async function ensureSegments(
   ctx: MutationCtx,
@@ -76,24 +81,74 @@ export async function ensureSegments(
   ats: readonly number[],
   now: number,
 ): Promise<void> {
-  for (const segment of segmentsOf(ladder.widths, ats, now, ARM_MAX)) {
-    await ensureSegment(ctx, ladder, queue, segment, now);
+  if (ats.length === 0) return;
+  // A loop of single calls in one mutation would arm one each, and a transaction may schedule a thousand functions.
+  const { functionsScheduled } = await ctx.meta.getTransactionMetrics();
+  const segmentsFor = functionsScheduled.used < ARM_MAX ? segmentsOf : sparingSegmentsOf;
+  const segments = segmentsFor(ladder.widths, ats, now, ARM_MAX);
+  const alarms: (Id<"timers"> | null)[] = await ctx.runQuery(
+    internal.segmentAlarms.standing,
+    { kind: ladder.kind, queue, segments, now },
+    { useStaleSnapshot: true },
+  );
+  for (const [i, { start, width }] of segments.entries()) {
+    const armed = { start, width, at: start, alarm: alarms[i] ?? null };
+    await ensureSegment(ctx, ladder, queue, armed, now);
   }
 }
 
+/** The alarms that a snapshot shows to stand for these segments. To be called with `useStaleSnapshot`. */
+export const standing = internalQuery({
+  args: {
+    kind: vSegmentKind,
+    queue: v.string(),
+    segments: v.array(v.object({ start: v.number(), width: v.number() })),
+    now: v.number(),
+  },
+  returns: v.array(v.union(v.id("timers"), v.null())),
+  handler: async (ctx, { kind, queue, segments, now }) =>
+    await Promise.all(segments.map((one) => standingOf(ctx.db, kind, queue, one, now))),
+});
+
+/** The first of a segment's alarms on which one may rely, or else the first at all. */
+async function standingOf(
+  db: DatabaseReader,
+  kind: SegmentKind,
+  queue: string,
+  { start, width }: Segment,
+  now: number,
+): Promise<Id<"timers"> | null> {
+  const rows = await findAlarms(db, { kind, queue, start, width });
+  const sure = rows.find((row) => handedOverTo(row) === null && !isOverdue(row, now));
+  return (sure ?? rows[0])?._id ?? null;
+}
+
+/** A segment that is to have an alarm. */
+interface Wanted extends Segment {
+  /** The first instant in it that must not be missed. */
+  at: number;
+  /** What a look has shown. */
+  alarm: Id<"timers"> | null;
+}
+
+/**
+ * That there is an alarm is read for real, by its id. That there is none may be old: then there is one too many, which is
+ * harmless, and who finds none at the same time as others does not meet them but by chance. The slot is one for the
+ * whole transaction, whose own rows no look shows.
+ */
 async function ensureSegment(
   ctx: MutationCtx,
   { kind, ring }: Ladder,
   queue: string,
-  segment: Segment,
+  { start, width, at, alarm }: Wanted,
   now: number,
-  /** The first instant in the segment that must not be missed. */
-  at = segment.start,
 ): Promise<void> {
-  const key = { kind, queue, ...segment };
-  const row = await findAlarm(ctx.db, key);
+  const slot = Math.floor(now) % ALARM_SLOTS;
+  const key = { kind, queue, start, width, ...(slot === 0 ? {} : { slot }) };
+  const seen = alarm === null ? null : await ctx.db.get("timers", alarm);
+  const row = seen ?? (await findAlarm(ctx.db, key));
   if (row === null) {
-    await insertAlarm(ctx, key, ring, Math.max(ringsAt(segment), now));
+    await insertAlarm(ctx, key, ring, Math.max(ringsAt({ start, width }), now));
     return;
   }
   const from = handedOverTo(row);
@@ -115,9 +170,28 @@ export async function ringSegment(
   if (row === null) return null;
   const alarm = segmentAlarmOf(row, ladder);
   const now = Date.now();
+  if (await yieldsToFirst(ctx, alarm, now)) return null;
   if (alarm.isFinest) await work(ctx, alarm, now);
   else await handOver(ctx, ladder, alarm, now);
   return null;
+}
+
+/**
+ * Leaves the segment to its first alarm, if that is another one and has all of the segment before it: deletes the one that
+ * rings, and says so. Whoever relied on that has read it, and runs again; whoever had committed before is seen by the
+ * first, which reads the segment, or begins to hand it over, after this commit. Only the later in order yields.
+ */
+async function yieldsToFirst(
+  ctx: MutationCtx,
+  { row, queue, segment: { start, width } }: SegmentAlarm,
+  now: number,
+): Promise<boolean> {
+  const key = { kind: row.kind as SegmentKind, queue, start, width };
+  const [first] = await findAlarms(ctx.db, key, 1);
+  if (first === undefined || first._id === row._id) return false;
+  if (isOverdue(first, now) || handedOverTo(first) !== null) return false;
+  await ctx.db.delete("timers", row._id);
+  return true;
 }
 
 /** How far a wide alarm has handed over; `null` for one that has not begun, and on which one may rely. */
@@ -155,16 +229,23 @@ async function handOver(
     { useStaleSnapshot: true },
   );
   const found = seen ?? (await segmentsIn(ctx.db, stretch));
-  for (const { at, ...narrower } of found.segments) {
-    await ensureSegment(ctx, ladder, queue, narrower, now, at);
+  for (const narrower of found.segments) {
+    await ensureSegment(ctx, ladder, queue, narrower, now);
   }
   if (found.next === null) await ctx.db.delete("timers", row._id);
   else await rearm(ctx, row, ladder.ring, now, { from: found.next });
 }
 
 const vFound = v.object({
-  /** Narrower segments, each with the first instant in it. */
-  segments: v.array(v.object({ start: v.number(), width: v.number(), at: v.number() })),
+  /** Narrower segments, each with the first instant in it, and the alarm that stands for it. */
+  segments: v.array(
+    v.object({
+      start: v.number(),
+      width: v.number(),
+      at: v.number(),
+      alarm: v.union(v.id("timers"), v.null()),
+    }),
+  ),
   /** Where to go on, `null` at the end. */
   next: v.union(v.number(), v.null()),
 });
@@ -207,7 +288,7 @@ async function segmentsIn(db: DatabaseReader, stretch: Stretch): Promise<Found> 
     const at = await firstInstant(db, kind, queue, from, to);
     if (at === null) return { segments, next: null };
     const segment = segmentOf(stretch.widths as unknown as Widths, at, now, below);
-    segments.push({ ...segment, at });
+    segments.push({ ...segment, at, alarm: await standingOf(db, kind, queue, segment, now) });
     from = segment.start + segment.width;
   }
   return { segments, next: from };

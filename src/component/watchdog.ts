@@ -14,7 +14,7 @@ import { v, type Infer } from "convex/values";
 import { JANITOR_OVERDUE_MS, OVERDUE_ALARMS_MAX, sliceOf } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
-import { findAlarm, revive, type AlarmKind, type Ring } from "./alarms.js";
+import { findAlarms, revive, type AlarmKind, type Ring } from "./alarms.js";
 import { DISPATCH } from "./dispatcher.js";
 import { EXPIRY } from "./expiries.js";
 import {
@@ -99,8 +99,8 @@ async function hasAlarm(
   at: number,
 ): Promise<boolean> {
   for (const width of widths) {
-    const row = await findAlarm(db, { kind, queue, ...sliceOf(width, at) });
-    if (row !== null && comesFor(row, at)) return true;
+    const rows = await findAlarms(db, { kind, queue, ...sliceOf(width, at) });
+    if (rows.some((row) => comesFor(row, at))) return true;
   }
   return false;
 }

@@ -89,6 +89,25 @@ export function segmentsOf(
   return segments;
 }
 
+/**
+ * The same, for whoever has armed many already: what is not urgent goes to the alarms of the next width, of which a minute's
+ * worth shares one.
+ */
+export function sparingSegmentsOf(
+  widths: Widths,
+  ats: readonly number[],
+  now: number,
+  max: number,
+): Segment[] {
+  const [finest, wider] = widths;
+  const segments = segmentsOf(widths, ats, now, max).map((segment) =>
+    wider !== undefined && segment.width === finest && segment.start > now + URGENT_MS
+      ? sliceOf(wider, segment.start)
+      : segment,
+  );
+  return distinct(segments);
+}
+
 function distinct(segments: readonly Segment[]): Segment[] {
   return [...new Map(segments.map((s) => [`${s.width}:${s.start}`, s])).values()];
 }

@@ -17,3 +17,13 @@ export const enqueueFuture = internalMutation({
     return null;
   },
 });
+
+/** Jobs that are due in so many milliseconds, each put in by a call of its own. */
+export const enqueueAfter = internalMutation({
+  args: { delays: v.array(v.number()) },
+  returns: v.null(),
+  handler: async (ctx, { delays }) => {
+    for (const runAfter of delays) await races.enqueue(ctx, { n: 0 }, { runAfter });
+    return null;
+  },
+});

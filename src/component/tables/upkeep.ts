@@ -22,6 +22,8 @@ export const upkeepTables = {
     /** The slice of time that a dispatcher's or expiry's timer is for: its beginning and its length, milliseconds. */
     start: v.optional(v.number()),
     width: v.optional(v.number()),
+    /** Several who find a segment without an alarm at the same time arm one each, so that they do not meet. Absent is 0. */
+    slot: v.optional(v.number()),
     /** Overdue by 5 s, it is taken for dead. */
     dueAt: v.number(),
     /** Absent only within the transaction that inserts the row. */
@@ -33,7 +35,7 @@ export const upkeepTables = {
     /** How far the work has come, as far as it keeps that: it is that file's own. */
     position: v.optional(v.any()),
   })
-    .index("kind", ["kind", "queue", "start", "width"])
+    .index("kind", ["kind", "queue", "start", "width", "slot"])
     .index("dueAt", ["dueAt"]),
 
   /**

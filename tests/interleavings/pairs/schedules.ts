@@ -1,7 +1,7 @@
 /** Jobs that are due later or expire, and the alarms that come for them. */
 import { must } from "../../races/world.js";
 import type { Line } from "../line.js";
-import { UNVALIDATED, withSkew, type Pair } from "../pair.js";
+import { UNVALIDATED, withSkew, type Mutant, type Pair } from "../pair.js";
 import { mutation } from "../line.js";
 import type { Call } from "../transactions.js";
 import { Worker, type ClaimReply } from "../worker.js";
@@ -97,6 +97,43 @@ const enqueueAndLook: Pair = withSkew(
   -6_000,
 );
 
+/** As if the alarm that a look shows could not have gone in the meantime. */
+const TRUSTED_LOOK: Mutant = {
+  without: "the real read of the alarm on which an enqueue relies",
+  replace: [
+    {
+      file: "segmentAlarms.ts",
+      text: "const seen = alarm === null",
+      by: "if (alarm !== null) return;\n  const seen = alarm === null",
+    },
+  ],
+  finds: /job is stuck|no alarm will ring/,
+};
+
+/** Two who find a segment without an alarm, by clocks that are a millisecond apart, arm one each. */
+async function armTwice(line: Line, runAt: number): Promise<void> {
+  // The queue's row, over which they would meet.
+  await line.enqueue();
+  await line.meet(schedules(line, runAt), { ...schedules(line, runAt), skewMs: 1 });
+  const alarms = line.rows("timers").filter(({ kind }) => kind === "dispatcher");
+  must(alarms.length === 2, "two who met have not armed an alarm each");
+  await untilAlarm(line);
+}
+
+const enqueueAndRings: Pair = withSkew(
+  {
+    of: "an enqueue into a segment of time that has two alarms, and their rings",
+    orders: 300,
+    async setUp(line) {
+      const runAt = line.now + 1_000;
+      await armTwice(line, runAt);
+      return { calls: { enqueue: schedules(line, runAt) } };
+    },
+    mutants: [TRUSTED_LOOK],
+  },
+  -500,
+);
+
 const cancelAndRing: Pair = {
   of: "a cancel of a job that falls due, and the ring of its alarm",
   orders: 6,
@@ -156,6 +193,7 @@ const watchAndRing: Pair = {
 
 export const SCHEDULES: readonly Pair[] = [
   enqueueAndRing,
+  enqueueAndRings,
   enqueueAndHandOver,
   enqueueAndLook,
   cancelAndRing,
