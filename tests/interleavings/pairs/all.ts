@@ -1,5 +1,6 @@
 /** Every pair that is played in every order: with each test run, but for the large ones. */
 import type { Pair } from "../pair.js";
+import { AGAIN } from "./again.js";
 import { CANCELS } from "./cancels.js";
 import { CLAIMS } from "./claims.js";
 import { ENDS } from "./ends.js";
@@ -14,6 +15,7 @@ export const PAIRS: readonly Pair[] = [
   ...LEASES,
   ...CLAIMS,
   ...ENDS,
+  ...AGAIN,
   ...REPORTS,
   ...KEYS,
   ...CANCELS,

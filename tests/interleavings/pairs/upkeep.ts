@@ -182,19 +182,8 @@ const dropAndEnqueue: Pair = {
     const asked = { queue: line.queue, jobs: enqueues };
     return {
       calls: { enqueue: mutation("lib:enqueue", asked) },
-      check(_, line) {
-        const numbers = new Set(line.rows("routes").map((route) => route["number"] as number));
-        const waiting = line.rows("jobs").filter(({ status }) => status === "pending");
-        const isLost = waiting.some(
-          (job) => !numbers.has(Math.floor((job["shard"] as number) / SHARDS_MAX)),
-        );
-        must(!isLost, "a job waits where nobody looks");
-      },
-      async restore(line) {
-        for (const { _id, status } of line.rows("jobs")) {
-          if (status === "pending") await line.do(line.cancels(_id));
-        }
-      },
+      check: (_, line) => checkFound(line),
+      restore: cancelWaiting,
     };
   },
   mutants: [
@@ -207,10 +196,62 @@ const dropAndEnqueue: Pair = {
   ],
 };
 
+/** Two of them, so far apart that the purge drops the route of one, whichever it begins with. */
+const dropAndRetry: Pair = {
+  of: "the purge that drops routes in which nothing waits, and retries of jobs there",
+  orders: 126,
+  async setUp(line) {
+    line.declare(line.queue.name, { retention: { ...RETENTION, failedMs: 60 * RETENTION_MS } });
+    const kept: string[] = [];
+    for (let n = 0; n <= ROUTES_KEPT; n += 1) {
+      const labels = [`label-${n}`];
+      if (n % ROUTES_KEPT === 0) {
+        kept.push(await line.enqueueOne({ labels, expiresAfterMs: 1_000 }));
+      } else await line.do(line.cancels(await line.enqueueOne({ labels })));
+    }
+    await counts(line);
+    must(
+      kept.every((id) => line.job(id).status === "failed"),
+      "a job has not expired",
+    );
+    await until(line, "purge");
+    const [one, two] = kept;
+    return {
+      calls: { one: line.retries(one!), two: line.retries(two!) },
+      check: (_, line) => checkFound(line),
+      restore: cancelWaiting,
+    };
+  },
+  mutants: [
+    {
+      without: "the look at what waits in a route",
+      replace: [{ file: "routes.ts", text: "(await isEmpty(db, row))", by: "true" }],
+      finds: /^a job waits where nobody looks/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+function checkFound(line: Line): void {
+  const numbers = new Set(line.rows("routes").map((route) => route["number"] as number));
+  const waiting = line.rows("jobs").filter(({ status }) => status === "pending");
+  const isLost = waiting.some(
+    (job) => !numbers.has(Math.floor((job["shard"] as number) / SHARDS_MAX)),
+  );
+  must(!isLost, "a job waits where nobody looks");
+}
+
+async function cancelWaiting(line: Line): Promise<void> {
+  for (const { _id, status } of line.rows("jobs")) {
+    if (status === "pending") await line.do(line.cancels(_id));
+  }
+}
+
 export const UPKEEP: readonly Pair[] = [
   purgeAndComplete,
   purgeAndRetry,
   rollUpAndComplete,
   rollUpAndCancel,
   dropAndEnqueue,
+  dropAndRetry,
 ];

@@ -1,0 +1,81 @@
+/** Attempts that have ended, or run too long, and what comes of their jobs. */
+import { must } from "../../races/world.js";
+import { UNVALIDATED, type Pair } from "../pair.js";
+import { Worker, type CompleteReply } from "../worker.js";
+
+const RETRY = { maxAttempts: 3, initialBackoffMs: 1_000, base: 2, maxBackoffMs: 10_000 };
+const FAILED = { kind: "failed" as const, error: "boom", retryAfterMs: 1_000 };
+const TIMEOUT_MS = 4_000;
+
+/** Its backoff is over, so that it is about to become pending as well. */
+const retryAndCancel: Pair = {
+  of: "a cancel and a retry of a job that backs off, and the ring of its alarm",
+  orders: 114,
+  async setUp(line) {
+    line.declare(line.queue.name, { retry: RETRY });
+    const [id] = await line.enqueue();
+    const worker = new Worker(line, "worker");
+    await line.do(worker.completes(await worker.claim(), { outcome: FAILED }));
+    const [alarm] = line.rows("timers").filter(({ kind }) => kind === "dispatcher");
+    await line.pass((alarm!["dueAt"] as number) - 1 - line.now);
+    line.transactions.now += 1;
+    return {
+      calls: { cancel: line.cancels(id!), retry: line.retries(id!) },
+      check(answers, line) {
+        const { canceled } = answers.of<{ canceled: boolean }>("cancel");
+        const { retried } = answers.of<{ retried: boolean }>("retry");
+        must(canceled, "a waiting job could not be canceled");
+        must(!retried || answers.isBefore("cancel", "retry"), "an active job was retried");
+        const { status, failures } = line.job(id!);
+        must(status === (retried ? "pending" : "canceled"), "a canceled job came back");
+        must(failures === (retried ? 0 : 1), "what is begun anew counts what failed before");
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "the look at whether the job is finished",
+      replace: [{ file: "retry.ts", text: "if (!isFinished(status))", by: "if (false)" }],
+      finds: /is refused: .*cannot retry/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+/** The holder has another job, whose attempt may go on. */
+const timeoutAndComplete: Pair = {
+  of: "the sweep that ends an attempt which ran too long, and its completion",
+  orders: 54,
+  async setUp(line) {
+    const long = await line.enqueueOne({ rules: { timeoutMs: TIMEOUT_MS } });
+    const [other] = await line.enqueue();
+    const worker = new Worker(line, "worker");
+    const jobs = await worker.claim(2);
+    await line.untilSweep();
+    return {
+      calls: { complete: worker.completes(jobs.filter(({ id }) => id === long)) },
+      check(answers, line) {
+        const { answer } = answers.of<CompleteReply>("complete").answers[0]!;
+        must(answer === "ok" || answer === "leaseLost", "the attempt was ended by both");
+        const { status } = line.job(long);
+        must(status === (answer === "ok" ? "succeeded" : "timedOut"), "an outcome was undone");
+        must(line.job(other!).status === "running", "a lease was ended that stands");
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "the second look at whether the holder has expired",
+      replace: [{ file: "expire.ts", text: " || holder.expiresAt >= args.now", by: "" }],
+      finds: /^a lease was ended that stands/,
+    },
+    {
+      without: "the leases that a holder keeps whose other attempt ran too long",
+      replace: [{ file: "expire.ts", text: "if (isLost) await bury", by: "if (true) await bury" }],
+      finds: /^running, and nobody's lease/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+export const AGAIN: readonly Pair[] = [retryAndCancel, timeoutAndComplete];
