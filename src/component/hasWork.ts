@@ -26,7 +26,7 @@ export async function hasWork(ctx: QueryCtx, args: LookRequest): Promise<boolean
   for (const queue of args.queues) {
     const waiting = await look(queue);
     if (waiting === null) continue;
-    const { bands, bounds, epoch } = waiting;
+    const { bands, bounds, epoch, isWhole } = waiting;
     // One place after another, since every range read is one more that can wake the fleet.
     for (const place of bands.flat()) {
       const stretch = newStretch(place, bounds, epoch);
@@ -34,6 +34,7 @@ export async function hasWork(ctx: QueryCtx, args: LookRequest): Promise<boolean
       if (stretch.rows.some((row) => row.cost !== null)) return true;
       if (isSpent(eyes.left)) return true;
     }
+    if (!isWhole) return true;
   }
   return false;
 }

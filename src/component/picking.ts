@@ -15,6 +15,7 @@ import {
   STEAL_AFTER_MS,
 } from "../shared/index.js";
 import { compareKeys, type QueueBounds } from "./cursors.js";
+import { filledOf, type Filled } from "./filled.js";
 import type { Level } from "./offers.js";
 import {
   goesOn,
@@ -103,14 +104,16 @@ export interface Sight {
   /** Which have been looked at by the rules of shards, so that jobs may be left there. */
   looked: Looked[];
   stretches: Stretch[];
+  /** Where alone anything waits; absent where all places are looked at. */
+  filled?: Filled;
 }
 
 /**
  * Picks from one queue.
  *
- * One with more places than may be looked at is read from the top for half of what there is. If nothing is found there,
- * the other half is spent from a random place on: a job in the last place is not passed by for ever by claims that all
- * begin at the first.
+ * In one with more places than may be looked at, first those are found in which anything waits, from the top down, and the
+ * others are left out. Should even these be too many, and none of them have a job for this claimer, what is left to be
+ * read is spent from a random place on: none is passed by for ever by claims that all begin at the first.
  */
 export async function pickFrom(
   eyes: Eyes,
@@ -120,12 +123,15 @@ export async function pickFrom(
 ): Promise<Sight> {
   const sight: Sight = { looked: [], stretches: [] };
   const places = placesOf(target, levels);
-  const kept = places.length > eyes.left.ranges ? Math.floor(eyes.left.ranges / 2) : 0;
-  eyes.left.ranges -= kept;
+  if (places.length <= eyes.left.ranges) {
+    await pickByPriority(eyes, target, levels, picks, sight);
+    return sight;
+  }
+  const filled = await filledOf(eyes, places);
+  sight.filled = filled;
   const before = picks.rows.length;
   await pickByPriority(eyes, target, levels, picks, sight);
-  eyes.left.ranges += kept;
-  if (kept > 0 && picks.rows.length === before) {
+  if (!filled.isWhole && picks.rows.length === before) {
     await pickAnywhere(eyes, target, places, picks, sight);
   }
   return sight;
@@ -278,8 +284,9 @@ function stretchesOf(
 ): Stretch[] {
   const routes = level.routes.filter((route) => hand.affords(route.minCost));
   return shards.flatMap((shard) =>
-    routes.map(({ number }) => {
+    routes.flatMap(({ number }) => {
       const place = { queue: target.name, order, shard: placeOf(number, shard) };
+      if (sight.filled?.has(place) === false) return [];
       const met = known.get(place.shard);
       if (met !== undefined) return met;
       const stretch = newStretch(place, target.bounds, target.epoch, upTo);

@@ -12,6 +12,7 @@ import {
 import type { QueryCtx } from "./_generated/server.js";
 import { decodeCursor, publicBounds, type QueueBounds } from "./cursors.js";
 import { levelsOf, offerOf } from "./offers.js";
+import { filledOf } from "./filled.js";
 import { findQueue } from "./queues.js";
 import { routesOf } from "./routes.js";
 import { snapshotOf, type Eyes, type Place } from "./scan.js";
@@ -19,8 +20,10 @@ import { snapshotOf, type Eyes, type Place } from "./scan.js";
 export interface WaitingIn {
   epoch: number;
   bounds: (QueueBounds | undefined)[];
-  /** The places of each band, in the order in which they are claimed. */
+  /** The places of each band, in the order in which they are claimed; of too many, those where anything waits. */
   bands: Place[][];
+  /** Whether there is no other place. */
+  isWhole: boolean;
 }
 
 export interface WaitingRoom {
@@ -59,7 +62,13 @@ export function waitingRoom(
         ),
       );
       const bounds = [mine.queues.get(name), await publicBounds(ctx.db, name)];
-      return { epoch: queue.epoch, bounds, bands };
+      const places = bands.flat();
+      if (places.length <= eyes.left.ranges) {
+        return { epoch: queue.epoch, bounds, bands, isWhole: true };
+      }
+      const { has, isWhole } = await filledOf(eyes, places);
+      const filled = bands.map((band) => band.filter(has));
+      return { epoch: queue.epoch, bounds, bands: filled, isWhole };
     },
   };
 }
