@@ -85,10 +85,16 @@ describe("the private cursor's string", () => {
     );
   });
 
-  test.each(["", "null", "[", '{"tiles":1}', '{"tiles":[0,[21,0,"x",1]]}', "x".repeat(70_000)])(
-    "is refused when it is none",
-    (cursor) => {
-      expect(() => decodeCursor(cursor)).toThrow("no cursor");
-    },
-  );
+  test.each([
+    "",
+    "null",
+    "[",
+    '{"tiles":1}',
+    '{"tiles":[0,[21,0,"x",1]]}',
+    `{"tiles":[0,[21,0,"${2n ** 63n}",1]]}`,
+    `{"tiles":[0,[21,0,"${-(2n ** 63n) - 1n}",1]]}`,
+    "x".repeat(70_000),
+  ])("is refused when it is none", (cursor) => {
+    expect(() => decodeCursor(cursor)).toThrow("no cursor");
+  });
 });

@@ -197,7 +197,10 @@ export function decodeCursor(
 
 function decodeBound([order, shard, seq, creationTime]: [number, number, string, number]): Bound {
   if (![order, shard, creationTime].every(Number.isFinite)) throw notOurs();
-  return { order, shard, seq: BigInt(seq), creationTime };
+  const wide = BigInt(seq);
+  // Wider than the index knows, it would be refused by the platform, in words that name no cursor.
+  if (BigInt.asIntN(64, wide) !== wide) throw notOurs();
+  return { order, shard, seq: wide, creationTime };
 }
 
 function notOurs(): Error {
