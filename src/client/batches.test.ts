@@ -24,6 +24,8 @@ function jobs(count: number, options: NewJob["options"] = {}, payload?: string):
   return Array.from({ length: count }, (_, n) => ({ payload: payload ?? n, options }));
 }
 
+const replacing = { value: "k", onConflict: "replace" } as const;
+
 describe("a batch is split", () => {
   test("by a thousand jobs, and the ids come in order", async () => {
     const { calls, send } = component();
@@ -57,6 +59,7 @@ describe("what one mutation cannot hold is refused before the first call", () =>
     ["rows", jobs(4_001, { expiresAfterMs: 60_000 }), false, "invalidArgument"],
     ["rows", jobs(4_001, {}, "x".repeat(600)), false, "invalidArgument"],
     ["keys", jobs(2_049, { key }), false, "invalidArgument"],
+    ["keys that replace", jobs(501, { key: replacing }), false, "invalidArgument"],
   ])("%s", async (argument, many, expire, code) => {
     const { calls, send } = component();
     const refused = await refusal(sendAll(inMutation, many, { expire, send }), code as never);
@@ -76,6 +79,12 @@ describe("what one mutation cannot hold is refused before the first call", () =>
 });
 
 describe("an action", () => {
+  test("replaces so many a call that each replaced job may owe a callback", async () => {
+    const { calls, send } = component();
+    await sendAll(inAction, jobs(1_200, { key: replacing }), { expire: false, send });
+    expect(calls.map((part) => part.length)).toEqual([500, 500, 200]);
+  });
+
   test("that fails in the middle says what is enqueued", async () => {
     const { send } = component(2);
     const call = sendAll(inAction, jobs(2_500), { expire: false, send });

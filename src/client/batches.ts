@@ -7,6 +7,7 @@ import {
   errorText,
   BATCH_MAX_BYTES,
   BATCH_MAX_KEYS,
+  BATCH_MAX_REPLACED,
   BATCH_MAX_ROWS,
   BATCH_TRIES_MAX,
   BATCH_WAIT_MS,
@@ -70,19 +71,25 @@ function checkTransaction(weights: readonly JobWeight[], expire: boolean): void 
   if (rows > BATCH_MAX_ROWS) throw refuse("rows", rows, BATCH_MAX_ROWS);
   const keys = sum((weight) => weight.keys);
   if (keys > BATCH_MAX_KEYS) throw refuse("keys", keys, BATCH_MAX_KEYS);
+  const replaces = sum((weight) => weight.replaces);
+  if (replaces > BATCH_MAX_REPLACED) {
+    throw refuse("keys that replace", replaces, BATCH_MAX_REPLACED);
+  }
 }
 
 function split(jobs: readonly NewJob[], weights: readonly JobWeight[]): NewJob[][] {
   const parts: NewJob[][] = [];
-  let bytes = 0;
+  let [bytes, replaces] = [0, 0];
   for (const [i, job] of jobs.entries()) {
     const part = parts.at(-1);
     bytes += weights[i]!.bytes;
-    if (part !== undefined && part.length < ENQUEUE_MAX_JOBS && bytes <= ENQUEUE_MAX_BYTES) {
+    replaces += weights[i]!.replaces;
+    const fits = bytes <= ENQUEUE_MAX_BYTES && replaces <= BATCH_MAX_REPLACED;
+    if (part !== undefined && part.length < ENQUEUE_MAX_JOBS && fits) {
       part.push(job);
     } else {
       parts.push([job]);
-      bytes = weights[i]!.bytes;
+      ({ bytes, replaces } = weights[i]!);
     }
   }
   return parts;

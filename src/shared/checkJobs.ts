@@ -35,6 +35,8 @@ export interface JobWeight {
   /** Rows that it writes: itself, and what lies apart. */
   rows: number;
   keys: number;
+  /** Jobs that it may end, whose `onComplete` is then told. */
+  replaces: number;
 }
 
 /** One new job, at the time of its enqueue. */
@@ -49,6 +51,7 @@ export function checkNewJob({ payload, options = {} }: NewJob, now: number): Job
     bytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
     rows: 1 + sizes.filter((bytes) => bytes > INLINE_MAX_BYTES).length + keys + expiries,
     keys,
+    replaces: options.key?.onConflict === "replace" ? 1 : 0,
   };
 }
 

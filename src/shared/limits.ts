@@ -72,6 +72,8 @@ export const ENQUEUE_MAX_BYTES = 4 * 2 ** 20;
 export const BATCH_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 2;
 export const BATCH_MAX_ROWS = PLATFORM_TRANSACTION_DOCUMENTS_WRITTEN / 2;
 export const BATCH_MAX_KEYS = PLATFORM_TRANSACTION_READS / 2;
+/** Keys of one transaction that replace whoever has them: each that does may owe a callback, which is a scheduled function. */
+export const BATCH_MAX_REPLACED = PLATFORM_TRANSACTION_SCHEDULED / 2;
 /** A call that an action makes is refused while the deployment writes too fast: that is counted over one second. */
 export const BATCH_WAIT_MS = 1_000;
 /** How often such a call is made before the action fails. */
