@@ -8,23 +8,36 @@
  *
  * Janitor's timers are in `timers.ts`: claims may not depend on them when they can help it.
  */
-import type { FunctionReference } from "convex/server";
-import type { Infer, Value } from "convex/values";
+import type { FunctionReference, RegisteredMutation } from "convex/server";
+import { v, type Infer, type Value } from "convex/values";
 import { ALARM_SLOTS } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
-import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
+import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import type { vTimerKind } from "./stored.js";
 import { isOverdue, isStillborn } from "./timers.js";
 
 export type AlarmKind = Exclude<Infer<typeof vTimerKind>, "janitor">;
 
-/** What an alarm calls. It begins with {@link current}, and does nothing if it was called by an older generation. */
-export type Ring = FunctionReference<
-  "mutation",
-  "internal",
-  { timer: Id<"timers">; generation: number },
-  null
->;
+/** Whom an alarm calls. */
+type Called = { timer: Id<"timers">; generation: number };
+
+/** What an alarm calls, as {@link ringOf} makes it. */
+export type Ring = FunctionReference<"mutation", "internal", Called, null>;
+
+/** A kind's ring: does the work with the alarm's row, and nothing if it was called by an older generation. */
+export function ringOf(
+  work: (ctx: MutationCtx, alarm: Doc<"timers">) => Promise<void>,
+): RegisteredMutation<"internal", Called, Promise<null>> {
+  return internalMutation({
+    args: { timer: v.id("timers"), generation: v.number() },
+    returns: v.null(),
+    handler: async (ctx, called): Promise<null> => {
+      const alarm = await current(ctx.db, called);
+      if (alarm !== null) await work(ctx, alarm);
+      return null;
+    },
+  });
+}
 
 export interface AlarmKey {
   kind: AlarmKind;
@@ -121,9 +134,9 @@ export async function revive(
 }
 
 /** The row of the alarm that was called, or `null` if it was called by an older generation, or is gone. */
-export async function current(
+async function current(
   db: DatabaseReader,
-  { timer, generation }: { timer: Id<"timers">; generation: number },
+  { timer, generation }: Called,
 ): Promise<Doc<"timers"> | null> {
   const row = await db.get("timers", timer);
   return row !== null && (row.generation ?? 0) === generation ? row : null;

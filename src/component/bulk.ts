@@ -27,7 +27,7 @@ import {
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx, type QueryCtx } from "./_generated/server.js";
-import { current, ensureAlarm, findAlarm, rearm } from "./alarms.js";
+import { ensureAlarm, findAlarm, rearm, ringOf } from "./alarms.js";
 import { decodeCursor, encodeCursor, FIRST, statusesOf, step, type Order } from "./bulkStep.js";
 import { recordEvent } from "./events.js";
 import { cutError } from "./payloads.js";
@@ -134,21 +134,14 @@ async function start(
 
 // --- Going on -----------------------------------------------------------------------------------
 
-export const ring = internalMutation({
-  args: { timer: v.id("timers"), generation: v.number() },
-  returns: v.null(),
-  handler: async (ctx, args): Promise<null> => {
-    const alarm = await current(ctx.db, args);
-    if (alarm === null) return null;
-    const position = alarm.position as Position;
-    const next =
-      "leftovers" in position
-        ? await removeLeftovers(ctx, position.leftovers)
-        : await goOn(ctx, alarm, position);
-    if (next === null) await ctx.db.delete("timers", alarm._id);
-    else await rearm(ctx, alarm, internal.bulk.ring, Date.now(), next as Value);
-    return null;
-  },
+export const ring = ringOf(async (ctx, alarm): Promise<void> => {
+  const position = alarm.position as Position;
+  const next =
+    "leftovers" in position
+      ? await removeLeftovers(ctx, position.leftovers)
+      : await goOn(ctx, alarm, position);
+  if (next === null) await ctx.db.delete("timers", alarm._id);
+  else await rearm(ctx, alarm, internal.bulk.ring, Date.now(), next as Value);
 });
 
 async function removeLeftovers(ctx: MutationCtx, from: Place): Promise<Position | null> {

@@ -23,18 +23,13 @@ import {
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
-import {
-  internalMutation,
-  internalQuery,
-  type DatabaseReader,
-  type MutationCtx,
-} from "./_generated/server.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { rearm } from "./alarms.js";
 import { boundOf, pendingFrom, publicBounds } from "./cursors.js";
 import { log } from "./log.js";
 import { findQueue, getQueue, type Queue } from "./queues.js";
 import { placesOf } from "./routes.js";
-import { ensureSegments, ringSegment, type Ladder, type SegmentAlarm } from "./segmentAlarms.js";
+import { ensureSegments, segmentRingOf, type Ladder, type SegmentAlarm } from "./segmentAlarms.js";
 import { postpone, promote } from "./transitions.js";
 
 /** Rows asked for where none is expected: dead index entries are walked about as many at a time. */
@@ -57,11 +52,7 @@ export async function ensureDispatch(
 }
 
 /** An alarm of the dispatcher rings. */
-export const ring = internalMutation({
-  args: { timer: v.id("timers"), generation: v.number() },
-  returns: v.null(),
-  handler: (ctx, args): Promise<null> => ringSegment(ctx, DISPATCH, args, promoteBatch),
-});
+export const ring = segmentRingOf(DISPATCH, promoteBatch);
 
 // --- Promotion ----------------------------------------------------------------------------------
 

@@ -9,18 +9,17 @@
  * Looks: as `segmentAlarms.ts`. Writes: those jobs; deletes those rows; inserts callbacks: none is run here.
  * Conflicts with: a claim or cancel of a job that expires; an enqueue that is late for the segment.
  */
-import { v } from "convex/values";
 import { EXPIRE_MAX, EXPIRY_WIDTHS } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
-import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import type { MutationCtx } from "./_generated/server.js";
 import { rearm } from "./alarms.js";
 import { owe } from "./callbacks.js";
 import { endJob } from "./ending.js";
 import { log } from "./log.js";
 import { getQueue, type Queue } from "./queues.js";
 import { ensureUpkeep } from "./rollUp.js";
-import { ensureSegments, ringSegment, type Ladder, type SegmentAlarm } from "./segmentAlarms.js";
+import { ensureSegments, segmentRingOf, type Ladder, type SegmentAlarm } from "./segmentAlarms.js";
 import { expire } from "./transitions.js";
 
 export const EXPIRY: Ladder = {
@@ -67,11 +66,7 @@ export async function expireJob(
 }
 
 /** An alarm of the expiry rings. */
-export const ring = internalMutation({
-  args: { timer: v.id("timers"), generation: v.number() },
-  returns: v.null(),
-  handler: (ctx, args): Promise<null> => ringSegment(ctx, EXPIRY, args, expireBatch),
-});
+export const ring = segmentRingOf(EXPIRY, expireBatch);
 
 /** Bounded by the segment and not by the clock. Each row is deleted, whatever becomes of its job. */
 async function expireBatch(

@@ -14,7 +14,6 @@
  * jobs and the keys of the queue. Writes: deletes those. Conflicts with: a retry of a job that it deletes; the roll-up; when it
  * goes, with whatever finishes a job of the queue.
  */
-import { v } from "convex/values";
 import {
   msOfCommit,
   commitTimeOf,
@@ -32,8 +31,8 @@ import {
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
-import { internalMutation, type MutationCtx } from "./_generated/server.js";
-import { current, ensureAlarm, findAlarm, rearm } from "./alarms.js";
+import type { MutationCtx } from "./_generated/server.js";
+import { ensureAlarm, findAlarm, rearm, ringOf } from "./alarms.js";
 import { compareKeys, justAfter, type Key } from "./cursors.js";
 import { finishedFrom, keyOfStatus } from "./finished.js";
 import { forgetWindows, windowsOf } from "./keys.js";
@@ -95,29 +94,22 @@ function lateness(retentionMs: number): number {
 
 // --- Ringing ------------------------------------------------------------------------------------
 
-export const ring = internalMutation({
-  args: { timer: v.id("timers"), generation: v.number() },
-  returns: v.null(),
-  handler: async (ctx, args): Promise<null> => {
-    const alarm = await current(ctx.db, args);
-    if (alarm === null) return null;
-    const now = Date.now();
-    const queue = await findQueue(ctx.db, alarm.queue!);
-    if (queue === null) {
-      await ctx.db.delete("timers", alarm._id);
-      return null;
-    }
-    const run = await deleteFinished(ctx, queue, alarm, now);
-    if (run.isFull) {
-      await rearm(ctx, alarm, internal.purge.ring, now, run.position as never);
-      return null;
-    }
-    await sweepRest(ctx, queue.name, now);
-    const dueAt = run.isHeld ? now + PURGE_OWED_MS : await nextAt(ctx, queue, run, now);
-    if (dueAt === null) await ctx.db.delete("timers", alarm._id);
-    else await rearm(ctx, alarm, internal.purge.ring, dueAt, run.position as never);
-    return null;
-  },
+export const ring = ringOf(async (ctx, alarm): Promise<void> => {
+  const now = Date.now();
+  const queue = await findQueue(ctx.db, alarm.queue!);
+  if (queue === null) {
+    await ctx.db.delete("timers", alarm._id);
+    return;
+  }
+  const run = await deleteFinished(ctx, queue, alarm, now);
+  if (run.isFull) {
+    await rearm(ctx, alarm, internal.purge.ring, now, run.position as never);
+    return;
+  }
+  await sweepRest(ctx, queue.name, now);
+  const dueAt = run.isHeld ? now + PURGE_OWED_MS : await nextAt(ctx, queue, run, now);
+  if (dueAt === null) await ctx.db.delete("timers", alarm._id);
+  else await rearm(ctx, alarm, internal.purge.ring, dueAt, run.position as never);
 });
 
 interface Run {

@@ -31,16 +31,12 @@ import {
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
-import {
-  internalMutation,
-  internalQuery,
-  type DatabaseReader,
-  type MutationCtx,
-} from "./_generated/server.js";
-import { current, ensureAlarm, rearm } from "./alarms.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
+import { ensureAlarm, rearm, ringOf } from "./alarms.js";
 import { justAfter } from "./cursors.js";
 import { finishedFrom, keyOfStatus } from "./finished.js";
 import { ensurePurge } from "./purge.js";
+import { minuteFields } from "./tables/upkeep.js";
 
 /**
  * Makes sure that what has finished in a queue is counted soon, and deleted when its time comes: the roll-up, which finds
@@ -51,35 +47,28 @@ export async function ensureUpkeep(ctx: MutationCtx, queue: string, now: number)
   await ensureAlarm(ctx, key, internal.rollUp.ring, now + ROLL_UP_EVERY_MS, now);
 }
 
-export const ring = internalMutation({
-  args: { timer: v.id("timers"), generation: v.number() },
-  returns: v.null(),
-  handler: async (ctx, args): Promise<null> => {
-    const alarm = await current(ctx.db, args);
-    if (alarm === null) return null;
-    const queue = alarm.queue!;
-    const now = Date.now();
-    const row = await findCounted(ctx.db, queue);
-    const upTo = row?.upTo ?? [];
-    const found: Found = await ctx.runQuery(
-      internal.rollUp.look,
-      { queue, upTo },
-      { useStaleSnapshot: true },
-    );
-    if (found.count === 0) {
-      if (await hasMore(ctx.db, queue, upTo)) await rearm(ctx, alarm, internal.rollUp.ring, now);
-      else await ctx.db.delete("timers", alarm._id);
-      return null;
-    }
-    for (const minute of found.minutes) await add(ctx, queue, minute);
-    if (row === null) await ctx.db.insert("counted", { queue, upTo: found.upTo });
-    else await ctx.db.patch("counted", row._id, { upTo: found.upTo });
-    const ended = FINISHED_STATUSES.filter((status) => found.minutes.some((m) => m[status] > 0));
-    await ensurePurge(ctx, queue, ended, now);
-    // Where nothing can be armed, the row is left as it is: soon overdue, and replaced by whoever meets it.
-    await rearm(ctx, alarm, internal.rollUp.ring, found.isFull ? now : now + ROLL_UP_EVERY_MS);
-    return null;
-  },
+export const ring = ringOf(async (ctx, alarm): Promise<void> => {
+  const queue = alarm.queue!;
+  const now = Date.now();
+  const row = await findCounted(ctx.db, queue);
+  const upTo = row?.upTo ?? [];
+  const found: Found = await ctx.runQuery(
+    internal.rollUp.look,
+    { queue, upTo },
+    { useStaleSnapshot: true },
+  );
+  if (found.count === 0) {
+    if (await hasMore(ctx.db, queue, upTo)) await rearm(ctx, alarm, internal.rollUp.ring, now);
+    else await ctx.db.delete("timers", alarm._id);
+    return;
+  }
+  for (const minute of found.minutes) await add(ctx, queue, minute);
+  if (row === null) await ctx.db.insert("counted", { queue, upTo: found.upTo });
+  else await ctx.db.patch("counted", row._id, { upTo: found.upTo });
+  const ended = FINISHED_STATUSES.filter((status) => found.minutes.some((m) => m[status] > 0));
+  await ensurePurge(ctx, queue, ended, now);
+  // Where nothing can be armed, the row is left as it is: soon overdue, and replaced by whoever meets it.
+  await rearm(ctx, alarm, internal.rollUp.ring, found.isFull ? now : now + ROLL_UP_EVERY_MS);
 });
 
 /** How far a queue's finished jobs have been counted, or `null` if none ever was. */
@@ -99,15 +88,7 @@ const vKeys = v.array(
   v.object({ status: vFinishedStatus, seq: v.int64(), creationTime: v.number() }),
 );
 
-const vMinute = v.object({
-  minute: v.number(),
-  succeeded: v.number(),
-  failed: v.number(),
-  canceled: v.number(),
-  timedOut: v.number(),
-  waitMs: v.array(v.number()),
-  runMs: v.array(v.number()),
-});
+const vMinute = v.object(minuteFields);
 type Minute = Infer<typeof vMinute>;
 
 const vFound = v.object({

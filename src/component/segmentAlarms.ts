@@ -32,7 +32,7 @@ import {
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
-import { current, findAlarm, findAlarms, insertAlarm, rearm, revive, type Ring } from "./alarms.js";
+import { findAlarm, findAlarms, insertAlarm, rearm, revive, ringOf, type Ring } from "./alarms.js";
 import { isOverdue } from "./timers.js";
 
 export const vSegmentKind = v.union(v.literal("dispatcher"), v.literal("expiry"));
@@ -159,21 +159,18 @@ async function ensureSegment(
 
 // --- An alarm rings -----------------------------------------------------------------------------
 
-/** What was called by an older generation does nothing; a wide alarm hands over; a narrow one does the kind's own work. */
-export async function ringSegment(
-  ctx: MutationCtx,
+/** A wide alarm hands over; a narrow one does the kind's own work. */
+export function segmentRingOf(
   ladder: Ladder,
-  called: { timer: Id<"timers">; generation: number },
   work: (ctx: MutationCtx, alarm: SegmentAlarm, now: number) => Promise<void>,
-): Promise<null> {
-  const row = await current(ctx.db, called);
-  if (row === null) return null;
-  const alarm = segmentAlarmOf(row, ladder);
-  const now = Date.now();
-  if (await yieldsToFirst(ctx, alarm, now)) return null;
-  if (alarm.isFinest) await work(ctx, alarm, now);
-  else await handOver(ctx, ladder, alarm, now);
-  return null;
+): ReturnType<typeof ringOf> {
+  return ringOf(async (ctx, row): Promise<void> => {
+    const alarm = segmentAlarmOf(row, ladder);
+    const now = Date.now();
+    if (await yieldsToFirst(ctx, alarm, now)) return;
+    if (alarm.isFinest) await work(ctx, alarm, now);
+    else await handOver(ctx, ladder, alarm, now);
+  });
 }
 
 /**

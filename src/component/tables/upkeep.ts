@@ -6,6 +6,19 @@ import { v } from "convex/values";
 import { vFinishedStatus } from "../../shared/index.js";
 import { vBound, vKey, vTimerKind } from "../stored.js";
 
+/** What has finished within a minute. */
+export const minuteFields = {
+  /** Its beginning. */
+  minute: v.number(),
+  succeeded: v.number(),
+  failed: v.number(),
+  canceled: v.number(),
+  timedOut: v.number(),
+  /** Milliseconds from enqueue to start and from start to finish: jobs in each bucket of `shared/buckets.ts`. */
+  waitMs: v.array(v.number()),
+  runMs: v.array(v.number()),
+};
+
 export const upkeepTables = {
   /**
    * Every scheduled function that must exist. A row is the promise that it does: `dueAt` says when, `scheduledId` by what.
@@ -59,15 +72,7 @@ export const upkeepTables = {
    */
   minutes: defineTable({
     queue: v.string(),
-    /** Its beginning. */
-    minute: v.number(),
-    succeeded: v.number(),
-    failed: v.number(),
-    canceled: v.number(),
-    timedOut: v.number(),
-    /** Milliseconds from enqueue to start and from start to finish: jobs in each bucket of `shared/buckets.ts`. */
-    waitMs: v.array(v.number()),
-    runMs: v.array(v.number()),
+    ...minuteFields,
   }).index("queue", ["queue", "minute"]),
 
   /**
