@@ -2,10 +2,12 @@
 import type { Infer } from "convex/values";
 import { api } from "../../src/component/_generated/api.js";
 import { refusal, type World } from "../../src/component/setup.test.js";
-import type { JobOptions, NewJob, vBulkReply, vEnqueued } from "../../src/shared/index.js";
+import type { JobOptions, QueueOverrides, vBulkReply } from "../../src/shared/index.js";
 import type { Filter } from "./commands.js";
+import { enterAll, refusalOf } from "./entering.js";
 import { expect } from "./follow.js";
-import { isActive, type Job, type Model } from "./model.js";
+import { isActive, type Job } from "./jobs.js";
+import { type Model } from "./model.js";
 import { pick, same } from "./same.js";
 import type { Numbers } from "./workerSide.js";
 
@@ -20,48 +22,14 @@ export class AppSide {
     const { model, world } = this;
     const now = Date.now();
     const jobs = list.map((options) => ({ payload: this.numbers.next(), options }));
-    const refused = this.refuses(list, now);
+    const refused = refusalOf(model, list, now);
     const call = world.t.mutation(api.lib.enqueue, { queue: world.queue, jobs });
     if (refused !== null) {
       expect((await refusal(call)).code === refused, `it is refused as ${refused}`, list);
       return;
     }
-    this.enqueued(await call, jobs, now);
+    enterAll(model, await call, jobs, now);
     model.isDeclared = true;
-  }
-
-  /** Why the call is refused as a whole, if it is. */
-  private refuses(list: readonly JobOptions[], now: number): string | null {
-    if (this.model.isDraining) return "queueDraining";
-    const mine = new Set<string>();
-    for (const { key } of list) {
-      if (key === undefined) continue;
-      const isTaken = mine.has(key.value) || this.model.ownerOf(key.value, now) !== null;
-      if (isTaken && key.onConflict === "refuse") return "duplicateKey";
-      mine.add(key.value);
-    }
-    return null;
-  }
-
-  private enqueued(replies: Infer<typeof vEnqueued>[], jobs: readonly NewJob[], now: number): void {
-    const { model } = this;
-    for (const [i, { payload, options = {} }] of jobs.entries()) {
-      const { id, isNew } = replies[i]!;
-      const owner = options.key === undefined ? null : model.ownerOf(options.key.value, now);
-      const isOutdone =
-        owner !== null &&
-        options.key?.onConflict === "replace" &&
-        !owner.isDeleted &&
-        (owner.status === "pending" || owner.status === "scheduled");
-      expect(isNew === (owner === null || isOutdone), "a key is one job's", { options, owner, id });
-      if (!isNew) {
-        expect(id === owner!.id, "who has the key is named", { id, owner });
-        continue;
-      }
-      // The key is the new job's before the other ends.
-      model.add(id, payload as number, options, now);
-      if (isOutdone) model.cancel(owner);
-    }
   }
 
   async replace(index: number, options: JobOptions): Promise<void> {
@@ -93,7 +61,7 @@ export class AppSide {
     expect(reply.replaced && reply.status === "canceled", "one that waits is replaced", job);
     model.cancel(job);
     const isNew = !isTaken || reply.id !== owner.id;
-    this.enqueued([{ id: reply.id, isNew }], [by], now);
+    enterAll(model, [{ id: reply.id, isNew }], [by], now);
   }
 
   async one(
@@ -168,6 +136,24 @@ export class AppSide {
       else model.cancel(job);
     }
     same(reply, { changed, isDone: true });
+  }
+
+  async configure(overrides: QueueOverrides): Promise<void> {
+    const { model, world } = this;
+    if (!model.isDeclared) return;
+    const args = { queue: world.queue.name, overrides };
+    const reply = await world.t.mutation(api.operate.configureQueue, args);
+    same(reply, { changed: model.configure({ ...model.overrides, ...overrides }, Date.now()) });
+  }
+
+  async resetConfig(fields: (keyof QueueOverrides)[] | undefined): Promise<void> {
+    const { model, world } = this;
+    if (!model.isDeclared) return;
+    const args = { queue: world.queue.name, ...(fields === undefined ? {} : { fields }) };
+    const reply = await world.t.mutation(api.operate.resetConfig, args);
+    const kept = { ...model.overrides };
+    for (const field of fields ?? (Object.keys(kept) as never[])) delete kept[field];
+    same(reply, { changed: model.configure(kept, Date.now()) });
   }
 
   async control(what: "pauseQueue" | "drainQueue" | "resumeQueue"): Promise<void> {

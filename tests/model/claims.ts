@@ -2,7 +2,8 @@
 import type { ClaimedJob } from "../../src/shared/index.js";
 import type { Wants } from "./commands.js";
 import { endLease, expect } from "./follow.js";
-import type { Job, Model, Session } from "./model.js";
+import type { Job, Session } from "./jobs.js";
+import type { Model } from "./model.js";
 
 /** For so long a job that failed is left to workers that have not failed it. */
 const AVOID_MS = 2_000;
@@ -66,7 +67,12 @@ export function followClaim(
     expect(isThere, "a claim gets what is claimable, and meant for it", { job, wants, now });
     expect(!taken.includes(job), "a claim gets a job once", reply);
     const { failures, resets } = job;
-    const told = { attempt: job.attempt + 1, failures, resets, leaseMs: job.leaseMs };
+    const told = {
+      attempt: job.attempt + 1,
+      failures,
+      resets,
+      leaseMs: model.rulesOf(job).leaseMs,
+    };
     for (const [field, value] of Object.entries(told)) {
       expect(reply[field as keyof ClaimedJob] === value, `a claim is told its ${field}`, {
         job,
@@ -98,17 +104,17 @@ function judgeLeft(model: Model, session: Session, job: Job, took: Took, now: nu
   const waited = taken.filter((one) => before.includes(one));
   // Within one priority only a queue with one shard keeps an order.
   const better = waited.filter((one) =>
-    model.config.shards > 1 ? one.priority >= job.priority : goesBefore(one, job),
+    model.shards > 1 ? one.priority >= job.priority : goesBefore(one, job),
   );
   const spent = better.reduce((sum, one) => sum + one.cost, 0);
   if (job.cost > (wants.maxCost ?? Infinity) - spent) return;
   const about = { job, taken, wants };
   for (const one of waited) {
     expect(one.priority >= job.priority, "priorities are exact", about);
-    const isInOrder = model.config.shards > 1 || !goesBefore(job, one);
+    const isInOrder = model.shards > 1 || !goesBefore(job, one);
     expect(isInOrder, "jobs of one priority are taken in the order of the line", about);
   }
-  if (taken.length < max && model.config.shards === 1) {
+  if (taken.length < max && model.shards === 1) {
     const cost = taken.reduce((sum, one) => sum + one.cost, 0);
     const fits = job.cost <= (wants.maxCost ?? Infinity) - cost;
     expect(!fits, "a claim with room leaves nothing that it may have", about);

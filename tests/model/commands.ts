@@ -1,6 +1,6 @@
 /** The steps of a random life, as plain data that can be printed and played again; and how they are drawn. */
 import fc from "fast-check";
-import type { JobOptions, QueueConfig, Status } from "../../src/shared/index.js";
+import type { JobOptions, QueueConfig, QueueOverrides, Status } from "../../src/shared/index.js";
 
 export type Kind = "succeeded" | "failed" | "fatal" | "after" | "released" | "snoozed" | "canceled";
 
@@ -18,6 +18,14 @@ export interface Filter {
   group?: string;
 }
 
+/** How an attempt ends, and with what jobs it goes on. */
+export interface End {
+  lease: number;
+  kind: Kind;
+  ms: number;
+  continued: JobOptions[];
+}
+
 /** Jobs, leases and workers are meant by a number, modulo how many there are. */
 export type Command =
   | { do: "enqueue"; jobs: JobOptions[] }
@@ -26,10 +34,11 @@ export type Command =
   | {
       do: "complete";
       worker: number;
-      ends: { lease: number; kind: Kind; ms: number; continued: number }[];
+      ends: End[];
       claim?: number;
       deferCallbacks: boolean;
     }
+  | { do: "takeBack"; worker: number; ends: End[] }
   /** A word about an attempt that may be long over, or another's. */
   | { do: "late"; worker: number; job: number; back: number; kind: Kind }
   | { do: "repeat"; worker: number }
@@ -39,6 +48,8 @@ export type Command =
   | { do: "pass"; ms: number }
   | { do: "cancel" | "retry" | "pauseJob" | "resumeJob" | "delete"; job: number }
   | { do: "pauseQueue" | "drainQueue" | "resumeQueue" }
+  | { do: "configure"; overrides: QueueOverrides }
+  | { do: "resetConfig"; fields?: (keyof QueueOverrides)[] }
   | { do: "many"; action: "cancel" | "retry" | "delete"; filter: Filter }
   | { do: "hasWork"; wants: Omit<Wants, "max"> }
   /** The app's `onComplete` throws so often. */
@@ -121,8 +132,12 @@ const end = fc.record({
   lease: index,
   kind,
   ms: fc.constantFrom(0, 300, 2_500, 15_000),
-  continued: fc.constantFrom(0, 0, 0, 1, 2),
+  continued: fc.oneof(
+    { weight: 3, arbitrary: fc.constant<JobOptions[]>([]) },
+    { weight: 2, arbitrary: fc.array(options, { minLength: 1, maxLength: 2, size: "max" }) },
+  ),
 });
+const ends = fc.array(end, { minLength: 1, maxLength: 4, size: "max" });
 
 const filter = record<Filter>({
   statuses: fc.constant(undefined),
@@ -153,6 +168,31 @@ const oneJob = fc.record({
   job: index,
 });
 
+const DAY_MS = 86_400_000;
+const KEPT_SHORT = { succeededMs: 5_000, failedMs: 20_000, canceledMs: 1_000, timedOutMs: 40_000 };
+const KEPT_LONG = {
+  ...{ succeededMs: DAY_MS, failedMs: DAY_MS },
+  ...{ canceledMs: DAY_MS, timedOutMs: DAY_MS },
+};
+
+const overrides: fc.Arbitrary<QueueOverrides> = record<QueueOverrides>({
+  leaseMs: given(3, fc.constantFrom(2_000, 9_000)),
+  graceMs: given(2, fc.constantFrom(0, 700)),
+  maxResets: given(3, fc.constantFrom(0, 1, 2)),
+  // Where there have been several, nothing is said of the order within a priority any more.
+  shards: given(1, fc.constantFrom(1, 2)),
+  retry: given(3, fc.constantFrom(RETRY, RETRY_TWICE)),
+  timeoutMs: given(2, fc.constantFrom(1_500, 6_000)),
+  expiresAfterMs: given(1, fc.constant(10_000)),
+  restMs: fc.constant(undefined),
+  retention: given(2, fc.constantFrom(KEPT_SHORT, KEPT_LONG)),
+  logLevel: fc.constant(undefined),
+});
+const OVERRIDABLE: (keyof QueueOverrides)[] = [
+  ...(["leaseMs", "graceMs", "maxResets", "retry", "timeoutMs", "expiresAfterMs"] as const),
+  "retention",
+];
+
 export const command: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 20,
@@ -178,9 +218,24 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: record<Extract<Command, { do: "complete" }>>({
       do: fc.constant("complete"),
       worker,
-      ends: fc.array(end, { minLength: 1, maxLength: 4, size: "max" }),
+      ends,
       claim: given(4, fc.integer({ min: 1, max: 4 })),
       deferCallbacks: fc.constantFrom(false, false, true),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant("takeBack" as const), worker, ends }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant("configure" as const), overrides }),
+  },
+  {
+    weight: 1,
+    arbitrary: record<Extract<Command, { do: "resetConfig" }>>({
+      do: fc.constant("resetConfig"),
+      fields: given(7, fc.subarray(OVERRIDABLE)),
     }),
   },
   {
@@ -253,7 +308,7 @@ const config: fc.Arbitrary<Partial<QueueConfig>> = record<Partial<QueueConfig>>(
   expiresAfterMs: given(1, fc.constant(10_000)),
   circular: given(4, fc.constant(true)),
   restMs: given(4, fc.constant(1_500)),
-  retention: fc.constant(undefined),
+  retention: given(3, fc.constant(KEPT_SHORT)),
   onComplete: fc.constant(undefined),
   onCompleteExclude: given(2, fc.constant(["canceled" as const])),
   logLevel: fc.constant("error" as const),

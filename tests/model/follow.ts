@@ -3,12 +3,21 @@
  * everything. What must have happened for some time and has not is an error, and so is what may not have happened.
  */
 import type { Doc } from "../../src/component/_generated/dataModel.js";
-import { ORDER_PAUSED } from "../../src/shared/index.js";
-import { isActive, type Job, type Lease, type Model, type Session } from "./model.js";
+import {
+  type FinishedStatus,
+  msOfCommit,
+  ORDER_PAUSED,
+  RETENTION_DEFAULT,
+} from "../../src/shared/index.js";
+import { isActive, type Job, type Lease, type Session } from "./jobs.js";
+import { type Model } from "./model.js";
 import type { Seen } from "./world.js";
 
 /** Alarms ring at the end of a segment, expiry to a second, and sweeps a little after a lease's end. */
 const SLACK_MS = 1_500;
+
+/** The purge waits until jobs are counted, and their callbacks told, and comes once a minute. */
+const PURGE_SLACK_MS = 300_000;
 
 /** Edges that time alone may walk in one step: promoted, and expired; or lost, waited, and promoted. */
 const WALKS_MAX = 4;
@@ -30,6 +39,7 @@ export function follow(model: Model, seen: Seen, now: number): void {
   const lastSeq = model.jobs.reduce((last, job) => (job.seq > last ? job.seq : last), 0n);
   for (const job of model.jobs) {
     const row = rows.get(job.id);
+    if (row === undefined && !job.isDeleted && keptUntil(model, job) <= now) model.delete(job);
     expect((row === undefined) === job.isDeleted, "a job is there until it is deleted", job);
     if (row === undefined) continue;
     rows.delete(job.id);
@@ -119,8 +129,15 @@ function mustMoveBy(model: Model, job: Job): number {
       return Math.min(session.deadlineAt, lease.timeoutAt ?? Infinity) + SLACK_MS;
     }
     default:
-      return Infinity;
+      return Math.max(keptUntil(model, job), model.configuredAt) + PURGE_SLACK_MS;
   }
+}
+
+/** Until when a job is kept at least. */
+function keptUntil({ config }: Model, { status, seq, hasMoved }: Job): number {
+  if (isActive(status) || hasMoved) return Infinity;
+  const retention = config.retention ?? RETENTION_DEFAULT;
+  return msOfCommit(seq) + retention[`${status as FinishedStatus}Ms`];
 }
 
 // --- What is compared ----------------------------------------------------------------------------

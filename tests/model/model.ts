@@ -10,85 +10,14 @@ import {
   type Edge,
   type FinishedStatus,
   type JobOptions,
+  type Outcome,
   type QueueConfig,
+  type QueueOverrides,
   type Retry,
   type Status,
 } from "../../src/shared/index.js";
+import { isActive, type Failure, type Job, type Session } from "./jobs.js";
 import { backoff, span, type Span } from "./spans.js";
-
-export interface Job {
-  readonly id: string;
-  readonly payload: number;
-  readonly priority: number;
-  readonly cost: number;
-  readonly labels: readonly string[];
-  readonly tags: readonly string[];
-  readonly group: string | undefined;
-  readonly key: string | undefined;
-  readonly keyUntil: number | undefined;
-  readonly retry: Retry;
-  readonly maxResets: number;
-  readonly leaseMs: number;
-  readonly timeoutMs: number | undefined;
-  status: Status;
-  attempt: number;
-  failures: number;
-  resets: number;
-  releases: number;
-  /** Releases of leases that their holder never learnt of. */
-  unacknowledged: number;
-  rounds: number;
-  paused: boolean;
-  cancelRequested: boolean;
-  expiresAt: number | undefined;
-  /** While scheduled. */
-  due: Span;
-  waits: "start" | "backOff" | "snooze" | "rest";
-  /** While pending: before the new ones of its priority; `null` where nothing says. */
-  isFirst: boolean | null;
-  /** Its place in line, as the component has given it. */
-  seq: bigint;
-  createdAt: number;
-  pendingSince: number;
-  session: string | undefined;
-  failedBy: Set<string>;
-  /** Attempts that are over, and who reported their end, if anybody did. */
-  over: Map<number, string | null>;
-  isDeleted: boolean;
-  /** In the step that is being played. */
-  hasMoved: boolean;
-  history: string[];
-}
-
-export interface Lease {
-  id: string;
-  attempt: number;
-  /** The call that took it. */
-  n: number;
-  leaseMs: number;
-  timeoutAt: number | undefined;
-  /** Its holder was asked to end it. */
-  isAsked: boolean;
-}
-
-export interface Session {
-  readonly name: string;
-  readonly session: string;
-  /** Of its last call; 0 before the first. */
-  n: number;
-  lastSeenAt: number;
-  leases: Lease[];
-  /** Whether its last claim's reply is known to have arrived. */
-  acknowledged: boolean;
-  /** When it has lost what it holds, if it goes on being silent. */
-  deadlineAt: number;
-}
-
-export interface Failure {
-  retryable?: boolean | undefined;
-  retryAfterMs?: number | undefined;
-  isTimeout?: boolean;
-}
 
 export class Model {
   readonly jobs: Job[] = [];
@@ -101,11 +30,40 @@ export class Model {
   isDraining = false;
   isDeclared = false;
 
+  /** What people changed at run time. */
+  overrides: QueueOverrides = {};
+  configuredAt = 0;
+  /** The most it ever had. */
+  shards: number;
+
   constructor(
-    readonly config: QueueConfig,
+    private readonly declared: QueueConfig,
     /** How often each edge was walked. */
     readonly walked: Map<Edge, number>,
-  ) {}
+  ) {
+    this.shards = declared.shards;
+  }
+
+  get config(): QueueConfig {
+    return { ...this.declared, ...this.overrides };
+  }
+
+  /** Whether that changed anything. */
+  configure(overrides: QueueOverrides, now: number): boolean {
+    const text = (one: QueueOverrides) => JSON.stringify(Object.entries(one).sort());
+    const changed = text(overrides) !== text(this.overrides);
+    if (changed) this.configuredAt = now;
+    this.overrides = overrides;
+    this.shards = Math.max(this.shards, this.config.shards);
+    return changed;
+  }
+
+  /** What is in force for a job. */
+  rulesOf({ rules }: Job): Pick<QueueConfig, "leaseMs" | "maxResets" | "timeoutMs"> & {
+    retry: Retry;
+  } {
+    return { retry: NO_RETRY, ...this.config, ...rules };
+  }
 
   get there(): Job[] {
     return this.jobs.filter((job) => !job.isDeleted);
@@ -127,8 +85,7 @@ export class Model {
 
   /** When a session that goes on being silent has lost what it holds: with the shortest of its leases. */
   deadlineOf({ lastSeenAt, leases }: Session): number {
-    const { graceMs = 0 } = this.config;
-    return lastSeenAt + Math.min(...leases.map(({ leaseMs }) => leaseMs)) + graceMs;
+    return lastSeenAt + Math.min(...leases.map(({ lastsMs }) => lastsMs));
   }
 
   // --- Coming in -----------------------------------------------------------------------------------
@@ -145,10 +102,7 @@ export class Model {
       group: options.group,
       key: key?.value,
       keyUntil: key?.windowMs === undefined ? undefined : now + key.windowMs,
-      retry: rules.retry ?? this.config.retry ?? NO_RETRY,
-      maxResets: rules.maxResets ?? this.config.maxResets,
-      leaseMs: rules.leaseMs ?? this.config.leaseMs,
-      timeoutMs: rules.timeoutMs ?? this.config.timeoutMs,
+      rules,
       status: isLater ? "scheduled" : "pending",
       ...{ attempt: 0, failures: 0, resets: 0, releases: 0, unacknowledged: 0, rounds: 0 },
       ...{ paused: false, cancelRequested: false },
@@ -200,11 +154,30 @@ export class Model {
     this.walk(job, "claim");
     job.attempt += 1;
     job.session = by.session;
+    const { leaseMs, timeoutMs } = this.rulesOf(job);
     by.leases.push({
-      ...{ id: job.id, attempt: job.attempt, n: by.n, leaseMs: job.leaseMs },
-      timeoutAt: job.timeoutMs === undefined ? undefined : now + job.timeoutMs,
+      ...{ id: job.id, attempt: job.attempt, n: by.n },
+      lastsMs: leaseMs + (this.config.graceMs ?? 0),
+      timeoutAt: timeoutMs === undefined ? undefined : now + timeoutMs,
       isAsked: false,
     });
+  }
+
+  /** Whether the job would be over with this outcome, and its key free. */
+  isEndedBy(job: Job, outcome: Outcome): boolean {
+    switch (outcome.kind) {
+      case "succeeded":
+        return !this.isCircular || job.cancelRequested;
+      case "canceled":
+        return true;
+      case "failed": {
+        if (outcome.retryable === false) return true;
+        const { maxAttempts } = this.rulesOf(job).retry;
+        return job.failures + 1 >= maxAttempts && !(this.isCircular && maxAttempts <= 1);
+      }
+      default:
+        return false;
+    }
   }
 
   succeed(job: Job, by: string, now: number): void {
@@ -220,15 +193,16 @@ export class Model {
     const fatal = failure.retryable === false;
     const failures = job.failures + 1;
     if (name !== undefined) job.failedBy.add(name);
-    if (!fatal && failures < job.retry.maxAttempts) {
+    const { retry } = this.rulesOf(job);
+    if (!fatal && failures < retry.maxAttempts) {
       this.leave(job, by);
       this.walk(job, "backOff");
       job.failures = failures;
       job.waits = "backOff";
-      job.due = backoff(job.retry, failures, failure.retryAfterMs, at);
+      job.due = backoff(retry, failures, failure.retryAfterMs, at);
       return;
     }
-    if (!fatal && this.isCircular && job.retry.maxAttempts <= 1) {
+    if (!fatal && this.isCircular && retry.maxAttempts <= 1) {
       return this.goRound(job, false, at, by);
     }
     this.leave(job, by);
@@ -281,7 +255,7 @@ export class Model {
     if (job.cancelRequested) return this.stop(job, null);
     if (isUnknown && job.unacknowledged < UNKNOWN_MAX) return this.release(job, null, now);
     this.leave(job, null);
-    if (job.resets < job.maxResets) {
+    if (job.resets < this.rulesOf(job).maxResets) {
       this.walk(job, "reset");
       job.resets += 1;
       Object.assign(job, { isFirst: true, pendingSince: now });
@@ -379,7 +353,3 @@ const NO_RETRY: Retry = { maxAttempts: 1, initialBackoffMs: 1, base: 1, maxBacko
 
 /** Leases that were never acknowledged give a job back so often at most before they count. */
 const UNKNOWN_MAX = 3;
-
-export function isActive(status: Status): boolean {
-  return status === "scheduled" || status === "pending" || status === "running";
-}

@@ -5,7 +5,8 @@ import { newToldWorld, T0, type World } from "../../src/component/setup.test.js"
 import { EDGES, type Edge } from "../../src/shared/index.js";
 import type { Command, Life } from "./commands.js";
 import { expect, untold } from "./follow.js";
-import { isActive, Model } from "./model.js";
+import { isActive } from "./jobs.js";
+import { Model } from "./model.js";
 import { Pair } from "./perform.js";
 
 export type Walked = Map<Edge, number>;

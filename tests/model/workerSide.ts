@@ -1,10 +1,13 @@
 /** What workers say: done to the component and to the model, and the answers compared. */
+import { api } from "../../src/component/_generated/api.js";
 import { leaseOf, refusal, Worker, type World } from "../../src/component/setup.test.js";
-import type { Answer, ClaimedJob, Finished, JobOptions, Outcome } from "../../src/shared/index.js";
+import type { Answer, ClaimedJob, Finished, Outcome } from "../../src/shared/index.js";
 import { claimable, followClaim, seesExpired } from "./claims.js";
-import type { Command, Kind, Wants } from "./commands.js";
+import type { Command, End, Kind, Wants } from "./commands.js";
+import { enterAll, refusalOf } from "./entering.js";
 import { expect } from "./follow.js";
-import { type Job, type Model, type Session } from "./model.js";
+import { type Job, type Session } from "./jobs.js";
+import { type Model } from "./model.js";
 import { pick, same } from "./same.js";
 import { span } from "./spans.js";
 
@@ -25,8 +28,6 @@ interface Call {
 export class WorkerSide {
   private readonly workers = new Map<Session, Worker>();
   private readonly calls = new Map<Session, Call>();
-  /** What jobs were continued with: no reply names their ids. */
-  readonly awaited: { payload: number; options: JobOptions }[] = [];
 
   constructor(
     private readonly world: World,
@@ -42,14 +43,6 @@ export class WorkerSide {
     this.model.sessions.push(session);
     this.workers.set(session, new Worker(this.world, name, session.session));
     return session;
-  }
-
-  /** A job of an id that no reply named. */
-  meet(id: string, payload: number): void {
-    const i = this.awaited.findIndex((one) => one.payload === payload);
-    if (i < 0) return;
-    const [one] = this.awaited.splice(i, 1);
-    this.model.add(id, payload, one!.options, Date.now());
   }
 
   async claim(session: Session, wants: Wants): Promise<void> {
@@ -79,21 +72,32 @@ export class WorkerSide {
 
   async complete(session: Session, command: Extract<Command, { do: "complete" }>): Promise<void> {
     if (session.n === 0) return;
-    const finished: Finished[] = [];
-    for (const { lease: index, kind, ms, continued } of command.ends) {
-      const lease = pick(session.leases, index);
-      if (lease === undefined) continue;
-      const jobs = Array.from({ length: continued }, () => ({
-        payload: this.numbers.next(),
-        options: { priority: 1 },
-      }));
-      const more = continued === 0 ? {} : { continued: [{ queue: this.world.queue, jobs }] };
-      finished.push({ ...leaseOf(lease), outcome: outcomeOf(kind, ms), ...more });
-    }
+    const finished = this.finishedBy(session, command.ends);
     if (finished.length === 0) return;
     const { claim, deferCallbacks } = command;
     const options = { deferCallbacks, ...(claim === undefined ? {} : { claim }) };
     await this.report(session, finished, options);
+  }
+
+  private finishedBy(session: Session, ends: readonly End[]): Finished[] {
+    return ends.flatMap(({ lease: index, kind, ms, continued }) => {
+      const lease = pick(session.leases, index);
+      if (lease === undefined) return [];
+      const jobs = continued.map((options) => ({ payload: this.numbers.next(), options }));
+      const more = jobs.length === 0 ? {} : { continued: [{ queue: this.world.queue, jobs }] };
+      return [{ ...leaseOf(lease), outcome: outcomeOf(kind, ms), ...more }];
+    });
+  }
+
+  /** What the app does in the transaction of a claim whose jobs it cannot hand out: no call of the session's. */
+  async takeBack(session: Session, ends: readonly End[]): Promise<void> {
+    const finished = this.finishedBy(session, ends);
+    if (finished.length === 0) return;
+    const { token } = this.world;
+    const args = { token, session: session.session, finished };
+    const { answers } = await this.world.t.mutation(api.lib.takeBack, args);
+    await this.recordAll(session, finished, answers);
+    this.model.renew(session, Date.now());
   }
 
   async late(command: Extract<Command, { do: "late" }>): Promise<void> {
@@ -119,14 +123,33 @@ export class WorkerSide {
       () => worker.complete(finished, { ...options, n: session.n }),
       reply.answers,
     );
-    for (const [i, one] of finished.entries()) {
-      this.record(session, one, reply.answers[i]!.answer);
-    }
+    await this.recordAll(session, finished, reply.answers);
     if (options.claim !== undefined) this.claimed(session, { max: options.claim }, reply.jobs);
     else this.model.renew(session, Date.now());
   }
 
-  private record(session: Session, finished: Finished, answer: Answer["answer"]): void {
+  private async recordAll(
+    session: Session,
+    finished: readonly Finished[],
+    answers: readonly Answer[],
+  ): Promise<void> {
+    // No reply names the jobs that others are continued with.
+    const isContinued = finished.some(({ continued = [] }) => continued.length > 0);
+    const rows = isContinued ? await this.world.all("jobs") : [];
+    const ids = new Map(
+      rows.map(({ payload, _id }) => [(payload as { inline: number }).inline, _id as string]),
+    );
+    for (const [i, one] of finished.entries()) {
+      this.record(session, one, answers[i]!.answer, ids);
+    }
+  }
+
+  private record(
+    session: Session,
+    finished: Finished,
+    answer: Answer["answer"],
+    ids: ReadonlyMap<number, string>,
+  ): void {
     const { model } = this;
     const { id, attempt } = finished;
     const job = model.find(id)!;
@@ -143,23 +166,39 @@ export class WorkerSide {
     expect(answer === "ok", "a lease that stands may be reported", { finished, answer, job });
     // Put back, for the edge to take it out.
     session.leases.push(lease);
-    this.end(session, job, finished);
+    this.end(session, job, finished, ids);
   }
 
-  private end(session: Session, job: Job, { outcome, continued = [] }: Finished): void {
+  private end(
+    session: Session,
+    job: Job,
+    { outcome, continued = [] }: Finished,
+    ids: ReadonlyMap<number, string>,
+  ): void {
     const { model } = this;
     const now = Date.now();
-    const by = session.session;
     const isReplaced = job.cancelRequested && outcome.kind !== "succeeded";
     const isSame = !isReplaced || outcome.kind === "canceled";
-    if (continued.length > 0 && isSame) {
-      if (model.isDraining) return this.end(session, job, { ...job, outcome: REFUSED });
-      const jobs = continued.flatMap((one) => one.jobs);
-      for (const { payload, options = {} } of jobs) {
-        this.awaited.push({ payload: payload as number, options });
+    const jobs = isSame ? continued.flatMap((one) => one.jobs) : [];
+    if (jobs.length > 0) {
+      const options = jobs.map((one) => one.options ?? {});
+      const freed = model.isEndedBy(job, outcome) ? job : null;
+      if (refusalOf(model, options, now, freed) !== null) {
+        return this.end(session, job, { ...leaseOf(job), outcome: REFUSED }, ids);
       }
     }
-    if (isReplaced) return model.stop(job, by);
+    if (isReplaced) model.stop(job, session.session);
+    else this.walk(job, outcome, session.session, now);
+    // One by one: which of them has a key depends on those before.
+    for (const one of jobs) {
+      const id = ids.get(one.payload as number);
+      const owner = one.options?.key && model.ownerOf(one.options.key.value, now);
+      enterAll(model, [{ id: id ?? owner?.id ?? "", isNew: id !== undefined }], [one], now);
+    }
+  }
+
+  private walk(job: Job, outcome: Outcome, by: string, now: number): void {
+    const { model } = this;
     switch (outcome.kind) {
       case "succeeded":
         return model.succeed(job, by, now);
@@ -214,7 +253,7 @@ export class WorkerSide {
     // What it was asked to end, and no longer speaks of, is renewed this once and then over.
     for (const lease of session.leases) {
       if (!lease.isAsked || named.includes(lease) || lease.n === session.n) continue;
-      const until = now + lease.leaseMs + (model.config.graceMs ?? 0);
+      const until = now + lease.lastsMs;
       lease.timeoutAt = Math.min(lease.timeoutAt ?? Infinity, until);
     }
     model.renew(session, now);

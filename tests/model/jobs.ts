@@ -1,0 +1,80 @@
+/** A job, a lease and a session, as the naive queue keeps them. */
+import type { JobRules, Status } from "../../src/shared/index.js";
+import type { Span } from "./spans.js";
+
+export interface Job {
+  readonly id: string;
+  readonly payload: number;
+  readonly priority: number;
+  readonly cost: number;
+  readonly labels: readonly string[];
+  readonly tags: readonly string[];
+  readonly group: string | undefined;
+  readonly key: string | undefined;
+  readonly keyUntil: number | undefined;
+  /** What it has of its own; the rest is its queue's, as that is configured when it is asked for. */
+  readonly rules: JobRules;
+  status: Status;
+  attempt: number;
+  failures: number;
+  resets: number;
+  releases: number;
+  /** Releases of leases that their holder never learnt of. */
+  unacknowledged: number;
+  rounds: number;
+  paused: boolean;
+  cancelRequested: boolean;
+  expiresAt: number | undefined;
+  /** While scheduled. */
+  due: Span;
+  waits: "start" | "backOff" | "snooze" | "rest";
+  /** While pending: before the new ones of its priority; `null` where nothing says. */
+  isFirst: boolean | null;
+  /** Its place in line, as the component has given it. */
+  seq: bigint;
+  createdAt: number;
+  pendingSince: number;
+  session: string | undefined;
+  failedBy: Set<string>;
+  /** Attempts that are over, and who reported their end, if anybody did. */
+  over: Map<number, string | null>;
+  isDeleted: boolean;
+  /** In the step that is being played. */
+  hasMoved: boolean;
+  history: string[];
+}
+
+export interface Lease {
+  id: string;
+  attempt: number;
+  /** The call that took it. */
+  n: number;
+  /** How long its holder may be silent. */
+  lastsMs: number;
+  timeoutAt: number | undefined;
+  /** Its holder was asked to end it. */
+  isAsked: boolean;
+}
+
+export interface Session {
+  readonly name: string;
+  readonly session: string;
+  /** Of its last call; 0 before the first. */
+  n: number;
+  lastSeenAt: number;
+  leases: Lease[];
+  /** Whether its last claim's reply is known to have arrived. */
+  acknowledged: boolean;
+  /** When it has lost what it holds, if it goes on being silent. */
+  deadlineAt: number;
+}
+
+export interface Failure {
+  retryable?: boolean | undefined;
+  retryAfterMs?: number | undefined;
+  isTimeout?: boolean;
+}
+
+export function isActive(status: Status): boolean {
+  return status === "scheduled" || status === "pending" || status === "running";
+}
