@@ -8,6 +8,7 @@ import {
   checkInteger,
   conveyorError,
   OUTPUT_MAX_BYTES,
+  OUTPUT_ROWS_DROPPED,
   PAGE_DEFAULT,
   PAGE_MAX,
   REPORT_MAX_BYTES,
@@ -25,6 +26,9 @@ import { decodePlace, encodePlace } from "./pages.js";
 /**
  * Adds chunks to the output of one attempt, each once and none before its turn: what is already there is passed over,
  * and after a gap nothing is taken. Says which index is wanted next.
+ *
+ * A job keeps so much, and of earlier attempts the oldest goes first: one that goes round for years, or is snoozed
+ * every minute, would otherwise be refused every word from some day on.
  */
 export async function addChunks(
   db: DatabaseWriter,
@@ -40,16 +44,37 @@ export async function addChunks(
   const { attempt } = job;
   let nextIndex = last?.attempt === attempt ? last.index + 1 : 0;
   let total = last?.total ?? 0;
+  const incoming = chunks
+    .filter(({ index }) => index >= nextIndex)
+    .reduce((sum, { text }) => sum + textBytes(text), 0);
+  // What the job has written is what it has, unless some of it is gone: looked up only where that matters.
+  const isMuch = total + incoming > OUTPUT_MAX_BYTES;
+  const gone = isMuch ? await dropOldest(db, job, total + incoming - OUTPUT_MAX_BYTES) : 0;
   for (const { index, text } of chunks) {
     if (index < nextIndex) continue;
     if (index > nextIndex) break;
     const bytes = textBytes(text);
-    if (total + bytes > OUTPUT_MAX_BYTES) return { nextIndex, outputFull: true };
+    if (total + bytes - gone > OUTPUT_MAX_BYTES) return { nextIndex, outputFull: true };
     total += bytes;
     await db.insert("chunks", { job: job._id, attempt, index, text, total });
     nextIndex += 1;
   }
   return { nextIndex };
+}
+
+/** Deletes of the output of earlier attempts until so many bytes are gone in all, if it can. Returns how many are. */
+async function dropOldest(db: DatabaseWriter, job: Doc<"jobs">, wanted: number): Promise<number> {
+  const oldest = db.query("chunks").withIndex("job", (q) => q.eq("job", job._id));
+  let gone = 0;
+  let dropped = 0;
+  for await (const { _id, attempt, total, text } of oldest) {
+    gone = total - textBytes(text);
+    if (gone >= wanted || attempt === job.attempt || dropped === OUTPUT_ROWS_DROPPED) break;
+    await db.delete("chunks", _id);
+    dropped += 1;
+    gone = total;
+  }
+  return gone;
 }
 
 // --- Reading ------------------------------------------------------------------------------------

@@ -24,7 +24,8 @@ import { decodePlace, encodePlace, type Place } from "./pages.js";
 
 /**
  * Adds and changes entries of one attempt. A new one must have a greater number than the last, so that the last row
- * is the job's count; the worker sends them in order, one call at a time.
+ * is the job's count; the worker sends them in order, one call at a time. A job keeps so many, and those of earlier
+ * attempts go first.
  */
 export async function addLogs(
   db: DatabaseWriter,
@@ -34,6 +35,8 @@ export async function addLogs(
 ): Promise<{ logsDropped?: number }> {
   if (logs.length === 0) return {};
   let last = await lastLog(db, job);
+  const wanted = (last?.total ?? 0) + logs.length - LOGS_MAX;
+  const gone = wanted > 0 ? await dropOldest(db, job, wanted) : 0;
   let dropped = 0;
   for (const { entry, attempt, level, message, data, revision } of logs) {
     const said = {
@@ -46,7 +49,7 @@ export async function addLogs(
       continue;
     }
     const total = (last?.total ?? 0) + 1;
-    if (total > LOGS_MAX) {
+    if (total - gone > LOGS_MAX) {
       dropped += 1;
       continue;
     }
@@ -56,6 +59,19 @@ export async function addLogs(
     last = { attempt, entry, total };
   }
   return dropped === 0 ? {} : { logsDropped: dropped };
+}
+
+/** Deletes entries of earlier attempts until so many are gone in all, if it can. Returns how many are. */
+async function dropOldest(db: DatabaseWriter, job: Doc<"jobs">, wanted: number): Promise<number> {
+  const oldest = db.query("logs").withIndex("job", (q) => q.eq("job", job._id));
+  let gone = 0;
+  for await (const { _id, attempt, total } of oldest) {
+    gone = total - 1;
+    if (gone >= wanted || attempt === job.attempt) break;
+    await db.delete("logs", _id);
+    gone = total;
+  }
+  return gone;
 }
 
 /** Changes an entry that is there, unless it has been changed since. False: there is none of this number. */

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { ChunkPage, LogPage } from "../shared/index.js";
 import { api } from "./_generated/api.js";
+import type { Id } from "./_generated/dataModel.js";
 import { failed, newWorld, refusal, succeeded, T0, type World } from "./setup.test.js";
 
 const log = (id: string, entry: number, message: string, more: object = {}) => ({
@@ -59,6 +60,28 @@ describe("log entries", () => {
     const { entries } = await readLogs(world, id);
     expect(entries.map(({ message }) => message)).toEqual(["new", "two"]);
     expect(entries[1]).not.toHaveProperty("updatedAt");
+  });
+
+  test("of earlier attempts make room for those of the last", async () => {
+    const { world, id, worker } = await running();
+    await world.t.run(async (ctx) => {
+      for (let entry = 0; entry < 3; entry += 1) {
+        const row = { job: id, attempt: 0, entry, level: "info" as const, message: "old", at: T0 };
+        await ctx.db.insert("logs", { ...row, total: 998 + entry });
+      }
+    });
+    expect(await worker.report({ logs: [log(id, 0, "x"), log(id, 1, "y")] })).toEqual([
+      { id, attempt: 1, answer: "ok" },
+    ]);
+    const { entries } = await readLogs(world, id);
+    expect(entries.map(({ message }) => message)).toEqual(["old", "old", "old", "x", "y"]);
+    await world.t.run(async (ctx) => {
+      const first = (await ctx.db.query("logs").first())!;
+      await ctx.db.patch("logs", first._id, { total: 1 });
+    });
+    await worker.report({ logs: [log(id, 2, "z")] });
+    const after = await readLogs(world, id);
+    expect(after.entries.map(({ message }) => message)).toEqual(["old", "old", "x", "y", "z"]);
   });
 
   test("beyond a thousand are not taken, and the answer says how many", async () => {
@@ -160,19 +183,32 @@ describe("output", () => {
     expect(await refusal(mixed)).toMatchObject({ code: "invalidArgument" });
   });
 
-  test("of 16 MiB is all that a job may write, all its attempts together", async () => {
+  test("of earlier attempts makes room for that of the last: a job that goes round for years is refused no word", async () => {
     const { world, id, worker } = await running();
-    await world.t.run((ctx) =>
-      ctx.db.insert("chunks", {
-        ...{ job: id, attempt: 1, index: 0, text: "and much before it" },
-        total: 16 * 2 ** 20 - 4,
-      }),
-    );
-    const over = { chunks: [chunk(id, 1, "over")] };
-    expect(await worker.report({ chunks: [chunk(id, 1, "over!")] })).toMatchObject([
-      { answer: "ok", nextIndex: 1, outputFull: true },
+    await wrote(world, id, 0, full);
+    const said = { chunks: [chunk(id, 0, "o"), chunk(id, 1, "ver")] };
+    expect(await worker.report(said)).toEqual([{ id, attempt: 1, answer: "ok", nextIndex: 2 }]);
+    const left = await world.all("chunks");
+    expect(left.map(({ attempt }) => attempt)).toEqual([...Array<number>(16).fill(0), 1, 1]);
+  });
+
+  test("makes room by no more rows than one call may delete", async () => {
+    const { world, id, worker } = await running();
+    const rest = full.at(-1)!.slice(600);
+    await wrote(world, id, 0, [...Array<string>(600).fill("x"), ...full.slice(0, -1), rest]);
+    const said = { chunks: [chunk(id, 0, "x".repeat(550))] };
+    expect(await worker.report(said)).toMatchObject([{ nextIndex: 0, outputFull: true }]);
+    expect((await world.all("chunks")).filter(({ text }) => text === "x")).toHaveLength(88);
+  });
+
+  test("of 16 MiB is all that an attempt may write", async () => {
+    const { world, id, worker } = await running();
+    await wrote(world, id, 1, [...full.slice(1), full[0]!.slice(4)]);
+    const over = { chunks: [chunk(id, 17, "over")] };
+    expect(await worker.report({ chunks: [chunk(id, 17, "over!")] })).toMatchObject([
+      { answer: "ok", nextIndex: 17, outputFull: true },
     ]);
-    expect(await worker.report(over)).toMatchObject([{ nextIndex: 2 }]);
+    expect(await worker.report(over)).toMatchObject([{ nextIndex: 18 }]);
   });
 });
 
@@ -302,6 +338,19 @@ test("there is nothing to read of a job of another queue, or of none", async () 
 });
 
 const big = "b".repeat(64 * 2 ** 10);
+/** All that is kept of a job. */
+const full = [...Array<string>(16).fill("b".repeat(1_000_000)), "b".repeat(777_216)];
+
+/** As if an attempt had written this. */
+async function wrote(world: World, job: Id<"jobs">, attempt: number, texts: readonly string[]) {
+  await world.t.run(async (ctx) => {
+    let total = 0;
+    for (const [index, text] of texts.entries()) {
+      total += text.length;
+      await ctx.db.insert("chunks", { job, attempt, index, text, total });
+    }
+  });
+}
 
 function leases(count: number) {
   return Array.from({ length: count }, (_, i) => ({ id: `job${i}`, attempt: 1, value: 1 }));

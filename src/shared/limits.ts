@@ -49,12 +49,14 @@ export const PROGRESS_MAX_BYTES = 8_192;
 /** A log entry's message is read by people, line by line; what is large belongs into `data`, and files into storage. */
 export const LOG_MESSAGE_MAX_BYTES = 4_096;
 export const LOG_DATA_MAX_BYTES = 8_192;
-/** Log entries of one job, all its attempts together: more than anybody reads, and few enough to be deleted at once. */
+/** Log entries that are kept of one job, those of its last attempts: more than anybody reads. */
 export const LOGS_MAX = 1_000;
 /** One chunk of output: pages load chunks by the hundred. */
 export const CHUNK_MAX_BYTES = 64 * 2 ** 10;
-/** The output of one job, all its attempts together: a long book. More belongs into file storage. */
+/** The output that is kept of one job, that of its last attempts: a long book. More belongs into file storage. */
 export const OUTPUT_MAX_BYTES = 16 * 2 ** 20;
+/** Chunks of earlier attempts that one report deletes to make room for its own: at least as many as it may bring. */
+export const OUTPUT_ROWS_DROPPED = 512;
 /** An error is for people; a stack trace beyond this helps nobody, and the job's row must stay small. */
 export const ERROR_MAX_BYTES = 4_096;
 
@@ -335,6 +337,7 @@ function holds(relation: string, is: boolean): void {
 
 holds("a value that is not inline fits in a row of its own", INLINE_MAX_BYTES < PAYLOAD_MAX_BYTES);
 holds("a progress value fits in a document", PROGRESS_MAX_BYTES < PAYLOAD_MAX_BYTES);
+holds("a report makes room for what it brings", OUTPUT_ROWS_DROPPED >= REPORT_MAX_ITEMS);
 holds("a chunk fits in a report, and in a page", CHUNK_MAX_BYTES < REPORT_MAX_BYTES);
 holds(
   "a full report of small things fits in a transaction, three reads and two writes each",

@@ -117,8 +117,8 @@ function checkedValue(what: string, given: unknown, max: number): Value {
 function outputFull(): Error {
   return conveyorError(
     "payloadTooLarge",
-    `The output of a job has at most ${OUTPUT_MAX_BYTES} bytes, all its attempts together, and this one has them. ` +
-      "Put more into file storage, and return its id.",
+    `The output of an attempt has at most ${OUTPUT_MAX_BYTES} bytes, and the deployment takes no more of this one's. ` +
+      "Put more into file storage, and return its id. If it had fewer, they were refused: see the event `reportRefused`.",
     { max: OUTPUT_MAX_BYTES },
   );
 }

@@ -103,7 +103,7 @@ export interface HandlerContext<Continues extends QueueTypes = QueueTypes> {
   readonly progress: (value: unknown) => void;
   /**
    * Adds an entry to the job's log, which everybody who may see the job can read while it runs and after: up to 1,000
-   * entries a job. It also goes to `onEvent`, or to the console where there is none. It is sent within 250 ms, repeated
+   * entries a job, of earlier attempts the oldest go first. It also goes to `onEvent`, or to the console where there is none. It is sent within 250 ms, repeated
    * until it has arrived, and recorded before the job's outcome is.
    *
    * @param message For people. Over 4 KiB it is cut, and says so.
@@ -120,7 +120,7 @@ export interface HandlerContext<Continues extends QueueTypes = QueueTypes> {
    * second (see `output` of the worker's options), repeated until it has arrived, and all of it is recorded before the
    * job's outcome is. A retry begins a new output.
    *
-   * @throws `payloadTooLarge` when the job has written 16 MiB, all its attempts together.
+   * @throws `payloadTooLarge` when the attempt has written 16 MiB. So much is kept of a job: of earlier attempts the oldest goes first.
    * @example
    * for await (const { token } of model.stream(payload.prompt, { signal })) write(token);
    */

@@ -86,8 +86,8 @@ export const workerTables = {
   }).index("job", ["job"]),
 
   /**
-   * Log entries of jobs. Written by the job's worker alone, read by the pages that watch, deleted with the job: nobody
-   * who moves the job meets them.
+   * Log entries of jobs. Written by the job's worker alone, read by the pages that watch, deleted with the job, or where
+   * its attempts have more together than are kept: nobody who moves the job meets them.
    */
   logs: defineTable({
     job: v.id("jobs"),
@@ -101,21 +101,21 @@ export const workerTables = {
     updatedAt: v.optional(v.number()),
     /** The worker's count of this entry's changes. Absent is 0. */
     revision: v.optional(v.number()),
-    /** How many entries the job has with this one, in all its attempts: the last row is the count. */
+    /** How many entries the job ever had with this one: the last less the first is how many there are. */
     total: v.number(),
   }).index("job", ["job", "attempt", "entry"]),
 
   /**
    * Streamed output of jobs: rows of text in the order of `index`, which the worker counts from 0 in every attempt.
-   * Inserted by the job's worker alone, never patched, read by the pages that watch, deleted with the job: nobody who
-   * moves the job meets them.
+   * Inserted by the job's worker alone, never patched, read by the pages that watch, deleted with the job, or where its
+   * attempts have more together than is kept: nobody who moves the job meets them.
    */
   chunks: defineTable({
     job: v.id("jobs"),
     attempt: v.number(),
     index: v.number(),
     text: v.string(),
-    /** Bytes of output that the job has with this chunk, in all its attempts: the last row is the sum. */
+    /** Bytes of output that the job ever had with this chunk: the last less those before the first is what there is. */
     total: v.number(),
   }).index("job", ["job", "attempt", "index"]),
 
