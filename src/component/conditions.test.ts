@@ -65,6 +65,18 @@ describe("maxCost", () => {
   });
 });
 
+test("so many that are too dear are passed by in one place, and no more: a look stays short", async () => {
+  const world = await newWorld();
+  const dear = Array.from({ length: 330 }, () => ({ payload: "dear", options: { cost: 7 } }));
+  await world.enqueueJobs(dear.slice(0, 240));
+  await world.enqueue("first", { cost: 4 });
+  expect(payloads(await world.worker("w").claim(9, { maxCost: 5 }))).toEqual(["first"]);
+  await world.enqueueJobs(dear.slice(240));
+  await world.enqueue("behind", { cost: 4 });
+  expect(await world.worker("w").hasWork({ maxCost: 5 })).toBe(false);
+  expect(await world.worker("late").claim(9, { maxCost: 5 })).toEqual([]);
+});
+
 describe("a retry", () => {
   async function failedOnce(): Promise<[Worker, Awaited<ReturnType<typeof newWorld>>]> {
     const world = await newWorld();

@@ -1,6 +1,6 @@
 /** Several alarms of one segment, and who arms how many. */
 import { expect, test } from "vitest";
-import { ALARM_SLOTS, ARM_MAX } from "../shared/index.js";
+import { ALARM_SLOTS, ARM_MAX, REBUCKET_MAX } from "../shared/index.js";
 import { api } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
 import { newWorld, type World } from "./setup.test.js";
@@ -86,4 +86,16 @@ test("a loop of single calls in one mutation arms few alarms, and each job is pu
     const late = (job: Doc<"jobs">) => job.status === "scheduled" && job.order < Date.now() - 250;
     expect(jobs.filter(late)).toEqual([]);
   }
+});
+
+test("one look finds a segment once, however many jobs it has, and comes to those behind it", async () => {
+  const world = await newWorld();
+  const hour = Math.ceil(Date.now() / HOUR) * HOUR + 2 * HOUR;
+  const crowd = Array.from({ length: REBUCKET_MAX + 1 }, (_, i) => hour + 3 * MINUTE + i);
+  await schedule(world, [...crowd, hour + 44 * MINUTE]);
+  // It says that it hands over, and looks.
+  await ringOf(world, (await alarms(world))[0]!);
+  await ringOf(world, (await alarms(world))[0]!);
+  const starts = (await alarms(world)).map(({ start }) => (start! - hour) / MINUTE);
+  expect(starts).toEqual([3, 44]);
 });

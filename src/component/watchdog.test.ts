@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { api } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
@@ -210,6 +210,31 @@ describe("a job that is due without an alarm", () => {
     await world.advance(200);
     expect(await world.status(stray)).toMatchObject({ status: "pending" });
   });
+});
+
+test("a claim that finds nothing looks half a minute back for such a job, and seldom farther", async () => {
+  const random = vi.spyOn(Math, "random");
+  try {
+    for (const [luck, ageMs, isFound] of [
+      [0.5, 20_000, true],
+      [0.5, 60_000, false],
+      [0.01, 60_000, true],
+    ] as const) {
+      const world = await newWorld();
+      await world.cancel(await world.enqueue());
+      const id = await world.t.run(async (ctx) => {
+        const queue = (await findQueue(ctx.db, "tiles"))!;
+        const fields = { payload: { inline: 0 }, enqueuedAt: Date.now() };
+        return await insertJob(ctx.db, queue, fields, Date.now() - ageMs);
+      });
+      random.mockReturnValue(luck);
+      expect(await world.worker("w").claim()).toEqual([]);
+      await world.advance(200);
+      expect(await world.status(id)).toMatchObject({ status: isFound ? "pending" : "scheduled" });
+    }
+  } finally {
+    random.mockRestore();
+  }
 });
 
 test("a healthy component costs a look, and nothing is written", async () => {

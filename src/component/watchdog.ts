@@ -51,11 +51,16 @@ export const vOverdue = v.object({
 });
 export type Overdue = Infer<typeof vOverdue>;
 
-/** Finds dead alarms of all queues, and in these queues jobs without one. To be called within a snapshot query. */
+/**
+ * Finds dead alarms of all queues, and in these queues jobs without one that were due from `since` on. To be called within
+ * a snapshot query. The index entries of jobs that were promoted within the last minutes lie where it looks, so that whoever
+ * looks often does not look far back.
+ */
 export async function lookForOverdue(
   db: DatabaseReader,
   queues: readonly string[],
   now: number,
+  since = 0,
 ): Promise<Overdue> {
   const late = await db
     .query("timers")
@@ -65,7 +70,7 @@ export async function lookForOverdue(
   const strays: Overdue["strays"] = [];
   for (const queue of queues) {
     for (const ladder of Object.values(LADDERS)) {
-      const ats = await straysOf(db, ladder, queue, now);
+      const ats = await straysOf(db, ladder, queue, now, since);
       strays.push(...ats.map((at) => ({ kind: ladder.kind, queue, at })));
     }
   }
@@ -77,11 +82,12 @@ async function straysOf(
   ladder: Ladder,
   queue: string,
   now: number,
+  since: number,
 ): Promise<number[]> {
   const [finest] = ladder.widths;
   const until = now - JANITOR_OVERDUE_MS - finest;
   const strays: number[] = [];
-  let from = 0;
+  let from = since;
   for (let stretches = 0; stretches < STRETCHES_MAX; stretches += 1) {
     const at = await firstInstant(db, ladder.kind, queue, from, until);
     if (at === null) break;
