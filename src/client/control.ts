@@ -68,7 +68,7 @@ export class QueueControl<Name extends string = string> {
   /**
    * From now on every enqueue is refused with `queueDraining`, while what is there is worked off: jobs that wait, are due
    * later, or come back. {@link state} says `drained` when nothing is left. A job that is paused is left; an explicit
-   * `retry` brings one back.
+   * `retry` brings one back. The items of a circular queue go round for ever: cancel or delete them to drain it.
    *
    * @throws `unknownQueue`, `componentNotMounted`.
    * @example
@@ -114,7 +114,7 @@ export class QueueControl<Name extends string = string> {
   /**
    * What code declares counts again: for these fields, or for all.
    *
-   * @throws `unknownQueue`, `componentNotMounted`.
+   * @throws `invalidArgument` for a field that a configuration does not have, `unknownQueue`, `componentNotMounted`.
    * @example
    * await tiles.control.resetConfig(ctx, ["leaseMs"]);
    */
@@ -204,7 +204,8 @@ export class QueueControl<Name extends string = string> {
   /**
    * Cancels all jobs that a filter means, the newest first: those that wait or are due later at once, and of those that run
    * the workers are asked to end them. Each `onComplete` is told alone. The first 100 are done in this transaction; the
-   * rest goes on by itself, over any number of jobs and through crashes, and is about jobs enqueued before the call.
+   * rest goes on by itself, over any number of jobs and through crashes, and is about jobs that were there before the call's
+   * transaction: what that has enqueued itself is left. A job that workers keep moving through three looks may be left too.
    *
    * @param filter All that it names must hold: `statuses` (of `scheduled`, `pending`, `running`; all three by default),
    * `priority`, `tags` (one of up to 16), `labels` (all of up to 16), `group`, `name`, `enqueuedBefore`, `finishedBefore`

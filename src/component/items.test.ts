@@ -102,6 +102,21 @@ describe("a deleted job", () => {
     await world.advance(5_000);
   });
 
+  test("that was retried takes along the old result, of which somebody was still to be told", async () => {
+    const world = await newToldWorld();
+    app.onComplete = () => {
+      throw new Error("not now");
+    };
+    const id = await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    await worker.complete([succeeded(job!, "x".repeat(600))]);
+    await world.t.mutation(api.lib.retry, { id });
+    expect(await world.all("payloads")).toHaveLength(1);
+    await remove(world, id);
+    expect([await world.all("payloads"), await world.all("callbacks")]).toEqual([[], []]);
+  });
+
   test("gives its key back while it waits", async () => {
     const world = await newWorld();
     const id = await world.enqueue(1, { key: { value: "k" } });

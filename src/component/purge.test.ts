@@ -148,6 +148,27 @@ describe("the purge", () => {
     expect(await world.all("jobs")).toEqual([]);
   });
 
+  test("begins anew when the queue's epoch changes, as after an import of old rows", async () => {
+    const world = await newWorld(retention(40 * SECOND));
+    const first = await world.enqueue();
+    await end(world, [first]);
+    const older = ((await world.job(first)).seq as bigint) - 1n;
+    await world.advance(20 * SECOND);
+    const kept = await world.enqueue();
+    await end(world, [kept]);
+    await world.advance(13 * SECOND);
+    expect((await world.all("jobs")).map((job) => job._id)).toEqual([kept]);
+    // What an import does: a row with an old `seq` appears below every place that was reached.
+    const imported = await world.enqueue();
+    await world.t.mutation(api.lib.cancel, { id: imported });
+    await world.t.run((ctx) => ctx.db.patch("jobs", imported, { seq: older }));
+    await ring(world);
+    expect(await world.all("jobs")).toHaveLength(2);
+    await world.t.mutation(internal.queues.forgetCursors, { queue: "tiles" });
+    await ring(world);
+    expect((await world.all("jobs")).map((job) => job._id)).toEqual([kept]);
+  });
+
   test("called by an older generation does nothing", async () => {
     const world = await newWorld(retention(HOUR));
     await end(world, [await world.enqueue()]);

@@ -55,7 +55,9 @@ export const jobTables = {
 
   /**
    * What jobs have of their own: retry rule, bounds, callback. Interned: one row for all jobs with the same, never
-   * patched. Inserted by the first job that says so, read by id at the edges of such a job's life.
+   * patched. Inserted by the first job that says so, read by id at the edges of such a job's life. Never deleted: who says
+   * so is code, which says few different things, and to find out whether any job still names a row would cost each job more
+   * than the row does.
    */
   handlers: defineTable({
     /** The rules as canonical JSON. */
