@@ -179,7 +179,11 @@ function mutations(): string[] {
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
     .flatMap((file) => {
       const code = readFileSync(path.join(folder, file), "utf8");
-      const names = [...code.matchAll(/^export const (\w+) = (?:internalM|m)utation\(/gm)];
+      const names = [
+        ...code.matchAll(
+          /^export const (\w+) = (?:(?:internalM|m)utation|(?:segmentR|r)ingOf)\(/gm,
+        ),
+      ];
       const isPublic = ["lib.ts", "operate.ts"].includes(file);
       return names.map(([, name]) => (isPublic ? name! : `${file.slice(0, -3)}:${name}`));
     });
