@@ -118,7 +118,8 @@ describe("an outcome that is recorded later", () => {
     await later(world, worker, succeeded(job));
     await world.settle();
     const after = await worker.holder();
-    expect(after).toMatchObject({ n: before.n, expiresAt: before.expiresAt, state: "active" });
+    const { n, expiresAt, lastSeenAt } = before;
+    expect(after).toMatchObject({ n, expiresAt, lastSeenAt, state: "active" });
     expect(after.leases.map(({ id }) => id)).toEqual([second!.id]);
   });
 
