@@ -142,3 +142,14 @@ test("a reason is cut to what a job's row may carry", async () => {
   await world.cancel(id, "x".repeat(10_000));
   expect((await world.job(id)).cancelReason?.length).toBeLessThanOrEqual(4_096);
 });
+
+test("a late success of an attempt that was canceled without its word is not called recorded, also once the job was retried", async () => {
+  const { world, id, worker, job } = await running();
+  await worker.heartbeat([job]);
+  await world.cancel(id);
+  await world.advance(12_000);
+  expect((await worker.complete([succeeded(job)])).words).toEqual(["canceled"]);
+  await world.t.mutation(api.lib.retry, { id });
+  expect((await worker.complete([succeeded(job)])).words).toEqual(["canceled"]);
+  expect(await world.status(id)).toMatchObject({ status: "pending" });
+});

@@ -77,8 +77,10 @@ async function answerUnheld(
   // The job may have moved on since: it backs off, or another has it.
   const row = await findAttempt(ctx.db, job._id, attempt);
   if (row?.holder !== holder._id) return "leaseLost";
+  // By its holder's word or, when that had fallen silent, without it: nothing else that it may say of it stands.
+  if (row.outcome === "canceled") return "canceled";
   return REPORTED.has(row.outcome) ? "recorded" : "leaseLost";
 }
 
 /** Ends of attempts that only their holder's word brings about. */
-const REPORTED: ReadonlySet<string> = new Set(["failed", "released", "snoozed", "canceled"]);
+const REPORTED: ReadonlySet<string> = new Set(["failed", "released", "snoozed"]);

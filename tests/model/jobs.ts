@@ -38,6 +38,8 @@ export interface Job {
   failedBy: Set<string>;
   /** Attempts that are over, and who reported their end, if anybody did. */
   over: Map<number, string | null>;
+  /** Attempts that ended since somebody wanted the job to end, or as their worker said so. */
+  stopped: Set<number>;
   isDeleted: boolean;
   /** In the step that is being played. */
   hasMoved: boolean;

@@ -112,7 +112,11 @@ export class Model {
       // Never worked before all others.
       isFirst: this.isCircular,
       ...{ seq: 0n, createdAt: 0, pendingSince: now, session: undefined },
-      ...{ failedBy: new Set<string>(), over: new Map<number, string | null>() },
+      ...{
+        failedBy: new Set<string>(),
+        over: new Map<number, string | null>(),
+        stopped: new Set<number>(),
+      },
       ...{ isDeleted: false, hasMoved: true, history: ["enqueued"] },
     };
     this.jobs.push(job);
@@ -246,6 +250,7 @@ export class Model {
 
   stop(job: Job, by: string | null): void {
     this.leave(job, by);
+    job.stopped.add(job.attempt);
     this.walk(job, "stop");
     this.end(job);
   }
