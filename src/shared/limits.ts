@@ -284,11 +284,6 @@ export const EXPIRE_MAX = 64;
 export const REBUCKET_MAX = 64;
 /** Alarms that one call arms, above which it leaves them to a wider one. */
 export const ARM_MAX = 64;
-/**
- * Alarms that one segment may have: of callers that find it without one at the same time, only those of the same slot meet.
- * (With one slot, at 100 delayed jobs a second, 11 callers in a hundred ran again.)
- */
-export const ALARM_SLOTS = 32;
 /** A job that cannot be made claimable is tried again so much later, and does not hold up the others. */
 export const POSTPONE_MS = 10 * 60_000;
 /** Dead alarms that one look finds, and stretches of overdue work without one. */
