@@ -280,14 +280,6 @@ export const PROMOTE_PAUSE_MS = 1_000;
 export const PROMOTE_LOOKS_MAX = 256;
 /** Jobs that one ring of the expiry fails: each may owe a callback, free a key, and has a row of its own. */
 export const EXPIRE_MAX = 64;
-/** Narrower alarms that the ring of a wider one arms: each costs a read, a row and a scheduled function. */
-export const REBUCKET_MAX = 64;
-/** Alarms that one call arms, above which it leaves them to a wider one. */
-export const ARM_MAX = 64;
-/** A job that cannot be made claimable is tried again so much later, and does not hold up the others. */
-export const POSTPONE_MS = 10 * 60_000;
-/** Dead alarms that one look finds, and stretches of overdue work without one. */
-export const OVERDUE_ALARMS_MAX = 16;
 
 // --- Callbacks ----------------------------------------------------------------------------------
 

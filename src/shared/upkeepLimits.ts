@@ -61,3 +61,12 @@ export const REVOKED_SESSIONS = 64;
  * (With one slot, at 100 delayed jobs a second, 11 callers in a hundred ran again.)
  */
 export const ALARM_SLOTS = 32;
+
+/** Narrower alarms that the ring of a wider one arms: each costs a read, a row and a scheduled function. */
+export const REBUCKET_MAX = 64;
+/** Alarms that one call arms, above which it leaves them to a wider one. */
+export const ARM_MAX = 64;
+/** A job that cannot be made claimable is tried again so much later, and does not hold up the others. */
+export const POSTPONE_MS = 10 * 60_000;
+/** Dead alarms that one look finds, and stretches of overdue work without one. */
+export const OVERDUE_ALARMS_MAX = 16;
