@@ -3,7 +3,7 @@
  * this file is loaded. Pure.
  */
 
-import { BULK_CHANGED, BULK_SCANNED, REMOVE_JOBS } from "./upkeepLimits.js";
+import { ARM_MAX, BULK_CHANGED, BULK_SCANNED, REMOVE_JOBS } from "./upkeepLimits.js";
 
 // The platform's own limits, which ours must respect.
 const PLATFORM_DOCUMENT_BYTES = 2 ** 20;
