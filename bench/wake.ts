@@ -1,0 +1,33 @@
+/**
+ * `npm run bench:wake`: how an enqueue starts work inside Convex, in several ways, for callers whose own mutation is short
+ * or long. Prints the tables of docs/push-wakes.md. `--smoke` only shows that it runs; `--own 60` takes only those callers.
+ */
+import { parseArgs } from "node:util";
+import { ownMs, play } from "./wake/play.js";
+import { FULL, OWN, SMOKE, WAYS, type Way } from "./wake/scenarios.js";
+import { lineOf, markdown } from "./wake/table.js";
+
+const { values } = parseArgs({
+  options: { smoke: { type: "boolean", default: false }, own: { type: "string" } },
+});
+const wanted = (ms: number): boolean => values.own === undefined || Number(values.own) === ms;
+
+for (const own of OWN.filter(({ ms }) => wanted(ms))) {
+  const alone = Math.round(await ownMs(own, values.smoke ? 5 : 100));
+  console.log(`Callers' own ${own.ms} ms take ${alone} ms on average.`);
+}
+for (const { title, caps, loads, owns } of values.smoke ? SMOKE : FULL) {
+  const lines: Record<string, string>[] = [];
+  for (const [load, given] of Object.entries(loads)) {
+    for (const own of owns.filter(({ ms }) => wanted(ms))) {
+      for (const way of Object.keys(WAYS) as Way[]) {
+        const played = await play({ way, load: given, own, caps });
+        const line = { load, own: `${own.ms} ms`, ...lineOf(way, played) };
+        // The whole takes minutes: what is known is shown.
+        console.error(Object.values(line).join(" | "));
+        lines.push(line);
+      }
+    }
+  }
+  console.log(`\n${title}\n\n${markdown(lines)}`);
+}
