@@ -150,7 +150,9 @@ export class Model {
     this.walk(job, "promote");
     job.pendingSince = now;
     const isBack = job.waits === "backOff" || (job.waits === "snooze" && !this.isCircular);
-    if (job.waits === "snooze" && this.isCircular) job.isFirst = null;
+    // A round that failed counts as a try once retries are configured while its item rests.
+    const isTry = job.waits === "rest" && job.failures > 0 && this.configuredAt > 0;
+    if ((job.waits === "snooze" && this.isCircular) || isTry) job.isFirst = null;
     else job.isFirst = isBack || (job.waits === "start" && this.isCircular);
   }
 
