@@ -3,7 +3,15 @@
  * takes, cancels, pauses or moves it conflicts with us, and one of the two runs again.
  */
 import { getConvexSize, type Value } from "convex/values";
-import { CLAIM_MAX_BYTES, PRIORITY_DEFAULT, type ClaimedJob } from "../shared/index.js";
+import {
+  CLAIM_MAX_BYTES,
+  INLINE_TIMEOUT_MAX_MS,
+  LANE_WATCH_MS,
+  PRIORITY_DEFAULT,
+  PUSH_TIMEOUT_DEFAULT_MS,
+  PUSH_TIMEOUT_MAX_MS,
+  type ClaimedJob,
+} from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { expireJob, isExpired } from "./expiries.js";
@@ -105,7 +113,7 @@ async function put(ctx: MutationCtx, basket: Basket, queue: Queue, job: Job): Pr
     basket.full = true;
     return;
   }
-  const { leaseMs, graceMs, timeoutMs } = await rulesOf(ctx.db, queue, job);
+  const { leaseMs, graceMs, timeoutMs } = await boundsOf(ctx, basket, queue, job);
   const leased = await lease(ctx.db, job, basket.holder, now);
   log(queue.config, "debug", "attemptStarted", {
     ...{ queue: queue.name, job: job._id, attempt: leased.attempt, worker: leased.worker },
@@ -121,6 +129,20 @@ async function put(ctx: MutationCtx, basket: Basket, queue: Queue, job: Job): Pr
   basket.dealtWith.add(job._id);
   basket.leases.push(held);
   basket.jobs.push(describe(leased, payload, held, now));
+}
+
+/** A lane is looked after by its scheduled function, and no attempt outlives that. */
+async function boundsOf(
+  ctx: MutationCtx,
+  { holder }: Basket,
+  queue: Queue,
+  job: Job,
+): Promise<{ leaseMs: number; graceMs: number; timeoutMs: number | undefined }> {
+  const { leaseMs, graceMs, timeoutMs } = await rulesOf(ctx.db, queue, job);
+  if (holder.lane === undefined) return { leaseMs, graceMs, timeoutMs };
+  const max = queue.config.handler?.kind === "inline" ? INLINE_TIMEOUT_MAX_MS : PUSH_TIMEOUT_MAX_MS;
+  const asked = timeoutMs ?? Math.min(PUSH_TIMEOUT_DEFAULT_MS, max);
+  return { leaseMs: LANE_WATCH_MS, graceMs: 0, timeoutMs: Math.min(asked, max) };
 }
 
 /** What the worker is told. A repeated call is told what is left of the attempt's time. */

@@ -47,7 +47,7 @@ export async function forgetAsked(db: DatabaseWriter, job: Id<"jobs">): Promise<
 export async function askedOf(
   db: DatabaseReader,
   session: string,
-  token: Id<"tokens">,
+  token: Id<"tokens"> | undefined,
 ): Promise<Lease[]> {
   const rows = await db
     .query("cancels")
@@ -71,7 +71,7 @@ export function isNamed(leases: readonly Lease[], id: string, attempt: number): 
   return leases.some((lease) => lease.id === id && lease.attempt === attempt);
 }
 
-const vWho = v.object({ session: v.string(), token: v.id("tokens") });
+const vWho = v.object({ session: v.string(), token: v.optional(v.id("tokens")) });
 type Who = Infer<typeof vWho>;
 
 /**
@@ -94,5 +94,7 @@ export const who = internalQuery({
 });
 
 function nameOf(holder: Doc<"holders"> | null): Who | null {
-  return holder === null ? null : { session: holder.session, token: holder.token };
+  if (holder === null) return null;
+  const { session, token } = holder;
+  return { session, ...(token === undefined ? {} : { token }) };
 }

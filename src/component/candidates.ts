@@ -64,6 +64,8 @@ const vLookedAtQueue = v.object({
   shards: v.number(),
   epoch: v.number(),
   leaseMs: v.number(),
+  /** What became claimable later than so long ago is left to others. */
+  olderThanMs: v.optional(v.number()),
 });
 type LookedAtQueue = Infer<typeof vLookedAtQueue>;
 
@@ -141,13 +143,14 @@ export const look = internalQuery({
 async function targetOf(
   ctx: QueryCtx,
   { session, now }: LookArgs,
-  { name, shards, epoch }: LookedAtQueue,
+  { name, shards, epoch, olderThanMs }: LookedAtQueue,
   live: readonly Doc<"holders">[],
   mine: PrivateCursor,
 ): Promise<Target> {
   const stand = standOf(session, { name, shards }, live, now);
   const bounds = [mine.queues.get(name), await publicBounds(ctx.db, name)];
-  return { name, shards, epoch, stand, bounds, now };
+  const newest = olderThanMs === undefined ? undefined : commitTimeOf(now - olderThanMs);
+  return { name, shards, epoch, stand, bounds, now, newest };
 }
 
 /**

@@ -44,7 +44,7 @@ async function setPaused(world: World, id: string, paused: boolean): Promise<voi
   const job = await world.job(id);
   await world.t.run(async (ctx) => {
     if (paused) await pause(ctx.db, job);
-    else await resume(ctx.db, job, await getQueue(ctx.db, "tiles"));
+    else await resume(ctx, job, await getQueue(ctx.db, "tiles"));
   });
 }
 

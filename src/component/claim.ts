@@ -128,7 +128,25 @@ export async function takeJobs(
     const queue = await declareQueue(ctx.db, declared, now);
     if (!queue.isPaused) open.set(queue.name, queue);
   }
-  const { cursor, labels, maxCost, groups } = request;
+  return await takeFrom(ctx, holder, n, open, request, now, { besideCallbacks });
+}
+
+/** The same from queues whose rows have been read for real, and are not paused. A lane takes what was left to others first. */
+export async function takeFrom(
+  ctx: MutationCtx,
+  holder: Holder,
+  n: number,
+  open: ReadonlyMap<string, Queue>,
+  request: Omit<ClaimRequest, "queues">,
+  now: number,
+  { besideCallbacks = false }: { besideCallbacks?: boolean } = {},
+): Promise<Claimed> {
+  const {
+    cursor = holder.lane === undefined ? undefined : holder.reply.cursor,
+    labels,
+    maxCost,
+    groups,
+  } = request;
   const offer = offerOf(request);
   // Before anything is taken, so that a string that is no cursor is refused whether or not there is room.
   const known = decodeCursor(cursor, offer.groups);
@@ -142,7 +160,7 @@ export async function takeJobs(
     {
       session: holder.session,
       name: holder.name,
-      queues: [...open.values()].map(describeQueue),
+      queues: [...open.values()].map((queue) => describeQueue(queue, holder)),
       conditions: given({ labels, maxCost, groups }),
       max,
       now,
@@ -165,8 +183,11 @@ export async function takeJobs(
   };
 }
 
-function describeQueue({ name, shardsEver, epoch, config }: Queue) {
-  return { name, shards: shardsEver, epoch, leaseMs: config.leaseMs };
+function describeQueue({ name, shardsEver, epoch, config }: Queue, { lane }: Holder) {
+  const { leaseMs, fallbackAfterMs } = config;
+  const isLeft = lane !== undefined && fallbackAfterMs > 0;
+  const looked = { name, shards: shardsEver, epoch, leaseMs };
+  return { ...looked, ...(isLeft ? { olderThanMs: fallbackAfterMs } : {}) };
 }
 
 /** Without the fields that are `undefined`, which the wire does not know. */

@@ -87,7 +87,7 @@ async function promoteAll(ctx: MutationCtx, queue: Queue, jobs: Doc<"jobs">[]): 
   const failed: Failed[] = [];
   for (const job of jobs) {
     try {
-      await promote(ctx.db, job, queue);
+      await promote(ctx, job, queue);
       log(queue.config, "debug", "jobPromoted", { queue: queue.name, job: job._id });
     } catch (error) {
       failed.push({ job, error: errorText(error) });

@@ -176,7 +176,7 @@ async function insert(
     ...(context === undefined ? {} : { context: await store(ctx.db, context) }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
-  const id = await insertJob(ctx.db, queue, fields, dueAt);
+  const id = await insertJob(ctx, queue, fields, dueAt);
   const about = { queue: queue.name, job: id, name: options.name, dueAt: dueAt ?? now };
   log(queue.config, "debug", "jobEnqueued", about);
   if (dueAt !== null) dueAts.push(dueAt);

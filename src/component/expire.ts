@@ -22,7 +22,16 @@ import { endJob } from "./ending.js";
 import { recordEvent } from "./events.js";
 import { failAttempt } from "./failing.js";
 import { rulesOf } from "./handlers.js";
-import { bury, keepOthers, lostAt, quarantine, type HeldLease, type Holder } from "./holders.js";
+import {
+  bury,
+  keepAwake,
+  keepOthers,
+  lostAt,
+  quarantine,
+  type HeldLease,
+  type Holder,
+} from "./holders.js";
+import { isLaneAlive, loseLane } from "./lanes.js";
 import { log } from "./log.js";
 import { stopJob } from "./outcomes.js";
 import { getQueue, type Queue } from "./queues.js";
@@ -58,7 +67,8 @@ export const expireHolder = internalMutation({
     const holder = await ctx.db.get("holders", args.holder);
     // It has beaten since the snapshot in which it was found, or somebody was here before.
     if (holder?.state !== "active" || holder.expiresAt >= args.now) return [];
-    const isLost = isGone(holder, args.now);
+    const isAlive = holder.lane !== undefined && (await isLaneAlive(ctx, holder.lane));
+    const isLost = !isAlive && isGone(holder, args.now);
     const over = holder.leases.filter((held) => isLost || isOverlong(held, args.now));
     const ended: Ended[] = [];
     for (const held of over) {
@@ -67,13 +77,11 @@ export const expireHolder = internalMutation({
       if (job?.status !== "running" || job.attempt !== held.attempt) continue;
       ended.push({ job: job._id, ...(await endLease(ctx, holder, held, job, args.now)) });
     }
+    const kept = holder.leases.filter((held) => !over.includes(held));
     if (isLost) await bury(ctx.db, holder);
-    else
-      await keepOthers(
-        ctx.db,
-        holder,
-        holder.leases.filter((held) => !over.includes(held)),
-      );
+    else if (isAlive) await keepAwake(ctx.db, holder, kept, args.now);
+    else await keepOthers(ctx.db, holder, kept);
+    if (isLost && holder.lane !== undefined) await loseLane(ctx, holder.lane, args.now);
     await reportEnds(ctx, holder, ended, isLost, args.now);
     return ended.filter(({ end }) => end === "reset" || end === "released").map(({ job }) => job);
   },
@@ -139,20 +147,23 @@ async function endLost(
   now: number,
 ): Promise<{ end: End }> {
   const { leaseMs, graceMs = 0 } = held;
-  const silent = `Worker "${holder.name}" was not heard of for ${leaseMs + graceMs} ms`;
+  const silent =
+    holder.lane === undefined
+      ? `Worker "${holder.name}" was not heard of for ${leaseMs + graceMs} ms`
+      : `The lane "${holder.name}" ended while it ran the job`;
   const about = { queue: queue.name, job: job._id, attempt: job.attempt, worker: holder.name };
   const isUnknown = isUnacknowledged(holder, held) && !(await hasReported(ctx.db, job));
   if (isUnknown && (job.unacknowledged ?? 0) < UNACKNOWLEDGED_MAX) {
     const note = `${silent}, and never said that it had got the job.`;
     await recordAttempt(ctx.db, job, "lost", now, note);
-    await release(ctx.db, job, queue, { unacknowledged: true });
+    await release(ctx, job, queue, { unacknowledged: true });
     log(queue.config, "warn", "attemptUnacknowledged", about);
     return { end: "released" };
   }
   await recordAttempt(ctx.db, job, "lost", now, `${silent}.`);
   const { maxResets } = await rulesOf(ctx.db, queue, job);
   if (job.resets < maxResets) {
-    await reset(ctx.db, job, queue);
+    await reset(ctx, job, queue);
     log(queue.config, "warn", "attemptLost", { ...about, resets: job.resets + 1, maxResets });
     return { end: "reset" };
   }

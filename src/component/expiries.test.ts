@@ -86,7 +86,7 @@ describe("a job that was begun does not expire", () => {
       const row = async (id: Id<"jobs">) => (await ctx.db.get("jobs", id))!;
       await cancel(ctx.db, await row(canceled), Date.now());
       const expired = await expireJob(ctx, queue, await row(again), Date.now());
-      await retry(ctx.db, expired, queue, { keepResult: false });
+      await retry(ctx, expired, queue, { keepResult: false });
     });
     await pass(world, 2_100);
     expect(await world.status(ended)).toMatchObject({ status: "succeeded" });

@@ -88,7 +88,7 @@ export async function goRound(
   const { restMs } = queue.config;
   const dueAt = restMs > 0 ? now + restMs : null;
   const keepResult = "result" in round && (await isResultOwed(ctx.db, job));
-  const moved = await comeRound(ctx.db, job, queue, round, { now, dueAt, keepResult });
+  const moved = await comeRound(ctx, job, queue, round, { now, dueAt, keepResult });
   if (dueAt !== null) await ensureDispatch(ctx, queue.name, dueAt, now);
   return moved;
 }

@@ -9,6 +9,7 @@ import {
   checkName,
   conveyorError,
   IDLE_GRID_MS,
+  LANE_WATCH_MS,
   LEASE_GRID_MAX_MS,
   LEASE_GRID_PART,
   LEASES_MAX,
@@ -79,6 +80,26 @@ export async function enterHolder(
   return (await db.get("holders", id))!;
 }
 
+/**
+ * The row of a new lane, which names it: neither can be without the other. `insert` makes the lane of a holder.
+ */
+export async function enterLane(
+  db: DatabaseWriter,
+  queue: string,
+  number: number,
+  now: number,
+  insert: (holder: Id<"holders">) => Promise<Id<"lanes">>,
+): Promise<Id<"lanes">> {
+  const session = `lane:${queue}:${number}`;
+  const holder = await db.insert("holders", {
+    ...{ session, name: `${queue}#${number}`, state: "idle", expiresAt: now, lastSeenAt: now },
+    ...{ queues: [queue], leases: [], n: 0, acknowledged: true, reply: { answers: [] } },
+  });
+  const lane = await insert(holder);
+  await db.patch("holders", holder, { lane });
+  return lane;
+}
+
 /** What the call counter says of a call. */
 export function judgeCall(holder: Holder, n: number): "new" | "repeated" {
   checkInteger("The call counter n", n, 1, Number.MAX_SAFE_INTEGER);
@@ -142,6 +163,28 @@ function alive(leases: HeldLease[], now: number) {
   };
 }
 
+/** The same of a lane: it is looked after for as long as it is awake. */
+function awake(leases: HeldLease[], now: number) {
+  const watched = roundUp(now + LANE_WATCH_MS, LEASE_GRID_MAX_MS);
+  const state = "active" as const;
+  return {
+    state,
+    expiresAt: leases.length === 0 ? watched : Math.min(watched, expiry(leases, now)),
+    lastSeenAt: now,
+    leases,
+  };
+}
+
+/** The scheduled function of this lane still runs. */
+export async function keepAwake(
+  db: DatabaseWriter,
+  holder: Holder,
+  leases: HeldLease[],
+  now: number,
+): Promise<void> {
+  await db.patch("holders", holder._id, awake(leases, now));
+}
+
 /** Writes the leases that are left once outcomes are recorded, before anybody else is run in this transaction. */
 export async function keepLeases(
   db: DatabaseWriter,
@@ -163,14 +206,18 @@ export async function closeCall(
     cursor: string | undefined;
     name?: string;
     queues?: string[];
+    /** A lane that goes on, whatever it holds: it is looked after. */
+    isAwake?: boolean;
   },
   now: number,
 ): Promise<Holder> {
   const changed = {
-    ...alive([...holder.leases, ...call.claimed], now),
+    ...(call.isAwake === true
+      ? awake([...holder.leases, ...call.claimed], now)
+      : alive([...holder.leases, ...call.claimed], now)),
     n: call.n,
     // A new call says that the last was answered; of what this one leases, the holder has yet to learn.
-    acknowledged: call.claimed.length === 0,
+    acknowledged: call.claimed.length === 0 || holder.lane !== undefined,
     reply: {
       answers: call.answers,
       ...(call.cursor === undefined ? {} : { cursor: call.cursor }),

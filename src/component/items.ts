@@ -46,8 +46,7 @@ export async function resumeJob(
   const job = await getJob(ctx.db, id, ofQueue);
   const { status } = job;
   if (job.paused !== true) return { changed: false, paused: false, status };
-  if (status === "pending")
-    await transitions.resume(ctx.db, job, await getQueue(ctx.db, job.queue));
+  if (status === "pending") await transitions.resume(ctx, job, await getQueue(ctx.db, job.queue));
   else await transitions.markPaused(ctx.db, job, false);
   return { changed: true, paused: false, status };
 }

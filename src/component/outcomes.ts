@@ -49,7 +49,7 @@ export async function recordOutcome(
     }
     case "released":
       await recordAttempt(ctx.db, job, "released", now);
-      await release(ctx.db, job, queue, { unacknowledged: false });
+      await release(ctx, job, queue, { unacknowledged: false });
       return null;
   }
 }

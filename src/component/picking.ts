@@ -50,6 +50,8 @@ export interface Target {
   stand: Stand;
   bounds: readonly (QueueBounds | undefined)[];
   now: number;
+  /** What became claimable later is not this claimer's. */
+  newest?: bigint | undefined;
 }
 
 /** What is in the hand so far: so many jobs, of so much cost. */
@@ -161,7 +163,7 @@ async function pickAnywhere(
   const start = Math.floor(Math.random() * places.length);
   for (const place of [...places.slice(start), ...places.slice(0, start)]) {
     if (isSpent(eyes.left) || picks.isFull) return;
-    const stretch = newStretch(place, target.bounds, target.epoch);
+    const stretch = newStretch(place, target.bounds, target.epoch, target.newest);
     await readOn(eyes, stretch, picks.need);
     sight.stretches.push(stretch);
     for (const row of stretch.rows) picks.add(row);
@@ -202,7 +204,7 @@ export async function pickRest(
       const all = Array.from({ length: target.shards }, (_, shard) => shard);
       const known = bands.get(order) ?? new Map<number, Stretch>();
       const stretches = stretchesOf(target, sight, known, level, order, all, picks);
-      stretches.forEach(lift);
+      for (const stretch of stretches) lift(stretch, target.newest);
       for (;;) {
         const rows = stretches.flatMap((stretch) => stretch.rows).sort(byKey);
         const start = target.shards === 1 ? 0 : Math.floor(Math.random() * rows.length);
@@ -289,12 +291,17 @@ function stretchesOf(
       if (sight.filled?.has(place) === false) return [];
       const met = known.get(place.shard);
       if (met !== undefined) return met;
-      const stretch = newStretch(place, target.bounds, target.epoch, upTo);
+      const stretch = newStretch(place, target.bounds, target.epoch, earlier(upTo, target.newest));
       known.set(place.shard, stretch);
       sight.stretches.push(stretch);
       return stretch;
     }),
   );
+}
+
+function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a < b ? a : b;
 }
 
 /** How many rows to look at: what is needed, if nobody else looks here; else enough to find one's own among them. */

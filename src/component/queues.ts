@@ -7,6 +7,7 @@ import {
   checkQueueConfig,
   conveyorError,
   DECLARATION_SETTLE_MS,
+  PARALLELISM_DEFAULT,
   RETENTION_DEFAULT,
   RETRY_OFF,
   type LogLevel,
@@ -26,6 +27,9 @@ export interface Settings extends QueueConfig {
   restMs: number;
   retention: Retention;
   logLevel: LogLevel;
+  push: boolean;
+  maxParallelism: number;
+  fallbackAfterMs: number;
 }
 
 /** A queue as every step sees it. */
@@ -39,6 +43,8 @@ export interface Queue {
   config: Settings;
   /** Numbers of the routes that this transaction has made sure of, by priority and key. Only `routes.ts` looks at it. */
   routesSeen: Map<string, number>;
+  /** Whether this transaction has seen to a wake. Only `wakes.ts` looks at it. */
+  isWoken: boolean;
 }
 
 export function queueOf(row: Doc<"queues">): Queue {
@@ -49,6 +55,7 @@ export function queueOf(row: Doc<"queues">): Queue {
     isDraining: drainingAt !== undefined,
     config: inForce(row),
     routesSeen: new Map(),
+    isWoken: false,
   };
 }
 
@@ -60,6 +67,9 @@ function inForce({ config, overrides }: Doc<"queues">): Settings {
     restMs: 0,
     retention: { ...RETENTION_DEFAULT },
     logLevel: "warn" as const,
+    push: false,
+    maxParallelism: PARALLELISM_DEFAULT,
+    fallbackAfterMs: 0,
   };
   return { ...settings, ...config, ...overrides };
 }

@@ -45,7 +45,7 @@ export async function retryJob(
   // retries a job that this very transaction has ended, nothing does yet.
   const isToldLater = isMovedHere(job) && (await toTell(ctx, queue, job)) !== null;
   const keepResult = isToldLater || (await isResultOwed(ctx.db, job));
-  await transitions.retry(ctx.db, job, queue, { keepResult });
+  await transitions.retry(ctx, job, queue, { keepResult });
   const about = { queue: queue.name, job: job._id, attempt: job.attempt, was: status };
   log(queue.config, "info", "jobRetried", about);
   return { retried: true, status: "pending" };

@@ -134,10 +134,10 @@ export async function readAllOn(
   }
 }
 
-/** Looks at what was left out as too young. */
-export function lift(stretch: Stretch): void {
-  if (stretch.upTo === undefined) return;
-  stretch.upTo = undefined;
+/** Looks at what was left out as too young, up to `newest`. */
+export function lift(stretch: Stretch, newest?: bigint): void {
+  if (stretch.upTo === newest) return;
+  stretch.upTo = newest;
   stretch.end = null;
 }
 

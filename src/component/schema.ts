@@ -1,10 +1,11 @@
 /**
- * The component's tables, in three files by what they are for. Every index costs bytes with every write of its table, so
+ * The component's tables, in four files by what they are for. Every index costs bytes with every write of its table, so
  * there are as few as can be.
  */
 import { defineSchema } from "convex/server";
 import { jobTables } from "./tables/jobs.js";
+import { pushTables } from "./tables/push.js";
 import { upkeepTables } from "./tables/upkeep.js";
 import { workerTables } from "./tables/workers.js";
 
-export default defineSchema({ ...jobTables, ...workerTables, ...upkeepTables });
+export default defineSchema({ ...jobTables, ...workerTables, ...pushTables, ...upkeepTables });

@@ -34,6 +34,23 @@ export const vTimerKind = v.union(
   v.literal("bulk"),
 );
 
+/** Who looks at what becomes claimable in a queue that Convex works off. */
+export const vGateState = v.union(
+  /** Nobody: whatever becomes claimable sees to a wake. */
+  v.literal("quiet"),
+  /** A lane with room, which looks again and again. */
+  v.literal("guarded"),
+  /** Nobody can be started: whoever frees capacity looks. */
+  v.literal("full"),
+);
+
+export const vLaneState = v.union(
+  v.literal("asleep"),
+  v.literal("awake"),
+  /** Its time is over: it takes nothing more and ends with its last job. */
+  v.literal("draining"),
+);
+
 /** One call of `onComplete` that is to be made. */
 export const owedFields = {
   job: v.id("jobs"),

@@ -113,17 +113,17 @@ async function walk(ctx: MutationCtx, edge: Edge, job: Doc<"jobs">, queue: Queue
   const round = { now, keepResult: false };
   switch (edge) {
     case "promote":
-      return await transitions.promote(db, job, queue);
+      return await transitions.promote(ctx, job, queue);
     case "postpone":
       return await transitions.postpone(db, job, dueAt);
     case "pause":
       return await transitions.pause(db, job);
     case "resume":
-      return await transitions.resume(db, job, queue);
+      return await transitions.resume(ctx, job, queue);
     case "comeRound":
-      return await transitions.comeRound(db, job, queue, { error: "x" }, { ...round, dueAt: null });
+      return await transitions.comeRound(ctx, job, queue, { error: "x" }, { ...round, dueAt: null });
     case "rest":
-      return await transitions.comeRound(db, job, queue, { error: "x" }, { ...round, dueAt });
+      return await transitions.comeRound(ctx, job, queue, { error: "x" }, { ...round, dueAt });
     case "backOff":
       return await transitions.backOff(db, job, "boom", dueAt);
     case "snooze":
@@ -139,15 +139,15 @@ async function walk(ctx: MutationCtx, edge: Edge, job: Doc<"jobs">, queue: Queue
     case "fail":
       return await transitions.fail(db, job, "boom", now);
     case "release":
-      return await transitions.release(db, job, queue, { unacknowledged: false });
+      return await transitions.release(ctx, job, queue, { unacknowledged: false });
     case "reset":
-      return await transitions.reset(db, job, queue);
+      return await transitions.reset(ctx, job, queue);
     case "timeOut":
       return await transitions.timeOut(db, job, "lost", now);
     case "cancel":
       return await transitions.cancel(db, job, now);
     case "retry":
-      return await transitions.retry(db, job, queue, { keepResult: false });
+      return await transitions.retry(ctx, job, queue, { keepResult: false });
   }
 }
 

@@ -21,11 +21,12 @@ import {
   type Edge,
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
-import type { DatabaseWriter } from "./_generated/server.js";
+import type { DatabaseWriter, MutationCtx } from "./_generated/server.js";
 import { rulesOf } from "./handlers.js";
 import { cutError, discard, store, type Stored } from "./payloads.js";
 import type { Queue } from "./queues.js";
 import { ensureRoute } from "./routes.js";
+import { wakeFor } from "./wakes.js";
 
 type Job = Doc<"jobs">;
 type JobFields = Omit<Job, "_id" | "_creationTime">;
@@ -54,30 +55,30 @@ export type NewFields = Pick<Job, "payload" | "enqueuedAt"> &
 
 /** (new) → `pending`, or `scheduled` where it is due later. Inserts only: two enqueues never meet. */
 export async function insertJob(
-  db: DatabaseWriter,
+  ctx: MutationCtx,
   queue: Queue,
   fields: NewFields,
   dueAt: number | null,
 ): Promise<Id<"jobs">> {
   const place =
     dueAt === null
-      ? { status: "pending" as const, ...(await pendingPlace(db, queue, fields, "new")) }
+      ? { status: "pending" as const, ...(await pendingPlace(ctx, queue, fields, "new")) }
       : { status: "scheduled" as const, order: dueAt, shard: 0 };
   const counts = { attempt: 0, failures: 0, resets: 0, releases: 0 };
   const { name } = queue;
-  return await db.insert("jobs", {
+  return await ctx.db.insert("jobs", {
     ...fields,
     ...place,
     ...counts,
     queue: name,
-    seq: db.vars.commitTs,
+    seq: ctx.db.vars.commitTs,
   });
 }
 
 /** `scheduled` → `pending`: it has fallen due. */
-export async function promote(db: DatabaseWriter, job: Job, queue: Queue): Promise<Job> {
-  const came = (await isBack(db, queue, job)) ? "back" : "new";
-  return await move(db, job, "promote", await pendingPlace(db, queue, job, came));
+export async function promote(ctx: MutationCtx, job: Job, queue: Queue): Promise<Job> {
+  const came = (await isBack(ctx.db, queue, job)) ? "back" : "new";
+  return await move(ctx.db, job, "promote", await pendingPlace(ctx, queue, job, came));
 }
 
 /**
@@ -100,10 +101,10 @@ export async function pause(db: DatabaseWriter, job: Job): Promise<Job> {
 }
 
 /** `pending` → `pending`, to the end of its line. */
-export async function resume(db: DatabaseWriter, job: Job, queue: Queue): Promise<Job> {
+export async function resume(ctx: MutationCtx, job: Job, queue: Queue): Promise<Job> {
   const came = job.attempt > 0 && !queue.config.circular ? "back" : "new";
-  const place = await pendingPlace(db, queue, { ...job, paused: false }, came);
-  return await move(db, job, "resume", { ...place, paused: undefined });
+  const place = await pendingPlace(ctx, queue, { ...job, paused: false }, came);
+  return await move(ctx.db, job, "resume", { ...place, paused: undefined });
 }
 
 /** `pending` → `running`. The new attempt fences off every earlier one. */
@@ -143,13 +144,13 @@ export type Round = { result: Stored } | { error: string };
  * `keepResult`: somebody who has still to be told the result before this one will delete it.
  */
 export async function comeRound(
-  db: DatabaseWriter,
+  ctx: MutationCtx,
   job: Job,
   queue: Queue,
   round: Round,
   { now, dueAt, keepResult }: { now: number; dueAt: number | null; keepResult: boolean },
 ): Promise<Job> {
-  if ("result" in round && !keepResult) await discard(db, job.result);
+  if ("result" in round && !keepResult) await discard(ctx.db, job.result);
   const changes: Changes = {
     ...unheld,
     rounds: (job.rounds ?? 0) + 1,
@@ -160,10 +161,10 @@ export async function comeRound(
       ? { result: round.result, failures: 0, error: undefined, failedBy: undefined }
       : { ...failedOnce(job, round.error) }),
   };
-  if (dueAt !== null) return await move(db, job, "rest", { ...changes, order: dueAt });
+  if (dueAt !== null) return await move(ctx.db, job, "rest", { ...changes, order: dueAt });
   const worked = { ...job, rounds: changes.rounds! };
-  const place = await pendingPlace(db, queue, worked, "new");
-  return await move(db, job, "comeRound", { ...changes, ...place });
+  const place = await pendingPlace(ctx, queue, worked, "new");
+  return await move(ctx.db, job, "comeRound", { ...changes, ...place });
 }
 
 /** `running` → `failed`. */
@@ -187,13 +188,13 @@ export async function backOff(
 
 /** `running` → `pending`: its holder gave it back, or, `unacknowledged`, never learnt that it had it. */
 export async function release(
-  db: DatabaseWriter,
+  ctx: MutationCtx,
   job: Job,
   queue: Queue,
   { unacknowledged }: { unacknowledged: boolean },
 ): Promise<Job> {
-  return await move(db, job, "release", {
-    ...(await backInLine(db, queue, job)),
+  return await move(ctx.db, job, "release", {
+    ...(await backInLine(ctx, queue, job)),
     releases: job.releases + 1,
     ...(unacknowledged ? { unacknowledged: (job.unacknowledged ?? 0) + 1 } : {}),
   });
@@ -205,9 +206,9 @@ export async function snooze(db: DatabaseWriter, job: Job, dueAt: number): Promi
 }
 
 /** `running` → `pending`: its holder vanished, and a reset is left. */
-export async function reset(db: DatabaseWriter, job: Job, queue: Queue): Promise<Job> {
-  const place = await backInLine(db, queue, job);
-  return await move(db, job, "reset", { ...place, resets: job.resets + 1 });
+export async function reset(ctx: MutationCtx, job: Job, queue: Queue): Promise<Job> {
+  const place = await backInLine(ctx, queue, job);
+  return await move(ctx.db, job, "reset", { ...place, resets: job.resets + 1 });
 }
 
 /** `running` → `timedOut`: its holder vanished and no reset is left; or, `failed`, it ran too long once too often. */
@@ -276,14 +277,14 @@ export async function expire(
  * for the attempt of today. `keepResult`: somebody who has still to be told the old result will delete it.
  */
 export async function retry(
-  db: DatabaseWriter,
+  ctx: MutationCtx,
   job: Job,
   queue: Queue,
   { keepResult }: { keepResult: boolean },
 ): Promise<Job> {
-  if (!keepResult) await discard(db, job.result);
-  return await move(db, job, "retry", {
-    ...(await backInLine(db, queue, job)),
+  if (!keepResult) await discard(ctx.db, job.result);
+  return await move(ctx.db, job, "retry", {
+    ...(await backInLine(ctx, queue, job)),
     failures: 0,
     resets: 0,
     releases: 0,
@@ -337,13 +338,16 @@ function failedOnce(job: Job, error: string): Changes {
 }
 
 /** What every return to `pending` writes: the band of returned jobs, before new ones. */
-async function backInLine(db: DatabaseWriter, queue: Queue, job: Job): Promise<Changes> {
-  return { ...unheld, ...(await pendingPlace(db, queue, job, "back")) };
+async function backInLine(ctx: MutationCtx, queue: Queue, job: Job): Promise<Changes> {
+  return { ...unheld, ...(await pendingPlace(ctx, queue, job, "back")) };
 }
 
-/** Where a pending job lies: its band, and a random shard of its route. Makes sure that claims look there. */
+/**
+ * Where a pending job lies: its band, and a random shard of its route. Makes sure that claims look there, and that
+ * somebody does: whatever makes a job claimable comes by here.
+ */
 async function pendingPlace(
-  db: DatabaseWriter,
+  ctx: MutationCtx,
   queue: Queue,
   job: Pick<Job, "priority" | "labels" | "cost" | "paused" | "rounds">,
   came: "new" | "back",
@@ -353,9 +357,11 @@ async function pendingPlace(
   const [first, second] = bandsOf(job.priority ?? PRIORITY_DEFAULT);
   // In a circular queue: those not yet worked on go first.
   const goesFirst = came === "back" || (circular && (job.rounds ?? 0) === 0);
-  const route = await ensureRoute(db, queue, job);
+  const route = await ensureRoute(ctx.db, queue, job);
   const shard = placeOf(route, Math.floor(Math.random() * shards));
-  return { order: goesFirst ? first : second, shard };
+  const place = { order: goesFirst ? first : second, shard };
+  await wakeFor(ctx, queue, place);
+  return place;
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   TIMEOUT_MAX_MS,
   TIMEOUT_MIN_MS,
 } from "./limits.js";
+import { FALLBACK_MAX_MS, PARALLELISM_MAX } from "./pushLimits.js";
 import type { JobRules, QueueConfig, QueueOverrides, Retry } from "./protocol.js";
 
 /** A queue as code declares it. */
@@ -45,6 +46,8 @@ export function checkQueueOverrides(name: string, config: QueueOverrides): void 
   checkBounds(`timeoutMs ${of}`, config.timeoutMs, TIMEOUT_MIN_MS, TIMEOUT_MAX_MS);
   checkBounds(`expiresAfterMs ${of}`, config.expiresAfterMs, EXPIRES_MIN_MS, EXPIRES_MAX_MS);
   checkBounds(`restMs ${of}`, config.restMs, 0, REST_MAX_MS);
+  checkBounds(`maxParallelism ${of}`, config.maxParallelism, 0, PARALLELISM_MAX);
+  checkBounds(`fallbackAfterMs ${of}`, config.fallbackAfterMs, 0, FALLBACK_MAX_MS);
   for (const [outcome, ms] of Object.entries(config.retention ?? {})) {
     checkInteger(`retention.${outcome} ${of}`, ms, 0, RETENTION_MAX_MS);
   }

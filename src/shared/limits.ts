@@ -307,6 +307,16 @@ export const CALLBACK_INLINE_LIMITS = {
   documentsWritten: PLATFORM_TRANSACTION_DOCUMENTS_WRITTEN / 10,
   functionsScheduled: PLATFORM_TRANSACTION_SCHEDULED / 10,
 } as const;
+/** What a mutation handler may use that is run alone: what its outcome, callback and the next claim leave. */
+export const HANDLER_ALONE_LIMITS = {
+  bytesRead: PLATFORM_TRANSACTION_BYTES / 2,
+  bytesWritten: Math.floor(PLATFORM_TRANSACTION_BYTES * 0.7),
+  databaseQueries: Math.floor(PLATFORM_TRANSACTION_READS / 4),
+  documentsRead: PLATFORM_TRANSACTION_DOCUMENTS_READ / 2,
+  documentsWritten: Math.floor(PLATFORM_TRANSACTION_DOCUMENTS_WRITTEN * 0.7),
+  functionsScheduled: Math.floor(PLATFORM_TRANSACTION_SCHEDULED * 0.7),
+  scheduledFunctionArgsBytes: Math.floor(PLATFORM_TRANSACTION_BYTES * 0.7),
+} as const;
 
 // --- Reading ------------------------------------------------------------------------------------
 

@@ -24,6 +24,22 @@ export const vFinishedStatus = v.union(
   v.literal("timedOut"),
 );
 
+/** A function inside Convex that works on jobs. */
+export const vHandler = v.object({
+  kind: v.union(
+    v.literal("action"),
+    v.literal("mutation"),
+    v.literal("query"),
+    /** An action of the app in which the lane itself runs. */
+    v.literal("inline"),
+  ),
+  /** Of the app's function, or another component's. */
+  handle: v.string(),
+  /** What it is called with: the payload as its arguments, or `{ payload, job }`. */
+  takes: v.union(v.literal("payload"), v.literal("job")),
+});
+export type Handler = Infer<typeof vHandler>;
+
 /** What a job may have of its own, where its queue's configuration says something else. Interned by the component. */
 export const vJobRules = v.object({
   retry: v.optional(vRetry),
@@ -35,6 +51,8 @@ export const vJobRules = v.object({
   onComplete: v.optional(v.string()),
   /** Outcomes that it is not told. */
   onCompleteExclude: v.optional(v.array(vFinishedStatus)),
+  /** What works on it, in a queue that Convex itself works off. */
+  handler: v.optional(vHandler),
 });
 export type JobRules = Infer<typeof vJobRules>;
 
@@ -77,6 +95,14 @@ const queueConfigFields = {
   onComplete: v.optional(v.string()),
   onCompleteExclude: v.optional(v.array(vFinishedStatus)),
   logLevel: v.optional(vLogLevel),
+  /** Whether Convex itself works it off. */
+  push: v.optional(v.boolean()),
+  /** For jobs that do not bring their own. */
+  handler: v.optional(vHandler),
+  /** How many of its jobs may run inside Convex at once; 0 is a pause. */
+  maxParallelism: v.optional(v.number()),
+  /** How long jobs are left to workers outside. */
+  fallbackAfterMs: v.optional(v.number()),
 };
 
 /** A queue's configuration as code declares it. What is absent has its default; stored by every version so far. */
@@ -95,6 +121,8 @@ export const vQueueOverrides = v.object({
   restMs: v.optional(v.number()),
   retention: v.optional(vRetention),
   logLevel: v.optional(vLogLevel),
+  maxParallelism: v.optional(v.number()),
+  fallbackAfterMs: v.optional(v.number()),
 });
 export type QueueOverrides = Infer<typeof vQueueOverrides>;
 

@@ -106,7 +106,7 @@ const options: fc.Arbitrary<JobOptions> = record<JobOptions>({
   context: fc.constant(undefined),
   rules: given(
     3,
-    record<NonNullable<JobOptions["rules"]>>({
+    record<Omit<NonNullable<JobOptions["rules"]>, "handler">>({
       retry: given(5, fc.constantFrom(RETRY, RETRY_TWICE, { ...RETRY, maxAttempts: 1 })),
       maxResets: given(4, fc.constantFrom(0, 2)),
       leaseMs: given(3, fc.constantFrom(2_000, 9_000)),
@@ -298,7 +298,12 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
   },
 );
 
-const config: fc.Arbitrary<Partial<QueueConfig>> = record<Partial<QueueConfig>>({
+type Pulled = Omit<
+  Partial<QueueConfig>,
+  "push" | "handler" | "maxParallelism" | "fallbackAfterMs"
+>;
+
+const config: fc.Arbitrary<Pulled> = record<Pulled>({
   leaseMs: fc.constant(5_000),
   maxResets: fc.constantFrom(0, 1, 2),
   graceMs: given(3, fc.constant(500)),

@@ -174,6 +174,14 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 "succeeded" | "failed" | "canceled" | "timedOut"
               >;
               logLevel?: "debug" | "info" | "warn" | "error";
+              push?: boolean;
+              handler?: {
+                kind: "action" | "mutation" | "query" | "inline";
+                handle: string;
+                takes: "payload" | "job";
+              };
+              maxParallelism?: number;
+              fallbackAfterMs?: number;
             };
           }>;
           max: number;
@@ -257,6 +265,14 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                     "succeeded" | "failed" | "canceled" | "timedOut"
                   >;
                   logLevel?: "debug" | "info" | "warn" | "error";
+                  push?: boolean;
+                  handler?: {
+                    kind: "action" | "mutation" | "query" | "inline";
+                    handle: string;
+                    takes: "payload" | "job";
+                  };
+                  maxParallelism?: number;
+                  fallbackAfterMs?: number;
                 };
               };
               jobs: Array<{
@@ -291,6 +307,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                     onCompleteExclude?: Array<
                       "succeeded" | "failed" | "canceled" | "timedOut"
                     >;
+                    handler?: {
+                      kind: "action" | "mutation" | "query" | "inline";
+                      handle: string;
+                      takes: "payload" | "job";
+                    };
                   };
                 };
               }>;
@@ -325,6 +346,14 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   "succeeded" | "failed" | "canceled" | "timedOut"
                 >;
                 logLevel?: "debug" | "info" | "warn" | "error";
+                push?: boolean;
+                handler?: {
+                  kind: "action" | "mutation" | "query" | "inline";
+                  handle: string;
+                  takes: "payload" | "job";
+                };
+                maxParallelism?: number;
+                fallbackAfterMs?: number;
               };
             }>;
             max: number;
@@ -420,6 +449,14 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                     "succeeded" | "failed" | "canceled" | "timedOut"
                   >;
                   logLevel?: "debug" | "info" | "warn" | "error";
+                  push?: boolean;
+                  handler?: {
+                    kind: "action" | "mutation" | "query" | "inline";
+                    handle: string;
+                    takes: "payload" | "job";
+                  };
+                  maxParallelism?: number;
+                  fallbackAfterMs?: number;
                 };
               };
               jobs: Array<{
@@ -454,6 +491,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                     onCompleteExclude?: Array<
                       "succeeded" | "failed" | "canceled" | "timedOut"
                     >;
+                    handler?: {
+                      kind: "action" | "mutation" | "query" | "inline";
+                      handle: string;
+                      takes: "payload" | "job";
+                    };
                   };
                 };
               }>;
@@ -517,6 +559,14 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 "succeeded" | "failed" | "canceled" | "timedOut"
               >;
               logLevel?: "debug" | "info" | "warn" | "error";
+              push?: boolean;
+              handler?: {
+                kind: "action" | "mutation" | "query" | "inline";
+                handle: string;
+                takes: "payload" | "job";
+              };
+              maxParallelism?: number;
+              fallbackAfterMs?: number;
             };
           };
           jobs: Array<{
@@ -551,6 +601,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 onCompleteExclude?: Array<
                   "succeeded" | "failed" | "canceled" | "timedOut"
                 >;
+                handler?: {
+                  kind: "action" | "mutation" | "query" | "inline";
+                  handle: string;
+                  takes: "payload" | "job";
+                };
               };
             };
           }>;
@@ -683,6 +738,14 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 "succeeded" | "failed" | "canceled" | "timedOut"
               >;
               logLevel?: "debug" | "info" | "warn" | "error";
+              push?: boolean;
+              handler?: {
+                kind: "action" | "mutation" | "query" | "inline";
+                handle: string;
+                takes: "payload" | "job";
+              };
+              maxParallelism?: number;
+              fallbackAfterMs?: number;
             };
           };
           job: {
@@ -717,6 +780,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 onCompleteExclude?: Array<
                   "succeeded" | "failed" | "canceled" | "timedOut"
                 >;
+                handler?: {
+                  kind: "action" | "mutation" | "query" | "inline";
+                  handle: string;
+                  takes: "payload" | "job";
+                };
               };
             };
           };
@@ -1224,6 +1292,14 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                     "succeeded" | "failed" | "canceled" | "timedOut"
                   >;
                   logLevel?: "debug" | "info" | "warn" | "error";
+                  push?: boolean;
+                  handler?: {
+                    kind: "action" | "mutation" | "query" | "inline";
+                    handle: string;
+                    takes: "payload" | "job";
+                  };
+                  maxParallelism?: number;
+                  fallbackAfterMs?: number;
                 };
               };
               jobs: Array<{
@@ -1258,6 +1334,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                     onCompleteExclude?: Array<
                       "succeeded" | "failed" | "canceled" | "timedOut"
                     >;
+                    handler?: {
+                      kind: "action" | "mutation" | "query" | "inline";
+                      handle: string;
+                      takes: "payload" | "job";
+                    };
                   };
                 };
               }>;
@@ -1361,6 +1442,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               timedOutMs: number;
             };
             logLevel?: "debug" | "info" | "warn" | "error";
+            maxParallelism?: number;
+            fallbackAfterMs?: number;
           };
         },
         { changed: boolean },
@@ -1461,6 +1544,14 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               "succeeded" | "failed" | "canceled" | "timedOut"
             >;
             logLevel?: "debug" | "info" | "warn" | "error";
+            push?: boolean;
+            handler?: {
+              kind: "action" | "mutation" | "query" | "inline";
+              handle: string;
+              takes: "payload" | "job";
+            };
+            maxParallelism?: number;
+            fallbackAfterMs?: number;
           };
           declaredAt: number;
           overrides: {
@@ -1484,6 +1575,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               timedOutMs: number;
             };
             logLevel?: "debug" | "info" | "warn" | "error";
+            maxParallelism?: number;
+            fallbackAfterMs?: number;
           };
           inForce: {
             leaseMs: number;
@@ -1511,6 +1604,14 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               "succeeded" | "failed" | "canceled" | "timedOut"
             >;
             logLevel?: "debug" | "info" | "warn" | "error";
+            push?: boolean;
+            handler?: {
+              kind: "action" | "mutation" | "query" | "inline";
+              handle: string;
+              takes: "payload" | "job";
+            };
+            maxParallelism?: number;
+            fallbackAfterMs?: number;
           };
           pausedAt?: number;
           drainingAt?: number;

@@ -17,7 +17,10 @@ export const workerTables = {
    */
   holders: defineTable({
     session: v.string(),
-    token: v.id("tokens"),
+    /** Absent for a lane. */
+    token: v.optional(v.id("tokens")),
+    /** The lane that this is the row of: a worker inside Convex. */
+    lane: v.optional(v.id("lanes")),
     name: v.string(),
     state: vHolderState,
     /**
@@ -61,8 +64,8 @@ export const workerTables = {
    */
   cancels: defineTable({
     session: v.string(),
-    /** Of that session: nobody else is told. */
-    token: v.id("tokens"),
+    /** Of that session: nobody else is told. A lane has none. */
+    token: v.optional(v.id("tokens")),
     job: v.id("jobs"),
     attempt: v.number(),
     reason: v.optional(v.string()),

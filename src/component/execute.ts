@@ -1,0 +1,107 @@
+/**
+ * Runs handlers that are mutations, in the transaction that records how they ended: what a handler writes, its job's end
+ * and what `onComplete` writes change together or not at all, exactly once.
+ *
+ * A handler that throws has written nothing: its sub-transaction is undone, and the failure recorded beside it. One that
+ * brings the whole transaction down (it used up the time, or conflicts with others) is run alone by its lane, and then
+ * reported as failed in a transaction of its own.
+ *
+ * Reads for real: each job, what the app's code reads. Writes: as `recording.ts`; what the app's code writes.
+ */
+import type { FunctionHandle } from "convex/server";
+import { v, type Value } from "convex/values";
+import {
+  CALLBACK_INLINE_LIMITS,
+  checkLength,
+  errorText,
+  HANDLER_ALONE_LIMITS,
+  HANDLERS_PER_STEP,
+  type Answer,
+  type Lease,
+  type Outcome,
+} from "../shared/index.js";
+import { argsFor, outcomeOfThrown } from "../lane/index.js";
+import { internal } from "./_generated/api.js";
+import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import type { Owed } from "./callbacks.js";
+import { rulesOf } from "./handlers.js";
+import { findLease, type HeldLease, type Holder } from "./holders.js";
+import { load } from "./payloads.js";
+import { getQueue } from "./queues.js";
+import { recordAll } from "./recording.js";
+
+/** The platform's words for a transaction that has used up what it may. */
+const OVER_LIMIT = /Too many (bytes|documents|reads|writes|functions)|TooMany/i;
+
+interface Executed {
+  answers: Answer[];
+  leases: HeldLease[];
+  owed: Owed[];
+}
+
+export async function executeAll(
+  ctx: MutationCtx,
+  holder: Holder,
+  leases: readonly Lease[],
+  now: number,
+): Promise<Executed> {
+  checkLength("The handlers of a call", leases, 0, HANDLERS_PER_STEP);
+  const done: Executed = { answers: [], leases: holder.leases, owed: [] };
+  const limits = leases.length > 1 ? CALLBACK_INLINE_LIMITS : HANDLER_ALONE_LIMITS;
+  for (const { id, attempt } of leases) {
+    const outcome = await execute(ctx, { ...holder, leases: done.leases }, id, attempt, limits);
+    // It has no answer: its lane runs it alone.
+    if (outcome === "tooMuch") continue;
+    const recorded = await recordAll(
+      ctx,
+      { ...holder, leases: done.leases },
+      [{ id, attempt, outcome }],
+      now,
+    );
+    done.answers.push(...recorded.answers);
+    done.owed.push(...recorded.owed);
+    done.leases = recorded.leases;
+  }
+  return done;
+}
+
+async function execute(
+  ctx: MutationCtx,
+  holder: Holder,
+  id: string,
+  attempt: number,
+  transactionLimits: typeof CALLBACK_INLINE_LIMITS,
+): Promise<Outcome | "tooMuch"> {
+  const held = findLease(holder, id, attempt);
+  const job = held === undefined ? null : await ctx.db.get("jobs", held.id);
+  if (job?.status !== "running" || job.attempt !== attempt) return { kind: "released" };
+  if (job.cancelRequestedAt !== undefined) return { kind: "canceled" };
+  const queue = await getQueue(ctx.db, job.queue);
+  const { handler } = await rulesOf(ctx.db, queue, job);
+  if (handler?.kind !== "mutation")
+    return { kind: "failed", error: "It has no mutation.", retryable: false };
+  try {
+    const args = argsFor(handler, {
+      ...{ id: job._id, queue: job.queue, attempt, failures: job.failures },
+      payload: await load(ctx.db, job.payload),
+    });
+    const call = { handle: handler.handle, args };
+    const limits = { transactionLimits };
+    const result: Value = await ctx.runMutation(internal.execute.one, call, limits);
+    return { kind: "succeeded", result };
+  } catch (error) {
+    const text = errorText(error);
+    if (transactionLimits !== HANDLER_ALONE_LIMITS && OVER_LIMIT.test(text)) return "tooMuch";
+    return outcomeOfThrown(error, text);
+  }
+}
+
+/** The sub-transaction. What the handler throws goes through, so that everything it did is undone. */
+export const one = internalMutation({
+  args: { handle: v.string(), args: v.any() },
+  returns: v.any(),
+  handler: async (ctx, { handle, args }): Promise<Value> => {
+    const reference = handle as FunctionHandle<"mutation", Record<string, Value>>;
+    return (await ctx.runMutation(reference, args as Record<string, Value>)) ?? null;
+  },
+});

@@ -1,0 +1,44 @@
+/**
+ * The lane itself: a scheduled action that runs jobs until there are none, or its time is over. The loop is
+ * `lane/loop.ts`; here is what it does inside the component: a handler is called by its handle, in an action, query or
+ * mutation of its own, so that one which crashes, hangs or takes all its memory costs only its own attempt.
+ */
+import type { FunctionHandle } from "convex/server";
+import type { Value } from "convex/values";
+import { runByHandle, runLane } from "../lane/index.js";
+import { vLaneStart, type LaneStart } from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import type { Id } from "./_generated/dataModel.js";
+import { internalAction, type MutationCtx } from "./_generated/server.js";
+import { v } from "convex/values";
+import type { Queue } from "./queues.js";
+
+/** Schedules the lane: here, or, where the app gave the queue an inline handler, in the app's own action. */
+export async function startLane(
+  ctx: MutationCtx,
+  queue: Queue,
+  start: LaneStart,
+): Promise<Id<"_scheduled_functions">> {
+  const { handler } = queue.config;
+  if (handler?.kind !== "inline") {
+    return await ctx.scheduler.runAfter(0, internal.laneAction.run, start);
+  }
+  const handle = handler.handle as FunctionHandle<"action", { start: Value }>;
+  return await ctx.scheduler.runAfter(0, handle, { start: start as unknown as Value });
+}
+
+export const run = internalAction({
+  args: vLaneStart.fields,
+  returns: v.null(),
+  handler: async (ctx, start): Promise<null> => {
+    await runLane(
+      {
+        step: (args) => ctx.runMutation(internal.laneStep.step, args),
+        later: (args) => ctx.runMutation(internal.laneStep.later, args),
+        run: (job) => runByHandle(ctx, job),
+      },
+      start,
+    );
+    return null;
+  },
+});

@@ -1,0 +1,142 @@
+/**
+ * The rows of lanes: who is awake, how many jobs each may run, and what is left. Only this file writes `lanes`.
+ *
+ * The promise: the caps of a queue's lanes add up to its `maxParallelism` at most, and no lane begins more than its cap.
+ * Whoever raises a cap has read all of the queue's lanes for real. A lane that does not look for more gives away the room
+ * that it does not use, so that a wake can start another with it.
+ */
+import { LANES_BY_CLASS, LANES_READ, LANE_WIDTH, RUNS_BY_CLASS } from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
+import { enterLane } from "./holders.js";
+import { getQueue, type Queue } from "./queues.js";
+import { findGate, quieten, wakeSoon } from "./wakes.js";
+
+export type Lane = Doc<"lanes">;
+
+/** All lanes of a queue, for real. */
+export async function lanesOf(db: DatabaseReader, queue: string): Promise<Lane[]> {
+  return await db
+    .query("lanes")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .take(LANES_READ);
+}
+
+/** How many more jobs the queue may run, besides what these lanes may. Below 0 where `maxParallelism` was lowered. */
+export function freeOf(queue: Queue, lanes: readonly Lane[]): number {
+  return queue.config.maxParallelism - lanes.reduce((sum, { cap }) => sum + cap, 0);
+}
+
+/** What all queues together leave: lanes that may still be started, and jobs that those may run. */
+export async function leftOfAll(ctx: MutationCtx): Promise<{ lanes: number; runs: number }> {
+  const { class: name } = await ctx.meta.getDeploymentMetadata();
+  const awake = await ctx.db
+    .query("lanes")
+    .withIndex("state", (q) => q.eq("state", "awake"))
+    .take(LANES_READ);
+  const draining = await ctx.db
+    .query("lanes")
+    .withIndex("state", (q) => q.eq("state", "draining"))
+    .take(LANES_READ);
+  const all = [...awake, ...draining];
+  const runs = all.reduce((sum, { cap }) => sum + cap, 0);
+  return {
+    lanes: (LANES_BY_CLASS[name] ?? LANES_BY_CLASS.s16!) - all.length,
+    runs: (RUNS_BY_CLASS[name] ?? RUNS_BY_CLASS.s16!) - all.length - runs,
+  };
+}
+
+/** A lane of the queue that is asleep: one that is there, or a new one. */
+export async function sleepingLane(
+  ctx: MutationCtx,
+  queue: Queue,
+  lanes: readonly Lane[],
+  now: number,
+): Promise<Lane> {
+  const asleep = lanes.find(({ state }) => state === "asleep");
+  if (asleep !== undefined) return asleep;
+  const id = await enterLane(ctx.db, queue.name, lanes.length, now, (holder) =>
+    ctx.db.insert("lanes", {
+      ...{ queue: queue.name, holder, state: "asleep", cap: 0, generation: 0, startedAt: now },
+    }),
+  );
+  return (await ctx.db.get("lanes", id))!;
+}
+
+/** The lane starts, under a new generation: what was scheduled before does nothing any more. */
+export async function awaken(
+  ctx: MutationCtx,
+  lane: Lane,
+  fields: { cap: number; scheduledId: Id<"_scheduled_functions">; startedAt: number },
+): Promise<void> {
+  await ctx.db.patch("lanes", lane._id, {
+    ...{ state: "awake", generation: lane.generation + 1, ...fields },
+  });
+}
+
+/** Gives the lane another cap. That the others leave it so much is the caller's to have read. */
+export async function setCap(ctx: MutationCtx, lane: Lane, cap: number): Promise<void> {
+  if (lane.cap !== cap) await ctx.db.patch("lanes", lane._id, { cap });
+}
+
+/** The lane takes nothing any more, and keeps what it runs. */
+export async function drain(ctx: MutationCtx, lane: Lane, cap: number): Promise<void> {
+  if (lane.state === "draining" && lane.cap === cap) return;
+  await ctx.db.patch("lanes", lane._id, { state: "draining", cap });
+}
+
+/** The lane ends. Its slot of the scheduler is free, for whichever queue waits for one. */
+export async function putToSleep(ctx: MutationCtx, lane: Lane, now: number): Promise<void> {
+  await ctx.db.patch("lanes", lane._id, { state: "asleep", cap: 0, leftAt: now });
+  const waiting = await ctx.db
+    .query("gates")
+    .withIndex("needsSlot", (q) => q.eq("needsSlot", true))
+    .take(WAITING_READ);
+  for (const { queue } of waiting) {
+    if (queue !== lane.queue) await ctx.scheduler.runAfter(0, internal.wake.wake, { queue });
+  }
+}
+
+/** Queues that are told of one free slot: one of them gets it, and the others find nothing and stay as they are. */
+const WAITING_READ = 4;
+
+/**
+ * A lane whose scheduled function has ended without a word: what it held has been dealt with, and its capacity is free.
+ * If it was the one that looked, nobody does.
+ */
+export async function loseLane(ctx: MutationCtx, id: Id<"lanes">, now: number): Promise<void> {
+  const lane = await ctx.db.get("lanes", id);
+  if (lane === null || lane.state === "asleep") return;
+  await putToSleep(ctx, lane, now);
+  const queue = await getQueue(ctx.db, lane.queue);
+  const gate = await findGate(ctx.db, queue.name);
+  if (gate?.state === "guarded" && gate.guard !== id) return;
+  if (gate === null || gate.state === "quiet") await wakeSoon(ctx, queue);
+  else await quieten(ctx, gate, queue);
+}
+
+/** A lane has no beat: it lives while its scheduled function is to run, or runs. */
+export async function isLaneAlive(ctx: MutationCtx, id: Id<"lanes">): Promise<boolean> {
+  const lane = await ctx.db.get("lanes", id);
+  if (lane?.scheduledId === undefined || lane.state === "asleep") return false;
+  const scheduled = await ctx.db.system.get("_scheduled_functions", lane.scheduledId);
+  return scheduled?.state.kind === "pending" || scheduled?.state.kind === "inProgress";
+}
+
+/** `maxParallelism` is another: lanes give back what is too much, in the transaction that lowers it. */
+export async function fitCaps(ctx: MutationCtx, queue: Queue): Promise<void> {
+  const lanes = await lanesOf(ctx.db, queue.name);
+  let excess = -freeOf(queue, lanes);
+  for (const lane of lanes) {
+    if (excess <= 0) break;
+    const cut = Math.min(excess, lane.cap);
+    await setCap(ctx, lane, lane.cap - cut);
+    excess -= cut;
+  }
+}
+
+/** The most that one lane may run where the others leave so much. */
+export function widthOf(free: number): number {
+  return Math.max(0, Math.min(LANE_WIDTH, free));
+}

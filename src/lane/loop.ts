@@ -1,0 +1,208 @@
+/**
+ * The loop of a lane: runs what it is given, reports what ends together with whatever else has ended, and takes what comes
+ * next, one call at a time. No slow job holds up another: each runs by itself, and the loop waits for whichever ends
+ * first. It knows nothing of contexts; whoever runs it says how a job is run and how the component is called.
+ */
+import {
+  errorText,
+  HANDLERS_PER_STEP,
+  type Answer,
+  type Finished,
+  type LaneJob,
+  type LaneReply,
+  type LaneStart,
+  type LaneStep,
+  type Lease,
+  type Outcome,
+} from "../shared/index.js";
+import { Outbox, type Sending } from "../worker/outbox.js";
+import type { Report } from "../worker/transport.js";
+import type { Clock } from "../worker/clock.js";
+
+/** How a lane reaches what it needs. */
+export interface Lane {
+  step(args: LaneStep): Promise<LaneReply>;
+  /** Hands one outcome over, to be recorded by the platform until that has succeeded. */
+  later(args: { lane: string; finished: Finished }): Promise<unknown>;
+  /** Runs one job. Never rejects. */
+  run(job: LaneJob): Promise<Outcome>;
+}
+
+const clock: Clock = {
+  now: () => Date.now(),
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+  random: () => Math.random(),
+};
+
+export async function runLane(lane: Lane, start: LaneStart): Promise<void> {
+  await new Loop(lane, start).run();
+}
+
+/** A job whose handler is a mutation. */
+interface Execution {
+  lease: Lease;
+  /** It was in a call that was refused, or too much beside others. */
+  alone: boolean;
+}
+
+class Loop {
+  private n: number;
+  private readonly running = new Set<string>();
+  private readonly outbox = new Outbox(clock);
+  /** Jobs whose handler is a mutation: it runs in a step. */
+  private mutations: Execution[] = [];
+  private looks = 0;
+  private lookAt: number | null = null;
+  private isOver = false;
+  private wake: () => void = () => undefined;
+
+  constructor(
+    private readonly lane: Lane,
+    private readonly start: LaneStart,
+  ) {
+    this.n = start.n;
+  }
+
+  async run(): Promise<void> {
+    this.begin(this.start.jobs);
+    while (!this.isDone()) {
+      await this.until();
+      if (this.isDue()) await this.step();
+    }
+  }
+
+  private isDone(): boolean {
+    return this.isOver && this.running.size + this.outbox.size + this.mutations.length === 0;
+  }
+
+  private begin(jobs: readonly LaneJob[]): void {
+    for (const one of jobs) {
+      const { id, attempt } = one.job;
+      if (one.handler?.kind === "mutation") {
+        this.mutations.push({ lease: { id, attempt }, alone: false });
+        continue;
+      }
+      const key = `${id} ${attempt}`;
+      this.running.add(key);
+      void this.lane.run(one).then((outcome) => {
+        this.running.delete(key);
+        this.outbox.put({ id, attempt, queue: one.job.queue, outcome });
+        this.wake();
+      });
+    }
+  }
+
+  /** Until there is something to say, or to look for. */
+  private async until(): Promise<void> {
+    if (this.isDue()) return;
+    const dueAt = Math.min(this.outbox.nextDueAt() ?? Infinity, this.lookAt ?? Infinity);
+    await new Promise<void>((resolve) => {
+      const forget =
+        dueAt === Infinity
+          ? () => undefined
+          : clock.after(Math.max(0, dueAt - clock.now()), resolve);
+      this.wake = () => {
+        forget();
+        resolve();
+      };
+    });
+    this.wake = () => undefined;
+  }
+
+  private isDue(): boolean {
+    const now = clock.now();
+    if (this.mutations.length > 0 || (this.outbox.nextDueAt() ?? Infinity) <= now) return true;
+    // Nothing is held and nobody says when to look: the last word has to be said.
+    if (!this.isOver && this.running.size === 0 && this.outbox.size === 0 && this.lookAt === null)
+      return true;
+    return !this.isOver && this.lookAt !== null && this.lookAt <= now;
+  }
+
+  private async step(): Promise<void> {
+    const sending = this.outbox.next();
+    const execute = sending.alone ? [] : this.nextMutations();
+    if (sending.handOver) return await this.handOver(sending);
+    this.n += 1;
+    const { lane, generation } = this.start;
+    try {
+      const reply = await this.lane.step({
+        ...{
+          lane,
+          generation,
+          n: this.n,
+          finished: sending.reports.map(finished),
+          looks: this.looks,
+        },
+        execute: execute.map(({ lease }) => lease),
+        ...(sending.deferCallbacks ? { deferCallbacks: true } : {}),
+      });
+      this.hear(reply, sending.reports.length, execute);
+    } catch (error) {
+      this.outbox.reject(sending);
+      this.refused(execute, error);
+      this.lookAt = clock.now() + REFUSED_WAIT_MS;
+    }
+  }
+
+  private nextMutations(): Execution[] {
+    const alone = this.mutations.find((one) => one.alone);
+    return alone === undefined ? this.mutations.slice(0, HANDLERS_PER_STEP) : [alone];
+  }
+
+  private hear(reply: LaneReply, reported: number, execute: readonly Execution[]): void {
+    for (const answer of reply.answers) this.settle(answer);
+    // Those without an answer were too much beside others.
+    for (const one of execute) one.alone = true;
+    this.looks = reply.jobs.length > 0 || reported + execute.length > 0 ? 0 : this.looks + 1;
+    this.lookAt = reply.lookAfterMs === null ? null : clock.now() + reply.lookAfterMs;
+    this.isOver = reply.isOver;
+    this.begin(reply.jobs);
+  }
+
+  /** Whatever was answered, the lane has nothing more to say of it. */
+  private settle({ id, attempt }: Answer): void {
+    this.outbox.settle(id, attempt);
+    this.mutations = this.mutations.filter(
+      ({ lease }) => lease.id !== id || lease.attempt !== attempt,
+    );
+  }
+
+  /** A handler brought the transaction down: each is run alone, and what fails alone has failed. */
+  private refused(execute: readonly Execution[], error: unknown): void {
+    const [only] = execute;
+    if (execute.length === 1 && only!.alone) {
+      this.settle({ ...only!.lease, answer: "ok" });
+      this.outbox.put({ ...only!.lease, queue: "", outcome: outcomeOfRefusal(error) });
+    }
+    for (const one of execute) one.alone = true;
+  }
+
+  private async handOver(sending: Sending): Promise<void> {
+    const { lane } = this.start;
+    try {
+      await this.lane.later({ lane, finished: finished(sending.reports[0]!) });
+      this.outbox.handedOver(sending);
+    } catch {
+      this.outbox.reject(sending);
+    }
+  }
+}
+
+function finished({ id, attempt, outcome }: Report): Finished {
+  return { id, attempt, outcome };
+}
+
+/** Until a lane whose call was refused looks again. */
+const REFUSED_WAIT_MS = 1_000;
+const CONFLICTED =
+  /changed while this mutation|OptimisticConcurrency|Too many (writes|concurrent)/i;
+
+/** A handler that conflicts with others, or found no room, has done nothing wrong: it is run again a little later. */
+function outcomeOfRefusal(error: unknown): Outcome {
+  const text = errorText(error);
+  if (CONFLICTED.test(text)) return { kind: "snoozed", runAfter: REFUSED_WAIT_MS };
+  return { kind: "failed", error: text };
+}

@@ -1,0 +1,40 @@
+/** What crosses between a lane and the component: validators and the types inferred from them. Pure. */
+import { v, type Infer } from "convex/values";
+import { vAnswer, vClaimedJob, vFinished, vHandler } from "./protocol.js";
+
+/** A job that a lane is given, and what works on it; without, nobody said what does. */
+export const vLaneJob = v.object({ job: vClaimedJob, handler: v.optional(vHandler) });
+export type LaneJob = Infer<typeof vLaneJob>;
+
+/** What a lane is started with. `n` is the call that claimed its first jobs. */
+export const vLaneStart = v.object({
+  lane: v.string(),
+  generation: v.number(),
+  n: v.number(),
+  jobs: v.array(vLaneJob),
+});
+export type LaneStart = Infer<typeof vLaneStart>;
+
+/** One call of a lane. */
+export const vLaneStep = v.object({
+  lane: v.string(),
+  generation: v.number(),
+  n: v.number(),
+  finished: v.array(vFinished),
+  /** Jobs whose handler is a mutation: run in this very transaction. */
+  execute: v.array(v.object({ id: v.string(), attempt: v.number() })),
+  /** How often in a row it has looked and found nothing. */
+  looks: v.number(),
+  deferCallbacks: v.optional(v.boolean()),
+});
+export type LaneStep = Infer<typeof vLaneStep>;
+
+export const vLaneReply = v.object({
+  answers: v.array(vAnswer),
+  jobs: v.array(vLaneJob),
+  /** In how many milliseconds it is to look again; `null`: when something ends. */
+  lookAfterMs: v.union(v.number(), v.null()),
+  /** It takes nothing more: it ends with its last job. */
+  isOver: v.boolean(),
+});
+export type LaneReply = Infer<typeof vLaneReply>;

@@ -1,0 +1,50 @@
+/** Limits and defaults of queues that Convex itself works off, each with its reason. Pure. */
+
+/** How many jobs of a queue run inside Convex at once if nothing is said: what the field has as its default. */
+export const PARALLELISM_DEFAULT = 10;
+/** More than any deployment class runs actions. */
+export const PARALLELISM_MAX = 2_000;
+/** How long jobs may be left to workers outside: longer is a queue that has no handler. */
+export const FALLBACK_MAX_MS = 24 * 60 * 60_000;
+/** How long one attempt may run inside Convex if nothing is said, and at most: a lane's action ends after 30 minutes. */
+export const PUSH_TIMEOUT_DEFAULT_MS = 10 * 60_000;
+export const PUSH_TIMEOUT_MAX_MS = 25 * 60_000;
+/** The same where the lane runs in an action of the app, which may be a Node action: that ends after 10 minutes. */
+export const INLINE_TIMEOUT_MAX_MS = 9 * 60_000;
+
+// --- Lanes --------------------------------------------------------------------------------------
+
+/** Jobs that one lane runs at once: as many as one call may claim and report. */
+export const LANE_WIDTH = 32;
+/** How long a lane takes new jobs. Then another takes its place, so that a deploy reaches everything. */
+export const LANE_QUANTUM_MS = 30_000;
+/** A lane that has not called for so long is looked after: whether its scheduled function still runs. */
+export const LANE_WATCH_MS = 20_000;
+/** A lane with room, in a queue where jobs keep coming, looks again after so long, then after twice that, so often. */
+export const LANE_LOOK_MS = 100;
+export const LANE_LOOKS_MAX = 4;
+/** A lane woken so soon after it left has left too soon: this time it looks again. */
+export const LANE_RETURN_MS = 2_000;
+/** Where no slot of the scheduler is left, the lane with room looks at least this often: nobody else can be started. */
+export const LANE_LOOK_MAX_MS = 1_000;
+/** Mutation handlers that run in one transaction, which they share with their outcomes and callbacks. */
+export const HANDLERS_PER_STEP = 8;
+/** What each of them may use: a tenth of a transaction. */
+export const HANDLER_SHARE = 10;
+/** Rows of `lanes` that are read for a queue: more than can ever be awake at once. */
+export const LANES_READ = 256;
+
+/** Scheduled functions that lanes of all queues may be at once: half of what the class runs, the rest is the app's. */
+export const LANES_BY_CLASS: Readonly<Record<string, number>> = {
+  s16: 4,
+  s256: 128,
+  d1024: 256,
+  d2048: 512,
+};
+/** Jobs that lanes of all queues run at once: three quarters of the class's action permits, lanes included. */
+export const RUNS_BY_CLASS: Readonly<Record<string, number>> = {
+  s16: 48,
+  s256: 192,
+  d1024: 768,
+  d2048: 1_536,
+};
