@@ -1,5 +1,6 @@
 /** What an app says of a job when it enqueues it, and what it is answered. Nothing here runs. */
 import type { FinishedStatus, JobId, OnConflict, RetryOption, Status } from "../shared/index.js";
+import type { HandlerOption } from "./handlerOptions.js";
 import type { OnCompleteReference } from "./types.js";
 
 /** A key, with how long it is taken and what happens to whoever comes second. */
@@ -89,6 +90,8 @@ export interface EnqueueOptions<Payload = any, Result = any, Context = any> {
   onComplete?: OnCompleteReference<Payload, Result, Context> | `function://${string}` | undefined;
   /** As the queue's {@link QueueOptions.onCompleteExclude}. */
   onCompleteExclude?: readonly FinishedStatus[] | undefined;
+  /** What works on this job inside Convex, in place of the queue's handler. Of a queue that has one, or `"perJob"`. */
+  handler?: HandlerOption | undefined;
   /**
    * Handed to `onComplete` as it is; no worker sees it. Fits the queue's `context` validator. Up to 1,044,480 bytes.
    *

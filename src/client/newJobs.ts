@@ -6,12 +6,14 @@ import { createFunctionHandle, getFunctionName, type FunctionReference } from "c
 import {
   checkJobOptions,
   conveyorError,
+  MAX_RESETS_DEFAULT,
   retryRule,
   type JobOptions,
   type JobRules,
   type NewJob,
   type UniqueKey,
 } from "../shared/index.js";
+import { handlerOf, resetsFor, saidHandler } from "./handlerOptions.js";
 import type { EnqueueOptions, KeyOption } from "./enqueueTypes.js";
 import type { ValueValidator } from "./types.js";
 import { checkContext, checkPayload } from "./validate.js";
@@ -60,14 +62,17 @@ export class NewJobs {
   }
 
   private async rulesOf(options: EnqueueOptions): Promise<JobRules> {
-    const { retry, onComplete, onCompleteExclude } = options;
+    const { retry, onComplete, onCompleteExclude, handler } = options;
     return withoutUndefined({
       retry: retry === undefined ? undefined : retryRule(retry),
-      maxResets: options.maxResets,
+      maxResets:
+        options.maxResets ??
+        (handler && (resetsFor(saidHandler(handler).kind) ?? MAX_RESETS_DEFAULT)),
       leaseMs: options.leaseMs,
       timeoutMs: options.timeoutMs,
       onComplete: onComplete === undefined ? undefined : await this.handleOf(onComplete),
       onCompleteExclude: onCompleteExclude && [...onCompleteExclude],
+      handler: handler && (await handlerOf(handler)),
     });
   }
 
@@ -112,6 +117,7 @@ const KNOWN: { readonly [Option in keyof Required<EnqueueOptions>]: true } = {
   retry: true,
   onComplete: true,
   onCompleteExclude: true,
+  handler: true,
   context: true,
 };
 

@@ -7,6 +7,7 @@ import { v, type VAny } from "convex/values";
 import {
   conveyorError,
   type Enqueued,
+  type Handler,
   type JobId,
   type NewJob,
   type OwnJobId,
@@ -25,6 +26,7 @@ import type {
   UniqueReply,
 } from "./enqueueTypes.js";
 import { QueueControl } from "./control.js";
+import { handlerOf, type HandlerOption } from "./handlerOptions.js";
 import { callComponent } from "./mounted.js";
 import { NewJobs } from "./newJobs.js";
 import { configOf, type QueueOptions } from "./queueOptions.js";
@@ -72,7 +74,10 @@ export class Queue<
   /** Never there: payload and result as types. */
   declare readonly types: { payload: VPayload["type"]; result: VResult["type"] };
 
-  private readonly config: Omit<QueueConfig, "onComplete">;
+  private config: Omit<QueueConfig, "onComplete" | "handler">;
+  private readonly options: QueueOptions<VPayload, VResult, VContext>;
+  private handler: HandlerOption | undefined;
+  private handlerMade: Promise<Handler> | undefined;
   private callback: FunctionReference<"mutation", "internal" | "public"> | undefined;
   /** A handle is the same for the whole life of a deployed version, so one look per loaded module is enough. */
   private callbackHandle: string | undefined;
@@ -84,7 +89,9 @@ export class Queue<
     options: QueueOptions<VPayload, VResult, VContext>,
   ) {
     super(component, name);
+    this.options = options;
     this.config = configOf(name, options);
+    this.handler = options.handler === "perJob" ? undefined : options.handler;
     this.payload = options.payload ?? (v.any() as ValueValidator as VPayload);
     this.result = options.result ?? (v.any() as ValueValidator as VResult);
     this.context = options.context ?? (v.any() as ValueValidator as VContext);
@@ -118,6 +125,27 @@ export class Queue<
       );
     }
     this.callback = mutation;
+  }
+
+  /**
+   * Names what works on this queue's jobs inside Convex. What the option `handler` does; as a statement below the definition
+   * it leaves TypeScript able to infer the queue's type, although the handler takes its arguments from the queue.
+   *
+   * @throws `invalidArgument` when the queue has a handler already.
+   * @example
+   * export const emails = conveyor.queue("emails", { payload: vMail, maxParallelism: 20, retry: true });
+   * emails.handledBy(internal.emails.send);
+   */
+  handledBy(handler: HandlerOption): void {
+    if (this.config.push === true) {
+      throw conveyorError(
+        "invalidArgument",
+        `The queue "${this.name}" has a handler already, and a queue has one. Give single jobs another with enqueue's \`handler\`.`,
+        { queue: this.name },
+      );
+    }
+    this.handler = handler;
+    this.config = configOf(this.name, { ...this.options, handler });
   }
 
   /**
@@ -311,8 +339,13 @@ export class Queue<
 
   /** @internal What every enqueue and claim carries; the component keeps the last one it was told. */
   async declaration(): Promise<QueueDeclaration> {
-    if (this.callback === undefined) return { name: this.name, config: this.config };
-    this.callbackHandle ??= await createFunctionHandle(this.callback);
-    return { name: this.name, config: { ...this.config, onComplete: this.callbackHandle } };
+    const config: QueueConfig = { ...this.config };
+    if (this.callback !== undefined) {
+      config.onComplete = this.callbackHandle ??= await createFunctionHandle(this.callback);
+    }
+    if (this.handler !== undefined) {
+      config.handler = await (this.handlerMade ??= handlerOf(this.handler));
+    }
+    return { name: this.name, config };
   }
 }

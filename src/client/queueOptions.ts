@@ -13,6 +13,7 @@ import {
   type Retention,
   type RetryOption,
 } from "../shared/index.js";
+import { resetsFor, saidHandler, type HandlerOption } from "./handlerOptions.js";
 import type { OnCompleteReference } from "./types.js";
 
 /**
@@ -124,6 +125,23 @@ export interface QueueOptions<
    */
   onCompleteExclude?: FinishedStatus[];
   /**
+   * What works on this queue's jobs inside Convex: see {@link HandlerOption}. Workers outside may serve the queue as well.
+   * `"perJob"`: every job says for itself. Where the handler's module imports the queue, TypeScript cannot infer the
+   * queue's type from itself: use {@link Queue.handledBy} below the definition instead.
+   * @default none: workers outside do
+   */
+  handler?: HandlerOption | "perJob";
+  /**
+   * How many jobs may run inside Convex at once, 0 to 2,000; 0 is a pause. May be changed while jobs run.
+   * @default 10
+   */
+  maxParallelism?: number;
+  /**
+   * How long jobs are left to workers outside before Convex takes them, in milliseconds, 0 to 86,400,000.
+   * @default 0
+   */
+  fallbackAfterMs?: number;
+  /**
    * What the component writes to the deployment's log about this queue's jobs, one line of JSON each.
    * @default "warn"
    */
@@ -134,17 +152,20 @@ export interface QueueOptions<
 export function configOf(
   name: string,
   options: QueueOptions<any, any, any>,
-): Omit<QueueConfig, "onComplete"> {
+): Omit<QueueConfig, "onComplete" | "handler"> {
   const { circular = false, retry, retention, onCompleteExclude } = options;
-  const config: Omit<QueueConfig, "onComplete"> = {
+  const config: Omit<QueueConfig, "onComplete" | "handler"> = {
     leaseMs: options.leaseMs ?? LEASE_DEFAULT_MS,
-    maxResets: options.maxResets ?? MAX_RESETS_DEFAULT,
+    maxResets: options.maxResets ?? resetsOf(options) ?? MAX_RESETS_DEFAULT,
     shards: options.shards ?? (circular ? 1 : SHARDS_DEFAULT),
     ...said("graceMs", options.graceMs),
     ...said("timeoutMs", options.timeoutMs),
     ...said("expiresAfterMs", options.expiresAfterMs),
     ...said("restMs", options.restMs),
     ...said("logLevel", options.logLevel),
+    ...said("push", options.handler === undefined ? undefined : true),
+    ...said("maxParallelism", options.maxParallelism),
+    ...said("fallbackAfterMs", options.fallbackAfterMs),
     ...said("circular", circular || undefined),
     ...said("retry", retry === undefined ? undefined : retryRule(retry)),
     ...said("retention", retention && { ...RETENTION_DEFAULT, ...retention }),
@@ -152,6 +173,11 @@ export function configOf(
   };
   checkQueueConfig(name, config);
   return config;
+}
+
+function resetsOf({ handler }: QueueOptions<any, any, any>): number | undefined {
+  if (handler === undefined) return undefined;
+  return handler === "perJob" ? 0 : resetsFor(saidHandler(handler).kind);
 }
 
 function said<Field extends string, T>(field: Field, value: T | undefined): { [F in Field]?: T } {

@@ -12,6 +12,8 @@ export default defineSchema({
   })
     .index("job", ["job"])
     .index("n", ["n"]),
+  /** What handlers inside Convex noted. */
+  notes: defineTable({ n: v.number(), what: v.string(), at: v.number() }).index("n", ["n"]),
   /** One row that everybody patches; `told` counts what `onComplete` of the queue `hot` was told. */
   hot: defineTable({ bumps: v.number(), told: v.number() }),
   /** For the negative control of the race test: a queue as one would first write it. */

@@ -1,0 +1,84 @@
+/** How an app says what works on a job inside Convex, and what that comes to on the wire. */
+import { createFunctionHandle, getFunctionName, type FunctionReference } from "convex/server";
+import { v } from "convex/values";
+import type { Handler } from "../shared/index.js";
+
+type Reference<Kind extends "action" | "mutation" | "query"> =
+  FunctionReference<Kind, "internal" | "public", any, any> | `function://${string}`;
+
+/**
+ * What works on a job inside Convex: an action; or, said which, an action, a mutation or a query, as a function reference or
+ * a handle of another component's function. It is called with the payload as its arguments; with `job: true` with
+ * `{ payload, job }` (see {@link Queue.handlerArgs}). What it returns is the job's result.
+ *
+ * - An *action* may do anything, and is run at most once an attempt.
+ * - A *mutation* runs in the transaction that records its end: exactly once.
+ * - A *query* returns a result, and may be run again.
+ *
+ * @example
+ * handler: internal.emails.send
+ * @example
+ * handler: { mutation: internal.ledger.book, job: true }
+ */
+export type HandlerOption =
+  | Reference<"action">
+  | { action: Reference<"action">; job?: boolean }
+  | { mutation: Reference<"mutation">; job?: boolean }
+  | { query: Reference<"query">; job?: boolean }
+  /** An action made by {@link Queue.worker}: jobs run in the lane's own process. */
+  | { inline: Reference<"action"> };
+
+const KINDS = ["action", "mutation", "query", "inline"] as const;
+type Kind = (typeof KINDS)[number];
+
+interface Said {
+  kind: Kind;
+  reference: Reference<"action" | "mutation" | "query">;
+  takes: Handler["takes"];
+}
+
+/** What was said, in its long form. */
+export function saidHandler(option: HandlerOption): Said {
+  const kind = typeof option === "string" ? undefined : KINDS.find((one) => one in option);
+  if (kind === undefined || isReference(option)) {
+    return { kind: "action", reference: option as Reference<"action">, takes: "payload" };
+  }
+  const { job = false, [kind]: reference } = option as unknown as Record<
+    Kind,
+    Said["reference"]
+  > & {
+    job?: boolean;
+  };
+  return { kind, reference, takes: job || kind === "inline" ? "job" : "payload" };
+}
+
+/** `internal.emails.send` answers to every property; only a reference has a name. */
+function isReference(option: unknown): boolean {
+  try {
+    getFunctionName(option as FunctionReference<any>);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What crosses to the component. */
+export async function handlerOf(option: HandlerOption): Promise<Handler> {
+  const { kind, reference, takes } = saidHandler(option);
+  const handle =
+    typeof reference === "string" ? reference : await createFunctionHandle(reference as never);
+  return { kind, handle, takes };
+}
+
+/** How often a job may lose its lane: an action may have done what it was to do, the others have not. */
+export function resetsFor(kind: Kind): number | undefined {
+  return kind === "action" || kind === "inline" ? 0 : undefined;
+}
+
+/** What a handler that takes its job is told of it. */
+export const vHandledJob = v.object({
+  id: v.string(),
+  queue: v.string(),
+  attempt: v.number(),
+  failures: v.number(),
+});
