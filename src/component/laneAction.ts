@@ -4,7 +4,6 @@
  * mutation of its own, so that one which crashes, hangs or takes all its memory costs only its own attempt.
  */
 import type { FunctionHandle } from "convex/server";
-import type { Value } from "convex/values";
 import { runByHandle, runLane } from "../lane/index.js";
 import { vLaneStart, type LaneStart } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
@@ -23,8 +22,8 @@ export async function startLane(
   if (handler?.kind !== "inline") {
     return await ctx.scheduler.runAfter(0, internal.laneAction.run, start);
   }
-  const handle = handler.handle as FunctionHandle<"action", { start: Value }>;
-  return await ctx.scheduler.runAfter(0, handle, { start: start as unknown as Value });
+  const handle = handler.handle as FunctionHandle<"action", { start: LaneStart }>;
+  return await ctx.scheduler.runAfter(0, handle, { start });
 }
 
 export const run = internalAction({

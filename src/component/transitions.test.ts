@@ -121,7 +121,13 @@ async function walk(ctx: MutationCtx, edge: Edge, job: Doc<"jobs">, queue: Queue
     case "resume":
       return await transitions.resume(ctx, job, queue);
     case "comeRound":
-      return await transitions.comeRound(ctx, job, queue, { error: "x" }, { ...round, dueAt: null });
+      return await transitions.comeRound(
+        ctx,
+        job,
+        queue,
+        { error: "x" },
+        { ...round, dueAt: null },
+      );
     case "rest":
       return await transitions.comeRound(ctx, job, queue, { error: "x" }, { ...round, dueAt });
     case "backOff":

@@ -7,6 +7,7 @@ export * from "./checks.js";
 export * from "./commitTime.js";
 export * from "./continued.js";
 export * from "./errors.js";
+export * from "./handlers.js";
 export * from "./lanes.js";
 export * from "./limits.js";
 export * from "./operating.js";

@@ -1,6 +1,7 @@
 /** What crosses between a lane and the component: validators and the types inferred from them. Pure. */
 import { v, type Infer } from "convex/values";
-import { vAnswer, vClaimedJob, vFinished, vHandler } from "./protocol.js";
+import { vHandler } from "./handlers.js";
+import { vAnswer, vClaimedJob, vFinished } from "./protocol.js";
 
 /** A job that a lane is given, and what works on it; without, nobody said what does. */
 export const vLaneJob = v.object({ job: vClaimedJob, handler: v.optional(vHandler) });

@@ -4,6 +4,7 @@
  * Ids cross as strings. Durations end in `Ms`, instants in `At`; both are milliseconds.
  */
 import { v, type Infer } from "convex/values";
+import { vHandler } from "./handlers.js";
 
 // --- Queues -------------------------------------------------------------------------------------
 
@@ -23,22 +24,6 @@ export const vFinishedStatus = v.union(
   v.literal("canceled"),
   v.literal("timedOut"),
 );
-
-/** A function inside Convex that works on jobs. */
-export const vHandler = v.object({
-  kind: v.union(
-    v.literal("action"),
-    v.literal("mutation"),
-    v.literal("query"),
-    /** An action of the app in which the lane itself runs. */
-    v.literal("inline"),
-  ),
-  /** Of the app's function, or another component's. */
-  handle: v.string(),
-  /** What it is called with: the payload as its arguments, or `{ payload, job }`. */
-  takes: v.union(v.literal("payload"), v.literal("job")),
-});
-export type Handler = Infer<typeof vHandler>;
 
 /** What a job may have of its own, where its queue's configuration says something else. Interned by the component. */
 export const vJobRules = v.object({

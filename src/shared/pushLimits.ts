@@ -29,8 +29,15 @@ export const LANE_RETURN_MS = 2_000;
 export const LANE_LOOK_MAX_MS = 1_000;
 /** Mutation handlers that run in one transaction, which they share with their outcomes and callbacks. */
 export const HANDLERS_PER_STEP = 8;
-/** What each of them may use: a tenth of a transaction. */
-export const HANDLER_SHARE = 10;
+/** What one of them may use that is run alone: the outcome, a callback and the next claim need the rest of a transaction. */
+export const HANDLER_ALONE_LIMITS = {
+  bytesRead: 8 * 2 ** 20,
+  bytesWritten: 11 * 2 ** 20,
+  databaseQueries: 1_024,
+  documentsRead: 16_000,
+  documentsWritten: 11_000,
+  functionsScheduled: 700,
+} as const;
 /** Rows of `lanes` that are read for a queue: more than can ever be awake at once. */
 export const LANES_READ = 256;
 

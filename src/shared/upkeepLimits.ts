@@ -70,3 +70,31 @@ export const ARM_MAX = 64;
 export const POSTPONE_MS = 10 * 60_000;
 /** Dead alarms that one look finds, and stretches of overdue work without one. */
 export const OVERDUE_ALARMS_MAX = 16;
+
+// --- Janitor ------------------------------------------------------------------------------------
+
+/** It comes this much after a lease's end, so that a beat sent in time is not raced. */
+export const JANITOR_SLACK_MS = 100;
+/** A timer within this of the wanted time is left alone: clocks of two machines differ by as much. */
+export const JANITOR_TOLERANCE_MS = 250;
+/** A timer overdue by more is taken for dead and replaced by whoever meets it. */
+export const JANITOR_OVERDUE_MS = 5_000;
+/** While anything is leased it comes at least this often, to publish cursors before tombstones pile up. */
+export const JANITOR_PERIOD_MS = 30_000;
+/** A holder whose jobs cannot be returned (a bug of ours) is left alone for so long, and does not hold up the others. */
+export const JANITOR_QUARANTINE_MS = 60_000;
+/**
+ * Silent holders that one sweep ends, and leases of theirs, from the second holder on: after a crash of many they are ended
+ * in a few transactions. Not more: a holder that beats after all makes the whole sweep run again.
+ */
+export const EXPIRED_MAX = 8;
+export const EXPIRED_LEASES_MAX = 128;
+/** Places that one sweep looks at to publish cursors, of all queues together: a quarter of what it may read. */
+export const PUBLISH_RANGES_MAX = 1_024;
+/** Places that one queue's cursor names one by one: about 140 KB, in a row that every claim reads. */
+export const PUBLISHED_BOUNDS_MAX = 2 * PUBLISH_RANGES_MAX;
+/** Forgotten holders deleted a sweep, and overdue callbacks planned again. */
+export const JANITOR_FORGET_MAX = 16;
+/** While there are more to forget, it comes again after so long: a fleet whose processes live for one job has many. */
+export const JANITOR_FORGET_PAUSE_MS = 1_000;
+export const JANITOR_REPLAN_MAX = 16;
