@@ -225,7 +225,7 @@ test("a claim that finds nothing looks half a minute back for such a job, and se
       const id = await world.t.run(async (ctx) => {
         const queue = (await findQueue(ctx.db, "tiles"))!;
         const fields = { payload: { inline: 0 }, enqueuedAt: Date.now() };
-        return await insertJob(ctx.db, queue, fields, Date.now() - ageMs);
+        return await insertJob(ctx, queue, fields, Date.now() - ageMs);
       });
       random.mockReturnValue(luck);
       expect(await world.worker("w").claim()).toEqual([]);

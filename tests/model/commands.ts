@@ -175,7 +175,9 @@ const KEPT_LONG = {
   ...{ canceledMs: DAY_MS, timedOutMs: DAY_MS },
 };
 
-const overrides: fc.Arbitrary<QueueOverrides> = record<QueueOverrides>({
+const overrides: fc.Arbitrary<QueueOverrides> = record<
+  Omit<QueueOverrides, "maxParallelism" | "fallbackAfterMs">
+>({
   leaseMs: given(3, fc.constantFrom(2_000, 9_000)),
   graceMs: given(2, fc.constantFrom(0, 700)),
   maxResets: given(3, fc.constantFrom(0, 1, 2)),
