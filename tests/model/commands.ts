@@ -300,10 +300,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
   },
 );
 
-type Pulled = Omit<
-  Partial<QueueConfig>,
-  "push" | "handler" | "maxParallelism" | "fallbackAfterMs"
->;
+type Pulled = Omit<Partial<QueueConfig>, "push" | "handler" | "maxParallelism" | "fallbackAfterMs">;
 
 const config: fc.Arbitrary<Pulled> = record<Pulled>({
   leaseMs: fc.constant(5_000),
