@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import type { Conditions } from "../shared/index.js";
-import { failed, newWorld, refusal, type Worker } from "./setup.test.js";
+import { ROUTES_MAX, type Conditions } from "../shared/index.js";
+import { failed, newWorld, refusal, released, type Worker } from "./setup.test.js";
 
 const payloads = (jobs: { payload?: unknown }[]) => jobs.map((job) => job.payload);
 
@@ -23,6 +23,29 @@ describe("labels", () => {
     await world.enqueue("mine");
     expect(payloads(await worker.claim(5))).toEqual(["mine"]);
     expect(worker.cursor).not.toContain(`[21,64,`);
+  });
+
+  test("a job comes back although its route was dropped while it ran, and others have taken all that a queue may have", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue("job", { labels: ["gpu"] });
+    const worker = world.worker("w");
+    const [job] = await worker.claim(1, { labels: ["gpu"] });
+    await world.t.run(async (ctx) => {
+      for (const { _id } of await ctx.db.query("routes").collect()) {
+        await ctx.db.delete("routes", _id);
+      }
+      for (let number = 1; number < ROUTES_MAX; number += 1) {
+        const route = { queue: "tiles", key: `0:l${number}`, labels: [`l${number}`] };
+        await ctx.db.insert("routes", { ...route, costClass: 0, number, priorities: [0] });
+      }
+    });
+    await worker.complete([released(job!)]);
+    expect(await world.status(id)).toMatchObject({ status: "pending" });
+    expect(payloads(await worker.claim(1, { labels: ["gpu"] }))).toEqual(["job"]);
+    // A new one is still refused: it is not in anybody's way.
+    expect(await refusal(world.enqueue("new", { labels: ["ssd"] }))).toMatchObject({
+      code: "tooManyRoutes",
+    });
   });
 
   test("hasWork says of them what a claim would find", async () => {

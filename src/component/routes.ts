@@ -15,6 +15,7 @@ import {
   routeKey,
   ROUTES_DROPPED,
   ROUTES_KEPT,
+  ROUTES_BACK_MAX,
   ROUTES_MAX,
 } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
@@ -36,12 +37,13 @@ export async function ensureRoute(
   db: DatabaseWriter,
   queue: Pick<Queue, "name" | "routesSeen">,
   job: { priority?: number; labels?: string[]; cost?: number },
+  came: "new" | "back" = "new",
 ): Promise<number> {
   const key = routeKey(job);
   const { priority = PRIORITY_DEFAULT } = job;
   if (key === PLAIN_KEY && priority === PRIORITY_DEFAULT) return PLAIN.number;
   const seen = `${priority}:${key}`;
-  const number = queue.routesSeen.get(seen) ?? (await findOrInsert(db, queue.name, key, job));
+  const number = queue.routesSeen.get(seen) ?? (await findOrInsert(db, queue.name, key, job, came));
   queue.routesSeen.set(seen, number);
   return number;
 }
@@ -51,6 +53,7 @@ async function findOrInsert(
   queue: string,
   key: string,
   job: { priority?: number; labels?: string[]; cost?: number },
+  came: "new" | "back",
 ): Promise<number> {
   const { priority = PRIORITY_DEFAULT, labels = [], cost = COST_DEFAULT } = job;
   const row = await db
@@ -58,7 +61,7 @@ async function findOrInsert(
     .withIndex("queue", (q) => q.eq("queue", queue).eq("key", key))
     .unique();
   if (row === null) {
-    const number = key === PLAIN_KEY ? PLAIN.number : await freeNumber(db, queue);
+    const number = key === PLAIN_KEY ? PLAIN.number : await freeNumber(db, queue, came);
     const costClass = costClassOf(cost);
     await db.insert("routes", { queue, key, labels, costClass, number, priorities: [priority] });
     return number;
@@ -94,7 +97,7 @@ async function rowsOf(db: DatabaseReader, queue: string): Promise<Doc<"routes">[
   return await db
     .query("routes")
     .withIndex("queue", (q) => q.eq("queue", queue))
-    .take(ROUTES_MAX + 1);
+    .take(ROUTES_BACK_MAX);
 }
 
 /**
@@ -131,10 +134,19 @@ async function isEmpty(db: DatabaseReader, row: Doc<"routes">): Promise<boolean>
   return true;
 }
 
-/** Two new routes at once read the same rows, so one of them runs again and finds another number. */
-async function freeNumber(db: DatabaseReader, queue: string): Promise<number> {
+/**
+ * Two new routes at once read the same rows, so one of them runs again and finds another number. A job that comes back is
+ * let over the limit: the purge may have dropped its route while it ran and others have taken all numbers, and it has to go
+ * somewhere, or its holder could never be freed of it.
+ */
+async function freeNumber(
+  db: DatabaseReader,
+  queue: string,
+  came: "new" | "back",
+): Promise<number> {
   const taken = new Set((await rowsOf(db, queue)).map((row) => row.number));
-  for (let number = PLAIN.number + 1; number < ROUTES_MAX; number += 1) {
+  const max = came === "new" ? ROUTES_MAX : ROUTES_BACK_MAX;
+  for (let number = PLAIN.number + 1; number < max; number += 1) {
     if (!taken.has(number)) return number;
   }
   throw conveyorError(

@@ -357,7 +357,7 @@ async function pendingPlace(
   const [first, second] = bandsOf(job.priority ?? PRIORITY_DEFAULT);
   // In a circular queue: those not yet worked on go first.
   const goesFirst = came === "back" || (circular && (job.rounds ?? 0) === 0);
-  const route = await ensureRoute(ctx.db, queue, job);
+  const route = await ensureRoute(ctx.db, queue, job, came);
   const shard = placeOf(route, Math.floor(Math.random() * shards));
   const place = { order: goesFirst ? first : second, shard };
   await wakeFor(ctx, queue, place);

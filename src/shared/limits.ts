@@ -159,6 +159,8 @@ export const HOLDER_RETENTION_MS = 24 * 60 * 60_000;
  * of its own, at which claims look one by one.
  */
 export const ROUTES_MAX = 64;
+/** The same with those of jobs that came back to a queue which had dropped their route. */
+export const ROUTES_BACK_MAX = 2 * ROUTES_MAX;
 /** A cost is a whole number up to this: megabytes of memory, seconds of a GPU, anything that is a worker's budget. */
 export const COST_DEFAULT = 1;
 export const COST_MAX = 1_000_000_000;

@@ -18,12 +18,15 @@ type Call<T> = (args: { group: string; ids: string[]; steps: Step[] }) => Promis
  */
 async function starve<T>(target: Target, call: Call<T>): Promise<T> {
   for (const ms of [100, 200, 400, 800, 100, 400]) {
-    const { told, group } = await starveOnce(target, ms, call);
+    const { told, refused, group } = await starveOnce(target, ms, call);
     const left = { op: "read", lt: 0 } as const;
     const [got] = (await target.query(api.rows.look, { group, ids: [], steps: [left] })) as [[]];
     // On a busy machine the thinking itself may take longer than a mutation has.
     const ranOut = JSON.stringify(told).includes("timed out");
-    if (got.length === 0 && !ranOut) return told;
+    if (got.length > 0 || ranOut) continue;
+    // The call says itself what is wrong with what it was told.
+    if (refused !== undefined) throw refused.reason;
+    return told as T;
   }
   throw new Error("It got through every time: nobody wrote while it thought.");
 }
@@ -32,7 +35,7 @@ async function starveOnce<T>(
   target: Target,
   ms: number,
   call: Call<T>,
-): Promise<{ told: T; group: string }> {
+): Promise<{ told?: T; refused?: PromiseRejectedResult; group: string }> {
   const group = newGroup();
   const ids = await target.mutation(api.rows.seed, { group, ns: [1] });
   let ended = false;
@@ -49,7 +52,8 @@ async function starveOnce<T>(
       { op: "hold", ms },
       { op: "insert", n: -1 },
     ];
-    return { told: await call({ group, ids, steps }), group };
+    const [got] = await Promise.allSettled([call({ group, ids, steps })]);
+    return got.status === "fulfilled" ? { told: got.value, group } : { refused: got, group };
   } finally {
     ended = true;
     await writing;
