@@ -1,5 +1,6 @@
 /** At length: pairs of many orders, three transactions that meet, in every order, and pairs whose clocks differ. See `tests/interleavings`. */
 import { expect, test } from "vitest";
+import { MUTANTS, QUICK, violation } from "../interleavings/mutants.js";
 import { play, withSkew } from "../interleavings/pair.js";
 import { LARGE } from "../interleavings/pairs/all.js";
 import { CLAIMS } from "../interleavings/pairs/claims.js";
@@ -27,5 +28,12 @@ test.each(
   "$of, the first with a clock that is $skewMs ms ahead: nothing is lost or done twice",
   async ({ skewMs, ...pair }) => {
     await play(sound, withSkew(pair, skewMs));
+  },
+);
+
+test.each(MUTANTS.filter((one) => !QUICK.includes(one)))(
+  "$of, without $without: an order shows it",
+  async ({ pair, mutant }) => {
+    expect(await violation(sound, pair, mutant)).toMatch(mutant.finds);
   },
 );

@@ -35,6 +35,7 @@ import type * as execute from "../execute.js";
 import type * as expire from "../expire.js";
 import type * as expiries from "../expiries.js";
 import type * as failing from "../failing.js";
+import type * as filled from "../filled.js";
 import type * as finished from "../finished.js";
 import type * as handlers from "../handlers.js";
 import type * as hasWork from "../hasWork.js";
@@ -126,6 +127,7 @@ const fullApi: ApiFromModules<{
   expire: typeof expire;
   expiries: typeof expiries;
   failing: typeof failing;
+  filled: typeof filled;
   finished: typeof finished;
   handlers: typeof handlers;
   hasWork: typeof hasWork;

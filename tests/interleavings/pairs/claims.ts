@@ -92,7 +92,7 @@ const enqueueAndIdle: Pair = {
       replace: [
         {
           file: "transitions.ts",
-          text: "queue: name,\n    seq: db.vars.commitTs,",
+          text: "queue: name,\n    seq: ctx.db.vars.commitTs,",
           by: "queue: name,\n    seq: 1n,",
         },
       ],

@@ -1,0 +1,30 @@
+/** Every pair without one of its guards, and what goes wrong then. */
+import { withoutGuards, type deploymentOf } from "../races/deployment.js";
+import { Violation } from "../races/world.js";
+import { play, type Mutant, type Pair } from "./pair.js";
+import { PAIRS } from "./pairs/all.js";
+
+export const MUTANTS = PAIRS.flatMap((pair) =>
+  pair.mutants.map((mutant) => ({ pair, mutant, of: pair.of, without: mutant.without })),
+);
+
+/** Each bundles the component anew: of so many the quick tests play one, and the long ones the others. */
+const QUICK_PART = 3;
+
+export const QUICK = MUTANTS.filter((_, i) => i % QUICK_PART === 0);
+
+/** The first violation that an order shows, or that none does. */
+export async function violation(
+  sound: Awaited<ReturnType<typeof deploymentOf>>,
+  pair: Pair,
+  { replace, unvalidated }: Mutant,
+): Promise<string> {
+  const deployment = replace === undefined ? sound : await withoutGuards(sound, replace);
+  try {
+    const { orders } = await play(deployment, pair, { validates: unvalidated !== true });
+    return `nothing was found in ${orders} orders`;
+  } catch (error) {
+    if (error instanceof Violation) return error.message;
+    throw error;
+  }
+}
