@@ -7,6 +7,7 @@ import { costs } from "./cost.js";
 import { conveyor, naive } from "./drain.js";
 import { history } from "./history.js";
 import { measure, row } from "./measure.js";
+import { push } from "./push.js";
 import { virtualTime } from "./virtual.js";
 
 const { values } = parseArgs({ options: { smoke: { type: "boolean", default: false } } });
@@ -39,3 +40,5 @@ await costs({ smoke: values.smoke });
 await contention({ smoke: values.smoke });
 await history({ smoke: values.smoke });
 await virtualTime({ smoke: values.smoke });
+// All of it takes minutes, and is a program of its own.
+await push({ smoke: true });
