@@ -34,7 +34,7 @@ export default defineConfig({
           maxWorkers: BOTH_CORES,
           environment: "node",
           include: [
-            "src/worker/**/*.test.ts",
+            "src/{lane,worker}/**/*.test.ts",
             "local/**/*.test.{ts,tsx}",
             "example/{worker,convex,start}/**/*.test.ts",
           ],

@@ -27,6 +27,7 @@ import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import { replan } from "./callbacks.js";
 import { publicBounds } from "./cursors.js";
 import { takeOver } from "./expire.js";
+import { forgetLane } from "./lanes.js";
 import type { Found } from "./overdue.js";
 import { ensureUpkeep } from "./rollUp.js";
 import { arm, isOverdue, isStillborn, serves, sweepAt } from "./timers.js";
@@ -171,5 +172,7 @@ async function publish(
 async function forget(ctx: MutationCtx, id: Id<"holders">, now: number): Promise<void> {
   const holder = await ctx.db.get("holders", id);
   if (holder === null || holder.leases.length > 0) return;
-  if (holder.lastSeenAt < now - HOLDER_RETENTION_MS) await ctx.db.delete("holders", id);
+  if (holder.lastSeenAt >= now - HOLDER_RETENTION_MS) return;
+  if (holder.lane !== undefined && !(await forgetLane(ctx, holder.lane))) return;
+  await ctx.db.delete("holders", id);
 }

@@ -30,6 +30,7 @@ import {
 import { internal } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import { describe } from "./basket.js";
 import { oweAll, tellAll } from "./callbacks.js";
 import { claimedBefore, takeFrom, type Claimed } from "./claim.js";
 import { executeAll } from "./execute.js";
@@ -45,6 +46,7 @@ import {
   widthOf,
   type Lane,
 } from "./lanes.js";
+import { load } from "./payloads.js";
 import { getQueue, type Queue } from "./queues.js";
 import { recordAll } from "./recording.js";
 import { ensureJanitor } from "./timers.js";
@@ -138,7 +140,23 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const closed = await closeCall(ctx.db, holder, call, now);
   // Who holds something, or looks for others, depends on a sweep that notices if it dies.
   if (isAwake) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
-  return await reply(ctx, queue, answers, taken.jobs, next);
+  const jobs = [...(await unheard(ctx, holder, args, now)), ...taken.jobs];
+  return await reply(ctx, queue, answers, jobs, next);
+}
+
+/** What calls have claimed whose answer the lane has never heard: they committed, and seemed to have failed. */
+async function unheard(
+  ctx: MutationCtx,
+  holder: Holder,
+  { heard }: LaneStep,
+  now: number,
+): Promise<ClaimedJob[]> {
+  const jobs: ClaimedJob[] = [];
+  for (const held of holder.leases.filter(({ n }) => n > heard)) {
+    const job = await ctx.db.get("jobs", held.id);
+    if (job !== null) jobs.push(describe(job, await load(ctx.db, job.payload), held, now));
+  }
+  return jobs;
 }
 
 /** What the lane does next: it has left; or looks again after so long; or waits for its jobs. */

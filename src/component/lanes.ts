@@ -124,6 +124,14 @@ export async function isLaneAlive(ctx: MutationCtx, id: Id<"lanes">): Promise<bo
   return scheduled?.state.kind === "pending" || scheduled?.state.kind === "inProgress";
 }
 
+/** A lane that has slept for so long goes, with its holder. Whether it may. */
+export async function forgetLane(ctx: MutationCtx, id: Id<"lanes">): Promise<boolean> {
+  const lane = await ctx.db.get("lanes", id);
+  if (lane !== null && lane.state !== "asleep") return false;
+  if (lane !== null) await ctx.db.delete("lanes", id);
+  return true;
+}
+
 /** `maxParallelism` is another: lanes give back what is too much, in the transaction that lowers it. */
 export async function fitCaps(ctx: MutationCtx, queue: Queue): Promise<void> {
   const lanes = await lanesOf(ctx.db, queue.name);

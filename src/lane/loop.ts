@@ -50,6 +50,7 @@ interface Execution {
 
 class Loop {
   private n: number;
+  private heard: number;
   private readonly running = new Set<string>();
   private readonly outbox = new Outbox(clock);
   /** Jobs whose handler is a mutation: it runs in a step. */
@@ -64,6 +65,7 @@ class Loop {
     private readonly start: LaneStart,
   ) {
     this.n = start.n;
+    this.heard = start.n;
   }
 
   async run(): Promise<void> {
@@ -126,19 +128,22 @@ class Loop {
     const execute = sending.alone ? [] : this.nextMutations();
     if (sending.handOver) return await this.handOver(sending);
     this.n += 1;
+    const { n, heard } = this;
     const { lane, generation } = this.start;
     try {
       const reply = await this.lane.step({
         ...{
           lane,
           generation,
-          n: this.n,
+          n,
+          heard,
           finished: sending.reports.map(finished),
           looks: this.looks,
         },
         execute: execute.map(({ lease }) => lease),
         ...(sending.deferCallbacks ? { deferCallbacks: true } : {}),
       });
+      this.heard = n;
       this.hear(reply, sending.reports.length, execute);
     } catch (error) {
       this.outbox.reject(sending);

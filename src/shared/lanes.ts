@@ -24,6 +24,8 @@ export const vLaneStep = v.object({
   finished: v.array(vFinished),
   /** Jobs whose handler is a mutation: run in this very transaction. */
   execute: v.array(v.object({ id: v.string(), attempt: v.number() })),
+  /** The last call whose answer it has heard: what later ones claimed it does not know of yet. */
+  heard: v.number(),
   /** How often in a row it has looked and found nothing. */
   looks: v.number(),
   deferCallbacks: v.optional(v.boolean()),

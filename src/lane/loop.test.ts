@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import type { LaneJob, LaneReply, LaneStep } from "../shared/index.js";
+import { runLane } from "./index.js";
+
+const job = (id: string, kind: "action" | "mutation" = "action"): LaneJob => ({
+  job: {
+    ...{ id, queue: "emails", payload: {}, attempt: 1, failures: 0, resets: 0 },
+    ...{ leaseMs: 20_000, enqueuedAt: 0 },
+  },
+  handler: { kind, handle: "function://;work", takes: "payload" },
+});
+const start = (...jobs: LaneJob[]) => ({ lane: "lane", generation: 1, n: 1, jobs });
+const nothing: LaneReply = { answers: [], jobs: [], lookAfterMs: null, isOver: true };
+
+const heardOf = ({ finished, execute }: LaneStep): LaneReply["answers"] =>
+  [...finished, ...execute].map(({ id, attempt }) => ({ id, attempt, answer: "ok" }));
+
+/** A lane of these jobs, each ended at once, whose calls are answered by `answer`. Returns the calls. */
+async function play(
+  jobs: LaneJob[],
+  answer: (args: LaneStep, call: number) => LaneReply,
+): Promise<LaneStep[]> {
+  const calls: LaneStep[] = [];
+  await runLane(
+    {
+      step: (args) => {
+        calls.push(args);
+        return new Promise((resolve) => resolve(answer(args, calls.length)));
+      },
+      later: () => Promise.resolve(null),
+      run: () => Promise.resolve({ kind: "succeeded", result: null }),
+    },
+    start(...jobs),
+  );
+  return calls;
+}
+
+test("a call that seemed to fail is not counted as heard: the next is told what it claimed", async () => {
+  const calls = await play([job("a")], (args, call) => {
+    if (call === 1) throw new Error("The answer was lost.");
+    return { ...nothing, answers: heardOf(args), jobs: call === 2 ? [job("b")] : [] };
+  });
+  expect(calls.map(({ n, heard }) => [n, heard])).toEqual([
+    [2, 1],
+    [3, 1],
+    [4, 3],
+  ]);
+  expect(calls.map(({ finished }) => finished.map(({ id }) => id))).toEqual([["a"], ["a"], ["b"]]);
+});
+
+test("mutations that bring a call down are run one by one, and what fails alone has failed", async () => {
+  const calls = await play([job("a", "mutation"), job("b", "mutation")], (args) => {
+    if (args.execute.some(({ id }) => id === "b")) throw new Error("Too much.");
+    return { ...nothing, answers: heardOf(args) };
+  });
+  expect(calls.map(({ execute }) => execute.map(({ id }) => id))).toEqual([
+    ["a", "b"],
+    ["a"],
+    ["b"],
+    [],
+  ]);
+  expect(calls.at(-1)!.finished).toEqual([
+    { id: "b", attempt: 1, outcome: { kind: "failed", error: "Too much." } },
+  ]);
+});
+
+test("mutations without an answer were too much beside others, and are run alone", async () => {
+  const calls = await play([job("a", "mutation"), job("b", "mutation")], (args) => ({
+    ...nothing,
+    answers: args.execute.length > 1 ? [] : heardOf(args),
+  }));
+  expect(calls.map(({ execute }) => execute.length)).toEqual([2, 1, 1]);
+});
