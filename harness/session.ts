@@ -22,7 +22,7 @@ export class Session {
     backend: string | ConvexHttpClient,
     private readonly token: string,
     readonly name: string,
-    private readonly queue: "sums" | "races" | "hot" = "sums",
+    private readonly queue: "sums" | "races" | "hot" | "mixed" = "sums",
     /** In virtual time one that the seed decides: it is what shards are dealt by. */
     readonly id: string = randomUUID(),
   ) {

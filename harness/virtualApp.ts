@@ -13,8 +13,8 @@ export interface VirtualApp {
   world: World;
   /** Of a worker that may serve every queue. */
   token: string;
-  /** A session of the queue `races`, spoken by hand over a client of its own. */
-  session: (name: string) => Session;
+  /** A session of the queue `races`, or another, spoken by hand over a client of its own. */
+  session: (name: string, queue?: "races" | "mixed") => Session;
   /** The worker program of the test app: it serves `sums`. */
   worker: (name: string, concurrency: number) => Promise<Program>;
 }
@@ -31,7 +31,8 @@ export async function startVirtualApp(options: WorldOptions): Promise<VirtualApp
   return {
     world,
     token,
-    session: (name) => new Session(world.httpClient(name), token, name, "races", name),
+    session: (name, queue = "races") =>
+      new Session(world.httpClient(name), token, name, queue, name),
     worker: (name, concurrency) =>
       world.program(path.join(APP, "worker.ts"), {
         name,

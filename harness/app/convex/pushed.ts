@@ -26,6 +26,15 @@ pushed.handledBy(internal.pushed.work);
 export const booked = conveyor.queue("booked", { payload: vWork, retry: { maxAttempts: 3 } });
 booked.handledBy({ mutation: internal.pushed.book });
 
+/** Left to workers outside for two seconds; then Convex does them. */
+export const mixed = conveyor.queue("mixed", {
+  payload: vWork,
+  result: v.object({ square: v.number() }),
+  fallbackAfterMs: 2_000,
+  leaseMs: 600_000,
+});
+mixed.handledBy(internal.pushed.square);
+
 export const { enqueue, enqueueBatch, status, statusBatch, cancel } = pushed.api({
   authorize: async () => {},
 });
@@ -40,6 +49,23 @@ export const work = internalAction({
     if (fails > 0) throw new Error("It was to fail.");
     return { n };
   },
+});
+
+export const square = internalAction({
+  args: vWork,
+  returns: v.object({ square: v.number() }),
+  handler: (_ctx, { n }) => Promise.resolve({ square: n * n }),
+});
+
+export const enqueueMixed = mutation({
+  args: { payloads: v.array(vWork) },
+  returns: v.array(v.string()),
+  handler: (ctx, { payloads }): Promise<string[]> => mixed.enqueueBatch(ctx, payloads),
+});
+
+export const mixedStatus = query({
+  args: { ids: v.array(v.string()) },
+  handler: async (ctx, { ids }) => await mixed.statusBatch(ctx, ids),
 });
 
 export const note = internalMutation({

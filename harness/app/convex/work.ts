@@ -1,9 +1,10 @@
+import { mixed } from "./pushed.js";
 import { conveyor, hot, races, sums } from "./queues.js";
 import { query } from "./_generated/server.js";
 
 export const { hasWork, claim, heartbeat, complete, completeLater, report, cancellations } =
   conveyor.workerApi({
-    queues: [sums, races, hot],
+    queues: [sums, races, hot, mixed],
   });
 
 export const workers = query({ args: {}, handler: async (ctx) => conveyor.workers(ctx) });
