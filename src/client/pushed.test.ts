@@ -1,0 +1,114 @@
+/** A queue that Convex itself works off, in an app's own tests: on `convex-test`, with the real component. */
+import { convexTest } from "convex-test";
+import {
+  anyApi,
+  componentsGeneric,
+  defineSchema,
+  defineTable,
+  internalActionGeneric,
+  internalMutationGeneric,
+  mutationGeneric,
+  queryGeneric,
+} from "convex/server";
+import { v } from "convex/values";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { register } from "../test.js";
+import { Conveyor, type ComponentApi } from "./index.js";
+
+const conveyor = new Conveyor(
+  (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
+);
+const functions: Record<string, any> = anyApi["app"] as never;
+
+const sums = conveyor.queue("sums", { payload: v.object({ n: v.number() }), maxParallelism: 2 });
+sums.handledBy(functions["square"]);
+const books = conveyor.queue("books", { payload: v.object({ n: v.number() }) });
+books.handledBy({ mutation: functions["book"] });
+
+const app = {
+  square: internalActionGeneric({
+    args: { n: v.number() },
+    handler: async (_ctx, { n }) => {
+      if (n < 0) throw new Error("No negative numbers.");
+      return n * n;
+    },
+  }),
+  book: internalMutationGeneric({
+    args: { n: v.number() },
+    handler: async (ctx, { n }) => {
+      await ctx.db.insert("booked", { n });
+      if (n < 0) throw new Error("No negative numbers.");
+      return n;
+    },
+  }),
+  enqueue: mutationGeneric({
+    args: { ns: v.array(v.number()) },
+    handler: async (ctx, { ns }) =>
+      await sums.enqueueBatch(
+        ctx,
+        ns.map((n) => ({ n })),
+      ),
+  }),
+  enter: mutationGeneric({
+    args: { ns: v.array(v.number()) },
+    handler: async (ctx, { ns }) =>
+      await books.enqueueBatch(
+        ctx,
+        ns.map((n) => ({ n })),
+      ),
+  }),
+  ofSums: queryGeneric({
+    args: { ids: v.array(v.string()) },
+    handler: async (ctx, { ids }) => await sums.statusBatch(ctx, ids),
+  }),
+  ofBooks: queryGeneric({
+    args: { ids: v.array(v.string()) },
+    handler: async (ctx, { ids }) => await books.statusBatch(ctx, ids),
+  }),
+  booked: queryGeneric({
+    args: {},
+    handler: async (ctx) => (await ctx.db.query("booked").collect()).map(({ n }) => n as number),
+  }),
+};
+
+function setup() {
+  const t = convexTest(defineSchema({ booked: defineTable({ n: v.number() }) }), {
+    "/convex/_generated/server.ts": async () => ({}),
+    "/convex/app.ts": async () => app,
+  });
+  register(t);
+  return t;
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Lets everything that is scheduled, and what that schedules, run for so long. */
+async function pass(t: ReturnType<typeof setup>, ms: number): Promise<void> {
+  for (let gone = 0; gone < ms; gone += 50) {
+    await vi.advanceTimersByTimeAsync(50);
+    await t.finishInProgressScheduledFunctions();
+  }
+}
+
+test("actions run, and their results and errors are the jobs'", async () => {
+  const t = setup();
+  const ids: string[] = await t.mutation(functions["enqueue"], { ns: [1, 2, 3, -1] });
+  await pass(t, 1_000);
+  const done: any[] = await t.query(functions["ofSums"], { ids });
+  expect(done.map(({ status, result, error }) => [status, result ?? error])).toEqual([
+    ["succeeded", 1],
+    ["succeeded", 4],
+    ["succeeded", 9],
+    ["failed", expect.stringContaining("No negative numbers.")],
+  ]);
+});
+
+test("a mutation's writes are there if and only if its job has succeeded", async () => {
+  const t = setup();
+  const ids: string[] = await t.mutation(functions["enter"], { ns: [1, -2, 3] });
+  await pass(t, 1_000);
+  const done: any[] = await t.query(functions["ofBooks"], { ids });
+  expect(done.map(({ status }) => status)).toEqual(["succeeded", "failed", "succeeded"]);
+  expect(await t.query(functions["booked"], {})).toEqual([1, 3]);
+});
