@@ -1,7 +1,9 @@
 /** How an app says what works on a job inside Convex, and what that comes to on the wire. */
 import { createFunctionHandle, getFunctionName, type FunctionReference } from "convex/server";
-import { v } from "convex/values";
+import { v, type VString } from "convex/values";
 import type { Handler } from "../shared/index.js";
+import { vJobId } from "./appValidators.js";
+import type { ValueValidator } from "./types.js";
 
 type Reference<Kind extends "action" | "mutation" | "query"> =
   FunctionReference<Kind, "internal" | "public", any, any> | `function://${string}`;
@@ -75,10 +77,23 @@ export function resetsFor(kind: Kind): number | undefined {
   return kind === "action" || kind === "inline" ? 0 : undefined;
 }
 
-/** What a handler that takes its job is told of it. */
-export const vHandledJob = v.object({
-  id: v.string(),
-  queue: v.string(),
-  attempt: v.number(),
-  failures: v.number(),
-});
+/** The arguments of a handler that takes its job, for payloads of this validator. */
+export function vHandlerArgs<VPayload extends ValueValidator, Name extends string>(
+  payload: VPayload,
+  name: Name,
+) {
+  return {
+    payload,
+    job: v.object({
+      id: vJobId(name),
+      queue: v.string() as VString<Name>,
+      attempt: v.number(),
+      failures: v.number(),
+    }),
+  };
+}
+
+/** The type of {@link vHandlerArgs}'s answer, which TypeScript can only name by what makes it. */
+export type VHandlerArgs<VPayload extends ValueValidator, Name extends string> = ReturnType<
+  typeof vHandlerArgs<VPayload, Name>
+>;

@@ -13,6 +13,8 @@ export type {
   UniqueOptions,
   UniqueReply,
 } from "./enqueueTypes.js";
+export type { HandlerOption } from "./handlerOptions.js";
+export type { HandledJob, InlineJob, JobContext, RunsActions } from "./handledTypes.js";
 export { QueueControl, type ManyOptions, type PauseReply } from "./control.js";
 export { Queue } from "./queue.js";
 export type { QueueOptions } from "./queueOptions.js";
@@ -29,7 +31,7 @@ export type {
   TokenFunctions,
   WorkerFunctions,
 } from "./types.js";
-export { isConveyorError } from "../shared/index.js";
+export { isConveyorError, NonRetryableError, RetryAfterError } from "../shared/index.js";
 export type { ChunkOptions, LogOptions } from "./watched.js";
 export type {
   AttemptStatus,

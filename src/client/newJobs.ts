@@ -63,6 +63,7 @@ export class NewJobs {
 
   private async rulesOf(options: EnqueueOptions): Promise<JobRules> {
     const { retry, onComplete, onCompleteExclude, handler } = options;
+    if (handler !== undefined && saidHandler(handler).kind === "inline") throw inlineOfJob();
     return withoutUndefined({
       retry: retry === undefined ? undefined : retryRule(retry),
       maxResets:
@@ -83,6 +84,15 @@ export class NewJobs {
     this.handles.set(name, handle);
     return await handle;
   }
+}
+
+function inlineOfJob(): Error {
+  return conveyorError(
+    "invalidArgument",
+    "A job of its own cannot have an inline handler: the queue's lanes run in it. Give the job an action, a mutation or a " +
+      "query, or enqueue it into a queue that has this inline handler.",
+    { argument: "handler" },
+  );
 }
 
 function keyOf(key: string | KeyOption): UniqueKey {

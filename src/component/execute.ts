@@ -90,9 +90,9 @@ async function execute(
     const result: Value = await ctx.runMutation(internal.execute.one, call, limits);
     return { kind: "succeeded", result };
   } catch (error) {
-    const text = errorText(error);
-    if (transactionLimits !== HANDLER_ALONE_LIMITS && OVER_LIMIT.test(text)) return "tooMuch";
-    return outcomeOfThrown(error, text);
+    if (transactionLimits !== HANDLER_ALONE_LIMITS && OVER_LIMIT.test(errorText(error)))
+      return "tooMuch";
+    return outcomeOfThrown(error, job);
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import type { FunctionHandle } from "convex/server";
 import { runByHandle, runLane } from "../lane/index.js";
-import { vLaneStart, type LaneStart } from "../shared/index.js";
+import { vLaneStart, type Finished, type LaneStart } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
 import { internalAction, type MutationCtx } from "./_generated/server.js";
@@ -32,12 +32,19 @@ export const run = internalAction({
   handler: async (ctx, start): Promise<null> => {
     await runLane(
       {
-        step: (args) => ctx.runMutation(internal.laneStep.step, args),
-        later: (args) => ctx.runMutation(internal.laneStep.later, args),
-        run: (job) => runByHandle(ctx, job),
+        step: ({ finished, ...args }) =>
+          ctx.runMutation(internal.laneStep.step, { ...args, finished: finished.map(plain) }),
+        later: ({ lane, finished }) =>
+          ctx.runMutation(internal.laneStep.later, { lane, finished: plain(finished) }),
+        run: async (job) => ({ outcome: await runByHandle(ctx, job) }),
       },
       start,
     );
     return null;
   },
 });
+
+/** Handlers that are called by their handle are followed by no jobs: they enqueue what they want. */
+function plain({ id, attempt, outcome }: Omit<Finished, "continued">): Finished {
+  return { id, attempt, outcome };
+}

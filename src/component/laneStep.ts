@@ -24,11 +24,11 @@ import {
   vLaneStep,
   type Answer,
   type ClaimedJob,
+  type Finished,
   type LaneReply,
   type LaneStep,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
-import type { Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import { describe } from "./basket.js";
 import { oweAll, tellAll } from "./callbacks.js";
@@ -240,18 +240,24 @@ async function reply(
 export const later = internalMutation({
   args: { lane: v.string(), finished: vFinished },
   returns: v.null(),
-  handler: async (ctx, args): Promise<null> => {
-    await ctx.scheduler.runAfter(0, internal.laneStep.recordLater, args);
-    return null;
-  },
+  handler: (ctx, args): Promise<null> => hand(ctx, args),
 });
+
+export async function hand(
+  ctx: MutationCtx,
+  args: { lane: string; finished: Finished },
+): Promise<null> {
+  await ctx.scheduler.runAfter(0, internal.laneStep.recordLater, args);
+  return null;
+}
 
 export const recordLater = internalMutation({
   args: { lane: v.string(), finished: vFinished },
   returns: v.null(),
   handler: async (ctx, { lane, finished }): Promise<null> => {
     const now = Date.now();
-    const row = await ctx.db.get("lanes", lane as Id<"lanes">);
+    const id = ctx.db.normalizeId("lanes", lane);
+    const row = id === null ? null : await ctx.db.get("lanes", id);
     const holder = row === null ? null : await ctx.db.get("holders", row.holder);
     if (holder === null) return null;
     const { leases, owed } = await recordAll(ctx, holder, [finished], now);

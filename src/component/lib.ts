@@ -17,6 +17,8 @@ import {
   vEnqueued,
   vFinished,
   vJobStatus,
+  vLaneReply,
+  vLaneStep,
   vLease,
   vLogPage,
   vLogUpdate,
@@ -41,6 +43,8 @@ import * as countsStep from "./counts.js";
 import * as enqueueStep from "./enqueue.js";
 import * as hasWorkStep from "./hasWork.js";
 import * as heartbeatStep from "./heartbeat.js";
+import * as laneReportStep from "./laneReport.js";
+import * as laneStepStep from "./laneStep.js";
 import * as logsStep from "./logs.js";
 import * as reportStep from "./report.js";
 import * as replaceStep from "./replace.js";
@@ -297,4 +301,38 @@ export const report = mutation({
   },
   returns: v.object({ answers: v.array(vReportAnswer) }),
   handler: (ctx, args) => reportStep.report(ctx, args),
+});
+
+// --- Handlers inside Convex ---------------------------------------------------------------------
+
+/** One call of a lane that runs in an action of the app: `laneStep.ts`. */
+export const laneStep = mutation({
+  args: vLaneStep.fields,
+  returns: vLaneReply,
+  handler: (ctx, args) => laneStepStep.stepOf(ctx, args),
+});
+
+/** Has one outcome of such a lane recorded by a mutation that the platform runs until it has committed. */
+export const laneLater = mutation({
+  args: { lane: v.string(), finished: vFinished },
+  returns: v.null(),
+  handler: (ctx, args) => laneStepStep.hand(ctx, args),
+});
+
+/** What handlers inside Convex say of their jobs. No token: only the app's own functions call it. */
+export const laneReport = mutation({
+  args: {
+    updates: v.optional(v.array(vProgressUpdate)),
+    logs: v.optional(v.array(vLogUpdate)),
+    chunks: v.optional(v.array(vChunkUpdate)),
+  },
+  returns: v.object({ answers: v.array(vReportAnswer) }),
+  handler: (ctx, args) => laneReportStep.laneReport(ctx, args),
+});
+
+/** How these attempts stand, 1 to 64: whether somebody wants them to end. */
+export const laneStanding = query({
+  args: { leases: v.array(vLease) },
+  returns: v.array(vAnswer),
+  handler: (ctx, { leases }) => laneReportStep.laneStanding(ctx, leases),
 });

@@ -34,7 +34,7 @@ export interface Report {
 }
 
 /** All that a call says of one lease. */
-interface Said {
+export interface Said {
   id: string;
   attempt: number;
   updates: ProgressUpdate[];
@@ -51,11 +51,23 @@ export async function report(
   checkReport(args, leases.length);
   const token = await authorize(ctx.db, args.token, []);
   const holder = await holderOf(ctx, args, token._id);
+  const judge = (job: Doc<"jobs"> | null, attempt: number) =>
+    judgeLease(job, attempt, holder, token);
+  return { answers: await record(ctx, leases, judge, now) };
+}
+
+/** Writes what is said of leases that stand, and answers for each. */
+export async function record(
+  ctx: MutationCtx,
+  leases: readonly Said[],
+  judge: (job: Doc<"jobs"> | null, attempt: number) => Answer["answer"],
+  now: number,
+): Promise<ReportAnswer[]> {
   const answers: ReportAnswer[] = [];
   for (const said of leases) {
     const { id, attempt } = said;
     const job = await findJob(ctx.db, id);
-    const answer = judgeLease(job, attempt, holder, token);
+    const answer = judge(job, attempt);
     if (job === null || answer === "leaseLost") {
       answers.push({ id, attempt, answer });
       continue;
@@ -65,7 +77,7 @@ export async function report(
     const written = await addChunks(ctx.db, job, said.chunks);
     answers.push({ id, attempt, answer, ...logged, ...written });
   }
-  return { answers };
+  return answers;
 }
 
 /** Whether the lease stands. Somebody who wants the job to end is obeyed by its worker: until then it may report. */
@@ -107,7 +119,7 @@ async function showProgress(
   }
 }
 
-function byLease({ updates = [], logs = [], chunks = [] }: Report): Said[] {
+export function byLease({ updates = [], logs = [], chunks = [] }: Report): Said[] {
   const leases = new Map<string, Said>();
   const of = ({ id, attempt }: { id: string; attempt: number }): Said => {
     const key = `${attempt}:${id}`;

@@ -1,15 +1,17 @@
 /** Calling a handler: what it is called with, and what its end means as an outcome. */
 import type { FunctionHandle, GenericActionCtx, GenericDataModel } from "convex/server";
-import { ConvexError, type Value } from "convex/values";
+import type { Value } from "convex/values";
 import {
   conveyorError,
-  ERROR_MAX_BYTES,
-  errorText,
+  LANE_QUANTUM_MS,
   type ClaimedJob,
   type Handler,
   type LaneJob,
   type Outcome,
 } from "../shared/index.js";
+import { systemClock, type Clock } from "../worker/clock.js";
+import { messageOf } from "../worker/errors.js";
+import { outcomeOfError, outcomeOfValue, tooLong } from "../worker/outcome.js";
 
 /** What a handler with `takes: "job"` is told of its job beside the payload. */
 type Told = Pick<ClaimedJob, "id" | "queue" | "attempt" | "failures" | "payload"> &
@@ -22,7 +24,8 @@ export function argsFor({ takes }: Handler, { payload, ...job }: Told): Record<s
   throw conveyorError(
     "invalidPayload",
     "The payload of this job is no object, and its handler takes the payload as its arguments. " +
-      "Make the payload an object whose fields are the handler's arguments.",
+      "Make the payload an object whose fields are the handler's arguments, or give the handler as " +
+      "`{ action: …, job: true }`.",
   );
 }
 
@@ -37,18 +40,48 @@ function isObject(value: unknown): value is Record<string, Value> {
 
 type Runs = Pick<GenericActionCtx<GenericDataModel>, "runAction" | "runQuery">;
 
-/** Runs a handler that is an action or a query. Never throws. */
-export async function runByHandle(ctx: Runs, { job, handler }: LaneJob): Promise<Outcome> {
+/**
+ * Runs a handler that is an action or a query, and waits no longer than it may run: it cannot be stopped, but its job can
+ * go on without it. Never throws.
+ */
+export async function runByHandle(
+  ctx: Runs,
+  { job, handler }: LaneJob,
+  clock: Clock = systemClock,
+): Promise<Outcome> {
   if (handler === undefined) return noHandler(job);
+  // The queue was given an inline handler while this lane ran: the next lane runs in that.
+  if (handler.kind === "inline") return { kind: "snoozed", runAfter: LANE_QUANTUM_MS };
+  return await within(job.timeoutMs, call(ctx, job, handler), clock);
+}
+
+async function call(ctx: Runs, job: ClaimedJob, handler: Handler): Promise<Outcome> {
   try {
     const args = argsFor(handler, job);
     const result: unknown =
       handler.kind === "query"
         ? await ctx.runQuery(handler.handle as FunctionHandle<"query">, args)
         : await ctx.runAction(handler.handle as FunctionHandle<"action">, args);
-    return { kind: "succeeded", result: result ?? null };
+    return outcomeOfValue(result);
   } catch (error) {
-    return outcomeOfThrown(error, errorText(error));
+    return outcomeOfThrown(error, job);
+  }
+}
+
+async function within(
+  timeoutMs: number | undefined,
+  work: Promise<Outcome>,
+  clock: Clock,
+): Promise<Outcome> {
+  if (timeoutMs === undefined) return await work;
+  let forget = () => {};
+  const over = new Promise<Outcome>((resolve) => {
+    forget = clock.after(timeoutMs, () => resolve(tooLong(timeoutMs)));
+  });
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    forget();
   }
 }
 
@@ -62,27 +95,25 @@ export function noHandler({ queue }: ClaimedJob): Outcome {
   };
 }
 
-/** The platform had no room for the handler, or does not know it yet: it was never begun. */
-const NOT_BEGUN = /Too many concurrent|TooManyConcurrentRequests|Could not find function/;
-/** How long such a job waits, at random up to twice this. */
+/**
+ * The platform had no room for the handler, or does not know it (yet): it was never begun. What the handler itself met,
+ * calling others, reads as the platform's `Uncaught …`, and is a failure.
+ */
+const NOT_BEGUN =
+  /^(?!Uncaught).*(Too many concurrent|TooManyConcurrentRequests|Could not find function)/s;
+/** How long such a job waits: at random up to twice this, twice as long with each time, and so long at most. */
 const NOT_BEGUN_WAIT_MS = 1_000;
+const NOT_BEGUN_WAIT_MAX_MS = 5 * 60_000;
 
 /** What a handler that threw asks for: usually nothing, and it has failed. */
-export function outcomeOfThrown(error: unknown, text: string): Outcome {
-  if (NOT_BEGUN.test(text)) {
-    return { kind: "snoozed", runAfter: NOT_BEGUN_WAIT_MS * (0.5 + Math.random()) };
+export function outcomeOfThrown(
+  error: unknown,
+  job: Pick<ClaimedJob, "attempt" | "failures">,
+): Outcome {
+  const before = Math.min(job.attempt - 1 - job.failures, 30);
+  if (NOT_BEGUN.test(messageOf(error))) {
+    const wait = Math.min(NOT_BEGUN_WAIT_MS * 2 ** before, NOT_BEGUN_WAIT_MAX_MS);
+    return { kind: "snoozed", runAfter: Math.round(wait * (0.5 + Math.random())) };
   }
-  const message = text === "" ? "The handler threw without a message." : text;
-  const failed = { kind: "failed" as const, error: message.slice(0, ERROR_MAX_BYTES) };
-  const asked = askedBy(error);
-  return { ...failed, ...asked };
-}
-
-function askedBy(error: unknown): { retryable?: boolean; error?: string } {
-  if (!(error instanceof ConvexError)) return {};
-  const data: unknown = error.data;
-  if (typeof data !== "object" || data === null || !("conveyor" in data)) return {};
-  const { conveyor, message } = data as { conveyor: unknown; message?: unknown };
-  if (conveyor !== "nonRetryable") return {};
-  return { retryable: false, ...(typeof message === "string" ? { error: message } : {}) };
+  return outcomeOfError(error);
 }

@@ -1,3 +1,4 @@
 /** The lane: the loop that runs jobs inside Convex, in the component's own action or in one of the app's. */
 export * from "./handlers.js";
+export * from "./inline.js";
 export * from "./loop.js";

@@ -28,7 +28,7 @@ async function play(
         return new Promise((resolve) => resolve(answer(args, calls.length)));
       },
       later: () => Promise.resolve(null),
-      run: () => Promise.resolve({ kind: "succeeded", result: null }),
+      run: () => Promise.resolve({ outcome: { kind: "succeeded", result: null } }),
     },
     start(...jobs),
   );
@@ -60,7 +60,7 @@ test("mutations that bring a call down are run one by one, and what fails alone 
     [],
   ]);
   expect(calls.at(-1)!.finished).toEqual([
-    { id: "b", attempt: 1, outcome: { kind: "failed", error: "Too much." } },
+    { id: "b", attempt: 1, queue: "", outcome: { kind: "failed", error: "Too much." } },
   ]);
 });
 

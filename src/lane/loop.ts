@@ -7,7 +7,6 @@ import {
   errorText,
   HANDLERS_PER_STEP,
   type Answer,
-  type Finished,
   type LaneJob,
   type LaneReply,
   type LaneStart,
@@ -18,14 +17,15 @@ import {
 import { Outbox, type Sending } from "../worker/outbox.js";
 import type { Report } from "../worker/transport.js";
 import type { Clock } from "../worker/clock.js";
+import type { Ended } from "./inline.js";
 
 /** How a lane reaches what it needs. */
 export interface Lane {
-  step(args: LaneStep): Promise<LaneReply>;
+  step(args: Omit<LaneStep, "finished"> & { finished: Report[] }): Promise<LaneReply>;
   /** Hands one outcome over, to be recorded by the platform until that has succeeded. */
-  later(args: { lane: string; finished: Finished }): Promise<unknown>;
+  later(args: { lane: string; finished: Report }): Promise<unknown>;
   /** Runs one job. Never rejects. */
-  run(job: LaneJob): Promise<Outcome>;
+  run(job: LaneJob): Promise<Ended>;
 }
 
 const clock: Clock = {
@@ -89,9 +89,9 @@ class Loop {
       }
       const key = `${id} ${attempt}`;
       this.running.add(key);
-      void this.lane.run(one).then((outcome) => {
+      void this.lane.run(one).then((ended) => {
         this.running.delete(key);
-        this.outbox.put({ id, attempt, queue: one.job.queue, outcome });
+        this.outbox.put({ id, attempt, queue: one.job.queue, ...ended });
         this.wake();
       });
     }
@@ -137,7 +137,7 @@ class Loop {
           generation,
           n,
           heard,
-          finished: sending.reports.map(finished),
+          finished: sending.reports,
           looks: this.looks,
         },
         execute: execute.map(({ lease }) => lease),
@@ -188,16 +188,12 @@ class Loop {
   private async handOver(sending: Sending): Promise<void> {
     const { lane } = this.start;
     try {
-      await this.lane.later({ lane, finished: finished(sending.reports[0]!) });
+      await this.lane.later({ lane, finished: sending.reports[0]! });
       this.outbox.handedOver(sending);
     } catch {
       this.outbox.reject(sending);
     }
   }
-}
-
-function finished({ id, attempt, outcome }: Report): Finished {
-  return { id, attempt, outcome };
 }
 
 /** Until a lane whose call was refused looks again. */

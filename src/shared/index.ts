@@ -1,4 +1,5 @@
 /** All that component, client, worker and hooks share: pure values, types and arithmetic. */
+export * from "./asks.js";
 export * from "./backoff.js";
 export * from "./buckets.js";
 export * from "./checkConfig.js";

@@ -25,6 +25,8 @@ export const LANE_LOOK_MS = 100;
 export const LANE_LOOKS_MAX = 4;
 /** A lane woken so soon after it left has left too soon: this time it looks again. */
 export const LANE_RETURN_MS = 2_000;
+/** An inline handler that has run for so long hears, as often, whether somebody wants its job to end. */
+export const LANE_ASK_MS = 5_000;
 /** Where no slot of the scheduler is left, the lane with room looks at least this often: nobody else can be started. */
 export const LANE_LOOK_MAX_MS = 1_000;
 /** Mutation handlers that run in one transaction, which they share with their outcomes and callbacks. */

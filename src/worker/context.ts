@@ -11,12 +11,12 @@ import {
   LOG_MESSAGE_MAX_BYTES,
   OUTPUT_MAX_BYTES,
   PROGRESS_MAX_BYTES,
+  Snoozed,
   textBytes,
   wellFormed,
 } from "../shared/index.js";
 import { describe, type Attempt } from "./attempts.js";
 import { continuation } from "./continuing.js";
-import { Snoozed } from "./control.js";
 import { checkSendable } from "./outcome.js";
 import type { Reports } from "./reports.js";
 import type { LogContent } from "./said.js";

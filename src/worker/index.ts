@@ -2,7 +2,7 @@
  * `convex-conveyor/worker`: the runtime for programs outside Convex that do jobs.
  * @module
  */
-export { JobAborted, NonRetryableError, RetryAfterError } from "./control.js";
+export { JobAborted } from "./control.js";
 export type {
   AbortReason,
   ContinuesOf,
@@ -23,5 +23,5 @@ export type {
   WorkerOptions,
 } from "./types.js";
 export { Worker } from "./worker.js";
-export { isConveyorError } from "../shared/index.js";
+export { isConveyorError, NonRetryableError, RetryAfterError } from "../shared/index.js";
 export type { ContinueOptions, ConveyorError, ConveyorErrorCode, JobId } from "../shared/index.js";

@@ -2,6 +2,7 @@
 import { convexToJson, getConvexSize, jsonToConvex, type Value } from "convex/values";
 import {
   ARRAY_MAX_ELEMENTS,
+  askedBy,
   conveyorError,
   cutText,
   ERROR_MAX_BYTES,
@@ -15,7 +16,6 @@ import {
   type Outcome,
 } from "../shared/index.js";
 import type { Attempt } from "./attempts.js";
-import { askedBy } from "./control.js";
 import { messageOf } from "./errors.js";
 
 /** The outcome of a returned value. One that cannot be sent fails the job here: the deployment could not even read it. */
@@ -28,10 +28,10 @@ export function outcomeOfValue(value: unknown): Outcome {
 
 /** The outcome of what was thrown: a failure, unless it asks for something else. */
 export function outcomeOfError(error: unknown): Outcome {
-  const { snoozeMs, ...asked } = askedBy(error);
+  const { snoozeMs, message: said, ...asked } = askedBy(error);
   if (snoozeMs !== undefined) return { kind: "snoozed", runAfter: snoozeMs };
   // Cut here as well as there: a message of megabytes would not fit into the call.
-  const message = cutText(messageOf(error), ERROR_MAX_BYTES);
+  const message = cutText(said ?? messageOf(error), ERROR_MAX_BYTES);
   return {
     kind: "failed",
     error: message === "" ? "The handler threw without a message." : message,
@@ -58,7 +58,7 @@ export function outcomeOfAbandoned({ reason, job }: Attempt): Outcome {
   return reason === "timedOut" ? tooLong(job.timeoutMs) : { kind: "released" };
 }
 
-function tooLong(timeoutMs: number | undefined): Outcome {
+export function tooLong(timeoutMs: number | undefined): Outcome {
   return { kind: "failed", error: `The attempt ran longer than its timeoutMs, ${timeoutMs} ms.` };
 }
 

@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { Attempts } from "./attempts.js";
 import { Cancellations } from "./cancellations.js";
-import { JobAborted, NonRetryableError, RetryAfterError } from "./control.js";
+import { NonRetryableError, RetryAfterError } from "../shared/index.js";
+import { JobAborted } from "./control.js";
 import { FakeClock, manual, startLoop } from "./fakes.test.js";
 
 /** A job that is running, long enough for its worker to listen for cancellations. */

@@ -47,6 +47,7 @@ import type * as jobs from "../jobs.js";
 import type * as keys from "../keys.js";
 import type * as laneAction from "../laneAction.js";
 import type * as laneJobs from "../laneJobs.js";
+import type * as laneReport from "../laneReport.js";
 import type * as laneStep from "../laneStep.js";
 import type * as lanes from "../lanes.js";
 import type * as lib from "../lib.js";
@@ -139,6 +140,7 @@ const fullApi: ApiFromModules<{
   keys: typeof keys;
   laneAction: typeof laneAction;
   laneJobs: typeof laneJobs;
+  laneReport: typeof laneReport;
   laneStep: typeof laneStep;
   lanes: typeof lanes;
   lib: typeof lib;

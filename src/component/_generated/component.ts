@@ -644,6 +644,302 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         },
         Name
       >;
+      laneLater: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          lane: string;
+          finished: {
+            id: string;
+            attempt: number;
+            outcome:
+              | { kind: "succeeded"; result?: any }
+              | {
+                  kind: "failed";
+                  error: string;
+                  retryable?: boolean;
+                  retryAfterMs?: number;
+                }
+              | { kind: "released" }
+              | { kind: "snoozed"; runAfter: number }
+              | { kind: "canceled" };
+            continued?: Array<{
+              queue: {
+                name: string;
+                config: {
+                  leaseMs: number;
+                  graceMs?: number;
+                  maxResets: number;
+                  shards: number;
+                  retry?: {
+                    maxAttempts: number;
+                    initialBackoffMs: number;
+                    base: number;
+                    maxBackoffMs: number;
+                  };
+                  timeoutMs?: number;
+                  expiresAfterMs?: number;
+                  circular?: boolean;
+                  restMs?: number;
+                  retention?: {
+                    succeededMs: number;
+                    failedMs: number;
+                    canceledMs: number;
+                    timedOutMs: number;
+                  };
+                  onComplete?: string;
+                  onCompleteExclude?: Array<
+                    "succeeded" | "failed" | "canceled" | "timedOut"
+                  >;
+                  logLevel?: "debug" | "info" | "warn" | "error";
+                  push?: boolean;
+                  handler?: {
+                    kind: "action" | "mutation" | "query" | "inline";
+                    handle: string;
+                    takes: "payload" | "job";
+                  };
+                  maxParallelism?: number;
+                  fallbackAfterMs?: number;
+                };
+              };
+              jobs: Array<{
+                payload: any;
+                options?: {
+                  name?: string;
+                  priority?: number;
+                  runAt?: number;
+                  runAfter?: number;
+                  key?: {
+                    value: string;
+                    windowMs?: number;
+                    onConflict?: "existing" | "replace" | "refuse";
+                  };
+                  group?: string;
+                  tags?: Array<string>;
+                  labels?: Array<string>;
+                  cost?: number;
+                  expiresAfterMs?: number;
+                  context?: any;
+                  rules?: {
+                    retry?: {
+                      maxAttempts: number;
+                      initialBackoffMs: number;
+                      base: number;
+                      maxBackoffMs: number;
+                    };
+                    maxResets?: number;
+                    leaseMs?: number;
+                    timeoutMs?: number;
+                    onComplete?: string;
+                    onCompleteExclude?: Array<
+                      "succeeded" | "failed" | "canceled" | "timedOut"
+                    >;
+                    handler?: {
+                      kind: "action" | "mutation" | "query" | "inline";
+                      handle: string;
+                      takes: "payload" | "job";
+                    };
+                  };
+                };
+              }>;
+            }>;
+          };
+        },
+        null,
+        Name
+      >;
+      laneReport: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          updates?: Array<{
+            id: string;
+            attempt: number;
+            value: any;
+            revision?: number;
+          }>;
+          logs?: Array<{
+            id: string;
+            attempt: number;
+            entry: number;
+            level: "debug" | "info" | "warn" | "error";
+            message: string;
+            data?: any;
+            revision?: number;
+          }>;
+          chunks?: Array<{
+            id: string;
+            attempt: number;
+            index: number;
+            text: string;
+          }>;
+        },
+        {
+          answers: Array<{
+            id: string;
+            attempt: number;
+            answer: "ok" | "recorded" | "leaseLost" | "canceled";
+            nextIndex?: number;
+            outputFull?: true;
+            logsDropped?: number;
+          }>;
+        },
+        Name
+      >;
+      laneStanding: FunctionReference<
+        "query",
+        "internal",
+        { leases: Array<{ id: string; attempt: number }> },
+        Array<{
+          id: string;
+          attempt: number;
+          answer: "ok" | "recorded" | "leaseLost" | "canceled";
+        }>,
+        Name
+      >;
+      laneStep: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          lane: string;
+          generation: number;
+          n: number;
+          finished: Array<{
+            id: string;
+            attempt: number;
+            outcome:
+              | { kind: "succeeded"; result?: any }
+              | {
+                  kind: "failed";
+                  error: string;
+                  retryable?: boolean;
+                  retryAfterMs?: number;
+                }
+              | { kind: "released" }
+              | { kind: "snoozed"; runAfter: number }
+              | { kind: "canceled" };
+            continued?: Array<{
+              queue: {
+                name: string;
+                config: {
+                  leaseMs: number;
+                  graceMs?: number;
+                  maxResets: number;
+                  shards: number;
+                  retry?: {
+                    maxAttempts: number;
+                    initialBackoffMs: number;
+                    base: number;
+                    maxBackoffMs: number;
+                  };
+                  timeoutMs?: number;
+                  expiresAfterMs?: number;
+                  circular?: boolean;
+                  restMs?: number;
+                  retention?: {
+                    succeededMs: number;
+                    failedMs: number;
+                    canceledMs: number;
+                    timedOutMs: number;
+                  };
+                  onComplete?: string;
+                  onCompleteExclude?: Array<
+                    "succeeded" | "failed" | "canceled" | "timedOut"
+                  >;
+                  logLevel?: "debug" | "info" | "warn" | "error";
+                  push?: boolean;
+                  handler?: {
+                    kind: "action" | "mutation" | "query" | "inline";
+                    handle: string;
+                    takes: "payload" | "job";
+                  };
+                  maxParallelism?: number;
+                  fallbackAfterMs?: number;
+                };
+              };
+              jobs: Array<{
+                payload: any;
+                options?: {
+                  name?: string;
+                  priority?: number;
+                  runAt?: number;
+                  runAfter?: number;
+                  key?: {
+                    value: string;
+                    windowMs?: number;
+                    onConflict?: "existing" | "replace" | "refuse";
+                  };
+                  group?: string;
+                  tags?: Array<string>;
+                  labels?: Array<string>;
+                  cost?: number;
+                  expiresAfterMs?: number;
+                  context?: any;
+                  rules?: {
+                    retry?: {
+                      maxAttempts: number;
+                      initialBackoffMs: number;
+                      base: number;
+                      maxBackoffMs: number;
+                    };
+                    maxResets?: number;
+                    leaseMs?: number;
+                    timeoutMs?: number;
+                    onComplete?: string;
+                    onCompleteExclude?: Array<
+                      "succeeded" | "failed" | "canceled" | "timedOut"
+                    >;
+                    handler?: {
+                      kind: "action" | "mutation" | "query" | "inline";
+                      handle: string;
+                      takes: "payload" | "job";
+                    };
+                  };
+                };
+              }>;
+            }>;
+          }>;
+          execute: Array<{ id: string; attempt: number }>;
+          looks: number;
+          deferCallbacks?: boolean;
+        },
+        {
+          answers: Array<{
+            id: string;
+            attempt: number;
+            answer: "ok" | "recorded" | "leaseLost" | "canceled";
+          }>;
+          jobs: Array<{
+            job: {
+              id: string;
+              queue: string;
+              payload: any;
+              attempt: number;
+              failures: number;
+              resets: number;
+              leaseMs: number;
+              timeoutMs?: number;
+              enqueuedAt: number;
+              name?: string;
+              priority?: number;
+              group?: string;
+              tags?: Array<string>;
+              labels?: Array<string>;
+              cost?: number;
+              rounds?: number;
+              related?: any;
+            };
+            handler?: {
+              kind: "action" | "mutation" | "query" | "inline";
+              handle: string;
+              takes: "payload" | "job";
+            };
+          }>;
+          lookAfterMs: number | null;
+          isOver: boolean;
+        },
+        Name
+      >;
       listTokens: FunctionReference<
         "query",
         "internal",

@@ -12,6 +12,7 @@ import type * as batches from "../batches.js";
 import type * as done from "../done.js";
 import type * as hot from "../hot.js";
 import type * as naive from "../naive.js";
+import type * as odd from "../odd.js";
 import type * as pushed from "../pushed.js";
 import type * as queues from "../queues.js";
 import type * as races from "../races.js";
@@ -31,6 +32,7 @@ declare const fullApi: ApiFromModules<{
   done: typeof done;
   hot: typeof hot;
   naive: typeof naive;
+  odd: typeof odd;
   pushed: typeof pushed;
   queues: typeof queues;
   races: typeof races;

@@ -1,0 +1,227 @@
+/** Handlers that do what no handler should: whatever one does must cost its own attempt only. */
+import { NonRetryableError, RetryAfterError } from "convex-conveyor";
+import { makeFunctionReference } from "convex/server";
+import { ConvexError, v } from "convex/values";
+import { internal } from "./_generated/api.js";
+import { internalAction, internalMutation, mutation, query } from "./_generated/server.js";
+import { conveyor } from "./queues.js";
+
+/** By reference: the payload says what the handler does. */
+export const odd = conveyor.queue("odd", {
+  payload: v.any(),
+  maxParallelism: 24,
+  timeoutMs: 5_000,
+  retention: { failedMs: 60 * 60_000 },
+});
+odd.handledBy({ action: internal.odd.misbehave, job: true });
+
+/** The same handlers in the lane's own process. */
+export const inlined = conveyor.queue("inlined", {
+  payload: v.any(),
+  result: v.union(v.null(), v.string(), v.object({ said: v.string() })),
+  maxParallelism: 24,
+  timeoutMs: 5_000,
+});
+export const inlineWork = inlined.worker({
+  handler: async (ctx, job) => {
+    if (job.payload === "listens") {
+      await new Promise((resolve) => job.signal.addEventListener("abort", resolve));
+      throw new Error("It was told to stop.");
+    }
+    if (job.payload === "follows") {
+      job.continueWith("odd", "returns");
+      return { said: "followed" };
+    }
+    if (job.payload === "talks") {
+      talk(job);
+      return { said: "much" };
+    }
+    return await behave(job.payload, job.snooze);
+  },
+  continueWith: [odd],
+});
+inlined.handledBy({ inline: internal.odd.inlineWork });
+
+/** Mutations, whose effects must be there if and only if their job has succeeded. */
+export const ledger = conveyor.queue("ledger", { payload: v.any(), maxParallelism: 24 });
+ledger.handledBy({ mutation: internal.odd.bookOddly, job: true });
+ledger.onComplete(internal.odd.refuses);
+
+interface Talks {
+  progress: (value: unknown) => void;
+  log: (message: string) => { update: (change: { message: string }) => void };
+  write: (text: string) => void;
+}
+
+function talk({ progress, log, write }: Talks): void {
+  progress({ done: 1 });
+  log("begun").update({ message: "begun, and changed" });
+  write("a line\n");
+  write("and the rest");
+}
+
+async function behave(what: unknown, snooze: (ms: number) => never): Promise<any> {
+  const huge = "x".repeat(2_000_000);
+  const cycle: Record<string, unknown> = {};
+  cycle.self = cycle;
+  switch (what) {
+    case "returns":
+      return "fine";
+    case "returns nothing":
+      return;
+    case "returns too much":
+      return huge;
+    case "returns a cycle":
+      return cycle;
+    case "returns a function":
+      return { f: () => 1 };
+    case "returns depth": {
+      let deep: unknown = 1;
+      for (let i = 0; i < 80; i++) deep = [deep];
+      return deep;
+    }
+    case "throws a string":
+      // eslint-disable-next-line @typescript-eslint/only-throw-error
+      throw "a string";
+    case "throws undefined":
+      // eslint-disable-next-line @typescript-eslint/only-throw-error
+      throw undefined;
+    case "throws much":
+      throw new Error(huge);
+    case "throws a cycle":
+      // eslint-disable-next-line @typescript-eslint/only-throw-error
+      throw cycle;
+    case "throws a ConvexError":
+      throw new ConvexError({ code: "odd", why: "it is" });
+    case "never again":
+      throw new NonRetryableError("It would fail again.");
+    case "later":
+      throw new RetryAfterError(30_000, "Not now.");
+    case "snoozes":
+      return snooze(60 * 60_000);
+    case "never settles":
+      return await new Promise(() => {});
+    default:
+      return null;
+  }
+}
+
+export const misbehave = internalAction({
+  args: odd.handlerArgs,
+  handler: async (ctx, { payload, job: told }): Promise<any> => {
+    const job = odd.job(ctx, told);
+    if (payload === "talks") {
+      talk(job);
+      await job.flush();
+      return "much";
+    }
+    if (payload === "asks") {
+      for (let i = 0; i < 40; i++) {
+        if (await job.isCanceled()) return await Promise.reject(new Error("canceled"));
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      return "nobody canceled it";
+    }
+    if (payload === "calls what is not there") {
+      return await ctx.runAction(absent, {});
+    }
+    return await behave(payload, job.snooze);
+  },
+});
+
+/** Stands for a function that a deploy has removed. */
+export const idle = internalAction({ args: {}, handler: async () => null });
+const absent = makeFunctionReference<"action", Record<string, never>, null>("odd:absent");
+
+export const bookOddly = internalMutation({
+  args: ledger.handlerArgs,
+  returns: v.union(v.null(), v.string()),
+  handler: async (ctx, { payload }): Promise<any> => {
+    const book = async (text: string) =>
+      await ctx.db.insert("notes", { n: 0, what: `${payload}${text}`, at: 0 });
+    if (payload === "writes too much") {
+      for (let i = 0; i < 20_000; i++) await ctx.db.insert("notes", { n: 1, what: "much", at: 0 });
+    }
+    if (payload === "writes a lot") {
+      for (let i = 0; i < 3_000; i++) await ctx.db.insert("notes", { n: 2, what: "lot", at: 0 });
+    }
+    await book("");
+    if (payload === "is refused what it returns") return { not: "declared" };
+    return await behave(payload, () => {
+      throw new Error("It cannot.");
+    });
+  },
+});
+
+/** Tells nobody of one of them. */
+export const refuses = internalMutation({
+  args: ledger.onCompleteArgs,
+  returns: v.null(),
+  handler: async (_ctx, { payload }) => {
+    if (payload === "is told of badly") throw new Error("The callback throws.");
+    return null;
+  },
+});
+
+export const enqueue = mutation({
+  args: { queue: v.string(), payloads: v.array(v.any()), retry: v.optional(v.boolean()) },
+  returns: v.array(v.string()),
+  handler: async (ctx, { queue, payloads, retry }): Promise<string[]> => {
+    const into = { odd, inlined, ledger }[queue]!;
+    return await into.enqueueBatch(ctx, payloads, retry === undefined ? {} : { retry });
+  },
+});
+
+/** Jobs whose handler is not what it is said to be. */
+export const enqueueWrong = mutation({
+  args: {},
+  returns: v.array(v.string()),
+  handler: async (ctx): Promise<string[]> => [
+    await odd.enqueue(ctx, {}, { handler: { action: internal.odd.aMutation as never } }),
+    await odd.enqueue(ctx, {}, { handler: absent as never }),
+    await odd.enqueue(ctx, "no object", { handler: internal.odd.idle }),
+    await inlined.enqueue(ctx, {}, { handler: internal.odd.idle }),
+  ],
+});
+
+export const aMutation = internalMutation({ args: {}, handler: async () => null });
+
+export const cancel = mutation({
+  args: { queue: v.string(), id: v.string() },
+  returns: v.any(),
+  handler: async (ctx, { queue, id }): Promise<any> =>
+    await { odd, inlined, ledger }[queue]!.cancel(ctx, id as never),
+});
+
+export const look = query({
+  args: { queue: v.string(), ids: v.array(v.string()) },
+  returns: v.any(),
+  handler: async (ctx, { queue, ids }): Promise<any> =>
+    await { odd, inlined, ledger }[queue]!.statusBatch(ctx, ids as never),
+});
+
+export const heard = query({
+  args: { queue: v.string(), id: v.string() },
+  returns: v.any(),
+  handler: async (ctx, { queue, id }): Promise<any> => {
+    const of = { odd, inlined, ledger }[queue]!;
+    const logs = await of.logs(ctx, id);
+    const chunks = await of.chunks(ctx, id);
+    return {
+      logs: logs?.entries.map(({ message }) => message),
+      output: chunks?.chunks.map(({ text }) => text).join(""),
+    };
+  },
+});
+
+export const booked = query({
+  args: {},
+  returns: v.array(v.string()),
+  handler: async (ctx): Promise<string[]> =>
+    (
+      await ctx.db
+        .query("notes")
+        .withIndex("n", (q) => q.eq("n", 0))
+        .collect()
+    ).map(({ what }) => what),
+});

@@ -1,0 +1,104 @@
+/** The types of handlers inside Convex: what they are called with, and whether they fit their queue. Nothing here runs. */
+import type { FunctionReference, GenericActionCtx, GenericDataModel } from "convex/server";
+import type { JobId, QueueTypes } from "../shared/index.js";
+import type { HandlerContext, Job } from "../worker/types.js";
+import type { RunsMutations, RunsQueries } from "./types.js";
+
+/** The context of an action. */
+export interface RunsActions extends RunsMutations, RunsQueries {
+  runAction: unknown;
+}
+
+/** What a handler that takes its job is told of it. */
+export interface HandledJob<Name extends string = string> {
+  id: JobId<Name>;
+  queue: Name;
+  /** 1 for the first time, one more at every attempt. */
+  attempt: number;
+  /** How often it failed before. */
+  failures: number;
+}
+
+interface Asks {
+  /**
+   * Whether somebody wants the job to end, or it has ended without this handler. Asks, and aborts the signal if so. However
+   * a handler ends whose job somebody canceled, the job is `canceled`, unless it returns a result all the same.
+   *
+   * @example
+   * for (const page of pages) {
+   *   if (await job.isCanceled()) return null;
+   *   await convert(page);
+   * }
+   */
+  readonly isCanceled: () => Promise<boolean>;
+}
+
+/** What a handler may say of its job. As in a worker: see `HandlerContext` there. */
+export type JobContext<Name extends string = string> = HandledJob<Name> &
+  Omit<HandlerContext, "continueWith"> &
+  Asks & {
+    /**
+     * Resolves when all that the handler has said is recorded. A function that returns earlier may leave its last words
+     * unsaid: await this at its end.
+     */
+    readonly flush: () => Promise<void>;
+  };
+
+/** A job of an inline handler, with what the handler may say of it. */
+export type InlineJob<
+  Name extends string = string,
+  Payload = any,
+  Continues extends QueueTypes = Record<never, never>,
+> = Omit<Job<Name, Payload>, "related"> & HandlerContext<Continues> & Asks;
+
+/** A handler that returns nothing has the result `null`. */
+type Returned<Result> = null extends Result ? Result | void | undefined : Result;
+
+/** What {@link Queue.worker} takes. */
+export interface InlineOptions<
+  Name extends string,
+  Payload,
+  Result,
+  Continues extends QueueTypes,
+  DataModel extends GenericDataModel,
+> {
+  handler: (
+    ctx: GenericActionCtx<DataModel>,
+    job: InlineJob<Name, Payload, Continues>,
+  ) => Returned<Result> | Promise<Returned<Result>>;
+}
+
+// --- Whether a handler fits its queue -----------------------------------------------------------
+
+interface Misfit<Why extends string> {
+  readonly __doesNotFit: Why;
+}
+
+type FitsArgs<Given, Args, Then> = [Given] extends [Args]
+  ? Then
+  : Misfit<"The queue's payload does not fit the arguments of this handler.">;
+
+type FitsResult<Got, Result> = [
+  Exclude<Got, void | undefined> | ([Got] extends [NonNullable<Got>] ? never : null),
+] extends [Result]
+  ? unknown
+  : Misfit<"What this handler returns does not fit the queue's result.">;
+
+type FitsReference<Reference, Given, Result> =
+  Reference extends FunctionReference<any, any, infer Args, infer Got>
+    ? FitsArgs<Given, Args, FitsResult<Awaited<Got>, Result>>
+    : unknown;
+
+/** `unknown` where the handler fits payloads and results of these types; else what it is, intersected with it, is nothing. */
+export type Fits<Option, Payload, Result, Name extends string> =
+  Option extends FunctionReference<any, any, any, any>
+    ? FitsReference<Option, Payload, Result>
+    : Option extends { inline: unknown }
+      ? unknown
+      : Option extends { [Kind in "action" | "mutation" | "query"]?: infer Reference }
+        ? FitsReference<
+            Reference,
+            Option extends { job: true } ? { payload: Payload; job: HandledJob<Name> } : Payload,
+            Result
+          >
+        : unknown;

@@ -1,0 +1,93 @@
+/**
+ * Handlers inside Convex that take their job: an inline handler's action, in which the lane itself runs, and what a handler
+ * with a function of its own may say of its job. Both speak to the component as a lane does; results and jobs that follow
+ * are checked as a worker's are.
+ */
+import {
+  internalActionGeneric,
+  type GenericActionCtx,
+  type GenericDataModel,
+  type RegisteredAction,
+} from "convex/server";
+import { v } from "convex/values";
+import { claimedOf, Handling, runByHandle, runLane, type Says } from "../lane/index.js";
+import { vLaneStart, type LaneStart } from "../shared/index.js";
+import type { ComponentApi } from "./componentApi.js";
+import { checkFinished } from "./finished.js";
+import type { HandledJob, InlineJob, JobContext, RunsActions } from "./handledTypes.js";
+import { callComponent } from "./mounted.js";
+import type { AnyQueue } from "./types.js";
+
+/** The action that {@link Queue.worker} makes. */
+export function inlineAction<DataModel extends GenericDataModel>(
+  component: ComponentApi,
+  queue: AnyQueue,
+  handler: (ctx: GenericActionCtx<DataModel>, job: InlineJob<any, any, any>) => unknown,
+  continues: readonly AnyQueue[],
+): RegisteredAction<"internal", { start: LaneStart }, Promise<null>> {
+  const rules = { served: byName([queue]), continues: byName(continues) };
+  const { lib } = component;
+  return internalActionGeneric({
+    args: { start: vLaneStart },
+    returns: v.null(),
+    handler: async (ctx, { start }) => {
+      const handling = new Handling(saysOf(component, ctx));
+      await runLane(
+        {
+          step: async (args) => {
+            const { checked } = await checkFinished(rules, args.finished);
+            return await ctx.runMutation(lib.laneStep, { ...args, finished: checked });
+          },
+          later: async ({ lane, finished }) => {
+            const { checked } = await checkFinished(rules, [finished]);
+            return await ctx.runMutation(lib.laneLater, { lane, finished: checked[0]! });
+          },
+          run: async (one) => {
+            if (one.handler?.kind !== "inline") return { outcome: await runByHandle(ctx, one) };
+            return await handling.run(
+              async (job, { isCanceled, ...context }) =>
+                await handler(
+                  ctx as GenericActionCtx<DataModel>,
+                  {
+                    ...{ ...job, ...context, isCanceled },
+                  } as InlineJob<any, any, any>,
+                ),
+              one,
+            );
+          },
+        },
+        start,
+      );
+      return null;
+    },
+  });
+}
+
+/** What a handler with a function of its own may say and ask. */
+export function jobContext<Name extends string>(
+  component: ComponentApi,
+  ctx: RunsActions,
+  job: HandledJob<Name>,
+): JobContext<Name> {
+  const handling = new Handling(saysOf(component, ctx));
+  const attempt = handling.begin(claimedOf(job))!;
+  const { continueWith: _, ...context } = handling.contextOf(attempt);
+  return {
+    ...job,
+    ...context,
+    flush: async () => await handling.flush(attempt),
+  };
+}
+
+function saysOf({ lib }: ComponentApi, ctx: RunsActions): Says {
+  return {
+    report: async (said) =>
+      (await callComponent(() => ctx.runMutation(lib.laneReport, said))).answers,
+    standing: async (leases) =>
+      await callComponent(() => ctx.runQuery(lib.laneStanding, { leases })),
+  };
+}
+
+function byName(queues: readonly AnyQueue[]): ReadonlyMap<string, AnyQueue> {
+  return new Map(queues.map((queue) => [queue.name, queue]));
+}

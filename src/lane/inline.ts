@@ -1,0 +1,157 @@
+/**
+ * Jobs whose handlers run in the lane's own process, and what one job's handler may say of it, wherever it runs: the same
+ * as a worker's handler, by the same code. It knows the component only by two calls.
+ *
+ * Handlers that share a process share its fate: one that ends it ends the attempts of all, and each is then lost.
+ */
+import type { Value } from "convex/values";
+import type { Answer, ClaimedJob, LaneJob, Lease, Outcome } from "../shared/index.js";
+import { LANE_ASK_MS } from "../shared/index.js";
+import { Attempts, type Attempt } from "../worker/attempts.js";
+import { systemClock, type Clock } from "../worker/clock.js";
+import { printEvent } from "../worker/consoleEvents.js";
+import { contextOf } from "../worker/context.js";
+import { OUTPUT_DEFAULT } from "../worker/limits.js";
+import { outcomeOfAbandoned, outcomeOfStopped } from "../worker/outcome.js";
+import { Reports } from "../worker/reports.js";
+import { runHandler } from "../worker/runner.js";
+import type { Report, Transport } from "../worker/transport.js";
+import type { HandlerContext, Job } from "../worker/types.js";
+
+/** How handlers' words get to the component. */
+export interface Says {
+  report: Transport["report"];
+  /** How these leases stand: which are to be ended. */
+  standing(leases: Lease[]): Promise<Answer[]>;
+}
+
+/** What a handler gets beside its job. */
+export type InlineContext = HandlerContext & { isCanceled: () => Promise<boolean> };
+type InlineHandler = (job: Job, context: InlineContext) => unknown;
+
+export type Ended = Pick<Report, "outcome" | "continued">;
+
+/** A lane has no lease that its own clock could end: as long as a timer can be, and none is set. */
+const NO_LEASE_MS = 2 ** 31 - 1;
+
+/** Handlers of any number of jobs in this process. */
+export class Handling {
+  private readonly attempts: Attempts;
+  private readonly reports: Reports;
+  private readonly ends = new Map<Attempt, (outcome: Outcome) => void>();
+  private cancelAsking: (() => void) | null = null;
+
+  constructor(
+    private readonly says: Says,
+    private readonly clock: Clock = systemClock,
+  ) {
+    this.attempts = new Attempts({
+      ...{ clock: withoutLeases(clock), emit: printEvent },
+      changed: () => this.releaseLost(),
+      abandoned: (attempt) => this.ends.get(attempt)?.(outcomeOfAbandoned(attempt)),
+    });
+    this.reports = new Reports({
+      ...{ clock, attempts: this.attempts, output: OUTPUT_DEFAULT, emit: printEvent },
+      transport: { report: (said) => says.report(said) },
+      failed: () => "rejected",
+    });
+  }
+
+  /** Runs a handler; resolves when it has ended, all that it has said is recorded, or nobody waits for it any more. */
+  async run(handler: InlineHandler, { job }: LaneJob): Promise<Ended> {
+    const attempt = this.begin(job);
+    if (attempt === null) return { outcome: { kind: "released" } };
+    this.ask();
+    const context = this.contextOf(attempt);
+    const outcome = await new Promise<Outcome>((resolve) => {
+      this.ends.set(attempt, resolve);
+      void runHandler((job) => handler(job, context), attempt.job, context).then((end) =>
+        resolve(outcomeOfStopped(attempt, end.outcome)),
+      );
+    });
+    this.ends.delete(attempt);
+    if (attempt.state === "running") this.attempts.finish(attempt);
+    await this.reports.flush(attempt);
+    this.attempts.drop(attempt);
+    if (this.attempts.running().length === 0) this.stopAsking();
+    const { continued } = attempt;
+    return { outcome, ...(outcome.kind === "succeeded" && continued.length > 0 && { continued }) };
+  }
+
+  /** Of a job that runs in a function of its own: nothing is known of its time. */
+  begin({ timeoutMs, ...job }: ClaimedJob): Attempt | null {
+    const timed = timeoutMs === undefined ? {} : { timeoutMs };
+    return this.attempts.add({ ...job, ...timed, leaseMs: NO_LEASE_MS }, this.clock.now());
+  }
+
+  contextOf(attempt: Attempt): InlineContext {
+    const { id, attempt: number } = attempt.job;
+    return {
+      ...contextOf(attempt, { reports: this.reports, emit: printEvent }),
+      isCanceled: async () => {
+        if (!attempt.abort.signal.aborted) await this.hear([{ id, attempt: number }]);
+        return attempt.abort.signal.aborted;
+      },
+    };
+  }
+
+  /** Until all that was said is recorded, or is for nobody. */
+  async flush(attempt: Attempt): Promise<void> {
+    await this.reports.flush(attempt);
+  }
+
+  private async hear(leases: Lease[]): Promise<void> {
+    for (const one of await this.says.standing(leases)) {
+      if (one.answer === "canceled") this.attempts.cancel(one);
+      else if (one.answer !== "ok") this.attempts.lose(one);
+    }
+  }
+
+  /** Whoever has run for a while is asked after now and then: short jobs end by themselves. */
+  private ask(): void {
+    this.cancelAsking ??= this.clock.after(LANE_ASK_MS, () => void this.askAll());
+  }
+
+  /** No timer outlives the jobs: the lane's function ends with them. */
+  private stopAsking(): void {
+    this.cancelAsking?.();
+    this.cancelAsking = null;
+  }
+
+  private async askAll(): Promise<void> {
+    const since = this.clock.now() - LANE_ASK_MS;
+    const long = this.attempts.running().filter(({ startedAt }) => startedAt <= since);
+    try {
+      const leases = long.map(({ job: { id, attempt } }) => ({ id, attempt }));
+      if (leases.length > 0) await this.hear(leases);
+    } catch {
+      // It is asked again: nothing hangs on it but how soon a canceled job ends.
+    }
+    this.cancelAsking = null;
+    if (this.attempts.running().length > 0) this.ask();
+  }
+
+  /** The component says that it is another's: nothing that its handler brings is wanted. */
+  private releaseLost(): void {
+    for (const [attempt, end] of this.ends) {
+      if (attempt.state === "lost") end({ kind: "released" });
+    }
+  }
+}
+
+function withoutLeases(clock: Clock): Clock {
+  return {
+    ...clock,
+    after: (ms, run) => (ms >= NO_LEASE_MS ? () => {} : clock.after(ms, run)),
+  };
+}
+
+/** Not every value that a handler is given comes from a claim: what is not known has no say. */
+export function claimedOf(job: {
+  id: string;
+  queue: string;
+  attempt: number;
+  failures: number;
+}): ClaimedJob {
+  return { ...job, payload: null as Value, resets: 0, leaseMs: NO_LEASE_MS, enqueuedAt: 0 };
+}
