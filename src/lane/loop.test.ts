@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { LaneJob, LaneReply, LaneStep } from "../shared/index.js";
-import { runLane } from "./index.js";
+import type { LaneJob, LaneReply } from "../shared/index.js";
+import { runLane, type Said } from "./index.js";
 
 const job = (id: string, kind: "action" | "mutation" = "action"): LaneJob => ({
   job: {
@@ -12,15 +12,15 @@ const job = (id: string, kind: "action" | "mutation" = "action"): LaneJob => ({
 const start = (...jobs: LaneJob[]) => ({ lane: "lane", generation: 1, n: 1, jobs });
 const nothing: LaneReply = { answers: [], jobs: [], lookAfterMs: null, isOver: true };
 
-const heardOf = ({ finished, execute }: LaneStep): LaneReply["answers"] =>
+const heardOf = ({ finished, execute }: Said): LaneReply["answers"] =>
   [...finished, ...execute].map(({ id, attempt }) => ({ id, attempt, answer: "ok" }));
 
 /** A lane of these jobs, each ended at once, whose calls are answered by `answer`. Returns the calls. */
 async function play(
   jobs: LaneJob[],
-  answer: (args: LaneStep, call: number) => LaneReply,
-): Promise<LaneStep[]> {
-  const calls: LaneStep[] = [];
+  answer: (args: Said, call: number) => LaneReply,
+): Promise<Said[]> {
+  const calls: Said[] = [];
   await runLane(
     {
       step: (args) => {

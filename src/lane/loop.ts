@@ -19,9 +19,12 @@ import type { Report } from "../worker/transport.js";
 import type { Clock } from "../worker/clock.js";
 import type { Ended } from "./inline.js";
 
+/** One call, before whoever makes it has checked results, and made jobs of what is to follow. */
+export type Said = Omit<LaneStep, "finished"> & { finished: Report[] };
+
 /** How a lane reaches what it needs. */
 export interface Lane {
-  step(args: Omit<LaneStep, "finished"> & { finished: Report[] }): Promise<LaneReply>;
+  step(args: Said): Promise<LaneReply>;
   /** Hands one outcome over, to be recorded by the platform until that has succeeded. */
   later(args: { lane: string; finished: Report }): Promise<unknown>;
   /** Runs one job. Never rejects. */
