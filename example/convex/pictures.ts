@@ -23,7 +23,10 @@ export const create = mutation({
       );
     }
     const regions = cutIntoTiles(scene);
-    const picture = await ctx.db.insert("pictures", { title, scene, tileCount: regions.length });
+    const picture = await ctx.db.insert("pictures", {
+      ...{ title, scene, tileCount: regions.length },
+      ...(fragile ? { fragile } : {}),
+    });
     const jobs = await queue.enqueueBatch(
       ctx,
       regions.map((region, index) => ({

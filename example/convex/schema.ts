@@ -2,12 +2,13 @@
 import { defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
 import { vRegion, vScene } from "./scene.js";
+import { vSummary } from "./summary.js";
 
 /**
- * How a tile stands, as far as the app's own data goes. While it is `unfinished` its job knows more (waiting, running,
+ * How a tile or a summary stands, as far as the app's own data goes. While it is `unfinished`, its job knows more (waiting, running,
  * how far); the other words are those of a finished job.
  */
-export const vTileStatus = v.union(
+export const vEnd = v.union(
   v.literal("unfinished"),
   v.literal("succeeded"),
   v.literal("failed"),
@@ -24,6 +25,8 @@ export default defineSchema({
     title: v.string(),
     scene: vScene,
     tileCount: v.number(),
+    /** Some of its tiles, and its summary, fail once. */
+    fragile: v.optional(v.boolean()),
   }),
 
   /**
@@ -37,14 +40,30 @@ export default defineSchema({
     index: v.number(),
     region: vRegion,
     job: v.string(),
-    status: vTileStatus,
+    status: vEnd,
     worker: v.optional(v.string()),
     attempt: v.optional(v.number()),
     computeMs: v.optional(v.number()),
     error: v.optional(v.string()),
     /** A thumbnail of 8 × 8, three bytes a pixel: what the gallery shows without reading any pixels. */
     preview: v.optional(v.bytes()),
-  }).index("picture", ["picture", "index"]),
+  })
+    .index("picture", ["picture", "index"])
+    // Whether anything is left, asked with every tile that is finished: by its end, which workers reach last.
+    .index("status", ["picture", "status", "index"]),
+
+  /**
+   * What Convex made of a picture once all of it was drawn: at most one a picture. Written in the transaction that
+   * finishes the last tile, and in those that finish its own job; apart from `pictures`, for the gallery's sake.
+   */
+  summaries: defineTable({
+    picture: v.id("pictures"),
+    job: v.string(),
+    status: vEnd,
+    summary: v.optional(vSummary),
+    error: v.optional(v.string()),
+    attempt: v.optional(v.number()),
+  }).index("picture", ["picture"]),
 
   /**
    * A cancel or retry that is under way: at most one a picture, the newest. Written by each of its steps, which come

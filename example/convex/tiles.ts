@@ -3,6 +3,7 @@ import { v } from "convex/values";
 import { internalMutation, query } from "./_generated/server.js";
 import { tiles as queue } from "./queue/farm.js";
 import { MAX_TILES } from "./scene.js";
+import { summarizeIfDrawn } from "./summaries.js";
 
 /** The tiles of one picture, without their pixels. Runs again at each tile that arrives, so it reads only small rows. */
 export const ofPicture = query({
@@ -30,7 +31,8 @@ export const pixels = query({
 
 /**
  * Runs inside the transaction that finishes a tile's job: the job is finished and the tile is in the app's table, or
- * neither is. It writes this tile's own rows only, so tiles that finish at the same time do not conflict.
+ * neither is. It writes this tile's own rows only, so tiles that finish at the same time do not conflict; but for the
+ * last ones, of which each looks whether it is the last.
  */
 export const finished = internalMutation({
   args: queue.onCompleteArgs,
@@ -50,6 +52,7 @@ export const finished = internalMutation({
         computeMs,
         preview,
       });
+      await summarizeIfDrawn(ctx, payload.picture);
     } else {
       await ctx.db.patch("tiles", tile._id, {
         status: outcome.status,

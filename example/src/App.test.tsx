@@ -14,6 +14,10 @@ vi.mock("./data.js", () => ({
   useTileJob: vi.fn(),
   useChange: vi.fn(),
   useWorkers: vi.fn(),
+  useSummary: vi.fn(),
+  useSummaryJob: vi.fn(),
+  useSummaryAttempts: vi.fn(),
+  useSummarizeAgain: vi.fn(),
   useCounts: vi.fn(),
   useCreatePicture: vi.fn(),
   useCancelPicture: vi.fn(),
@@ -130,7 +134,7 @@ describe("the workers", () => {
   beforeEach(() => void vi.useFakeTimers());
 
   const holding = [{ id: "j6", queue: "tiles", attempt: 2 }];
-  const worker = { session: "s", name: "anvil", state: "active", holding } as const;
+  const worker = { session: "s", name: "anvil", isLane: false, state: "active", holding } as const;
 
   test("are shown with their last beat, and what they hold by the tile's name", () => {
     vi.mocked(data.useWorkers).mockReturnValue([

@@ -5,6 +5,7 @@ import { Guard } from "./components/Guard.js";
 import { Masthead } from "./components/Masthead.js";
 import { NewPicture } from "./components/NewPicture.js";
 import { Stage } from "./components/Stage.js";
+import { SummaryPanel } from "./components/SummaryPanel.js";
 import { Workers } from "./components/Workers.js";
 import { useSelection } from "./useSelection.js";
 
@@ -21,6 +22,9 @@ export function App() {
         <aside className="side">
           <Guard label="The workers">
             <Workers selected={selected} />
+          </Guard>
+          <Guard label="The summary">
+            <SummaryPanel selected={selected} />
           </Guard>
           <NewPicture onCreated={select} />
         </aside>

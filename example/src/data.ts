@@ -7,12 +7,15 @@ import { useConvexConnectionState, useMutation, useQuery } from "convex/react";
 import type { FunctionReturnType } from "convex/server";
 import { api } from "../convex/_generated/api.js";
 import type { Doc, Id } from "../convex/_generated/dataModel.js";
+import type { Summary } from "../convex/summary.js";
 
 export type Picture = Doc<"pictures">;
 export type PictureId = Id<"pictures">;
 export type Tile = FunctionReturnType<typeof api.tiles.ofPicture>[number];
 export type WorkerRow = FunctionReturnType<typeof api.queue.farm.workers>[number];
 export type Change = NonNullable<FunctionReturnType<typeof api.pictures.change>>;
+export type SummaryRow = Doc<"summaries">;
+export type { Summary };
 export type Counts = FunctionReturnType<typeof api.queue.farm.counts>;
 
 export function usePictures(): Picture[] | undefined {
@@ -41,6 +44,25 @@ export function usePixels(tile: Tile): ArrayBuffer | null | undefined {
 /** The job of a tile that is not finished: who runs it, how far it is. A finished tile needs no job to say how it ended. */
 export function useTileJob(tile: Tile) {
   return useJob(api.queue.farm.status, tile.status === "unfinished" ? tile.job : "skip");
+}
+
+/** `null` while the picture has tiles that are not drawn: nobody has asked for a summary yet. */
+export function useSummary(picture: PictureId): SummaryRow | null | undefined {
+  return useQuery(api.summaries.ofPicture, { picture });
+}
+
+/** The job of a summary that is not there yet. */
+export function useSummaryJob(row: SummaryRow | null | undefined) {
+  return useJob(api.queue.summaries.status, row?.status === "unfinished" ? row.job : "skip");
+}
+
+/** Its attempts, those that failed among them. */
+export function useSummaryAttempts(row: SummaryRow | null | undefined) {
+  return useQuery(api.queue.summaries.attempts, row ? { id: row.job } : "skip");
+}
+
+export function useSummarizeAgain() {
+  return useMutation(api.summaries.again);
 }
 
 export function useWorkers(): WorkerRow[] | undefined {

@@ -64,6 +64,12 @@ describe("a worker's mood", () => {
     expect(moodOf(worker("active"), 4_500)).toBe("silent");
     expect(moodOf(worker("gone"), 0)).toBe("gone");
   });
+
+  test("of a lane is never silent: it has no beat, and Convex knows by itself whether it runs", () => {
+    const lane = (state: WorkerRow["state"]) => ({ ...worker(state), isLane: true });
+    expect(moodOf(lane("idle"), 300_000)).toBe("asleep");
+    expect(moodOf(lane("active"), 300_000)).toBe("working");
+  });
 });
 
 test("three bytes a pixel become four, opaque", () => {

@@ -164,7 +164,8 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
-   * The workers that were seen last, newest first: name, state, last call or beat, and the jobs they hold.
+   * The workers that were seen last, newest first: name, state, last call or beat, and the jobs they hold. Lanes are among
+   * them: what `isLane` is Convex itself at work.
    *
    * @param options.limit How many, 1 to 100.
    * @default limit 100

@@ -107,9 +107,9 @@ describe("workers", () => {
     await world.worker("idle").claim();
     const workers = await world.t.query(api.lib.workers, {});
     expect(workers.map(({ session: _, ...worker }) => worker)).toEqual([
-      { name: "idle", state: "idle", lastSeenAt: T0 + 1_000, holding: [] },
+      { name: "idle", isLane: false, state: "idle", lastSeenAt: T0 + 1_000, holding: [] },
       {
-        ...{ name: "busy", state: "active", lastSeenAt: T0 },
+        ...{ name: "busy", isLane: false, state: "active", lastSeenAt: T0 },
         holding: [{ id, queue: "tiles", attempt: 1 }],
       },
     ]);

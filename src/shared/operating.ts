@@ -93,6 +93,8 @@ export type HolderState = Infer<typeof vHolderState>;
 export const vWorkerStatus = v.object({
   session: v.string(),
   name: v.string(),
+  /** Whether it is a lane: Convex itself at work. Its name is its queue's and a number. */
+  isLane: v.boolean(),
   state: vHolderState,
   lastSeenAt: v.number(),
   holding: v.array(v.object({ id: v.string(), queue: v.string(), attempt: v.number() })),

@@ -6,7 +6,7 @@ import { start } from "../../harness/program.js";
 const LIMIT_MS = 120_000;
 
 test(
-  "npm start -- --once renders every tile although a worker is killed, and says who did what",
+  "npm start -- --once renders every tile although a worker is killed, has Convex itself summarize it, and says who did what",
   async () => {
     const { code, output } = await start("npm", ["start", "--", "--once"]).ended;
     expect(code, output).toBe(0);
@@ -17,6 +17,7 @@ test(
     expect(Number(attempts)).toBeGreaterThan(48);
     expect(output).toMatch(/worker +tiles +2nd attempt +arithmetic +wait p50/);
     expect(output).toMatch(/\(killed\)/);
+    expect(output).toMatch(/Convex's summary: mostly #[0-9a-f]{6} \(\d+ %\), by \d workers/);
     const secondAttempts = Number(/^ +all +48 +(\d+)/m.exec(output)?.[1]);
     expect(secondAttempts).toBe(Number(attempts) - 48);
   },

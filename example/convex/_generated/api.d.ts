@@ -10,7 +10,10 @@
 
 import type * as pictures from "../pictures.js";
 import type * as queue_farm from "../queue/farm.js";
+import type * as queue_summaries from "../queue/summaries.js";
 import type * as scene from "../scene.js";
+import type * as summaries from "../summaries.js";
+import type * as summary from "../summary.js";
 import type * as tiles from "../tiles.js";
 import type * as workers from "../workers.js";
 
@@ -23,7 +26,10 @@ import type {
 declare const fullApi: ApiFromModules<{
   pictures: typeof pictures;
   "queue/farm": typeof queue_farm;
+  "queue/summaries": typeof queue_summaries;
   scene: typeof scene;
+  summaries: typeof summaries;
+  summary: typeof summary;
   tiles: typeof tiles;
   workers: typeof workers;
 }>;

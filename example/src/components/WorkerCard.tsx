@@ -1,4 +1,4 @@
-/** One worker: alive or silent, and which tiles it holds. */
+/** One worker: alive or silent, and which tiles it holds; or a lane, which is Convex itself at work. */
 import { ago } from "../clock.js";
 import type { Tile, WorkerRow } from "../data.js";
 import { tileName } from "../tileNames.js";
@@ -23,26 +23,29 @@ export function WorkerCard({
   return (
     <li className={`worker worker-${mood}`}>
       <WorkerName name={worker.name} />
-      <span className="mood">{MOODS[mood]}</span>
+      <span className="mood">{mood === "working" && worker.isLane ? "writing" : MOODS[mood]}</span>
       <span className="beat">
         {mood === "working" && <i className="pulse" key={worker.lastSeenAt} aria-hidden="true" />}
-        last beat {ago(worker.lastSeenAt, now)}
+        {worker.isLane ? "inside Convex" : `last beat ${ago(worker.lastSeenAt, now)}`}
       </span>
       <span className="holding">{holdingOf(worker, tiles)}</span>
     </li>
   );
 }
 
-type Mood = "working" | "ready" | "silent" | "gone";
+type Mood = "working" | "ready" | "asleep" | "silent" | "gone";
 
 const MOODS: Record<Mood, string> = {
   working: "drawing",
   ready: "ready",
+  asleep: "asleep",
   silent: "silent",
   gone: "gone",
 };
 
-export function moodOf({ state, lastSeenAt }: WorkerRow, now: number): Mood {
+export function moodOf({ state, lastSeenAt, isLane }: WorkerRow, now: number): Mood {
+  // It has no beat: Convex knows by itself whether it runs.
+  if (isLane) return state === "active" ? "working" : "asleep";
   if (state === "gone") return "gone";
   const silence = now - lastSeenAt;
   if (state === "idle") return silence > IDLE_SILENT_AFTER_MS ? "silent" : "ready";
@@ -51,7 +54,8 @@ export function moodOf({ state, lastSeenAt }: WorkerRow, now: number): Mood {
 
 export function holdingOf({ holding }: WorkerRow, tiles: readonly Tile[]): string {
   if (holding.length === 0) return "holds nothing";
-  const names = holding.map(({ id, attempt }) => {
+  const names = holding.map(({ id, queue, attempt }) => {
+    if (queue !== "tiles") return "a summary";
     const tile = tiles.find(({ job }) => job === id);
     const name = tile === undefined ? "a tile of another picture" : tileName(tile.region);
     return attempt > 1 ? `${name} (attempt ${attempt})` : name;

@@ -1,4 +1,4 @@
-/** Who works here: each worker's last beat and what it holds. */
+/** Who works here: each worker's last beat and what it holds, and the lanes in which Convex works itself. */
 import { useNow } from "../clock.js";
 import {
   usePicture,

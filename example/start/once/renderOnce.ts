@@ -1,6 +1,7 @@
 /**
  * `npm start -- --once`: the farm's promise, put to the test without a browser. One picture; one worker killed while it
- * holds tiles; every tile there in the end; and the killed worker's tiles done by others in a second attempt.
+ * holds tiles; every tile there in the end; the killed worker's tiles done by others in a second attempt; and a summary
+ * of the picture, which Convex itself has written.
  */
 import { ConvexClient } from "convex/browser";
 import { api } from "../../convex/_generated/api.js";
@@ -8,11 +9,11 @@ import type { Id } from "../../convex/_generated/dataModel.js";
 import { sceneOf, VIEWS } from "../../src/presets.js";
 import type { Farm } from "../farm.js";
 import { say, step } from "../steps.js";
-import { tilesThat, type Tile } from "./follow.js";
+import { summaryThatEnded, tilesThat, type Tile } from "./follow.js";
 import { killWhileHolding } from "./kill.js";
 import { readRun } from "./run.js";
-import { printRun } from "./table.js";
-import { shortcomingsOf } from "./verify.js";
+import { printRun, summaryInWords } from "./table.js";
+import { shortcomingsOf, shortcomingsOfSummary } from "./verify.js";
 
 /** Far more than it takes anywhere: only what hangs is cut off. */
 const PATIENCE_MS = 90_000;
@@ -39,11 +40,19 @@ export async function renderOnce(farm: Farm): Promise<number> {
     say(`    ${victim.name} held ${held.length} of them; it is not replaced`);
     await follow(client, picture, "Waiting for every tile", (tiles) => tiles.every(isSettled));
 
+    const row = await step("Waiting for Convex's own summary of it", () =>
+      summaryThatEnded(client, picture, PATIENCE_MS),
+    );
+
     const run = await readRun(client, picture);
     printRun(run, victim.name);
-    const shortcomings = await shortcomingsOf(client, run, held, victim.name);
+    const shortcomings = [
+      ...(await shortcomingsOf(client, run, held, victim.name)),
+      ...shortcomingsOfSummary(row, run),
+    ];
     for (const shortcoming of shortcomings) say(`  Missing: ${shortcoming}`);
     if (shortcomings.length > 0) return 1;
+    say(`  Convex's summary: ${summaryInWords(row.summary!)}`);
     say(
       `\nEvery tile is there. ${victim.name} was killed holding ${held.length}; others drew them anew.`,
     );

@@ -1,4 +1,5 @@
 /** Prints a run: who drew how much, in how many attempts, and how long tiles waited and ran. */
+import type { Summary } from "../../convex/summary.js";
 import { say } from "../steps.js";
 import type { Run, TileRun } from "./run.js";
 
@@ -23,6 +24,12 @@ export function printRun({ picture, tiles }: Run, killed: string): void {
   say(`\n${picture.title}: ${tiles.length} jobs, ${attempts} attempts\n`);
   for (const line of layOut([HEADINGS, ...rows, rowOf("all", tiles)])) say(`  ${line}`);
   say("");
+}
+
+/** "mostly #0c4a5e (41 %), by 2 workers". */
+export function summaryInWords({ colours, workers }: Summary): string {
+  const [{ colour, share } = { colour: "nothing", share: 0 }] = colours;
+  return `mostly ${colour} (${Math.round(100 * share)} %), by ${workers} workers`;
 }
 
 function rowOf(name: string, tiles: readonly TileRun[]): string[] {

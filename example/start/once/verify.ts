@@ -4,6 +4,7 @@ import { api } from "../../convex/_generated/api.js";
 import type { Scene } from "../../convex/scene.js";
 import { tileName } from "../../src/tileNames.js";
 import { renderTile } from "../../worker/renderTile.js";
+import type { SummaryRow } from "./follow.js";
 import type { Held } from "./kill.js";
 import type { Run, TileRun } from "./run.js";
 
@@ -69,6 +70,16 @@ function shortcomingsOfHeld(run: TileRun, attempt: number, victim: string): stri
   }
   if (run.worker === victim) found.push(`${name} counts as drawn by ${victim}, which was killed.`);
   return found;
+}
+
+/** It is of the whole picture: every tile's worker and time are in it. */
+export function shortcomingsOfSummary({ status, error, summary }: SummaryRow, run: Run): string[] {
+  if (summary === undefined) return [`The summary is ${status}: ${error ?? "no reason"}.`];
+  const workers = new Set(run.tiles.map(({ worker }) => worker)).size;
+  const computeMs = run.tiles.reduce((sum, { tile }) => sum + (tile.computeMs ?? 0), 0);
+  const isWhole = summary.workers === workers && Math.abs(summary.computeMs - computeMs) < 1;
+  if (isWhole && summary.colours.length > 0) return [];
+  return [`The summary is of something else: ${JSON.stringify(summary)}.`];
 }
 
 function draw(scene: Scene, region: TileRun["tile"]["region"]): Buffer {

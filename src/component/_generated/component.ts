@@ -1658,6 +1658,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         Array<{
           session: string;
           name: string;
+          isLane: boolean;
           state: "active" | "idle" | "gone";
           lastSeenAt: number;
           holding: Array<{ id: string; queue: string; attempt: number }>;

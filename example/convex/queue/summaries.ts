@@ -1,0 +1,32 @@
+/**
+ * The queue that nobody works off but Convex itself: a summary of each picture that is drawn. Workers outside draw tiles;
+ * what is short and needs only the app's data needs none of them.
+ */
+import { v } from "convex/values";
+import { internal } from "../_generated/api.js";
+import { vSummary } from "../summary.js";
+import { conveyor } from "./farm.js";
+
+export const summaries = conveyor.queue("summaries", {
+  payload: v.object({
+    picture: v.id("pictures"),
+    /** Fails on its first attempt, to show how Convex tries again by itself. */
+    fragile: v.boolean(),
+  }),
+  result: vSummary,
+  maxParallelism: 4,
+  // The wait is random, from none to this long: long enough that one who watches sees it.
+  retry: { maxAttempts: 3, initialBackoffMs: 6_000 },
+  timeoutMs: 60_000,
+});
+summaries.handledBy({ action: internal.summaries.write, job: true });
+summaries.onComplete(internal.summaries.finished);
+
+/** Anyone may watch, as with tiles. */
+export const { status, attempts } = summaries.api({
+  authorize: async (_ctx, call) => {
+    if (call.kind !== "status" && call.kind !== "attempts") {
+      throw new Error("Summaries are asked for by the functions of `summaries`.");
+    }
+  },
+});
