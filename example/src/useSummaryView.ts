@@ -1,7 +1,6 @@
 /** A summary as a person sees it: the app's row and its job and attempts put together. */
-import { useNow } from "./clock.js";
 import { useSummaryAttempts, useSummaryJob, type SummaryRow } from "./data.js";
-import { useOutOfReach } from "./useReach.js";
+import { messageOf } from "./errors.js";
 
 export interface SummaryView {
   readonly state: "none" | "waiting" | "running" | "backingOff" | "succeeded" | "failed";
@@ -9,28 +8,30 @@ export interface SummaryView {
   readonly attempt: number;
   /** Who wrote it. */
   readonly lane: string | undefined;
-  /** Until the next attempt. */
-  readonly waitMs: number;
+  /** When the next attempt is due, where the last has failed. */
+  readonly dueAt: number;
   readonly failures: readonly { readonly attempt: number; readonly error: string }[];
 }
 
 export function useSummaryView(row: SummaryRow | null | undefined): SummaryView {
   const job = useSummaryJob(row);
   const attempts = useSummaryAttempts(row);
-  const isBackingOff = job?.status === "scheduled";
-  const outOfReach = useOutOfReach();
-  const now = useNow(isBackingOff && !outOfReach);
   const failures = (attempts ?? []).flatMap((one) =>
-    "error" in one && one.error !== undefined ? [{ attempt: one.attempt, error: one.error }] : [],
+    "error" in one && one.error !== undefined
+      ? [{ attempt: one.attempt, error: reasonOf(one.error) }]
+      : [],
   );
   const attempt = row?.attempt ?? job?.attempt ?? 0;
   const lane = attempts?.find(({ outcome }) => outcome === "succeeded")?.worker;
-  const view = { attempt: job?.attempt ?? attempt, lane, waitMs: 0, failures };
+  const view = { attempt: job?.attempt ?? attempt, lane, dueAt: 0, failures };
   if (!row) return { ...view, state: "none" };
   if (row.status === "succeeded") return { ...view, state: "succeeded", attempt };
   if (row.status !== "unfinished") return { ...view, state: "failed", attempt };
-  if (isBackingOff) {
-    return { ...view, state: "backingOff", waitMs: Math.max(0, job.dueAt - now) };
-  }
+  if (job?.status === "scheduled") return { ...view, state: "backingOff", dueAt: job.dueAt };
   return { ...view, state: job?.status === "running" ? "running" : "waiting" };
+}
+
+/** The handler's own words: without the platform's before them, and the stack below. */
+function reasonOf(error: string): string {
+  return messageOf(error).replace(/^Uncaught \w*Error: /, "");
 }

@@ -67,6 +67,32 @@ describe.skipIf(!hasChromium())("the render farm's page", () => {
     await expect.poll(async () => (await pixels(first)) === (await pixels(second))).toBe(true);
   }, 120_000);
 
+  test("a summary that failed once says so to who watches, and comes by itself", async () => {
+    const page = await open(browsers[0]!, url);
+    await page.getByRole("radio", { name: "small" }).check();
+    await page.getByRole("checkbox").check();
+    await page.getByRole("button", { name: /^Draw it in \d+ tiles/ }).click();
+    await page.getByText("Convex writes one by itself").waitFor();
+    const retry = page.getByRole("button", { name: /^Retry \d+ tile/ });
+    await page
+      .getByText(/\d+ failed$/)
+      .first()
+      .waitFor({ timeout: 30_000 });
+    // A tile that is still being drawn may fail after the first click.
+    await expect
+      .poll(
+        async () => {
+          if (await retry.isVisible()) await retry.click();
+          return await page.getByText("asked to fail once").isVisible();
+        },
+        { timeout: 60_000, interval: 500 },
+      )
+      .toBe(true);
+    await page.getByText("Written by summaries#0, attempt 2.").waitFor({ timeout: 30_000 });
+    const colours = page.getByRole("list", { name: "Colours that cover most of it" });
+    expect(await colours.getByRole("listitem").count()).toBeGreaterThan(1);
+  }, 120_000);
+
   /** What the fingerprint of an empty canvas of the same size is. */
   const blank = (page: Page) =>
     page.locator("canvas[role=img]").evaluate(async ({ width, height }: HTMLCanvasElement) => {

@@ -64,7 +64,7 @@ export function NewPicture({ onCreated }: { onCreated: (picture: string) => void
             checked={fragile}
             onChange={(event) => setFragile(event.target.checked)}
           />
-          Let some tiles and the summary fail once
+          Let some of it fail once
         </label>
         <button
           type="submit"

@@ -1,5 +1,5 @@
 /** The picture's summary, which Convex itself writes once the last tile is there: how far that is, and what it says. */
-import { duration } from "../clock.js";
+import { duration, useNow } from "../clock.js";
 import {
   usePicture,
   usePictures,
@@ -36,7 +36,7 @@ function SummaryOf({ picture }: { picture: Picture }) {
   return (
     <>
       <p className={`summary-state summary-${view.state}`} role="status">
-        {stateInWords(view)}
+        {view.state === "backingOff" ? <BackingOff {...view} /> : stateInWords(view)}
       </p>
       {row?.summary !== undefined && <Said summary={row.summary} tiles={tiles} />}
       {view.failures.length > 0 && (
@@ -53,27 +53,30 @@ function SummaryOf({ picture }: { picture: Picture }) {
   );
 }
 
-export function stateInWords({ state, attempt, lane, waitMs }: SummaryView): string {
+/** Apart, so that its clock begins when the wait does. */
+function BackingOff({ attempt, dueAt }: SummaryView) {
+  const seconds = Math.round((dueAt - useNow(!useOutOfReach())) / 1_000);
+  return `Attempt ${attempt} failed. Convex tries again ${seconds < 1 ? "now" : `in ${seconds} s`}.`;
+}
+
+function stateInWords({ state, attempt, lane }: SummaryView): string {
   switch (state) {
     case "none":
       return "Convex writes one by itself as soon as every tile is drawn.";
-    case "waiting":
-      return "Every tile is drawn. Convex is about to begin.";
     case "running":
       return attempt > 1 ? `Being written, attempt ${attempt}…` : "Being written…";
-    case "backingOff":
-      return waitMs < 1_000
-        ? `Attempt ${attempt} failed. Convex tries again now.`
-        : `Attempt ${attempt} failed. Convex tries again in ${Math.round(waitMs / 1_000)} s.`;
     case "succeeded":
       return `Written by ${lane ?? "Convex"}${attempt > 1 ? `, attempt ${attempt}` : ""}.`;
     case "failed":
       return `Attempt ${attempt} failed, and it was the last.`;
+    default:
+      return "Every tile is drawn. Convex is about to begin.";
   }
 }
 
 function Said({ summary, tiles }: { summary: Summary; tiles: readonly Tile[] }) {
   const { colours, brightest, darkest, slowest, workers, computeMs } = summary;
+  const rest = 1 - colours.reduce((sum, { share }) => sum + share, 0);
   const nameOf = (index: number) => {
     const tile = tiles.find((one) => one.index === index);
     return tile === undefined ? `tile ${index}` : tileName(tile.region);
@@ -82,17 +85,24 @@ function Said({ summary, tiles }: { summary: Summary; tiles: readonly Tile[] }) 
     <>
       <ul className="colours" aria-label="Colours that cover most of it">
         {colours.map(({ colour, share }) => (
-          <li key={colour} style={{ flexGrow: Math.max(share, 0.02) }}>
+          <li key={colour} style={{ flexGrow: 100 * share }}>
             <i style={{ background: colour }} aria-hidden="true" />
             <span className="visually-hidden">{colour} </span>
             {percent(share)}
           </li>
         ))}
+        {rest >= 0.01 && (
+          <li style={{ flexGrow: 100 * rest }}>
+            <i className="rest" aria-hidden="true" />
+            <span className="visually-hidden">others </span>
+            {percent(rest)}
+          </li>
+        )}
       </ul>
       <dl className="said">
         <Fact word="Brightest">{nameOf(brightest)}</Fact>
         <Fact word="Darkest">{nameOf(darkest)}</Fact>
-        <Fact word="Longest at">{nameOf(slowest)}</Fact>
+        <Fact word="Slowest">{nameOf(slowest)}</Fact>
         <Fact word="Drawn by">
           {workers === 1 ? "1 worker" : `${workers} workers`}, {duration(computeMs)}
         </Fact>

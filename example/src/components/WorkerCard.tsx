@@ -23,7 +23,9 @@ export function WorkerCard({
   return (
     <li className={`worker worker-${mood}`}>
       <WorkerName name={worker.name} />
-      <span className="mood">{mood === "working" && worker.isLane ? "writing" : MOODS[mood]}</span>
+      <span className="mood">
+        {mood === "working" && worker.isLane ? laneMood(worker) : MOODS[mood]}
+      </span>
       <span className="beat">
         {mood === "working" && <i className="pulse" key={worker.lastSeenAt} aria-hidden="true" />}
         {worker.isLane ? "inside Convex" : `last beat ${ago(worker.lastSeenAt, now)}`}
@@ -42,6 +44,11 @@ const MOODS: Record<Mood, string> = {
   silent: "silent",
   gone: "gone",
 };
+
+/** Before it sleeps it looks a few times whether there is more. */
+function laneMood({ holding }: WorkerRow): string {
+  return holding.length > 0 ? "writing" : "awake";
+}
 
 export function moodOf({ state, lastSeenAt, isLane }: WorkerRow, now: number): Mood {
   // It has no beat: Convex knows by itself whether it runs.
