@@ -71,10 +71,15 @@ export async function take(
     basket.dealtWith.add(id);
     return;
   }
+  await takeSeen(ctx, basket, job);
+}
+
+/** The same for a job that has been read for real, and is claimable. */
+export async function takeSeen(ctx: MutationCtx, basket: Basket, job: Job): Promise<void> {
   const queue = basket.queues.get(job.queue)!;
   if (isExpired(job, basket.now)) {
     await expireJob(ctx, queue, job, basket.now);
-    basket.dealtWith.add(id);
+    basket.dealtWith.add(job._id);
     return;
   }
   await put(ctx, basket, queue, job);
@@ -98,7 +103,7 @@ export async function takeAgain(
   }
 }
 
-function isClaimable({ status, paused }: Job): boolean {
+export function isClaimable({ status, paused }: Job): boolean {
   return status === "pending" && paused !== true;
 }
 

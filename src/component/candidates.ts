@@ -17,10 +17,10 @@ import { internalQuery, type QueryCtx } from "./_generated/server.js";
 import { decodeCursor, publicBounds, type PrivateCursor } from "./cursors.js";
 import { isExpired } from "./expiries.js";
 import { levelsOf, offerOf } from "./offers.js";
-import { pickFrom, pickRest, Picks, type Sight, type Target } from "./picking.js";
+import { earlier, pickFrom, pickRest, Picks, type Sight, type Target } from "./picking.js";
 import { routesOf } from "./routes.js";
 import { snapshotOf, vSeenRow, type Budget, type Eyes, type Stretch } from "./scan.js";
-import { liveHolders, servingOthers, standOf } from "./stand.js";
+import { liveHolders, servingOthers, standAlone, standOf } from "./stand.js";
 import { vKey } from "./stored.js";
 import { findTimers, serves, sweepAt } from "./timers.js";
 import { lookForOverdue, NOTHING_OVERDUE, vOverdue } from "./watchdog.js";
@@ -56,6 +56,8 @@ export const vLook = v.object({
   timer: v.union(v.id("timers"), v.null()),
   /** What should have run by now. Only who finds nothing to take looks: nobody's jobs hang on its luck. */
   overdue: vOverdue,
+  /** The commit up to which it has seen everything; `null` where the platform cannot say. */
+  snapshot: v.union(v.int64(), v.null()),
 });
 export type Look = Infer<typeof vLook>;
 
@@ -81,6 +83,12 @@ const vLookArgs = v.object({
   cursor: v.optional(v.string()),
   /** How many ranges it may read. */
   ranges: v.number(),
+  /** Whether it looks everywhere, in commit order, since others rely on it; else where it stands among them. */
+  everywhere: v.optional(v.boolean()),
+  /** What became claimable by a later commit has a wake of its own. */
+  upTo: v.optional(v.int64()),
+  /** It runs jobs inside Convex, where it makes no difference who failed one before. */
+  isLane: v.optional(v.boolean()),
 });
 type LookArgs = Infer<typeof vLookArgs>;
 
@@ -136,20 +144,23 @@ export const look = internalQuery({
               now,
               Math.random() < STRAYS_FAR_PART ? 0 : now - STRAYS_BACK_MS,
             ),
+      snapshot: snapshotOf(ctx),
     };
   },
 });
 
 async function targetOf(
   ctx: QueryCtx,
-  { session, now }: LookArgs,
+  { session, now, everywhere, upTo }: LookArgs,
   { name, shards, epoch, olderThanMs }: LookedAtQueue,
   live: readonly Doc<"holders">[],
   mine: PrivateCursor,
 ): Promise<Target> {
-  const stand = standOf(session, { name, shards }, live, now);
+  const stand =
+    everywhere === true ? standAlone(shards) : standOf(session, { name, shards }, live, now);
   const bounds = [mine.queues.get(name), await publicBounds(ctx.db, name)];
-  const newest = olderThanMs === undefined ? undefined : commitTimeOf(now - olderThanMs);
+  const old = olderThanMs === undefined ? undefined : commitTimeOf(now - olderThanMs);
+  const newest = earlier(old, upTo);
   return { name, shards, epoch, stand, bounds, now, newest };
 }
 
@@ -159,9 +170,10 @@ async function targetOf(
  * ring, and goes to whoever gets there.
  */
 function avoiding(
-  { name, now }: LookArgs,
+  { name, now, isLane }: LookArgs,
   others: readonly Doc<"holders">[],
 ): (job: Doc<"jobs">) => boolean {
+  if (isLane === true) return () => false;
   const since = commitTimeOf(now - AVOID_MS);
   return ({ failedBy = [], seq, order, priority }) =>
     failedBy.includes(name) &&

@@ -20,9 +20,9 @@ import {
   type QueueDeclaration,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
-import type { Id } from "./_generated/dataModel.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
-import { describe, isFull, newBasket, take, takeAgain, type Basket } from "./basket.js";
+import { describe, isFull, newBasket, take, takeAgain, takeSeen, type Basket } from "./basket.js";
 import type { Look, Scan } from "./candidates.js";
 import {
   boundOf,
@@ -55,6 +55,17 @@ export interface Claimed {
   cursor: string;
   /** The janitor's timer that the look showed, `null` for none, `undefined` when nobody looked. */
   timer: Id<"timers"> | null | undefined;
+  /** The commit up to which the look has seen everything; `null` if nobody can say. */
+  snapshot?: bigint | null;
+}
+
+/** How a lane looks. */
+export interface LaneLook {
+  everywhere: boolean;
+  /** Taken first, if it is still to be had: what a wake was scheduled for. */
+  first?: Doc<"jobs">;
+  /** What became claimable by a later commit is not for it. */
+  upTo?: bigint;
 }
 
 export async function claim(
@@ -125,7 +136,7 @@ export async function takeJobs(
 ): Promise<Claimed> {
   const open = new Map<string, Queue>();
   for (const declared of request.queues) {
-    const queue = await declareQueue(ctx.db, declared, now);
+    const queue = await declareQueue(ctx, declared, now);
     if (!queue.isPaused) open.set(queue.name, queue);
   }
   return await takeFrom(ctx, holder, n, open, request, now, { besideCallbacks });
@@ -139,7 +150,7 @@ export async function takeFrom(
   open: ReadonlyMap<string, Queue>,
   request: Omit<ClaimRequest, "queues">,
   now: number,
-  { besideCallbacks = false }: { besideCallbacks?: boolean } = {},
+  { besideCallbacks = false, lane }: { besideCallbacks?: boolean; lane?: LaneLook } = {},
 ): Promise<Claimed> {
   const {
     cursor = holder.lane === undefined ? undefined : holder.reply.cursor,
@@ -155,6 +166,10 @@ export async function takeFrom(
   if (isFull(basket) || open.size === 0) {
     return { leases: [], jobs: [], cursor: cursor ?? "{}", timer: undefined };
   }
+  if (lane?.first !== undefined) await takeSeen(ctx, basket, lane.first);
+  if (isFull(basket)) {
+    return { leases: basket.leases, jobs: basket.jobs, cursor: cursor ?? "{}", timer: undefined };
+  }
   const seen: Look = await ctx.runQuery(
     internal.candidates.look,
     {
@@ -165,7 +180,8 @@ export async function takeFrom(
       max,
       now,
       ranges: besideCallbacks ? LOOK_RANGES_BESIDE_CALLBACKS : LOOK_RANGES_MAX,
-      ...given({ cursor }),
+      ...given({ cursor, upTo: lane?.upTo }),
+      ...(lane === undefined ? {} : { isLane: true, everywhere: lane.everywhere }),
     },
     { useStaleSnapshot: true },
   );
@@ -180,6 +196,7 @@ export async function takeFrom(
     jobs: basket.jobs,
     cursor: nextCursor(known, seen.scans, basket),
     timer: seen.timer,
+    snapshot: seen.snapshot,
   };
 }
 

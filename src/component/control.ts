@@ -3,14 +3,16 @@
  *
  * Each is a patch of the queue's row, which every enqueue and claim reads: all calls of the queue that are in flight run
  * again, once, and from the commit on everybody sees it. That is what makes a pause exact, and why nothing here may be
- * done at the rate of jobs. Nobody needs to be woken: idle workers' `hasWork` has read the row.
+ * done at the rate of jobs. Idle workers' `hasWork` has read the row; for lanes a wake is scheduled, blindly, wherever there
+ * may be capacity or jobs that there were not: it begins after this commit, and so needs no read. That `maxParallelism` is
+ * less needs nothing: whoever begins jobs has read it, and a lane takes none while all caps together are above it.
  *
  * - *Paused*: nobody claims. Jobs come in, fall due and expire; what runs goes on and is recorded.
  * - *Draining*: nobody enqueues (`queueDraining`), and what is there is worked off, retries too. A paused item is part of what
  *   is there. `resume` ends both.
  * - *Overrides* lie beside what code declares, win over it, and survive every deploy until they are reset.
  *
- * Reads for real: the queue's row. Writes: it; inserts an event; brings the purge forward. Conflicts with: every call of the
+ * Reads for real: the queue's row. Writes: it; inserts an event; brings the purge forward; schedules a wake. Conflicts with: every call of the
  * queue, once.
  */
 import type { Value } from "convex/values";
@@ -28,7 +30,14 @@ import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx, QueryCtx } from "./_generated/server.js";
 import { recordEvent } from "./events.js";
 import { hastenPurge } from "./purge.js";
-import { canonicalJson, findQueueRow, queueOf, unknownQueue } from "./queues.js";
+import {
+  canonicalJson,
+  findQueueRow,
+  mayNeedWake,
+  queueOf,
+  unknownQueue,
+  wakeBlindly,
+} from "./queues.js";
 
 /** `changed` is false where the queue was so already. */
 export interface Changed {
@@ -130,6 +139,8 @@ async function change(
   details?: Value,
 ): Promise<Changed> {
   await ctx.db.patch("queues", row._id, fields as Partial<Doc<"queues">>);
+  const queue = queueOf({ ...row, ...fields } as Doc<"queues">);
+  if (mayNeedWake(queueOf(row), queue)) await wakeBlindly(ctx.scheduler, queue);
   const more = details === undefined ? {} : { details };
   await recordEvent(ctx, { kind, queue: row.name, message, ...more });
   return { changed: true };

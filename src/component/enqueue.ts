@@ -64,7 +64,7 @@ export async function enqueueJobs(
   now: number,
 ): Promise<{ enqueued: Enqueued[]; owed: Owed[] }> {
   checkJobs(jobs, now);
-  const queue = await declareQueue(ctx.db, declaration, now);
+  const queue = await declareQueue(ctx, declaration, now);
   if (queue.isDraining) {
     throw conveyorError(
       "queueDraining",

@@ -14,11 +14,15 @@
 import { v } from "convex/values";
 import {
   checkLength,
+  commitTimeOf,
+  LANE_LEAVES_MS,
   LANE_LOOK_MAX_MS,
   LANE_LOOK_MS,
+  LANE_LOOKS_ALONE,
   LANE_LOOKS_MAX,
   LANE_QUANTUM_MS,
   LEASES_MAX,
+  STEAL_AFTER_MS,
   vFinished,
   vLaneReply,
   vLaneStep,
@@ -32,13 +36,15 @@ import { internal } from "./_generated/api.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import { describe } from "./basket.js";
 import { oweAll, tellAll } from "./callbacks.js";
-import { claimedBefore, takeFrom, type Claimed } from "./claim.js";
+import { claimedBefore, takeFrom, type Claimed, type LaneLook } from "./claim.js";
 import { executeAll } from "./execute.js";
 import { closeCall, judgeCall, keepLeases, type Holder } from "./holders.js";
 import { describeLaneJobs } from "./laneJobs.js";
 import {
   drain,
   freeOf,
+  guardsIt,
+  isLaneAlive,
   lanesOf,
   leftOfAll,
   putToSleep,
@@ -50,7 +56,7 @@ import { load } from "./payloads.js";
 import { getQueue, type Queue } from "./queues.js";
 import { recordAll } from "./recording.js";
 import { ensureJanitor } from "./timers.js";
-import { findGate, quieten, setGate, wakeSoon } from "./wakes.js";
+import { findGate, quieten, setGate, wakeNow, type Gate } from "./wakes.js";
 
 export const step = internalMutation({
   args: vLaneStep.fields,
@@ -73,6 +79,8 @@ export async function stepOf(ctx: MutationCtx, args: LaneStep): Promise<LaneRepl
     return { answers: holder.reply.answers, jobs, lookAfterMs: LANE_LOOK_MS, isOver: false };
   }
   const { answers, holder: current, besideCallbacks } = await finish(ctx, holder, args, now);
+  if (!(await isLaneAlive(ctx, lane._id)))
+    return await goNoFurther(ctx, current, args.n, answers, now);
   return await goOn(ctx, { lane, holder: current, queue, args, answers, besideCallbacks, now });
 }
 
@@ -82,6 +90,23 @@ function lost({ finished, execute }: LaneStep): Answer[] {
 
 function over(answers: Answer[]): LaneReply {
   return { answers, jobs: [], lookAfterMs: null, isOver: true };
+}
+
+/**
+ * Its scheduled function was canceled while it runs: what it schedules is born canceled, so it decides nothing any more. The
+ * janitor ends what it still holds, and its place goes to another.
+ */
+async function goNoFurther(
+  ctx: MutationCtx,
+  holder: Holder,
+  n: number,
+  answers: Answer[],
+  now: number,
+): Promise<LaneReply> {
+  const { cursor } = holder.reply;
+  const isAwake = holder.state === "active";
+  await closeCall(ctx.db, holder, { n, claimed: [], answers, cursor, isAwake }, now);
+  return over(answers);
 }
 
 /** Records outcomes, runs handlers that are mutations, and tells who is to be told. */
@@ -122,19 +147,32 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const lane = (await ctx.db.get("lanes", going.lane._id))!;
   const running = holder.leases.length;
   const isOver = queue.isPaused || now > lane.startedAt + LANE_QUANTUM_MS || lane.state !== "awake";
+  const gate = await findGate(ctx.db, queue.name);
   const lanes = await lanesOf(ctx.db, queue.name);
   const others = lanes.filter(({ _id }) => _id !== lane._id);
-  const width = isOver ? running : Math.max(running, widthOf(freeOf(queue, others)));
+  const free = freeOf(queue, others);
+  const width = isOver ? running : Math.max(running, widthOf(free));
   const room = Math.max(0, width - running);
   const open = new Map([[queue.name, queue]]);
+  const isReliedOn = gate !== null && gate.state !== "quiet";
+  const look: LaneLook = {
+    everywhere: guardsIt(gate, lane._id),
+    // Where nobody is relied on, what has just come has a wake of its own, and they would only meet.
+    ...(isReliedOn ? {} : { upTo: commitTimeOf(now - STEAL_AFTER_MS) }),
+  };
   const taken: Claimed =
     room === 0
       ? { leases: [], jobs: [], cursor: holder.reply.cursor ?? "{}", timer: undefined }
-      : await takeFrom(ctx, holder, args.n, open, { max: room }, now, { besideCallbacks });
+      : await takeFrom(ctx, holder, args.n, open, { max: room }, now, {
+          besideCallbacks,
+          lane: look,
+        });
   const held = running + taken.leases.length;
   const next = isOver
     ? await end(ctx, queue, lane, held, now)
-    : await settle(ctx, queue, lane, { held, width, found: taken.leases.length }, args.looks, now);
+    : await settle(ctx, queue, lane, gate, {
+        ...{ held, width, free, found: taken.leases.length, looks: args.looks, now },
+      });
   const isAwake = next !== "left";
   const call = { n: args.n, claimed: taken.leases, answers, cursor: taken.cursor, isAwake };
   const closed = await closeCall(ctx.db, holder, call, now);
@@ -170,18 +208,28 @@ async function end(
   held: number,
   now: number,
 ): Promise<Next> {
-  const wasOver = lane.state === "draining";
   const hasFreed = held < lane.cap;
   if (held === 0) await putToSleep(ctx, lane, now);
   else await drain(ctx, lane, held);
+  // Handlers and callbacks may have changed it since it was read.
   const gate = await findGate(ctx.db, queue.name);
-  const looked = gate?.state === "guarded" && gate.guard === lane._id;
-  if (!queue.isPaused && (looked || gate?.state === "full" || (hasFreed && !wasOver))) {
-    if (gate?.state === "guarded" && !looked) return held === 0 ? "left" : "draining";
-    if (gate === null || gate.state === "quiet") await wakeSoon(ctx, queue);
+  // Whoever resumes a queue sees to a wake.
+  if (guardsIt(gate, lane._id)) {
+    if (queue.isPaused) await setGate(ctx, gate, queue.name, { state: "quiet" });
     else await quieten(ctx, gate, queue);
-  } else if (looked) await setGate(ctx, gate, queue.name, { state: "quiet" });
+  } else if (gate?.state === "full" && hasFreed && !queue.isPaused) await wakeNow(ctx, queue);
   return held === 0 ? "left" : "draining";
+}
+
+interface Standing {
+  held: number;
+  /** The most that it may hold. */
+  width: number;
+  /** What the other lanes of the queue leave. */
+  free: number;
+  found: number;
+  looks: number;
+  now: number;
 }
 
 /** The lane goes on: full; or as the one that looks; or with no more room than it uses; or not at all. */
@@ -189,29 +237,37 @@ async function settle(
   ctx: MutationCtx,
   queue: Queue,
   lane: Lane,
-  { held, width, found }: { held: number; width: number; found: number },
-  looks: number,
-  now: number,
+  gate: Gate | null,
+  { held, width, free, found, looks, now }: Standing,
 ): Promise<Next> {
-  const gate = await findGate(ctx.db, queue.name);
-  const guards = gate?.state === "guarded" && gate.guard === lane._id;
-  const isGuardedByAnother = gate?.state === "guarded" && !guards;
+  const guards = guardsIt(gate, lane._id);
   if (held >= width && held > 0) {
     await setCap(ctx, lane, held);
-    // It cannot look any more. Another may be started, if there is anything for it.
-    if (guards) await quieten(ctx, gate, queue);
+    if (guards) {
+      // It cannot look any more; from now on whoever frees capacity does. If there is any, a wake says so.
+      await setGate(ctx, gate, queue.name, { state: "full" });
+      if (free > held) await wakeNow(ctx, queue);
+    }
     return { lookAfterMs: null };
   }
-  const isBusy = found > 0 || gate?.state === "full";
-  const staysLooking = guards && (looks < LANE_LOOKS_MAX || (held > 0 && (await isLastSlot(ctx))));
-  if (!isGuardedByAnother && ((isBusy && held > 0) || staysLooking)) {
-    await setCap(ctx, lane, width);
-    await setGate(ctx, gate, queue.name, { state: "guarded", guard: lane._id });
-    return { lookAfterMs: Math.min(LANE_LOOK_MS * 2 ** looks, LANE_LOOK_MAX_MS) };
+  // Frees capacity where that is relied on, or finds more than others see to.
+  const begins =
+    gate?.state === "full" || (found > 0 && held > 0 && (gate?.state ?? "quiet") === "quiet");
+  const inVain = guards && found === 0 ? looks : 0;
+  if (begins || guards) {
+    const isNeeded = held > 0 && inVain >= LANE_LOOKS_MAX && (await isLastSlot(ctx));
+    if (inVain < LANE_LOOKS_MAX || isNeeded) {
+      await setCap(ctx, lane, width);
+      const isEnding = now > lane.startedAt + LANE_QUANTUM_MS - LANE_LEAVES_MS;
+      const leaves = !isNeeded && (inVain >= LANE_LOOKS_ALONE || isEnding);
+      const state = leaves ? "leaving" : "guarded";
+      await setGate(ctx, gate, queue.name, { state, guard: lane._id });
+      return { lookAfterMs: Math.min(LANE_LOOK_MS * 2 ** inVain, LANE_LOOK_MAX_MS) };
+    }
   }
   if (held === 0) await putToSleep(ctx, lane, now);
   else await setCap(ctx, lane, held);
-  if (guards || gate?.state === "full") await quieten(ctx, gate, queue);
+  if (guards) await quieten(ctx, gate, queue);
   return held === 0 ? "left" : { lookAfterMs: null };
 }
 

@@ -6,12 +6,11 @@
  * that it does not use, so that a wake can start another with it.
  */
 import { LANES_BY_CLASS, LANES_READ, LANE_WIDTH, RUNS_BY_CLASS } from "../shared/index.js";
-import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
 import { enterLane } from "./holders.js";
 import { getQueue, type Queue } from "./queues.js";
-import { findGate, quieten, wakeSoon } from "./wakes.js";
+import { findGate, quieten, wakeNow, type Gate } from "./wakes.js";
 
 export type Lane = Doc<"lanes">;
 
@@ -93,13 +92,16 @@ export async function putToSleep(ctx: MutationCtx, lane: Lane, now: number): Pro
     .query("gates")
     .withIndex("needsSlot", (q) => q.eq("needsSlot", true))
     .take(WAITING_READ);
-  for (const { queue } of waiting) {
-    if (queue !== lane.queue) await ctx.scheduler.runAfter(0, internal.wake.wake, { queue });
-  }
+  const others = waiting.filter(({ queue }) => queue !== lane.queue);
+  // From a random one on: none is passed over for ever by others that always wait.
+  const start = Math.floor(Math.random() * others.length);
+  const told = [...others.slice(start), ...others.slice(0, start)].slice(0, WAITING_TOLD);
+  for (const { queue } of told) await wakeNow(ctx, { name: queue });
 }
 
-/** Queues that are told of one free slot: one of them gets it, and the others find nothing and stay as they are. */
-const WAITING_READ = 4;
+/** Queues that wait for a slot, as far as they are seen; and how many are told of one that is free: one of them gets it. */
+const WAITING_READ = 64;
+const WAITING_TOLD = 4;
 
 /**
  * A lane whose scheduled function has ended without a word: what it held has been dealt with, and its capacity is free.
@@ -111,9 +113,13 @@ export async function loseLane(ctx: MutationCtx, id: Id<"lanes">, now: number): 
   await putToSleep(ctx, lane, now);
   const queue = await getQueue(ctx.db, lane.queue);
   const gate = await findGate(ctx.db, queue.name);
-  if (gate?.state === "guarded" && gate.guard !== id) return;
-  if (gate === null || gate.state === "quiet") await wakeSoon(ctx, queue);
-  else await quieten(ctx, gate, queue);
+  if (guardsIt(gate, id)) await quieten(ctx, gate, queue);
+  else if (gate?.state === "full") await wakeNow(ctx, queue);
+}
+
+/** Whether this lane is the one that looks. */
+export function guardsIt(gate: Gate | null, id: Id<"lanes">): boolean {
+  return (gate?.state === "guarded" || gate?.state === "leaving") && gate.guard === id;
 }
 
 /** A lane has no beat: it lives while its scheduled function is to run, or runs. */
@@ -130,18 +136,6 @@ export async function forgetLane(ctx: MutationCtx, id: Id<"lanes">): Promise<boo
   if (lane !== null && lane.state !== "asleep") return false;
   if (lane !== null) await ctx.db.delete("lanes", id);
   return true;
-}
-
-/** `maxParallelism` is another: lanes give back what is too much, in the transaction that lowers it. */
-export async function fitCaps(ctx: MutationCtx, queue: Queue): Promise<void> {
-  const lanes = await lanesOf(ctx.db, queue.name);
-  let excess = -freeOf(queue, lanes);
-  for (const lane of lanes) {
-    if (excess <= 0) break;
-    const cut = Math.min(excess, lane.cap);
-    await setCap(ctx, lane, lane.cap - cut);
-    excess -= cut;
-  }
 }
 
 /** The most that one lane may run where the others leave so much. */

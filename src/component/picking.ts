@@ -299,7 +299,7 @@ function stretchesOf(
   );
 }
 
-function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
+export function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return a < b ? a : b;
 }

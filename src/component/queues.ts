@@ -16,8 +16,9 @@ import {
   type Retention,
   type Retry,
 } from "../shared/index.js";
+import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
-import { internalMutation, type DatabaseReader, type DatabaseWriter } from "./_generated/server.js";
+import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 
 /** A queue's configuration in force: overrides before what code declares, defaults where neither says anything. */
 export interface Settings extends QueueConfig {
@@ -115,7 +116,7 @@ export function unknownQueue(name: string): Error {
  * been written stands for a while, and the next call applies what still differs.
  */
 export async function declareQueue(
-  db: DatabaseWriter,
+  { db, scheduler }: Pick<MutationCtx, "db" | "scheduler">,
   { name, config }: QueueDeclaration,
   now: number,
 ): Promise<Queue> {
@@ -135,7 +136,35 @@ export async function declareQueue(
     shardsEver: Math.max(row.shardsEver, config.shards),
   };
   await db.patch("queues", row._id, changed);
-  return queueOf({ ...row, ...changed });
+  const queue = queueOf({ ...row, ...changed });
+  if (mayNeedWake(queueOf(row), queue)) await wakeBlindly(scheduler, queue);
+  return queue;
+}
+
+/** Whether there may be capacity, or jobs for lanes, that there were not. */
+export function mayNeedWake(before: Queue, after: Queue): boolean {
+  const { push, maxParallelism, fallbackAfterMs } = after.config;
+  if (!push || after.isPaused) return false;
+  return (
+    !before.config.push ||
+    before.isPaused ||
+    maxParallelism > before.config.maxParallelism ||
+    fallbackAfterMs !== before.config.fallbackAfterMs
+  );
+}
+
+/**
+ * Wakes that begin after this commit, and so see all that came before it: at once, and when what is left to workers
+ * outside for now has waited for long enough.
+ */
+export async function wakeBlindly(
+  scheduler: MutationCtx["scheduler"],
+  { name, config }: Pick<Queue, "name" | "config">,
+): Promise<void> {
+  const args = { queue: name };
+  await scheduler.runAfter(0, internal.wake.wake, args);
+  const { fallbackAfterMs } = config;
+  if (fallbackAfterMs > 0) await scheduler.runAfter(fallbackAfterMs, internal.wake.wake, args);
 }
 
 /** By value: the order of an object's keys means nothing, and no caller should have to care. */

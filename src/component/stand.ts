@@ -91,6 +91,17 @@ export function standOf(
   };
 }
 
+/** The stand of one that takes whatever there is, from the head on: others rely on it. */
+export function standAlone(shards: number): Stand {
+  return {
+    own: ownShards(0, 1, shards),
+    turn: { index: 0, sharers: 1 },
+    isAlone: true,
+    guarded: new Set(),
+    robs: true,
+  };
+}
+
 /** Too many to be counted with every claim. A shard that no hash hits is served by thieves. */
 function standInCrowd(session: string, shards: number, live: number): Stand {
   const rank = stableHash(session) % live;

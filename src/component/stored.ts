@@ -40,6 +40,8 @@ export const vGateState = v.union(
   v.literal("quiet"),
   /** A lane with room, which looks again and again. */
   v.literal("guarded"),
+  /** The same, but it is about to go: who comes now sees to a wake. It looks for as long as the door is open. */
+  v.literal("leaving"),
   /** Nobody can be started: whoever frees capacity looks. */
   v.literal("full"),
 );

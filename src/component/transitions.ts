@@ -26,7 +26,7 @@ import { rulesOf } from "./handlers.js";
 import { cutError, discard, store, type Stored } from "./payloads.js";
 import type { Queue } from "./queues.js";
 import { ensureRoute } from "./routes.js";
-import { wakeFor } from "./wakes.js";
+import { needsWake, wakeFor } from "./wakes.js";
 
 type Job = Doc<"jobs">;
 type JobFields = Omit<Job, "_id" | "_creationTime">;
@@ -62,17 +62,20 @@ export async function insertJob(
 ): Promise<Id<"jobs">> {
   const place =
     dueAt === null
-      ? { status: "pending" as const, ...(await pendingPlace(ctx, queue, fields, "new")) }
+      ? { status: "pending" as const, ...(await placeFor(ctx.db, queue, fields, "new")) }
       : { status: "scheduled" as const, order: dueAt, shard: 0 };
   const counts = { attempt: 0, failures: 0, resets: 0, releases: 0 };
   const { name } = queue;
-  return await ctx.db.insert("jobs", {
+  const wakes = place.status === "pending" && (await needsWake(ctx, queue, place));
+  const id = await ctx.db.insert("jobs", {
     ...fields,
     ...place,
     ...counts,
     queue: name,
     seq: ctx.db.vars.commitTs,
   });
+  if (wakes) await wakeFor(ctx, queue, id);
+  return id;
 }
 
 /** `scheduled` → `pending`: it has fallen due. */
@@ -342,12 +345,21 @@ async function backInLine(ctx: MutationCtx, queue: Queue, job: Job): Promise<Cha
   return { ...unheld, ...(await pendingPlace(ctx, queue, job, "back")) };
 }
 
-/**
- * Where a pending job lies: its band, and a random shard of its route. Makes sure that claims look there, and that
- * somebody does: whatever makes a job claimable comes by here.
- */
+/** The place of a job that becomes claimable again. Sees to it that somebody looks. */
 async function pendingPlace(
   ctx: MutationCtx,
+  queue: Queue,
+  job: Job,
+  came: "new" | "back",
+): Promise<{ order: number; shard: number }> {
+  const place = await placeFor(ctx.db, queue, job, came);
+  if (await needsWake(ctx, queue, place)) await wakeFor(ctx, queue, job._id);
+  return place;
+}
+
+/** Where a pending job lies: its band, and a random shard of its route. Makes sure that claims look there. */
+async function placeFor(
+  db: DatabaseWriter,
   queue: Queue,
   job: Pick<Job, "priority" | "labels" | "cost" | "paused" | "rounds">,
   came: "new" | "back",
@@ -357,11 +369,9 @@ async function pendingPlace(
   const [first, second] = bandsOf(job.priority ?? PRIORITY_DEFAULT);
   // In a circular queue: those not yet worked on go first.
   const goesFirst = came === "back" || (circular && (job.rounds ?? 0) === 0);
-  const route = await ensureRoute(ctx.db, queue, job, came);
+  const route = await ensureRoute(db, queue, job, came);
   const shard = placeOf(route, Math.floor(Math.random() * shards));
-  const place = { order: goesFirst ? first : second, shard };
-  await wakeFor(ctx, queue, place);
-  return place;
+  return { order: goesFirst ? first : second, shard };
 }
 
 /**

@@ -1,21 +1,23 @@
 /**
  * Who sees to it that somebody looks, in queues that Convex itself works off. Everything that makes a job claimable comes
- * by {@link wakeFor}; everything that frees capacity by {@link wakeSoon}.
+ * by {@link needsWake}; whoever stops looking, by {@link quieten}.
  *
  * A caller neither writes nor depends on anything that changes at the rate of jobs: it looks at the queue's gate in a
- * snapshot, and if that says that nobody looks, schedules a wake, blindly. Only "somebody does" is read for real: an old
- * one would leave the job to a lane that has gone.
+ * snapshot, and if that says that nobody looks, or not for long, schedules a wake, blindly. Only where somebody does it
+ * depends on something: the door, which is shut a moment after the gate has begun to send newcomers away. It must: an old
+ * answer would leave the job to a lane that has gone.
  *
- * Looks: the gate. Reads for real: the gate where somebody looks; rows of its own transaction. Writes: schedules.
- * Conflicts with: a lane that guards the queue and goes, at most a few times a minute.
+ * Looks: the gate. Reads for real: the door where somebody looks; rows of its own transaction. Writes: schedules.
+ * Conflicts with: whoever opens or shuts the door, a few times a minute.
  */
 import { v } from "convex/values";
+import { ORDER_PAUSED } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
-import type { Queue } from "./queues.js";
+import { wakeBlindly, type Queue } from "./queues.js";
 
-type Gate = Doc<"gates">;
+export type Gate = Doc<"gates">;
 
 /** The queue's gate, or `null` where nobody has ever looked: as if it were quiet. */
 export async function findGate(db: DatabaseReader, queue: string): Promise<Gate | null> {
@@ -25,33 +27,46 @@ export async function findGate(db: DatabaseReader, queue: string): Promise<Gate 
     .unique();
 }
 
-/** To be called with `useStaleSnapshot`. */
-export const isQuiet = internalQuery({
+async function findDoor(db: DatabaseReader, queue: string): Promise<Doc<"doors"> | null> {
+  return await db
+    .query("doors")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .unique();
+}
+
+/** Whether the gate sends newcomers to the door. To be called with `useStaleSnapshot`. */
+export const isGuarded = internalQuery({
   args: { queue: v.string() },
   returns: v.boolean(),
-  handler: async (ctx, { queue }): Promise<boolean> =>
-    ((await findGate(ctx.db, queue))?.state ?? "quiet") === "quiet",
+  handler: async (ctx, { queue }): Promise<boolean> => {
+    const state = (await findGate(ctx.db, queue))?.state;
+    return state === "guarded" || state === "full";
+  },
 });
 
-/** Makes sure that somebody will look at a job which is about to become claimable in this place. Before it is written. */
-export async function wakeFor(
+/**
+ * Whether a job that is about to become claimable in this place needs a wake. To be asked before it is written: a thousand
+ * calls of `enqueue` in one mutation must not schedule as many.
+ */
+export async function needsWake(
   ctx: MutationCtx,
   queue: Queue,
   place: { order: number; shard: number },
-): Promise<void> {
-  if (!queue.config.push || queue.isPaused || queue.isWoken) return;
-  if (await hasJustCome(ctx.db, queue.name, place)) return;
+): Promise<boolean> {
+  if (!queue.config.push || queue.isPaused || queue.isWoken || place.order === ORDER_PAUSED)
+    return false;
+  if (await hasJustCome(ctx.db, queue.name, place)) return false;
   queue.isWoken = true;
   const args = { queue: queue.name };
-  const quiet: boolean = await ctx.runQuery(internal.wakes.isQuiet, args, {
+  const isLookedAfter: boolean = await ctx.runQuery(internal.wakes.isGuarded, args, {
     useStaleSnapshot: true,
   });
-  if (quiet || (await findGate(ctx.db, queue.name))?.state === "quiet") await wakeSoon(ctx, queue);
+  return !isLookedAfter || (await findDoor(ctx.db, queue.name))?.open !== true;
 }
 
 /**
- * Whether this transaction has made another job claimable here, and so has seen to a wake: a thousand calls of `enqueue`
- * in one mutation must not schedule as many. No committed row has this `seq`, so nobody is met.
+ * Whether this transaction has made another job claimable here, and so has seen to a wake. No committed row has this `seq`,
+ * so nobody is met.
  */
 async function hasJustCome(
   db: MutationCtx["db"],
@@ -72,24 +87,33 @@ async function hasJustCome(
   return one !== undefined;
 }
 
-/** Schedules a wake: it begins after this commit, and so sees it. Jobs that are left to others first are looked at later. */
-export async function wakeSoon(
-  ctx: MutationCtx,
-  queue: Pick<Queue, "name" | "config">,
-): Promise<void> {
-  const { fallbackAfterMs } = queue.config;
-  await ctx.scheduler.runAfter(fallbackAfterMs, internal.wake.wake, { queue: queue.name });
+/**
+ * Schedules a wake for a job, and what this transaction makes claimable beside it. It begins after this commit, and so
+ * finds it. Jobs that are left to workers outside first are looked at later.
+ */
+export async function wakeFor(ctx: MutationCtx, queue: Queue, job: Id<"jobs">): Promise<void> {
+  const { name, config } = queue;
+  await ctx.scheduler.runAfter(config.fallbackAfterMs, internal.wake.wake, { queue: name, job });
 }
 
-// --- The gate -----------------------------------------------------------------------------------
+/** Capacity has come free: a wake looks what it is for. */
+export async function wakeNow(ctx: MutationCtx, { name }: Pick<Queue, "name">): Promise<void> {
+  await ctx.scheduler.runAfter(0, internal.wake.wake, { queue: name });
+}
 
-/** Says who looks. Not written where it says so already: everybody who relies on it would run again. */
+// --- The gate and the door ----------------------------------------------------------------------
+
+/**
+ * Says who looks; from then on it may be relied on. Nothing is written where it says so already: everybody who has read it
+ * would run again.
+ */
 export async function setGate(
   ctx: MutationCtx,
   gate: Gate | null,
   queue: string,
   next: { state: Gate["state"]; guard?: Id<"lanes">; needsSlot?: boolean },
 ): Promise<void> {
+  await setDoor(ctx, queue, next.state !== "quiet");
   if (gate === null) {
     if (next.state !== "quiet") await ctx.db.insert("gates", { queue, ...next });
     return;
@@ -99,11 +123,18 @@ export async function setGate(
   await ctx.db.replace("gates", gate._id, { queue, ...next });
 }
 
+async function setDoor(ctx: MutationCtx, queue: string, open: boolean): Promise<void> {
+  const door = await findDoor(ctx.db, queue);
+  if (door === null) {
+    if (open) await ctx.db.insert("doors", { queue, open });
+  } else if (door.open !== open) await ctx.db.patch("doors", door._id, { open });
+}
+
 /**
- * Flip, then look: from this commit on whatever becomes claimable sees to a wake by itself, and the wake that is scheduled
- * here sees what came before.
+ * Flip, then look: from this commit on whatever becomes claimable sees to a wake by itself, and the wakes that are
+ * scheduled here see what came before.
  */
 export async function quieten(ctx: MutationCtx, gate: Gate | null, queue: Queue): Promise<void> {
   await setGate(ctx, gate, queue.name, { state: "quiet" });
-  await wakeSoon(ctx, queue);
+  await wakeBlindly(ctx.scheduler, queue);
 }

@@ -1,22 +1,31 @@
 /**
  * The watchdog: an alarm that is armed is not yet one that rings. Its scheduled function may have failed, been canceled by
  * hand, be backing off, or have been scheduled by a function that was canceled itself. Whoever comes by looks for alarms
- * that are overdue, and for jobs that are overdue without an alarm, and schedules them anew.
+ * that are overdue, for jobs that are overdue without an alarm, and for jobs that have long waited where no lane is awake,
+ * and schedules anew what should have run.
  *
  * It has no timer of its own: the janitor's sweeps, claims that find nothing and beats of idle workers bring it along, and
  * an app can call it from a cron.
  *
  * Looks (`lookForOverdue`, within somebody's snapshot query): timers that are overdue, and in some queues the first jobs
- * that are. Reads for real (`reviveOverdue`): those timers, and their scheduled functions. Writes: those timers.
+ * that are. Reads for real (`reviveOverdue`): those timers, and their scheduled functions; a gate behind which nobody looks,
+ * and the lane it names. Writes: those timers, that gate. Schedules wakes.
  * Conflicts with: the ring of such an alarm, should it come at this very moment.
  */
 import { v, type Infer } from "convex/values";
-import { JANITOR_OVERDUE_MS, OVERDUE_ALARMS_MAX, sliceOf } from "../shared/index.js";
+import {
+  JANITOR_OVERDUE_MS,
+  OVERDUE_ALARMS_MAX,
+  sliceOf,
+  WAKE_OVERDUE_MS,
+} from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { findAlarms, revive, type AlarmKind, type Ring } from "./alarms.js";
 import { DISPATCH } from "./dispatcher.js";
 import { EXPIRY } from "./expiries.js";
+import { oldestIn } from "./oldest.js";
+import { findQueue } from "./queues.js";
 import {
   ensureSegments,
   firstInstant,
@@ -26,6 +35,7 @@ import {
   type SegmentKind,
 } from "./segmentAlarms.js";
 import { ensureJanitor, isOverdue } from "./timers.js";
+import { findGate, quieten, wakeNow } from "./wakes.js";
 
 /** What an alarm of each kind calls. */
 const RINGS: Record<AlarmKind, Ring> = {
@@ -48,6 +58,8 @@ export const vOverdue = v.object({
   timers: v.array(v.id("timers")),
   /** Instants at which jobs were due, or were to expire, and that no alarm stands for. */
   strays: v.array(v.object({ kind: vSegmentKind, queue: v.string(), at: v.number() })),
+  /** Queues that Convex works off, in which jobs have long waited and nobody looks. */
+  asleep: v.array(v.string()),
 });
 export type Overdue = Infer<typeof vOverdue>;
 
@@ -68,13 +80,36 @@ export async function lookForOverdue(
     .take(4 * OVERDUE_ALARMS_MAX);
   const timers = late.filter(({ kind }) => kind !== "janitor").slice(0, OVERDUE_ALARMS_MAX);
   const strays: Overdue["strays"] = [];
+  const asleep: string[] = [];
   for (const queue of queues) {
+    if (await isAsleep(db, queue, now)) asleep.push(queue);
     for (const ladder of Object.values(LADDERS)) {
       const ats = await straysOf(db, ladder, queue, now, since);
       strays.push(...ats.map((at) => ({ kind: ladder.kind, queue, at })));
     }
   }
-  return { timers: timers.map(({ _id }) => _id), strays };
+  return { timers: timers.map(({ _id }) => _id), strays, asleep };
+}
+
+/**
+ * Whether jobs of a queue that Convex works off wait, and none of its lanes is awake: their wake was scheduled by a function
+ * that was canceled, or was canceled by hand. That it waits for a slot of the scheduler looks the same, and a wake that
+ * finds none does no harm.
+ */
+async function isAsleep(db: DatabaseReader, name: string, now: number): Promise<boolean> {
+  const queue = await findQueue(db, name);
+  if (queue === null || !queue.config.push || queue.isPaused) return false;
+  const { maxParallelism, fallbackAfterMs } = queue.config;
+  if (maxParallelism === 0) return false;
+  const gate = await findGate(db, name);
+  const [lane] = await db
+    .query("lanes")
+    .withIndex("queue", (q) => q.eq("queue", name).eq("state", "awake"))
+    .take(1);
+  // Whoever guards looks; who is full frees capacity some time; and whoever died is found by the janitor.
+  if (lane !== undefined && gate !== null && gate.state !== "quiet") return false;
+  const at = await oldestIn(db, queue);
+  return at !== null && at < now - fallbackAfterMs - WAKE_OVERDUE_MS;
 }
 
 async function straysOf(
@@ -112,14 +147,15 @@ async function hasAlarm(
 }
 
 /** What a look finds as a rule. */
-export const NOTHING_OVERDUE: Overdue = { timers: [], strays: [] };
+export const NOTHING_OVERDUE: Overdue = { timers: [], strays: [], asleep: [] };
 
 /** Schedules anew what a look has found, unless somebody has in the meantime. */
 export async function reviveOverdue(
   ctx: MutationCtx,
-  { timers, strays }: Overdue,
+  { timers, strays, asleep }: Overdue,
   now: number,
 ): Promise<void> {
+  for (const name of asleep) await rouse(ctx, name);
   for (const id of timers) {
     const timer = await ctx.db.get("timers", id);
     if (timer === null || timer.kind === "janitor" || !isOverdue(timer, now)) continue;
@@ -128,6 +164,19 @@ export async function reviveOverdue(
   for (const { kind, queue, at } of strays) {
     await ensureSegments(ctx, LADDERS[kind], queue, [at], now);
   }
+}
+
+/**
+ * Nobody looks, whatever the gate says: the wake may start a lane, or say that there is no room. Should a lane guard the
+ * gate that is not awake, the wake would leave it to that one.
+ */
+async function rouse(ctx: MutationCtx, name: string): Promise<void> {
+  const queue = await findQueue(ctx.db, name);
+  if (queue === null) return;
+  const gate = await findGate(ctx.db, name);
+  const guard = gate?.guard === undefined ? null : await ctx.db.get("lanes", gate.guard);
+  if (gate?.guard !== undefined && guard?.state !== "awake") await quieten(ctx, gate, queue);
+  else await wakeNow(ctx, queue);
 }
 
 // --- For who has not looked otherwise -----------------------------------------------------------

@@ -72,7 +72,9 @@ class Loop {
   }
 
   async run(): Promise<void> {
-    this.begin(this.start.jobs);
+    const { jobs, lookAfterMs } = this.start;
+    if (lookAfterMs !== undefined) this.lookAt = clock.now() + lookAfterMs;
+    this.begin(jobs);
     while (!this.isDone()) {
       await this.until();
       if (this.isDue()) await this.step();
@@ -132,6 +134,7 @@ class Loop {
     if (sending.handOver) return await this.handOver(sending);
     this.n += 1;
     const { n, heard } = this;
+    const isLook = this.lookAt !== null && this.lookAt <= clock.now();
     const { lane, generation } = this.start;
     try {
       const reply = await this.lane.step({
@@ -147,7 +150,7 @@ class Loop {
         ...(sending.deferCallbacks ? { deferCallbacks: true } : {}),
       });
       this.heard = n;
-      this.hear(reply, sending.reports.length, execute);
+      this.hear(reply, isLook, execute);
     } catch (error) {
       this.outbox.reject(sending);
       this.refused(execute, error);
@@ -160,11 +163,12 @@ class Loop {
     return alone === undefined ? this.mutations.slice(0, HANDLERS_PER_STEP) : [alone];
   }
 
-  private hear(reply: LaneReply, reported: number, execute: readonly Execution[]): void {
+  private hear(reply: LaneReply, isLook: boolean, execute: readonly Execution[]): void {
     for (const answer of reply.answers) this.settle(answer);
     // Those without an answer were too much beside others.
     for (const one of execute) one.alone = true;
-    this.looks = reply.jobs.length > 0 || reported + execute.length > 0 ? 0 : this.looks + 1;
+    if (reply.jobs.length > 0) this.looks = 0;
+    else if (isLook) this.looks += 1;
     this.lookAt = reply.lookAfterMs === null ? null : clock.now() + reply.lookAfterMs;
     this.isOver = reply.isOver;
     this.begin(reply.jobs);

@@ -13,6 +13,8 @@ export const vLaneStart = v.object({
   generation: v.number(),
   n: v.number(),
   jobs: v.array(vLaneJob),
+  /** In how many milliseconds it is to look for more, though nothing has ended: others rely on it. */
+  lookAfterMs: v.optional(v.number()),
 });
 export type LaneStart = Infer<typeof vLaneStart>;
 

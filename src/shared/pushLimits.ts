@@ -20,9 +20,20 @@ export const LANE_WIDTH = 32;
 export const LANE_QUANTUM_MS = 30_000;
 /** A lane that has not called for so long is looked after: whether its scheduled function still runs. */
 export const LANE_WATCH_MS = 20_000;
-/** A lane with room, in a queue where jobs keep coming, looks again after so long, then after twice that, so often. */
+/**
+ * A lane with room, in a queue where jobs keep coming, looks again after so long, then after twice that, so often. From its
+ * second look in vain on it says that it is about to go: 600 ms before it does, which is longer than nearly every caller
+ * takes. Without that 2 to 15 in 100 callers of 60 to 200 ms ran again (docs/push-wakes.md).
+ */
 export const LANE_LOOK_MS = 100;
-export const LANE_LOOKS_MAX = 4;
+export const LANE_LOOKS_MAX = 3;
+export const LANE_LOOKS_ALONE = 1;
+/** A lane says so as long before its time is over. */
+export const LANE_LEAVES_MS = 1_000;
+/** A wake that was shown an old snapshot, and found nothing there, comes again after so long. */
+export const WAKE_AGAIN_MS = 100;
+/** Jobs in a queue that Convex works off, of which nobody takes any for so long, are taken for forgotten. */
+export const WAKE_OVERDUE_MS = 5_000;
 /** A lane woken so soon after it left has left too soon: this time it looks again. */
 export const LANE_RETURN_MS = 2_000;
 /** An inline handler that has run for so long hears, as often, whether somebody wants its job to end. */

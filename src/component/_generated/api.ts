@@ -54,6 +54,7 @@ import type * as lib from "../lib.js";
 import type * as log from "../log.js";
 import type * as logs from "../logs.js";
 import type * as offers from "../offers.js";
+import type * as oldest from "../oldest.js";
 import type * as operate from "../operate.js";
 import type * as outcomes from "../outcomes.js";
 import type * as overdue from "../overdue.js";
@@ -147,6 +148,7 @@ const fullApi: ApiFromModules<{
   log: typeof log;
   logs: typeof logs;
   offers: typeof offers;
+  oldest: typeof oldest;
   operate: typeof operate;
   outcomes: typeof outcomes;
   overdue: typeof overdue;

@@ -7,20 +7,31 @@ import { vGateState, vLaneState } from "../stored.js";
 
 export const pushTables = {
   /**
-   * Whether somebody is sure to look at what becomes claimable: one row a queue, a few changes a minute, never at the rate
-   * of jobs. Read by whatever makes a job claimable: `quiet` from a snapshot, since a wake too many does no harm; anything
-   * else for real, since a stale one would lose the job. Written by wakes, and by the lane that it names.
+   * Who looks at what becomes claimable: one row a queue. Whatever makes a job claimable looks at it in a snapshot, and
+   * depends on nothing where it finds `quiet` or `leaving`: a wake too many does no harm. Read for real, and written, by
+   * wakes and lanes of the queue only, so that it may change while callers are busy.
    */
   gates: defineTable({
     queue: v.string(),
     state: vGateState,
-    /** Guarded: the lane that looks again and again. */
+    /** Guarded, or leaving: the lane that looks again and again. */
     guard: v.optional(v.id("lanes")),
     /** Full for want of a slot of the scheduler: a lane of any queue that ends sees to a wake. */
     needsSlot: v.optional(v.boolean()),
   })
     .index("queue", ["queue"])
     .index("needsSlot", ["needsSlot"]),
+
+  /**
+   * Whether it may be left to others to look: one row a queue, apart from the gate since callers depend on it. Who saw in a
+   * snapshot that somebody looks reads it for real. It is shut, by the lane that goes, when the gate has told newcomers for
+   * {@link LANE_LOOKS_MAX} looks not to come by here: so only a caller that takes longer than that meets the change. Open
+   * wherever the gate is not quiet; whoever shuts it schedules a wake in the same transaction.
+   */
+  doors: defineTable({
+    queue: v.string(),
+    open: v.boolean(),
+  }).index("queue", ["queue"]),
 
   /**
    * Lanes: workers inside Convex, asleep or awake. Their caps add up to the queue's `maxParallelism` at most, so that no

@@ -1,0 +1,23 @@
+/** How long the jobs of a queue have waited, as a snapshot shows it. May not write. */
+import { msOfCommit } from "../shared/index.js";
+import type { DatabaseReader } from "./_generated/server.js";
+import { boundOf, pendingFrom, publicBounds } from "./cursors.js";
+import type { Queue } from "./queues.js";
+import { placesOf } from "./routes.js";
+
+/** Of more places than these the others are not looked at: what waits there is found by lanes. */
+const PLACES_READ = 1_024;
+
+/** When the job that has been claimable longest became so; `null` if none is. */
+export async function oldestIn(db: DatabaseReader, queue: Queue): Promise<number | null> {
+  const bounds = [await publicBounds(db, queue.name)];
+  let first: number | null = null;
+  for (const { order, shard } of (await placesOf(db, queue)).slice(0, PLACES_READ)) {
+    const from = boundOf(bounds, queue.epoch, order, shard);
+    const [job] = await pendingFrom(db, { queue: queue.name, order, shard }, from, 1);
+    if (job === undefined) continue;
+    const at = msOfCommit(job.seq as bigint);
+    if (first === null || at < first) first = at;
+  }
+  return first;
+}
