@@ -29,6 +29,8 @@ export interface Meeting {
   check?(answers: Answers, line: Line): Promise<void> | void;
   /** What somebody does before everybody falls silent, as to end a pause. */
   restore?(line: Line): Promise<unknown>;
+  /** What must come of it all, where nobody outside takes what is left. */
+  rest?(line: Line): Promise<void>;
 }
 
 /** One guard taken out of the component, by a replacement in its text or, for what validation guards, in the engine. */
@@ -103,7 +105,7 @@ export async function play(
     onRest: checking(async (end) => {
       const line = start.after(end.point);
       await meeting.restore?.(line);
-      await checkRest(line);
+      await (meeting.rest ?? checkRest)(line);
     }),
   });
 }

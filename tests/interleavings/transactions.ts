@@ -55,6 +55,9 @@ export interface Begun {
 const EPOCH_MS = 1_700_000_000_000;
 const CALLER: Request = { requestId: "order", identity: { kind: "none" }, scheduledBy: null };
 
+/** Lanes are actions, and no transactions: `lane.ts` makes their calls. */
+const ACTIONS = new Set(["laneAction:run"]);
+
 export class Transactions {
   /** The time for everybody; it stands still while an order is played. */
   now = EPOCH_MS;
@@ -95,6 +98,7 @@ export class Transactions {
       point
         .rows<ScheduledRow>(namespace, SCHEDULED_TABLE)
         .filter(({ state, due }) => state.kind === "pending" && due! <= until)
+        .filter(({ target }) => !ACTIONS.has(target.path))
         .map((row) => ({ namespace, row })),
     );
     rows.sort((a, b) => a.row.due! - b.row.due! || (a.row._id < b.row._id ? -1 : 1));

@@ -102,6 +102,7 @@ export async function checkTables(state: Transaction): Promise<void> {
   const told = await read<Told>("told", "");
   const owed = await read<Told>("callbacks");
   for (const job of jobs) checkTold(job, told, owed);
+  await checkLanes(read, jobs, holders);
   const cursors = await read<Published>("cursors");
   for (const { queue, bounds, floor } of cursors) {
     checkBounds("published", queue, bounds, jobs);
@@ -153,6 +154,56 @@ function checkLeases(jobs: readonly Job[], holders: readonly Holder[]): void {
     if (status === "running") must(own.length === 1 && stands, "running, and nobody's lease");
     else must(own.length === 0, "leased, and not running");
   }
+}
+
+/**
+ * No more jobs are leased inside Convex than may be, whoever starts lanes; the door is open while anybody is said to look,
+ * and who is said to is awake.
+ */
+async function checkLanes(
+  read: Read,
+  jobs: readonly Job[],
+  holders: readonly Holder[],
+): Promise<void> {
+  const lanes = await read<LaneRow>("lanes");
+  const doors = await read<{ queue: string; open: boolean }>("doors");
+  const gates = await read<{ queue: string; state: string; guard?: string }>("gates");
+  for (const { name, config, overrides } of await read<QueueRow>("queues")) {
+    const own = lanes.filter(({ queue }) => queue === name);
+    if (own.length === 0) continue;
+    // Those that were begun before it was lowered go on.
+    const max = Math.max(config.maxParallelism ?? 10, overrides?.maxParallelism ?? 0);
+    const caps = own.reduce((sum, { cap }) => sum + cap, 0);
+    must(caps <= max, "lanes may run more than maxParallelism");
+    const running = jobs.filter(({ queue, status }) => queue === name && status === "running");
+    must(running.length <= max, "more run than maxParallelism");
+  }
+  for (const { holder, cap } of lanes) {
+    const held = holders.find(({ _id }) => _id === holder)!.leases.length;
+    must(held <= cap, "a lane runs more than its cap");
+  }
+  for (const { queue, state, guard } of gates) {
+    const isOpen = doors.some((door) => door.queue === queue && door.open);
+    must(
+      isOpen === (state !== "quiet"),
+      `a ${state} gate, and the door is ${isOpen ? "" : "not "}open`,
+    );
+    if (guard === undefined) continue;
+    must(lanes.find(({ _id }) => _id === guard)!.state === "awake", "a lane guards, and sleeps");
+  }
+}
+
+interface LaneRow {
+  _id: string;
+  queue: string;
+  holder: string;
+  state: string;
+  cap: number;
+}
+interface QueueRow {
+  name: string;
+  config: { maxParallelism?: number };
+  overrides?: { maxParallelism?: number };
 }
 
 /** Every finished job is told exactly once, or owed; no attempt is told twice. */

@@ -5,6 +5,7 @@ import { CANCELS } from "./cancels.js";
 import { CLAIMS } from "./claims.js";
 import { ENDS } from "./ends.js";
 import { KEYS } from "./keys.js";
+import { LANES } from "./lanes.js";
 import { LEASES } from "./leases.js";
 import { OPERATED } from "./operated.js";
 import { REPORTS } from "./reports.js";
@@ -22,8 +23,15 @@ export const PAIRS: readonly Pair[] = [
   ...SCHEDULES,
   ...OPERATED,
   ...UPKEEP,
+  ...LANES,
 ];
 
-/** Of so many orders are those that take seconds: with each test run only their mutants, and all of them in `tests/deep`. */
+/**
+ * Of so many orders are those that take seconds: with each test run only their mutants, and all of them in `tests/deep`.
+ * Lanes take longer, since they have to go on by themselves after each order.
+ */
 const LARGE_ORDERS = 500;
-export const LARGE = PAIRS.filter(({ orders }) => orders >= LARGE_ORDERS);
+const LARGE_ORDERS_OF_LANES = 100;
+export const LARGE = PAIRS.filter(
+  (pair) => pair.orders >= (LANES.includes(pair) ? LARGE_ORDERS_OF_LANES : LARGE_ORDERS),
+);

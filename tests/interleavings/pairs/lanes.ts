@@ -1,0 +1,302 @@
+/** Queues that Convex itself works off: who makes jobs claimable, who frees capacity, and who stops looking. */
+import { must } from "../../races/world.js";
+import { awakeLane, checkLanesRest, guard, lanesOf, steps } from "../lane.js";
+import { mutation, type Line, type Row } from "../line.js";
+import { UNVALIDATED, type Mutant, type Pair } from "../pair.js";
+
+function push(line: Line, maxParallelism: number): void {
+  line.declare(line.queue.name, { push: true, maxParallelism });
+}
+
+const rest = (line: Line) => checkLanesRest(line);
+
+/** A job that a lane has been started with, once the wake has run. */
+async function started(line: Line): Promise<Row> {
+  await line.enqueue();
+  await line.pass(0);
+  return awakeLane(line);
+}
+
+/** A lane that has just become the one that looks, beside another that is busy. */
+async function guarded(line: Line, { ends = Infinity } = {}): Promise<{ busy: Row; lane: Row }> {
+  push(line, 4);
+  const busy = await started(line);
+  await line.enqueue(ends === Infinity ? 1 : 2);
+  await line.pass(0);
+  const lane = guard(line);
+  await line.do(steps(line, lane, { ends, looks: 0 }));
+  await line.do(steps(line, lane, { ends: 0, looks: 1 }));
+  const [gate] = line.rows("gates");
+  must(gate!.state === "leaving", "it does not say that it is about to go");
+  return { busy, lane };
+}
+
+/** A caller was shown in its snapshot that somebody looks: the gate as it was before it began to send newcomers away. */
+const STALE_GATE: Mutant["replace"] = [
+  {
+    file: "wakes.ts",
+    text: `return state === "guarded" || state === "full";`,
+    by: `return state !== "quiet" && state !== undefined;`,
+  },
+];
+const NO_DOOR: Mutant = {
+  without: "the real read of the door by who saw that somebody looks",
+  replace: [
+    ...STALE_GATE,
+    {
+      file: "wakes.ts",
+      text: "return !isLookedAfter || (await findDoor(ctx.db, queue.name))?.open !== true;",
+      by: "return !isLookedAfter;",
+    },
+  ],
+  finds: /^a job is pending, and nobody looks/,
+};
+const NO_LOOK_AFTER: Mutant = {
+  without: "the look after the door is shut",
+  replace: [
+    ...STALE_GATE,
+    {
+      file: "wakes.ts",
+      text: `await setGate(ctx, gate, queue.name, { state: "quiet" });
+  await wakeBlindly(ctx.scheduler, queue);`,
+      by: `await setGate(ctx, gate, queue.name, { state: "quiet" });`,
+    },
+  ],
+  finds: /^a job is pending, and nobody looks/,
+};
+
+const enqueueAndLeave: Pair = {
+  of: "an enqueue, and a lane that leaves with its last job",
+  orders: 120,
+  async setUp(line) {
+    push(line, 4);
+    const lane = await started(line);
+    return { calls: { enqueue: line.enqueues(), step: steps(line, lane) }, rest };
+  },
+  mutants: [],
+};
+
+const enqueueAndGuardGoes: Pair = {
+  of: "an enqueue, and the lane that looks, which shuts the door and goes",
+  orders: 800,
+  async setUp(line) {
+    const { busy, lane } = await guarded(line);
+    const step = steps(line, lane, { looks: 3 });
+    const calls = { enqueue: line.enqueues(), step };
+    return { calls, rest: (line) => checkLanesRest(line, busy) };
+  },
+  mutants: [NO_DOOR, NO_LOOK_AFTER],
+};
+
+const enqueueAndGuardRests: Pair = {
+  of: "an enqueue, and the lane that looks, which shuts the door and waits for its jobs",
+  orders: 800,
+  async setUp(line) {
+    const { busy, lane } = await guarded(line, { ends: 1 });
+    const step = steps(line, lane, { ends: 0, looks: 3 });
+    const calls = { enqueue: line.enqueues(), step };
+    return { calls, rest: (line) => checkLanesRest(line, busy, lane) };
+  },
+  mutants: [NO_DOOR],
+};
+
+/** It has only one job to run, and that is running. */
+const wakeAndFree: Pair = {
+  of: "a wake that finds no capacity, and the lane that frees some",
+  orders: 18,
+  async setUp(line) {
+    push(line, 1);
+    const lane = await started(line);
+    await line.enqueue();
+    return { calls: { step: steps(line, lane) }, rest };
+  },
+  mutants: [
+    {
+      without: "the look of who frees capacity at whether that is waited for",
+      replace: [
+        {
+          file: "laneStep.ts",
+          text: `gate?.state === "full" || (found`,
+          by: `(found`,
+        },
+      ],
+      finds: /./,
+    },
+    UNVALIDATED,
+  ],
+};
+
+const twoWakes: Pair = {
+  of: "two wakes of a queue",
+  orders: 66,
+  async setUp(line) {
+    push(line, 1);
+    // A gate, a door and a lane: else they would meet over these.
+    const lane = await started(line);
+    await line.enqueue();
+    await line.pass(0);
+    await line.do(steps(line, lane));
+    for (let looks = 0; looks < 4; looks += 1) await line.do(steps(line, lane, { looks }));
+    must(
+      lanesOf(line).every(({ state }) => state === "asleep"),
+      "the lane has not gone",
+    );
+    await line.pass(1);
+    await line.enqueue();
+    await line.enqueue();
+    return { calls: {}, rest };
+  },
+  mutants: [UNVALIDATED],
+};
+
+/** The lane gives away room that it does not use, or takes it back, while the wake starts another with it. */
+const wakeAndCap: Pair = {
+  of: "a wake, and a lane that raises its cap",
+  orders: 70,
+  async setUp(line) {
+    push(line, 2);
+    const lane = await started(line);
+    await line.enqueue(2);
+    // Long enough for the lane to take them, though a wake is scheduled.
+    line.transactions.now += 1_000;
+    return { calls: { step: steps(line, lane, { ends: 0 }) }, rest };
+  },
+  mutants: [UNVALIDATED],
+};
+
+const resumeAndEnqueue: Pair = {
+  of: "the end of a pause, and an enqueue into a queue that Convex works off",
+  orders: 234,
+  async setUp(line) {
+    push(line, 2);
+    await started(line).then((lane) => line.do(steps(line, lane)));
+    await line.do(mutation("operate:pauseQueue", { queue: line.queue.name }));
+    const resume = mutation("operate:resumeQueue", { queue: line.queue.name });
+    return { calls: { enqueue: line.enqueues(), resume }, rest };
+  },
+  mutants: [
+    {
+      without: "the wake that the end of a pause schedules",
+      replace: [
+        {
+          file: "control.ts",
+          text: "if (mayNeedWake(queueOf(row), queue)) await",
+          by: "if (queue === null) await",
+        },
+      ],
+      finds: /^a job is pending, and nobody looks/,
+    },
+  ],
+};
+
+const lowerAndWake: Pair = {
+  of: "a lower maxParallelism, and a wake",
+  orders: 27,
+  async setUp(line) {
+    push(line, 2);
+    await started(line);
+    await line.enqueue();
+    const queue = line.queue.name;
+    const args = { queue, overrides: { maxParallelism: 1 } };
+    const lower = mutation("operate:configureQueue", args);
+    return {
+      calls: { lower },
+      check(answers, line) {
+        const running = line.rows("jobs").filter(({ status }) => status === "running");
+        const isLate = answers.isBefore("lower", "wake:wake");
+        must(!isLate || running.length <= 1, "a job was begun above what is allowed by then");
+      },
+      rest,
+    };
+  },
+  mutants: [UNVALIDATED],
+};
+
+const raiseAndWake: Pair = {
+  of: "a higher maxParallelism, and a wake that finds no capacity",
+  orders: 452,
+  async setUp(line) {
+    push(line, 1);
+    await started(line);
+    await line.enqueue();
+    const queue = line.queue.name;
+    const raise = mutation("operate:configureQueue", { queue, overrides: { maxParallelism: 2 } });
+    return {
+      calls: { raise },
+      async check(_answers, line) {
+        const [gate] = line.rows("gates");
+        const running = line.rows("jobs").filter(({ status }) => status === "running");
+        must(running.length === 2 || gate?.state !== "full", "there is room, and nobody looks");
+      },
+      rest,
+    };
+  },
+  mutants: [
+    {
+      without: "the wake that more capacity schedules",
+      replace: [
+        {
+          file: "control.ts",
+          text: "if (mayNeedWake(queueOf(row), queue)) await",
+          by: "if (queue === null) await",
+        },
+      ],
+      finds: /^there is room, and nobody looks/,
+    },
+  ],
+};
+
+const promoteAndGuardGoes: Pair = {
+  of: "a job that falls due, and the lane that looks, which shuts the door and goes",
+  orders: 800,
+  async setUp(line) {
+    push(line, 4);
+    await line.do(line.enqueuesOne({ runAt: line.now + 300 }));
+    const { busy, lane } = await guarded(line);
+    const [alarm] = line.rows("timers").filter(({ kind }) => kind === "dispatcher");
+    line.transactions.now = alarm!["dueAt"] as number;
+    const calls = { step: steps(line, lane, { looks: 3 }) };
+    return { calls, rest: (line) => checkLanesRest(line, busy) };
+  },
+  mutants: [NO_DOOR],
+};
+
+/** The lane was taken for dead, and started anew; what it said late is still on its way. */
+const oldGeneration: Pair = {
+  of: "a wake that starts a lane anew, and a late call of the lane as it was before",
+  orders: 42,
+  async setUp(line) {
+    push(line, 1);
+    const lane = await started(line);
+    const late = steps(line, lane);
+    await line.do(steps(line, lane));
+    await line.enqueue();
+    const { args } = late;
+    const n = 10;
+    return {
+      calls: { late: { ...late, args: { ...args, n } } },
+      check(_answers, line) {
+        const [only] = lanesOf(line);
+        must(only!.state === "awake" || only!.state === "asleep", "it drains");
+        const succeeded = line.rows("jobs").filter(({ status }) => status === "succeeded");
+        must(succeeded.length === 1, "a late call has ended another's job");
+      },
+      rest,
+    };
+  },
+  mutants: [],
+};
+
+export const LANES: readonly Pair[] = [
+  enqueueAndLeave,
+  enqueueAndGuardGoes,
+  enqueueAndGuardRests,
+  promoteAndGuardGoes,
+  wakeAndFree,
+  twoWakes,
+  wakeAndCap,
+  resumeAndEnqueue,
+  lowerAndWake,
+  raiseAndWake,
+  oldGeneration,
+];
