@@ -90,9 +90,12 @@ export async function enterLane(
   now: number,
   insert: (holder: Id<"holders">) => Promise<Id<"lanes">>,
 ): Promise<Id<"lanes">> {
-  const session = `lane:${queue}:${number}`;
+  // Of those that were forgotten others may have the later numbers.
+  let free = number;
+  while ((await sessionOf(db, `lane:${queue}:${free}`)) !== null) free += 1;
+  const session = `lane:${queue}:${free}`;
   const holder = await db.insert("holders", {
-    ...{ session, name: `${queue}#${number}`, state: "idle", expiresAt: now, lastSeenAt: now },
+    ...{ session, name: `${queue}#${free}`, state: "idle", expiresAt: now, lastSeenAt: now },
     ...{ queues: [queue], leases: [], n: 0, acknowledged: true, reply: { answers: [] } },
   });
   const lane = await insert(holder);

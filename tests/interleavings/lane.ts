@@ -35,16 +35,14 @@ export function guard(line: Line): Row {
 /** Its next call: so many of its jobs have ended, and it has looked so often in vain. */
 export function steps(line: Line, lane: Row, { ends = Infinity, looks = 0 } = {}): Call {
   const holder = line.rows("holders").find(({ _id }) => _id === lane["holder"])!;
-  const finished = (holder["leases"] as Held[])
-    .slice(0, ends)
-    .map(({ id, attempt }): Finished => ({
-      id,
-      attempt,
-      outcome: { kind: "succeeded", result: 1 },
-    }));
+  const finished = (holder["leases"] as Held[]).slice(0, ends).map(({ id, attempt }): Finished => ({
+    id,
+    attempt,
+    outcome: { kind: "succeeded", result: 1 },
+  }));
   const { _id, generation } = lanesOf(line).find((row) => row._id === lane._id)!;
   const n = (holder["n"] as number) + 1;
-  const said = { lane: _id, generation, n, finished, execute: [], looks };
+  const said = { lane: _id, generation, n, heard: n - 1, finished, execute: [], looks };
   return mutation("laneStep:step", said);
 }
 
