@@ -109,3 +109,143 @@ describe.each(["odd", "inlined"] as const)("in the queue %s", (queue) => {
     });
   });
 });
+
+describe("jobs that somebody cancels while they run", () => {
+  test("a handler in its own function asks, and ends; its job is canceled", async () => {
+    const { world } = app;
+    const [id] = await world.run(
+      client.mutation(api.odd.enqueue, { queue: "odd", payloads: ["asks"] }),
+    );
+    await world.advance(1_000);
+    await world.run(client.mutation(api.odd.cancel, { queue: "odd", id: id! }));
+    await world.advance(1_000);
+    expect(await look("odd", [id!])).toMatchObject([{ status: "canceled" }]);
+  });
+
+  test("an inline handler's signal aborts, though nothing else makes its lane call", async () => {
+    const { world } = app;
+    const [id] = await world.run(client.mutation(api.odd.enqueueLong, { payload: "listens" }));
+    await world.advance(1_000);
+    await world.run(client.mutation(api.odd.cancel, { queue: "inlined", id: id! }));
+    await world.advance(6_000);
+    expect(await look("inlined", [id!])).toMatchObject([{ status: "canceled" }]);
+  });
+});
+
+test("an inline handler's job is followed by others in the transaction that records its result", async () => {
+  const before = await app.world.run(client.query(api.odd.succeeded, {}));
+  const { follows } = await play("inlined", ["follows"]);
+  expect(follows).toMatchObject({ status: "succeeded", result: { said: "followed" } });
+  expect(await app.world.run(client.query(api.odd.succeeded, {}))).toBe(before + 1);
+});
+
+describe("handlers that are not what they are said to be", () => {
+  let jobs: Job[];
+  beforeAll(async () => {
+    const ids = await app.world.run(client.mutation(api.odd.enqueueWrong, {}));
+    await app.world.advance(12_000);
+    jobs = await look("odd", ids.slice(0, 3));
+    jobs.push(...(await look("inlined", ids.slice(3))));
+  });
+
+  test("a mutation given as an action fails", () => {
+    expect(jobs[0]).toMatchObject({ status: "failed" });
+  });
+
+  test("a function that is not there was never begun: its job waits for the deploy that brings it", () => {
+    expect(jobs[1]).toMatchObject({
+      status: expect.stringMatching(/scheduled|pending/),
+      failures: 0,
+    });
+  });
+
+  test("a payload that is no object cannot be arguments, and the error says what to do", () => {
+    expect(jobs[2]).toMatchObject({ status: "failed", error: expect.stringMatching(/job: true/) });
+  });
+
+  test("in a queue with an inline handler, a job with its own runs in that", () => {
+    expect(jobs[3]).toMatchObject({ status: "succeeded", result: null });
+  });
+});
+
+test("a handler that calls what is not there has begun, and failed: it is not run again", async () => {
+  const what = "calls what is not there";
+  const played = await play("odd", [what]);
+  expect(played[what]).toMatchObject({ status: "failed", attempt: 1 });
+});
+
+describe("mutations", () => {
+  const BOOKED = [
+    "returns",
+    "returns nothing",
+    "returns depth",
+    "is refused what it returns",
+    "throws a string",
+    "throws undefined",
+    "throws a ConvexError",
+    "throws a cycle",
+    "never again",
+    "later",
+    "writes too much",
+    "writes a lot",
+    "is told of badly",
+  ] as const;
+  let jobs: Record<(typeof BOOKED)[number], Job & { id: string }>;
+  let booked: string[];
+  beforeAll(async () => {
+    jobs = await play("ledger", BOOKED, 20_000);
+    booked = await app.world.run(client.query(api.odd.booked, {}));
+  });
+
+  test("have their effects if and only if their job has succeeded, once", () => {
+    const succeeded = BOOKED.filter((what) => jobs[what].status === "succeeded");
+    expect([...booked].sort()).toEqual([...succeeded].sort());
+    expect(succeeded).toEqual(
+      expect.arrayContaining(["returns", "returns nothing", "writes a lot", "is told of badly"]),
+    );
+  });
+
+  test.each([
+    ["returns depth", /./],
+    ["is refused what it returns", /./],
+    ["throws a string", /a string/],
+    ["throws undefined", /./],
+    ["throws a cycle", /./],
+    ["throws a ConvexError", /odd/],
+    ["never again", /^It would fail again\./],
+    ["writes too much", /./],
+  ] as const)("one that %s fails, and nothing of it stays", (what, error) => {
+    expect(jobs[what]).toMatchObject({ status: "failed", error: expect.stringMatching(error) });
+    expect(booked).not.toContain(what);
+  });
+});
+
+test("an attempt that is over says nothing more, and asks in vain", async () => {
+  const { world } = app;
+  const { returns } = await play("odd", ["returns"]);
+  const lease = { id: returns.id, attempt: 1 };
+  const log = { ...lease, entry: 0, level: "info", message: "late" };
+  const report = async (logs: object[]) =>
+    await world.call("lib:laneReport", { logs }, { componentPath: "conveyor" });
+  expect(await report([log])).toEqual({ answers: [{ ...lease, answer: "leaseLost" }] });
+  expect(await report([{ ...log, id: "nonsense" }])).toMatchObject({
+    answers: [{ answer: "leaseLost" }],
+  });
+  const asked = { leases: [lease, { id: "nonsense", attempt: 1 }] };
+  expect(await world.call("lib:laneStanding", asked, { componentPath: "conveyor" })).toMatchObject([
+    { answer: "leaseLost" },
+    { answer: "leaseLost" },
+  ]);
+});
+
+test("a lane that is none is told that nothing is its own", async () => {
+  const { world } = app;
+  const step = { lane: "nonsense", generation: 1, n: 1, heard: 0, execute: [], looks: 0 };
+  const finished = [{ id: "nonsense", attempt: 1, outcome: { kind: "released" } }];
+  const reply = (await world.call(
+    "lib:laneStep",
+    { ...step, finished },
+    { componentPath: "conveyor" },
+  )) as { answers: unknown; isOver: boolean };
+  expect(reply).toMatchObject({ answers: [{ answer: "leaseLost" }], isOver: true });
+});

@@ -1,6 +1,6 @@
 /** Handlers that do what no handler should: whatever one does must cost its own attempt only. */
 import { NonRetryableError, RetryAfterError } from "convex-conveyor";
-import { makeFunctionReference } from "convex/server";
+import { createFunctionHandle, makeFunctionReference } from "convex/server";
 import { ConvexError, v } from "convex/values";
 import { internal } from "./_generated/api.js";
 import { internalAction, internalMutation, mutation, query } from "./_generated/server.js";
@@ -172,13 +172,29 @@ export const enqueue = mutation({
   },
 });
 
+/** One that may take its time. */
+export const enqueueLong = mutation({
+  args: { payload: v.any() },
+  returns: v.array(v.string()),
+  handler: async (ctx, { payload }): Promise<string[]> => [
+    await inlined.enqueue(ctx, payload, { timeoutMs: 60_000 }),
+  ],
+});
+
+/** The handle of a function that a deploy has removed since, as the local backend writes it. */
+async function removed(): Promise<`function://${string}`> {
+  const handle: string = await createFunctionHandle(internal.odd.idle);
+  const address = atob(handle.slice("function://".length)).replace("idle", "absent");
+  return `function://${btoa(address)}`;
+}
+
 /** Jobs whose handler is not what it is said to be. */
 export const enqueueWrong = mutation({
   args: {},
   returns: v.array(v.string()),
   handler: async (ctx): Promise<string[]> => [
     await odd.enqueue(ctx, {}, { handler: { action: internal.odd.aMutation as never } }),
-    await odd.enqueue(ctx, {}, { handler: absent as never }),
+    await odd.enqueue(ctx, {}, { handler: await removed() }),
     await odd.enqueue(ctx, "no object", { handler: internal.odd.idle }),
     await inlined.enqueue(ctx, {}, { handler: internal.odd.idle }),
   ],
@@ -198,6 +214,12 @@ export const look = query({
   returns: v.any(),
   handler: async (ctx, { queue, ids }): Promise<any> =>
     await { odd, inlined, ledger }[queue]!.statusBatch(ctx, ids as never),
+});
+
+export const succeeded = query({
+  args: {},
+  returns: v.number(),
+  handler: async (ctx): Promise<number> => (await odd.counts(ctx)).succeeded.count,
 });
 
 export const heard = query({
