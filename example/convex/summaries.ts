@@ -35,17 +35,9 @@ export async function summarizeIfDrawn(ctx: MutationCtx, picture: Id<"pictures">
   await ctx.db.insert("summaries", { picture, job, status: "unfinished" });
 }
 
-/** What a handler that asks for it is told of its job. */
-const vJob = v.object({
-  id: v.string(),
-  queue: v.string(),
-  attempt: v.number(),
-  failures: v.number(),
-});
-
 /** The handler. `attempt` counts from 1, and those that failed are counted with. */
 export const write = internalAction({
-  args: { payload: queue.payload, job: vJob },
+  args: queue.handlerArgs,
   returns: vSummary,
   handler: async (ctx, { payload: { picture, fragile }, job }): Promise<Summary> => {
     if (fragile && job.attempt === 1) {
