@@ -6,7 +6,15 @@ import { root } from "../harness/paths.js";
 import {
   EDGES,
   LEASE_DEFAULT_MS,
+  INLINE_TIMEOUT_MAX_MS,
+  LANES_BY_CLASS,
+  LANE_QUANTUM_MS,
+  LANE_WIDTH,
   MAX_RESETS_DEFAULT,
+  PARALLELISM_DEFAULT,
+  PUSH_TIMEOUT_DEFAULT_MS,
+  PUSH_TIMEOUT_MAX_MS,
+  RUNS_BY_CLASS,
   RETENTION_DEFAULT,
   RETRY_DEFAULT,
   SHARDS_DEFAULT,
@@ -135,6 +143,26 @@ test("README.md names the defaults that the code has", () => {
   const days = [succeededMs, canceledMs, failedMs, timedOutMs].map((ms) => ms / 86_400_000);
   expect(days).toEqual([1, 1, 7, 7]);
   says(/^finished jobs/, "a day if succeeded or canceled, seven days if failed or timed out");
+});
+
+test("README.md names the bounds of what Convex itself runs that the code has", () => {
+  const text = readFileSync(path.join(root, "README.md"), "utf8");
+  const minutes = (ms: number) => ms / 60_000;
+  const [most, asked, inline] = [
+    PUSH_TIMEOUT_MAX_MS,
+    PUSH_TIMEOUT_DEFAULT_MS,
+    INLINE_TIMEOUT_MAX_MS,
+  ];
+  for (const words of [
+    `at once inside Convex              | ${PARALLELISM_DEFAULT} `,
+    `| ${minutes(asked)} minutes; at most ${minutes(most)}, inline ${minutes(inline)} `,
+    `at most ${LANES_BY_CLASS["s16"]} of the 16 functions`,
+    `${LANES_BY_CLASS["s256"]} on S256`,
+    `${RUNS_BY_CLASS["s16"]} and ${RUNS_BY_CLASS["s256"]} actions`,
+    `runs up to ${LANE_WIDTH} jobs at once and takes the next as they end, for ${LANE_QUANTUM_MS / 1_000} s`,
+  ]) {
+    expect(text).toContain(words);
+  }
 });
 
 describe("src/component/README.md", () => {

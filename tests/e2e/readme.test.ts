@@ -99,6 +99,7 @@ beforeAll(async () => {
     });
   });
   await new Promise<void>((resolve) => outside.listen(0, "127.0.0.1", resolve));
+  await convex(app, ["env", "set", "MAIL_URL", photosUrl("/mail")], backend);
 }, 120_000);
 
 afterAll(async () => {
@@ -170,6 +171,12 @@ describe("the README's workers, two workers in one process", () => {
     expect(status).toMatchObject({ result: { bytes: 1234 }, attempt: 1 });
     const rows: unknown = await client().query(anyApi["inspect"]!["photos"]!, {});
     expect(rows).toMatchObject([{ url, job: id, thumbnailBytes: 1234 }]);
+    // And what Convex runs itself has run.
+    const isSent = (got: typeof mails) => got.length === 1;
+    await until(() => Promise.resolve(mails), isSent);
+    expect(mails.splice(0)).toMatchObject([
+      { to: "/mail/ann", body: `There is a new photo: ${url}` },
+    ]);
   }, 60_000);
 
   test("the second writes output and a log that stay, and goes on with a reminder", async () => {

@@ -237,3 +237,17 @@ test("tokens are managed by internal functions only, which no browser or worker 
   expect(functions.map(([name]) => name).sort()).toEqual(["create", "list", "revoke", "rotate"]);
   for (const [, one] of functions) expect(one).toHaveProperty("isInternal", true);
 });
+
+test("what Convex runs by mutation is in the app's tables, once, and a job's own handler takes its place", async () => {
+  const { t } = await newApp();
+  const asked = { from: "ann", to: "bob", cents: 5 };
+  const id: string = await t.mutation(anyApi.ledger!.transfer!, asked);
+  // Not by waiting for what runs: a lane waits for time to pass.
+  for (let ms = 0; ms < 3_000; ms += 50) await vi.advanceTimersByTimeAsync(50);
+  const notes = await t.run(async (ctx) => await ctx.db.query("notes").collect());
+  expect(notes.map(({ text }) => text).sort()).toEqual(["ann: -5", "bob: 5"]);
+  expect(await t.query(anyApi.ledger!.status!, { id })).toMatchObject({
+    status: "succeeded",
+    result: 2,
+  });
+});
