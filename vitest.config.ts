@@ -22,7 +22,7 @@ export default defineConfig({
           name: "component",
           maxWorkers: BOTH_CORES,
           environment: "edge-runtime",
-          include: ["src/{component,client,shared}/**/*.test.ts"],
+          include: ["src/{component,client,shared,workpool}/**/*.test.ts"],
           server: { deps: { inline: ["convex-test"] } },
           // Some tests of a thousand jobs take seconds where the machine is busy; none waits for the clock.
           testTimeout: 60_000,

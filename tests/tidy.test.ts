@@ -40,6 +40,8 @@ const ALLOWED: Record<string, string[]> = {
     "src/component/_generated/component",
     "src/worker/types",
   ],
+  // Another way in to the same component.
+  "src/workpool": ["src/workpool", "src/client/parts", "src/shared"],
   "src/worker": ["src/worker", "src/shared"],
   "src/react": ["src/react", "src/shared"],
 };

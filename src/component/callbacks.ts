@@ -14,7 +14,7 @@
  * does not go while anybody is owed anything.
  */
 import type { FunctionHandle } from "convex/server";
-import { v, type ObjectType } from "convex/values";
+import { v, type ObjectType, type Value } from "convex/values";
 import {
   errorText,
   backoffMs,
@@ -26,6 +26,7 @@ import {
   CALLBACKS_INLINE_BYTES,
   CALLBACKS_INLINE_MAX,
   type FinalOutcome,
+  workResult,
   type OnCompleteArgs,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
@@ -234,17 +235,27 @@ async function call(ctx: MutationCtx, owed: Owed): Promise<void> {
   const job = await ctx.db.get("jobs", owed.job);
   // Somebody has deleted it, and its payload with it: whoever does that does not want to hear of it.
   if (job === null) return;
+  const handle = owed.handle as FunctionHandle<"mutation", any>;
+  if (owed.compat === "workpool") {
+    const result = workResult(await readOutcome(ctx, owed.outcome));
+    await ctx.runMutation(handle, { workId: owed.job, ...(await contextOf(ctx, job)), result });
+    return;
+  }
   const args: OnCompleteArgs = {
     id: owed.job,
     queue: job.queue,
     payload: await load(ctx.db, job.payload),
-    ...(job.context === undefined ? {} : { context: await load(ctx.db, job.context) }),
+    ...(await contextOf(ctx, job)),
     ...(job.name === undefined ? {} : { name: job.name }),
     outcome: await readOutcome(ctx, owed.outcome),
     attempt: owed.attempt,
     ...(owed.worker === undefined ? {} : { worker: owed.worker }),
   };
-  await ctx.runMutation(owed.handle as FunctionHandle<"mutation", OnCompleteArgs>, args);
+  await ctx.runMutation(handle, args);
+}
+
+async function contextOf(ctx: MutationCtx, { context }: Doc<"jobs">): Promise<{ context?: Value }> {
+  return context === undefined ? {} : { context: await load(ctx.db, context) };
 }
 
 async function readOutcome(ctx: MutationCtx, outcome: Owed["outcome"]): Promise<FinalOutcome> {

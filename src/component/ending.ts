@@ -36,7 +36,7 @@ export async function toTell(
   job: Doc<"jobs">,
   status: FinishedStatus = job.status as FinishedStatus,
 ): Promise<Owed | null> {
-  const { onComplete, onCompleteExclude = [] } = await rulesOf(ctx.db, queue, job);
+  const { onComplete, onCompleteExclude = [], compat } = await rulesOf(ctx.db, queue, job);
   if (onComplete === undefined || onCompleteExclude.includes(status)) return null;
   const { _id, attempt, worker, result, error = "", cancelReason } = job;
   const outcome: Owed["outcome"] =
@@ -51,6 +51,7 @@ export async function toTell(
     handle: onComplete,
     attempt,
     ...(worker === undefined ? {} : { worker }),
+    ...(compat === undefined ? {} : { compat }),
     outcome,
   };
 }

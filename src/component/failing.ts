@@ -43,7 +43,7 @@ export async function failAttempt(
   failure: Failure,
   now: number,
 ): Promise<Owed | null> {
-  const { retry } = await rulesOf(ctx.db, queue, job);
+  const { retry, compat } = await rulesOf(ctx.db, queue, job);
   const failures = job.failures + 1;
   const fatal = failure.retryable === false;
   const isTriedAgain = !fatal && failures < retry.maxAttempts;
@@ -58,7 +58,9 @@ export async function failAttempt(
     return null;
   }
   if (goesRound) return await failRound(ctx, queue, job, failure.error, now);
-  const error = noted(failure.error, whyOver(retry, failures, fatal));
+  // A work pool's `onComplete` may compare the text with what the function threw.
+  const note = compat === "workpool" ? null : whyOver(retry, failures, fatal);
+  const error = noted(failure.error, note);
   const ended = failure.timedOut
     ? await timeOut(ctx.db, job, error, now, { failed: true })
     : await fail(ctx.db, job, error, now);

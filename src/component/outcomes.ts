@@ -18,6 +18,7 @@ import type { Owed } from "./callbacks.js";
 import { ensureDispatch } from "./dispatcher.js";
 import { endJob } from "./ending.js";
 import { failAttempt, goRound, tellRound } from "./failing.js";
+import { rulesOf } from "./handlers.js";
 import { logEnded } from "./log.js";
 import { store, whyNotStorable } from "./payloads.js";
 import { getQueue, type Queue } from "./queues.js";
@@ -32,7 +33,8 @@ export async function recordOutcome(
 ): Promise<Owed | null> {
   const queue = await getQueue(ctx.db, job.queue);
   if (job.cancelRequestedAt !== undefined) await forgetAsked(ctx.db, job._id);
-  const outcome = effective(job, reported);
+  const isFailure = await staysFailure(ctx, queue, job, reported);
+  const outcome = isFailure ? sound(reported) : effective(job, reported);
   switch (outcome.kind) {
     case "canceled":
       return await stopJob(ctx, queue, job, now);
@@ -62,6 +64,22 @@ export function effective(job: Doc<"jobs">, reported: Outcome): Outcome {
   const outcome = sound(reported);
   if (outcome.kind === "succeeded" || job.cancelRequestedAt === undefined) return outcome;
   return outcome.kind === "canceled" ? outcome : { kind: "canceled" };
+}
+
+/**
+ * Whether a failure is one although somebody wants the job to end: of a work pool's job that would not be tried again
+ * anyway, since those who move from that package tell the two apart by it.
+ */
+async function staysFailure(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Doc<"jobs">,
+  reported: Outcome,
+): Promise<boolean> {
+  if (job.cancelRequestedAt === undefined || reported.kind !== "failed") return false;
+  const { compat, retry } = await rulesOf(ctx.db, queue, job);
+  const isLast = reported.retryable === false || job.failures + 1 >= retry.maxAttempts;
+  return compat === "workpool" && isLast;
 }
 
 /** Ends a job that somebody no longer wants, once its attempt has ended. */

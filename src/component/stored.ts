@@ -1,5 +1,6 @@
 /** Shapes that stand in several tables. */
 import { v } from "convex/values";
+import { vCompat } from "../shared/index.js";
 
 /** A payload or result where it lies: in the row that names it, or, over 512 bytes, in a row of `payloads`. */
 export const vStored = v.union(v.object({ inline: v.any() }), v.object({ row: v.id("payloads") }));
@@ -61,4 +62,6 @@ export const owedFields = {
   attempt: v.number(),
   worker: v.optional(v.string()),
   outcome: vOwedOutcome,
+  /** In whose words it is told; absent: our own. */
+  compat: v.optional(vCompat),
 };

@@ -7,6 +7,7 @@ import { ConvexError } from "convex/values";
 import { checkInteger } from "./checks.js";
 import { RUN_AT_FUTURE_MAX_MS } from "./limits.js";
 import { wellFormed } from "./text.js";
+import { NON_RETRYABLE_OF_WORKPOOL } from "./workpool.js";
 
 /** By this the platform knows a `ConvexError`, of whichever copy. */
 const MARK = Symbol.for("ConvexError");
@@ -91,10 +92,12 @@ export function askedBy(error: unknown): {
   if (error instanceof Error && error.name === "NonRetryableError") return { retryable: false };
   if (!(MARK in error)) return {};
   const { data } = error as unknown as { data: unknown };
-  if (typeof data !== "object" || data === null || !("conveyor" in data)) return {};
-  const { conveyor, message, ms } = data as { conveyor: unknown; message?: unknown; ms?: unknown };
+  if (typeof data !== "object" || data === null) return {};
+  const { conveyor, message, ms } = data as { conveyor?: unknown; message?: unknown; ms?: unknown };
   const said = typeof message === "string" ? { message } : {};
-  if (conveyor === "nonRetryable") return { retryable: false, ...said };
+  // A library may go on throwing the work pool's own.
+  const isFinal = conveyor === "nonRetryable" || NON_RETRYABLE_OF_WORKPOOL in data;
+  if (isFinal) return { retryable: false, ...said };
   if (conveyor === "snooze" && typeof ms === "number") return { snoozeMs: ms };
   if (conveyor === "retryAfter" && typeof ms === "number") return { retryAfterMs: ms, ...said };
   return {};

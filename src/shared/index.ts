@@ -25,3 +25,4 @@ export * from "./text.js";
 export * from "./typed.js";
 export * from "./upkeepLimits.js";
 export * from "./values.js";
+export * from "./workpool.js";

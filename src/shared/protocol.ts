@@ -5,6 +5,7 @@
  */
 import { v, type Infer } from "convex/values";
 import { vHandler } from "./handlers.js";
+import { vCompat } from "./workpool.js";
 
 // --- Queues -------------------------------------------------------------------------------------
 
@@ -38,6 +39,8 @@ export const vJobRules = v.object({
   onCompleteExclude: v.optional(v.array(vFinishedStatus)),
   /** What works on it, in a queue that Convex itself works off. */
   handler: v.optional(vHandler),
+  /** It was enqueued as work of a work pool, and its end is told in that one's words: see `workpool.ts`. */
+  compat: v.optional(vCompat),
 });
 export type JobRules = Infer<typeof vJobRules>;
 

@@ -2,9 +2,12 @@
 import path from "node:path";
 import { ConvexHttpClient } from "convex/browser";
 import { push } from "../../harness/cli.js";
+import { linkPackage } from "../../harness/link.js";
 import { until } from "../../harness/until.js";
 import { startBackend, type Backend } from "../../local/backend.js";
 import { api } from "./app/convex/_generated/api.js";
+
+export const APP = path.join(import.meta.dirname, "app");
 
 export interface PackagesApp {
   backend: Backend;
@@ -15,9 +18,10 @@ export interface PackagesApp {
 }
 
 export async function startPackagesApp(): Promise<PackagesApp> {
+  linkPackage(APP);
   const backend = await startBackend({ quiet: true });
   try {
-    await push(path.join(import.meta.dirname, "app"), backend);
+    await push(APP, backend);
   } catch (error) {
     await backend.close();
     throw error;

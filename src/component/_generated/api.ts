@@ -23,6 +23,7 @@ import type * as chunks from "../chunks.js";
 import type * as claim from "../claim.js";
 import type * as complete from "../complete.js";
 import type * as completeLater from "../completeLater.js";
+import type * as config from "../config.js";
 import type * as continued from "../continued.js";
 import type * as control from "../control.js";
 import type * as counts from "../counts.js";
@@ -93,6 +94,7 @@ import type * as wakes from "../wakes.js";
 import type * as walk from "../walk.js";
 import type * as watchdog from "../watchdog.js";
 import type * as workers from "../workers.js";
+import type * as workpool from "../workpool.js";
 
 import type {
   ApiFromModules,
@@ -117,6 +119,7 @@ const fullApi: ApiFromModules<{
   claim: typeof claim;
   complete: typeof complete;
   completeLater: typeof completeLater;
+  config: typeof config;
   continued: typeof continued;
   control: typeof control;
   counts: typeof counts;
@@ -187,6 +190,7 @@ const fullApi: ApiFromModules<{
   walk: typeof walk;
   watchdog: typeof watchdog;
   workers: typeof workers;
+  workpool: typeof workpool;
 }> = anyApi as any;
 
 /**

@@ -23,6 +23,18 @@ import type { FunctionReference } from "convex/server";
  */
 export type ComponentApi<Name extends string | undefined = string | undefined> =
   {
+    config: {
+      update: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          maxParallelism?: number;
+          logLevel?: "DEBUG" | "TRACE" | "INFO" | "REPORT" | "WARN" | "ERROR";
+        },
+        null,
+        Name
+      >;
+    };
     lib: {
       attempts: FunctionReference<
         "query",
@@ -312,6 +324,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       handle: string;
                       takes: "payload" | "job";
                     };
+                    compat?: "workpool";
                   };
                 };
               }>;
@@ -496,6 +509,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       handle: string;
                       takes: "payload" | "job";
                     };
+                    compat?: "workpool";
                   };
                 };
               }>;
@@ -606,6 +620,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   handle: string;
                   takes: "payload" | "job";
                 };
+                compat?: "workpool";
               };
             };
           }>;
@@ -1081,6 +1096,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   handle: string;
                   takes: "payload" | "job";
                 };
+                compat?: "workpool";
               };
             };
           };
@@ -1635,6 +1651,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       handle: string;
                       takes: "payload" | "job";
                     };
+                    compat?: "workpool";
                   };
                 };
               }>;
@@ -1960,6 +1977,33 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         "internal",
         { queue: string; task: string },
         { stopped: boolean },
+        Name
+      >;
+    };
+    workpool: {
+      cancel: FunctionReference<
+        "mutation",
+        "internal",
+        { id: string },
+        null,
+        Name
+      >;
+      cancelAll: FunctionReference<
+        "mutation",
+        "internal",
+        { limit?: number },
+        null,
+        Name
+      >;
+      statusBatch: FunctionReference<
+        "query",
+        "internal",
+        { ids: Array<string> },
+        Array<
+          | { state: "pending"; previousAttempts: number }
+          | { state: "running"; previousAttempts: number }
+          | { state: "finished" }
+        >,
         Name
       >;
     };

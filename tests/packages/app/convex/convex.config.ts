@@ -6,6 +6,7 @@ import crons from "@convex-dev/crons/convex.config.js";
 import rateLimiter from "@convex-dev/rate-limiter/convex.config.js";
 import workflow from "@convex-dev/workflow/convex.config.js";
 import workpool from "@convex-dev/workpool/convex.config.js";
+import conveyor from "convex-conveyor/convex.config.js";
 import { defineApp } from "convex/server";
 
 const app = defineApp();
@@ -17,5 +18,10 @@ app.use(crons);
 app.use(rateLimiter);
 app.use(workflow);
 app.use(workpool, { name: "narrowPool" });
+// `theirs.ts` and `ours.ts` are the same code.
+app.use(workpool, { name: "theirs" });
+app.use(workpool, { name: "theirsTuned" });
+app.use(conveyor, { name: "ours" });
+app.use(conveyor, { name: "oursTuned" });
 
 export default app;

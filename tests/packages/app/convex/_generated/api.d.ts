@@ -11,10 +11,12 @@
 import type * as batches from "../batches.js";
 import type * as flows from "../flows.js";
 import type * as lines from "../lines.js";
+import type * as ours from "../ours.js";
 import type * as pool from "../pool.js";
 import type * as rates from "../rates.js";
 import type * as retries from "../retries.js";
 import type * as scores from "../scores.js";
+import type * as theirs from "../theirs.js";
 import type * as timetable from "../timetable.js";
 
 import type {
@@ -27,10 +29,12 @@ declare const fullApi: ApiFromModules<{
   batches: typeof batches;
   flows: typeof flows;
   lines: typeof lines;
+  ours: typeof ours;
   pool: typeof pool;
   rates: typeof rates;
   retries: typeof retries;
   scores: typeof scores;
+  theirs: typeof theirs;
   timetable: typeof timetable;
 }>;
 
@@ -69,4 +73,8 @@ export declare const components: {
   rateLimiter: import("@convex-dev/rate-limiter/_generated/component.js").ComponentApi<"rateLimiter">;
   workflow: import("@convex-dev/workflow/_generated/component.js").ComponentApi<"workflow">;
   narrowPool: import("@convex-dev/workpool/_generated/component.js").ComponentApi<"narrowPool">;
+  theirs: import("@convex-dev/workpool/_generated/component.js").ComponentApi<"theirs">;
+  theirsTuned: import("@convex-dev/workpool/_generated/component.js").ComponentApi<"theirsTuned">;
+  ours: import("convex-conveyor/_generated/component.js").ComponentApi<"ours">;
+  oursTuned: import("convex-conveyor/_generated/component.js").ComponentApi<"oursTuned">;
 };

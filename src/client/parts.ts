@@ -1,0 +1,5 @@
+/** What the package's other ways in are made of besides the queue itself: see `src/workpool`. */
+export { sendAll } from "./batches.js";
+export type { ComponentApi } from "./componentApi.js";
+export { callComponent, checkComponent } from "./mounted.js";
+export type { RunsMutations, RunsQueries } from "./types.js";

@@ -1,0 +1,44 @@
+/**
+ * Changes a work pool while it runs, under the name by which `@convex-dev/workpool` does.
+ *
+ * Reads for real, writes, conflicts with: as `control.ts`; the first call that declares the queue.
+ *
+ * @example
+ * await ctx.runMutation(components.emailWorkpool.config.update, { maxParallelism: 20 });
+ */
+import { v } from "convex/values";
+import {
+  conveyorLogLevel,
+  vWorkLogLevel,
+  WORKPOOL_CONFIG,
+  WORKPOOL_QUEUE,
+  type QueueOverrides,
+} from "../shared/index.js";
+import { mutation } from "./_generated/server.js";
+import { configureQueue } from "./control.js";
+import { declareQueue, findQueue, getQueue } from "./queues.js";
+import { wakeSoon } from "./wakes.js";
+
+/**
+ * What is named wins over what the class declares, until it is named again or reset
+ * (`components.emailWorkpool.operate.resetConfig`). `maxParallelism: 0` is a pause.
+ */
+export const update = mutation({
+  args: { maxParallelism: v.optional(v.number()), logLevel: v.optional(vWorkLogLevel) },
+  returns: v.null(),
+  handler: async (ctx, { maxParallelism, logLevel }): Promise<null> => {
+    if ((await findQueue(ctx.db, WORKPOOL_QUEUE)) === null) {
+      // Before any work came: the first enqueue says the rest.
+      const declared = { name: WORKPOOL_QUEUE, config: WORKPOOL_CONFIG };
+      await declareQueue(ctx.db, declared, Date.now());
+    }
+    const overrides: QueueOverrides = {
+      ...(maxParallelism === undefined ? {} : { maxParallelism }),
+      ...(logLevel === undefined ? {} : { logLevel: conveyorLogLevel(logLevel) }),
+    };
+    if (Object.keys(overrides).length > 0) await configureQueue(ctx, WORKPOOL_QUEUE, overrides);
+    // More may run from now on, and nobody else would say so.
+    if (maxParallelism !== undefined) await wakeSoon(ctx, await getQueue(ctx.db, WORKPOOL_QUEUE));
+    return null;
+  },
+});

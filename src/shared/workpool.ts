@@ -1,0 +1,96 @@
+/**
+ * Work of a work pool (`convex-conveyor/workpool`): jobs of one queue that are enqueued, looked at and told of in the words
+ * of `@convex-dev/workpool`. What that comes to, for the component and for the class. Pure.
+ */
+import { v, type Infer } from "convex/values";
+import { LEASE_DEFAULT_MS, SHARDS_DEFAULT } from "./limits.js";
+import type { FinalOutcome, LogLevel, QueueConfig } from "./protocol.js";
+import type { Status } from "./status.js";
+
+/** The queue of a work pool; a component that is mounted twice has two. */
+export const WORKPOOL_QUEUE = "workpool";
+
+/** How many jobs the first step of a `cancelAll` cancels where nobody says. */
+export const WORK_CANCEL_DEFAULT = 64;
+
+/** In whose words a job's end is told. */
+export const vCompat = v.literal("workpool");
+
+/** How a piece of work stands. */
+export const vWorkStatus = v.union(
+  v.object({ state: v.literal("pending"), previousAttempts: v.number() }),
+  v.object({ state: v.literal("running"), previousAttempts: v.number() }),
+  v.object({ state: v.literal("finished") }),
+);
+export type WorkStatus = Infer<typeof vWorkStatus>;
+
+/** `null` is work that is no longer there: only what has ended goes. */
+export function workStatus(
+  job: { status: Status; failures: number; resets: number } | null,
+): WorkStatus {
+  if (job === null) return { state: "finished" };
+  const previousAttempts = job.failures + job.resets;
+  switch (job.status) {
+    case "pending":
+    case "scheduled":
+      return { state: "pending", previousAttempts };
+    case "running":
+      return { state: "running", previousAttempts };
+    default:
+      return { state: "finished" };
+  }
+}
+
+/** How a piece of work has ended. */
+export type WorkResult =
+  | { kind: "success"; returnValue: unknown }
+  | { kind: "failed"; error: string }
+  | { kind: "canceled" };
+
+/** A job's end as its `onComplete` is told. There, work that took too long has failed. */
+export function workResult(outcome: FinalOutcome): WorkResult {
+  switch (outcome.status) {
+    case "succeeded":
+      return { kind: "success", returnValue: outcome.result };
+    case "canceled":
+      return { kind: "canceled" };
+    default:
+      return { kind: "failed", error: outcome.error };
+  }
+}
+
+/** A pool of which its class says nothing. What works on its jobs, each of them says itself. */
+export const WORKPOOL_CONFIG: QueueConfig = {
+  leaseMs: LEASE_DEFAULT_MS,
+  maxResets: 0,
+  shards: SHARDS_DEFAULT,
+  push: true,
+};
+
+/** Of `@convex-dev/workpool`. */
+export const vWorkLogLevel = v.union(
+  v.literal("DEBUG"),
+  v.literal("TRACE"),
+  v.literal("INFO"),
+  v.literal("REPORT"),
+  v.literal("WARN"),
+  v.literal("ERROR"),
+);
+export type WorkLogLevel = Infer<typeof vWorkLogLevel>;
+
+/** What comes nearest. There are no periodic reports: the component keeps the figures itself. */
+export function conveyorLogLevel(level: WorkLogLevel): LogLevel {
+  return LOG_LEVEL[level];
+}
+
+const LOG_LEVEL: { readonly [Level in WorkLogLevel]: LogLevel } = {
+  DEBUG: "debug",
+  TRACE: "debug",
+  INFO: "info",
+  REPORT: "warn",
+  WARN: "warn",
+  ERROR: "error",
+};
+
+/** The mark that `NonRetryableError` of `@convex-dev/workpool` bears: a library may go on throwing that one. */
+export const NON_RETRYABLE_OF_WORKPOOL = "__convexWorkpoolNonRetryable";
