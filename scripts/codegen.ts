@@ -15,6 +15,7 @@ const GENERATED = [
   "example/convex/_generated",
   "harness/app/convex/_generated",
   "tests/packages/app/convex/_generated",
+  "tests/packages/app/mailer/_generated",
   "tests/conformance/app/convex/_generated",
   "tests/conformance/app/child/_generated",
   "tests/conformance/app/child/grandchild/_generated",
@@ -41,6 +42,7 @@ try {
   await convex(root, ["codegen"], backend);
   linkPackage(path.join(root, "harness/app"));
   await convex(path.join(root, "harness/app"), ["codegen"], backend);
+  linkPackage(path.join(root, "tests/packages/app"));
   await convex(path.join(root, "tests/packages/app"), ["codegen"], backend);
   await convex(path.join(root, "tests/conformance/app"), ["codegen"], backend);
 } finally {

@@ -208,3 +208,40 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
     expect(await look("count")).toEqual(["1", "2", "3", "4"]);
   });
 });
+
+describe("together with others in one app", () => {
+  const call = async (name: string, args: object = {}): Promise<any> =>
+    await world.call(`together:${name}`, args);
+  const lines = async (about: string) => await world.call("lines:about", { about });
+
+  test("a workflow has a pool do something, and goes on when its onComplete says so", async () => {
+    await call("begin", { what: "chair" });
+    await world.advance(20_000);
+    expect(await lines("order of chair")).toEqual(["a chair"]);
+    expect(await lines("made")).toEqual(["chair"]);
+  });
+
+  test("a component has pools of its own, each with its own work, and runs its own functions in them", async () => {
+    const letter = await call("send", { to: "ann", parcel: false });
+    await call("send", { to: "bob", parcel: true });
+    await world.advance(20_000);
+    const { log, state } = await call("mailed", { id: letter });
+    expect([...log].sort()).toEqual(["letter: carried to ann", "parcel: carried to bob"]);
+    expect(state).toEqual(["finished", "finished"]);
+  });
+
+  test("what a component enqueues belongs to its caller's transaction", async () => {
+    await expect(call("send", { to: "nobody", parcel: false, fail: true })).rejects.toThrow(
+      "changed its mind",
+    );
+    await world.advance(20_000);
+    const { log } = await call("mailed", { id: "none" });
+    expect(log.join()).not.toContain("nobody");
+  });
+
+  test("a component's pool runs a function of the app by its handle", async () => {
+    await call("sendOwn", { what: "table" });
+    await world.advance(20_000);
+    expect((await lines("made")).slice(-2)).toEqual(["asked for table", "table"]);
+  });
+});

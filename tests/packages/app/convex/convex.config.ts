@@ -8,6 +8,7 @@ import workflow from "@convex-dev/workflow/convex.config.js";
 import workpool from "@convex-dev/workpool/convex.config.js";
 import conveyor from "convex-conveyor/convex.config.js";
 import { defineApp } from "convex/server";
+import mailer from "../mailer/convex.config.js";
 
 const app = defineApp();
 app.use(actionRetrier);
@@ -23,5 +24,6 @@ app.use(workpool, { name: "theirs" });
 app.use(workpool, { name: "theirsTuned" });
 app.use(conveyor, { name: "ours" });
 app.use(conveyor, { name: "oursTuned" });
+app.use(mailer);
 
 export default app;

@@ -12,7 +12,7 @@ import {
   type RunResult,
   type WorkId,
 } from "@convex-dev/workpool";
-import { v } from "convex/values";
+import { v, type VString } from "convex/values";
 import { components, internal } from "./_generated/api.js";
 import type { DataModel } from "./_generated/dataModel.js";
 import {
@@ -43,12 +43,12 @@ const vSend = v.object({
 
 export const send = internalAction({
   args: vSend,
-  handler: async (ctx, { to, ms = 0, fails = 0, empty = false }) => {
-    const attempt = await ctx.runMutation(internal.theirs.begin, { to });
+  handler: async (ctx, { to, ms = 0, fails = 0, empty = false }): Promise<unknown> => {
+    const attempt: number = await ctx.runMutation(internal.theirs.begin, { to });
     if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
     if (!to.includes("@")) throw new NonRetryableError("Invalid email address");
     if (attempt <= fails) throw new Error(`The mail server refused ${to}.`);
-    if (!empty) return { to, attempt };
+    return empty ? undefined : { to, attempt };
   },
 });
 
@@ -105,7 +105,7 @@ export const sent = internalMutation({
   },
 });
 
-export const defined = pool.defineOnComplete<DataModel>({
+export const defined = pool.defineOnComplete<DataModel, VString>({
   context: v.string(),
   handler: async (ctx, { context, result }) => {
     await write(ctx, "theirs told", JSON.stringify({ context, result }));

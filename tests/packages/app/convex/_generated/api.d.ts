@@ -18,6 +18,7 @@ import type * as retries from "../retries.js";
 import type * as scores from "../scores.js";
 import type * as theirs from "../theirs.js";
 import type * as timetable from "../timetable.js";
+import type * as together from "../together.js";
 
 import type {
   ApiFromModules,
@@ -36,6 +37,7 @@ declare const fullApi: ApiFromModules<{
   scores: typeof scores;
   theirs: typeof theirs;
   timetable: typeof timetable;
+  together: typeof together;
 }>;
 
 /**
@@ -77,4 +79,5 @@ export declare const components: {
   theirsTuned: import("@convex-dev/workpool/_generated/component.js").ComponentApi<"theirsTuned">;
   ours: import("convex-conveyor/_generated/component.js").ComponentApi<"ours">;
   oursTuned: import("convex-conveyor/_generated/component.js").ComponentApi<"oursTuned">;
+  mailer: import("../../mailer/_generated/component.js").ComponentApi<"mailer">;
 };

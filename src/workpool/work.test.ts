@@ -1,0 +1,116 @@
+/** What a piece of work comes to as a job: its rules, its time, its name. */
+import { convexTest } from "convex-test";
+import { anyApi, defineSchema, mutationGeneric } from "convex/server";
+import { expect, test } from "vitest";
+import type { JobOptions } from "../shared/index.js";
+import type { WorkOptions } from "./options.js";
+import { declarationOf, jobOptions } from "./work.js";
+
+const NOW = 1_800_000_000_000;
+const YEAR = 366 * 86_400_000;
+
+/** Handles can only be made inside a function. */
+async function inFunction<T>(what: () => Promise<T>): Promise<T> {
+  let got: T | undefined;
+  const functions = {
+    run: mutationGeneric({
+      args: {},
+      handler: async () => {
+        got = await what();
+      },
+    }),
+  };
+  const t = convexTest(defineSchema({}), {
+    "/convex/_generated/server.ts": async () => ({}),
+    "/convex/app.ts": async () => functions,
+  });
+  await t.mutation(anyApi["app"]!["run"] as any, {});
+  return got!;
+}
+
+const make = (type: "action" | "mutation" | "query", options: WorkOptions): Promise<JobOptions> =>
+  inFunction(() => jobOptions(type, anyApi["mails"]!["send"] as never, options, NOW));
+
+const retried = (maxAttempts: number, initialBackoffMs = 250, base = 2): WorkOptions => ({
+  retryBehavior: { maxAttempts, initialBackoffMs, base },
+});
+
+test("an action that is not retried loses its work with its lane, since it may have run", async () => {
+  const { rules } = await make("action", {});
+  expect(rules).toMatchObject({ retry: { maxAttempts: 1 }, maxResets: 0, compat: "workpool" });
+});
+
+test("a lost lane is one of the attempts of an action that is retried", async () => {
+  const { rules } = await make("action", retried(4));
+  expect(rules).toMatchObject({ retry: { maxAttempts: 4, initialBackoffMs: 250 }, maxResets: 3 });
+});
+
+test("a mutation or query that lost its lane has left no trace, and is begun again; one that throws is not", async () => {
+  for (const type of ["mutation", "query"] as const) {
+    const { rules } = await make(type, retried(4));
+    expect(rules).toMatchObject({ retry: { maxAttempts: 1 }, maxResets: 3 });
+    expect(rules!.handler).toMatchObject({ kind: type, takes: "payload" });
+  }
+});
+
+test.each([
+  [0, 1],
+  [1, 1],
+  [NaN, 1],
+  [2.5, 3],
+  [Infinity, 1_000],
+])("maxAttempts %s comes to %s attempts", async (given, attempts) => {
+  expect((await make("action", retried(given))).rules!.retry!.maxAttempts).toBe(attempts);
+});
+
+test("a backoff in fractions of a millisecond is rounded, and has no bound but a year", async () => {
+  const { retry } = (await make("action", retried(2, 99.6, 1.1))).rules!;
+  expect(retry).toEqual({
+    ...{ maxAttempts: 2, initialBackoffMs: 100, base: 1.1 },
+    maxBackoffMs: YEAR,
+  });
+});
+
+test.each([
+  { what: "at once", options: {}, runAt: undefined },
+  { what: "at a time", options: { runAt: NOW + 5 }, runAt: NOW + 5 },
+  { what: "after a time", options: { runAfter: 5 }, runAt: NOW + 5 },
+  { what: "a year ago at most", options: { runAt: NOW - YEAR }, runAt: NOW - YEAR },
+  { what: "long ago: now", options: { runAt: 0 }, runAt: undefined },
+  { what: "too far ahead: in a year", options: { runAfter: 5 * YEAR }, runAt: NOW + YEAR },
+])("due $what", async ({ options, runAt }) => {
+  expect((await make("action", options)).runAt).toBe(runAt);
+});
+
+test("failed work includes what took too long, for those who exclude it", async () => {
+  const { rules } = await make("action", { onCompleteExcludeKinds: ["failed", "canceled"] });
+  expect(rules!.onCompleteExclude).toEqual(["failed", "timedOut", "canceled"]);
+});
+
+test("a context is kept only for whoever is told", async () => {
+  const onComplete = anyApi["mails"]!["sent"] as never;
+  expect(await make("action", { context: 1 })).not.toHaveProperty("context");
+  expect(await make("action", { context: 1, onComplete })).toMatchObject({ context: 1 });
+  expect((await make("action", { context: 1, onComplete: null })).rules).not.toHaveProperty(
+    "onComplete",
+  );
+});
+
+test("a name is the function's path where none is given, and cut where it is too long", async () => {
+  expect((await make("action", {})).name).toBe("mails:send");
+  expect((await make("action", { name: "mine" })).name).toBe("mine");
+  expect((await make("action", { name: "x".repeat(500) })).name).toHaveLength(128);
+});
+
+test("a handle is run and named as it is", async () => {
+  const handle = "function://;mailer:send";
+  const made = await inFunction(() => jobOptions("action", handle as never, {}, NOW));
+  expect(made.rules!.handler!.handle).toBe(handle);
+  expect(made.name).toBe(handle);
+});
+
+test("a pool of one begins its work in the order in which it came; others spread it", () => {
+  expect(declarationOf({ maxParallelism: 1 }).config).toMatchObject({ shards: 1, push: true });
+  expect(declarationOf({ maxParallelism: 2 }).config.shards).toBeGreaterThan(1);
+  expect(declarationOf({ logLevel: "REPORT" }).config.logLevel).toBe("warn");
+});
