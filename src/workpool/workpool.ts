@@ -240,7 +240,7 @@ export class Workpool {
     const { defaultRetryBehavior = DEFAULT_RETRY_BEHAVIOR, retryActionsByDefault } = this.options;
     const wanted = retry ?? retryActionsByDefault ?? false;
     const retryBehavior = wanted === true ? defaultRetryBehavior : wanted || undefined;
-    return { ...this.said(said as EnqueueOptions<Context, ReturnType>), retryBehavior };
+    return { ...this.said(said), retryBehavior };
   }
 
   private said<Context, ReturnType>(
