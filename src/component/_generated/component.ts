@@ -754,6 +754,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       handle: string;
                       takes: "payload" | "job";
                     };
+                    compat?: "workpool";
                   };
                 };
               }>;
@@ -909,12 +910,14 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       handle: string;
                       takes: "payload" | "job";
                     };
+                    compat?: "workpool";
                   };
                 };
               }>;
             }>;
           }>;
           execute: Array<{ id: string; attempt: number }>;
+          heard: number;
           looks: number;
           deferCallbacks?: boolean;
         },
