@@ -16,8 +16,7 @@ import {
 } from "../shared/index.js";
 import { mutation } from "./_generated/server.js";
 import { configureQueue } from "./control.js";
-import { declareQueue, findQueue, getQueue } from "./queues.js";
-import { wakeSoon } from "./wakes.js";
+import { declareQueue, findQueue } from "./queues.js";
 
 /**
  * What is named wins over what the class declares, until it is named again or reset
@@ -30,15 +29,13 @@ export const update = mutation({
     if ((await findQueue(ctx.db, WORKPOOL_QUEUE)) === null) {
       // Before any work came: the first enqueue says the rest.
       const declared = { name: WORKPOOL_QUEUE, config: WORKPOOL_CONFIG };
-      await declareQueue(ctx.db, declared, Date.now());
+      await declareQueue(ctx, declared, Date.now());
     }
     const overrides: QueueOverrides = {
       ...(maxParallelism === undefined ? {} : { maxParallelism }),
       ...(logLevel === undefined ? {} : { logLevel: conveyorLogLevel(logLevel) }),
     };
     if (Object.keys(overrides).length > 0) await configureQueue(ctx, WORKPOOL_QUEUE, overrides);
-    // More may run from now on, and nobody else would say so.
-    if (maxParallelism !== undefined) await wakeSoon(ctx, await getQueue(ctx.db, WORKPOOL_QUEUE));
     return null;
   },
 });
