@@ -1,0 +1,9 @@
+/** Queues that Convex itself works off, with faults at random; many more seeds are played in `tests/deep/push.test.ts`. */
+import { expect, test } from "vitest";
+import { play } from "./pushFaults.js";
+
+test("while the backend is restarted and scheduled functions are canceled, every job ends, nothing runs too often, and in the end all sleeps", async () => {
+  const { restarts, canceled, most } = await play(3, { restarts: true, cancels: true });
+  expect(restarts + canceled.length).toBeGreaterThan(2);
+  expect(most).toBeGreaterThan(1);
+});
