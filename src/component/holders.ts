@@ -188,14 +188,18 @@ export async function keepAwake(
   await db.patch("holders", holder._id, awake(leases, now));
 }
 
-/** Writes the leases that are left once outcomes are recorded, before anybody else is run in this transaction. */
+/**
+ * Writes the leases that are left once outcomes are recorded, before anybody else is run in this transaction. A lane that is
+ * looked after is so for as long as it is awake, also when it holds nothing.
+ */
 export async function keepLeases(
   db: DatabaseWriter,
   holder: Holder,
   leases: HeldLease[],
   now: number,
 ): Promise<void> {
-  await db.patch("holders", holder._id, alive(leases, now));
+  const isLookedAfter = holder.lane !== undefined && holder.state === "active";
+  await db.patch("holders", holder._id, isLookedAfter ? awake(leases, now) : alive(leases, now));
 }
 
 /** Ends a call of `claim` or `complete`: what it leased, and what it answers should it be repeated. */

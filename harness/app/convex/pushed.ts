@@ -77,6 +77,16 @@ export const note = internalMutation({
   },
 });
 
+/** A scheduled function of the app's own, which has nothing to do with jobs. */
+export const noteLater = mutation({
+  args: { n: v.number() },
+  returns: v.null(),
+  handler: async (ctx, { n }) => {
+    await ctx.scheduler.runAfter(0, internal.pushed.note, { n, what: "later" });
+    return null;
+  },
+});
+
 /** A mutation that is a handler: its note is there if and only if its job has succeeded. */
 export const book = internalMutation({
   args: vWork,

@@ -1,0 +1,156 @@
+/** Ends of lanes and wakes that are seldom met, one after the other on the local backend's own engine. */
+import { expect, test } from "vitest";
+import { cancelScheduled } from "../../local/functions/scheduledTable.js";
+import { COMPONENT, deploymentOf } from "../races/deployment.js";
+import type { LaneReply } from "../../src/shared/index.js";
+import { awakeLane, guard, lanesOf, steps } from "./lane.js";
+import { Line, mutation, type Row } from "./line.js";
+import { Transactions } from "./transactions.js";
+
+const sound = await deploymentOf([]);
+/** Longer than the janitor leaves a lane alone. */
+const WATCHED_MS = 30_000;
+
+async function newLine(maxParallelism: number): Promise<Line> {
+  const line = new Line(new Transactions(sound));
+  await line.open();
+  line.declare(line.queue.name, { push: true, maxParallelism });
+  return line;
+}
+
+/** As somebody does in the dashboard. */
+async function cancels(line: Line, id: unknown): Promise<void> {
+  const transaction = line.point.begin();
+  await cancelScheduled(transaction, { namespace: COMPONENT, id: id as string } as never, line.now);
+  line.point = line.point.commit(transaction, "somebody cancels")!;
+}
+
+const statuses = (line: Line) => line.rows("jobs").map(({ status }) => status);
+const scheduled = (line: Line, path: string): Row[] =>
+  line
+    .rows("_scheduled_functions")
+    .filter((row) => (row["target"] as { path: string }).path === path);
+const running = (line: Line) => statuses(line).filter((status) => status === "running").length;
+
+test("a job whose wake was canceled is found by whoever watches, once it has waited for five seconds", async () => {
+  const line = await newLine(2);
+  await line.enqueue();
+  await cancels(line, scheduled(line, "wake:wake")[0]!._id);
+  await line.pass(4_000);
+  await line.do(mutation("lib:watch"));
+  await line.pass(1_000);
+  expect(statuses(line)).toEqual(["pending"]);
+  await line.pass(1_000);
+  await line.do(mutation("lib:watch"));
+  await line.pass(0);
+  expect(statuses(line)).toEqual(["running"]);
+});
+
+test("a job whose wake was canceled is taken by the next job's", async () => {
+  const line = await newLine(2);
+  await line.enqueue();
+  await cancels(line, scheduled(line, "wake:wake")[0]!._id);
+  await line.pass(1_000);
+  await line.enqueue();
+  await line.pass(0);
+  expect(statuses(line)).toEqual(["running", "running"]);
+});
+
+test("a lane whose function is gone loses its job to another of a later generation, and its late word changes nothing", async () => {
+  const line = await newLine(1);
+  await line.enqueue();
+  await line.pass(0);
+  const lane = awakeLane(line);
+  const late = steps(line, lane);
+  await cancels(line, lane["scheduledId"]);
+  await line.pass(WATCHED_MS);
+  expect(awakeLane(line)).toMatchObject({ generation: 2 });
+  expect(line.rows("jobs")).toMatchObject([{ status: "running", attempt: 2, resets: 1 }]);
+  const { answers, isOver } = await line.do<LaneReply>(late);
+  expect({ answers, isOver }).toMatchObject({ answers: [{ answer: "leaseLost" }], isOver: true });
+  expect(running(line)).toBe(1);
+});
+
+test("a lane that guards and holds nothing is missed, too: nobody is relied on any more", async () => {
+  const line = await newLine(4);
+  await line.enqueue();
+  await line.pass(0);
+  await line.enqueue();
+  await line.pass(0);
+  const lane = guard(line);
+  await line.do(steps(line, lane));
+  await cancels(line, lane["scheduledId"]);
+  await line.pass(WATCHED_MS);
+  expect(lanesOf(line).find(({ _id }) => _id === lane._id)).toMatchObject({ state: "asleep" });
+  expect(line.rows("gates")).toMatchObject([{ state: "quiet" }]);
+  expect(line.rows("doors")).toMatchObject([{ open: false }]);
+});
+
+test("a lane that was canceled while it runs reports what has ended, and takes nothing more: what it schedules would be born canceled", async () => {
+  const line = await newLine(1);
+  await line.enqueue(2);
+  await line.pass(0);
+  const lane = awakeLane(line);
+  await cancels(line, lane["scheduledId"]);
+  const { jobs, isOver } = await line.do<LaneReply>(steps(line, lane));
+  expect({ jobs, isOver }).toEqual({ jobs: [], isOver: true });
+  expect(statuses(line).sort()).toEqual(["pending", "succeeded"]);
+  await line.pass(WATCHED_MS);
+  expect(statuses(line).sort()).toEqual(["running", "succeeded"]);
+});
+
+test("with a lower maxParallelism what runs goes on, and nothing is begun until fewer run than may", async () => {
+  const line = await newLine(3);
+  await line.enqueue(5);
+  await line.pass(0);
+  const lane = awakeLane(line);
+  const lower = { queue: line.queue.name, overrides: { maxParallelism: 1 } };
+  await line.do(mutation("operate:configureQueue", lower));
+  expect(running(line)).toBe(3);
+  const ran: number[] = [];
+  for (let i = 0; i < 4; i += 1) {
+    await line.do(steps(line, lane, { ends: 1 }));
+    await line.pass(100);
+    ran.push(running(line));
+  }
+  expect(ran).toEqual([2, 1, 1, 1]);
+});
+
+test("raised again, and at 0 as a pause, it begins as many as may be", async () => {
+  const line = await newLine(0);
+  const to = (maxParallelism: number) =>
+    line.do(
+      mutation("operate:configureQueue", { queue: line.queue.name, overrides: { maxParallelism } }),
+    );
+  await line.enqueue(4);
+  await line.pass(1_000);
+  expect(running(line)).toBe(0);
+  await to(2);
+  await line.pass(100);
+  expect(running(line)).toBe(2);
+  await to(3);
+  await line.pass(100);
+  expect(running(line)).toBe(3);
+});
+
+test("a declaration that allows more is followed by a wake, too", async () => {
+  const line = await newLine(1);
+  await line.enqueue(3);
+  await line.pass(11_000);
+  expect(running(line)).toBe(1);
+  line.declare(line.queue.name, { push: true, maxParallelism: 4 });
+  await line.enqueue();
+  await line.pass(100);
+  expect(running(line)).toBe(4);
+});
+
+test("a lane that others rely on looks for more though its first job has not ended", async () => {
+  const line = await newLine(4);
+  await line.enqueue();
+  await line.pass(0);
+  await line.enqueue();
+  await line.pass(0);
+  const started = scheduled(line, "laneAction:run").map(({ args }) => (args as [object])[0]);
+  expect(started[0]).not.toHaveProperty("lookAfterMs");
+  expect(started[1]).toMatchObject({ lookAfterMs: 100 });
+});
