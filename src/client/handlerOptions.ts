@@ -16,6 +16,12 @@ type Reference<Kind extends "action" | "mutation" | "query"> =
  * - An *action* may do anything, and is run at most once an attempt.
  * - A *mutation* runs in the transaction that records its end: exactly once.
  * - A *query* returns a result, and may be run again.
+ * - An *inline* handler is an action made by {@link Queue.worker}, for the whole queue: its jobs share one process. A job of
+ *   such a queue that brings a handler of its own runs in that.
+ *
+ * An attempt that runs longer than its `timeoutMs` (10 minutes if nothing is said, 25 at most, 9 inline) counts as failed at
+ * once; what an action goes on doing then is for nobody. One that throws fails with its message: `NonRetryableError` and
+ * `RetryAfterError` say more. A function that is not there (yet) was never begun: its job waits for it.
  *
  * @example
  * handler: internal.emails.send

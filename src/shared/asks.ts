@@ -88,9 +88,11 @@ export function askedBy(error: unknown): {
   message?: string;
 } {
   if (typeof error !== "object" || error === null) return {};
-  // A class of the app's, or of an older copy, by the same name asks for the same.
-  if (error instanceof Error && error.name === "NonRetryableError") return { retryable: false };
-  if (!(MARK in error)) return {};
+  if (!(MARK in error)) {
+    // A class of the app's own, by the same name, asks for the same.
+    const isNamed = error instanceof Error && error.name === "NonRetryableError";
+    return isNamed ? { retryable: false } : {};
+  }
   const { data } = error as unknown as { data: unknown };
   if (typeof data !== "object" || data === null) return {};
   const { conveyor, message, ms } = data as { conveyor?: unknown; message?: unknown; ms?: unknown };

@@ -21,7 +21,7 @@ type Job = {
   failures: number;
   lastError?: string;
 };
-type Which = "odd" | "inlined" | "ledger";
+type Which = "odd" | "inlined" | "hashes" | "ledger";
 
 async function look(queue: Which, ids: string[]): Promise<Job[]> {
   return (await app.world.run(client.query(api.odd.look, { queue, ids }))) as Job[];
@@ -248,4 +248,13 @@ test("a lane that is none is told that nothing is its own", async () => {
     { componentPath: "conveyor" },
   )) as { answers: unknown; isOver: boolean };
   expect(reply).toMatchObject({ answers: [{ answer: "leaseLost" }], isOver: true });
+});
+
+test("an inline handler in Node runs its queue's lanes there", async () => {
+  const played = await play("hashes", ["a", ""]);
+  expect(played.a).toMatchObject({
+    status: "succeeded",
+    result: expect.stringMatching(/^ca978112/),
+  });
+  expect(played[""]).toMatchObject({ status: "failed", error: "There is nothing to hash." });
 });

@@ -1,5 +1,5 @@
 /** Handlers that do what no handler should: whatever one does must cost its own attempt only. */
-import { NonRetryableError, RetryAfterError } from "convex-conveyor";
+import { NonRetryableError, RetryAfterError, type Queue } from "convex-conveyor";
 import { createFunctionHandle, makeFunctionReference } from "convex/server";
 import { ConvexError, v } from "convex/values";
 import { internal } from "./_generated/api.js";
@@ -42,10 +42,16 @@ export const inlineWork = inlined.worker({
 });
 inlined.handledBy({ inline: internal.odd.inlineWork });
 
+/** Worked off in Node: `oddNode.ts`. */
+export const hashes = conveyor.queue("hashes", { payload: v.string(), result: v.string() });
+hashes.handledBy({ inline: internal.oddNode.work });
+
 /** Mutations, whose effects must be there if and only if their job has succeeded. */
 export const ledger = conveyor.queue("ledger", { payload: v.any(), maxParallelism: 24 });
 ledger.handledBy({ mutation: internal.odd.bookOddly, job: true });
 ledger.onComplete(internal.odd.refuses);
+
+const QUEUES: Record<string, Queue<any, any, any>> = { odd, inlined, hashes, ledger };
 
 interface Talks {
   progress: (value: unknown) => void;
@@ -167,7 +173,7 @@ export const enqueue = mutation({
   args: { queue: v.string(), payloads: v.array(v.any()), retry: v.optional(v.boolean()) },
   returns: v.array(v.string()),
   handler: async (ctx, { queue, payloads, retry }): Promise<string[]> => {
-    const into = { odd, inlined, ledger }[queue]!;
+    const into = QUEUES[queue]!;
     return await into.enqueueBatch(ctx, payloads, retry === undefined ? {} : { retry });
   },
 });
@@ -206,14 +212,14 @@ export const cancel = mutation({
   args: { queue: v.string(), id: v.string() },
   returns: v.any(),
   handler: async (ctx, { queue, id }): Promise<any> =>
-    await { odd, inlined, ledger }[queue]!.cancel(ctx, id as never),
+    await QUEUES[queue]!.cancel(ctx, id as never),
 });
 
 export const look = query({
   args: { queue: v.string(), ids: v.array(v.string()) },
   returns: v.any(),
   handler: async (ctx, { queue, ids }): Promise<any> =>
-    await { odd, inlined, ledger }[queue]!.statusBatch(ctx, ids as never),
+    await QUEUES[queue]!.statusBatch(ctx, ids as never),
 });
 
 export const succeeded = query({
@@ -226,7 +232,7 @@ export const heard = query({
   args: { queue: v.string(), id: v.string() },
   returns: v.any(),
   handler: async (ctx, { queue, id }): Promise<any> => {
-    const of = { odd, inlined, ledger }[queue]!;
+    const of = QUEUES[queue]!;
     const logs = await of.logs(ctx, id);
     const chunks = await of.chunks(ctx, id);
     return {

@@ -13,6 +13,7 @@ import type * as done from "../done.js";
 import type * as hot from "../hot.js";
 import type * as naive from "../naive.js";
 import type * as odd from "../odd.js";
+import type * as oddNode from "../oddNode.js";
 import type * as pushed from "../pushed.js";
 import type * as queues from "../queues.js";
 import type * as races from "../races.js";
@@ -33,6 +34,7 @@ declare const fullApi: ApiFromModules<{
   hot: typeof hot;
   naive: typeof naive;
   odd: typeof odd;
+  oddNode: typeof oddNode;
   pushed: typeof pushed;
   queues: typeof queues;
   races: typeof races;

@@ -1,0 +1,93 @@
+import { ConvexError } from "convex/values";
+import { expect, test } from "vitest";
+import type { Handler, LaneJob, Outcome } from "../shared/index.js";
+import { FakeClock } from "../worker/fakes.test.js";
+import { outcomeOfThrown, runByHandle } from "./index.js";
+
+const job = (more: object = {}, handler: Partial<Handler> = {}): LaneJob => ({
+  job: {
+    ...{ id: "j", queue: "emails", payload: { to: "a" }, attempt: 1, failures: 0, resets: 0 },
+    ...{ leaseMs: 20_000, enqueuedAt: 0, ...more },
+  },
+  handler: { kind: "action", handle: "function://x", takes: "payload", ...handler },
+});
+
+const runs = (runAction: (...args: any[]) => Promise<unknown>) =>
+  ({ runAction, runQuery: () => Promise.reject(new Error("no query")) }) as never;
+
+test("a handler that never settles is failed when its time is over, and what it brings later is for nobody", async () => {
+  const clock = new FakeClock();
+  let end: (value: unknown) => void = () => {};
+  const outcomes: Outcome[] = [];
+  const ctx = runs(() => new Promise((resolve) => (end = resolve)));
+  void runByHandle(ctx, job({ timeoutMs: 5_000 }), clock).then((one) => outcomes.push(one));
+  await clock.advance(4_999);
+  expect(outcomes).toEqual([]);
+  await clock.advance(1);
+  end("late");
+  await clock.advance(1_000);
+  expect(outcomes).toEqual([
+    { kind: "failed", error: "The attempt ran longer than its timeoutMs, 5000 ms." },
+  ]);
+});
+
+test("a handler that ends in time leaves no timer behind", async () => {
+  const clock = new FakeClock();
+  const outcome = await runByHandle(
+    runs(() => Promise.resolve("done")),
+    job({ timeoutMs: 5_000 }),
+    clock,
+  );
+  expect(outcome).toEqual({ kind: "succeeded", result: "done" });
+  expect((clock as unknown as { timers: unknown[] }).timers).toEqual([]);
+});
+
+test("a function that is not there is waited for, ever longer, and up to minutes", () => {
+  const error = new Error("Could not find function for 'emails:send'.");
+  const wait = (attempt: number) => {
+    const outcome = outcomeOfThrown(error, { attempt, failures: 0 });
+    return outcome.kind === "snoozed" ? outcome.runAfter : NaN;
+  };
+  expect(wait(1)).toBeGreaterThanOrEqual(500);
+  expect(wait(1)).toBeLessThanOrEqual(1_500);
+  expect(wait(7)).toBeGreaterThanOrEqual(32_000);
+  expect(wait(1_000)).toBeLessThanOrEqual(450_000);
+});
+
+test("a handler that met the same by itself has begun: it has failed", () => {
+  const error = new Error("Uncaught Error: Could not find function for 'emails:log'.");
+  expect(outcomeOfThrown(error, { attempt: 1, failures: 0 }).kind).toBe("failed");
+});
+
+test("a handler with its job is called with both; without, its payload must be its arguments", async () => {
+  const calls: unknown[] = [];
+  const ctx = runs((_handle, args) => Promise.resolve(void calls.push(args)));
+  await runByHandle(ctx, job({}, { takes: "job" }));
+  await runByHandle(ctx, job());
+  expect(calls).toEqual([
+    { payload: { to: "a" }, job: { id: "j", queue: "emails", attempt: 1, failures: 0 } },
+    { to: "a" },
+  ]);
+  for (const payload of ["text", null, [1], new ArrayBuffer(1)]) {
+    const outcome = await runByHandle(ctx, job({ payload }));
+    expect(outcome).toMatchObject({ kind: "failed", error: expect.stringMatching(/no object/) });
+  }
+  expect(calls).toHaveLength(2);
+});
+
+test("what a handler asks for by its error is done, though only its data have crossed", async () => {
+  const ctx = runs(() =>
+    Promise.reject(new ConvexError({ conveyor: "nonRetryable", message: "No such page." })),
+  );
+  expect(await runByHandle(ctx, job())).toEqual({
+    ...{ kind: "failed", error: "No such page.", retryable: false },
+  });
+});
+
+test("a queue that was given an inline handler meanwhile is left to a lane that runs in it", async () => {
+  const outcome = await runByHandle(
+    runs(() => Promise.reject(new Error("called"))),
+    job({}, { kind: "inline" }),
+  );
+  expect(outcome).toMatchObject({ kind: "snoozed" });
+});

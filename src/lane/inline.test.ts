@@ -1,0 +1,125 @@
+import { expect, test } from "vitest";
+import type { Answer, LaneJob } from "../shared/index.js";
+import { FakeClock } from "../worker/fakes.test.js";
+import { Handling, type Ended, type InlineContext } from "./index.js";
+
+const job = (id: string, timeoutMs = 60_000): LaneJob => ({
+  job: {
+    ...{ id, queue: "emails", payload: {}, attempt: 1, failures: 0, resets: 0 },
+    ...{ leaseMs: 20_000, enqueuedAt: 0, timeoutMs },
+  },
+});
+
+/** Inline handlers in a process of which only tests move the clock. `stands` says what is answered of each attempt. */
+function stage() {
+  const clock = new FakeClock();
+  const stands = new Map<string, Answer["answer"]>();
+  const asked: string[][] = [];
+  const said: { log: string[]; fails: boolean } = { log: [], fails: false };
+  const handling = new Handling(
+    {
+      report: ({ updates, logs, chunks }) => {
+        if (said.fails) return Promise.reject(new Error("No."));
+        said.log.push(...logs.map(({ message }) => message));
+        const leases = new Set([...updates, ...logs, ...chunks].map(({ id }) => id));
+        return Promise.resolve(
+          [...leases].map((id) => ({ id, attempt: 1, answer: stands.get(id) ?? "ok" })),
+        );
+      },
+      standing: (leases) => {
+        asked.push(leases.map(({ id }) => id));
+        return Promise.resolve(
+          leases.map(({ id, attempt }) => ({ id, attempt, answer: stands.get(id) ?? "ok" })),
+        );
+      },
+    },
+    clock,
+  );
+  const ended = new Map<string, Ended>();
+  const run = (id: string, work: (ctx: InlineContext) => unknown, timeoutMs?: number): void => {
+    void handling
+      .run((_job, ctx) => work(ctx), job(id, timeoutMs))
+      .then((one) => {
+        ended.set(id, one);
+      });
+  };
+  const timers = () => (clock as unknown as { timers: unknown[] }).timers.length;
+  return { clock, stands, asked, said, ended, run, timers };
+}
+
+const never = () => new Promise(() => {});
+const untilAborted = ({ signal }: InlineContext) =>
+  new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error));
+  });
+
+test("a handler that throws costs its own attempt: the others end as they would", async () => {
+  const { clock, ended, run, timers } = stage();
+  run("a", () => {
+    throw new Error("It was to fail.");
+  });
+  run("b", () => "fine");
+  await clock.advance(0);
+  expect(ended.get("a")).toEqual({ outcome: { kind: "failed", error: "It was to fail." } });
+  expect(ended.get("b")).toEqual({ outcome: { kind: "succeeded", result: "fine" } });
+  expect(timers()).toBe(0);
+});
+
+test("short jobs ask nothing; one that runs for long is asked after, and its signal aborts when it is canceled", async () => {
+  const { clock, asked, stands, ended, run, timers } = stage();
+  run("short", () => new Promise((resolve) => clock.after(4_000, () => resolve(null))));
+  run("long", untilAborted);
+  await clock.advance(5_000);
+  expect(asked).toEqual([["long"]]);
+  stands.set("long", "canceled");
+  await clock.advance(5_000);
+  expect(ended.get("long")).toEqual({ outcome: { kind: "canceled" } });
+  expect(timers()).toBe(0);
+});
+
+test("a handler that goes on after its signal is waited for no longer than 5 s", async () => {
+  const { clock, ended, run } = stage();
+  run("deaf", never, 10_000);
+  await clock.advance(14_999);
+  expect(ended.size).toBe(0);
+  await clock.advance(1);
+  expect(ended.get("deaf")).toMatchObject({
+    outcome: { kind: "failed", error: expect.stringMatching(/longer than its timeoutMs/) },
+  });
+});
+
+test("an attempt that is no longer this lane's gives its place back at once", async () => {
+  const { clock, stands, ended, run, timers } = stage();
+  stands.set("a", "leaseLost");
+  run("a", never);
+  await clock.advance(5_000);
+  expect(ended.get("a")).toEqual({ outcome: { kind: "released" } });
+  await clock.advance(60_000);
+  expect(timers()).toBe(0);
+});
+
+test("what a handler says is recorded before its outcome; what nobody takes holds it up for seconds only", async () => {
+  const { clock, ended, run, said } = stage();
+  run("a", ({ log }) => void log("last words"));
+  await clock.advance(0);
+  expect(said.log).toEqual(["last words"]);
+  expect(ended.has("a")).toBe(true);
+  said.fails = true;
+  run("b", ({ log }) => void log("unheard"));
+  await clock.advance(10_000);
+  expect(ended.get("b")).toEqual({ outcome: { kind: "succeeded", result: null } });
+});
+
+test("isCanceled asks, and aborts the signal", async () => {
+  const { clock, stands, ended, run } = stage();
+  const heard: boolean[] = [];
+  run("a", async ({ isCanceled, signal }) => {
+    heard.push(await isCanceled(), signal.aborted);
+    stands.set("a", "canceled");
+    heard.push(await isCanceled(), signal.aborted);
+  });
+  await clock.advance(0);
+  expect(heard).toEqual([false, false, true, true]);
+  // It returned all the same: its work is done.
+  expect(ended.get("a")).toMatchObject({ outcome: { kind: "succeeded" } });
+});
