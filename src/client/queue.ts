@@ -28,12 +28,7 @@ import type {
 import { QueueControl } from "./control.js";
 import { HandledQueue } from "./handledQueue.js";
 import type { Fits } from "./handledTypes.js";
-import {
-  handlerOf,
-  vHandlerArgs,
-  type HandlerOption,
-  type VHandlerArgs,
-} from "./handlerOptions.js";
+import { handlerOf, type HandlerOption } from "./handlerOptions.js";
 import { callComponent } from "./mounted.js";
 import { NewJobs } from "./newJobs.js";
 import { configOf, type QueueOptions } from "./queueOptions.js";
