@@ -32,7 +32,9 @@ export async function push({
   of,
   functions = false,
 }: PushOptions): Promise<void> {
-  for (const scenario of (smoke ? SMOKE : FULL).filter(({ name }) => name.includes(only))) {
+  const all = smoke ? SMOKE : FULL;
+  const named = all.filter(({ name }) => name === only);
+  for (const scenario of named.length > 0 ? named : all.filter(({ name }) => name.includes(only))) {
     const lines: Record<string, string>[] = [];
     for (const alternative of ALTERNATIVES.filter((one) => of === undefined || one === of)) {
       const counted = await best(alternative, scenario, smoke);
@@ -62,13 +64,17 @@ async function best(
   return most!;
 }
 
-function calledOf({ byFunction }: Counted): string {
-  return Object.entries(byFunction)
-    .map(
-      ([name, { billed, conflicts, io }]) =>
-        `  ${name}: ${billed} calls, ${conflicts} conflicts, ${io.documentsWritten} documents, ${io.bytesWritten} bytes`,
-    )
-    .join("\n");
+function calledOf({ byFunction, lost }: Counted): string {
+  const meetings = lost.map(
+    ({ loser, winner, table, count: times }) =>
+      `  ${loser} lost to ${winner} in ${table}: ${times}`,
+  );
+  const calls = Object.entries(byFunction).map(
+    ([name, { billed, calls, durationMs, conflicts, io }]) =>
+      `  ${name}: ${billed} calls of ${Math.round(durationMs / calls)} ms, ${conflicts} conflicts, ` +
+      `${io.documentsRead} read, ${io.documentsWritten} documents, ${io.bytesWritten} bytes`,
+  );
+  return [...calls, ...meetings].join("\n");
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

@@ -1,5 +1,5 @@
 /** What a run comes to: figures a job. */
-import type { FunctionStats } from "../../local/stats/types.js";
+import type { ConflictStats, FunctionStats } from "../../local/stats/types.js";
 import type { Played } from "./play.js";
 import type { Alternative } from "./scenarios.js";
 import { mostAtOnce } from "./watch.js";
@@ -28,6 +28,8 @@ export interface Counted {
   /** The most jobs that ran at one time. */
   atOnce: number;
   byFunction: Record<string, FunctionStats>;
+  /** Who lost to whom, the most frequent first. */
+  lost: ConflictStats[];
 }
 
 /** What Conveyor does for a job and between jobs; everything else of it comes behind. */
@@ -67,6 +69,7 @@ export function count(
     errors: told.errors.length,
     atOnce: mostAtOnce(watched),
     byFunction: functions,
+    lost: stats.conflicts,
   };
 }
 

@@ -42,13 +42,18 @@ export interface Basket extends For {
   cost: number;
   /** Stopped by bytes: what comes next is for the next claim. */
   full: boolean;
+  /** A job has been ended instead of taken, since it came too late. */
+  hasEnded: boolean;
+  /** What jobs that were taken have of their own. */
+  ruled: Map<string, Id<"handlers">>;
   /** Jobs taken, or found to be gone from where they were seen: their old keys are dead. */
   dealtWith: Set<Id<"jobs">>;
 }
 
 export function newBasket(by: For): Basket {
-  const empty = { bytes: 0, cost: 0, full: false };
-  return { ...by, ...empty, leases: [], jobs: [], dealtWith: new Set<Id<"jobs">>() };
+  const empty = { bytes: 0, cost: 0, full: false, hasEnded: false };
+  const ruled = new Map<string, Id<"handlers">>();
+  return { ...by, ...empty, ruled, leases: [], jobs: [], dealtWith: new Set<Id<"jobs">>() };
 }
 
 export function isFull(basket: Basket): boolean {
@@ -57,16 +62,19 @@ export function isFull(basket: Basket): boolean {
 
 /**
  * Takes one job if it is still to be had, and still where it was seen: a newer `seq` says that it has been elsewhere in
- * the meantime, and stands behind others now.
+ * the meantime, and stands behind others now. `row` is the job, if this transaction has read it already: many are read at
+ * once in the time that one takes.
  */
 export async function take(
   ctx: MutationCtx,
   basket: Basket,
   id: Id<"jobs">,
   seq: bigint,
+  row?: Job | null,
 ): Promise<void> {
   if (isFull(basket)) return;
-  const job = await ctx.db.get("jobs", id);
+  // What an end of another job does to this one no earlier read shows.
+  const job = row === undefined || basket.hasEnded ? await ctx.db.get("jobs", id) : row;
   if (job === null || !isClaimable(job) || (job.seq as bigint) !== seq) {
     basket.dealtWith.add(id);
     return;
@@ -79,6 +87,7 @@ export async function takeSeen(ctx: MutationCtx, basket: Basket, job: Job): Prom
   const queue = basket.queues.get(job.queue)!;
   if (isExpired(job, basket.now)) {
     await expireJob(ctx, queue, job, basket.now);
+    basket.hasEnded = true;
     basket.dealtWith.add(job._id);
     return;
   }
@@ -133,6 +142,7 @@ async function put(ctx: MutationCtx, basket: Basket, queue: Queue, job: Job): Pr
   basket.cost = cost;
   basket.dealtWith.add(job._id);
   basket.leases.push(held);
+  if (job.handler !== undefined) basket.ruled.set(job._id, job.handler);
   basket.jobs.push(describe(leased, payload, held, now));
 }
 

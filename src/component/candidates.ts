@@ -99,14 +99,17 @@ export const look = internalQuery({
     const { queues, max, now, session, conditions } = args;
     const offer = offerOf(conditions);
     const mine = decodeCursor(args.cursor, offer.groups);
-    const live = await liveHolders(ctx, now);
+    const [live, timer] = await Promise.all([liveHolders(ctx, now), aTimer(ctx, queues, now)]);
     const picks = new Picks(max, offer.maxCost ?? Infinity);
     const left: Budget = { ranges: args.ranges, rows: LOOK_ROWS_MAX };
     const seen: { eyes: Eyes; target: Target; sight: Sight }[] = [];
     // From a random queue on: none waits for ever behind another's backlog.
     for (const [i, queue] of rotate(queues, Math.random()).entries()) {
       if (picks.isFull) break;
-      const target = await targetOf(ctx, args, queue, live, mine);
+      const [target, routes] = await Promise.all([
+        targetOf(ctx, args, queue, live, mine),
+        routesOf(ctx.db, queue.name),
+      ]);
       const eyes: Eyes = {
         db: ctx.db,
         offer,
@@ -118,7 +121,7 @@ export const look = internalQuery({
       // Its part of what is left: a queue of many places must not keep a claim from looking at the next.
       const kept = left.ranges - Math.floor(left.ranges / (queues.length - i));
       left.ranges -= kept;
-      const levels = levelsOf(await routesOf(ctx.db, queue.name), offer);
+      const levels = levelsOf(routes, offer);
       seen.push({ eyes, target, sight: await pickFrom(eyes, target, levels, picks) });
       left.ranges += kept;
     }
@@ -134,7 +137,7 @@ export const look = internalQuery({
       picks: picks.rows.map(({ id, key }) => ({ id, seq: key.seq })),
       scans: seen.flatMap(({ sight }) => sight.stretches.filter(wasRead).map(scanOf)),
       expired: isNext ? expired : null,
-      timer: await aTimer(ctx, queues, now),
+      timer,
       overdue:
         picks.rows.length > 0
           ? NOTHING_OVERDUE

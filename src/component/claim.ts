@@ -53,6 +53,8 @@ export interface Claimed {
   leases: HeldLease[];
   jobs: ClaimedJob[];
   cursor: string;
+  /** Of jobs that have rules of their own, the row: see `laneJobs.ts`. */
+  ruled: ReadonlyMap<string, Id<"handlers">>;
   /** The janitor's timer that the look showed, `null` for none, `undefined` when nobody looked. */
   timer: Id<"timers"> | null | undefined;
   /** The commit up to which the look has seen everything; `null` if nobody can say. */
@@ -164,11 +166,17 @@ export async function takeFrom(
   const max = Math.min(request.max, room(holder));
   const basket = newBasket({ holder, n, queues: open, offer, max, now });
   if (isFull(basket) || open.size === 0) {
-    return { leases: [], jobs: [], cursor: cursor ?? "{}", timer: undefined };
+    return { leases: [], jobs: [], ruled: basket.ruled, cursor: cursor ?? "{}", timer: undefined };
   }
   if (lane?.first !== undefined) await takeSeen(ctx, basket, lane.first);
   if (isFull(basket)) {
-    return { leases: basket.leases, jobs: basket.jobs, cursor: cursor ?? "{}", timer: undefined };
+    return {
+      leases: basket.leases,
+      jobs: basket.jobs,
+      cursor: cursor ?? "{}",
+      timer: undefined,
+      ruled: basket.ruled,
+    };
   }
   const seen: Look = await ctx.runQuery(
     internal.candidates.look,
@@ -185,7 +193,8 @@ export async function takeFrom(
     },
     { useStaleSnapshot: true },
   );
-  for (const { id, seq } of seen.picks) await take(ctx, basket, id, seq);
+  const rows = await Promise.all(seen.picks.map(({ id }) => ctx.db.get("jobs", id)));
+  for (const [i, { id, seq }] of seen.picks.entries()) await take(ctx, basket, id, seq, rows[i]);
   if (!isFull(basket) && seen.expired !== null) {
     // Its jobs lie in this transaction's own writes, which no snapshot shows: they are taken by their ids.
     await takeAgain(ctx, basket, await takeOver(ctx, seen.expired, now));
@@ -194,6 +203,7 @@ export async function takeFrom(
   return {
     leases: basket.leases,
     jobs: basket.jobs,
+    ruled: basket.ruled,
     cursor: nextCursor(known, seen.scans, basket),
     timer: seen.timer,
     snapshot: seen.snapshot,

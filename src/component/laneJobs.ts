@@ -1,4 +1,7 @@
-/** What a lane is told of the jobs that were claimed for it. Reads what jobs have of their own, by id. */
+/**
+ * What a lane is told of the jobs that were claimed for it. Reads what jobs have of their own, by id. `ruled` are the rows
+ * of those that have any, where the claim of this very transaction knows: then no job is read again.
+ */
 import type { ClaimedJob, LaneJob } from "../shared/index.js";
 import type { Id } from "./_generated/dataModel.js";
 import type { DatabaseReader } from "./_generated/server.js";
@@ -9,12 +12,19 @@ export async function describeLaneJobs(
   db: DatabaseReader,
   queue: Queue,
   jobs: readonly ClaimedJob[],
+  ruled?: ReadonlyMap<string, Id<"handlers">>,
 ): Promise<LaneJob[]> {
-  const described: LaneJob[] = [];
-  for (const job of jobs) {
-    const row = await db.get("jobs", job.id as Id<"jobs">);
-    const { handler } = row === null ? {} : await rulesOf(db, queue, row);
-    described.push({ job, ...(handler === undefined ? {} : { handler }) });
-  }
-  return described;
+  return await Promise.all(
+    jobs.map(async (job): Promise<LaneJob> => {
+      const own = ruled?.get(job.id);
+      const row =
+        ruled === undefined
+          ? await db.get("jobs", job.id as Id<"jobs">)
+          : own === undefined
+            ? {}
+            : { handler: own };
+      const { handler } = row === null ? {} : await rulesOf(db, queue, row);
+      return { job, ...(handler === undefined ? {} : { handler }) };
+    }),
+  );
 }

@@ -29,6 +29,7 @@ import {
   type Answer,
   type ClaimedJob,
   type Finished,
+  type LaneJob,
   type LaneReply,
   type LaneStep,
 } from "../shared/index.js";
@@ -140,15 +141,25 @@ interface Going {
   now: number;
 }
 
+const NOTHING: Omit<Claimed, "cursor"> = {
+  leases: [],
+  jobs: [],
+  ruled: new Map(),
+  timer: undefined,
+};
+
 async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const { holder, args, answers, besideCallbacks, now } = going;
   // A callback or handler may have paused the queue, or changed its configuration.
-  const queue = await getQueue(ctx.db, going.lane.queue);
-  const lane = (await ctx.db.get("lanes", going.lane._id))!;
+  const [queue, row, gate, lanes] = await Promise.all([
+    getQueue(ctx.db, going.lane.queue),
+    ctx.db.get("lanes", going.lane._id),
+    findGate(ctx.db, going.lane.queue),
+    lanesOf(ctx.db, going.lane.queue),
+  ]);
+  const lane = row!;
   const running = holder.leases.length;
   const isOver = queue.isPaused || now > lane.startedAt + LANE_QUANTUM_MS || lane.state !== "awake";
-  const gate = await findGate(ctx.db, queue.name);
-  const lanes = await lanesOf(ctx.db, queue.name);
   const others = lanes.filter(({ _id }) => _id !== lane._id);
   const free = freeOf(queue, others);
   const width = isOver ? running : Math.max(running, widthOf(free));
@@ -162,7 +173,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   };
   const taken: Claimed =
     room === 0
-      ? { leases: [], jobs: [], cursor: holder.reply.cursor ?? "{}", timer: undefined }
+      ? { ...NOTHING, cursor: holder.reply.cursor ?? "{}" }
       : await takeFrom(ctx, holder, args.n, open, { max: room }, now, {
           besideCallbacks,
           lane: look,
@@ -178,8 +189,10 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const closed = await closeCall(ctx.db, holder, call, now);
   // Who holds something, or looks for others, depends on a sweep that notices if it dies.
   if (isAwake) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
-  const jobs = [...(await unheard(ctx, holder, args, now)), ...taken.jobs];
-  return await reply(ctx, queue, answers, jobs, next);
+  const missed = await unheard(ctx, holder, args, now);
+  const ruled = missed.length === 0 ? taken.ruled : undefined;
+  const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
+  return reply(answers, jobs, next);
 }
 
 /** What calls have claimed whose answer the lane has never heard: they committed, and seemed to have failed. */
@@ -276,14 +289,7 @@ async function isLastSlot(ctx: MutationCtx): Promise<boolean> {
   return (await leftOfAll(ctx)).lanes <= 0;
 }
 
-async function reply(
-  ctx: MutationCtx,
-  queue: Queue,
-  answers: Answer[],
-  claimed: readonly ClaimedJob[],
-  next: Next,
-): Promise<LaneReply> {
-  const jobs = await describeLaneJobs(ctx.db, queue, claimed);
+function reply(answers: Answer[], jobs: LaneJob[], next: Next): LaneReply {
   if (next === "left" || next === "draining") {
     return { answers, jobs, lookAfterMs: null, isOver: true };
   }

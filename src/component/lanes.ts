@@ -30,15 +30,12 @@ export function freeOf(queue: Queue, lanes: readonly Lane[]): number {
 /** What all queues together leave: lanes that may still be started, and jobs that those may run. */
 export async function leftOfAll(ctx: MutationCtx): Promise<{ lanes: number; runs: number }> {
   const { class: name } = await ctx.meta.getDeploymentMetadata();
-  const awake = await ctx.db
-    .query("lanes")
-    .withIndex("state", (q) => q.eq("state", "awake"))
-    .take(LANES_READ);
-  const draining = await ctx.db
-    .query("lanes")
-    .withIndex("state", (q) => q.eq("state", "draining"))
-    .take(LANES_READ);
-  const all = [...awake, ...draining];
+  const inState = (state: Lane["state"]) =>
+    ctx.db
+      .query("lanes")
+      .withIndex("state", (q) => q.eq("state", state))
+      .take(LANES_READ);
+  const all = (await Promise.all([inState("awake"), inState("draining")])).flat();
   const runs = all.reduce((sum, { cap }) => sum + cap, 0);
   return {
     lanes: (LANES_BY_CLASS[name] ?? LANES_BY_CLASS.s16!) - all.length,

@@ -24,14 +24,15 @@ import { store, whyNotStorable } from "./payloads.js";
 import { getQueue, type Queue } from "./queues.js";
 import { release, snooze, stop, succeed } from "./transitions.js";
 
-/** Moves a job along the edge of its attempt's outcome. Returns whom to tell, if anybody. */
+/** Moves a job along the edge of its attempt's outcome. Returns whom to tell, if anybody. `known` is its queue, if read. */
 export async function recordOutcome(
   ctx: MutationCtx,
   job: Doc<"jobs">,
   reported: Outcome,
   now: number,
+  known?: Queue,
 ): Promise<Owed | null> {
-  const queue = await getQueue(ctx.db, job.queue);
+  const queue = known ?? (await getQueue(ctx.db, job.queue));
   if (job.cancelRequestedAt !== undefined) await forgetAsked(ctx.db, job._id);
   const isFailure = await staysFailure(ctx, queue, job, reported);
   const outcome = isFailure ? sound(reported) : effective(job, reported);

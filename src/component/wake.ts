@@ -57,8 +57,7 @@ async function wakeOne(
   own: Doc<"jobs"> | null,
   now: number,
 ): Promise<void> {
-  const lanes = await lanesOf(ctx.db, queue.name);
-  const left = await leftOfAll(ctx);
+  const [lanes, left] = await Promise.all([lanesOf(ctx.db, queue.name), leftOfAll(ctx)]);
   const free = freeOf(queue, lanes);
   const room = widthOf(Math.min(free, left.runs));
   if (room <= 0 || left.lanes <= 0) {
