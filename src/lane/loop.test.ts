@@ -71,3 +71,15 @@ test("mutations without an answer were too much beside others, and are run alone
   }));
   expect(calls.map(({ execute }) => execute.length)).toEqual([2, 1, 1]);
 });
+
+test("a mutation that conflicts however often has done nothing wrong: its job comes back later, without a failure", async () => {
+  const calls = await play([job("a", "mutation"), job("b", "mutation")], (args) => {
+    if (args.execute.some(({ id }) => id === "b")) {
+      throw new Error("Documents read from the table changed while this mutation was being run.");
+    }
+    return { ...nothing, answers: heardOf(args) };
+  });
+  expect(calls.at(-1)!.finished).toEqual([
+    { id: "b", attempt: 1, queue: "", outcome: { kind: "snoozed", runAfter: 1_000 } },
+  ]);
+});
