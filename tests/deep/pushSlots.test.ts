@@ -32,7 +32,7 @@ class LaneCounter extends MemoryStore {
     const kept = this.contents().find(
       ({ table }) => table.namespace === namespace && table.name === name,
     );
-    return (kept?.docs ?? []) as Row[];
+    return kept?.docs ?? [];
   }
 }
 

@@ -21,7 +21,7 @@ async function newLine(maxParallelism: number): Promise<Line> {
 /** As somebody does in the dashboard. */
 async function cancels(line: Line, id: unknown): Promise<void> {
   const transaction = line.point.begin();
-  await cancelScheduled(transaction, { namespace: COMPONENT, id: id as string } as never, line.now);
+  await cancelScheduled(transaction, { namespace: COMPONENT, id: id as string }, line.now);
   line.point = line.point.commit(transaction, "somebody cancels")!;
 }
 
