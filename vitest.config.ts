@@ -6,8 +6,23 @@ const VM_MODULES = ["--experimental-vm-modules", "--no-warnings"];
 /** Vitest leaves one of them idle by itself. */
 const BOTH_CORES = 2;
 
-/** They start processes, and wait for no lease to end: they may run beside others. */
-const UNHURRIED = "tests/e2e/{badInput,newcomer,readme}.test.ts";
+/** It starts processes, and waits for no lease to end: it may run beside others. */
+const UNHURRIED = "tests/e2e/readme.test.ts";
+
+/**
+ * What takes longest, and is shown in the small by something quicker: it runs with the long tests, so that `npm test` stays
+ * under five minutes on two cores.
+ */
+const LONG = [
+  "local/push/{cli,pusher}.test.ts",
+  "local/restart.test.ts",
+  "local/http/served.test.ts",
+  "tests/packages/**/*.test.ts",
+  "tests/races/*.test.ts",
+  "tests/model/*.test.ts",
+  "tests/virtual/{handlers,pushCost,queue}.test.ts",
+  "tests/e2e/{badInput,newcomer}.test.ts",
+];
 
 /**
  * One configuration, a project for each environment: the component's functions, Node, React. After them comes what needs a
@@ -38,6 +53,7 @@ export default defineConfig({
             "local/**/*.test.{ts,tsx}",
             "example/{worker,convex,start}/**/*.test.ts",
           ],
+          exclude: [...configDefaults.exclude, ...LONG],
           execArgv: VM_MODULES,
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -60,6 +76,7 @@ export default defineConfig({
             "tests/{conformance,interleavings,model,packages,races,upgrade,virtual}/**/*.test.ts",
             UNHURRIED,
           ],
+          exclude: [...configDefaults.exclude, ...LONG],
           globalSetup: ["harness/build.ts"],
           execArgv: VM_MODULES,
           sequence: { groupOrder: 1 },
@@ -73,9 +90,9 @@ export default defineConfig({
           environment: "node",
           include:
             name === "deep"
-              ? ["tests/deep/**/*.test.ts"]
+              ? ["tests/deep/**/*.test.ts", ...LONG]
               : ["tests/*.test.ts", "tests/e2e/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, UNHURRIED],
+          exclude: [...configDefaults.exclude, UNHURRIED, ...(name === "deep" ? [] : LONG)],
           globalSetup: ["harness/build.ts"],
           execArgv: VM_MODULES,
           fileParallelism: false,
