@@ -17,11 +17,12 @@ const LONG = [
   "local/push/{cli,pusher}.test.ts",
   "local/restart.test.ts",
   "local/http/served.test.ts",
+  "local/{backend,auth/users,virtual/determinism}.test.ts",
   "tests/packages/**/*.test.ts",
   "tests/races/*.test.ts",
   "tests/model/*.test.ts",
-  "tests/virtual/{handlers,pushCost,queue}.test.ts",
-  "tests/e2e/{badInput,newcomer}.test.ts",
+  "tests/virtual/{cost,handlers,history,pushCost,queue}.test.ts",
+  "tests/e2e/{badInput,newcomer,stopping}.test.ts",
 ];
 
 /**

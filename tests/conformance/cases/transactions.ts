@@ -22,7 +22,8 @@ async function starve<T>(target: Target, call: Call<T>): Promise<T> {
     const left = { op: "read", lt: 0 } as const;
     const [got] = (await target.query(api.rows.look, { group, ids: [], steps: [left] })) as [[]];
     // On a busy machine the thinking itself may take longer than a mutation has.
-    const ranOut = JSON.stringify(told).includes("timed out");
+    const said = `${JSON.stringify(told)} ${String(refused?.reason)}`;
+    const ranOut = said.includes("timed out");
     if (got.length > 0 || ranOut) continue;
     // The call says itself what is wrong with what it was told.
     if (refused !== undefined) throw refused.reason;
