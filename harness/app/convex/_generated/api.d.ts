@@ -10,6 +10,8 @@
 
 import type * as batches from "../batches.js";
 import type * as done from "../done.js";
+import type * as harmful from "../harmful.js";
+import type * as harmfulNode from "../harmfulNode.js";
 import type * as hot from "../hot.js";
 import type * as naive from "../naive.js";
 import type * as odd from "../odd.js";
@@ -31,6 +33,8 @@ import type {
 declare const fullApi: ApiFromModules<{
   batches: typeof batches;
   done: typeof done;
+  harmful: typeof harmful;
+  harmfulNode: typeof harmfulNode;
   hot: typeof hot;
   naive: typeof naive;
   odd: typeof odd;
