@@ -20,13 +20,14 @@ import {
   type Lease,
   type Outcome,
 } from "../shared/index.js";
-import { argsFor, outcomeOfThrown } from "../lane/index.js";
+import { argsFor, noHandler, outcomeOfThrown } from "../lane/index.js";
 import { internal } from "./_generated/api.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import type { Owed } from "./callbacks.js";
 import { rulesOf } from "./handlers.js";
 import { findLease, type HeldLease, type Holder } from "./holders.js";
-import { load } from "./payloads.js";
+import { log } from "./log.js";
+import { cutError, load } from "./payloads.js";
 import { getQueue } from "./queues.js";
 import { recordAll } from "./recording.js";
 
@@ -78,8 +79,9 @@ async function execute(
   if (job.cancelRequestedAt !== undefined) return { kind: "canceled" };
   const queue = await getQueue(ctx.db, job.queue);
   const { handler } = await rulesOf(ctx.db, queue, job);
-  if (handler?.kind !== "mutation")
-    return { kind: "failed", error: "It has no mutation.", retryable: false };
+  if (handler === undefined) return noHandler(job);
+  // The queue was given a handler of another kind since the job was claimed: the next claim brings that.
+  if (handler.kind !== "mutation") return { kind: "released" };
   try {
     const args = argsFor(handler, {
       ...{ id: job._id, queue: job.queue, attempt, failures: job.failures },
@@ -92,7 +94,13 @@ async function execute(
   } catch (error) {
     if (transactionLimits !== HANDLER_ALONE_LIMITS && OVER_LIMIT.test(errorText(error)))
       return "tooMuch";
-    return outcomeOfThrown(error, job);
+    const outcome = outcomeOfThrown(error, job);
+    // The job keeps what it said. The platform logs nothing of a nested call: where it was thrown is said here.
+    if (outcome.kind === "failed") {
+      const about = { queue: job.queue, job: job._id, attempt };
+      log(queue.config, "warn", "handlerThrew", { ...about, error: cutError(errorText(error)) });
+    }
+    return outcome;
   }
 }
 

@@ -10,8 +10,8 @@ import {
   type Outcome,
 } from "../shared/index.js";
 import { systemClock, type Clock } from "../worker/clock.js";
-import { messageOf } from "../worker/errors.js";
 import { outcomeOfError, outcomeOfValue, tooLong } from "../worker/outcome.js";
+import { blameless } from "./blameless.js";
 
 /** What a handler with `takes: "job"` is told of its job beside the payload. */
 type Told = Pick<ClaimedJob, "id" | "queue" | "attempt" | "failures" | "payload"> &
@@ -85,7 +85,7 @@ async function within(
   }
 }
 
-export function noHandler({ queue }: ClaimedJob): Outcome {
+export function noHandler({ queue }: Pick<ClaimedJob, "queue">): Outcome {
   return {
     kind: "failed",
     error:
@@ -95,25 +95,10 @@ export function noHandler({ queue }: ClaimedJob): Outcome {
   };
 }
 
-/**
- * The platform had no room for the handler, or does not know it (yet): it was never begun. What the handler itself met,
- * calling others, reads as the platform's `Uncaught …`, and is a failure.
- */
-const NOT_BEGUN =
-  /^(?!Uncaught).*(Too many concurrent|TooManyConcurrentRequests|Could not find function)/s;
-/** How long such a job waits: at random up to twice this, twice as long with each time, and so long at most. */
-const NOT_BEGUN_WAIT_MS = 1_000;
-const NOT_BEGUN_WAIT_MAX_MS = 5 * 60_000;
-
 /** What a handler that threw asks for: usually nothing, and it has failed. */
 export function outcomeOfThrown(
   error: unknown,
   job: Pick<ClaimedJob, "attempt" | "failures">,
 ): Outcome {
-  const before = Math.min(job.attempt - 1 - job.failures, 30);
-  if (NOT_BEGUN.test(messageOf(error))) {
-    const wait = Math.min(NOT_BEGUN_WAIT_MS * 2 ** before, NOT_BEGUN_WAIT_MAX_MS);
-    return { kind: "snoozed", runAfter: Math.round(wait * (0.5 + Math.random())) };
-  }
-  return outcomeOfError(error);
+  return blameless(error, job) ?? outcomeOfError(error);
 }

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { LaneJob, LaneReply } from "../shared/index.js";
 import { runLane, type Said } from "./index.js";
 
@@ -72,14 +72,54 @@ test("mutations without an answer were too much beside others, and are run alone
   expect(calls.map(({ execute }) => execute.length)).toEqual([2, 1, 1]);
 });
 
-test("a mutation that conflicts however often has done nothing wrong: its job comes back later, without a failure", async () => {
-  const calls = await play([job("a", "mutation"), job("b", "mutation")], (args) => {
-    if (args.execute.some(({ id }) => id === "b")) {
-      throw new Error("Documents read from the table changed while this mutation was being run.");
+describe("a mutation that conflicts however often has done nothing wrong", () => {
+  /** How a job is put off, at that attempt, whose handler brings down every call in which it is. */
+  const putOff = async (attempt: number, failures = 0, said = CONFLICT) => {
+    const [a, b] = [job("a", "mutation"), job("b", "mutation")];
+    Object.assign(b.job, { attempt, failures });
+    const calls = await play([a, b], (args) => {
+      if (args.execute.some(({ id }) => id === "b")) throw new Error(said);
+      return { ...nothing, answers: heardOf(args) };
+    });
+    const [finished, ...more] = calls.at(-1)!.finished;
+    expect(more).toEqual([]);
+    expect(finished).toMatchObject({ id: "b", attempt });
+    return finished!.outcome;
+  };
+  const CONFLICT =
+    'Documents read from or written to the "notes" table changed while this mutation was being run and on every ' +
+    "subsequent retry.";
+
+  test("its job comes back later, ever later, and within minutes", async () => {
+    const waits: number[] = [];
+    for (const attempt of [1, 2, 4, 7, 400]) {
+      const outcome = await putOff(attempt);
+      expect(outcome.kind).toBe("snoozed");
+      waits.push(outcome.kind === "snoozed" ? outcome.runAfter : NaN);
     }
-    return { ...nothing, answers: heardOf(args) };
+    for (const [i, full] of [1_000, 2_000, 8_000, 64_000, 300_000].entries()) {
+      expect(waits[i]).toBeGreaterThanOrEqual(full * 0.5);
+      expect(waits[i]).toBeLessThanOrEqual(full * 1.5);
+    }
   });
-  expect(calls.at(-1)!.finished).toEqual([
-    { id: "b", attempt: 1, queue: "", outcome: { kind: "snoozed", runAfter: 1_000 } },
-  ]);
+
+  test("what it failed by before does not make it wait longer", async () => {
+    expect(await putOff(9, 8)).toMatchObject({ kind: "snoozed", runAfter: expect.any(Number) });
+    const { runAfter } = (await putOff(9, 8)) as { runAfter: number };
+    expect(runAfter).toBeLessThanOrEqual(1_500);
+  });
+
+  test.each(["Too many concurrent requests.", "Too many writes per second."])(
+    "nor was it to blame for %s",
+    async (said) => {
+      expect(await putOff(1, 0, said)).toMatchObject({ kind: "snoozed" });
+    },
+  );
+
+  test.each([
+    "Too many writes in a single function execution (limit: 16000)",
+    "Uncaught Error: the row changed while this mutation was away",
+  ])("but for %s", async (said) => {
+    expect(await putOff(1, 0, said)).toMatchObject({ kind: "failed" });
+  });
 });

@@ -4,7 +4,6 @@
  * first. It knows nothing of contexts; whoever runs it says how a job is run and how the component is called.
  */
 import {
-  errorText,
   HANDLERS_PER_STEP,
   type Answer,
   type LaneJob,
@@ -12,11 +11,11 @@ import {
   type LaneStart,
   type LaneStep,
   type Lease,
-  type Outcome,
 } from "../shared/index.js";
 import { Outbox, type Sending } from "../worker/outbox.js";
 import type { Report } from "../worker/transport.js";
-import type { Clock } from "../worker/clock.js";
+import { systemClock, type Clock } from "../worker/clock.js";
+import { outcomeOfThrown } from "./handlers.js";
 import type { Ended } from "./inline.js";
 
 /** One call, before whoever makes it has checked results, and made jobs of what is to follow. */
@@ -31,22 +30,19 @@ export interface Lane {
   run(job: LaneJob): Promise<Ended>;
 }
 
-const clock: Clock = {
-  now: () => Date.now(),
-  after: (ms, run) => {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
-  random: () => Math.random(),
-};
-
-export async function runLane(lane: Lane, start: LaneStart): Promise<void> {
-  await new Loop(lane, start).run();
+export async function runLane(
+  lane: Lane,
+  start: LaneStart,
+  clock: Clock = systemClock,
+): Promise<void> {
+  await new Loop(lane, start, clock).run();
 }
 
 /** A job whose handler is a mutation. */
 interface Execution {
   lease: Lease;
+  /** How often it failed before. */
+  failures: number;
   /** It was in a call that was refused, or too much beside others. */
   alone: boolean;
 }
@@ -55,7 +51,7 @@ class Loop {
   private n: number;
   private heard: number;
   private readonly running = new Set<string>();
-  private readonly outbox = new Outbox(clock);
+  private readonly outbox: Outbox;
   /** Jobs whose handler is a mutation: it runs in a step. */
   private mutations: Execution[] = [];
   private looks = 0;
@@ -66,14 +62,16 @@ class Loop {
   constructor(
     private readonly lane: Lane,
     private readonly start: LaneStart,
+    private readonly clock: Clock,
   ) {
+    this.outbox = new Outbox(clock);
     this.n = start.n;
     this.heard = start.n;
   }
 
   async run(): Promise<void> {
     const { jobs, lookAfterMs } = this.start;
-    if (lookAfterMs !== undefined) this.lookAt = clock.now() + lookAfterMs;
+    if (lookAfterMs !== undefined) this.lookAt = this.clock.now() + lookAfterMs;
     this.begin(jobs);
     while (!this.isDone()) {
       await this.until();
@@ -87,9 +85,9 @@ class Loop {
 
   private begin(jobs: readonly LaneJob[]): void {
     for (const one of jobs) {
-      const { id, attempt } = one.job;
+      const { id, attempt, failures } = one.job;
       if (one.handler?.kind === "mutation") {
-        this.mutations.push({ lease: { id, attempt }, alone: false });
+        this.mutations.push({ lease: { id, attempt }, failures, alone: false });
         continue;
       }
       const key = `${id} ${attempt}`;
@@ -110,7 +108,7 @@ class Loop {
       const forget =
         dueAt === Infinity
           ? () => undefined
-          : clock.after(Math.max(0, dueAt - clock.now()), resolve);
+          : this.clock.after(Math.max(0, dueAt - this.clock.now()), resolve);
       this.wake = () => {
         forget();
         resolve();
@@ -120,7 +118,7 @@ class Loop {
   }
 
   private isDue(): boolean {
-    const now = clock.now();
+    const now = this.clock.now();
     if (this.mutations.length > 0 || (this.outbox.nextDueAt() ?? Infinity) <= now) return true;
     // Nothing is held and nobody says when to look: the last word has to be said.
     if (!this.isOver && this.running.size === 0 && this.outbox.size === 0 && this.lookAt === null)
@@ -134,7 +132,7 @@ class Loop {
     if (sending.handOver) return await this.handOver(sending);
     this.n += 1;
     const { n, heard } = this;
-    const isLook = this.lookAt !== null && this.lookAt <= clock.now();
+    const isLook = this.lookAt !== null && this.lookAt <= this.clock.now();
     const { lane, generation } = this.start;
     try {
       const reply = await this.lane.step({
@@ -154,7 +152,7 @@ class Loop {
     } catch (error) {
       this.outbox.reject(sending);
       this.refused(execute, error);
-      this.lookAt = clock.now() + REFUSED_WAIT_MS;
+      this.lookAt = this.clock.now() + REFUSED_WAIT_MS;
     }
   }
 
@@ -169,7 +167,7 @@ class Loop {
     for (const one of execute) one.alone = true;
     if (reply.jobs.length > 0) this.looks = 0;
     else if (isLook) this.looks += 1;
-    this.lookAt = reply.lookAfterMs === null ? null : clock.now() + reply.lookAfterMs;
+    this.lookAt = reply.lookAfterMs === null ? null : this.clock.now() + reply.lookAfterMs;
     this.isOver = reply.isOver;
     this.begin(reply.jobs);
   }
@@ -186,8 +184,9 @@ class Loop {
   private refused(execute: readonly Execution[], error: unknown): void {
     const [only] = execute;
     if (execute.length === 1 && only!.alone) {
+      const job = { ...only!.lease, failures: only!.failures };
       this.settle({ ...only!.lease, answer: "ok" });
-      this.outbox.put({ ...only!.lease, queue: "", outcome: outcomeOfRefusal(error) });
+      this.outbox.put({ ...only!.lease, queue: "", outcome: outcomeOfThrown(error, job) });
     }
     for (const one of execute) one.alone = true;
   }
@@ -205,12 +204,3 @@ class Loop {
 
 /** Until a lane whose call was refused looks again. */
 const REFUSED_WAIT_MS = 1_000;
-const CONFLICTED =
-  /changed while this mutation|OptimisticConcurrency|Too many (writes|concurrent)/i;
-
-/** A handler that conflicts with others, or found no room, has done nothing wrong: it is run again a little later. */
-function outcomeOfRefusal(error: unknown): Outcome {
-  const text = errorText(error);
-  if (CONFLICTED.test(text)) return { kind: "snoozed", runAfter: REFUSED_WAIT_MS };
-  return { kind: "failed", error: text };
-}

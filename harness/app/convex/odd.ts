@@ -3,7 +3,7 @@ import { NonRetryableError, RetryAfterError, type Queue } from "convex-conveyor"
 import { createFunctionHandle, makeFunctionReference } from "convex/server";
 import { ConvexError, v } from "convex/values";
 import { internal } from "./_generated/api.js";
-import { internalAction, internalMutation, mutation, query } from "./_generated/server.js";
+import { action, internalAction, internalMutation, mutation, query } from "./_generated/server.js";
 import { conveyor } from "./queues.js";
 
 /** By reference: the payload says what the handler does. */
@@ -97,6 +97,8 @@ async function behave(what: unknown, snooze: (ms: number) => never): Promise<any
     case "throws a cycle":
       // eslint-disable-next-line @typescript-eslint/only-throw-error
       throw cycle;
+    case "throws an error":
+      throw new TypeError("It broke\nin two: lines.");
     case "throws a ConvexError":
       throw new ConvexError({ code: "odd", why: "it is" });
     case "never again":
@@ -132,6 +134,16 @@ export const misbehave = internalAction({
       return await ctx.runAction(absent, {});
     }
     return await behave(payload, job.snooze);
+  },
+});
+
+/** An action of the app's own, which has nothing to do with jobs. */
+export const busy = action({
+  args: { ms: v.number() },
+  returns: v.null(),
+  handler: async (_ctx, { ms }) => {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    return null;
   },
 });
 
@@ -178,13 +190,12 @@ export const enqueue = mutation({
   },
 });
 
-/** One that may take its time. */
+/** Those that may take their time. */
 export const enqueueLong = mutation({
-  args: { payload: v.any() },
+  args: { queue: v.string(), payloads: v.array(v.any()) },
   returns: v.array(v.string()),
-  handler: async (ctx, { payload }): Promise<string[]> => [
-    await inlined.enqueue(ctx, payload, { timeoutMs: 60_000 }),
-  ],
+  handler: async (ctx, { queue, payloads }): Promise<string[]> =>
+    await QUEUES[queue]!.enqueueBatch(ctx, payloads, { timeoutMs: 60_000 }),
 });
 
 /** The handle of a function that a deploy has removed since, as the local backend writes it. */
@@ -207,6 +218,13 @@ export const enqueueWrong = mutation({
 });
 
 export const aMutation = internalMutation({ args: {}, handler: async () => null });
+
+/** How each attempt went. */
+export const attempts = query({
+  args: { queue: v.string(), id: v.string() },
+  returns: v.any(),
+  handler: async (ctx, { queue, id }): Promise<any> => await QUEUES[queue]!.attempts(ctx, id),
+});
 
 export const cancel = mutation({
   args: { queue: v.string(), id: v.string() },

@@ -1,0 +1,25 @@
+/** What a handler did not bring about by itself: such a job is put off, and no failure is counted. Pure. */
+import type { ClaimedJob, Outcome } from "../shared/index.js";
+import { messageOf } from "../worker/errors.js";
+
+/**
+ * The platform's words where it had no room for the handler or does not know it (yet), so that it was never begun; or did
+ * not commit it, since others wrote what it had read. What the handler itself met, calling others, reads as the platform's
+ * `Uncaught …`, and is a failure. So is a transaction that is too large: `Too many writes in a single function execution`.
+ */
+const BLAMELESS =
+  /^(?!Uncaught).*(Too many concurrent|TooManyConcurrent|Too many writes per second|Could not find function|changed while this mutation|OptimisticConcurrency)/is;
+/** How long such a job waits: at random up to twice this, twice as long with each time, and so long at most. */
+const WAIT_MS = 1_000;
+const WAIT_MAX_MS = 5 * 60_000;
+
+/** How the job of a handler that is not to blame for this is put off; else null. */
+export function blameless(
+  error: unknown,
+  { attempt, failures }: Pick<ClaimedJob, "attempt" | "failures">,
+): Outcome | null {
+  if (!BLAMELESS.test(messageOf(error))) return null;
+  const before = Math.min(Math.max(0, attempt - 1 - failures), 30);
+  const wait = Math.min(WAIT_MS * 2 ** before, WAIT_MAX_MS);
+  return { kind: "snoozed", runAfter: Math.round(wait * (0.5 + Math.random())) };
+}
