@@ -18,7 +18,7 @@ export function useSummaryView(row: SummaryRow | null | undefined): SummaryView 
   const attempts = useSummaryAttempts(row);
   const failures = (attempts ?? []).flatMap((one) =>
     "error" in one && one.error !== undefined
-      ? [{ attempt: one.attempt, error: reasonOf(one.error) }]
+      ? [{ attempt: one.attempt, error: messageOf(one.error) }]
       : [],
   );
   const attempt = row?.attempt ?? job?.attempt ?? 0;
@@ -29,9 +29,4 @@ export function useSummaryView(row: SummaryRow | null | undefined): SummaryView 
   if (row.status !== "unfinished") return { ...view, state: "failed", attempt };
   if (job?.status === "scheduled") return { ...view, state: "backingOff", dueAt: job.dueAt };
   return { ...view, state: job?.status === "running" ? "running" : "waiting" };
-}
-
-/** The handler's own words: without the platform's before them, and the stack below. */
-function reasonOf(error: string): string {
-  return messageOf(error).replace(/^Uncaught \w*Error: /, "");
 }

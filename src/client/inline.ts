@@ -11,7 +11,7 @@ import {
 } from "convex/server";
 import { v } from "convex/values";
 import { claimedOf, Handling, runByHandle, runLane, type Says } from "../lane/index.js";
-import { vLaneStart, type LaneStart } from "../shared/index.js";
+import { askedBy, vLaneStart, type ClaimedJob, type LaneStart } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { checkFinished } from "./finished.js";
 import type { HandledJob, InlineJob, JobContext, RunsActions } from "./handledTypes.js";
@@ -44,16 +44,15 @@ export function inlineAction<DataModel extends GenericDataModel>(
           },
           run: async (one) => {
             if (one.handler?.kind !== "inline") return { outcome: await runByHandle(ctx, one) };
-            return await handling.run(
-              async (job, { isCanceled, ...context }) =>
-                await handler(
-                  ctx as GenericActionCtx<DataModel>,
-                  {
-                    ...{ ...job, ...context, isCanceled },
-                  } as InlineJob<any, any, any>,
-                ),
-              one,
-            );
+            return await handling.run(async (job, { isCanceled, ...context }) => {
+              const told = { ...job, ...context, isCanceled } as InlineJob<any, any, any>;
+              try {
+                return await handler(ctx as GenericActionCtx<DataModel>, told);
+              } catch (error) {
+                sayWhere(one.job, error);
+                throw error;
+              }
+            }, one);
           },
         },
         start,
@@ -86,6 +85,12 @@ function saysOf({ lib }: ComponentApi, ctx: RunsActions): Says {
     standing: async (leases) =>
       await callComponent(() => ctx.runQuery(lib.laneStanding, { leases })),
   };
+}
+
+/** Its job keeps what the error says; where it was thrown only the lane's log can tell, since the lane itself goes on. */
+function sayWhere({ queue, id, attempt }: ClaimedJob, error: unknown): void {
+  if (askedBy(error).snoozeMs !== undefined) return;
+  console.warn(`[conveyor] ${queue} ${id} (attempt ${attempt}) threw:`, error);
 }
 
 function byName(queues: readonly AnyQueue[]): ReadonlyMap<string, AnyQueue> {

@@ -6,7 +6,8 @@
  *   rate of jobs: for looking into one problem.
  * - `info`: every job that has ended as it should (`jobSucceeded`, `roundSucceeded`), or was canceled, retried or deleted by
  *   somebody (`jobCanceled`, `jobRetried`, `jobDeleted`).
- * - `warn`: an attempt that failed, was lost or ran too long, and will be tried again. The default.
+ * - `warn`: an attempt that failed, was lost or ran too long, and will be tried again; what a mutation handler threw, with
+ *   its stack (`handlerThrew`). The default.
  * - `error`: a job that failed, expired or timed out for good.
  *
  * What is no job's (a callback that will not be told, a bug of ours) is an error on the log whatever the queue's level.

@@ -22,6 +22,7 @@ export * from "./segments.js";
 export * from "./shards.js";
 export * from "./status.js";
 export * from "./text.js";
+export * from "./thrown.js";
 export * from "./typed.js";
 export * from "./upkeepLimits.js";
 export * from "./values.js";

@@ -12,6 +12,7 @@ import {
   OBJECT_MAX_FIELDS,
   PAYLOAD_MAX_BYTES,
   PAYLOAD_MAX_DEPTH,
+  thrownText,
   type Continuation,
   type Outcome,
 } from "../shared/index.js";
@@ -31,7 +32,7 @@ export function outcomeOfError(error: unknown): Outcome {
   const { snoozeMs, message: said, ...asked } = askedBy(error);
   if (snoozeMs !== undefined) return { kind: "snoozed", runAfter: snoozeMs };
   // Cut here as well as there: a message of megabytes would not fit into the call.
-  const message = cutText(said ?? messageOf(error), ERROR_MAX_BYTES);
+  const message = cutText(said ?? thrownText(error), ERROR_MAX_BYTES);
   return {
     kind: "failed",
     error: message === "" ? "The handler threw without a message." : message,

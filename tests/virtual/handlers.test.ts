@@ -2,9 +2,11 @@
  * Handlers inside Convex that do what no handler should, many in one lane: each costs its own attempt, and the others in the
  * same lane succeed. In virtual time, on the deployment class with the least room.
  */
+import { ConvexError } from "convex/values";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { api } from "../../harness/app/convex/_generated/api.js";
 import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
+import { outcomeOfError } from "../../src/worker/outcome.js";
 
 let app: VirtualApp;
 let client: ReturnType<VirtualApp["world"]["httpClient"]>;
@@ -54,6 +56,7 @@ const ODD = [
   "throws undefined",
   "throws much",
   "throws a cycle",
+  "throws an error",
   "throws a ConvexError",
   "never again",
   "later",
@@ -110,6 +113,29 @@ describe.each(["odd", "inlined"] as const)("in the queue %s", (queue) => {
   });
 });
 
+/** What the job of a worker outside keeps of the same throw: the text is made in its own process. */
+const textOf = (thrown: unknown) => {
+  const outcome = outcomeOfError(thrown);
+  return outcome.kind === "failed" ? outcome.error : null;
+};
+
+test.each(["odd", "inlined", "ledger"] as const)(
+  "what is thrown in the queue %s reads as a worker outside would have it, without the platform's words and stack",
+  async (queue) => {
+    const what = ["throws an error", "throws a ConvexError", "throws a string"] as const;
+    const thrown = await play(queue, what, 20_000);
+    expect(what.map((one) => thrown[one].error)).toEqual([
+      textOf(new TypeError("It broke\nin two: lines.")),
+      textOf(new ConvexError({ code: "odd", why: "it is" })),
+      textOf("a string"),
+    ]);
+    const [attempt] = (await app.world.run(
+      client.query(api.odd.attempts, { queue, id: thrown["throws an error"].id }),
+    )) as { error: string }[];
+    expect(attempt).toMatchObject({ outcome: "failed", error: "It broke\nin two: lines." });
+  },
+);
+
 describe("jobs that somebody cancels while they run", () => {
   test("a handler in its own function asks, and ends; its job is canceled", async () => {
     const { world } = app;
@@ -124,7 +150,8 @@ describe("jobs that somebody cancels while they run", () => {
 
   test("an inline handler's signal aborts, though nothing else makes its lane call", async () => {
     const { world } = app;
-    const [id] = await world.run(client.mutation(api.odd.enqueueLong, { payload: "listens" }));
+    const one = { queue: "inlined", payloads: ["listens"] };
+    const [id] = await world.run(client.mutation(api.odd.enqueueLong, one));
     await world.advance(1_000);
     await world.run(client.mutation(api.odd.cancel, { queue: "inlined", id: id! }));
     await world.advance(6_000);
@@ -182,6 +209,7 @@ describe("mutations", () => {
     "is refused what it returns",
     "throws a string",
     "throws undefined",
+    "throws an error",
     "throws a ConvexError",
     "throws a cycle",
     "never again",
