@@ -1,5 +1,6 @@
 /** The host of an action: real time, timers and network, and system calls that overlap. */
 import { ActionTimers } from "./actionTimers.js";
+import { PlatformError } from "./errors.js";
 import type { Effects } from "./host.js";
 import type { CallFacts, CallHost } from "./invoke.js";
 import type { Target } from "./lookup.js";
@@ -17,6 +18,7 @@ export class ActionHost implements CallHost {
   #outstanding = 0;
   readonly #slots: PermitPool;
   #failed = false;
+  #isLost = false;
   readonly #startedAt: number;
 
   constructor(
@@ -67,6 +69,7 @@ export class ActionHost implements CallHost {
   }
 
   asyncSyscall(operation: string, args: string): Promise<string> {
+    if (this.#isLost) return new Promise(() => {});
     const run = this.operations[operation];
     if (run === undefined) return Promise.reject(unknownSyscall(operation, this.target));
     // What the platform fails at can be caught here, unlike in a transaction: an action may well try again.
@@ -104,6 +107,14 @@ export class ActionHost implements CallHost {
     this.#abort(reason);
   }
 
+  /** The machine is gone: what it had asked for may still happen, and it hears and does nothing any more. */
+  lose(): void {
+    this.#isLost = true;
+    this.rejected(
+      new PlatformError(503, "ActionLost", "The machine that ran this action is gone."),
+    );
+  }
+
   outside<T>(work: Promise<T>): Promise<T> {
     return this.track(this.services.env.outside(work));
   }
@@ -122,6 +133,7 @@ export class ActionHost implements CallHost {
   async settle(): Promise<boolean> {
     this.#timers.clearAll();
     const dangling = [...this.#calls.values()];
+    if (this.#isLost) return false;
     if (dangling.length > 0) {
       this.log(
         "WARN",

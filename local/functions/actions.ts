@@ -48,11 +48,13 @@ export async function runAction(
         ...commonMetadata(services, request, target, deployment),
       };
       const host = new ActionHost(services, target, operations, write);
+      const running = { address, requestId: request.requestId, lose: () => host.lose() };
+      services.runningActions.add(running);
       const pool = runsInNode(target) ? permits.nodeActions : permits.v8Actions;
       // What the scheduler has begun has its place already and must not be lost for want of a permit.
-      const value = await pool.run(() => runInTime(services, target, host, args, request), {
-        patient: scheduled,
-      });
+      const value = await pool
+        .run(() => runInTime(services, target, host, args, request), { patient: scheduled })
+        .finally(() => services.runningActions.delete(running));
       requireResult(target, value, database.begin());
       checkReturns(target, value, database.begin());
       return value;

@@ -51,6 +51,7 @@ export function createFunctionRunner(
         : inlineIsolation(env, { contexts: options.contexts, carried: options.carried }),
     files: options.files ?? unservedFiles(env),
     permits: createPermits(env, settings.limits, (kind, ms) => events.waited(kind, ms)),
+    runningActions: new Set(),
     writeRate,
     deployment: () => deployment,
     options: settings,
@@ -87,6 +88,11 @@ export function createFunctionRunner(
       for (const executor of executors) executor.look();
     },
     ...callsFromOutside(services, queries, calls, open),
+    loseActions(which) {
+      const lost = [...services.runningActions].filter(which);
+      for (const action of lost) action.lose();
+      return lost.length;
+    },
     find: (address) => findTarget(deployment, address)?.analyzed ?? null,
     onLog: (listener) => events.onLog(listener),
     onCompletion: (listener) => events.onCompletion(listener),

@@ -11,7 +11,7 @@ import type { Isolate, Isolation } from "./invoke.js";
 import type { Target } from "./lookup.js";
 import type { Permits } from "./permits.js";
 import type { Random } from "./random.js";
-import type { Deployment, Identity, LogLine } from "./types.js";
+import type { Deployment, FunctionAddress, Identity, LogLine } from "./types.js";
 import type { WriteRate } from "./writeRate.js";
 
 /** What one runner shares among all its calls. */
@@ -23,10 +23,19 @@ export interface Services {
   events: Events;
   files: Files;
   permits: Permits;
+  /** Actions that have begun and not ended, those that wait for a permit too. */
+  runningActions: Set<RunningAction>;
   writeRate: WriteRate;
   options: RunnerSettings;
   /** The latest push. A call keeps the one that it began with. */
   deployment(): Deployment;
+}
+
+export interface RunningAction {
+  address: FunctionAddress;
+  /** Of a scheduled action, and what it calls, the id of its row. */
+  requestId: string;
+  lose(): void;
 }
 
 /** A runner's options, with their defaults. */

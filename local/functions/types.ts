@@ -237,6 +237,11 @@ export interface FunctionRunner {
   action(address: FunctionAddress, args: JSONValue, options: CallOptions): Promise<FunctionResult>;
   /** Answers by the routes of `http.ts`. Rejects with a `PlatformError` where the platform refuses. */
   http(request: Request, options: HttpCallOptions): Promise<Response>;
+  /**
+   * The machines on which these actions run vanish, as happens: each hears and does nothing from here on. What it had asked
+   * for may still happen; one that was scheduled has failed, and runs no second time. Gives how many they were.
+   */
+  loseActions(which: (action: { address: FunctionAddress; requestId: string }) => boolean): number;
   /** What type a function is; `null` when there is none. */
   find(address: FunctionAddress): AnalyzedFunction | null;
   /** Every line that functions log, for the server's log and `stream_function_logs`. */

@@ -191,6 +191,7 @@ function servicesOf(env: Environment, database: Database, deployment: Deployment
     sandboxes: inlineIsolation(env),
     files: createFiles({ bytes: bytesInMemory(), origin: "http://127.0.0.1", secret: "none" }),
     permits: createPermits(env, limits, () => {}),
+    runningActions: new Set(),
     writeRate: { check: () => {}, close: () => {} },
     deployment: () => deployment,
     options: {

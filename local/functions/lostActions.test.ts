@@ -1,0 +1,88 @@
+/** Actions whose machine vanishes: what they had asked for happens, and nothing else. On virtual time. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { VirtualClock } from "../virtual/clock.js";
+import { ACTION_LOST } from "./scheduledRuns.js";
+import { PRELUDE, startVirtualBackend, type TestBackend } from "./testing.js";
+
+const LIB = `${PRELUDE}
+  export const slow = action(async (ctx, { text }) => {
+    await ctx.runMutation(api.lib.note, { text: text + " began" });
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await ctx.runMutation(api.lib.note, { text: text + " ended" });
+    await ctx.runMutation(api.lib.note, { text: text + " went on" });
+  });
+  export const calls = action(async (ctx) => {
+    try {
+      await ctx.runAction(api.lib.slow, { text: "callee" });
+    } catch (error) {
+      await ctx.runMutation(api.lib.note, { text: "the caller heard" });
+    }
+  });
+  export const note = mutation((ctx, { text }) => ctx.db.insert("notes", { text }));
+  export const notes = query(async (ctx) => (await ctx.db.query("notes").collect()).map(({ text }) => text));
+  export const later = mutation((ctx, { path }) => ctx.scheduler.runAfter(0, api.lib[path], { text: "it" }));
+  export const scheduled = query((ctx) => ctx.db.system.query("_scheduled_functions").collect());
+`;
+
+let backend: TestBackend;
+let clock: VirtualClock;
+beforeEach(async () => {
+  const costs = ({ kind }: { kind: string }) => (kind === "persist" ? 10 : 1);
+  ({ backend, clock } = await startVirtualBackend({ "": { "lib.ts": LIB } }, { costs }));
+});
+afterEach(() => clock.run(() => backend.stop()));
+
+const schedule = (path: string) => clock.run(() => backend.mutation("lib:later", { path }));
+const notes = (): Promise<string[]> => clock.run(() => backend.query("lib:notes"));
+const lose = (path: string) =>
+  backend.runner.loseActions(({ address }) => address.path === `lib:${path}`);
+const LOST = [{ state: { kind: "failed", error: ACTION_LOST } }];
+
+test("one that runs does nothing more, and its scheduled function has failed for good", async () => {
+  await schedule("slow");
+  await clock.advance(500);
+  expect(lose("slow")).toBe(1);
+  await clock.advance(60_000);
+  expect(await notes()).toEqual(["it began"]);
+  expect(await clock.run(() => backend.query("lib:scheduled"))).toMatchObject(LOST);
+  expect(lose("slow")).toBe(0);
+});
+
+test("one that has begun, but for its first line, does nothing at all", async () => {
+  await schedule("slow");
+  await clock.until(() => lose("slow") === 1);
+  await clock.advance(60_000);
+  expect(await notes()).toEqual([]);
+  expect(await clock.run(() => backend.query("lib:scheduled"))).toMatchObject(LOST);
+});
+
+test("what it has asked for happens, and it does not hear of it", async () => {
+  let made = 0;
+  // Its second note is there, and it is about to be told.
+  backend.runner.onCompletion(({ address: { path } }) => {
+    if (path === "lib:note" && ++made === 2) lose("slow");
+  });
+  await schedule("slow");
+  await clock.advance(60_000);
+  expect(await notes()).toEqual(["it began", "it ended"]);
+  expect(await clock.run(() => backend.query("lib:scheduled"))).toMatchObject(LOST);
+});
+
+test("one that was called by another goes on when its caller is lost, and is an error to its caller when it is lost itself", async () => {
+  await schedule("calls");
+  await clock.advance(500);
+  lose("calls");
+  await clock.advance(60_000);
+  expect(await notes()).toEqual(["callee began", "callee ended", "callee went on"]);
+  await schedule("calls");
+  await clock.advance(500);
+  lose("slow");
+  await clock.advance(60_000);
+  expect(await notes()).toEqual([
+    "callee began",
+    "callee ended",
+    "callee went on",
+    "callee began",
+    "the caller heard",
+  ]);
+});
