@@ -22,6 +22,7 @@ import type * as races from "../races.js";
 import type * as secrets from "../secrets.js";
 import type * as sums from "../sums.js";
 import type * as tokens from "../tokens.js";
+import type * as traced from "../traced.js";
 import type * as work from "../work.js";
 
 import type {
@@ -45,6 +46,7 @@ declare const fullApi: ApiFromModules<{
   secrets: typeof secrets;
   sums: typeof sums;
   tokens: typeof tokens;
+  traced: typeof traced;
   work: typeof work;
 }>;
 

@@ -1,0 +1,65 @@
+/** The backend dies at each moment at which it makes a difference to a lane, in virtual time, and is there again a second later. */
+import { afterEach, expect, test } from "vitest";
+import {
+  HANDLER_ENDED,
+  LANE_BEGINS,
+  LANE_DRAINS,
+  STEP_COMMITS,
+  WAKE_COMMITS,
+  type Moment,
+} from "../virtual/pushMoments.js";
+import { checkRest, enqueue, load, startPushWorld, type PushWorld } from "../virtual/pushWorld.js";
+
+const CALM_MS = 120_000;
+const MOMENTS: Readonly<Record<string, Moment>> = {
+  "a wake commits": WAKE_COMMITS,
+  "a lane begins": LANE_BEGINS,
+  "a lane's step commits": STEP_COMMITS,
+  "a handler ends": HANDLER_ENDED,
+  "a lane begins to drain": LANE_DRAINS,
+};
+
+let pushed: PushWorld;
+afterEach(async () => await pushed.world.close());
+
+test.each(Object.entries(MOMENTS))(
+  "when %s, so that this is lost: every job ends, and none runs too often",
+  async (_name, moment) => {
+    pushed = await startPushWorld(10, { maxParallelism: 3 });
+    const { store } = pushed;
+    let isDead = false;
+    store.diesBefore = (commit) => (isDead ||= moment(commit));
+    await playUntil(() => isDead);
+    store.diesBefore = () => false;
+    await goOn();
+  },
+);
+
+test.each(Object.entries(MOMENTS))(
+  "when %s, just after this is kept: every job ends, and none runs too often",
+  async (_name, moment) => {
+    pushed = await startPushWorld(11, { maxParallelism: 3 });
+    const { store } = pushed;
+    let isDead = false;
+    store.kept = (commit) => void (isDead ||= moment(commit));
+    await playUntil(() => isDead);
+    await goOn();
+  },
+);
+
+/** More than one lane does in its time. */
+async function playUntil(isDead: () => boolean): Promise<void> {
+  const { world } = pushed;
+  load(pushed);
+  const jobs = Array.from({ length: 45 }, (_, i) => ({ n: 50 + i, ms: 2_000 + 311 * (i % 5) }));
+  void enqueue(world, "acted", jobs).catch(() => null);
+  await world.until(isDead, { withinMs: 120_000, what: "that moment comes" });
+}
+
+async function goOn(): Promise<void> {
+  const { world, store } = pushed;
+  await world.restartBackend({ downMs: 1_000 });
+  await world.advance(CALM_MS);
+  await checkRest(pushed);
+  expect(new Set(store.jobs().map(({ status }) => status))).toEqual(new Set(["succeeded"]));
+}

@@ -1,0 +1,73 @@
+/** For tests: moments in the life of queues that Convex itself works off, each of them a commit, and what is done at one. */
+import type { StoredCommit } from "../../local/engine/store.js";
+import {
+  cancelScheduled,
+  SCHEDULED_TABLE,
+  type ScheduledRow,
+} from "../../local/functions/scheduledTable.js";
+import type { World } from "../../local/virtual/world.js";
+import { COMPONENT, type PushWorld } from "./pushWorld.js";
+
+export type Moment = (commit: StoredCommit) => boolean;
+
+/** A function of the component has been scheduled, or got on so far. */
+export const scheduled =
+  (path: string, state: string): Moment =>
+  ({ writes }) =>
+    writes.some(({ table, doc }) => {
+      if (table !== SCHEDULED_TABLE || doc === null) return false;
+      const row = doc as unknown as ScheduledRow;
+      return row.target.path === path && row.state.kind === state;
+    });
+
+/** Some row with these fields has been written. */
+export const wrote =
+  (name: string, fields: Record<string, unknown>): Moment =>
+  ({ writes }) =>
+    writes.some(
+      ({ table, doc }) =>
+        table === name && Object.entries(fields).every(([field, value]) => doc?.[field] === value),
+    );
+
+export const WAKE_COMMITS = scheduled("laneAction:run", "pending");
+export const LANE_BEGINS = scheduled("laneAction:run", "inProgress");
+export const STEP_COMMITS = wrote("jobs", { status: "succeeded", queue: "acted" });
+export const HANDLER_ENDED = wrote("notes", { what: "ended 1" });
+export const HANDED_OVER = scheduled("laneStep:recordLater", "pending");
+export const LANE_DRAINS = wrote("lanes", { state: "draining" });
+
+/** Goes on until just after the commit; `now` is told at once, before anybody else hears of it. */
+export async function until(
+  { world, store }: PushWorld,
+  moment: Moment,
+  now: () => void = () => undefined,
+): Promise<void> {
+  let isReached = false;
+  store.kept = (commit) => {
+    if (isReached || !moment(commit)) return;
+    isReached = true;
+    now();
+  };
+  await world.until(() => isReached, { withinMs: 120_000, what: "that moment comes" });
+}
+
+/** Lanes that run, all or this one, hear and do nothing more. How many they were. */
+export function loseLanes({ world }: PushWorld, scheduledId?: unknown): number {
+  return world.backend.runner.loseActions(
+    ({ address, requestId }) =>
+      address.path === "laneAction:run" && (scheduledId === undefined || requestId === scheduledId),
+  );
+}
+
+/** As somebody does in the dashboard, with a function of the component's. Whether that was in time. */
+export async function cancel(world: World, id: string): Promise<boolean> {
+  const { database } = world.backend;
+  const tx = database.begin();
+  await world.run(cancelScheduled(tx, { namespace: COMPONENT, id }, world.now()));
+  return await world.run(
+    database.commit(tx, "somebody cancels").then(
+      () => true,
+      () => false,
+    ),
+  );
+}
