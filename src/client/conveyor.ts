@@ -4,6 +4,8 @@ import type { VAny } from "convex/values";
 import { conveyorError, type WorkerStatus } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { QueueControl } from "./control.js";
+import type { Fitting } from "./enqueueTypes.js";
+import type { HandlerOption } from "./handlerOptions.js";
 import { callComponent, checkComponent } from "./mounted.js";
 import { Queue } from "./queue.js";
 import type { QueueOptions } from "./queueOptions.js";
@@ -69,9 +71,15 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
     VPayload extends ValueValidator = VAny,
     VResult extends ValueValidator = VAny,
     VContext extends ValueValidator = VAny,
+    const Handled extends HandlerOption | "perJob" = HandlerOption | "perJob",
   >(
     name: Name,
-    options: QueueOptions<VPayload, VResult, VContext> = {},
+    options: QueueOptions<
+      VPayload,
+      VResult,
+      VContext,
+      Fitting<Handled, Name, NoInfer<VPayload>["type"], NoInfer<VResult>["type"]>
+    > = {},
   ): Queue<Name, VPayload, VResult, DataModel, VContext> {
     const queue = new Queue<Name, VPayload, VResult, DataModel, VContext>(
       this.component,

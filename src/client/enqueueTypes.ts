@@ -1,6 +1,7 @@
 /** What an app says of a job when it enqueues it, and what it is answered. Nothing here runs. */
 import type { FinishedStatus, JobId, OnConflict, RetryOption, Status } from "../shared/index.js";
-import type { HandlerOption } from "./handlerOptions.js";
+import type { Fits } from "./handledTypes.js";
+import type { JobHandlerOption } from "./handlerOptions.js";
 import type { OnCompleteReference } from "./types.js";
 
 /** A key, with how long it is taken and what happens to whoever comes second. */
@@ -26,7 +27,12 @@ export interface KeyOption {
  * What one job has of its own. Durations are whole milliseconds. What is left out follows the queue's definition, also when
  * that changes while the job waits. Anything out of bounds is refused with `invalidArgument`.
  */
-export interface EnqueueOptions<Payload = any, Result = any, Context = any> {
+export interface EnqueueOptions<
+  Payload = any,
+  Result = any,
+  Context = any,
+  Handled = JobHandlerOption,
+> {
   /** For people, in logs and on pages: 1 to 128 characters. */
   name?: string | undefined;
   /**
@@ -90,8 +96,11 @@ export interface EnqueueOptions<Payload = any, Result = any, Context = any> {
   onComplete?: OnCompleteReference<Payload, Result, Context> | `function://${string}` | undefined;
   /** As the queue's {@link QueueOptions.onCompleteExclude}. */
   onCompleteExclude?: readonly FinishedStatus[] | undefined;
-  /** What works on this job inside Convex, in place of the queue's handler. Of a queue that has one, or `"perJob"`. */
-  handler?: HandlerOption | undefined;
+  /**
+   * What works on this job inside Convex, in place of the queue's handler. Of a queue that has one, or `"perJob"`. One whose
+   * arguments do not take the queue's payload, or which returns what is no result of the queue, is a compile error.
+   */
+  handler?: Handled | undefined;
   /**
    * Handed to `onComplete` as it is; no worker sees it. Fits the queue's `context` validator. Up to 1,044,480 bytes.
    *
@@ -102,16 +111,24 @@ export interface EnqueueOptions<Payload = any, Result = any, Context = any> {
 }
 
 /** The same for every job of a batch, or asked for each, with its payload and its place in the batch. */
-export type BatchOptions<Payload = any, Result = any, Context = any> =
-  | EnqueueOptions<Payload, Result, Context>
-  | ((payload: Payload, index: number) => EnqueueOptions<Payload, Result, Context> | undefined);
+export type BatchOptions<Payload = any, Result = any, Context = any, Handled = JobHandlerOption> =
+  | EnqueueOptions<Payload, Result, Context, Handled>
+  | ((
+      payload: Payload,
+      index: number,
+    ) => EnqueueOptions<Payload, Result, Context, Handled> | undefined);
 
 /** Options with a key, for {@link Queue.enqueueUnique}. */
-export type UniqueOptions<Payload = any, Result = any, Context = any> = EnqueueOptions<
-  Payload,
-  Result,
-  Context
-> & { key: string | KeyOption };
+export type UniqueOptions<
+  Payload = any,
+  Result = any,
+  Context = any,
+  Handled = JobHandlerOption,
+> = EnqueueOptions<Payload, Result, Context, Handled> & { key: string | KeyOption };
+
+/** A handler that fits the jobs of a queue with this name and these payloads and results; else nothing fits. */
+export type Fitting<Handled, Name extends string, Payload, Result> = Handled &
+  Fits<Handled, Payload, Result, Name>;
 
 /** What {@link Queue.enqueueUnique} answers. */
 export interface UniqueReply<Name extends string> {

@@ -4,8 +4,13 @@
  */
 import type { GenericDataModel, RegisteredAction } from "convex/server";
 import type { VAny } from "convex/values";
-import type { LaneStart } from "../shared/index.js";
-import type { HandledJob, InlineOptions, JobContext, RunsActions } from "./handledTypes.js";
+import type {
+  HandledJob,
+  InlineOptions,
+  JobContext,
+  RunsActions,
+  StartOf,
+} from "./handledTypes.js";
 import { vHandlerArgs, type VHandlerArgs } from "./handlerOptions.js";
 import { inlineAction, jobContext } from "./inline.js";
 import type { AnyQueue, TypesOf, ValueValidator } from "./types.js";
@@ -84,7 +89,7 @@ export abstract class HandledQueue<
     continueWith = [] as unknown as Continues,
   }: InlineOptions<Name, VPayload["type"], VResult["type"], TypesOf<Continues>, DataModel> & {
     continueWith?: Continues;
-  }): RegisteredAction<"internal", { start: LaneStart }, Promise<null>> {
+  }): RegisteredAction<"internal", { start: StartOf<Name> }, Promise<null>> {
     return inlineAction(this.component, this as unknown as AnyQueue, handler, continueWith);
   }
 }

@@ -1,6 +1,6 @@
 /** The types of handlers inside Convex: what they are called with, and whether they fit their queue. Nothing here runs. */
 import type { FunctionReference, GenericActionCtx, GenericDataModel } from "convex/server";
-import type { JobId, QueueTypes } from "../shared/index.js";
+import type { JobId, LaneStart, QueueTypes } from "../shared/index.js";
 import type { HandlerContext, Job } from "../worker/types.js";
 import type { RunsMutations, RunsQueries } from "./types.js";
 
@@ -84,17 +84,28 @@ type FitsResult<Got, Result> = [
   ? unknown
   : Misfit<"What this handler returns does not fit the queue's result.">;
 
-type FitsReference<Reference, Given, Result> =
-  Reference extends FunctionReference<any, any, infer Args, infer Got>
+type FitsReference<Reference, Given, Result> = [Reference] extends [never]
+  ? unknown
+  : Reference extends FunctionReference<any, any, infer Args, infer Got>
     ? FitsArgs<Given, Args, FitsResult<Awaited<Got>, Result>>
+    : unknown;
+
+/** What the lane of a queue hands to the action in which it runs: that of another queue is none for this one. */
+export type StartOf<Name extends string> = LaneStart & { readonly __queue?: Name };
+
+type FitsLane<Reference, Name extends string> =
+  Reference extends FunctionReference<any, any, infer Args, any>
+    ? [{ start: StartOf<Name> }] extends [Args]
+      ? unknown
+      : Misfit<"This action was not made by the `worker` method of this queue.">
     : unknown;
 
 /** `unknown` where the handler fits payloads and results of these types; else what it is, intersected with it, is nothing. */
 export type Fits<Option, Payload, Result, Name extends string> =
   Option extends FunctionReference<any, any, any, any>
     ? FitsReference<Option, Payload, Result>
-    : Option extends { inline: unknown }
-      ? unknown
+    : Option extends { inline: infer Reference }
+      ? FitsLane<Reference, Name>
       : Option extends { [Kind in "action" | "mutation" | "query"]?: infer Reference }
         ? FitsReference<
             Reference,

@@ -36,6 +36,9 @@ export type HandlerOption =
   /** An action made by {@link Queue.worker}: jobs run in the lane's own process. */
   | { inline: Reference<"action"> };
 
+/** What may work on a single job: its queue's lanes run in their own inline handler, and in no other. */
+export type JobHandlerOption = Exclude<HandlerOption, { inline: unknown }>;
+
 const KINDS = ["action", "mutation", "query", "inline"] as const;
 type Kind = (typeof KINDS)[number];
 

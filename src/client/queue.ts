@@ -21,6 +21,7 @@ import type { ComponentApi } from "./componentApi.js";
 import type {
   BatchOptions,
   EnqueueOptions,
+  Fitting,
   ReplaceReply,
   UniqueOptions,
   UniqueReply,
@@ -28,7 +29,7 @@ import type {
 import { QueueControl } from "./control.js";
 import { HandledQueue } from "./handledQueue.js";
 import type { Fits } from "./handledTypes.js";
-import { handlerOf, type HandlerOption } from "./handlerOptions.js";
+import { handlerOf, type HandlerOption, type JobHandlerOption } from "./handlerOptions.js";
 import { callComponent } from "./mounted.js";
 import { NewJobs } from "./newJobs.js";
 import { configOf, type QueueOptions } from "./queueOptions.js";
@@ -43,10 +44,17 @@ import type {
 } from "./types.js";
 
 type OptionsOf<
+  Name extends string,
   VPayload extends ValueValidator,
   VResult extends ValueValidator,
   VContext extends ValueValidator,
-> = EnqueueOptions<VPayload["type"], VResult["type"], VContext["type"]>;
+  Handled,
+> = EnqueueOptions<
+  VPayload["type"],
+  VResult["type"],
+  VContext["type"],
+  Fitting<Handled, Name, VPayload["type"], VResult["type"]>
+>;
 
 /** A queue of jobs. Made by {@link Conveyor.queue}. */
 export class Queue<
@@ -167,10 +175,10 @@ export class Queue<
    * @example
    * await emails.enqueue(ctx, mail, { runAfter: 60_000, priority: 5, retry: true, key: `welcome:${user}` });
    */
-  async enqueue(
+  async enqueue<const Handled extends JobHandlerOption = JobHandlerOption>(
     ctx: RunsMutations,
     payload: VPayload["type"],
-    options: OptionsOf<VPayload, VResult, VContext> = {},
+    options: OptionsOf<Name, VPayload, VResult, VContext, Handled> = {},
   ): Promise<JobId<Name>> {
     const job = await this.newJobs().make(payload, options);
     const [one] = await this.send(ctx, [job]);
@@ -185,10 +193,10 @@ export class Queue<
    * const { id, isNew } = await reports.enqueueUnique(ctx, { user }, { key: user });
    * if (!isNew) return { id, note: "Your report is on its way already." };
    */
-  async enqueueUnique(
+  async enqueueUnique<const Handled extends JobHandlerOption = JobHandlerOption>(
     ctx: RunsMutations,
     payload: VPayload["type"],
-    options: UniqueOptions<VPayload["type"], VResult["type"], VContext["type"]>,
+    options: OptionsOf<Name, VPayload, VResult, VContext, Handled> & Pick<UniqueOptions, "key">,
   ): Promise<UniqueReply<Name>> {
     const job = await this.newJobs().make(payload, options);
     const [one] = await this.send(ctx, [job]);
@@ -212,10 +220,15 @@ export class Queue<
    * @example
    * await emails.enqueueBatch(ctx, mails, (mail, i) => ({ key: mail.to, runAfter: i * 100 }));
    */
-  async enqueueBatch(
+  async enqueueBatch<const Handled extends JobHandlerOption = JobHandlerOption>(
     ctx: RunsMutations,
     payloads: readonly VPayload["type"][],
-    options: BatchOptions<VPayload["type"], VResult["type"], VContext["type"]> = {},
+    options: BatchOptions<
+      VPayload["type"],
+      VResult["type"],
+      VContext["type"],
+      Fitting<Handled, Name, VPayload["type"], VResult["type"]>
+    > = {},
   ): Promise<JobId<Name>[]> {
     if (payloads.length === 0) {
       throw conveyorError(
@@ -250,11 +263,11 @@ export class Queue<
    * const { replaced, status } = await emails.replace(ctx, pending, { to, body: corrected });
    * if (!replaced) await emails.enqueue(ctx, { to, body: `A correction. It was ${status}.` });
    */
-  async replace(
+  async replace<const Handled extends JobHandlerOption = JobHandlerOption>(
     ctx: RunsMutations,
     id: OwnJobId<Name>,
     payload: VPayload["type"],
-    options: OptionsOf<VPayload, VResult, VContext> = {},
+    options: OptionsOf<Name, VPayload, VResult, VContext, Handled> = {},
   ): Promise<ReplaceReply<Name>> {
     const job = await this.newJobs().make(payload, options);
     const queue = await this.declaration();
@@ -323,8 +336,13 @@ export class Queue<
    *   },
    * });
    */
-  api(
-    options: ApiOptions<DataModel, VPayload["type"], Name, OptionsOf<VPayload, VResult, VContext>>,
+  api<const Handled extends JobHandlerOption = JobHandlerOption>(
+    options: ApiOptions<
+      DataModel,
+      VPayload["type"],
+      Name,
+      OptionsOf<Name, VPayload, VResult, VContext, Handled>
+    >,
   ): QueueFunctions<Name, VPayload["type"], VResult["type"]> {
     return queueFunctions(this, options);
   }

@@ -24,6 +24,7 @@ export interface QueueOptions<
   VPayload extends GenericValidator = VAny,
   VResult extends GenericValidator = VAny,
   VContext extends GenericValidator = VAny,
+  Handled = HandlerOption | "perJob",
 > {
   /**
    * What a payload looks like. Checked by `enqueue`, and the type of `job.payload` in the worker.
@@ -127,10 +128,11 @@ export interface QueueOptions<
   /**
    * What works on this queue's jobs inside Convex: see {@link HandlerOption}. Workers outside may serve the queue as well.
    * `"perJob"`: every job says for itself. Where the handler's module imports the queue, TypeScript cannot infer the
-   * queue's type from itself: use {@link Queue.handledBy} below the definition instead.
+   * queue's type from itself: use {@link Queue.handledBy} below the definition instead. One that does not fit the queue is a
+   * compile error.
    * @default none: workers outside do
    */
-  handler?: HandlerOption | "perJob";
+  handler?: Handled;
   /**
    * How many jobs may run inside Convex at once, 0 to 2,000; 0 is a pause. May be changed while jobs run.
    * @default 10
