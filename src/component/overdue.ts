@@ -42,6 +42,10 @@ import { lookForOverdue, vOverdue } from "./watchdog.js";
 /** A queue's cursors are not published again within this: `hasWork` runs again with each. */
 const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
 
+/** Queues that a sweep reads, and those among them in which it looks for what was lost though nothing is leased there. */
+const OTHERS_READ = 64;
+const OTHERS_MAX = 8;
+
 /** Expired holders among which a sweep begins: the sweeps of several timers, due at once, should not meet. */
 const EXPIRED_PICKED = 16;
 
@@ -94,7 +98,7 @@ export const find = internalQuery({
       forgotten: await findForgotten(ctx, now),
       overdue: await findOverdue(ctx, now),
       uncounted: await findUncounted(ctx.db, queues),
-      neglected: await lookForOverdue(ctx.db, queues, now),
+      neglected: await lookForOverdue(ctx.db, [...queues, ...(await others(ctx, queues))], now),
       published: await findBounds(ctx, queues, now),
     };
   },
@@ -119,6 +123,13 @@ async function idleHolders(ctx: QueryCtx, now: number): Promise<Doc<"holders">[]
     .query("holders")
     .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
     .take(RANGE_ROWS);
+}
+
+/** Some of the queues in which nothing is leased: a wake or an alarm that was lost there is noticed by nobody else. */
+async function others(ctx: QueryCtx, served: readonly string[]): Promise<readonly string[]> {
+  const queues = await ctx.db.query("queues").take(OTHERS_READ);
+  const names = queues.map(({ name }) => name).filter((name) => !served.includes(name));
+  return someOf(names, OTHERS_MAX);
 }
 
 async function findForgotten(ctx: QueryCtx, now: number): Promise<Id<"holders">[]> {

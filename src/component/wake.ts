@@ -10,9 +10,10 @@
  * than its own comes again.
  *
  * Reads for real: the queue's row, its gate, all its lanes, those of all queues that are awake; each job before it is
- * taken, the lane's holder, a timer of the janitor's. Looks: as a claim, everywhere. Writes: the jobs taken, a lane, its
- * holder, the gate, and the door where that changes; schedules the lane. Conflicts with: another wake of the queue, a lane of the queue that changes its cap, a claim
- * of the same job. Callers never meet it.
+ * taken, the lane's holder, a timer of the janitor's. Looks: as a claim, everywhere; where there is no room, the janitor's
+ * timers. Writes: the jobs taken, a lane, its holder, the gate, and the door where that changes; schedules the lane.
+ * Conflicts with: another wake of the queue, a lane of the queue that changes its cap, a claim of the same job. Callers
+ * never meet it.
  */
 import { v } from "convex/values";
 import { LANE_LOOK_MS, LANE_RETURN_MS, WAKE_AGAIN_MS, type LaneStart } from "../shared/index.js";
@@ -27,7 +28,7 @@ import { describeLaneJobs } from "./laneJobs.js";
 import { awaken, freeOf, lanesOf, leftOfAll, sleepingLane, widthOf } from "./lanes.js";
 import { findQueue, type Queue } from "./queues.js";
 import { oldestIn } from "./oldest.js";
-import { ensureJanitor, isStillborn } from "./timers.js";
+import { ensureJanitor, isStillborn, reviveJanitor } from "./timers.js";
 import { findGate, quieten, setGate, wakeNow, type Gate } from "./wakes.js";
 
 export const wake = internalMutation({
@@ -65,6 +66,8 @@ async function wakeOne(
     // Nobody can be started. A queue that waits for nothing but its own lanes is looked at by them.
     const isNeeded = gate?.state === "full" || own !== null || (await isWaiting(ctx, queue, now));
     if (!isNeeded) return;
+    // From now on it is left to lanes: nobody may rely on one that died while no sweep comes.
+    if (gate?.state !== "full") await reviveJanitor(ctx, Infinity, now);
     await setGate(ctx, gate, queue.name, { state: "full", ...(free > 0 && { needsSlot: true }) });
     return;
   }

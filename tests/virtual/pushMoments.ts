@@ -32,6 +32,7 @@ export const wrote =
 export const WAKE_COMMITS = scheduled("laneAction:run", "pending");
 export const LANE_BEGINS = scheduled("laneAction:run", "inProgress");
 export const STEP_COMMITS = wrote("jobs", { status: "succeeded", queue: "acted" });
+export const HANDLER_BEGAN = wrote("notes", { what: "began 1" });
 export const HANDLER_ENDED = wrote("notes", { what: "ended 1" });
 export const HANDED_OVER = scheduled("laneStep:recordLater", "pending");
 export const LANE_DRAINS = wrote("lanes", { state: "draining" });

@@ -1,0 +1,183 @@
+/**
+ * Scheduled functions of the component that never run, in queues that Convex itself works off: somebody has canceled them by
+ * hand, or they have failed. In virtual time; what must hold afterwards is in `pushWorld.ts`, and each test says who noticed.
+ */
+import { afterEach, expect, test } from "vitest";
+import { markCompleted } from "../../local/functions/scheduledTable.js";
+import { HANDLER_BEGAN, loseLanes, until } from "./pushMoments.js";
+import {
+  checkRest,
+  COMPONENT,
+  enqueue,
+  startPushWorld,
+  watch,
+  type PushWorld,
+} from "./pushWorld.js";
+
+/** Longer than until what is overdue counts as dead, a sweep has come, and what was lost has run. */
+const CALM_MS = 120_000;
+
+let pushed: PushWorld;
+afterEach(async () => await pushed.world.close());
+
+const ENDS = {
+  canceled: { kind: "canceled" },
+  failed: { kind: "failed", error: "It was to fail." },
+} as const;
+
+/** Every scheduled function of this name that waits will never run. How many they were. */
+async function lose(name: string, how: keyof typeof ENDS = "canceled"): Promise<number> {
+  const { world, store } = pushed;
+  const victims = store.open().filter((row) => row.name === name && row.state.kind === "pending");
+  const { database } = world.backend;
+  const tx = database.begin();
+  for (const { _id } of victims) {
+    const scheduled = { namespace: COMPONENT, id: _id };
+    await world.run(markCompleted(tx, scheduled, ENDS[how], world.now()));
+  }
+  await world.run(database.commit(tx, "somebody cancels"));
+  return victims.length;
+}
+
+async function settle(): Promise<void> {
+  await pushed.world.advance(CALM_MS);
+}
+
+async function rest(): Promise<void> {
+  await settle();
+  await checkRest(pushed);
+}
+
+const openJobs = () =>
+  pushed.store.jobs().filter(({ status }) => ["pending", "running", "scheduled"].includes(status));
+
+// --- The janitor's sweep ------------------------------------------------------------------------
+
+test.each(["canceled", "failed"] as const)(
+  "the sweep is %s and the lane dies: the next job's wake makes sure of another, which finds the lane",
+  async (how) => {
+    pushed = await startPushWorld(1);
+    const { world } = pushed;
+    await settle();
+    const began = until(pushed, HANDLER_BEGAN);
+    void enqueue(world, "acted", [{ n: 10, ms: 1_000 }]);
+    await began;
+    expect(await lose("janitor.js:sweep", how)).toBeGreaterThan(0);
+    expect(loseLanes(pushed)).toBeGreaterThan(0);
+    await settle();
+    expect(openJobs()).toHaveLength(1);
+    await enqueue(world, "acted", [{ n: 11, ms: 10 }]);
+    await rest();
+  },
+);
+
+test("the same where the dead lane has all the room there is: the wake that finds none makes sure of a sweep", async () => {
+  pushed = await startPushWorld(2, { maxParallelism: 1 });
+  const { world } = pushed;
+  await settle();
+  const began = until(pushed, HANDLER_BEGAN);
+  void enqueue(world, "acted", [{ n: 10, ms: 1_000 }]);
+  await began;
+  await lose("janitor.js:sweep");
+  expect(loseLanes(pushed)).toBe(1);
+  await settle();
+  await enqueue(world, "acted", [{ n: 11, ms: 10 }]);
+  await rest();
+});
+
+test("the sweep is lost while a lane works: the lane's own calls make sure of another", async () => {
+  pushed = await startPushWorld(3);
+  const { world } = pushed;
+  void enqueue(world, "acted", [{ n: 10, ms: 100_000 }]);
+  await world.advance(1_000);
+  expect(await lose("janitor.js:sweep")).toBeGreaterThan(0);
+  for (let n = 11; n < 71; n += 1) {
+    void enqueue(world, "acted", [{ n, ms: 100 }]);
+    await world.advance(1_000);
+  }
+  expect(loseLanes(pushed)).toBeGreaterThan(0);
+  await rest();
+});
+
+test("the sweep is lost, the lane dies, and nobody comes: an app's cron brings both back", async () => {
+  pushed = await startPushWorld(4);
+  const { world } = pushed;
+  await settle();
+  const began = until(pushed, HANDLER_BEGAN);
+  void enqueue(world, "acted", [{ n: 10, ms: 1_000 }]);
+  await began;
+  await lose("janitor.js:sweep");
+  loseLanes(pushed);
+  await settle();
+  expect(openJobs()).toHaveLength(1);
+  await watch(world);
+  await rest();
+});
+
+// --- The dispatcher's alarm ---------------------------------------------------------------------
+
+test("an alarm is lost while a lane of the queue works: a sweep finds the jobs that were due", async () => {
+  pushed = await startPushWorld(5);
+  const { world } = pushed;
+  await enqueue(world, "acted", [{ n: 10, ms: 10 }], { runAfter: 2_000 });
+  await enqueue(world, "acted", [{ n: 11, ms: 60_000 }]);
+  expect(await lose("dispatcher.js:ring")).toBeGreaterThan(0);
+  await rest();
+});
+
+test("an alarm is lost and nothing runs: the next job's lane brings a sweep, which finds the jobs that were due", async () => {
+  pushed = await startPushWorld(6);
+  const { world } = pushed;
+  await settle();
+  await enqueue(world, "acted", [{ n: 10, ms: 10 }], { runAfter: 60_000 });
+  expect(await lose("dispatcher.js:ring")).toBeGreaterThan(0);
+  await settle();
+  expect(openJobs()).toMatchObject([{ status: "scheduled" }]);
+  await enqueue(world, "acted", [{ n: 11, ms: 10 }]);
+  await rest();
+});
+
+test("the alarm of a retry is lost with its lane long gone: an app's cron finds the job", async () => {
+  pushed = await startPushWorld(7);
+  const { world } = pushed;
+  await enqueue(world, "written", [{ n: 10, ms: 10 }], { runAfter: 60_000 });
+  await lose("dispatcher.js:ring");
+  await settle();
+  await watch(world);
+  await rest();
+});
+
+// --- The wake -----------------------------------------------------------------------------------
+
+/** A queue in which nothing happens, and a job whose one wake will never run. */
+async function loseWake(seed: number): Promise<void> {
+  pushed = await startPushWorld(seed);
+  const { world, store } = pushed;
+  await settle();
+  const isWoken = () => store.open().some(({ name }) => name === "wake.js:wake");
+  void enqueue(world, "acted", [{ n: 10, ms: 10 }]);
+  await world.until(isWoken, { withinMs: 1_000 });
+  expect(await lose("wake.js:wake")).toBe(1);
+  await settle();
+  expect(openJobs()).toMatchObject([{ status: "pending", attempt: 0 }]);
+}
+
+test("the only wake of a queue is lost: the next job's takes both", async () => {
+  await loseWake(8);
+  await enqueue(pushed.world, "acted", [{ n: 11, ms: 10 }]);
+  await pushed.world.advance(1_000);
+  expect(openJobs()).toEqual([]);
+  await rest();
+});
+
+test("the only wake of a queue is lost: a sweep for whatever runs in another queue finds the job", async () => {
+  await loseWake(9);
+  await enqueue(pushed.world, "written", [{ n: 11, ms: 10 }]);
+  await rest();
+});
+
+test("the only wake of a queue is lost, and nobody comes: an app's cron finds the job", async () => {
+  await loseWake(10);
+  await watch(pushed.world);
+  await rest();
+});
