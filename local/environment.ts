@@ -48,9 +48,16 @@ export type UserWork = "start" | "call";
 export type Step =
   /**
    * Rows fetched at once: at most `wanted`, when that is known. Tombstones are the dead index entries that were passed to
-   * find them.
+   * find them. `isThere`: the transaction has them already, and nothing is fetched.
    */
-  | { kind: "read"; documents: number; bytes: number; tombstones: number; wanted?: number }
+  | {
+      kind: "read";
+      documents: number;
+      bytes: number;
+      tombstones: number;
+      wanted?: number;
+      isThere?: boolean;
+    }
   | { kind: "write"; bytes: number }
   /** A commit on its way to the disk. */
   | { kind: "persist"; documents: number; bytes: number }

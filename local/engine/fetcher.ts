@@ -32,6 +32,8 @@ export class Fetcher {
     private readonly ascending: boolean,
     private readonly tally: ReadTally,
     { expected = Infinity, perFetch = ROWS_PER_FETCH }: RowWindow,
+    /** Gets the ids of the rows brought. */
+    private readonly brought: Set<string>,
   ) {
     this.#expected = expected;
     this.#perFetch = perFetch;
@@ -82,6 +84,7 @@ export class Fetcher {
         ? 0
         : countDead(tombstones, this.#scanned(left), retainedSince(this.#now()));
     this.tally.tombstones += passed;
+    for (const { row } of this.#ahead) this.brought.add(row.doc._id);
     return this.env.spend({
       kind: "read",
       documents: this.#ahead.length,

@@ -49,6 +49,11 @@ export class EngineTransaction implements Transaction {
   readonly #creation: CreationClock;
   readonly #meter: UsageMeter;
   readonly #readOnly: boolean;
+  /**
+   * Rows that were brought once: the platform keeps them for the transaction, so that a `get`, `patch` or `delete` of one
+   * costs no round trip (database: DatabaseIndexSnapshotCache; it knows ranges too, which is not modeled).
+   */
+  readonly #brought = new Set<string>();
   #validated = false;
 
   /** `of` is the transaction that a stale snapshot is for: its limits hold, and what is read is on its account. */
@@ -98,7 +103,7 @@ export class EngineTransaction implements Transaction {
     const table = this.#tableOfId("db.get", namespace, id, options.table);
     if (table !== undefined) requireAccess(table.name, options, "read");
     const doc = table === undefined ? null : this.#read(table, id);
-    await this.#spendOn(doc);
+    await this.#spendOn(id, doc);
     return doc;
   }
 
@@ -152,7 +157,7 @@ export class EngineTransaction implements Transaction {
       throw new Error(`Delete on nonexistent document ID ${id}`);
     }
     const bytes = this.#write(table, before, null);
-    await this.#spendOn(before);
+    await this.#spendOn(id, before);
     await this.env.spend({ kind: "write", bytes });
     return before;
   }
@@ -173,11 +178,11 @@ export class EngineTransaction implements Transaction {
   ): AsyncGenerator<Row, void, void> {
     requireAccess(range.table, range, "read");
     const start = this.#index(namespace, range);
-    if (start === null) return this.#spendOn(null);
+    if (start === null) return this.#spendOn(null, null);
     const ascending = range.order === "asc";
     let left = narrowed(intervalOf(start.table, start.index, range.range), range.order, window);
     const whole = left;
-    const fetcher = new Fetcher(this.env, ascending, this.#meter.tally, window);
+    const fetcher = new Fetcher(this.env, ascending, this.#meter.tally, window, this.#brought);
     for (;;) {
       // A savepoint that was rolled back may have taken the table away.
       const current = () => this.#index(namespace, range) ?? start;
@@ -250,7 +255,7 @@ export class EngineTransaction implements Transaction {
     const isChange = !sameDocument(before, after);
     // In one go with the read: nothing of the same transaction comes between.
     const bytes = isChange ? this.#write(table, before, after) : 0;
-    await this.#spendOn(before);
+    await this.#spendOn(id, before);
     if (isChange) await this.env.spend({ kind: "write", bytes });
     return isChange ? after : before;
   }
@@ -268,10 +273,13 @@ export class EngineTransaction implements Transaction {
   }
 
   /** What it takes to read one document, or to find that there is none. */
-  #spendOn(doc: Doc | null): Promise<void> {
+  #spendOn(id: string | null, doc: Doc | null): Promise<void> {
     const found =
       doc === null ? { documents: 0, bytes: 0 } : { documents: 1, bytes: documentBytes(doc) };
-    return this.env.spend({ kind: "read", ...found, tombstones: 0, wanted: 1 });
+    const isThere = id !== null && this.#brought.has(id);
+    if (id !== null) this.#brought.add(id);
+    const read = { kind: "read", ...found, tombstones: 0, wanted: 1 } as const;
+    return this.env.spend(isThere ? { ...read, isThere } : read);
   }
 
   #tableOfId(

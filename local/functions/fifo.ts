@@ -1,18 +1,20 @@
 /**
- * One at a time, in the order they came. The platform runs the system calls of a query or mutation so: two that a
- * function starts together never overlap, and neither do two nested mutations.
+ * One at a time, in the order they came; but reads that were asked for together run together. So the platform runs the
+ * system calls of a query or mutation: it takes what the function has asked for when the function can go no further, one
+ * call, or up to 16 reads that follow each other, and goes on with the function when all of them are done
+ * (isolate: AsyncSyscallBatch, MAX_SYSCALL_BATCH_SIZE). Two nested mutations never overlap.
  */
 export class Fifo {
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #waiting: Call[] = [];
+  #batch: Batch | null = null;
   #closed: Error | null = null;
 
-  run<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(() => {
-      if (this.#closed !== null) throw this.#closed;
-      return task();
+  /** `isRead`: it may run beside its neighbours that are. */
+  run<T>(task: () => Promise<T>, { isRead = false }: { isRead?: boolean } = {}): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ task, isRead, resolve: resolve as (value: unknown) => void, reject });
+      this.#begin();
     });
-    this.#last = result.catch(() => {});
-    return result;
   }
 
   /** What has not begun fails with this. */
@@ -22,9 +24,76 @@ export class Fifo {
 
   /** Resolves when nothing runs or waits, what was added meanwhile included. */
   async idle(): Promise<void> {
-    for (let last; last !== this.#last;) {
-      last = this.#last;
-      await last;
+    while (this.#batch !== null) await this.#batch.done;
+  }
+
+  /** As long as nobody has been answered, what is added was asked for together with what runs. */
+  #begin(): void {
+    for (;;) {
+      const [next] = this.#waiting;
+      if (next === undefined) return;
+      if (this.#batch !== null && !this.#batch.takes(next)) return;
+      this.#waiting.shift();
+      this.#batch ??= new Batch(next.isRead, () => {
+        this.#batch = null;
+        this.#begin();
+      });
+      this.#batch.add(next, async () => {
+        if (this.#closed !== null) throw this.#closed;
+        return await next.task();
+      });
     }
+  }
+}
+
+interface Call {
+  task: () => Promise<unknown>;
+  isRead: boolean;
+  resolve: (value: unknown) => void;
+  reject: (reason: unknown) => void;
+}
+
+/** knobs.rs: MAX_SYSCALL_BATCH_SIZE. */
+const BATCH_MAX = 16;
+
+/** Calls that run together, and are answered together. */
+class Batch {
+  readonly done: Promise<void>;
+  #end!: () => void;
+  readonly #answers: (() => void)[] = [];
+  #running = 0;
+
+  constructor(
+    private readonly isOfReads: boolean,
+    private readonly over: () => void,
+  ) {
+    this.done = new Promise((resolve) => (this.#end = resolve));
+  }
+
+  takes({ isRead }: Call): boolean {
+    return this.isOfReads && isRead && this.#answers.length < BATCH_MAX;
+  }
+
+  add({ resolve, reject }: Call, task: () => Promise<unknown>): void {
+    const place = this.#answers.push(() => {}) - 1;
+    this.#running += 1;
+    const ends = (answer: () => void) => {
+      this.#answers[place] = answer;
+      this.#running -= 1;
+      if (this.#running === 0) this.#answer();
+    };
+    // Not before whoever asks has its promise.
+    void Promise.resolve()
+      .then(task)
+      .then(
+        (value) => ends(() => resolve(value)),
+        (reason: unknown) => ends(() => reject(reason)),
+      );
+  }
+
+  #answer(): void {
+    for (const answer of this.#answers) answer();
+    this.over();
+    this.#end();
   }
 }

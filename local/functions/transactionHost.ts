@@ -1,5 +1,5 @@
 /**
- * The host of a query or mutation: frozen time, seeded randomness, system calls one at a time, no effects.
+ * The host of a query or mutation: frozen time, seeded randomness, system calls in their order, no effects.
  *
  * Everything here must give the same answers when the function runs again with the same seed on the same snapshot.
  */
@@ -17,6 +17,9 @@ import { syscallError, unknownSyscall } from "./syscalls.js";
 import { SystemTime } from "./systemTime.js";
 import { UserTime } from "./userTime.js";
 import type { LogLine } from "./types.js";
+
+/** What the platform runs together where it is asked for together (isolate: AsyncSyscallBatch::Reads). */
+const BATCHED: ReadonlySet<string> = new Set(["1.0/get", "1.0/queryStreamNext"]);
 
 export class TransactionHost implements CallHost {
   readonly aborted: Promise<never>;
@@ -82,7 +85,10 @@ export class TransactionHost implements CallHost {
     const run = this.async[operation];
     if (run === undefined) return Promise.reject(unknownSyscall(operation, this.execution.target));
     this.#charge();
-    const running = this.#systemTime.during(this.#queue.run(() => run(JSON.parse(args))));
+    const isRead = BATCHED.has(operation);
+    const running = this.#systemTime.during(
+      this.#queue.run(() => run(JSON.parse(args)), { isRead }),
+    );
     const answer = this.track(running).then(
       (value: JSONValue) => JSON.stringify(value),
       (error: unknown) => {

@@ -31,6 +31,10 @@ describe("a read", () => {
     expect(roundTrips.of(read({ tombstones: 1_000, wanted: 100 }))).toBe(11);
   });
 
+  test("of what the transaction has already takes no round trip", () => {
+    expect(roundTrips.of(read({ documents: 1, wanted: 1, isThere: true }))).toBe(0);
+  });
+
   test("takes time for documents and bytes on top", () => {
     const one = costs().of(read({ documents: 1, bytes: 100 }));
     expect(costs().of(read({ documents: 101, bytes: 100 })) - one).toBeCloseTo(1);

@@ -125,7 +125,7 @@ function systemTime(cost: CostConstants, step: Step): number {
   switch (step.kind) {
     case "read":
       return (
-        cost.readRoundTripMs * (1 + passingTombstones(cost, step)) +
+        (step.isThere ? 0 : cost.readRoundTripMs * (1 + passingTombstones(cost, step))) +
         cost.documentReadMs * step.documents +
         (cost.readMibMs * step.bytes) / MIB
       );
