@@ -2,13 +2,11 @@
 /// <reference types="vite/client" />
 import { convexTest } from "convex-test";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { register } from "../../src/test.js";
+import { pass, register } from "../../src/test.js";
 import { api, internal } from "./_generated/api.js";
 import schema from "./schema.js";
 
-const { setTimeout: realTimeout } = globalThis;
-/** On the real clock, while the tests' own stands still. */
-const aMoment = () => new Promise((resolve) => void realTimeout(resolve, 25));
+const time = { advance: (ms: number) => vi.advanceTimersByTime(ms), stepMs: 250 };
 
 /** From its source: unit tests do not wait for a build. */
 vi.mock("convex-conveyor", () => import("../../src/client/index.js"));
@@ -55,13 +53,7 @@ async function newPicture({ fragile = false } = {}) {
     ...{ t, picture, claim, draw },
     summary: () => t.query(api.summaries.ofPicture, { picture }),
     /** Lets time pass, with all that falls due in it. */
-    pass: async (ms: number) => {
-      for (const end = Date.now() + ms; Date.now() < end;) {
-        vi.advanceTimersByTime(250);
-        // A lane that waits for the clock ends only when that goes on.
-        await Promise.race([t.finishInProgressScheduledFunctions(), aMoment()]);
-      }
-    },
+    pass: (ms: number) => pass(t, ms, time),
   };
 }
 

@@ -12,12 +12,10 @@ import {
 } from "convex/server";
 import { v } from "convex/values";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { register } from "../test.js";
+import { register, settle } from "../test.js";
 import { Conveyor, type ComponentApi } from "./index.js";
 
-const { setTimeout: realTimeout } = globalThis;
-/** On the real clock, while the tests' own stands still. */
-const aMoment = () => new Promise((resolve) => void realTimeout(resolve, 25));
+const advance = (ms: number) => vi.advanceTimersByTime(ms);
 
 const conveyor = new Conveyor(
   (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
@@ -87,19 +85,10 @@ function setup() {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Lets everything that is scheduled, and what that schedules, run for so long. */
-async function pass(t: ReturnType<typeof setup>, ms: number): Promise<void> {
-  for (let gone = 0; gone < ms; gone += 50) {
-    await vi.advanceTimersByTimeAsync(50);
-    // A lane that waits for the clock ends only when that goes on.
-    await Promise.race([t.finishInProgressScheduledFunctions(), aMoment()]);
-  }
-}
-
 test("actions run, and their results and errors are the jobs'", async () => {
   const t = setup();
   const ids: string[] = await t.mutation(functions["enqueue"], { ns: [1, 2, 3, -1] });
-  await pass(t, 1_000);
+  await settle(t, { advance });
   const done: any[] = await t.query(functions["ofSums"], { ids });
   expect(done.map(({ status, result, error }) => [status, result ?? error])).toEqual([
     ["succeeded", 1],
@@ -112,7 +101,7 @@ test("actions run, and their results and errors are the jobs'", async () => {
 test("a mutation's writes are there if and only if its job has succeeded", async () => {
   const t = setup();
   const ids: string[] = await t.mutation(functions["enter"], { ns: [1, -2, 3] });
-  await pass(t, 1_000);
+  await settle(t, { advance });
   const done: any[] = await t.query(functions["ofBooks"], { ids });
   expect(done.map(({ status }) => status)).toEqual(["succeeded", "failed", "succeeded"]);
   expect(await t.query(functions["booked"], {})).toEqual([1, 3]);

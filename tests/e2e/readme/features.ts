@@ -36,13 +36,11 @@ async function newApp() {
   };
   const report = async (args: object) =>
     await t.mutation(anyApi.workers!.report!, { ...session, ...args });
-  /** Lets time pass, and runs what falls due at its end, with what that sets off at once. */
+  const time = { advance: (ms: number) => vi.advanceTimersByTime(ms), stepMs: 1_000, momentMs: 200 };
+  /** Lets time pass, with what falls due in it, and what that sets off at once. */
   const settle = async (ms: number) => {
-    vi.advanceTimersByTime(ms);
-    for (let i = 0; i < 4; i++) {
-      vi.advanceTimersByTime(0);
-      await t.finishInProgressScheduledFunctions();
-    }
+    await conveyor.pass(t, ms, time);
+    await conveyor.settle(t, time);
   };
   return { t, tokenId, token, claim, complete, report, settle };
 }
@@ -239,14 +237,12 @@ test("tokens are managed by internal functions only, which no browser or worker 
 });
 
 test("what Convex runs by mutation is in the app's tables, once, and a job's own handler takes its place", async () => {
-  const { t } = await newApp();
+  const { t, settle } = await newApp();
   const asked = { from: "ann", to: "bob", cents: 5 };
   const id: string = await t.mutation(anyApi.ledger!.transfer!, asked);
   const notes = async () => await t.run(async (ctx) => await ctx.db.query("notes").collect());
-  // Real time is for what loads modules, and the clock's goes on with every look.
-  const patience = { timeout: 20_000, interval: 50 };
-  await vi.waitFor(async () => {
-    expect(await status(t, id, "ledger")).toMatchObject({ status: "succeeded", result: 2 });
-  }, patience);
+  // It falls due a second later.
+  await settle(1_000);
+  expect(await status(t, id, "ledger")).toMatchObject({ status: "succeeded", result: 2 });
   expect((await notes()).map(({ text }) => text).sort()).toEqual(["ann: -5", "bob: 5"]);
-}, 30_000);
+});

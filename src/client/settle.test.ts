@@ -1,0 +1,151 @@
+/** What `convex-conveyor/test` gives an app's suite to let its queues run: on `convex-test`, with the real component. */
+import { convexTest } from "convex-test";
+import {
+  anyApi,
+  componentsGeneric,
+  defineSchema,
+  internalActionGeneric,
+  internalMutationGeneric,
+  mutationGeneric,
+  queryGeneric,
+} from "convex/server";
+import { v } from "convex/values";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { pass, register, settle } from "../test.js";
+import { Conveyor, RetryAfterError, type ComponentApi } from "./index.js";
+
+const MINUTE = 60_000;
+
+const conveyor = new Conveyor(
+  (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
+);
+const functions: Record<string, any> = anyApi["app"] as never;
+
+const naps = conveyor.queue("naps", {
+  payload: v.object({ ms: v.number(), next: v.optional(v.number()) }),
+  retry: { maxAttempts: 2 },
+});
+naps.handledBy(functions["nap"]);
+naps.onComplete(functions["followed"]);
+const outside = conveyor.queue("outside", { payload: v.null() });
+
+const app = {
+  nap: internalActionGeneric({
+    args: { ms: v.number(), next: v.optional(v.number()) },
+    handler: async (_ctx, { ms }) => {
+      if (ms < 0) throw new RetryAfterError(5 * MINUTE, "Nobody sleeps backwards.");
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return null;
+    },
+  }),
+  followed: internalMutationGeneric({
+    args: naps.onCompleteArgs,
+    handler: async (ctx, { payload: { next } }) => {
+      if (next !== undefined) await naps.enqueue(ctx, { ms: next });
+    },
+  }),
+  enqueue: mutationGeneric({
+    args: { ms: v.number(), next: v.optional(v.number()), runAfter: v.optional(v.number()) },
+    handler: async (ctx, { runAfter, ...payload }) => {
+      await outside.enqueue(ctx, null);
+      return await naps.enqueue(ctx, payload, { runAfter });
+    },
+  }),
+  pause: mutationGeneric({
+    args: {},
+    handler: async (ctx) => await naps.control.pause(ctx),
+  }),
+  later: mutationGeneric({
+    args: {},
+    handler: async (ctx) => {
+      await ctx.scheduler.runAfter(0, functions["enqueue"], { ms: 0 });
+    },
+  }),
+  counts: queryGeneric({ args: {}, handler: async (ctx) => await naps.counts(ctx) }),
+};
+
+const time = { advance: (ms: number) => vi.advanceTimersByTime(ms) };
+
+function setup() {
+  const t = convexTest(defineSchema({}), {
+    "/convex/_generated/server.ts": async () => ({}),
+    "/convex/app.ts": async () => app,
+  });
+  register(t);
+  const enqueue = async (job: object) => await t.mutation(functions["enqueue"], job);
+  const counts = async () => {
+    const all: Record<string, { count: number }> = await t.query(functions["counts"], {});
+    return Object.fromEntries(
+      Object.entries(all).flatMap(([status, { count }]) => (count > 0 ? [[status, count]] : [])),
+    );
+  };
+  return { t, enqueue, counts };
+}
+
+describe("on faked timers", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ now: Date.UTC(2030, 0, 1) });
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  test("a suite is at rest when all that can run now has run, also what that has enqueued", async () => {
+    const { t, enqueue, counts } = setup();
+    await enqueue({ ms: 300, next: 2_000 });
+    await t.mutation(functions["later"], {});
+    await settle(t, time);
+    // The one that the app had scheduled, and that which followed.
+    expect(await counts()).toEqual({ succeeded: 3 });
+  });
+
+  test("what is due later stays, until its time has passed", async () => {
+    const { t, enqueue, counts } = setup();
+    await enqueue({ ms: 0, runAfter: 20 * MINUTE });
+    await enqueue({ ms: -1 });
+    await settle(t, time);
+    expect(await counts()).toEqual({ scheduled: 2 });
+    await pass(t, 6 * MINUTE, { ...time, stepMs: 5_000 });
+    await settle(t, time);
+    expect(await counts()).toEqual({ scheduled: 1, failed: 1 });
+    await pass(t, 15 * MINUTE, { ...time, stepMs: 5_000 });
+    await settle(t, time);
+    expect(await counts()).toEqual({ succeeded: 1, failed: 1 });
+  });
+
+  test("a queue that is paused is at rest, and so is one that workers outside serve", async () => {
+    const { t, enqueue, counts } = setup();
+    await enqueue({ ms: 0 });
+    await settle(t, time);
+    await t.mutation(functions["pause"], {});
+    await enqueue({ ms: 0 });
+    await settle(t, time);
+    expect(await counts()).toEqual({ pending: 1, succeeded: 1 });
+  });
+
+  test("who is not at rest in time is told what still runs; with more time it is", async () => {
+    const { t, enqueue, counts } = setup();
+    await enqueue({ ms: 10_000 });
+    await expect(settle(t, { ...time, withinMs: 2_000 })).rejects.toThrow(
+      /not at rest after 2000 ms: \w+:\w+/,
+    );
+    await settle(t, time);
+    expect(await counts()).toEqual({ succeeded: 1 });
+  });
+
+  test("nobody waits for a clock that does not go on", async () => {
+    const { t, enqueue } = setup();
+    await enqueue({ ms: 0 });
+    await expect(settle(t)).rejects.toThrow(/timers are faked.*advance/s);
+    await settle(t, time);
+  });
+});
+
+test("on the real clock it waits", async () => {
+  const { t, enqueue, counts } = setup();
+  await enqueue({ ms: 20, next: 0 });
+  await settle(t);
+  expect(await counts()).toEqual({ succeeded: 2 });
+});
