@@ -202,6 +202,15 @@ export async function keepLeases(
   await db.patch("holders", holder._id, isLookedAfter ? awake(leases, now) : alive(leases, now));
 }
 
+/** Some of a lane's leases are over. It is looked after as before, also when it holds nothing any more. */
+export async function dropLeases(
+  db: DatabaseWriter,
+  holder: Holder,
+  leases: HeldLease[],
+): Promise<void> {
+  await db.patch("holders", holder._id, { leases });
+}
+
 /** Ends a call of `claim` or `complete`: what it leased, and what it answers should it be repeated. */
 export async function closeCall(
   db: DatabaseWriter,

@@ -39,7 +39,7 @@ import { describe } from "./basket.js";
 import { oweAll, tellAll } from "./callbacks.js";
 import { claimedBefore, takeFrom, type Claimed, type LaneLook } from "./claim.js";
 import { executeAll } from "./execute.js";
-import { closeCall, judgeCall, keepLeases, type Holder } from "./holders.js";
+import { closeCall, dropLeases, judgeCall, keepLeases, type Holder } from "./holders.js";
 import { describeLaneJobs } from "./laneJobs.js";
 import {
   drain,
@@ -324,7 +324,8 @@ export const recordLater = internalMutation({
     if (holder === null) return null;
     const { leases, owed } = await recordAll(ctx, holder, [finished], now);
     await oweAll(ctx, owed);
-    await keepLeases(ctx.db, holder, leases, now);
+    // It is no sign of life: whether the lane still runs is looked at when it would have been.
+    if (leases.length < holder.leases.length) await dropLeases(ctx.db, holder, leases);
     return null;
   },
 });

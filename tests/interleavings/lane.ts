@@ -3,7 +3,10 @@
  * rows, so that it can be gone on with from any point. And what must come of a queue that Convex itself works off, when its
  * lanes go on by themselves and nobody else comes.
  */
+import { ACTION_LOST } from "../../local/functions/scheduledRuns.js";
+import { markCompleted } from "../../local/functions/scheduledTable.js";
 import type { Finished } from "../../src/shared/index.js";
+import { COMPONENT } from "../races/deployment.js";
 import { checkTables } from "../races/invariants.js";
 import { must } from "../races/world.js";
 import { mutation, type Line, type Row } from "./line.js";
@@ -44,6 +47,15 @@ export function steps(line: Line, lane: Row, { ends = Infinity, looks = 0 } = {}
   const n = (holder["n"] as number) + 1;
   const said = { lane: _id, generation, n, heard: n - 1, finished, execute: [], looks };
   return mutation("laneStep:step", said);
+}
+
+/** Its machine is gone, and the platform says so. */
+export async function loses(line: Line, lane: Row): Promise<void> {
+  const transaction = line.point.begin();
+  const scheduled = { namespace: COMPONENT, id: lane["scheduledId"] as string };
+  const state = { kind: "failed" as const, error: ACTION_LOST };
+  await markCompleted(transaction, scheduled, state, line.now);
+  line.point = line.point.commit(transaction, "a machine is gone")!;
 }
 
 const ROUND_MS = 500;

@@ -5,6 +5,7 @@ import { CANCELS } from "./cancels.js";
 import { CLAIMS } from "./claims.js";
 import { ENDS } from "./ends.js";
 import { KEYS } from "./keys.js";
+import { LANE_LOSSES } from "./laneLosses.js";
 import { LANES } from "./lanes.js";
 import { LEASES } from "./leases.js";
 import { OPERATED } from "./operated.js";
@@ -24,6 +25,7 @@ export const PAIRS: readonly Pair[] = [
   ...OPERATED,
   ...UPKEEP,
   ...LANES,
+  ...LANE_LOSSES,
 ];
 
 /**
@@ -33,5 +35,7 @@ export const PAIRS: readonly Pair[] = [
 const LARGE_ORDERS = 500;
 const LARGE_ORDERS_OF_LANES = 100;
 export const LARGE = PAIRS.filter(
-  (pair) => pair.orders >= (LANES.includes(pair) ? LARGE_ORDERS_OF_LANES : LARGE_ORDERS),
+  (pair) =>
+    pair.orders >=
+    ([...LANES, ...LANE_LOSSES].includes(pair) ? LARGE_ORDERS_OF_LANES : LARGE_ORDERS),
 );

@@ -73,7 +73,25 @@ const enqueueAndLeave: Pair = {
     const lane = await started(line);
     return { calls: { enqueue: line.enqueues(), step: steps(line, lane) }, rest };
   },
-  mutants: [],
+  mutants: [
+    {
+      without: "the rule that a gate is relied on, and never a lane because it is awake",
+      replace: [
+        {
+          file: "wakes.ts",
+          text: `return state === "guarded" || state === "full";`,
+          by: `const [lane] = await ctx.db.query("lanes").withIndex("state", (q) => q.eq("state", "awake")).take(1);
+    return state === "guarded" || state === "full" || lane !== undefined;`,
+        },
+        {
+          file: "wakes.ts",
+          text: "return !isLookedAfter || (await findDoor(ctx.db, queue.name))?.open !== true;",
+          by: "return !isLookedAfter;",
+        },
+      ],
+      finds: /^a job is pending, and nobody looks/,
+    },
+  ],
 };
 
 const enqueueAndGuardGoes: Pair = {
@@ -261,32 +279,6 @@ const promoteAndGuardGoes: Pair = {
   mutants: [NO_DOOR],
 };
 
-/** The lane was taken for dead, and started anew; what it said late is still on its way. */
-const oldGeneration: Pair = {
-  of: "a wake that starts a lane anew, and a late call of the lane as it was before",
-  orders: 42,
-  async setUp(line) {
-    push(line, 1);
-    const lane = await started(line);
-    const late = steps(line, lane);
-    await line.do(steps(line, lane));
-    await line.enqueue();
-    const { args } = late;
-    const n = 10;
-    return {
-      calls: { late: { ...late, args: { ...args, n } } },
-      check(_answers, line) {
-        const [only] = lanesOf(line);
-        must(only!.state === "awake" || only!.state === "asleep", "it drains");
-        const succeeded = line.rows("jobs").filter(({ status }) => status === "succeeded");
-        must(succeeded.length === 1, "a late call has ended another's job");
-      },
-      rest,
-    };
-  },
-  mutants: [],
-};
-
 export const LANES: readonly Pair[] = [
   enqueueAndLeave,
   enqueueAndGuardGoes,
@@ -298,5 +290,4 @@ export const LANES: readonly Pair[] = [
   resumeAndEnqueue,
   lowerAndWake,
   raiseAndWake,
-  oldGeneration,
 ];

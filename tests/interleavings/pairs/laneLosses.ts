@@ -1,0 +1,142 @@
+/** A lane whose scheduled function is gone: the sweep that finds it so, the wake of whoever comes after it, and its late words. */
+import type { LaneReply } from "../../../src/shared/index.js";
+import { must } from "../../races/world.js";
+import { awakeLane, checkLanesRest, lanesOf, loses, steps } from "../lane.js";
+import { mutation, type Line, type Row } from "../line.js";
+import { UNVALIDATED, type Answers, type Meeting, type Mutant, type Pair } from "../pair.js";
+
+const GENERATION: Mutant = {
+  without: "the generation by which an older lane's call is known",
+  replace: [
+    {
+      file: "laneStep.ts",
+      text: "if (lane.generation !== args.generation) return over(lost(args));",
+      by: "",
+    },
+  ],
+  finds: /^a lane that is gone goes on/,
+};
+const ALIVE: Mutant = {
+  without: "the question whether the function of a lane that calls still runs",
+  replace: [
+    {
+      file: "laneStep.ts",
+      text: "if (!(await isLaneAlive(ctx, lane._id)))",
+      by: "if (lane._id === null)",
+    },
+  ],
+  finds: /^a lane that is gone goes on/,
+};
+
+/** Longer than the janitor leaves a lane alone that has called. */
+const WATCHED_MS = 30_000;
+
+/** It has been started, it alone may run, a second job waits, its function is gone, and a sweep for it is due. */
+async function lostLane(line: Line): Promise<{ lane: Row; first: string }> {
+  line.declare(line.queue.name, { push: true, maxParallelism: 1 });
+  const [first] = await line.enqueue();
+  await line.pass(0);
+  const lane = awakeLane(line);
+  await line.enqueue();
+  await line.pass(0);
+  await loses(line, lane);
+  await line.untilSweep();
+  return { lane, first: first! };
+}
+
+/** What must hold of the first job, whoever came first, and of everything else. */
+function checkLoss(line: Line, first: string): void {
+  const { status, attempt, resets } = line.job(first);
+  must(
+    status === "succeeded" ? attempt === 1 || resets === 1 : resets === 1,
+    `the first job is ${String(status)} after ${String(attempt)} attempts`,
+  );
+  const running = line.rows("jobs").filter((job) => job.status === "running");
+  must(running.length <= 1, "more jobs run than may");
+  for (const job of line.rows("jobs").filter(({ _id }) => _id !== first))
+    must(job["resets"] === 0, "a lane that is gone has taken a job");
+}
+
+/** Its function may be gone for everybody else, and its last word still on its way. */
+const lateStep: Pair = {
+  of: "the sweep that finds a lane gone, the wake that follows, and the lane's late call that reports its job",
+  orders: 258,
+  async setUp(line): Promise<Meeting> {
+    const { lane, first } = await lostLane(line);
+    return {
+      calls: { late: steps(line, lane) },
+      check(answers: Answers, after) {
+        const { isOver, jobs } = answers.of<LaneReply>("late");
+        must(isOver && jobs.length === 0, "a lane that is gone goes on");
+        checkLoss(after, first);
+      },
+      // A lane that still speaks is left alone for as long as any other, though its function is gone.
+      async rest(after) {
+        await after.pass(WATCHED_MS);
+        await checkLanesRest(after);
+      },
+    };
+  },
+  mutants: [GENERATION, ALIVE, UNVALIDATED],
+};
+
+/** An outcome is on its way by itself when its lane is found gone. */
+const lateOutcome: Pair = {
+  of: "the sweep that finds a lane gone, the wake that follows, and an outcome that the lane has handed over",
+  orders: 2_868,
+  async setUp(line): Promise<Meeting> {
+    const { lane, first } = await lostLane(line);
+    const { args } = steps(line, lane);
+    const [finished] = (args as { finished: object[] }).finished;
+    return {
+      calls: { record: mutation("laneStep:recordLater", { lane: lane._id, finished }) },
+      check: (_answers, after) => checkLoss(after, first),
+      rest: (after) => checkLanesRest(after),
+    };
+  },
+  mutants: [
+    {
+      without: "the rule that an outcome which is recorded by itself is no sign of life",
+      replace: [
+        {
+          file: "laneStep.ts",
+          text: "if (leases.length < holder.leases.length) await dropLeases(ctx.db, holder, leases);",
+          by: "await keepLeases(ctx.db, holder, leases, now);",
+        },
+      ],
+      finds: /^a job is pending, and nobody looks/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+/** The lane was taken for dead, and started anew; what it said late is still on its way. */
+const oldGeneration: Pair = {
+  of: "a wake that starts a lane anew, and a late call of the lane as it was before",
+  orders: 42,
+  async setUp(line) {
+    line.declare(line.queue.name, { push: true, maxParallelism: 1 });
+    await line.enqueue();
+    await line.pass(0);
+    const lane = awakeLane(line);
+    const late = steps(line, lane);
+    await line.do(steps(line, lane));
+    await line.enqueue();
+    const { args } = late;
+    const n = 10;
+    return {
+      calls: { late: { ...late, args: { ...args, n } } },
+      check(answers, after) {
+        must(answers.of<LaneReply>("late").isOver, "a lane that is gone goes on");
+        const [only] = lanesOf(after);
+        must(only!["state"] === "awake" || only!["state"] === "asleep", "it drains");
+        const succeeded = after.rows("jobs").filter(({ status }) => status === "succeeded");
+        must(succeeded.length === 1, "a late call has ended another's job");
+      },
+      rest: (after) => checkLanesRest(after),
+    };
+  },
+  mutants: [GENERATION],
+};
+
+export const LANE_LOSSES: readonly Pair[] = [lateStep, lateOutcome, oldGeneration];
