@@ -1,22 +1,26 @@
 /** Many random runs of queues that Convex itself works off; each is named by its seed, and happens again with it. */
 import { expect, test } from "vitest";
-import { play } from "../virtual/pushFaults.js";
+import { play, type Faults } from "../virtual/pushFaults.js";
 
 const SEEDS = Number(process.env["PUSH_SEEDS"] ?? 24);
 const FIRST = Number(process.env["PUSH_SEED"] ?? 100);
 const seeds = Array.from({ length: SEEDS }, (_, i) => FIRST + i);
-const KINDS = [
-  { restarts: false, cancels: false },
-  { restarts: true, cancels: false },
-  { restarts: false, cancels: true },
-  { restarts: true, cancels: true },
+const KINDS: readonly Faults[] = [
+  {},
+  { restarts: true },
+  { cancels: true },
+  { late: true },
+  { slow: true },
+  { restarts: true, cancels: true, late: true, slow: true },
 ];
 
 test.each(seeds)(
   "seed %i: every job ends, and nothing runs too often",
   async (seed) => {
-    const played = await play(seed, KINDS[seed % KINDS.length]!);
+    const faults = KINDS[seed % KINDS.length]!;
+    const played = await play(seed, faults);
     expect(played.jobs).toBeGreaterThan(2);
+    expect(played.late > 0).toBe(faults.late === true);
   },
   120_000,
 );

@@ -1,19 +1,32 @@
 /**
  * For tests: queues that Convex itself works off, in virtual time, while the backend is restarted and scheduled functions
- * are canceled at random: lanes in the middle of anything, wakes, sweeps and alarms.
+ * are canceled at random, or start minutes late and out of order: lanes in the middle of anything, wakes, sweeps and alarms.
  */
 import { makeFunctionReference } from "convex/server";
+import {
+  markDueAgain,
+  readScheduled,
+  SCHEDULED_TABLE,
+} from "../../local/functions/scheduledTable.js";
 import { cancel } from "./pushMoments.js";
-import { checkRest, startPushWorld, watch, type PushWorld } from "./pushWorld.js";
+import { checkRest, COMPONENT, startPushWorld, watch, type PushWorld } from "./pushWorld.js";
 
 const MAX_PARALLELISM = 5;
 const STEPS = 14;
 /** Longer than it takes until a lane that died, or a lost wake, is noticed. */
 const CALM_MS = 90_000;
+/** A function that is late is so by up to so much. */
+const LATE_MAX_MS = 180_000;
+/** One after the other they take some 200 ms. */
+const SLOW_READS = 150;
 
 export interface Faults {
-  restarts: boolean;
-  cancels: boolean;
+  restarts?: boolean;
+  cancels?: boolean;
+  /** Every fourth scheduled function starts minutes late. */
+  late?: boolean;
+  /** Callers take 200 ms from their enqueue to their end. */
+  slow?: boolean;
 }
 
 export interface Played {
@@ -21,20 +34,25 @@ export interface Played {
   most: number;
   restarts: number;
   canceled: string[];
+  late: number;
   statuses: Record<string, number>;
 }
 
 const enqueue = makeFunctionReference<"mutation">("traced:enqueue");
 const enqueueWritten = makeFunctionReference<"mutation">("traced:enqueueWritten");
 
+const enqueueSlowly = makeFunctionReference<"mutation">("traced:enqueueSlowly");
+
 /** Throws a `Fault` that says what did not hold. */
 export async function play(seed: number, faults: Faults): Promise<Played> {
   const maxResets = seed % 3;
   const started = await startPushWorld(seed, { maxParallelism: MAX_PARALLELISM, maxResets });
   const { world, store } = started;
-  const played: Played = { jobs: 0, most: 0, restarts: 0, canceled: [], statuses: {} };
+  const played: Played = { jobs: 0, most: 0, restarts: 0, canceled: [], late: 0, statuses: {} };
   try {
     await perturb(started, played, faults);
+    store.kept = () => undefined;
+    if (faults.late === true) await world.advance(LATE_MAX_MS);
     // Nobody makes trouble any more; somebody looks after the queues once, as a cron does.
     await world.advance(CALM_MS);
     await watch(world);
@@ -52,12 +70,17 @@ export async function play(seed: number, faults: Faults): Promise<Played> {
 }
 
 async function perturb(
-  { world, store }: PushWorld,
+  pushed: PushWorld,
   played: Played,
-  { restarts, cancels }: Faults,
+  { restarts = false, cancels = false, late = false, slow = false }: Faults,
 ): Promise<void> {
+  const { world, store } = pushed;
   const { random } = world;
   const below = (n: number) => Math.floor(random.next() * n);
+  const delay = () => {
+    if (late) delayScheduled(pushed, below, () => (played.late += 1));
+  };
+  delay();
   const client = world.httpClient();
   let n = 2;
   for (let i = 0; i < STEPS; i += 1) {
@@ -67,11 +90,16 @@ async function perturb(
     });
     const writes = below(3) === 0;
     // What was asked of a backend that dies is never answered: nobody waits for it.
-    void client.mutation(writes ? enqueueWritten : enqueue, { payloads }).catch(() => null);
+    void (
+      slow && !writes
+        ? client.mutation(enqueueSlowly, { payloads, reads: SLOW_READS })
+        : client.mutation(writes ? enqueueWritten : enqueue, { payloads })
+    ).catch(() => null);
     await world.advance(below(900));
     if (restarts && below(5) === 0) {
       played.restarts += 1;
       await world.restartBackend({ downMs: below(2_000) });
+      delay();
     }
     if (cancels && below(3) === 0) {
       const open = store.open();
@@ -80,4 +108,38 @@ async function perturb(
         played.canceled.push(`${victim.name} ${victim.state.kind}`);
     }
   }
+}
+
+/**
+ * A scheduler that is late, as on a deployment with more to do than it can: of what is scheduled in the component every
+ * fourth is due only a while after its time, for as long as this backend runs.
+ */
+function delayScheduled(
+  { world, store }: PushWorld,
+  below: (n: number) => number,
+  done: () => void,
+): void {
+  const { database } = world.backend;
+  const fresh: string[] = [];
+  const seen = new Set<string>();
+  store.kept = ({ writes }) => {
+    for (const { namespace, table, id } of writes) {
+      if (namespace !== COMPONENT || table !== SCHEDULED_TABLE || seen.has(id)) continue;
+      seen.add(id);
+      if (below(4) === 0) fresh.push(id);
+    }
+  };
+  const postpone = async (id: string): Promise<void> => {
+    const tx = database.begin();
+    const scheduled = { namespace: COMPONENT, id };
+    const row = await readScheduled(tx, scheduled);
+    if (row?.state.kind !== "pending") return;
+    await markDueAgain(tx, scheduled, row.due! + below(LATE_MAX_MS), row.systemErrors);
+    await database.commit(tx, "the scheduler is late");
+    done();
+  };
+  // It may have begun already: then it is not late.
+  database.onPublish(() => {
+    for (const id of fresh.splice(0)) void postpone(id).catch(() => null);
+  });
 }
