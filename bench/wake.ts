@@ -3,9 +3,10 @@
  * or long. Prints the tables of docs/push-wakes.md. `--smoke` only shows that it runs; `--own 60` takes only those callers.
  */
 import { parseArgs } from "node:util";
+import { markdown } from "./markdown.js";
 import { ownMs, play } from "./wake/play.js";
 import { FULL, OWN, SMOKE, WAYS, type Way } from "./wake/scenarios.js";
-import { lineOf, markdown } from "./wake/table.js";
+import { lineOf } from "./wake/table.js";
 
 const { values } = parseArgs({
   options: { smoke: { type: "boolean", default: false }, own: { type: "string" } },

@@ -1,15 +1,12 @@
 /** One load on one alternative, in a world of its own and in virtual time: how soon jobs ran, and what that cost. */
-import path from "node:path";
-import { makeFunctionReference } from "convex/server";
-import { linkPackage } from "../../harness/link.js";
-import { root } from "../../harness/paths.js";
 import type { StatsSnapshot } from "../../local/stats/types.js";
-import { bundleApp } from "../../local/virtual/appBundle.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
-import type { Alternative, Load, Scenario } from "./scenarios.js";
+import { arrivals, callAll, makeDeadPages, type Told } from "../load.js";
+import type { Alternative, Scenario } from "./scenarios.js";
+import { WatchingStore } from "./store.js";
+import { benchApp, type Constants } from "./variant.js";
 import { watchJobs, type Watched } from "./watch.js";
 
-const APP = path.join(root, "bench/push/app");
 /** Of a caller's own read, so that it takes about 5 ms: 4 round trips, at 8 dead entries each. */
 const DEAD_PAGES = 28;
 /** Until all that was called for jobs has ended, and what is told of them behind. */
@@ -22,33 +19,35 @@ export interface Played {
   jobs: number;
   watched: Watched;
   stats: StatsSnapshot;
-  /** What callers were told. */
-  errors: string[];
-  callerMs: number[];
+  told: Told;
+  /** Of what was written: payloads and results. */
+  payloadBytes: number;
 }
 
 export async function play(
   alternative: Alternative,
   scenario: Scenario,
-  options: { seed?: number; parallelism?: number } = {},
+  options: { seed?: number; parallelism?: number; constants?: Constants } = {},
 ): Promise<Played> {
-  linkPackage(APP);
-  const app = await bundleApp(APP, { inputs: [path.join(root, "dist")] });
-  const { seed = 1, parallelism = scenario.parallelism } = options;
+  const { seed = 1, parallelism = scenario.parallelism, constants = {} } = options;
+  const app = await benchApp(constants);
+  const store = new WatchingStore();
   const world = await createWorld({
     seed,
     class: scenario.class,
     runner: { contexts: "reused" },
     variables: { PARALLELISM: String(parallelism) },
+    store,
   });
   try {
     await world.push(app);
     await prepare(world, alternative, scenario);
-    const watched = watchJobs(world.backend.runner);
+    const watched = watchJobs(world.backend.runner, store.recorded);
     world.stats.reset();
-    const { errors, callerMs } = await callAll(world, alternative, scenario);
+    store.payloadBytes = 0;
+    const told = await bringIn(world, alternative, scenario);
     const { load } = scenario;
-    const jobs = "inOne" in load ? load.inOne : callerMs.length - errors.length;
+    const jobs = "inOne" in load ? load.inOne : told.callerMs.length - told.errors.length;
     const deadline = world.now() + PATIENCE_MS;
     while (watched.ended.size < jobs) {
       if (world.now() > deadline)
@@ -56,7 +55,8 @@ export async function play(
       await world.advance(STEP_MS);
     }
     await world.advance(REST_MS);
-    return { jobs, watched, stats: world.stats.snapshot(), errors, callerMs };
+    const { payloadBytes } = store;
+    return { jobs, watched, stats: world.stats.snapshot(), told, payloadBytes };
   } finally {
     await world.close();
   }
@@ -64,50 +64,21 @@ export async function play(
 
 /** One job before it counts: rows that are made once are there, and all has come to rest. */
 async function prepare(world: World, alternative: Alternative, { kind }: Scenario): Promise<void> {
-  await world.call("own:writePages", { pages: DEAD_PAGES });
-  await world.call("own:deletePages");
+  await makeDeadPages(world, DEAD_PAGES);
   await world.call(`${alternative}:${kind}`, { n: -1, ms: 0, reads: 0 });
   await world.advance(2 * 60_000);
 }
 
-async function callAll(
+async function bringIn(
   world: World,
   alternative: Alternative,
   { kind, load, workMs, reads = 0 }: Scenario,
-): Promise<{ errors: string[]; callerMs: number[] }> {
-  const client = world.httpClient("callers");
-  const callerMs: number[] = [];
-  const errors: string[] = [];
-  const call = async (afterMs: number, name: string, args: object): Promise<void> => {
-    await world.clock.sleep(afterMs);
-    const from = world.now();
-    try {
-      await client.mutation(makeFunctionReference<"mutation">(name), args, { skipQueue: true });
-    } catch (error) {
-      errors.push(String(error));
-    }
-    callerMs.push(world.now() - from);
-  };
+): Promise<Told> {
   const one = `${alternative}:${kind}`;
-  const calls =
-    "inOne" in load
-      ? [
-          call(0, `${one}All`, {
-            works: Array.from({ length: load.inOne }, (_, n) => ({ n, ms: workMs })),
-          }),
-        ]
-      : arrivals(world, load).map((at, n) => call(at, one, { n, ms: workMs, reads }));
-  await world.run(Promise.all(calls));
-  return { errors, callerMs };
-}
-
-/** When each caller comes, from now. */
-function arrivals({ random }: World, load: Exclude<Load, { inOne: number }>): number[] {
-  if ("atOnce" in load) return Array.from({ length: load.atOnce }, () => 0);
-  if ("everyMs" in load) return Array.from({ length: load.jobs }, (_, n) => n * load.everyMs);
-  const times: number[] = [];
-  for (let at = 0; ; times.push(at)) {
-    at += (-Math.log(1 - random.next()) * 1_000) / load.perSecond;
-    if (at > load.seconds * 1_000) return times;
+  if ("inOne" in load) {
+    const works = Array.from({ length: load.inOne }, (_, n) => ({ n, ms: workMs }));
+    return await callAll(world, `${one}All`, [{ at: 0, args: { works } }]);
   }
+  const calls = arrivals(world, load).map((at, n) => ({ at, args: { n, ms: workMs, reads } }));
+  return await callAll(world, one, calls);
 }

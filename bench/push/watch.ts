@@ -9,30 +9,35 @@ export interface Watched {
   enqueued: Map<number, number>;
   began: Map<number, number>;
   ended: Map<number, number>;
+  /** When its end was committed. */
+  recorded: Map<number, number>;
   /** Jobs that began more than once. */
   again: number;
 }
 
-export function watchJobs(runner: Core["runner"]): Watched {
+/** `began 3`, `enqueued 0..99`, `ended 3 at 1700000000000`: of one line several. */
+const SAID = /(enqueued|began|ended|recorded) (\d+)(?:\.\.(\d+))?(?: at (\d+))?/g;
+
+export function watchJobs(runner: Core["runner"], recorded: Map<number, number>): Watched {
   const watched: Watched = {
-    enqueued: new Map(),
-    began: new Map(),
-    ended: new Map(),
-    again: 0,
+    ...{ enqueued: new Map(), began: new Map(), ended: new Map() },
+    ...{ recorded, again: 0 },
   };
   runner.onCompletion(({ logs, startedAt, durationMs, error }) => {
-    for (const { text, at } of logs) {
-      const [, what, from, to] = /(enqueued|began|ended) (\d+)(?:\.\.(\d+))?/.exec(text) ?? [];
-      if (what === undefined) continue;
-      if (what === "enqueued") {
-        if (error !== undefined) continue;
-        const committedAt = startedAt + durationMs;
-        for (let n = Number(from); n <= Number(to ?? from); n++)
-          watched.enqueued.set(n, committedAt);
-      } else if (what === "began") {
-        if (watched.began.has(Number(from))) watched.again += 1;
-        watched.began.set(Number(from), at);
-      } else watched.ended.set(Number(from), at);
+    const committedAt = startedAt + durationMs;
+    for (const { text, at: loggedAt } of logs) {
+      for (const [, what, from, to, said] of text.matchAll(SAID)) {
+        const n = Number(from);
+        const at = said === undefined ? loggedAt : Number(said);
+        if (what === "began") {
+          if (watched.began.has(n)) watched.again += 1;
+          watched.began.set(n, at);
+        } else if (what === "ended") watched.ended.set(n, at);
+        else if (error === undefined) {
+          const commits = what === "enqueued" ? watched.enqueued : recorded;
+          for (let one = n; one <= Number(to ?? n); one++) commits.set(one, committedAt);
+        }
+      }
     }
   });
   return watched;

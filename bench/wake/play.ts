@@ -1,12 +1,13 @@
 /** One load in one way, in virtual time: who met whom, what callers and jobs waited, what it cost. */
 import path from "node:path";
-import { makeFunctionReference } from "convex/server";
 import { root } from "../../harness/paths.js";
 import { bundleApp } from "../../local/virtual/appBundle.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
-import { WAYS, type Load, type Own, type Way } from "./scenarios.js";
+import { arrivals, callAll, makeDeadPages, type Arrivals } from "../load.js";
+import { WAYS, type Own, type Way } from "./scenarios.js";
 
 const APP = path.join(root, "bench/wake/app");
+const OWN_WORK = path.join(root, "bench/ownWork.ts");
 /**
  * Dead index entries that a round trip passes. The platform's 8 would make looks dearer from job to job: the product
  * skips what is dead with cursors, which this app has not. With 256 only the callers' own reads feel it.
@@ -20,7 +21,7 @@ const STEP_MS = 500;
 
 export interface Scenario {
   way: Way;
-  load: Load;
+  load: Arrivals;
   own: Own;
   /** How many jobs each lane runs at once. */
   caps: number[];
@@ -49,7 +50,9 @@ export async function play({ way, load, own, caps }: Scenario): Promise<Played> 
   const world = await startWorld();
   try {
     await prepare(world, caps);
-    const { callerMs, errors } = await callAll(world, { way, load, own, caps });
+    const args = { reads: own.reads, lanes: caps.length };
+    const calls = arrivals(world, load).map((at) => ({ at, args }));
+    const { callerMs, errors } = await callAll(world, WAYS[way], calls);
     const startMs = await comeToRest(world, callerMs.length - errors.length);
     const { functions, conflicts: pairs } = world.stats.snapshot();
     const billed = (name: string) => functions[name]?.billed ?? 0;
@@ -108,45 +111,14 @@ async function startWorld(): Promise<World> {
     runner: { contexts: "reused" },
     costs: { tombstonesPerRoundTrip: DEAD_A_ROUND_TRIP },
   });
-  await world.push(await bundleApp(APP));
+  await world.push(await bundleApp(APP, { inputs: [OWN_WORK] }));
   return world;
 }
 
 async function prepare(world: World, caps: number[]): Promise<void> {
   await world.call("setup:queue", { caps });
-  await world.call("setup:writePages", { pages: DEAD_PAGES });
-  await world.call("setup:deletePages");
+  await makeDeadPages(world, DEAD_PAGES);
   world.stats.reset();
-}
-
-async function callAll(world: World, { way, load, own, caps }: Scenario) {
-  const client = world.httpClient("callers");
-  const enqueue = makeFunctionReference<"mutation">(WAYS[way]);
-  const args = { reads: own.reads, lanes: caps.length };
-  const callerMs: number[] = [];
-  const errors: string[] = [];
-  const call = async (afterMs: number): Promise<void> => {
-    await world.clock.sleep(afterMs);
-    const from = world.now();
-    try {
-      await client.mutation(enqueue, args, { skipQueue: true });
-    } catch (error) {
-      errors.push(String(error));
-    }
-    callerMs.push(world.now() - from);
-  };
-  await world.run(Promise.all(arrivals(world, load).map(call)));
-  return { callerMs, errors };
-}
-
-/** When each caller comes: all at once, or each on its own. */
-function arrivals({ random }: World, load: Load): number[] {
-  if ("storm" in load) return Array.from({ length: load.storm }, () => 0);
-  const times: number[] = [];
-  for (let at = 0; ; times.push(at)) {
-    at += (-Math.log(1 - random.next()) * 1_000) / load.perSecond;
-    if (at > load.seconds * 1_000) return times;
-  }
 }
 
 /** Until all is done and all sleep: that it comes to this is what either handshake is for. Gives what jobs waited. */

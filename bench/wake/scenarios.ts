@@ -1,4 +1,6 @@
 /** What is compared, and under which load. */
+import type { Arrivals } from "../load.js";
+
 export const WAYS = {
   "A: a wake, quiet by snapshot": "enqueue:glancing",
   "A': a wake, the gate read for real": "enqueue:depending",
@@ -6,9 +8,6 @@ export const WAYS = {
   "B: a sleeping lane's row": "enqueue:patching",
 } as const;
 export type Way = keyof typeof WAYS;
-
-/** Enqueues at the same instant; or a stream of them, so many a second on average, each independent of the others. */
-export type Load = { storm: number } | { perSecond: number; seconds: number };
 
 /** What callers do before they enqueue takes so long on average: so many reads of 5 ms each. */
 export interface Own {
@@ -21,7 +20,7 @@ export const OWN: Own[] = [15, 60, 200].map((ms) => ({ ms, reads: ms / 5 }));
 export interface Part {
   title: string;
   caps: number[];
-  loads: Record<string, Load>;
+  loads: Record<string, Arrivals>;
   owns: Own[];
 }
 
@@ -34,7 +33,7 @@ export const FULL: Part[] = [
     title: "Four lanes, for 3, 3, 2 and 2 jobs at once",
     caps: CAPS,
     loads: {
-      "1,000 at once": { storm: 1_000 },
+      "1,000 at once": { atOnce: 1_000 },
       "10/s": { perSecond: 10, seconds: 20 },
       "25/s": { perSecond: 25, seconds: 20 },
       "40/s": { perSecond: 40, seconds: 20 },
@@ -53,7 +52,7 @@ export const SMOKE: Part[] = [
   {
     title: "Two lanes",
     caps: [3, 2],
-    loads: { "20 at once": { storm: 20 }, "25/s": { perSecond: 25, seconds: 1 } },
+    loads: { "20 at once": { atOnce: 20 }, "25/s": { perSecond: 25, seconds: 1 } },
     owns: OWN.slice(0, 1),
   },
 ];

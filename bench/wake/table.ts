@@ -1,4 +1,5 @@
 /** What was played, as lines of a markdown table. */
+import { percentiles, short } from "../markdown.js";
 import type { Played } from "./play.js";
 import type { Way } from "./scenarios.js";
 
@@ -11,8 +12,8 @@ export function lineOf(way: Way, played: Played): Record<string, string> {
     "with callers, wakes, lanes": `${conflicts.callers}, ${conflicts.wakes}, ${conflicts.turns}`,
     "gave up": String(played.gaveUp),
     refused: String(played.refused),
-    "caller p50/p99 ms": percentiles(callerMs),
-    "start p50/p99 ms": percentiles(startMs),
+    "caller p50/p99 ms": middleAndLast(callerMs),
+    "start p50/p99 ms": middleAndLast(startMs),
     "calls/job": per(wakes + lanes + handlers + turns, jobs),
     "wakes/job": per(wakes, jobs),
     "lane starts/job": per(lanes, jobs),
@@ -20,23 +21,10 @@ export function lineOf(way: Way, played: Played): Record<string, string> {
   };
 }
 
-export function markdown(lines: Record<string, string>[]): string {
-  const names = Object.keys(lines[0] ?? {});
-  const row = (cells: string[]) => `| ${cells.join(" | ")} |`;
-  return [
-    row(names),
-    row(names.map(() => "---")),
-    ...lines.map((line) => row(Object.values(line))),
-  ].join("\n");
-}
-
 function per(count: number, of: number): string {
-  const ratio = count / of;
-  return ratio.toFixed(ratio < 10 ? 2 : 0);
+  return short(count / of);
 }
 
-function percentiles(values: number[]): string {
-  const sorted = values.toSorted((a, b) => a - b);
-  const at = (share: number) => Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
-  return `${at(0.5)} / ${at(0.99)}`;
+function middleAndLast(values: number[]): string {
+  return percentiles(values, [50, 99]).join(" / ");
 }

@@ -31,6 +31,7 @@ export type Kind = "act" | "book";
 
 type Task = Work & { task: string };
 interface App {
+  lanes: { run: FunctionReference<"action", "internal", any, null> };
   work: {
     act: FunctionReference<"action", "internal", Work, null>;
     book: FunctionReference<"mutation", "internal", Work, null>;
@@ -41,7 +42,7 @@ interface App {
     ended: FunctionReference<
       "mutation",
       "internal",
-      { task: string; status: "succeeded" | "failed" },
+      { n: number; task: string; status: "succeeded" | "failed" },
       null
     >;
   };

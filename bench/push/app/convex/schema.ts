@@ -1,6 +1,7 @@
 /** What plain scheduling needs to be asked about, and what callers read. */
 import { defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
+import { pages } from "../../../ownWork.js";
 
 export default defineSchema({
   /** A row a job: written by who enqueues it, and when it has ended. */
@@ -8,6 +9,5 @@ export default defineSchema({
     status: v.union(v.literal("pending"), v.literal("succeeded"), v.literal("failed")),
   }).index("status", ["status"]),
 
-  /** What the callers' own mutations read. Deleted before they run, and not written while they do. */
-  pages: defineTable({}),
+  pages,
 });

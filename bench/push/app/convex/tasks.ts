@@ -15,15 +15,20 @@ export const act = internalAction({
     } catch {
       status = "failed";
     }
-    await ctx.runMutation(app.tasks.ended, { task, status });
+    await ctx.runMutation(app.tasks.ended, { n, task, status });
     return null;
   },
 });
 
 export const ended = internalMutation({
-  args: { task: v.string(), status: v.union(v.literal("succeeded"), v.literal("failed")) },
-  handler: async (ctx, { task, status }) => {
+  args: {
+    n: v.number(),
+    task: v.string(),
+    status: v.union(v.literal("succeeded"), v.literal("failed")),
+  },
+  handler: async (ctx, { n, task, status }) => {
     await ctx.db.patch("tasks", task as TaskId, { status });
+    console.log(`recorded ${n}`);
     return null;
   },
 });
@@ -32,6 +37,7 @@ export const book = internalMutation({
   args,
   handler: async (ctx, { n, task }) => {
     booked(n);
+    console.log(`recorded ${n}`);
     await ctx.db.patch("tasks", task as TaskId, { status: "succeeded" });
     return null;
   },

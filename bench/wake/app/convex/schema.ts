@@ -1,6 +1,7 @@
 /** One queue and its lanes: as much of both as the handshake between them needs. */
 import { defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
+import { pages } from "../../../ownWork.js";
 
 export const vStatus = v.union(v.literal("pending"), v.literal("running"), v.literal("done"));
 
@@ -37,6 +38,5 @@ export default defineSchema({
     state: v.union(v.literal("asleep"), v.literal("awake")),
   }).index("state", ["state", "n"]),
 
-  /** What the callers' own mutations read. Deleted before they run, and not written while they do. */
-  pages: defineTable({}),
+  pages,
 });

@@ -13,21 +13,6 @@ export const queue = internalMutation({
   },
 });
 
-/** As many rows as are to be dead: written in one commit, deleted in the next. */
-export const writePages = internalMutation({
-  args: { pages: v.number() },
-  handler: async ({ db }, { pages }) => {
-    for (let i = 0; i < pages; i++) await db.insert("pages", {});
-  },
-});
-
-export const deletePages = internalMutation({
-  args: {},
-  handler: async ({ db }) => {
-    for (const { _id } of await db.query("pages").collect()) await db.delete("pages", _id);
-  },
-});
-
 /** Whether all has come to rest. */
 export const rest = internalQuery({
   args: {},
