@@ -134,7 +134,8 @@ async function put(ctx: MutationCtx, basket: Basket, queue: Queue, job: Job): Pr
     waitMs: now - job.enqueuedAt,
   });
   const held: HeldLease = {
-    ...{ id: job._id, queue: job.queue, attempt: leased.attempt, n: basket.n, leaseMs },
+    ...{ id: job._id, attempt: leased.attempt, n: basket.n },
+    ...(leaseMs === undefined ? {} : { queue: job.queue, leaseMs }),
     ...(graceMs === 0 ? {} : { graceMs }),
     ...(timeoutMs === undefined ? {} : { timeoutAt: now + timeoutMs }),
   };
@@ -152,19 +153,19 @@ async function boundsOf(
   { holder }: Basket,
   queue: Queue,
   job: Job,
-): Promise<{ leaseMs: number; graceMs: number; timeoutMs: number | undefined }> {
+): Promise<{ leaseMs?: number; graceMs: number; timeoutMs: number | undefined }> {
   const { leaseMs, graceMs, timeoutMs } = await rulesOf(ctx.db, queue, job);
   if (holder.lane === undefined) return { leaseMs, graceMs, timeoutMs };
   const max = queue.config.handler?.kind === "inline" ? INLINE_TIMEOUT_MAX_MS : PUSH_TIMEOUT_MAX_MS;
   const asked = timeoutMs ?? Math.min(PUSH_TIMEOUT_DEFAULT_MS, max);
-  return { leaseMs: LANE_WATCH_MS, graceMs: 0, timeoutMs: Math.min(asked, max) };
+  return { graceMs: 0, timeoutMs: Math.min(asked, max) };
 }
 
 /** What the worker is told. A repeated call is told what is left of the attempt's time. */
 export function describe(job: Job, payload: Value, held: HeldLease, now: number): ClaimedJob {
-  const { queue, attempt, failures, resets, enqueuedAt } = job;
+  const { queue, attempt, failures = 0, resets = 0, enqueuedAt } = job;
   const { name, priority, group, tags, labels, cost, rounds } = job;
-  const { leaseMs, timeoutAt } = held;
+  const { leaseMs = LANE_WATCH_MS, timeoutAt } = held;
   const told = {
     ...{ id: job._id, queue, payload, attempt, failures, resets, leaseMs, enqueuedAt },
     ...{ name, priority, group, tags, labels, cost, rounds },

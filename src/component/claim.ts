@@ -81,7 +81,7 @@ export async function claim(
   const holder = await enterHolder(ctx.db, caller, now);
   if (judgeCall(holder, args.n) === "repeated") {
     const cursor = holder.reply.cursor ?? "{}";
-    return { jobs: await claimedBefore(ctx, holder), cursor, holder: holder._id };
+    return { jobs: await leasedBefore(ctx, holder, holder.n), cursor, holder: holder._id };
   }
   const { leases, jobs, cursor, timer } = await takeJobs(ctx, holder, args.n, args, now);
   const closed = await closeCall(
@@ -109,18 +109,24 @@ export function checkRequest({ queues, max }: ClaimRequest): string[] {
 }
 
 /**
- * The leases that the repeated call got the first time, as far as they still stand. Read anew: a lease that has run
- * out since is not handed out again.
+ * What calls from the `n`th on have leased, as far as it still stands: their answers were not heard. Read anew: a lease that
+ * has run out since is not handed out again.
  */
-export async function claimedBefore(ctx: MutationCtx, holder: Holder): Promise<ClaimedJob[]> {
+export async function leasedBefore(
+  ctx: MutationCtx,
+  { leases }: Holder,
+  n: number,
+): Promise<ClaimedJob[]> {
   const now = Date.now();
-  const jobs: ClaimedJob[] = [];
-  for (const held of holder.leases.filter(({ n }) => n === holder.n)) {
-    const job = await ctx.db.get("jobs", held.id);
-    if (job === null) continue;
-    jobs.push(describe(job, await load(ctx.db, job.payload), held, now));
-  }
-  return jobs;
+  const jobs = await Promise.all(
+    leases
+      .filter((held) => held.n >= n)
+      .map(async (held) => {
+        const job = await ctx.db.get("jobs", held.id);
+        return job === null ? [] : [describe(job, await load(ctx.db, job.payload), held, now)];
+      }),
+  );
+  return jobs.flat();
 }
 
 /**

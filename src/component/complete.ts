@@ -23,7 +23,7 @@ import {
 import type { MutationCtx } from "./_generated/server.js";
 import { oweAll, tellAll } from "./callbacks.js";
 import { askedOf } from "./cancels.js";
-import { checkRequest, claimedBefore, takeJobs, type Claimed, type ClaimRequest } from "./claim.js";
+import { checkRequest, leasedBefore, takeJobs, type Claimed, type ClaimRequest } from "./claim.js";
 import { answerBeat } from "./heartbeat.js";
 import { closeCall, enterHolder, judgeCall, keepLeases, type Holder } from "./holders.js";
 import { recordAll } from "./recording.js";
@@ -62,7 +62,7 @@ export async function complete(
   const holder = await enterHolder(ctx.db, caller, now);
   if (judgeCall(holder, args.n) === "repeated") {
     if (args.held !== undefined) await keepLeases(ctx.db, holder, holder.leases, now);
-    const jobs = await claimedBefore(ctx, holder);
+    const jobs = await leasedBefore(ctx, holder, holder.n);
     return { ...holder.reply, jobs, ...(await beat(ctx, holder, args.held)) };
   }
 

@@ -84,7 +84,7 @@ async function execute(
   if (handler.kind !== "mutation") return { kind: "released" };
   try {
     const args = argsFor(handler, {
-      ...{ id: job._id, queue: job.queue, attempt, failures: job.failures },
+      ...{ id: job._id, queue: job.queue, attempt, failures: job.failures ?? 0 },
       payload: await load(ctx.db, job.payload),
     });
     const call = { handle: handler.handle, args };
@@ -94,7 +94,7 @@ async function execute(
   } catch (error) {
     if (transactionLimits !== HANDLER_ALONE_LIMITS && OVER_LIMIT.test(errorText(error)))
       return "tooMuch";
-    const outcome = outcomeOfThrown(error, job);
+    const outcome = outcomeOfThrown(error, { attempt, failures: job.failures ?? 0 });
     // The job keeps what it said. The platform logs nothing of a nested call: where it was thrown is said here.
     if (outcome.kind === "failed") {
       const about = { queue: job.queue, job: job._id, attempt };

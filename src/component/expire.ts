@@ -11,7 +11,12 @@
  * other. Never runs `onComplete` itself: a callback that throws must not keep jobs from coming back.
  */
 import { v } from "convex/values";
-import { errorText, JANITOR_QUARANTINE_MS, UNACKNOWLEDGED_MAX } from "../shared/index.js";
+import {
+  errorText,
+  JANITOR_QUARANTINE_MS,
+  LANE_WATCH_MS,
+  UNACKNOWLEDGED_MAX,
+} from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
@@ -147,7 +152,7 @@ async function endLost(
   job: Doc<"jobs">,
   now: number,
 ): Promise<{ end: End }> {
-  const { leaseMs, graceMs = 0 } = held;
+  const { leaseMs = LANE_WATCH_MS, graceMs = 0 } = held;
   const silent =
     holder.lane === undefined
       ? `Worker "${holder.name}" was not heard of for ${leaseMs + graceMs} ms`
@@ -163,16 +168,17 @@ async function endLost(
   }
   await recordAttempt(ctx.db, job, "lost", now, `${silent}.`);
   const { maxResets } = await rulesOf(ctx.db, queue, job);
-  if (job.resets < maxResets) {
+  const { resets = 0 } = job;
+  if (resets < maxResets) {
     await reset(ctx, job, queue);
-    log(queue.config, "warn", "attemptLost", { ...about, resets: job.resets + 1, maxResets });
+    log(queue.config, "warn", "attemptLost", { ...about, resets: resets + 1, maxResets });
     return { end: "reset" };
   }
   const error =
-    `${silent}, and ${timesLost(job.resets)}: it is given up, since maxResets is ${maxResets}. ` +
+    `${silent}, and ${timesLost(resets)}: it is given up, since maxResets is ${maxResets}. ` +
     "A job that loses every worker may be what ends them, as by taking all their memory.";
   const ended = await timeOut(ctx.db, job, error, now);
-  log(queue.config, "error", "jobLost", { ...about, resets: job.resets, maxResets, error });
+  log(queue.config, "error", "jobLost", { ...about, resets, maxResets, error });
   await oweOne(ctx, await endJob(ctx, queue, ended));
   return { end: "timedOut" };
 }

@@ -44,7 +44,7 @@ export async function failAttempt(
   now: number,
 ): Promise<Owed | null> {
   const { retry, compat } = await rulesOf(ctx.db, queue, job);
-  const failures = job.failures + 1;
+  const failures = (job.failures ?? 0) + 1;
   const fatal = failure.retryable === false;
   const isTriedAgain = !fatal && failures < retry.maxAttempts;
   // Nothing was said of retries in a queue that works on its items again and again: the next round is the retry.
@@ -127,6 +127,6 @@ function logFailure(queue: Queue, job: Doc<"jobs">, failure: Failure, isLast: bo
   const event = failure.timedOut ? "attemptTimedOut" : "attemptFailed";
   log(queue.config, isLast ? "error" : "warn", event, {
     ...{ queue: queue.name, job: job._id, attempt: job.attempt, worker: job.worker },
-    ...{ failures: job.failures + 1, error: cutError(failure.error) },
+    ...{ failures: (job.failures ?? 0) + 1, error: cutError(failure.error) },
   });
 }

@@ -132,7 +132,7 @@ export function room(holder: Holder): number {
 
 /** When a holder that was last seen then is lost, with all its leases: with the shortest of them, and its grace. */
 export function lostAt(leases: readonly HeldLease[], seenAt: number): number {
-  return seenAt + Math.min(...leases.map(({ leaseMs, graceMs = 0 }) => leaseMs + graceMs));
+  return seenAt + Math.min(...leases.map(({ leaseMs = LANE_WATCH_MS, graceMs = 0 }) => leaseMs + graceMs));
 }
 
 /**
@@ -218,7 +218,8 @@ export async function closeCall(
   call: {
     n: number;
     claimed: HeldLease[];
-    answers: Answer[];
+    /** A lane repeats no call: what it was not answered it says again in the next. */
+    answers?: Answer[];
     cursor: string | undefined;
     name?: string;
     queues?: string[];
@@ -235,7 +236,7 @@ export async function closeCall(
     // A new call says that the last was answered; of what this one leases, the holder has yet to learn.
     acknowledged: call.claimed.length === 0 || holder.lane !== undefined,
     reply: {
-      answers: call.answers,
+      answers: call.answers ?? [],
       ...(call.cursor === undefined ? {} : { cursor: call.cursor }),
     },
     ...(call.name === undefined ? {} : { name: call.name }),

@@ -21,13 +21,13 @@ import {
   LANE_LOOKS_ALONE,
   LANE_LOOKS_MAX,
   LANE_QUANTUM_MS,
+  LANE_RESCUE_MS,
   LEASES_MAX,
   STEAL_AFTER_MS,
   vFinished,
   vLaneReply,
   vLaneStep,
   type Answer,
-  type ClaimedJob,
   type Finished,
   type LaneJob,
   type LaneReply,
@@ -35,25 +35,21 @@ import {
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
-import { describe } from "./basket.js";
 import { oweAll, tellAll } from "./callbacks.js";
-import { claimedBefore, takeFrom, type Claimed, type LaneLook } from "./claim.js";
+import { leasedBefore, takeFrom, type Claimed, type LaneLook } from "./claim.js";
 import { executeAll } from "./execute.js";
 import { closeCall, dropLeases, judgeCall, keepLeases, type Holder } from "./holders.js";
 import { describeLaneJobs } from "./laneJobs.js";
 import {
   drain,
-  freeOf,
   guardsIt,
   isLaneAlive,
-  lanesOf,
   leftOfAll,
   putToSleep,
   setCap,
-  widthOf,
+  widthFor,
   type Lane,
 } from "./lanes.js";
-import { load } from "./payloads.js";
 import { getQueue, type Queue } from "./queues.js";
 import { recordAll } from "./recording.js";
 import { ensureJanitor } from "./timers.js";
@@ -76,8 +72,9 @@ export async function stepOf(ctx: MutationCtx, args: LaneStep): Promise<LaneRepl
   if (lane.generation !== args.generation) return over(lost(args));
   const queue = await getQueue(ctx.db, lane.queue);
   if (judgeCall(holder, args.n) === "repeated") {
-    const jobs = await describeLaneJobs(ctx.db, queue, await claimedBefore(ctx, holder));
-    return { answers: holder.reply.answers, jobs, lookAfterMs: LANE_LOOK_MS, isOver: false };
+    const missed = await leasedBefore(ctx, holder, args.heard + 1);
+    const jobs = await describeLaneJobs(ctx.db, queue, missed);
+    return { answers: [], jobs, lookAfterMs: LANE_LOOK_MS, isOver: false };
   }
   const { answers, holder: current, besideCallbacks } = await finish(ctx, holder, args, now);
   if (!(await isLaneAlive(ctx, lane._id)))
@@ -106,7 +103,7 @@ async function goNoFurther(
 ): Promise<LaneReply> {
   const { cursor } = holder.reply;
   const isAwake = holder.state === "active";
-  await closeCall(ctx.db, holder, { n, claimed: [], answers, cursor, isAwake }, now);
+  await closeCall(ctx.db, holder, { n, claimed: [], cursor, isAwake }, now);
   return over(answers);
 }
 
@@ -151,26 +148,18 @@ const NOTHING: Omit<Claimed, "cursor"> = {
 async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const { holder, args, answers, besideCallbacks, now } = going;
   // A callback or handler may have paused the queue, or changed its configuration.
-  const [queue, row, gate, lanes] = await Promise.all([
+  const [queue, row, gate] = await Promise.all([
     getQueue(ctx.db, going.lane.queue),
     ctx.db.get("lanes", going.lane._id),
     findGate(ctx.db, going.lane.queue),
-    lanesOf(ctx.db, going.lane.queue),
   ]);
   const lane = row!;
   const running = holder.leases.length;
   const isOver = queue.isPaused || now > lane.startedAt + LANE_QUANTUM_MS || lane.state !== "awake";
-  const others = lanes.filter(({ _id }) => _id !== lane._id);
-  const free = freeOf(queue, others);
-  const width = isOver ? running : Math.max(running, widthOf(free));
+  const width = isOver ? running : Math.max(running, await widthFor(ctx, queue, lane));
   const room = Math.max(0, width - running);
   const open = new Map([[queue.name, queue]]);
-  const isReliedOn = gate !== null && gate.state !== "quiet";
-  const look: LaneLook = {
-    everywhere: guardsIt(gate, lane._id),
-    // Where nobody is relied on, what has just come has a wake of its own, and they would only meet.
-    ...(isReliedOn ? {} : { upTo: commitTimeOf(now - STEAL_AFTER_MS) }),
-  };
+  const look = lookOf(gate, lane._id, now);
   const taken: Claimed =
     room === 0
       ? { ...NOTHING, cursor: holder.reply.cursor ?? "{}" }
@@ -182,32 +171,35 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const next = isOver
     ? await end(ctx, queue, lane, held, now)
     : await settle(ctx, queue, lane, gate, {
-        ...{ held, width, free, found: taken.leases.length, looks: args.looks, now },
+        ...{ held, width, found: taken.leases.length, looks: args.looks, now },
       });
   const isAwake = next !== "left";
-  const call = { n: args.n, claimed: taken.leases, answers, cursor: taken.cursor, isAwake };
+  const call = { n: args.n, claimed: taken.leases, cursor: taken.cursor, isAwake };
   const closed = await closeCall(ctx.db, holder, call, now);
   // Who holds something, or looks for others, depends on a sweep that notices if it dies.
   if (isAwake) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
-  const missed = await unheard(ctx, holder, args, now);
+  // Calls that committed and seemed to have failed: what they have claimed the lane has never heard.
+  const missed = await leasedBefore(ctx, holder, args.heard + 1);
   const ruled = missed.length === 0 ? taken.ruled : undefined;
   const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
   return reply(answers, jobs, next);
 }
 
-/** What calls have claimed whose answer the lane has never heard: they committed, and seemed to have failed. */
-async function unheard(
-  ctx: MutationCtx,
-  holder: Holder,
-  { heard }: LaneStep,
-  now: number,
-): Promise<ClaimedJob[]> {
-  const jobs: ClaimedJob[] = [];
-  for (const held of holder.leases.filter(({ n }) => n > heard)) {
-    const job = await ctx.db.get("jobs", held.id);
-    if (job !== null) jobs.push(describe(job, await load(ctx.db, job.payload), held, now));
+/**
+ * How the lane looks. What is somebody else's it leaves to them for a while, since they would only meet: where another
+ * guards, everything; where nobody is relied on, what has just come, which has a wake of its own.
+ */
+function lookOf(gate: Gate | null, lane: Lane["_id"], now: number): LaneLook {
+  if (guardsIt(gate, lane)) return { everywhere: true };
+  switch (gate?.state) {
+    case "full":
+      return { everywhere: false };
+    case "guarded":
+    case "leaving":
+      return { everywhere: false, upTo: commitTimeOf(now - LANE_RESCUE_MS) };
+    default:
+      return { everywhere: false, upTo: commitTimeOf(now - STEAL_AFTER_MS) };
   }
-  return jobs;
 }
 
 /** What the lane does next: it has left; or looks again after so long; or waits for its jobs. */
@@ -238,8 +230,6 @@ interface Standing {
   held: number;
   /** The most that it may hold. */
   width: number;
-  /** What the other lanes of the queue leave. */
-  free: number;
   found: number;
   looks: number;
   now: number;
@@ -251,15 +241,15 @@ async function settle(
   queue: Queue,
   lane: Lane,
   gate: Gate | null,
-  { held, width, free, found, looks, now }: Standing,
+  { held, width, found, looks, now }: Standing,
 ): Promise<Next> {
   const guards = guardsIt(gate, lane._id);
   if (held >= width && held > 0) {
-    await setCap(ctx, lane, held);
+    await setCap(ctx, queue, lane, held);
     if (guards) {
       // It cannot look any more; from now on whoever frees capacity does. If there is any, a wake says so.
       await setGate(ctx, gate, queue.name, { state: "full" });
-      if (free > held) await wakeNow(ctx, queue);
+      await wakeNow(ctx, queue);
     }
     return { lookAfterMs: null };
   }
@@ -270,7 +260,7 @@ async function settle(
   if (begins || guards) {
     const isNeeded = held > 0 && inVain >= LANE_LOOKS_MAX && (await isLastSlot(ctx));
     if (inVain < LANE_LOOKS_MAX || isNeeded) {
-      await setCap(ctx, lane, width);
+      await setCap(ctx, queue, lane, width);
       const isEnding = now > lane.startedAt + LANE_QUANTUM_MS - LANE_LEAVES_MS;
       const leaves = !isNeeded && (inVain >= LANE_LOOKS_ALONE || isEnding);
       const state = leaves ? "leaving" : "guarded";
@@ -279,7 +269,7 @@ async function settle(
     }
   }
   if (held === 0) await putToSleep(ctx, lane, now);
-  else await setCap(ctx, lane, held);
+  else await setCap(ctx, queue, lane, held);
   if (guards) await quieten(ctx, gate, queue);
   return held === 0 ? "left" : { lookAfterMs: null };
 }

@@ -64,16 +64,47 @@ export async function sleepingLane(
 export async function awaken(
   ctx: MutationCtx,
   lane: Lane,
-  fields: { cap: number; scheduledId: Id<"_scheduled_functions">; startedAt: number },
+  fields: {
+    cap: number;
+    under: number;
+    scheduledId: Id<"_scheduled_functions">;
+    startedAt: number;
+  },
 ): Promise<void> {
   await ctx.db.patch("lanes", lane._id, {
     ...{ state: "awake", generation: lane.generation + 1, ...fields },
   });
 }
 
-/** Gives the lane another cap. That the others leave it so much is the caller's to have read. */
-export async function setCap(ctx: MutationCtx, lane: Lane, cap: number): Promise<void> {
-  if (lane.cap !== cap) await ctx.db.patch("lanes", lane._id, { cap });
+/**
+ * The most that the lane may hold. One that has as much as a lane can have, under the `maxParallelism` of today, needs
+ * nobody's leave: it does not depend on the others, who change their caps with their jobs.
+ */
+export async function widthFor(ctx: MutationCtx, queue: Queue, lane: Lane): Promise<number> {
+  const { maxParallelism } = queue.config;
+  if (lane.under === maxParallelism && lane.cap >= widthOf(maxParallelism)) return lane.cap;
+  const lanes = await lanesOf(ctx.db, queue.name);
+  const width = widthOf(
+    freeOf(
+      queue,
+      lanes.filter(({ _id }) => _id !== lane._id),
+    ),
+  );
+  if (width <= lane.cap) return width;
+  const { runs } = await leftOfAll(ctx);
+  return Math.min(width, lane.cap + Math.max(0, runs));
+}
+
+/** Gives the lane another cap. That it may have so much is the caller's to have read. */
+export async function setCap(
+  ctx: MutationCtx,
+  { config }: Queue,
+  lane: Lane,
+  cap: number,
+): Promise<void> {
+  const under = config.maxParallelism;
+  if (lane.cap !== cap || lane.under !== under)
+    await ctx.db.patch("lanes", lane._id, { cap, under });
 }
 
 /** The lane takes nothing any more, and keeps what it runs. */

@@ -79,7 +79,7 @@ async function staysFailure(
 ): Promise<boolean> {
   if (job.cancelRequestedAt === undefined || reported.kind !== "failed") return false;
   const { compat, retry } = await rulesOf(ctx.db, queue, job);
-  const isLast = reported.retryable === false || job.failures + 1 >= retry.maxAttempts;
+  const isLast = reported.retryable === false || (job.failures ?? 0) + 1 >= retry.maxAttempts;
   return compat === "workpool" && isLast;
 }
 

@@ -77,7 +77,8 @@ async function describe(ctx: QueryCtx, job: Doc<"jobs">): Promise<JobStatus> {
 
 /** What a job of any status has. */
 function common(job: Doc<"jobs">) {
-  const { _id, queue, enqueuedAt, attempt, failures, resets, releases, finishedAt, error } = job;
+  const { _id, queue, enqueuedAt, attempt, finishedAt, error } = job;
+  const { failures = 0, resets = 0, releases = 0 } = job;
   const { name, priority, key, group, tags, labels, cost, rounds, paused } = job;
   const { cancelRequestedAt, expiresAt } = job;
   const isOver = isFinished(job.status);

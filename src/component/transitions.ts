@@ -64,13 +64,12 @@ export async function insertJob(
     dueAt === null
       ? { status: "pending" as const, ...(await placeFor(ctx.db, queue, fields, "new")) }
       : { status: "scheduled" as const, order: dueAt, shard: 0 };
-  const counts = { attempt: 0, failures: 0, resets: 0, releases: 0 };
-  const { name } = queue;
+    const { name } = queue;
   const wakes = place.status === "pending" && (await needsWake(ctx, queue, place));
   const id = await ctx.db.insert("jobs", {
     ...fields,
     ...place,
-    ...counts,
+    attempt: 0,
     queue: name,
     seq: ctx.db.vars.commitTs,
   });
@@ -90,7 +89,7 @@ export async function promote(ctx: MutationCtx, job: Job, queue: Queue): Promise
  */
 async function isBack(db: DatabaseWriter, queue: Queue, job: Job): Promise<boolean> {
   if (!queue.config.circular) return job.attempt > 0;
-  return job.failures > 0 && (await rulesOf(db, queue, job)).retry.maxAttempts > 1;
+  return (job.failures ?? 0) > 0 && (await rulesOf(db, queue, job)).retry.maxAttempts > 1;
 }
 
 /** `scheduled` → `scheduled`, until `dueAt`: it could not be promoted. */
@@ -157,11 +156,11 @@ export async function comeRound(
   const changes: Changes = {
     ...unheld,
     rounds: (job.rounds ?? 0) + 1,
-    resets: 0,
+    resets: undefined,
     unacknowledged: undefined,
     finishedAt: now,
     ...("result" in round
-      ? { result: round.result, failures: 0, error: undefined, failedBy: undefined }
+      ? { result: round.result, failures: undefined, error: undefined, failedBy: undefined }
       : { ...failedOnce(job, round.error) }),
   };
   if (dueAt !== null) return await move(ctx.db, job, "rest", { ...changes, order: dueAt });
@@ -198,20 +197,20 @@ export async function release(
 ): Promise<Job> {
   return await move(ctx.db, job, "release", {
     ...(await backInLine(ctx, queue, job)),
-    releases: job.releases + 1,
+    releases: (job.releases ?? 0) + 1,
     ...(unacknowledged ? { unacknowledged: (job.unacknowledged ?? 0) + 1 } : {}),
   });
 }
 
 /** `running` → `scheduled`: its holder gave it back until `dueAt`. */
 export async function snooze(db: DatabaseWriter, job: Job, dueAt: number): Promise<Job> {
-  return await move(db, job, "snooze", { ...unheld, releases: job.releases + 1, order: dueAt });
+  return await move(db, job, "snooze", { ...unheld, releases: (job.releases ?? 0) + 1, order: dueAt });
 }
 
 /** `running` → `pending`: its holder vanished, and a reset is left. */
 export async function reset(ctx: MutationCtx, job: Job, queue: Queue): Promise<Job> {
   const place = await backInLine(ctx, queue, job);
-  return await move(ctx.db, job, "reset", { ...place, resets: job.resets + 1 });
+  return await move(ctx.db, job, "reset", { ...place, resets: (job.resets ?? 0) + 1 });
 }
 
 /** `running` → `timedOut`: its holder vanished and no reset is left; or, `failed`, it ran too long once too often. */
@@ -288,9 +287,9 @@ export async function retry(
   if (!keepResult) await discard(ctx.db, job.result);
   return await move(ctx.db, job, "retry", {
     ...(await backInLine(ctx, queue, job)),
-    failures: 0,
-    resets: 0,
-    releases: 0,
+    failures: undefined,
+    resets: undefined,
+    releases: undefined,
     unacknowledged: undefined,
     finishedAt: undefined,
     result: undefined,
@@ -334,7 +333,7 @@ function failedOnce(job: Job, error: string): Changes {
   const { worker, failedBy = [] } = job;
   const others = failedBy.filter((name) => name !== worker);
   return {
-    failures: job.failures + 1,
+    failures: (job.failures ?? 0) + 1,
     error: cutError(error),
     ...(worker === undefined ? {} : { failedBy: [...others, worker].slice(-FAILED_BY_MAX) }),
   };

@@ -106,7 +106,9 @@ async function wakeOne(
   if (await isStillborn(ctx, scheduledId))
     throw new Error("A wake was run by a canceled function.");
   const cap = guards ? room : taken.leases.length;
-  await awaken(ctx, lane, { cap, scheduledId, startedAt: now });
+  await awaken(ctx, lane, {
+    ...{ cap, under: queue.config.maxParallelism, scheduledId, startedAt: now },
+  });
   const closed = await beginLane(ctx, holder, n, taken, now);
   await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
   if (guards) await setGate(ctx, gate, queue.name, { state: "guarded", guard: lane._id });
@@ -129,7 +131,7 @@ async function beginLane(
   now: number,
 ): Promise<Holder> {
   const { leases: claimed, cursor } = taken;
-  const call = { n, claimed, answers: [], cursor, isAwake: true };
+  const call = { n, claimed, cursor, isAwake: true };
   return await closeCall(ctx.db, holder, call, now);
 }
 

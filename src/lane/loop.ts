@@ -5,6 +5,7 @@
  */
 import {
   HANDLERS_PER_STEP,
+  LANE_LINGER_MS,
   type Answer,
   type LaneJob,
   type LaneReply,
@@ -75,6 +76,7 @@ class Loop {
     this.begin(jobs);
     while (!this.isDone()) {
       await this.until();
+      await this.linger();
       if (this.isDue()) await this.step();
     }
   }
@@ -110,6 +112,23 @@ class Loop {
           ? () => undefined
           : this.clock.after(Math.max(0, dueAt - this.clock.now()), resolve);
       this.wake = () => {
+        forget();
+        resolve();
+      };
+    });
+    this.wake = () => undefined;
+  }
+
+  /**
+   * What ends within a moment is reported together, while others run: fewer calls, which write the lane's row and change
+   * its cap less often, so that lanes meet each other less.
+   */
+  private async linger(): Promise<void> {
+    if (this.running.size === 0 || this.outbox.size === 0 || this.mutations.length > 0) return;
+    await new Promise<void>((resolve) => {
+      const forget = clock.after(LANE_LINGER_MS, resolve);
+      this.wake = () => {
+        if (this.running.size > 0) return;
         forget();
         resolve();
       };

@@ -30,6 +30,10 @@ export const LANE_LOOKS_MAX = 3;
 export const LANE_LOOKS_ALONE = 1;
 /** A lane says so as long before its time is over. */
 export const LANE_LEAVES_MS = 1_000;
+/** How long a lane that still runs something waits for others to end, before it reports what has (docs/push.md). */
+export const LANE_LINGER_MS = 25;
+/** What has waited for so long although a lane looks for it is taken by any: that lane may have died. */
+export const LANE_RESCUE_MS = 3_000;
 /** A wake that was shown an old snapshot, and found nothing there, comes again after so long. */
 export const WAKE_AGAIN_MS = 100;
 /** Jobs in a queue that Convex works off, of which nobody takes any for so long, are taken for forgotten. */

@@ -26,10 +26,10 @@ export type WorkStatus = Infer<typeof vWorkStatus>;
 
 /** `null` is work that is no longer there: only what has ended goes. */
 export function workStatus(
-  job: { status: Status; failures: number; resets: number } | null,
+  job: { status: Status; failures?: number; resets?: number } | null,
 ): WorkStatus {
   if (job === null) return { state: "finished" };
-  const previousAttempts = job.failures + job.resets;
+  const previousAttempts = (job.failures ?? 0) + (job.resets ?? 0);
   switch (job.status) {
     case "pending":
     case "scheduled":

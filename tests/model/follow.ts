@@ -107,7 +107,7 @@ export function endLease(
     return true;
   }
   const hasFailed =
-    row !== undefined && (row.failures > job.failures || (row.rounds ?? 0) > job.rounds);
+    row !== undefined && ((row.failures ?? 0) > job.failures || (row.rounds ?? 0) > job.rounds);
   if (isOverlong && (!isLost || hasFailed)) {
     model.fail(job, { isTimeout: true }, { from: timeoutAt, to: now }, null);
     return true;

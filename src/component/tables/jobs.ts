@@ -89,9 +89,10 @@ export const jobTables = {
     enqueuedAt: v.number(),
     /** The fencing token: one more at every claim, never set back. */
     attempt: v.number(),
-    failures: v.number(),
-    resets: v.number(),
-    releases: v.number(),
+    /** These three: absent is 0. Nearly every job has none of them, and is written three times. */
+    failures: v.optional(v.number()),
+    resets: v.optional(v.number()),
+    releases: v.optional(v.number()),
     /** How many of the releases were of leases that their holder never learnt of. Absent is 0. */
     unacknowledged: v.optional(v.number()),
     /** Of the last attempt; who may say that it has already been recorded. */

@@ -34,11 +34,13 @@ export const workerTables = {
     leases: v.array(
       v.object({
         id: v.id("jobs"),
-        queue: v.string(),
+        /** Absent: of a lane, its queue. */
+        queue: v.optional(v.string()),
         attempt: v.number(),
         /** The call that claimed it: a repeat of that call is given it again. */
         n: v.number(),
-        leaseMs: v.number(),
+        /** Absent: of a lane, which is looked after (`LANE_WATCH_MS`). */
+        leaseMs: v.optional(v.number()),
         /** How much longer than `leaseMs` its holder may be silent. Absent is 0. */
         graceMs: v.optional(v.number()),
         /** When the attempt has run long enough, however alive its holder is. */
