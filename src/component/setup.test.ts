@@ -150,7 +150,9 @@ export class World {
   }
 
   async job(id: string): Promise<Doc<"jobs">> {
-    return (await this.t.run((ctx) => ctx.db.get("jobs", id as Id<"jobs">)))!;
+    const row = (await this.t.run((ctx) => ctx.db.get("jobs", id as Id<"jobs">)))!;
+    // Counts that are 0 have no field.
+    return { ...{ failures: 0, resets: 0, releases: 0 }, ...row };
   }
 
   async status(id: string): Promise<JobStatus | null> {

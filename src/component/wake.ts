@@ -19,7 +19,7 @@ import { v } from "convex/values";
 import { LANE_LOOK_MS, LANE_RETURN_MS, WAKE_AGAIN_MS, type LaneStart } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import { internalMutation, internalQuery, type MutationCtx } from "./_generated/server.js";
-import type { Doc } from "./_generated/dataModel.js";
+import type { Id } from "./_generated/dataModel.js";
 import { isClaimable } from "./basket.js";
 import { takeFrom, type LaneLook } from "./claim.js";
 import { closeCall, type Holder } from "./holders.js";
@@ -28,6 +28,7 @@ import { describeLaneJobs } from "./laneJobs.js";
 import { awaken, freeOf, lanesOf, leftOfAll, sleepingLane, widthOf } from "./lanes.js";
 import { findQueue, type Queue } from "./queues.js";
 import { oldestIn } from "./oldest.js";
+import { callOffSurplus } from "./surplus.js";
 import { ensureJanitor, isStillborn, reviveJanitor } from "./timers.js";
 import { findGate, quieten, setGate, wakeNow, type Gate } from "./wakes.js";
 
@@ -36,17 +37,22 @@ export const wake = internalMutation({
     queue: v.string(),
     /** Why it was scheduled; absent where capacity came free, or somebody stopped looking. */
     job: v.optional(v.id("jobs")),
+    dueAt: v.optional(v.number()),
   },
   returns: v.null(),
   handler: async (ctx, args): Promise<null> => {
-    const queue = await findQueue(ctx.db, args.queue);
+    const [queue, gate] = await Promise.all([
+      findQueue(ctx.db, args.queue),
+      findGate(ctx.db, args.queue),
+    ]);
     if (queue === null || queue.isPaused || !queue.config.push) return null;
-    const gate = await findGate(ctx.db, queue.name);
-    // That lane looks again, or shuts the door and schedules another wake.
-    if (gate?.state === "guarded") return null;
-    const job = args.job === undefined ? null : await ctx.db.get("jobs", args.job);
-    const own = job !== null && isClaimable(job) ? job : null;
-    await wakeOne(ctx, queue, gate, own, Date.now());
+    const { job, dueAt = Infinity } = args;
+    // A lane looks again, or whoever frees capacity; and shuts the door and schedules another wake before it stops.
+    if (gate?.state === "guarded" || (gate?.state === "full" && job !== undefined)) {
+      await callOffSurplus(ctx, queue.name, dueAt);
+      return null;
+    }
+    await wakeOne(ctx, queue, gate, job, Date.now());
     return null;
   },
 });
@@ -55,10 +61,15 @@ async function wakeOne(
   ctx: MutationCtx,
   queue: Queue,
   gate: Gate | null,
-  own: Doc<"jobs"> | null,
+  job: Id<"jobs"> | undefined,
   now: number,
 ): Promise<void> {
-  const [lanes, left] = await Promise.all([lanesOf(ctx.db, queue.name), leftOfAll(ctx)]);
+  const [row, lanes, left] = await Promise.all([
+    job === undefined ? null : ctx.db.get("jobs", job),
+    lanesOf(ctx.db, queue.name),
+    leftOfAll(ctx),
+  ]);
+  const own = row !== null && isClaimable(row) ? row : null;
   const free = freeOf(queue, lanes);
   const room = widthOf(Math.min(free, left.runs));
   if (room <= 0 || left.lanes <= 0) {

@@ -93,7 +93,8 @@ async function hasJustCome(
  */
 export async function wakeFor(ctx: MutationCtx, queue: Queue, job: Id<"jobs">): Promise<void> {
   const { name, config } = queue;
-  await ctx.scheduler.runAfter(config.fallbackAfterMs, internal.wake.wake, { queue: name, job });
+  const dueAt = Date.now() + config.fallbackAfterMs;
+  await ctx.scheduler.runAt(dueAt, internal.wake.wake, { queue: name, job, dueAt });
 }
 
 /** Capacity has come free: a wake looks what it is for. */

@@ -80,6 +80,7 @@ import type * as segmentAlarms from "../segmentAlarms.js";
 import type * as stand from "../stand.js";
 import type * as status from "../status.js";
 import type * as stored from "../stored.js";
+import type * as surplus from "../surplus.js";
 import type * as tables_jobs from "../tables/jobs.js";
 import type * as tables_push from "../tables/push.js";
 import type * as tables_upkeep from "../tables/upkeep.js";
@@ -176,6 +177,7 @@ const fullApi: ApiFromModules<{
   stand: typeof stand;
   status: typeof status;
   stored: typeof stored;
+  surplus: typeof surplus;
   "tables/jobs": typeof tables_jobs;
   "tables/push": typeof tables_push;
   "tables/upkeep": typeof tables_upkeep;
