@@ -132,7 +132,10 @@ export function room(holder: Holder): number {
 
 /** When a holder that was last seen then is lost, with all its leases: with the shortest of them, and its grace. */
 export function lostAt(leases: readonly HeldLease[], seenAt: number): number {
-  return seenAt + Math.min(...leases.map(({ leaseMs = LANE_WATCH_MS, graceMs = 0 }) => leaseMs + graceMs));
+  return (
+    seenAt +
+    Math.min(...leases.map(({ leaseMs = LANE_WATCH_MS, graceMs = 0 }) => leaseMs + graceMs))
+  );
 }
 
 /**

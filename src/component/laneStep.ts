@@ -22,6 +22,7 @@ import {
   LANE_LOOKS_MAX,
   LANE_QUANTUM_MS,
   LANE_RESCUE_MS,
+  LANE_WATCH_MS,
   LEASES_MAX,
   STEAL_AFTER_MS,
   vFinished,
@@ -156,7 +157,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const lane = row!;
   const running = holder.leases.length;
   const isOver = queue.isPaused || now > lane.startedAt + LANE_QUANTUM_MS || lane.state !== "awake";
-  const width = isOver ? running : Math.max(running, await widthFor(ctx, queue, lane));
+  const width = isOver ? 0 : await widthFor(ctx, queue, lane);
   const room = Math.max(0, width - running);
   const open = new Map([[queue.name, queue]]);
   const look = lookOf(gate, lane._id, now);
@@ -174,8 +175,12 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
         ...{ held, width, found: taken.leases.length, looks: args.looks, now },
       });
   const isAwake = next !== "left";
+  const hasDone = args.finished.length + args.execute.length + taken.leases.length > 0;
   const call = { n: args.n, claimed: taken.leases, cursor: taken.cursor, isAwake };
-  const closed = await closeCall(ctx.db, holder, call, now);
+  const closed =
+    isAwake && !hasDone && isWatched(holder, now)
+      ? holder
+      : await closeCall(ctx.db, holder, call, now);
   // Who holds something, or looks for others, depends on a sweep that notices if it dies.
   if (isAwake) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
   // Calls that committed and seemed to have failed: what they have claimed the lane has never heard.
@@ -183,6 +188,11 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const ruled = missed.length === 0 ? taken.ruled : undefined;
   const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
   return reply(answers, jobs, next);
+}
+
+/** A look in vain changes nothing; that the lane lives must be written only now and then. */
+function isWatched({ state, expiresAt }: Holder, now: number): boolean {
+  return state === "active" && expiresAt > now + LANE_WATCH_MS / 2;
 }
 
 /**
@@ -228,7 +238,7 @@ async function end(
 
 interface Standing {
   held: number;
-  /** The most that it may hold. */
+  /** The most that it may hold: it may hold more, where that has become less. */
   width: number;
   found: number;
   looks: number;
@@ -245,7 +255,7 @@ async function settle(
 ): Promise<Next> {
   const guards = guardsIt(gate, lane._id);
   if (held >= width && held > 0) {
-    await setCap(ctx, queue, lane, held);
+    await setCap(ctx, queue, lane, { cap: held, width });
     if (guards) {
       // It cannot look any more; from now on whoever frees capacity does. If there is any, a wake says so.
       await setGate(ctx, gate, queue.name, { state: "full" });
@@ -260,16 +270,17 @@ async function settle(
   if (begins || guards) {
     const isNeeded = held > 0 && inVain >= LANE_LOOKS_MAX && (await isLastSlot(ctx));
     if (inVain < LANE_LOOKS_MAX || isNeeded) {
-      await setCap(ctx, queue, lane, width);
       const isEnding = now > lane.startedAt + LANE_QUANTUM_MS - LANE_LEAVES_MS;
       const leaves = !isNeeded && (inVain >= LANE_LOOKS_ALONE || isEnding);
       const state = leaves ? "leaving" : "guarded";
+      // Who comes now has a wake of its own, which is to find room for another lane.
+      await setCap(ctx, queue, lane, { cap: leaves ? held : width, width });
       await setGate(ctx, gate, queue.name, { state, guard: lane._id });
       return { lookAfterMs: Math.min(LANE_LOOK_MS * 2 ** inVain, LANE_LOOK_MAX_MS) };
     }
   }
   if (held === 0) await putToSleep(ctx, lane, now);
-  else await setCap(ctx, queue, lane, held);
+  else await setCap(ctx, queue, lane, { cap: held, width });
   if (guards) await quieten(ctx, gate, queue);
   return held === 0 ? "left" : { lookAfterMs: null };
 }

@@ -82,7 +82,7 @@ export async function awaken(
  */
 export async function widthFor(ctx: MutationCtx, queue: Queue, lane: Lane): Promise<number> {
   const { maxParallelism } = queue.config;
-  if (lane.under === maxParallelism && lane.cap >= widthOf(maxParallelism)) return lane.cap;
+  if (lane.under === maxParallelism && lane.cap === widthOf(maxParallelism)) return lane.cap;
   const lanes = await lanesOf(ctx.db, queue.name);
   const width = widthOf(
     freeOf(
@@ -95,14 +95,14 @@ export async function widthFor(ctx: MutationCtx, queue: Queue, lane: Lane): Prom
   return Math.min(width, lane.cap + Math.max(0, runs));
 }
 
-/** Gives the lane another cap. That it may have so much is the caller's to have read. */
+/** Gives the lane another cap. It may hold more than its `width` where that has become less: then it drains to it. */
 export async function setCap(
   ctx: MutationCtx,
   { config }: Queue,
   lane: Lane,
-  cap: number,
+  { cap, width }: { cap: number; width: number },
 ): Promise<void> {
-  const under = config.maxParallelism;
+  const under = cap <= width ? config.maxParallelism : undefined;
   if (lane.cap !== cap || lane.under !== under)
     await ctx.db.patch("lanes", lane._id, { cap, under });
 }

@@ -38,9 +38,7 @@ export async function callOffSurplus(
   if (ids.length < WORTH_IT) return;
   // The older half may be starting by now.
   const newest = ids.slice(0, ids.length / 2);
-  const rows = await Promise.all(
-    newest.map((id) => ctx.db.system.get("_scheduled_functions", id)),
-  );
+  const rows = await Promise.all(newest.map((id) => ctx.db.system.get("_scheduled_functions", id)));
   for (const row of rows) {
     if (row?.state.kind === "pending") await ctx.scheduler.cancel(row._id);
   }

@@ -64,7 +64,7 @@ export async function insertJob(
     dueAt === null
       ? { status: "pending" as const, ...(await placeFor(ctx.db, queue, fields, "new")) }
       : { status: "scheduled" as const, order: dueAt, shard: 0 };
-    const { name } = queue;
+  const { name } = queue;
   const wakes = place.status === "pending" && (await needsWake(ctx, queue, place));
   const id = await ctx.db.insert("jobs", {
     ...fields,
@@ -204,7 +204,11 @@ export async function release(
 
 /** `running` → `scheduled`: its holder gave it back until `dueAt`. */
 export async function snooze(db: DatabaseWriter, job: Job, dueAt: number): Promise<Job> {
-  return await move(db, job, "snooze", { ...unheld, releases: (job.releases ?? 0) + 1, order: dueAt });
+  return await move(db, job, "snooze", {
+    ...unheld,
+    releases: (job.releases ?? 0) + 1,
+    order: dueAt,
+  });
 }
 
 /** `running` → `pending`: its holder vanished, and a reset is left. */

@@ -19,13 +19,15 @@ export async function workers(ctx: QueryCtx, limit: number = WORKERS_MAX): Promi
       .take(limit);
   const holders = (await Promise.all([newest("active"), newest("idle"), newest("gone")])).flat();
   holders.sort((a, b) => b.lastSeenAt - a.lastSeenAt);
-  return holders.slice(0, limit).map(({ session, name, lane, state, lastSeenAt, leases, queues }) => ({
-    session,
-    name,
-    isLane: lane !== undefined,
-    state,
-    lastSeenAt,
-    // A lane's leases say no queue: it has one.
-    holding: leases.map(({ id, queue = queues[0]!, attempt }) => ({ id, queue, attempt })),
-  }));
+  return holders
+    .slice(0, limit)
+    .map(({ session, name, lane, state, lastSeenAt, leases, queues }) => ({
+      session,
+      name,
+      isLane: lane !== undefined,
+      state,
+      lastSeenAt,
+      // A lane's leases say no queue: it has one.
+      holding: leases.map(({ id, queue = queues[0]!, attempt }) => ({ id, queue, attempt })),
+    }));
 }

@@ -45,7 +45,7 @@ export const pushTables = {
     state: vLaneState,
     /** How many jobs it may run; 0 while it is asleep. */
     cap: v.number(),
-    /** The `maxParallelism` under which it got its cap: while that stands, so does the cap. */
+    /** The `maxParallelism` under which it was given its cap: while that stands, so does the cap. */
     under: v.optional(v.number()),
     /** One more at every start: a lane of an older one takes nothing any more. */
     generation: v.number(),

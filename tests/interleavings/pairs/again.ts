@@ -26,7 +26,7 @@ const retryAndCancel: Pair = {
         const { retried } = answers.of<{ retried: boolean }>("retry");
         must(canceled, "a waiting job could not be canceled");
         must(!retried || answers.isBefore("cancel", "retry"), "an active job was retried");
-        const { status, failures } = line.job(id!);
+        const { status, failures = 0 } = line.job(id!);
         must(status === (retried ? "pending" : "canceled"), "a canceled job came back");
         must(failures === (retried ? 0 : 1), "what is begun anew counts what failed before");
       },

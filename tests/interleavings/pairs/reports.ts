@@ -46,7 +46,7 @@ const reportAndExpire: Pair = {
       calls: { report: worker.reports(jobs) },
       check(answers, line) {
         const { answer } = answers.of<ReportReply>("report").answers[0]!;
-        const { releases } = line.job(id!);
+        const { releases = 0 } = line.job(id!);
         const shown = line.rows("progress").length;
         if (answer === "ok")
           must(releases === 0, "an attempt that has begun was taken for one that has not");
