@@ -126,7 +126,7 @@ class Loop {
   private async linger(): Promise<void> {
     if (this.running.size === 0 || this.outbox.size === 0 || this.mutations.length > 0) return;
     await new Promise<void>((resolve) => {
-      const forget = clock.after(LANE_LINGER_MS, resolve);
+      const forget = this.clock.after(LANE_LINGER_MS, resolve);
       this.wake = () => {
         if (this.running.size > 0) return;
         forget();
