@@ -11,7 +11,8 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => performance.now(),
   after: (ms, run) => {
-    const timer = setTimeout(run, ms);
+    // Timers know whole milliseconds: one that is cut off fires before its time, and is set again at once, and again.
+    const timer = setTimeout(run, Math.ceil(ms));
     return () => clearTimeout(timer);
   },
   random: Math.random,

@@ -81,7 +81,9 @@ export class PushStore extends MemoryStore {
   }
 
   jobs(queue?: string): JobRow[] {
-    return this.docs<JobRow>("jobs").filter((job) => queue === undefined || job.queue === queue);
+    return this.docs<JobRow>("jobs")
+      .filter((job) => queue === undefined || job.queue === queue)
+      .map((job) => ({ ...job, resets: job.resets ?? 0 }));
   }
 
   /** Of the component, and neither ended nor canceled. */
