@@ -1,0 +1,101 @@
+/** Capacity that must come free, and wakes that must come to an end: one line of time on the local backend's own engine. */
+import { expect, test } from "vitest";
+import type { LaneReply } from "../../src/shared/index.js";
+import { deploymentOf } from "../races/deployment.js";
+import { awakeLane, lanesOf, loses, steps } from "./lane.js";
+import { Line, mutation } from "./line.js";
+import { Transactions } from "./transactions.js";
+
+const sound = await deploymentOf([]);
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Longer than a lane takes new jobs. */
+const QUANTUM_MS = 31_000;
+
+async function newLine(maxParallelism: number): Promise<Line> {
+  const line = new Line(new Transactions(sound));
+  await line.open();
+  line.declare(line.queue.name, { push: true, maxParallelism });
+  return line;
+}
+
+const statuses = (line: Line) => line.rows("jobs").map(({ status }) => status);
+const wakes = (line: Line) =>
+  line
+    .rows("_scheduled_functions")
+    .filter((row) => (row["target"] as { path: string }).path === "wake:wake").length;
+
+test("a gate that says full says so no longer when capacity is free and nothing waits: who comes next is begun", async () => {
+  const line = await newLine(1);
+  await line.enqueue();
+  await line.pass(0);
+  const lane = awakeLane(line);
+  const [waiting] = await line.enqueue();
+  await line.pass(0);
+  expect(line.rows("gates")).toMatchObject([{ state: "full" }]);
+  await line.do(line.cancels(waiting!));
+  await line.pass(QUANTUM_MS);
+  // Its time is over, and it was what others waited for: a wake looks what its room is for, and finds nothing.
+  expect(await line.do<LaneReply>(steps(line, lane))).toMatchObject({ isOver: true });
+  await line.pass(0);
+  expect(line.rows("gates")).toMatchObject([{ state: "quiet" }]);
+  expect(line.rows("doors")).toMatchObject([{ open: false }]);
+  await line.enqueue();
+  await line.pass(0);
+  expect(statuses(line)).toEqual(["succeeded", "canceled", "running"]);
+});
+
+test("a lane that is gone while one of its jobs runs too long goes with all that it holds, and its room is another's", async () => {
+  const line = await newLine(2);
+  const jobs = [{ payload: 1, options: { rules: { timeoutMs: 5_000 } } }, { payload: 2 }];
+  const enqueue = mutation("lib:enqueue", { queue: line.queue, jobs });
+  const [long, other] = await line.do<{ id: string }[]>(enqueue);
+  await line.pass(0);
+  const lane = awakeLane(line);
+  expect(statuses(line)).toEqual(["running", "running"]);
+  await loses(line, lane);
+  await line.pass(6_000);
+  expect(line.job(long!.id)).toMatchObject({ status: "timedOut" });
+  expect(line.job(other!.id)).toMatchObject({ status: "running", attempt: 2 });
+  expect(lanesOf(line)).toMatchObject([{ _id: lane._id, state: "awake", generation: 2 }]);
+});
+
+test("a lane that comes after others were forgotten has a number of its own", async () => {
+  const line = await newLine(3);
+  await line.enqueue();
+  await line.pass(0);
+  const first = awakeLane(line);
+  await line.enqueue();
+  await line.pass(0);
+  const second = lanesOf(line).find(({ _id }) => _id !== first._id)!;
+  await line.do(steps(line, first));
+  // The other is seen later, and so is forgotten as much later.
+  await line.pass(8 * MINUTE_MS);
+  await line.do(steps(line, second));
+  await line.pass(DAY_MS - 4 * MINUTE_MS);
+  await line.enqueue();
+  await line.pass(MINUTE_MS);
+  expect(lanesOf(line).map(({ _id }) => _id)).toEqual([second._id]);
+  await line.enqueue();
+  await line.pass(0);
+  expect(statuses(line).filter((status) => status === "running")).toHaveLength(2);
+  const sessions = line.rows("holders").map((row) => row["session"]);
+  expect(sessions).toHaveLength(2);
+  expect(new Set(sessions).size).toBe(2);
+});
+
+test("a wake that is shown an old snapshot, and finds nothing there, comes once more, and then is sure", async () => {
+  const line = await newLine(1);
+  await line.enqueue();
+  await line.pass(0);
+  await line.do(steps(line, awakeLane(line)));
+  await line.pass(MINUTE_MS);
+  const before = wakes(line);
+  // Something else has just been committed, which an older snapshot does not show.
+  await line.do(mutation("lib:createToken", { name: "another", queues: null }));
+  const wake = mutation("wake:wake", { queue: line.queue.name });
+  const begun = await line.transactions.run(line.point, wake, "old");
+  line.point = line.point.commit(begun.transaction, wake.path)!;
+  await line.pass(MINUTE_MS);
+  expect(wakes(line) - before).toBe(1);
+});
