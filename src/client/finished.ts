@@ -14,8 +14,8 @@ import {
   type Continuation,
   type Finished,
 } from "../shared/index.js";
+import { explainBadResult } from "../shared/mismatch.js";
 import type { AnyQueue } from "./types.js";
-import { explainBadResult } from "./validate.js";
 
 export type Served = ReadonlyMap<string, AnyQueue>;
 

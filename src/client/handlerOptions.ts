@@ -23,6 +23,10 @@ type Reference<Kind extends "action" | "mutation" | "query"> =
  * once; what an action goes on doing then is for nobody. One that throws fails with its message: `NonRetryableError` and
  * `RetryAfterError` say more. A function that is not there (yet) was never begun: its job waits for it.
  *
+ * When a deploy gives the queue another handler, each job that is begun from then on has that. Only an inline handler goes
+ * on in the lanes that run in it already: these begin jobs for up to 30 s more, and a function that runs keeps its code until
+ * it ends.
+ *
  * @example
  * handler: internal.emails.send
  * @example

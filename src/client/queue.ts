@@ -6,6 +6,7 @@ import { createFunctionHandle, type FunctionReference, type GenericDataModel } f
 import { v, type VAny } from "convex/values";
 import {
   conveyorError,
+  RESULT_RULE_MAX_CHARS,
   type Enqueued,
   type Handler,
   type JobId,
@@ -14,6 +15,7 @@ import {
   type QueueConfig,
   type QueueDeclaration,
 } from "../shared/index.js";
+import { writeValidator } from "../shared/writtenValidator.js";
 import { queueFunctions } from "./api.js";
 import { vOnComplete, type VOnComplete } from "./appValidators.js";
 import { sendAll } from "./batches.js";
@@ -85,6 +87,8 @@ export class Queue<
 
   private config: Omit<QueueConfig, "onComplete" | "handler">;
   private readonly options: QueueOptions<VPayload, VResult, VContext>;
+  /** For the component, which calls handlers that are functions of their own. */
+  private readonly resultRule: string | null;
   private handler: HandlerOption | undefined;
   private handlerMade: Promise<Handler> | undefined;
   private callback: FunctionReference<"mutation", "internal" | "public"> | undefined;
@@ -104,6 +108,7 @@ export class Queue<
     this.payload = options.payload ?? (v.any() as ValueValidator as VPayload);
     this.result = options.result ?? (v.any() as ValueValidator as VResult);
     this.context = options.context ?? (v.any() as ValueValidator as VContext);
+    this.resultRule = writeValidator(this.result, RESULT_RULE_MAX_CHARS);
     const { payload, result, context } = this;
     this.onCompleteArgs = vOnComplete({ payload, result, name, context });
     this.callback = options.onComplete;
@@ -367,6 +372,7 @@ export class Queue<
     if (this.callback !== undefined) {
       config.onComplete = this.callbackHandle ??= await createFunctionHandle(this.callback);
     }
+    if (config.push === true && this.resultRule !== null) config.result = this.resultRule;
     if (this.handler !== undefined) {
       config.handler = await (this.handlerMade ??= handlerOf(this.handler));
     }

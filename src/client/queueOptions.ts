@@ -32,7 +32,10 @@ export interface QueueOptions<
    */
   payload?: VPayload;
   /**
-   * What a handler returns. Checked when a worker reports: a result that does not fit fails that job.
+   * What a handler returns. Checked when a worker reports, and when a handler inside Convex has returned: a result that does
+   * not fit fails that job, and what a mutation handler has written is undone. (A validator of thousands of characters is
+   * checked for inline handlers and workers outside only: of the others their types say whether they fit, and their own
+   * `returns`.)
    * @default v.any()
    */
   result?: VResult;

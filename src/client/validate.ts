@@ -1,37 +1,13 @@
 /**
- * Checks payloads and results against a queue's validators. Pure.
+ * Checks payloads and contexts against a queue's validators. Pure.
  *
  * It is done here and not by the platform's argument validators, because those answer with a sentence only: ours says
  * which queue, which field, what was expected and what came, in a form that programs can read.
  */
-import { validate } from "convex-helpers/validators";
 import type { GenericDatabaseReader } from "convex/server";
 import { conveyorError } from "../shared/index.js";
+import { findMismatch, type Mismatch } from "../shared/mismatch.js";
 import type { ValueValidator } from "./types.js";
-
-interface Mismatch {
-  /** Where in the value, as in `payload.size.width`. */
-  path: string;
-  expected: string;
-  got: string;
-}
-
-/** What is wrong with the value, or null. With `db`, ids must be of their table, and not only strings. */
-export function findMismatch(
-  validator: ValueValidator,
-  value: unknown,
-  root: string,
-  db?: GenericDatabaseReader<any>,
-): Mismatch | null {
-  try {
-    if (validate(validator, value, { throw: true, _pathPrefix: root, ...(db && { db }) }))
-      return null;
-    return { path: root, expected: plain(validator.kind), got: typeof value };
-  } catch (error) {
-    if (!isMismatch(error)) throw error;
-    return { path: error.path ?? root, expected: plain(error.expected), got: plain(error.got) };
-  }
-}
 
 /** Refuses a payload with `invalidPayload`. `root` names it in the message: `payload`, or `payloads[3]`. */
 export function checkPayload(
@@ -58,28 +34,4 @@ function refuse(queue: string, what: "payload" | "context", mismatch: Mismatch |
       `Correct the ${what}, or the \`${what}\` validator in the queue's definition.`,
     { queue, path, expected, got },
   );
-}
-
-/** Why a result does not fit, as an error message of the job; null when it fits. */
-export function explainBadResult(
-  queue: string,
-  validator: ValueValidator,
-  result: unknown,
-): string | null {
-  const mismatch = findMismatch(validator, result, "result");
-  if (mismatch === null) return null;
-  return (
-    `The handler's result does not fit the queue "${queue}": ${mismatch.path} must be ${mismatch.expected}, ` +
-    `got ${mismatch.got}. The job counts as failed.`
-  );
-}
-
-/** Validators name numbers by how they are stored, values by what they are; people need one word. */
-function plain(kind: unknown): string {
-  return kind === "float64" ? "number" : kind === "int64" ? "bigint" : String(kind);
-}
-
-/** By shape and not by class, since a bundle may hold two copies of it. */
-function isMismatch(error: unknown): error is { expected: unknown; got: unknown; path?: string } {
-  return error instanceof Error && "expected" in error && "got" in error;
 }

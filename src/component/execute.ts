@@ -30,6 +30,7 @@ import { log } from "./log.js";
 import { cutError, load } from "./payloads.js";
 import { getQueue } from "./queues.js";
 import { recordAll } from "./recording.js";
+import { whyNoResult } from "./results.js";
 
 /** The platform's words for a transaction that has used up what it may. */
 const OVER_LIMIT = /Too many (bytes|documents|reads|writes|functions)|TooMany/i;
@@ -87,7 +88,9 @@ async function execute(
       ...{ id: job._id, queue: job.queue, attempt, failures: job.failures ?? 0 },
       payload: await load(ctx.db, job.payload),
     });
-    const call = { handle: handler.handle, args };
+    const { result: rule } = queue.config;
+    const ruled = rule === undefined ? {} : { rule };
+    const call = { handle: handler.handle, args, queue: queue.name, ...ruled };
     const limits = { transactionLimits };
     const result: Value = await ctx.runMutation(internal.execute.one, call, limits);
     return { kind: "succeeded", result };
@@ -104,12 +107,15 @@ async function execute(
   }
 }
 
-/** The sub-transaction. What the handler throws goes through, so that everything it did is undone. */
+/** The sub-transaction. What the handler throws goes through, so that everything it did is undone; as with a bad result. */
 export const one = internalMutation({
-  args: { handle: v.string(), args: v.any() },
+  args: { handle: v.string(), args: v.any(), queue: v.string(), rule: v.optional(v.string()) },
   returns: v.any(),
-  handler: async (ctx, { handle, args }): Promise<Value> => {
+  handler: async (ctx, { handle, args, queue, rule }): Promise<Value> => {
     const reference = handle as FunctionHandle<"mutation", Record<string, Value>>;
-    return (await ctx.runMutation(reference, args as Record<string, Value>)) ?? null;
+    const result = (await ctx.runMutation(reference, args as Record<string, Value>)) ?? null;
+    const why = whyNoResult(queue, rule, result);
+    if (why !== null) throw new Error(why);
+    return result;
   },
 });

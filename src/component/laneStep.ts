@@ -53,16 +53,22 @@ import {
 } from "./lanes.js";
 import { getQueue, type Queue } from "./queues.js";
 import { recordAll } from "./recording.js";
+import { withFittingResults } from "./results.js";
 import { ensureJanitor } from "./timers.js";
 import { findGate, quieten, setGate, wakeNow, type Gate } from "./wakes.js";
 
 export const step = internalMutation({
   args: vLaneStep.fields,
   returns: vLaneReply,
-  handler: (ctx, args): Promise<LaneReply> => stepOf(ctx, args),
+  handler: (ctx, args): Promise<LaneReply> => stepOf(ctx, args, withFittingResults),
 });
 
-export async function stepOf(ctx: MutationCtx, args: LaneStep): Promise<LaneReply> {
+/** `check` is for results that nobody has checked: an inline lane's are, by the app. */
+export async function stepOf(
+  ctx: MutationCtx,
+  args: LaneStep,
+  check?: typeof withFittingResults,
+): Promise<LaneReply> {
   const now = Date.now();
   checkLength("The finished jobs of a call", args.finished, 0, LEASES_MAX);
   const id = ctx.db.normalizeId("lanes", args.lane);
@@ -77,7 +83,9 @@ export async function stepOf(ctx: MutationCtx, args: LaneStep): Promise<LaneRepl
     const jobs = await describeLaneJobs(ctx.db, queue, missed);
     return { answers: [], jobs, lookAfterMs: LANE_LOOK_MS, isOver: false };
   }
-  const { answers, holder: current, besideCallbacks } = await finish(ctx, holder, args, now);
+  const finished = check?.(queue, args.finished) ?? args.finished;
+  const said = { ...args, finished };
+  const { answers, holder: current, besideCallbacks } = await finish(ctx, holder, said, now);
   if (!(await isLaneAlive(ctx, lane._id)))
     return await goNoFurther(ctx, current, args.n, answers, now);
   return await goOn(ctx, { lane, holder: current, queue, args, answers, besideCallbacks, now });
@@ -323,7 +331,8 @@ export const recordLater = internalMutation({
     const row = id === null ? null : await ctx.db.get("lanes", id);
     const holder = row === null ? null : await ctx.db.get("holders", row.holder);
     if (holder === null) return null;
-    const { leases, owed } = await recordAll(ctx, holder, [finished], now);
+    const fitting = withFittingResults(await getQueue(ctx.db, row!.queue), [finished]);
+    const { leases, owed } = await recordAll(ctx, holder, fitting, now);
     await oweAll(ctx, owed);
     // It is no sign of life: whether the lane still runs is looked at when it would have been.
     if (leases.length < holder.leases.length) await dropLeases(ctx.db, holder, leases);

@@ -20,13 +20,19 @@ import {
   TIMEOUT_MAX_MS,
   TIMEOUT_MIN_MS,
 } from "./limits.js";
-import { FALLBACK_MAX_MS, PARALLELISM_MAX } from "./pushLimits.js";
+import { FALLBACK_MAX_MS, PARALLELISM_MAX, RESULT_RULE_MAX_CHARS } from "./pushLimits.js";
 import type { JobRules, QueueConfig, QueueOverrides, Retry } from "./protocol.js";
 
 /** A queue as code declares it. */
 export function checkQueueConfig(name: string, config: QueueConfig): void {
   checkName("The name of a queue", name);
   checkQueueOverrides(name, config);
+  checkInteger(
+    `The length of the result validator of the queue "${name}"`,
+    config.result?.length ?? 0,
+    0,
+    RESULT_RULE_MAX_CHARS,
+  );
   if (config.restMs !== undefined && config.circular !== true) {
     throw conveyorError(
       "invalidArgument",

@@ -91,6 +91,8 @@ const queueConfigFields = {
   maxParallelism: v.optional(v.number()),
   /** How long jobs are left to workers outside. */
   fallbackAfterMs: v.optional(v.number()),
+  /** What results of its handlers must be: a validator, as `writtenValidator.ts` writes it. */
+  result: v.optional(v.string()),
 };
 
 /** A queue's configuration as code declares it. What is absent has its default; stored by every version so far. */

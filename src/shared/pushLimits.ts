@@ -12,6 +12,12 @@ export const PUSH_TIMEOUT_MAX_MS = 25 * 60_000;
 /** The same where the lane runs in an action of the app, which may be a Node action: that ends after 10 minutes. */
 export const INLINE_TIMEOUT_MAX_MS = 9 * 60_000;
 
+/**
+ * How long a queue's `result` validator may be, written out, to be checked where the component calls handlers. Every enqueue
+ * carries it, and every step reads it: with what is longer, types alone say what a handler returns.
+ */
+export const RESULT_RULE_MAX_CHARS = 2_048;
+
 // --- Lanes --------------------------------------------------------------------------------------
 
 /** Jobs that one lane runs at once: as many as one call may claim and report. */

@@ -300,7 +300,10 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
   },
 );
 
-type Pulled = Omit<Partial<QueueConfig>, "push" | "handler" | "maxParallelism" | "fallbackAfterMs">;
+type Pulled = Omit<
+  Partial<QueueConfig>,
+  "push" | "handler" | "result" | "maxParallelism" | "fallbackAfterMs"
+>;
 
 const config: fc.Arbitrary<Pulled> = record<Pulled>({
   leaseMs: fc.constant(5_000),

@@ -71,6 +71,7 @@ import type * as replace from "../replace.js";
 import type * as report from "../report.js";
 import type * as reportChecks from "../reportChecks.js";
 import type * as reported from "../reported.js";
+import type * as results from "../results.js";
 import type * as retry from "../retry.js";
 import type * as revoked from "../revoked.js";
 import type * as rollUp from "../rollUp.js";
@@ -168,6 +169,7 @@ const fullApi: ApiFromModules<{
   report: typeof report;
   reportChecks: typeof reportChecks;
   reported: typeof reported;
+  results: typeof results;
   retry: typeof retry;
   revoked: typeof revoked;
   rollUp: typeof rollUp;

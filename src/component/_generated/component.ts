@@ -194,6 +194,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               maxParallelism?: number;
               fallbackAfterMs?: number;
+              result?: string;
             };
           }>;
           max: number;
@@ -285,6 +286,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  result?: string;
                 };
               };
               jobs: Array<{
@@ -367,6 +369,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 };
                 maxParallelism?: number;
                 fallbackAfterMs?: number;
+                result?: string;
               };
             }>;
             max: number;
@@ -470,6 +473,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  result?: string;
                 };
               };
               jobs: Array<{
@@ -581,6 +585,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               maxParallelism?: number;
               fallbackAfterMs?: number;
+              result?: string;
             };
           };
           jobs: Array<{
@@ -715,6 +720,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  result?: string;
                 };
               };
               jobs: Array<{
@@ -871,6 +877,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  result?: string;
                 };
               };
               jobs: Array<{
@@ -1060,6 +1067,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               maxParallelism?: number;
               fallbackAfterMs?: number;
+              result?: string;
             };
           };
           job: {
@@ -1615,6 +1623,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  result?: string;
                 };
               };
               jobs: Array<{
@@ -1869,6 +1878,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             };
             maxParallelism?: number;
             fallbackAfterMs?: number;
+            result?: string;
           };
           declaredAt: number;
           overrides: {
@@ -1929,6 +1939,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             };
             maxParallelism?: number;
             fallbackAfterMs?: number;
+            result?: string;
           };
           pausedAt?: number;
           drainingAt?: number;

@@ -1,0 +1,169 @@
+/** Results of handlers inside Convex, and handlers that change: on `convex-test`, with the real component. */
+import { convexTest } from "convex-test";
+import {
+  anyApi,
+  componentsGeneric,
+  defineSchema,
+  defineTable,
+  internalActionGeneric,
+  internalMutationGeneric,
+  internalQueryGeneric,
+  mutationGeneric,
+  queryGeneric,
+} from "convex/server";
+import { v } from "convex/values";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { pass, register, settle } from "../test.js";
+import { Conveyor, type ComponentApi } from "./index.js";
+
+const component = (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor;
+const conveyor = new Conveyor(component);
+const functions: Record<string, any> = anyApi["app"] as never;
+
+const vNumber = { payload: v.object({ n: v.number() }), result: v.object({ double: v.number() }) };
+const QUEUES = {
+  action: conveyor.queue("byAction", { ...vNumber, handler: functions["act"] }),
+  mutation: conveyor.queue("byMutation", { ...vNumber, handler: { mutation: functions["write"] } }),
+  query: conveyor.queue("byQuery", { ...vNumber, handler: { query: functions["read"] } }),
+  inline: conveyor.queue("inline", { ...vNumber, handler: { inline: functions["work"] } }),
+};
+type How = keyof typeof QUEUES;
+
+/** Their types say nothing of what they return: only running them shows it. */
+const doubled = (n: number): any => ({ double: n < 0 ? "nothing" : 2 * n });
+
+/** The same queue, as two deployed versions define it. */
+const vName = { payload: v.object({ ms: v.number() }), maxParallelism: 1 };
+const VERSIONS = [
+  new Conveyor(component).queue("deployed", { ...vName, handler: functions["first"] }),
+  new Conveyor(component).queue("deployed", { ...vName, handler: functions["second"] }),
+  new Conveyor(component).queue("deployed", { ...vName, handler: { inline: functions["third"] } }),
+] as const;
+
+const napping = (name: string) =>
+  internalActionGeneric({
+    args: { ms: v.number() },
+    handler: async (_ctx, { ms }) => {
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return name;
+    },
+  });
+
+const app = {
+  act: internalActionGeneric({ args: { n: v.number() }, handler: async (_, { n }) => doubled(n) }),
+  write: internalMutationGeneric({
+    args: { n: v.number() },
+    handler: async (ctx, { n }) => {
+      await ctx.db.insert("written", { n });
+      return doubled(n);
+    },
+  }),
+  read: internalQueryGeneric({ args: { n: v.number() }, handler: async (_, { n }) => doubled(n) }),
+  work: QUEUES.inline.worker({ handler: (_ctx, { payload: { n } }) => doubled(n) }),
+  first: napping("first"),
+  second: napping("second"),
+  third: VERSIONS[2].worker({ handler: () => "third" }),
+  enqueue: mutationGeneric({
+    args: { how: v.string(), ns: v.array(v.number()) },
+    handler: async (ctx, { how, ns }) =>
+      await QUEUES[how as How].enqueueBatch(
+        ctx,
+        ns.map((n) => ({ n })),
+      ),
+  }),
+  status: queryGeneric({
+    args: { how: v.string(), ids: v.array(v.string()) },
+    handler: async (ctx, { how, ids }) => await QUEUES[how as How].statusBatch(ctx, ids as never),
+  }),
+  written: queryGeneric({
+    args: {},
+    handler: async (ctx) => (await ctx.db.query("written").collect()).map(({ n }) => n as number),
+  }),
+  nap: mutationGeneric({
+    args: { version: v.number(), ms: v.number() },
+    handler: async (ctx, { version, ms }) => await VERSIONS[version]!.enqueue(ctx, { ms }),
+  }),
+  napStatus: queryGeneric({
+    args: { ids: v.array(v.string()) },
+    handler: async (ctx, { ids }) => await VERSIONS[0].statusBatch(ctx, ids as never),
+  }),
+};
+
+const time = { advance: (ms: number) => vi.advanceTimersByTime(ms), stepMs: 250 };
+
+function setup() {
+  const t = convexTest(defineSchema({ written: defineTable({ n: v.number() }) }), {
+    "/convex/_generated/server.ts": async () => ({}),
+    "/convex/app.ts": async () => app,
+  });
+  register(t);
+  return t;
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: Date.UTC(2030, 0, 1) });
+  vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  vi.spyOn(console, "error").mockImplementation(() => undefined);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const NAMES = { action: "byAction", mutation: "byMutation", query: "byQuery", inline: "inline" };
+
+test.each(["action", "mutation", "query", "inline"] as const)(
+  "what a handler (%s) returns must be a result of its queue: else its job fails, and says where it does not fit",
+  async (how) => {
+    const t = setup();
+    const ids: string[] = await t.mutation(functions["enqueue"], { how, ns: [1, -1, 2] });
+    await settle(t, time);
+    const jobs: any[] = await t.query(functions["status"], { how, ids });
+    const error =
+      `The handler's result does not fit the queue "${NAMES[how]}": result.double must be number, got string. ` +
+      "The job counts as failed.";
+    expect(jobs).toMatchObject([
+      { status: "succeeded", result: { double: 2 } },
+      { status: "failed", error, failures: 1 },
+      { status: "succeeded", result: { double: 4 } },
+    ]);
+    // What a mutation has written goes with its result.
+    expect(await t.query(functions["written"], {})).toEqual(how === "mutation" ? [1, 2] : []);
+  },
+);
+
+test("a queue's other handler is taken from the next job on, also by a lane that runs already", async () => {
+  const t = setup();
+  const nap = async (version: number, ms: number): Promise<string> =>
+    await t.mutation(functions["nap"], { version, ms });
+  // One at a time: the second waits for the first, in the same lane.
+  const ids = [await nap(0, 15_000), await nap(0, 0)];
+  await pass(t, 12_000, time);
+  ids.push(await nap(1, 0));
+  await settle(t, time);
+  const jobs: any[] = await t.query(functions["napStatus"], { ids });
+  expect(jobs.map(({ status, result }) => [status, result])).toEqual([
+    ["succeeded", "first"],
+    ["succeeded", "second"],
+    ["succeeded", "second"],
+  ]);
+  expect(new Set(jobs.map(({ worker }) => worker)).size).toBe(1);
+});
+
+test("an inline handler that takes another's place waits for a lane that runs in it", async () => {
+  const t = setup();
+  const nap = async (version: number, ms: number): Promise<string> =>
+    await t.mutation(functions["nap"], { version, ms });
+  const ids = [await nap(0, 15_000), await nap(0, 0)];
+  await pass(t, 12_000, time);
+  ids.push(await nap(2, 0));
+  await settle(t, time);
+  await pass(t, 31_000, time);
+  await settle(t, time);
+  const jobs: any[] = await t.query(functions["napStatus"], { ids });
+  expect(jobs.map(({ status, result, failures }) => [status, result, failures])).toEqual([
+    ["succeeded", "first", 0],
+    ["succeeded", "third", 0],
+    ["succeeded", "third", 0],
+  ]);
+});

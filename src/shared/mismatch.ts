@@ -1,0 +1,52 @@
+/** What is wrong with a value that does not fit its validator. Pure; apart from the rest, since it brings a library. */
+import { validate } from "convex-helpers/validators";
+import type { GenericDatabaseReader } from "convex/server";
+import type { Validator } from "convex/values";
+
+export interface Mismatch {
+  /** Where in the value, as in `payload.size.width`. */
+  path: string;
+  expected: string;
+  got: string;
+}
+
+/** What is wrong with the value, or null. With `db`, ids must be of their table, and not only strings. */
+export function findMismatch(
+  validator: Validator<any, "required", any>,
+  value: unknown,
+  root: string,
+  db?: GenericDatabaseReader<any>,
+): Mismatch | null {
+  try {
+    if (validate(validator, value, { throw: true, _pathPrefix: root, ...(db && { db }) }))
+      return null;
+    return { path: root, expected: plain(validator.kind), got: typeof value };
+  } catch (error) {
+    if (!isMismatch(error)) throw error;
+    return { path: error.path ?? root, expected: plain(error.expected), got: plain(error.got) };
+  }
+}
+
+/** Why a result does not fit, as an error message of the job; null when it fits. */
+export function explainBadResult(
+  queue: string,
+  validator: Validator<any, "required", any>,
+  result: unknown,
+): string | null {
+  const mismatch = findMismatch(validator, result, "result");
+  if (mismatch === null) return null;
+  return (
+    `The handler's result does not fit the queue "${queue}": ${mismatch.path} must be ${mismatch.expected}, ` +
+    `got ${mismatch.got}. The job counts as failed.`
+  );
+}
+
+/** Validators name numbers by how they are stored, values by what they are; people need one word. */
+function plain(kind: unknown): string {
+  return kind === "float64" ? "number" : kind === "int64" ? "bigint" : String(kind);
+}
+
+/** By shape and not by class, since a bundle may hold two copies of it. */
+function isMismatch(error: unknown): error is { expected: unknown; got: unknown; path?: string } {
+  return error instanceof Error && "expected" in error && "got" in error;
+}
