@@ -21,7 +21,7 @@ const LONG = [
   "tests/packages/**/*.test.ts",
   "tests/races/*.test.ts",
   "tests/model/*.test.ts",
-  "tests/virtual/{cost,handlers,history,pushCost,queue}.test.ts",
+  "tests/virtual/{cost,handlers,history,laneCrashes,lostTimers,pushCost,queue}.test.ts",
   "tests/e2e/{badInput,newcomer,stopping}.test.ts",
 ];
 

@@ -73,7 +73,7 @@ export interface QueueOptions<
   retry?: RetryOption;
   /**
    * How long one attempt may run, however alive its worker is, in milliseconds, 1,000 to 604,800,000 (a week). It then
-   * counts as failed.
+   * counts as failed, and with the last attempt the job ends as `timedOut`.
    * @default no bound
    */
   timeoutMs?: number;

@@ -46,7 +46,7 @@ export async function recordAll(
     leases = leases.filter((lease) => lease !== held);
     if (held !== undefined && job === null) await forgetAsked(ctx.db, held.id);
     if (held === undefined || job?.status !== "running" || job.attempt !== attempt) {
-      answers.push({ id, attempt, answer: await answerUnheld(ctx, holder, id, attempt) });
+      answers.push({ id, attempt, answer: await answerUnheld(ctx, holder, one) });
       continue;
     }
     const queue = queues.get(job.queue) ?? (await getQueue(ctx.db, job.queue));
@@ -91,8 +91,7 @@ async function recordOne(
 async function answerUnheld(
   ctx: MutationCtx,
   holder: Holder,
-  id: string,
-  attempt: number,
+  { id, attempt, outcome }: Finished,
 ): Promise<Answer["answer"]> {
   const job = await findJob(ctx.db, id);
   if (job === null) return "leaseLost";
@@ -106,6 +105,9 @@ async function answerUnheld(
   if (row?.holder !== holder._id) return "leaseLost";
   // By its holder's word or, when that had fallen silent, without it: nothing else that it may say of it stands.
   if (row.outcome === "canceled") return "canceled";
+  // Whoever noticed, it has ended as its holder says.
+  if (row.outcome === "timedOut" && outcome.kind === "failed" && outcome.timedOut === true)
+    return "recorded";
   return REPORTED.has(row.outcome) ? "recorded" : "leaseLost";
 }
 

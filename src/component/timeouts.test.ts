@@ -1,6 +1,7 @@
 /** Attempts that run too long, beside leases that are lost. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { failed, newToldWorld, succeeded } from "./setup.test.js";
+import type { Finished } from "../shared/index.js";
+import { failed, leaseOf, newToldWorld, succeeded } from "./setup.test.js";
 
 beforeEach(() => {
   vi.spyOn(console, "warn").mockImplementation(() => undefined);
@@ -11,6 +12,12 @@ afterEach(() => {
 });
 
 const RETRY = { maxAttempts: 2, initialBackoffMs: 1_000, base: 2, maxBackoffMs: 60_000 };
+
+/** As a worker says it that has noticed by itself. */
+function tooLong(job: { id: string; attempt: number }): Finished {
+  const outcome = { kind: "failed" as const, error: "It took too long.", timedOut: true };
+  return { ...leaseOf(job), outcome };
+}
 
 describe("an attempt that runs longer than timeoutMs", () => {
   test("is ended though its holder beats, and counts as a failure: the job has timed out", async () => {
@@ -53,6 +60,44 @@ describe("an attempt that runs longer than timeoutMs", () => {
       ...{ status: "timedOut", failures: 2 },
       error: expect.stringContaining("maxAttempts is 2"),
     });
+  });
+
+  test("has timed out also when its holder is the first to notice, and then as well if it says so once more", async () => {
+    const world = await newToldWorld({ timeoutMs: 12_000, maxResets: 3 });
+    const id = await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    const said = tooLong(job!);
+    expect((await worker.complete([said])).words).toEqual(["ok"]);
+    expect(await world.status(id)).toMatchObject({
+      ...{ status: "timedOut", failures: 1, resets: 0, error: "It took too long." },
+    });
+    expect((await world.all("attempts")).map(({ outcome }) => outcome)).toEqual(["timedOut"]);
+    expect((await world.all("told")).map(({ status }) => status)).toEqual(["timedOut"]);
+    expect((await worker.complete([said])).words).toEqual(["recorded"]);
+    expect((await worker.complete([succeeded(job!)])).words).toEqual(["leaseLost"]);
+  });
+
+  test("is tried again by the same rule when its holder notices", async () => {
+    const world = await newToldWorld({ timeoutMs: 2_000, retry: RETRY });
+    const id = await world.enqueue();
+    const worker = world.worker("a");
+    await worker.complete([tooLong((await worker.claim())[0]!)]);
+    expect(await world.status(id)).toMatchObject({ status: "scheduled", failures: 1 });
+    await world.advance(1_300);
+    await worker.complete([tooLong((await worker.claim())[0]!)]);
+    expect(await world.status(id)).toMatchObject({
+      ...{ status: "timedOut", failures: 2 },
+      error: expect.stringContaining("maxAttempts is 2"),
+    });
+  });
+
+  test("has failed where an older worker reports it as any other failure", async () => {
+    const world = await newToldWorld({ timeoutMs: 2_000 });
+    const id = await world.enqueue();
+    const worker = world.worker("a");
+    await worker.complete([failed((await worker.claim())[0]!, "It took too long.")]);
+    expect(await world.status(id)).toMatchObject({ status: "failed", failures: 1 });
   });
 
   test("takes none of its holder's other leases with it", async () => {

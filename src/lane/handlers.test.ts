@@ -27,7 +27,10 @@ test("a handler that never settles is failed when its time is over, and what it 
   end("late");
   await clock.advance(1_000);
   expect(outcomes).toEqual([
-    { kind: "failed", error: "The attempt ran longer than its timeoutMs, 5000 ms." },
+    {
+      ...{ kind: "failed", timedOut: true },
+      error: "The attempt ran longer than its timeoutMs, 5000 ms.",
+    },
   ]);
 });
 

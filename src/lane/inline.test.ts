@@ -84,7 +84,10 @@ test("a handler that goes on after its signal is waited for no longer than 5 s",
   expect(ended.size).toBe(0);
   await clock.advance(1);
   expect(ended.get("deaf")).toMatchObject({
-    outcome: { kind: "failed", error: expect.stringMatching(/longer than its timeoutMs/) },
+    outcome: {
+      ...{ kind: "failed", timedOut: true },
+      error: expect.stringMatching(/longer than its timeoutMs/),
+    },
   });
 });
 

@@ -243,6 +243,8 @@ export const vOutcome = v.union(
     retryable: v.optional(v.boolean()),
     /** When to try again, in place of the backoff. */
     retryAfterMs: v.optional(v.number()),
+    /** The attempt ran longer than its `timeoutMs`: with the last attempt the job has timed out. */
+    timedOut: v.optional(v.boolean()),
   }),
   /** The worker gives the job back unfinished, as in a graceful stop. */
   v.object({ kind: v.literal("released") }),

@@ -59,8 +59,10 @@ export function outcomeOfAbandoned({ reason, job }: Attempt): Outcome {
   return reason === "timedOut" ? tooLong(job.timeoutMs) : { kind: "released" };
 }
 
+/** As the janitor ends such an attempt, should it be the first to notice. */
 export function tooLong(timeoutMs: number | undefined): Outcome {
-  return { kind: "failed", error: `The attempt ran longer than its timeoutMs, ${timeoutMs} ms.` };
+  const error = `The attempt ran longer than its timeoutMs, ${timeoutMs} ms.`;
+  return { kind: "failed", error, timedOut: true };
 }
 
 /** Bytes of an outcome in a call, with what follows it, for bounding batches. */

@@ -117,6 +117,7 @@ describe("a job that runs longer than its timeoutMs", () => {
     expect(deployment.outcomeOf(id)).toEqual({
       kind: "failed",
       error: "The attempt ran longer than its timeoutMs, 5000 ms.",
+      timedOut: true,
     });
   });
 

@@ -245,6 +245,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   error: string;
                   retryable?: boolean;
                   retryAfterMs?: number;
+                  timedOut?: boolean;
                 }
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
@@ -432,6 +433,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   error: string;
                   retryable?: boolean;
                   retryAfterMs?: number;
+                  timedOut?: boolean;
                 }
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
@@ -679,6 +681,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   error: string;
                   retryable?: boolean;
                   retryAfterMs?: number;
+                  timedOut?: boolean;
                 }
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
@@ -836,6 +839,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   error: string;
                   retryable?: boolean;
                   retryAfterMs?: number;
+                  timedOut?: boolean;
                 }
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
@@ -1582,6 +1586,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   error: string;
                   retryable?: boolean;
                   retryAfterMs?: number;
+                  timedOut?: boolean;
                 }
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
