@@ -83,6 +83,19 @@ const app = {
     args: { version: v.number(), ms: v.number() },
     handler: async (ctx, { version, ms }) => await VERSIONS[version]!.enqueue(ctx, { ms }),
   }),
+  /** As a lane calls that was told of a mutation. */
+  executes: mutationGeneric({
+    args: { lane: v.string(), generation: v.number(), n: v.number(), id: v.string() },
+    handler: async (ctx, { id, n, ...lane }) =>
+      await ctx.runMutation(component.lib.laneStep, {
+        ...{ ...lane, n, heard: n - 1, finished: [], looks: 0 },
+        execute: [{ id, attempt: 1 }],
+      }),
+  }),
+  attempts: queryGeneric({
+    args: { id: v.string() },
+    handler: async (ctx, { id }) => await VERSIONS[0].attempts(ctx, id),
+  }),
   napStatus: queryGeneric({
     args: { ids: v.array(v.string()) },
     handler: async (ctx, { ids }) => await VERSIONS[0].statusBatch(ctx, ids as never),
@@ -166,4 +179,22 @@ test("an inline handler that takes another's place waits for a lane that runs in
     ["succeeded", "third", 0],
     ["succeeded", "third", 0],
   ]);
+});
+
+test("a job whose handler is no mutation any more is given back by the step that was to run it, and not failed", async () => {
+  const t = setup();
+  const id: string = await t.mutation(functions["nap"], { version: 0, ms: 60_000 });
+  await pass(t, 5_000, time);
+  type Looks = (path: string, look: (ctx: any) => Promise<any[]>) => Promise<any[]>;
+  const within = (t as unknown as { runInComponent: Looks }).runInComponent;
+  const [lane] = await within("conveyor", (ctx) => ctx.db.query("lanes").collect());
+  const [holder] = await within("conveyor", (ctx) => ctx.db.query("holders").collect());
+  const { _id, generation } = lane as { _id: string; generation: number };
+  const n = (holder as { n: number }).n + 1;
+  const reply = await t.mutation(functions["executes"], { lane: _id, generation, n, id });
+  expect(reply).toMatchObject({ answers: [{ id, attempt: 1, answer: "ok" }] });
+  const attempts: unknown = await t.query(functions["attempts"], { id });
+  expect(attempts).toMatchObject([{ attempt: 1, outcome: "released" }]);
+  const [job]: any[] = await t.query(functions["napStatus"], { ids: [id] });
+  expect(job).toMatchObject({ status: "pending", failures: 0 });
 });
