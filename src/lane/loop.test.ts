@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LaneJob, LaneReply } from "../shared/index.js";
+import { FakeClock } from "../worker/fakes.test.js";
 import { runLane, type Said } from "./index.js";
 
 const job = (id: string, kind: "action" | "mutation" = "action"): LaneJob => ({
@@ -46,6 +47,46 @@ test("a call that seemed to fail is not counted as heard: the next is told what 
     [4, 3],
   ]);
   expect(calls.map(({ finished }) => finished.map(({ id }) => id))).toEqual([["a"], ["a"], ["b"]]);
+});
+
+describe("what ends within a moment", () => {
+  /** When calls were made, and what they reported, of jobs that run so long. */
+  const reported = async (runsMs: Record<string, number>) => {
+    const clock = new FakeClock();
+    const calls: [number, string[]][] = [];
+    const jobs = Object.keys(runsMs).map((id) => job(id));
+    const over = runLane(
+      {
+        step: (args) => {
+          calls.push([clock.now(), args.finished.map(({ id }) => id)]);
+          const isOver = calls.flatMap(([, ids]) => ids).length === jobs.length;
+          return Promise.resolve({ ...nothing, answers: heardOf(args), isOver });
+        },
+        later: () => Promise.resolve(null),
+        run: (one) =>
+          new Promise((resolve) => {
+            const outcome = { kind: "succeeded", result: null } as const;
+            clock.after(runsMs[one.job.id]!, () => resolve({ outcome }));
+          }),
+      },
+      start(...jobs),
+      clock,
+    );
+    await clock.advance(5_000);
+    await over;
+    return calls;
+  };
+
+  test("is reported together, 25 ms after the first of it", async () => {
+    expect(await reported({ a: 10, b: 30, c: 1_000 })).toEqual([
+      [35, ["a", "b"]],
+      [1_000, ["c"]],
+    ]);
+  });
+
+  test("is reported at once when nothing runs any more", async () => {
+    expect(await reported({ a: 10, b: 12 })).toEqual([[12, ["a", "b"]]]);
+  });
 });
 
 test("mutations that bring a call down are run one by one, and what fails alone has failed", async () => {

@@ -154,3 +154,61 @@ test("a lane that others rely on looks for more though its first job has not end
   expect(started[0]).not.toHaveProperty("lookAfterMs");
   expect(started[1]).toMatchObject({ lookAfterMs: 100 });
 });
+
+test("a lane with all that a lane can have gives it up when maxParallelism is lowered beside another", async () => {
+  const line = await newLine(40);
+  await line.enqueue(60);
+  await line.pass(0);
+  const [wide, other] = lanesOf(line).sort((a, b) => Number(b["cap"]) - Number(a["cap"]));
+  expect([wide, other]).toMatchObject([{ cap: 32 }, { cap: 8 }]);
+  const lower = { queue: line.queue.name, overrides: { maxParallelism: 10 } };
+  await line.do(mutation("operate:configureQueue", lower));
+  const ran: number[] = [];
+  for (const [lane, ends] of [
+    [wide!, 0],
+    [wide!, 22],
+    [wide!, 2],
+    [other!, 8],
+    [wide!, 8],
+  ] as const) {
+    await line.do(steps(line, lane, { ends }));
+    await line.pass(0);
+    ran.push(running(line));
+  }
+  expect(ran).toEqual([40, 18, 16, 10, 10]);
+});
+
+test("while one guards, another takes only what has waited so long that the one must have died", async () => {
+  const line = await newLine(64);
+  await line.enqueue(2);
+  await line.pass(0);
+  const busy = awakeLane(line);
+  await line.enqueue();
+  await line.pass(0);
+  expect(guard(line)._id).not.toBe(busy._id);
+  await line.enqueue();
+  await line.pass(1_000);
+  await line.do(steps(line, busy, { ends: 1 }));
+  expect(statuses(line).filter((status) => status === "pending")).toHaveLength(1);
+  await line.pass(2_001);
+  await line.do(steps(line, busy, { ends: 0 }));
+  expect(statuses(line).filter((status) => status === "pending")).toHaveLength(0);
+});
+
+test("a look in vain writes nothing, until it has to be seen that the lane lives", async () => {
+  const line = await newLine(4);
+  await line.enqueue();
+  await line.pass(0);
+  await line.enqueue();
+  await line.pass(0);
+  const lane = guard(line);
+  const written = () => [line.rows("holders"), line.rows("lanes"), line.rows("gates")];
+  // It gives itself the room with which it looks.
+  await line.do(steps(line, lane, { ends: 0 }));
+  const before = written();
+  await line.do(steps(line, lane, { ends: 0 }));
+  expect(written()).toEqual(before);
+  await line.pass(11_000);
+  await line.do(steps(line, lane, { ends: 0 }));
+  expect(written()).not.toEqual(before);
+});
