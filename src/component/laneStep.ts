@@ -1,12 +1,13 @@
 /**
  * Step: one call of a lane. It reports how jobs ended, runs those whose handler is a mutation, takes what comes next, and is
- * told whether to look again, to wait, or to end.
+ * told whether to look again, to wait, or to end. A look in vain writes nothing.
  *
  * Order: outcomes and handlers → callbacks → everything re-read → claim → leave. At its end a lane is full; or guards its
  * queue, and looks again and again; or has given away the room that it does not use. So whoever has read all lanes knows
  * what is free.
  *
- * Reads for real: the lane, its holder, the jobs reported, the queue's row, its gate, all its lanes; then as a claim.
+ * Reads for real: the lane, its holder, the jobs reported, the queue's row, its gate; where it may grow, all the queue's
+ * lanes, and those of all queues that are awake; then as a claim.
  * Writes: those jobs, the holder; the lane where its cap changes, the gate where this lane guards it or ends that nobody
  * does. Conflicts with: a wake of the queue, a lane of the queue that starts, leaves or changes its cap; what handlers
  * and callbacks conflict with. Never with an enqueue, but where the gate changes.
@@ -267,7 +268,7 @@ async function settle(
     if (guards) {
       // It cannot look any more; from now on whoever frees capacity does. If there is any, a wake says so.
       await setGate(ctx, gate, queue.name, { state: "full" });
-      await wakeNow(ctx, queue);
+      if (queue.config.maxParallelism > held) await wakeNow(ctx, queue);
     }
     return { lookAfterMs: null };
   }

@@ -9,11 +9,10 @@
  * Nobody's job hangs on how fresh a snapshot is: its own job it reads by id, and one that finds nothing in a snapshot older
  * than its own comes again.
  *
- * Reads for real: the queue's row, its gate, all its lanes, those of all queues that are awake; each job before it is
- * taken, the lane's holder, a timer of the janitor's. Looks: as a claim, everywhere; where there is no room, the janitor's
- * timers. Writes: the jobs taken, a lane, its holder, the gate, and the door where that changes; schedules the lane.
- * Conflicts with: another wake of the queue, a lane of the queue that changes its cap, a claim of the same job. Callers
- * never meet it.
+ * Reads for real: the queue's row and its gate; then, unless somebody is relied on, all its lanes, those of all queues that
+ * are awake, each job before it is taken, the lane's holder, a timer of the janitor's. Looks: as a claim, everywhere.
+ * Writes: the jobs taken, a lane, its holder, the gate, and the door where that changes; schedules the lane. Conflicts with:
+ * another wake of the queue, a lane of the queue that changes its cap, a claim of the same job. Callers never meet it.
  */
 import { v } from "convex/values";
 import { LANE_LOOK_MS, LANE_RETURN_MS, WAKE_AGAIN_MS, type LaneStart } from "../shared/index.js";
