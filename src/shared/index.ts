@@ -11,6 +11,7 @@ export * from "./errors.js";
 export * from "./handlers.js";
 export * from "./lanes.js";
 export * from "./limits.js";
+export * from "./logLevels.js";
 export * from "./operating.js";
 export * from "./order.js";
 export * from "./protocol.js";

@@ -6,6 +6,7 @@
 import { v, type Infer } from "convex/values";
 import { vHandler } from "./handlers.js";
 import { vCompat } from "./workpool.js";
+import { vLogLevel } from "./logLevels.js";
 
 // --- Queues -------------------------------------------------------------------------------------
 
@@ -43,15 +44,6 @@ export const vJobRules = v.object({
   compat: v.optional(vCompat),
 });
 export type JobRules = Infer<typeof vJobRules>;
-
-export const vLogLevel = v.union(
-  v.literal("debug"),
-  v.literal("info"),
-  v.literal("warn"),
-  v.literal("error"),
-);
-export type LogLevel = Infer<typeof vLogLevel>;
-export const LOG_LEVELS: readonly LogLevel[] = vLogLevel.members.map(({ value }) => value);
 
 /** How long finished jobs are kept. */
 export const vRetention = v.object({

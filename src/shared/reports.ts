@@ -5,7 +5,8 @@
  * again. By these numbers the component knows a repeated call, and one that comes late.
  */
 import { v, type Infer } from "convex/values";
-import { vAnswer, vLogLevel } from "./protocol.js";
+import { vLogLevel } from "./logLevels.js";
+import { vAnswer } from "./protocol.js";
 
 // --- What a worker says -------------------------------------------------------------------------
 
