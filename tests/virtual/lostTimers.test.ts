@@ -85,7 +85,7 @@ test("the same where the dead lane has all the room there is: the wake that find
   await rest();
 });
 
-test("the sweep is lost while a lane works: the lane's own calls make sure of another", async () => {
+test("the sweep is lost while jobs keep coming: calls of their lanes and wakes make sure of another", async () => {
   pushed = await startPushWorld(3);
   const { world } = pushed;
   void enqueue(world, "acted", [{ n: 10, ms: 100_000 }]);
