@@ -65,7 +65,7 @@ function chosen(smoke: boolean, only: string | undefined): Scenario[] {
   return named.length > 0 ? named : all.filter(({ name }) => name.includes(only));
 }
 
-/** Workpool at its best: where it is allowed many at once, fewer may be more. */
+/** Workpool at its best: where it is allowed many at once, and much comes, fewer may be more. */
 async function best(
   alternative: Alternative,
   scenario: Scenario,
@@ -82,8 +82,8 @@ async function best(
   return most!;
 }
 
-const isLarge = ({ load }: Scenario): boolean =>
-  "inOne" in load || ("perSecond" in load && load.perSecond >= 100);
+const isLarge = ({ load, reads }: Scenario): boolean =>
+  "inOne" in load || ("perSecond" in load && load.perSecond >= 100 && reads === undefined);
 
 /** Where all is there from the start, by how soon all is done; in a stream, by how soon a job is begun. */
 function isBetter(one: Counted, other: Counted, { load }: Scenario): boolean {
