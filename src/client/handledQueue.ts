@@ -65,7 +65,7 @@ export abstract class HandledQueue<
   /**
    * An inline handler: an internal action, to be exported by a module of the app, in which the queue's lanes run, and every
    * job in it, without a function call of its own. That is cheaper, and the jobs of a lane share one process: what ends the
-   * process (a crash, all its memory, a loop without an `await`) ends the attempts of up to 32 of them, and those are not run
+   * process (a crash, all its memory, a loop without an `await`) ends the attempts of up to 48 of them, and those are not run
    * again unless `maxResets` says so. Use it for handlers that wait for others; what may do harm gets an action of its own.
    *
    * An attempt runs for 9 minutes at most. Its `signal` aborts when its time is over, or, within 5 s, when somebody

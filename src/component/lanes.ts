@@ -5,7 +5,13 @@
  * Whoever raises a cap has read all of the queue's lanes for real. A lane that does not look for more gives away the room
  * that it does not use, so that a wake can start another with it.
  */
-import { LANES_BY_CLASS, LANES_READ, LANE_WIDTH, RUNS_BY_CLASS } from "../shared/index.js";
+import {
+  HANDLERS_PER_STEP,
+  LANES_BY_CLASS,
+  LANES_READ,
+  LANE_WIDTH,
+  RUNS_BY_CLASS,
+} from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
 import { enterLane } from "./holders.js";
@@ -82,9 +88,10 @@ export async function awaken(
  */
 export async function widthFor(ctx: MutationCtx, queue: Queue, lane: Lane): Promise<number> {
   const { maxParallelism } = queue.config;
-  if (lane.under === maxParallelism && lane.cap === widthOf(maxParallelism)) return lane.cap;
+  if (lane.under === maxParallelism && lane.cap === widthOf(queue, maxParallelism)) return lane.cap;
   const lanes = await lanesOf(ctx.db, queue.name);
   const width = widthOf(
+    queue,
     freeOf(
       queue,
       lanes.filter(({ _id }) => _id !== lane._id),
@@ -166,7 +173,11 @@ export async function forgetLane(ctx: MutationCtx, id: Id<"lanes">): Promise<boo
   return true;
 }
 
-/** The most that one lane may run where the others leave so much. */
-export function widthOf(free: number): number {
-  return Math.max(0, Math.min(LANE_WIDTH, free));
+/**
+ * The most that one lane may run where the others leave so much. Mutations run in its calls, one after another: what does
+ * not fit one call only waits, and is written with the lane's leases at each, while other lanes could run it.
+ */
+export function widthOf({ config }: Queue, free: number): number {
+  const most = config.handler?.kind === "mutation" ? HANDLERS_PER_STEP : LANE_WIDTH;
+  return Math.max(0, Math.min(most, free));
 }

@@ -70,7 +70,7 @@ async function wakeOne(
   ]);
   const own = row !== null && isClaimable(row) ? row : null;
   const free = freeOf(queue, lanes);
-  const room = widthOf(Math.min(free, left.runs));
+  const room = widthOf(queue, Math.min(free, left.runs));
   if (room <= 0 || left.lanes <= 0) {
     if (queue.config.maxParallelism === 0 || gate?.state === "leaving") return;
     // Nobody can be started. A queue that waits for nothing but its own lanes is looked at by them.

@@ -20,8 +20,11 @@ export const RESULT_RULE_MAX_CHARS = 2_048;
 
 // --- Lanes --------------------------------------------------------------------------------------
 
-/** Jobs that one lane runs at once: as many as one call may claim and report. */
-export const LANE_WIDTH = 32;
+/**
+ * Jobs that one lane runs at once: as many as class S16 runs at all, so that one lane does there what two would do against
+ * each other. Of mutations it has as many as fit a call. Measured beside 8, 16, 32 and 64 (docs/push.md).
+ */
+export const LANE_WIDTH = 48;
 /** How long a lane takes new jobs. Then another takes its place, so that a deploy reaches everything. */
 export const LANE_QUANTUM_MS = 30_000;
 /** A lane that has not called for so long is looked after: whether its scheduled function still runs. */
@@ -50,8 +53,11 @@ export const LANE_RETURN_MS = 700;
 export const LANE_ASK_MS = 5_000;
 /** Where no slot of the scheduler is left, the lane with room looks at least this often: nobody else can be started. */
 export const LANE_LOOK_MAX_MS = 1_000;
-/** Mutation handlers that run in one transaction, which they share with their outcomes and callbacks. */
-export const HANDLERS_PER_STEP = 8;
+/**
+ * Mutation handlers that run in one transaction, which they share with their outcomes and callbacks; as many are all that
+ * a lane of mutations holds. Measured beside 4, 8 and 32 (docs/push.md).
+ */
+export const HANDLERS_PER_STEP = 16;
 /** What one of them may use that is run alone: the outcome, a callback and the next claim need the rest of a transaction. */
 export const HANDLER_ALONE_LIMITS = {
   bytesRead: 8 * 2 ** 20,
