@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { cancelScheduled } from "../../local/functions/scheduledTable.js";
 import { COMPONENT, deploymentOf } from "../races/deployment.js";
-import type { LaneReply } from "../../src/shared/index.js";
+import { LANE_WIDTH, type LaneReply } from "../../src/shared/index.js";
 import { awakeLane, guard, lanesOf, steps } from "./lane.js";
 import { Line, mutation, type Row } from "./line.js";
 import { Transactions } from "./transactions.js";
@@ -11,8 +11,11 @@ const sound = await deploymentOf([]);
 /** Longer than the janitor leaves a lane alone. */
 const WATCHED_MS = 30_000;
 
-async function newLine(maxParallelism: number): Promise<Line> {
-  const line = new Line(new Transactions(sound));
+async function newLine(
+  maxParallelism: number,
+  deploymentClass: "s16" | "s256" = "s16",
+): Promise<Line> {
+  const line = new Line(new Transactions(sound, { class: deploymentClass }));
   await line.open();
   line.declare(line.queue.name, { push: true, maxParallelism });
   return line;
@@ -156,17 +159,17 @@ test("a lane that others rely on looks for more though its first job has not end
 });
 
 test("a lane with all that a lane can have gives it up when maxParallelism is lowered beside another", async () => {
-  const line = await newLine(40);
-  await line.enqueue(60);
+  const line = await newLine(LANE_WIDTH + 8, "s256");
+  await line.enqueue(LANE_WIDTH + 32);
   await line.pass(0);
   const [wide, other] = lanesOf(line).sort((a, b) => Number(b["cap"]) - Number(a["cap"]));
-  expect([wide, other]).toMatchObject([{ cap: 32 }, { cap: 8 }]);
+  expect([wide, other]).toMatchObject([{ cap: LANE_WIDTH }, { cap: 8 }]);
   const lower = { queue: line.queue.name, overrides: { maxParallelism: 10 } };
   await line.do(mutation("operate:configureQueue", lower));
   const ran: number[] = [];
   for (const [lane, ends] of [
     [wide!, 0],
-    [wide!, 22],
+    [wide!, LANE_WIDTH - 10],
     [wide!, 2],
     [other!, 8],
     [wide!, 8],
@@ -175,11 +178,11 @@ test("a lane with all that a lane can have gives it up when maxParallelism is lo
     await line.pass(0);
     ran.push(running(line));
   }
-  expect(ran).toEqual([40, 18, 16, 10, 10]);
+  expect(ran).toEqual([LANE_WIDTH + 8, 18, 16, 10, 10]);
 });
 
 test("while one guards, another takes only what has waited so long that the one must have died", async () => {
-  const line = await newLine(64);
+  const line = await newLine(64, "s256");
   await line.enqueue(2);
   await line.pass(0);
   const busy = awakeLane(line);

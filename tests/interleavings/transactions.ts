@@ -3,6 +3,7 @@
  * which it begins to its last line, and not committed. What it wrote and read, and what it would answer, are a pure
  * function of that point (and of the dice, which are seeded); so it is run once for each, however many orders begin it there.
  */
+import type { DeploymentClass } from "../../local/functions/classes.js";
 import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
 import type { EngineTransaction } from "../../local/engine/transaction.js";
 import type { Database } from "../../local/engine/types.js";
@@ -73,15 +74,16 @@ export class Transactions {
 
   constructor(
     private readonly deployment: Deployment,
-    { validates = true } = {},
+    options: { validates?: boolean; class?: DeploymentClass } = {},
   ) {
+    const { validates = true, class: deploymentClass = "s16" } = options;
     const env = this.#environment();
     const schemas = [...deployment.instances].flatMap(([namespace, { definition }]) => [
       { namespace, tables: SYSTEM_TABLES, enforce: false },
       { namespace, tables: definition.tables, enforce: definition.schemaValidation },
     ]);
     this.first = Point.first(env, schemas, validates);
-    this.#services = servicesOf(env, this.#database(), deployment);
+    this.#services = servicesOf(env, this.#database(), deployment, deploymentClass);
   }
 
   async begin(point: Point, call: Call, looks: Looks = "new"): Promise<Begun> {
@@ -182,8 +184,13 @@ export function nameOf(call: Call): Call | string {
   return call.row?._id ?? call;
 }
 
-function servicesOf(env: Environment, database: Database, deployment: Deployment): Services {
-  const limits = limitsOf("s16");
+function servicesOf(
+  env: Environment,
+  database: Database,
+  deployment: Deployment,
+  deploymentClass: DeploymentClass,
+): Services {
+  const limits = limitsOf(deploymentClass);
   return {
     env,
     database,
@@ -195,7 +202,7 @@ function servicesOf(env: Environment, database: Database, deployment: Deployment
     writeRate: { check: () => {}, close: () => {} },
     deployment: () => deployment,
     options: {
-      ...{ class: "s16", limits, deploymentName: "orders", actionOperations: Infinity },
+      ...{ class: deploymentClass, limits, deploymentName: "orders", actionOperations: Infinity },
       ...{
         actionTimeoutMs: { v8: Infinity, node: Infinity },
         cronSplayMs: 0,
