@@ -87,7 +87,7 @@ export const expireHolder = internalMutation({
     if (isLost) await bury(ctx.db, holder);
     else if (isAlive) await keepAwake(ctx.db, holder, kept, args.now);
     else await keepOthers(ctx.db, holder, kept);
-    if (isLost && holder.lane !== undefined) await loseLane(ctx, holder.lane, args.now);
+    if (isLost && holder.lane !== undefined) await loseLane(ctx, holder.lane);
     await reportEnds(ctx, holder, ended, isLost, args.now);
     return ended.filter(({ end }) => end === "reset" || end === "released").map(({ job }) => job);
   },

@@ -179,7 +179,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
         });
   const held = running + taken.leases.length;
   const next = isOver
-    ? await end(ctx, queue, lane, held, now)
+    ? await end(ctx, queue, lane, held)
     : await settle(ctx, queue, lane, gate, {
         ...{ held, width, found: taken.leases.length, looks: args.looks, now },
       });
@@ -225,15 +225,9 @@ function lookOf(gate: Gate | null, lane: Lane["_id"], now: number): LaneLook {
 type Next = "left" | "draining" | { lookAfterMs: number | null };
 
 /** The lane's time is over. */
-async function end(
-  ctx: MutationCtx,
-  queue: Queue,
-  lane: Lane,
-  held: number,
-  now: number,
-): Promise<Next> {
+async function end(ctx: MutationCtx, queue: Queue, lane: Lane, held: number): Promise<Next> {
   const hasFreed = held < lane.cap;
-  if (held === 0) await putToSleep(ctx, lane, now);
+  if (held === 0) await putToSleep(ctx, lane);
   else await drain(ctx, lane, held);
   // Handlers and callbacks may have changed it since it was read.
   const gate = await findGate(ctx.db, queue.name);
@@ -288,7 +282,7 @@ async function settle(
       return { lookAfterMs: Math.min(LANE_LOOK_MS * 2 ** inVain, LANE_LOOK_MAX_MS) };
     }
   }
-  if (held === 0) await putToSleep(ctx, lane, now);
+  if (held === 0) await putToSleep(ctx, lane);
   else await setCap(ctx, queue, lane, { cap: held, width });
   if (guards) await quieten(ctx, gate, queue);
   return held === 0 ? "left" : { lookAfterMs: null };

@@ -121,8 +121,8 @@ export async function drain(ctx: MutationCtx, lane: Lane, cap: number): Promise<
 }
 
 /** The lane ends. Its slot of the scheduler is free, for whichever queue waits for one. */
-export async function putToSleep(ctx: MutationCtx, lane: Lane, now: number): Promise<void> {
-  await ctx.db.patch("lanes", lane._id, { state: "asleep", cap: 0, leftAt: now });
+export async function putToSleep(ctx: MutationCtx, lane: Lane): Promise<void> {
+  await ctx.db.patch("lanes", lane._id, { state: "asleep", cap: 0 });
   const waiting = await ctx.db
     .query("gates")
     .withIndex("needsSlot", (q) => q.eq("needsSlot", true))
@@ -142,10 +142,10 @@ const WAITING_TOLD = 4;
  * A lane whose scheduled function has ended without a word: what it held has been dealt with, and its capacity is free.
  * If it was the one that looked, nobody does.
  */
-export async function loseLane(ctx: MutationCtx, id: Id<"lanes">, now: number): Promise<void> {
+export async function loseLane(ctx: MutationCtx, id: Id<"lanes">): Promise<void> {
   const lane = await ctx.db.get("lanes", id);
   if (lane === null || lane.state === "asleep") return;
-  await putToSleep(ctx, lane, now);
+  await putToSleep(ctx, lane);
   const queue = await getQueue(ctx.db, lane.queue);
   const gate = await findGate(ctx.db, queue.name);
   if (guardsIt(gate, id)) await quieten(ctx, gate, queue);

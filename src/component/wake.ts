@@ -15,7 +15,7 @@
  * another wake of the queue, a lane of the queue that changes its cap, a claim of the same job. Callers never meet it.
  */
 import { v } from "convex/values";
-import { LANE_LOOK_MS, LANE_RETURN_MS, WAKE_AGAIN_MS, type LaneStart } from "../shared/index.js";
+import { LANE_LOOK_MS, WAKE_AGAIN_MS, type LaneStart } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import { internalMutation, internalQuery, type MutationCtx } from "./_generated/server.js";
 import type { Id } from "./_generated/dataModel.js";
@@ -101,11 +101,10 @@ async function wakeOne(
   }
   const mayBeMore = taken.leases.length === room;
   const others = lanes.some(({ state }) => state === "awake");
-  const isBackSoon = lane.leftAt !== undefined && now - lane.leftAt < LANE_RETURN_MS;
   // The last slot there is: whoever comes later cannot be given a lane.
   const isLast = left.lanes === 1;
   const isReliedOn = gate !== null && gate.state !== "quiet";
-  const guards = !mayBeMore && (others || isBackSoon || isLast || isReliedOn);
+  const guards = !mayBeMore && (others || isLast || isReliedOn);
   const start: LaneStart = {
     ...{ lane: lane._id, generation: lane.generation + 1, n },
     jobs: await describeLaneJobs(ctx.db, queue, taken.jobs),

@@ -47,8 +47,6 @@ export const LANE_RESCUE_MS = 3_000;
 export const WAKE_AGAIN_MS = 100;
 /** Jobs in a queue that Convex works off, of which nobody takes any for so long, are taken for forgotten. */
 export const WAKE_OVERDUE_MS = 5_000;
-/** A lane woken so soon after it left has left too soon: this time it looks again. */
-export const LANE_RETURN_MS = 700;
 /** An inline handler that has run for so long hears, as often, whether somebody wants its job to end. */
 export const LANE_ASK_MS = 5_000;
 /** Where no slot of the scheduler is left, the lane with room looks at least this often: nobody else can be started. */

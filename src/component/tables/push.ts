@@ -51,7 +51,6 @@ export const pushTables = {
     generation: v.number(),
     scheduledId: v.optional(v.id("_scheduled_functions")),
     startedAt: v.number(),
-    leftAt: v.optional(v.number()),
   })
     .index("queue", ["queue", "state"])
     .index("state", ["state"]),

@@ -36,7 +36,11 @@ async function newApp() {
   };
   const report = async (args: object) =>
     await t.mutation(anyApi.workers!.report!, { ...session, ...args });
-  const time = { advance: (ms: number) => vi.advanceTimersByTime(ms), stepMs: 1_000, momentMs: 200 };
+  const time = {
+    advance: (ms: number) => vi.advanceTimersByTime(ms),
+    stepMs: 1_000,
+    momentMs: 200,
+  };
   /** Lets time pass, with what falls due in it, and what that sets off at once. */
   const settle = async (ms: number) => {
     await conveyor.pass(t, ms, time);
