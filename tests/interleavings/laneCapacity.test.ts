@@ -1,8 +1,8 @@
 /** Capacity that must come free, and wakes that must come to an end: one line of time on the local backend's own engine. */
 import { expect, test } from "vitest";
-import type { LaneReply } from "../../src/shared/index.js";
+import { RUNS_BY_CLASS, type LaneReply } from "../../src/shared/index.js";
 import { deploymentOf } from "../races/deployment.js";
-import { awakeLane, lanesOf, loses, steps } from "./lane.js";
+import { awakeLane, guard, lanesOf, loses, steps } from "./lane.js";
 import { Line, mutation } from "./line.js";
 import { Transactions } from "./transactions.js";
 
@@ -98,4 +98,26 @@ test("a wake that is shown an old snapshot, and finds nothing there, comes once 
   line.point = line.point.commit(begun.transaction, wake.path)!;
   await line.pass(MINUTE_MS);
   expect(wakes(line) - before).toBe(1);
+});
+
+test("a lane that grows takes no more than the class leaves to all queues together", async () => {
+  const line = await newLine(100);
+  const other = { ...line.queue, name: "other" };
+  await line.enqueue();
+  await line.pass(0);
+  const first = awakeLane(line);
+  await line.enqueue();
+  await line.pass(0);
+  const lane = guard(line);
+  await line.do(steps(line, first));
+  await line.do(line.enqueues(1, other));
+  await line.pass(0);
+  await line.enqueue(80);
+  await line.do(steps(line, lane, { ends: 0 }));
+  const caps = lanesOf(line).map(({ cap }) => Number(cap));
+  const running = statuses(line).filter((status) => status === "running").length;
+  expect(caps.filter((cap) => cap > 0)).toHaveLength(2);
+  expect(caps.reduce((sum, cap) => sum + cap)).toBeLessThanOrEqual(RUNS_BY_CLASS["s16"]!);
+  expect(running).toBeLessThanOrEqual(RUNS_BY_CLASS["s16"]!);
+  expect(running).toBeGreaterThan(40);
 });
