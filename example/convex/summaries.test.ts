@@ -2,7 +2,7 @@
 /// <reference types="vite/client" />
 import { convexTest } from "convex-test";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { pass, register } from "../../src/test.js";
+import { pass, register, settle } from "../../src/test.js";
 import { api, internal } from "./_generated/api.js";
 import schema from "./schema.js";
 
@@ -52,8 +52,11 @@ async function newPicture({ fragile = false } = {}) {
   return {
     ...{ t, picture, claim, draw },
     summary: () => t.query(api.summaries.ofPicture, { picture }),
-    /** Lets time pass, with all that falls due in it. */
-    pass: (ms: number) => pass(t, ms, time),
+    /** Lets time pass, with all that falls due in it, however slow the machine is. */
+    pass: async (ms: number) => {
+      await pass(t, ms, time);
+      await settle(t, time);
+    },
   };
 }
 
