@@ -61,7 +61,7 @@ const COUNTS = ["attempt", "failures", "resets", "releases"] as const;
 function agrees(job: Job, row: Doc<"jobs">): boolean {
   return (
     job.status === row.status &&
-    COUNTS.every((field) => job[field] === row[field]) &&
+    COUNTS.every((field) => job[field] === (row[field] ?? 0)) &&
     job.rounds === (row.rounds ?? 0)
   );
 }

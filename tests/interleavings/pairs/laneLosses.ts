@@ -46,7 +46,7 @@ async function lostLane(line: Line): Promise<{ lane: Row; first: string }> {
 
 /** What must hold of the first job, whoever came first, and of everything else. */
 function checkLoss(line: Line, first: string): void {
-  const { status, attempt, resets } = line.job(first);
+  const { status, attempt, resets = 0 } = line.job(first);
   must(
     status === "succeeded" ? attempt === 1 || resets === 1 : resets === 1,
     `the first job is ${String(status)} after ${String(attempt)} attempts`,
@@ -54,7 +54,7 @@ function checkLoss(line: Line, first: string): void {
   const running = line.rows("jobs").filter((job) => job.status === "running");
   must(running.length <= 1, "more jobs run than may");
   for (const job of line.rows("jobs").filter(({ _id }) => _id !== first))
-    must(job["resets"] === 0, "a lane that is gone has taken a job");
+    must((job["resets"] ?? 0) === 0, "a lane that is gone has taken a job");
 }
 
 /** Its function may be gone for everybody else, and its last word still on its way. */
