@@ -51,6 +51,8 @@ export const pushTables = {
     generation: v.number(),
     scheduledId: v.optional(v.id("_scheduled_functions")),
     startedAt: v.number(),
+    /** Older versions wrote here when it ended. Nobody reads it. */
+    leftAt: v.optional(v.number()),
   })
     .index("queue", ["queue", "state"])
     .index("state", ["state"]),
