@@ -20,7 +20,7 @@ import { createFiles } from "./files/files.js";
 import { FunctionError, PlatformError } from "./functions/errors.js";
 import { ANYONE } from "./functions/identity.js";
 import { createFunctionRunner } from "./functions/runner.js";
-import type { FunctionRunner, RunnerOptions } from "./functions/types.js";
+import type { Deployment, FunctionRunner, RunnerOptions } from "./functions/types.js";
 import type { Limits } from "./limits.js";
 import { httpActionRoutes, siteRoutes, type SiteOptions } from "./http/routes.js";
 import { Pusher } from "./push/pusher.js";
@@ -57,6 +57,11 @@ export interface CoreOptions {
   env?: Environment;
   /** Variables that functions see in `process.env` from the first push on, as if by `convex env set`. */
   variables?: Record<string, string>;
+  /**
+   * What is served from the start, in place of what was pushed last on the same data: evaluated already, its variables in
+   * it. Defaults to the latter.
+   */
+  deployment?: Deployment;
   /** How much runs at once, and how fast it may write, as on a deployment of that class. Defaults to "s16". */
   class?: DeploymentClass;
   /** Functions' console output does not go to this process's own. Defaults to false. */
@@ -95,6 +100,8 @@ export interface Core extends Door {
   readonly stats: Stats;
   /** Cuts every client's connection, as a bad network would: clients reconnect. */
   dropConnections(): void;
+  /** Replaces what is deployed and applies its schemas, as a push does, with what was evaluated elsewhere. It is not kept. */
+  install(deployment: Deployment): Promise<void>;
   /** Waits for running functions a while, then ends connections. May be called twice. */
   close(): Promise<void>;
 }
@@ -190,7 +197,8 @@ async function createCoreOn(
     urls,
     environment: options.variables ?? {},
   });
-  await pusher.restore();
+  if (options.deployment === undefined) await pusher.restore();
+  else await pusher.install(options.deployment);
   const system = createSystemQueries(database, runner, pusher);
   const calls = createCalls(runner, system, { redact: options.redact ?? false });
   const authenticator = new Authenticator(
@@ -242,6 +250,7 @@ async function createCoreOn(
     sync,
     stats,
     dropConnections: () => sync.dropConnections(),
+    install: (deployment) => pusher.install(deployment),
     close: () => (closing ??= close()),
   };
 }

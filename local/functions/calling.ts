@@ -32,10 +32,7 @@ export async function callIn(
   const exported = await exportOf(sandbox, called);
   sandbox.enter(host);
   try {
-    const result = watched(
-      (reason) => host.rejected(reason),
-      () => start(exported, requestId, args),
-    );
+    const result = watched(host, () => start(exported, requestId, args));
     host.begun();
     return await untilSettled(host, result, settled);
   } finally {

@@ -21,10 +21,17 @@ export function createConsole(host: () => Host): Record<string, (...values: unkn
     (level: Level) =>
     (...values: unknown[]) =>
       host().log(level, formatLog(values));
-  const timers = new Map<string, number>();
-  const counts = new Map<string, number>();
+  // A call's own: the next call in the same sandbox begins to count anew.
+  const states = new WeakMap<Host, { timers: Map<string, number>; counts: Map<string, number> }>();
+  const state = () => {
+    const known = states.get(host());
+    if (known !== undefined) return known;
+    const fresh = { timers: new Map<string, number>(), counts: new Map<string, number>() };
+    states.set(host(), fresh);
+    return fresh;
+  };
   const elapsed = (label: string): string | null => {
-    const started = timers.get(label);
+    const started = state().timers.get(label);
     return started === undefined ? null : `${label}: ${host().performanceNow() - started}ms`;
   };
   return {
@@ -43,19 +50,20 @@ export function createConsole(host: () => Host): Record<string, (...values: unkn
       if (!condition) host().log("ERROR", formatLog(["Assertion failed", ...values]));
     },
     count: (label = "default") => {
+      const { counts } = state();
       const count = (counts.get(String(label)) ?? 0) + 1;
       counts.set(String(label), count);
       host().log("LOG", `${String(label)}: ${count}`);
     },
-    countReset: (label = "default") => void counts.delete(String(label)),
-    time: (label = "default") => void timers.set(String(label), host().performanceNow()),
+    countReset: (label = "default") => void state().counts.delete(String(label)),
+    time: (label = "default") => void state().timers.set(String(label), host().performanceNow()),
     timeLog: (label = "default", ...values) => {
       const line = elapsed(String(label));
       if (line !== null) host().log("LOG", [line, formatLog(values)].filter(Boolean).join(" "));
     },
     timeEnd: (label = "default") => {
       const line = elapsed(String(label));
-      timers.delete(String(label));
+      state().timers.delete(String(label));
       if (line !== null) host().log("LOG", line);
     },
   };

@@ -146,8 +146,10 @@ function bindSyscalls(host: () => Host, realm: Realm): Record<string, unknown> {
   return {
     syscall: (operation: string, args: string) =>
       inRealm(realm, () => host().syscall(operation, args)),
-    asyncSyscall: (operation: string, args: string) =>
-      unwatched(() => host().asyncSyscall(operation, args)),
+    asyncSyscall: (operation: string, args: string) => {
+      const caller = host();
+      return unwatched(() => caller.asyncSyscall(operation, args));
+    },
     jsSyscall: (operation: string, args: Record<string, unknown>) => {
       // Whatever of it runs later still belongs to the call that made it.
       const caller = host();

@@ -5,7 +5,9 @@
 import type { Environment } from "../environment.js";
 import type { Host } from "./host.js";
 
-export function importHost(env: Environment): Host {
+export function importHost(
+  env: Pick<Environment, "now" | "random" | "randomBytes" | "outside">,
+): Host {
   return {
     now: () => Math.floor(env.now()),
     performanceNow: () => 0,

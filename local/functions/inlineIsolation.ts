@@ -9,19 +9,19 @@ import type { Invocation, Isolation } from "./invoke.js";
 import { calledOf } from "./lookup.js";
 import { createSandboxPool, type SandboxPool } from "./sandboxPool.js";
 import { stateError } from "./stateWatch.js";
-import type { Contexts } from "./types.js";
+import type { Contexts, StateChange } from "./types.js";
 import { toFunctionError } from "./uncaught.js";
 
 export function inlineIsolation(env: Environment, options: InlineOptions = {}): Isolation {
-  const { contexts, carried = [] } = options;
-  const sandboxes = createSandboxPool(env, contexts, carried, (change) => {
-    // Not the call's error, which somebody may catch: it is told to whoever drives the clock.
+  const sandboxes = options.sandboxes ?? createSandboxPool(env, options);
+  // Not the call's error, which somebody may catch: it is told to whoever drives the clock.
+  const tell = (change: StateChange): void => {
     env.timer(0, () => {
       throw stateError(change);
     });
-  });
+  };
   const isolate = {
-    run: (invocation: Invocation) => run(sandboxes, invocation),
+    run: (invocation: Invocation) => run(sandboxes, invocation, tell),
     close: () => {},
   };
   return { open: () => isolate, retire: () => {}, stop: () => Promise.resolve() };
@@ -30,11 +30,13 @@ export function inlineIsolation(env: Environment, options: InlineOptions = {}): 
 export interface InlineOptions {
   contexts?: Contexts | undefined;
   carried?: readonly string[] | undefined;
+  sandboxes?: SandboxPool | undefined;
 }
 
 async function run(
   sandboxes: SandboxPool,
   { target, host, args, requestId }: Invocation,
+  tell: (change: StateChange) => void,
 ): Promise<JSONValue> {
   const { instance } = target;
   const sandbox = sandboxes.take(instance);
@@ -46,6 +48,7 @@ async function run(
   } catch (thrown) {
     throw toFunctionError(thrown, instance.definition.modules);
   } finally {
-    if (clean) sandboxes.give(instance, sandbox, target.address.path);
+    const change = clean ? sandboxes.give(instance, sandbox, target.address.path) : null;
+    if (change !== null) tell(change);
   }
 }

@@ -8,26 +8,34 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-type OnRejected = (reason: unknown) => void;
-
-const realms = new WeakMap<object, OnRejected>();
-const calls = new AsyncLocalStorage<OnRejected | undefined>();
-let watchers = 0;
-
-/** Promises with this prototype are app code's. */
-export function watchRealm(promisePrototype: object, onRejected: OnRejected): void {
-  realms.set(promisePrototype, onRejected);
+/** Whose the code is that runs. */
+export interface Owner {
+  rejected(reason: unknown): void;
 }
 
-/** Runs app code: what it, or Node on its behalf, fails at later is told to `onRejected`. */
-export function watched<T>(onRejected: OnRejected, run: () => T): T {
-  return calls.run(onRejected, run);
+const realms = new WeakMap<object, () => Owner>();
+const calls = new AsyncLocalStorage<Owner | undefined>();
+let watchers = 0;
+
+/** Promises with this prototype are app code's: of this owner, where it is not known whose they are. */
+export function watchRealm(promisePrototype: object, owner: () => Owner): void {
+  realms.set(promisePrototype, owner);
+}
+
+/** Runs app code: what it, or Node on its behalf, fails at later is told to `owner`. */
+export function watched<T>(owner: Owner, run: () => T): T {
+  return calls.run(owner, run);
 }
 
 /** Runs the backend's code on behalf of app code: what goes wrong in it is the backend's again. */
 export function unwatched<T>(run: () => T): T {
   // Not `exit`: it takes the hooks off all promises of the process and puts them on again, at every system call.
   return calls.run(undefined, run);
+}
+
+/** `undefined` for the backend, and where nothing has kept it. */
+export function ownerOfCode(): Owner | undefined {
+  return calls.getStore();
 }
 
 /** Begins to sort. Returns the way to stop. */
@@ -47,15 +55,15 @@ export function sortRejections(): () => void {
 }
 
 function sort(reason: unknown, promise: Promise<unknown>): void {
-  const onRejected = realms.get(Object.getPrototypeOf(promise) as object) ?? calls.getStore();
-  if (onRejected !== undefined) return onRejected(reason);
+  const owner = calls.getStore() ?? realms.get(Object.getPrototypeOf(promise) as object)?.();
+  if (owner !== undefined) return owner.rejected(reason);
   // By listening, this file has taken Node's default away. It is restored unless somebody else listens too.
   if (process.listenerCount("unhandledRejection") === 1) throw reason;
 }
 
 function sortException(error: unknown): void {
-  const onRejected = calls.getStore();
-  if (onRejected !== undefined) return onRejected(error);
+  const owner = calls.getStore();
+  if (owner !== undefined) return owner.rejected(error);
   if (process.listenerCount("uncaughtException") > 1) return;
   console.error(error);
   process.exit(1);

@@ -48,7 +48,7 @@ export function createFunctionRunner(
     sandboxes:
       options.isolation === "threads"
         ? threadIsolation(env, options.userTimeMs)
-        : inlineIsolation(env, { contexts: options.contexts, carried: options.carried }),
+        : inlineIsolation(env, options),
     files: options.files ?? unservedFiles(env),
     permits: createPermits(env, settings.limits, (kind, ms) => events.waited(kind, ms)),
     runningActions: new Set(),

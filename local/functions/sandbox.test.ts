@@ -1,4 +1,9 @@
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { wallEnvironment } from "../environment.js";
+import type { Host } from "./host.js";
+import { importHost } from "./importHost.js";
+import { sortRejections, watched } from "./rejections.js";
 import { createSandbox } from "./sandbox.js";
 import type { ModuleSource } from "./types.js";
 
@@ -101,4 +106,43 @@ test("Node's modules are there for modules that ask for Node, and named in the r
   const node = createSandbox(modules(source, "node"));
   expect(await node.import("a.js")).toMatchObject({ hash: "ba78", joined: "a/b", env: 0 });
   await expect(createSandbox(modules(source)).import("a.js")).rejects.toThrow(/"use node"/);
+});
+
+test("what a call goes on with after its end is refused, and its failure is not the next one's", async () => {
+  const stopSorting = sortRejections();
+  const said: string[] = [];
+  let answer: (value: string) => void = () => {};
+  const hostOf = (name: string): Host => ({
+    ...importHost(wallEnvironment),
+    log: (_, text) => void said.push(`${name} logs ${text}`),
+    asyncSyscall: () => new Promise((resolve) => (answer = resolve)),
+    rejected: (reason) => void said.push(`${name} fails: ${String(reason)}`),
+  });
+  const sandbox = createSandbox(
+    modules({
+      "a.js": `
+        export async function leave() {
+          await Convex.asyncSyscall("answered late", "");
+          console.log("late");
+          await Convex.asyncSyscall("asked late", "");
+        }
+        export const say = () => console.log("on time");`,
+    }),
+  );
+  const { leave, say } = (await sandbox.import("a.js")) as Record<string, () => void>;
+  const [first, second] = [hostOf("first"), hostOf("second")];
+  sandbox.enter(first);
+  watched(first, leave!);
+  sandbox.leave();
+  sandbox.enter(second);
+  watched(second, say!);
+  answer("");
+  await setImmediate();
+  expect(said).toEqual([
+    "second logs 'on time'",
+    expect.stringMatching(
+      /^first fails: Error: "asked late" was called outside of a running function/,
+    ),
+  ]);
+  stopSorting();
 });

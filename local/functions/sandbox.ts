@@ -17,7 +17,7 @@ import type { Host } from "./host.js";
 import { importHost } from "./importHost.js";
 import { EXPOSE, exposeBindings, type Expose } from "./moduleBindings.js";
 import type { Root } from "./moduleState.js";
-import { watched, watchRealm } from "./rejections.js";
+import { ownerOfCode, watched, watchRealm } from "./rejections.js";
 import { StateWatch } from "./stateWatch.js";
 import type { ModuleSource, Sandbox } from "./types.js";
 
@@ -27,7 +27,7 @@ export interface SandboxOptions {
   /** Told when code reads a variable of `process.env` that is not there. */
   onMissingVariable?: (name: string) => void;
   /** Time and randomness of code that runs while modules are evaluated. Defaults to the wall clock. */
-  clock?: Environment;
+  clock?: Pick<Environment, "now" | "random" | "randomBytes" | "outside">;
   /**
    * Remembers what modules hold, but for what is named here, so that `changed` can tell. Modules that say "use node" are
    * not looked at.
@@ -45,6 +45,8 @@ export interface CallSandbox extends Sandbox {
   changed(): Root | null;
 }
 
+const NOBODY = { rejected: () => {} };
+
 type Surroundings = ModuleSource["environment"];
 
 export function createSandbox(
@@ -56,18 +58,23 @@ export function createSandbox(
   // Modules that say "use node" and all others never share a context, as they share no process on the platform.
   const rooms = new Map<Surroundings, Loader>();
   let watch: StateWatch | null = null;
+  // What an earlier call has left running is not the business of the one that has the sandbox now.
+  const hostOfCode = (): Host => {
+    const owner = ownerOfCode();
+    return owner === undefined || owner === host ? host : idle;
+  };
   const room = (surroundings: Surroundings): Loader => {
     const known = rooms.get(surroundings);
     if (known !== undefined) return known;
     const node = surroundings === "node";
     const context = vm.createContext({});
     const realm = installGlobals(context, {
-      host: () => host,
+      host: hostOfCode,
       env: options.env ?? new Map(),
       ...(options.onMissingVariable && { onMissingVariable: options.onMissingVariable }),
       node,
     });
-    watchRealm(realm.Promise.prototype, (reason) => host.rejected(reason));
+    watchRealm(realm.Promise.prototype, () => host);
     if (options.watch && !node) watch = new StateWatch(context, options.watch);
     // By whose host asks: a module may import another while it is itself imported, and so may actions.
     const mayImport = () => {
@@ -81,10 +88,7 @@ export function createSandbox(
   return {
     // What modules start while they are imported is nobody's.
     import: (modulePath) =>
-      watched(
-        () => {},
-        () => room(modules.get(modulePath)?.environment ?? "isolate")(modulePath),
-      ),
+      watched(NOBODY, () => room(modules.get(modulePath)?.environment ?? "isolate")(modulePath)),
     enter: (next) => {
       watch?.begin();
       host = next;

@@ -3,9 +3,9 @@
  * calls at a time; a nested call takes another. A push makes other instances, and the old ones' sandboxes go with them.
  */
 import type { Environment } from "../environment.js";
-import { createSandbox, type CallSandbox } from "./sandbox.js";
+import { createSandbox, type CallSandbox, type SandboxOptions } from "./sandbox.js";
 import { createSampling, sourcesOf } from "./stateWatch.js";
-import type { ComponentInstance, Contexts, StateChange } from "./types.js";
+import type { ComponentInstance, Contexts, ModuleSource, StateChange } from "./types.js";
 
 /**
  * As many as a storm of calls needs, since making a context costs milliseconds and leaves much to collect, while one at
@@ -16,16 +16,25 @@ const MAX_IDLE_SANDBOXES = 256;
 
 export interface SandboxPool {
   take(instance: ComponentInstance): CallSandbox;
-  /** Only what no code is running in any more may come back. `path` is the function that has run; it matters to those
-   * who watch. */
-  give(instance: ComponentInstance, sandbox: CallSandbox, path: string): void;
+  /**
+   * Only what no code is running in any more may come back. `path` is the function that has run; it matters to those
+   * who watch: they get what it has changed, and the sandbox is not used again.
+   */
+  give(instance: ComponentInstance, sandbox: CallSandbox, path: string): StateChange | null;
+}
+
+export interface PoolOptions {
+  /** Defaults to "reused". */
+  contexts?: Contexts | undefined;
+  /** Watched: as in `RunnerOptions`. */
+  carried?: readonly string[] | undefined;
+  /** Makes one. Defaults to one on the pool's clock. */
+  create?: (modules: ReadonlyMap<string, ModuleSource>, options: SandboxOptions) => CallSandbox;
 }
 
 export function createSandboxPool(
-  env: Environment,
-  contexts: Contexts = "reused",
-  carried: readonly string[] = [],
-  onChange: (change: StateChange) => void = () => {},
+  clock: Pick<Environment, "now" | "random" | "randomBytes" | "outside">,
+  { contexts = "reused", carried = [], create = createSandbox }: PoolOptions = {},
 ): SandboxPool {
   const watch = contexts === "watched" ? new Set(carried) : null;
   const due = createSampling();
@@ -34,24 +43,25 @@ export function createSandboxPool(
     take(instance) {
       const sandbox = idle.get(instance)?.pop();
       if (sandbox !== undefined) return sandbox;
-      return createSandbox(instance.definition.modules, {
+      return create(instance.definition.modules, {
         env: instance.env,
-        clock: env,
+        clock,
         ...(watch !== null && { watch }),
       });
     },
     give(instance, sandbox, path) {
-      if (contexts === "fresh") return;
+      if (contexts === "fresh") return null;
       if (watch !== null && due(instance, path)) {
         const change = sandbox.changed();
         if (change !== null) {
           const sources = sourcesOf(instance.definition.modules.get(change.of));
-          return onChange({ module: change.of, name: change.name, path, sources });
+          return { module: change.of, name: change.name, path, sources };
         }
       }
       const resting = idle.get(instance) ?? [];
       if (resting.length < MAX_IDLE_SANDBOXES) resting.push(sandbox);
       idle.set(instance, resting);
+      return null;
     },
   };
 }

@@ -4,6 +4,7 @@
 import type { JSONValue } from "convex/values";
 import type { AuthProvider } from "../auth/providers.js";
 import type { ClassLimits, DeploymentClass } from "./classes.js";
+import type { SandboxPool } from "./sandboxPool.js";
 import type { Spent } from "./account.js";
 import type { CronSchedule } from "./crons/schedule.js";
 import type { Housekeeping, Wait } from "./events.js";
@@ -184,6 +185,11 @@ export interface RunnerOptions {
    * Defaults to nothing.
    */
   carried?: readonly string[];
+  /**
+   * Inline: where sandboxes come from, in place of a pool of the runner's own, which `contexts` and `carried` describe.
+   * `keepSandboxes()` makes one for any number of runners that install the same deployments. Defaults to one's own.
+   */
+  sandboxes?: SandboxPool;
   /** In threads, and where a clock models it: JavaScript of one query or mutation, in milliseconds. Defaults to the platform's 1,000. */
   userTimeMs?: number;
   /** How much runs at once, and how fast it may write. `ctx.meta.getDeploymentMetadata()` tells it. Defaults to "s16". */

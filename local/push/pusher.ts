@@ -91,6 +91,19 @@ export class Pusher {
     await this.#options.runner.install(deployment, schemasOf(deployment));
   }
 
+  /**
+   * Makes visible what somebody else has evaluated, in place of a push: with the variables that are in it. It is not kept:
+   * whoever starts the backend again gives it again.
+   */
+  install(deployment: Deployment): Promise<void> {
+    return this.#changes.run(async () => {
+      await this.#options.runner.install(deployment, schemasOf(deployment));
+      // Pushes that were started on what was there before must start again.
+      this.#generation++;
+      this.#announce();
+    });
+  }
+
   get variables(): EnvironmentVariables {
     return this.#variables;
   }

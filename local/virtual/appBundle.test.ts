@@ -52,6 +52,9 @@ test("a bundle that is kept is given without the CLI", async () => {
   const key = await fingerprint([folder, path.resolve("package-lock.json")]);
   const kept = { startPush: { kept: true } };
   await writeFile(path.join(cache, `${key}.json`), JSON.stringify(kept));
-  expect(await bundleApp(folder, { cache })).toEqual(kept);
+  const bundle = await bundleApp(folder, { cache });
+  expect(bundle).toEqual(kept);
   await rm(cache, { recursive: true });
+  // Once in a process: neither read again nor made.
+  expect(await bundleApp(folder, { cache })).toBe(bundle);
 });

@@ -36,9 +36,26 @@ const IGNORED = /^(node_modules|_generated|\..*)$/;
 
 const require = createRequire(import.meta.url);
 
+/** Those that this process has made or read, by what was asked for: what has changed since is not seen. */
+const bundles = new Map<string, Promise<AppBundle>>();
+
 /** `folder` holds the app's `convex.json` or its `convex` folder, and finds its packages by walking up. */
-export async function bundleApp(folder: string, options: BundleOptions = {}): Promise<AppBundle> {
+export function bundleApp(folder: string, options: BundleOptions = {}): Promise<AppBundle> {
   const { inputs = [], cache = path.resolve("node_modules/.cache/conveyor") } = options;
+  const asked = JSON.stringify([path.resolve(folder), inputs, cache]);
+  const known = bundles.get(asked);
+  if (known !== undefined) return known;
+  const bundle = keptOrMade(folder, inputs, cache);
+  bundles.set(asked, bundle);
+  bundle.catch(() => bundles.delete(asked));
+  return bundle;
+}
+
+async function keptOrMade(
+  folder: string,
+  inputs: readonly string[],
+  cache: string,
+): Promise<AppBundle> {
   const key = await fingerprint([folder, ...inputs, path.resolve("package-lock.json")]);
   const file = path.join(cache, `${key}.json`);
   try {

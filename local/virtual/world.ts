@@ -15,7 +15,7 @@ import type { ConvexClient, ConvexHttpClient } from "convex/browser";
 import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
 import { createCore, type Core } from "../backend.js";
 import type { DeploymentClass } from "../functions/classes.js";
-import type { RunnerOptions } from "../functions/types.js";
+import type { Deployment, RunnerOptions } from "../functions/types.js";
 import { sortRejections } from "../functions/rejections.js";
 import type { Store } from "../engine/store.js";
 import { MemoryStore } from "../store/memoryStore.js";
@@ -43,7 +43,12 @@ export interface WorldOptions {
   costs?: Partial<CostConstants>;
   /** How uneven it is. Defaults to the class's; 0 for always the same. */
   jitter?: number;
-  /** `process.env` of functions. */
+  /**
+   * What is deployed from the start and after every restart, evaluated already: a world with one needs no push. With
+   * `runner.sandboxes` besides, it starts in no time. Defaults to nothing, or what the store has kept of a push.
+   */
+  deployment?: Deployment;
+  /** `process.env` of functions that are pushed. */
   variables?: Record<string, string>;
   /** `contexts` defaults to "watched": a module that carries something from call to call is an error. */
   runner?: RunnerOptions;
@@ -80,6 +85,8 @@ export interface World extends Pick<
   readonly stats: Stats;
   /** Pushes an app, components included, as the CLI does. */
   push(app: AppBundle): Promise<void>;
+  /** Replaces what is deployed, schemas included, now and at every start that follows: a new version is pushed. */
+  install(deployment: Deployment): Promise<void>;
   /** The official clients. Their promises settle while somebody drives the world: `world.run(client.query(…))`. */
   httpClient(name?: string): ConvexHttpClient;
   client(name?: string): ConvexClient;
@@ -126,6 +133,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   });
   const stopSorting = sortRejections();
   const store = options.store ?? new MemoryStore();
+  let { deployment } = options;
   let running: { core: Core; place: Branch } | null = null;
   let starts = 0;
   let names = 0;
@@ -145,6 +153,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
           skipValidation: options.skipValidation === true,
         },
         ...(options.variables === undefined ? {} : { variables: options.variables }),
+        ...(deployment === undefined ? {} : { deployment }),
         runner: { contexts: "watched", ...options.runner },
       }),
     );
@@ -214,6 +223,12 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         startPush: started,
         dryRun: false,
       });
+      // From here on the store has it.
+      deployment = undefined;
+    },
+    async install(next) {
+      await clock.run(backend().install(next));
+      deployment = next;
     },
     httpClient: (name = `client ${++names}`) => client(name).http(URLS.cloud),
     client: (name = `client ${++names}`) => client(name).socket(URLS.cloud),

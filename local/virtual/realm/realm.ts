@@ -49,10 +49,11 @@ export function createRealm(options: RealmOptions): Realm {
   const caught = (error: unknown): void => {
     if (!(error instanceof ProgramExit)) crashed(error);
   };
+  const owner = { rejected: caught };
   /** From outside into the program: what goes wrong in there is its own. */
   const enter = (run: () => void): void => {
     try {
-      watched(caught, run);
+      watched(owner, run);
     } catch (error) {
       caught(error);
     }
@@ -91,7 +92,7 @@ export function createRealm(options: RealmOptions): Realm {
     const run = vm.compileFunction(`return (async () => {"use strict";\n${code}\n})()`, names, {
       filename: `${name}.js`,
     }) as (...values: unknown[]) => Promise<void>;
-    return watched(caught, () => run(...names.map((key) => globals[key])));
+    return watched(owner, () => run(...names.map((key) => globals[key])));
   };
 
   return {

@@ -1,0 +1,74 @@
+/**
+ * Sandboxes that are kept from world to world, of deployments that are too: a world that starts with both makes no context
+ * and evaluates no module. What modules do while they are imported must then be no world's: its time stands still, its
+ * randomness has one seed, and all modules are imported in one order, whoever is called first. So a world happens the
+ * same, whether it finds sandboxes that others have left or makes them all.
+ */
+import type { Environment } from "../environment.js";
+import { createSandbox, type CallSandbox, type SandboxOptions } from "../functions/sandbox.js";
+import { createSandboxPool, type PoolOptions, type SandboxPool } from "../functions/sandboxPool.js";
+import type { ModuleSource } from "../functions/types.js";
+import { START_MS } from "./clock.js";
+import { randomStream } from "./random.js";
+
+/** For `RunnerOptions.sandboxes`, of any number of worlds, one after the other or at the same time. */
+export function keepSandboxes(options: Omit<PoolOptions, "create"> = {}): SandboxPool {
+  return createSandboxPool(importClock(), { ...options, create: createKept });
+}
+
+function createKept(
+  modules: ReadonlyMap<string, ModuleSource>,
+  options: SandboxOptions,
+): CallSandbox {
+  const sandbox = createSandbox(modules, { ...options, clock: importClock() });
+  const imported = new Map<ModuleSource["environment"], Promise<void>>();
+  const importAll = (environment: ModuleSource["environment"]): Promise<void> => {
+    const known = imported.get(environment);
+    if (known !== undefined) return known;
+    const importing = (async () => {
+      // The same order also where a context for Node's modules comes in addition.
+      if (environment === "node") await importAll("isolate");
+      for (const path of entriesOf(modules, environment)) {
+        // Whoever calls a function of a module that fails is told so then.
+        await sandbox.import(path).catch(() => {});
+      }
+    })();
+    imported.set(environment, importing);
+    return importing;
+  };
+  return {
+    ...sandbox,
+    async import(path) {
+      await importAll(modules.get(path)?.environment ?? "isolate");
+      return sandbox.import(path);
+    },
+  };
+}
+
+/** What is no chunk that others share. */
+function entriesOf(
+  modules: ReadonlyMap<string, ModuleSource>,
+  environment: ModuleSource["environment"],
+): string[] {
+  return [...modules.values()]
+    .filter((module) => module.environment === environment && !module.path.startsWith("_deps/"))
+    .map(({ path }) => path)
+    .sort();
+}
+
+/** One for each sandbox: what one draws changes nothing in another. */
+function importClock(): Pick<Environment, "now" | "random" | "randomBytes" | "outside"> {
+  const random = randomStream(0, "imports");
+  return {
+    now: () => START_MS,
+    random: () => random.next(),
+    randomBytes: (length) => random.bytes(length),
+    outside: () =>
+      Promise.reject(
+        new Error(
+          "A module whose context is kept from world to world cannot wait for other threads while it is imported " +
+            "(digests, WebAssembly): when they are done is no world's time. Do it in a function, or do not keep contexts.",
+        ),
+      ),
+  };
+}
