@@ -2,7 +2,7 @@
  * For tests: a deployment made from sources written in the test, bundled as the CLI bundles them, on an engine of its own.
  * Nothing but tests may import this.
  */
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
 import { createDatabase, openDatabase } from "../engine/database.js";
 import type { Database, DatabaseOptions, Namespace, TableSpec } from "../engine/types.js";
@@ -46,10 +46,11 @@ export async function makeDeployment(
   sources: Sources,
   env: Record<Namespace, Record<string, string>> = {},
   http: Record<Namespace, Partial<HttpDefinition>> = {},
+  plugins: readonly Plugin[] = [],
 ): Promise<Deployment> {
   const instances = new Map<Namespace, ComponentInstance>();
   for (const [namespace, files] of Object.entries(sources)) {
-    const modules = await bundle(files);
+    const modules = await bundle(files, plugins);
     const schema = await schemaOf(modules);
     modules.delete("schema.js");
     const functions = await functionsOf(modules);
@@ -199,8 +200,14 @@ function unwrap(result: FunctionResult): Value {
 const SOURCE_FILES = "test-sources";
 const REPOSITORY = new URL("../..", import.meta.url).pathname;
 
-/** One module a file and shared chunks under `_deps`, as the CLI makes them. A first line "use node" is kept apart. */
-export async function bundle(files: Record<string, string>): Promise<Map<string, ModuleSource>> {
+/**
+ * One module a file and shared chunks under `_deps`, as the CLI makes them. A first line "use node" is kept apart.
+ * `plugins` are asked before any file is read.
+ */
+export async function bundle(
+  files: Record<string, string>,
+  plugins: readonly Plugin[] = [],
+): Promise<Map<string, ModuleSource>> {
   const paths = Object.keys(files);
   const result = await build({
     absWorkingDir: REPOSITORY,
@@ -217,6 +224,7 @@ export async function bundle(files: Record<string, string>): Promise<Map<string,
     chunkNames: "_deps/[hash]",
     sourcemap: true,
     plugins: [
+      ...plugins,
       {
         name: SOURCE_FILES,
         setup(esbuild) {

@@ -9,6 +9,8 @@ import { createRealm, type Realm } from "./realm/realm.js";
 export interface ProgramOptions {
   /** Tells it from others, on the network and in the trace. */
   name: string;
+  /** What it runs, bundled already (`bundleFile`): then no file is read. */
+  code?: string;
   /** Its `process.env`. */
   env?: Readonly<Record<string, string>>;
   /** Told of every line that it prints. */

@@ -233,7 +233,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     httpClient: (name = `client ${++names}`) => client(name).http(URLS.cloud),
     client: (name = `client ${++names}`) => client(name).socket(URLS.cloud),
     async program(entry, given) {
-      const code = await bundleFile(entry);
+      const code = given.code ?? (await bundleFile(entry));
       const place = clock.branch(given.name);
       const program = new Program(given, place, network.connect(given.name, place), ++names + 100);
       program.start(code);

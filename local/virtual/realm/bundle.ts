@@ -2,7 +2,7 @@
  * Programs as one piece of text that can be run in a realm: bundled by esbuild, official clients included, with Node's
  * own modules asked of the realm. Kept for as long as this process lives.
  */
-import { build, type Plugin } from "esbuild";
+import { build, type BuildOptions, type Plugin } from "esbuild";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -14,14 +14,17 @@ export const REALM_NAME = "__conveyorRealm";
 
 const bundles = new Map<string, Promise<string>>();
 
-/** `entry` is a file. */
-export function bundleFile(entry: string): Promise<string> {
-  return kept(path.resolve(entry), () => bundle(`import ${JSON.stringify(path.resolve(entry))};`));
+/** `entry` is a file. `plugins` are asked before any file is read; what they make is not kept. */
+export function bundleFile(entry: string, plugins: readonly Plugin[] = []): Promise<string> {
+  // As an entry, and not as something that is imported: a package may say that its imports have no effects.
+  const input = { entryPoints: [path.resolve(entry)] };
+  if (plugins.length > 0) return bundle(input, plugins);
+  return kept(path.resolve(entry), () => bundle(input));
 }
 
 /** What stands in the text may import packages of this repository. */
 export function bundleText(contents: string): Promise<string> {
-  return kept(contents, () => bundle(contents));
+  return kept(contents, () => bundle({ stdin: { contents, resolveDir: HERE, loader: "ts" } }));
 }
 
 function kept(key: string, make: () => Promise<string>): Promise<string> {
@@ -35,9 +38,12 @@ function kept(key: string, make: () => Promise<string>): Promise<string> {
 }
 
 /** What an entry exports is not asked for: a function's body, which this becomes, cannot export. */
-async function bundle(contents: string): Promise<string> {
+async function bundle(
+  input: Pick<BuildOptions, "entryPoints" | "stdin">,
+  plugins: readonly Plugin[] = [],
+): Promise<string> {
   const { outputFiles } = await build({
-    stdin: { contents, resolveDir: HERE, loader: "ts" },
+    ...input,
     bundle: true,
     write: false,
     format: "esm",
@@ -46,7 +52,7 @@ async function bundle(contents: string): Promise<string> {
     mainFields: ["module", "main"],
     // Not "node": the official client then takes the realm's `WebSocket` and not a package that opens real sockets.
     conditions: ["import", "module"],
-    plugins: [builtins],
+    plugins: [...plugins, builtins],
     logLevel: "silent",
   });
   return outputFiles[0]!.text;

@@ -1,0 +1,17 @@
+/** What the app does when a job has ended: it writes that down, or throws while it is broken. */
+import { v } from "convex/values";
+import { vOnComplete } from "../../../src/client/index.js";
+import { vDone, vWork } from "./payload.js";
+import { internalMutation } from "./server.js";
+
+export const done = internalMutation({
+  args: vOnComplete({ payload: vWork, result: vDone, context: v.any() }),
+  returns: v.null(),
+  handler: async (ctx, { id, payload, outcome, attempt, context }) => {
+    if ((await ctx.db.query("broken").first()) !== null) throw new Error("The app is broken.");
+    const { status } = outcome;
+    const told = { n: payload.n, job: id, attempt, status, context: (context ?? null) as unknown };
+    await ctx.db.insert("told", told);
+    return null;
+  },
+});

@@ -1,0 +1,183 @@
+/** What producers and operators of the app call. */
+import { v } from "convex/values";
+import { vWork, type Work } from "./payload.js";
+import { conveyor, queues, type QueueName } from "./queues.js";
+import { internal, internalMutation, mutation, query } from "./server.js";
+
+const vQueue = v.string();
+const of = (name: string) => queues[name as QueueName];
+const vJobs = v.array(v.object({ payload: vWork, options: v.any() }));
+
+type Jobs = { payload: Work; options: any }[];
+
+/** All of them, each with the app's own row, in one transaction. `throws`: it fails at its very end. */
+export const enqueue = mutation({
+  args: { queue: vQueue, jobs: vJobs, throws: v.optional(v.boolean()) },
+  handler: async (ctx, { queue, jobs, throws = false }): Promise<string[]> => {
+    const ids: string[] = [];
+    for (const { payload, options } of jobs as Jobs) {
+      const { id, isNew } =
+        options.key === undefined
+          ? { id: await of(queue).enqueue(ctx, payload, options), isNew: true }
+          : await of(queue).enqueueUnique(ctx, payload, options);
+      await ctx.db.insert("orders", { n: payload.n, job: id, queue, isNew });
+      ids.push(id);
+    }
+    if (throws) throw new Error("The caller changes its mind.");
+    return ids;
+  },
+});
+
+/** As one batch, in one call of the component. */
+export const enqueueBatch = mutation({
+  args: { queue: vQueue, jobs: vJobs },
+  handler: async (ctx, { queue, jobs }): Promise<string[]> => {
+    const given = jobs as Jobs;
+    const ids = await of(queue).enqueueBatch(
+      ctx,
+      given.map(({ payload }) => payload),
+      (_payload, index) => given[index]!.options,
+    );
+    for (const [i, id] of ids.entries()) {
+      await ctx.db.insert("orders", { n: given[i]!.payload.n, job: id, queue, isNew: true });
+    }
+    return ids;
+  },
+});
+
+export const replace = mutation({
+  args: { queue: vQueue, id: v.string(), job: v.object({ payload: vWork, options: v.any() }) },
+  handler: async (ctx, { queue, id, job }): Promise<any> => {
+    const { payload, options } = job;
+    const reply = await of(queue).replace(ctx, id, payload, options);
+    if (reply.replaced) {
+      await ctx.db.insert("orders", { n: payload.n, job: reply.id, queue, isNew: true });
+    }
+    return reply;
+  },
+});
+
+export const cancel = mutation({
+  args: { queue: vQueue, id: v.string() },
+  handler: async (ctx, { queue, id }): Promise<any> => await of(queue).cancel(ctx, id as never),
+});
+
+export const retry = mutation({
+  args: { queue: vQueue, id: v.string() },
+  handler: async (ctx, { queue, id }): Promise<any> => await of(queue).retry(ctx, id as never),
+});
+
+/** What is done to one job: `pauseJob`, `resumeJob`, `deleteJob`. */
+export const handle = mutation({
+  args: { queue: vQueue, id: v.string(), how: v.string() },
+  handler: async (ctx, { queue, id, how }): Promise<any> => {
+    const control = of(queue).control;
+    return await control[how as "pauseJob"](ctx, id);
+  },
+});
+
+/** What is done to a queue: `pause`, `drain`, `resume`. */
+export const operate = mutation({
+  args: { queue: vQueue, how: v.string() },
+  handler: async (ctx, { queue, how }): Promise<any> =>
+    await conveyor.control(queue)[how as "pause"](ctx),
+});
+
+export const configure = mutation({
+  args: { queue: vQueue, overrides: v.any() },
+  handler: async (ctx, { queue, overrides }): Promise<any> =>
+    await conveyor.control(queue).configure(ctx, overrides),
+});
+
+/** To many: `cancelMany`, `retryMany`, `deleteMany`. */
+export const changeMany = mutation({
+  args: { queue: vQueue, how: v.string(), filter: v.any() },
+  handler: async (ctx, { queue, how, filter }): Promise<any> =>
+    await conveyor.control(queue)[how as "cancelMany"](ctx, filter),
+});
+
+/** What an hourly cron of the app calls. */
+export const watch = internalMutation({
+  handler: async (ctx) => await conveyor.watch(ctx),
+});
+
+export const breakCallbacks = mutation({
+  handler: async (ctx) => void (await ctx.db.insert("broken", {})),
+});
+
+export const mendCallbacks = mutation({
+  handler: async (ctx) => {
+    for (const { _id } of await ctx.db.query("broken").collect()) await ctx.db.delete(_id);
+  },
+});
+
+/** Fills the deployment with actions of the app's own. */
+export const occupy = mutation({
+  args: { count: v.number(), ms: v.number() },
+  handler: async (ctx, { count, ms }) => {
+    for (let i = 0; i < count; i += 1) {
+      await ctx.scheduler.runAfter(0, internal.handlers.occupy, { ms });
+    }
+  },
+});
+
+// --- What pages show ----------------------------------------------------------------------------
+
+export const statuses = query({
+  args: { queue: vQueue, ids: v.array(v.string()) },
+  handler: async (ctx, { queue, ids }): Promise<any> =>
+    await of(queue).statusBatch(ctx, ids as never),
+});
+
+export const counts = query({
+  args: { queue: vQueue },
+  handler: async (ctx, { queue }): Promise<any> => await of(queue).counts(ctx),
+});
+
+export const workers = query({
+  args: {},
+  handler: async (ctx): Promise<any> => await conveyor.workers(ctx),
+});
+
+export const output = query({
+  args: { queue: vQueue, id: v.string() },
+  handler: async (ctx, { queue, id }): Promise<any> => ({
+    logs: await of(queue).logs(ctx, id),
+    chunks: await of(queue).chunks(ctx, id),
+    attempts: await of(queue).attempts(ctx, id),
+  }),
+});
+
+// --- Before and after ---------------------------------------------------------------------------
+
+/** All that are used are declared and configured, as a deploy and its operator leave them. */
+export const setUp = internalMutation({
+  args: { queues: v.any() },
+  handler: async (ctx, { queues: configs }: { queues: Record<string, any> }): Promise<void> => {
+    for (const [queue, overrides] of Object.entries(configs)) {
+      const work: Work = { n: -1, turns: [{ ms: 0, end: "returns" }] };
+      const id = await of(queue).enqueue(ctx, work, { runAfter: 60 * 60_000 });
+      const { control } = of(queue);
+      await control.deleteJob(ctx, id as never);
+      if (Object.keys(overrides as object).length > 0) await control.configure(ctx, overrides);
+    }
+  },
+});
+
+/** Nothing stands in the way of any job any more. */
+export const heal = internalMutation({
+  args: {
+    queues: v.array(v.string()),
+    paused: v.array(v.object({ queue: v.string(), id: v.string() })),
+  },
+  handler: async (ctx, { queues: names, paused }): Promise<void> => {
+    for (const { _id } of await ctx.db.query("broken").collect()) await ctx.db.delete(_id);
+    for (const queue of names) {
+      const control = conveyor.control(queue);
+      await control.resume(ctx);
+      const { inForce } = await control.state(ctx);
+      if (inForce.maxParallelism === 0) await control.configure(ctx, { maxParallelism: 2 });
+    }
+    for (const { queue, id } of paused) await of(queue).control.resumeJob(ctx, id);
+  },
+});

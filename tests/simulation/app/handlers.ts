@@ -1,0 +1,51 @@
+/** What works on jobs inside Convex: a handler of each kind. */
+import { acted, inlined, looked, pulled, queues, written } from "./queues.js";
+import { turnOf } from "./payload.js";
+import { internalAction, internalMutation, internalQuery } from "./server.js";
+import { take } from "./turns.js";
+
+export const act = internalAction({
+  args: acted.handlerArgs,
+  handler: async (ctx, { payload, job: told }): Promise<any> => {
+    const queue = queues[told.queue as "acted"];
+    return await take({ ...told, payload }, queue.job(ctx, told));
+  },
+});
+
+export const inline = inlined.worker({
+  handler: async (_ctx, job): Promise<any> => await take(job, job),
+  continueWith: [pulled],
+});
+
+/** Its effect is there if and only if the attempt has succeeded; now and then it meets others over one row. */
+export const write = internalMutation({
+  args: written.handlerArgs,
+  handler: async (ctx, { payload, job: { id, attempt } }): Promise<any> => {
+    await ctx.db.insert("effects", { n: payload.n, job: id, attempt });
+    const turn = turnOf(payload, attempt);
+    if (turn.listens === true) {
+      const met = await ctx.db.query("meeting").first();
+      if (met === null) await ctx.db.insert("meeting", { count: 1 });
+      else await ctx.db.patch("meeting", met._id, { count: met.count + 1 });
+    }
+    if (turn.end === "throws") throw new Error("It was to fail.");
+    if (turn.end === "returnsBadly") return { n: "not a number" };
+    return { n: payload.n, attempt };
+  },
+});
+
+export const look = internalQuery({
+  args: looked.handlerArgs,
+  handler: async (ctx, { payload, job: { attempt } }): Promise<any> => {
+    await ctx.db.query("meeting").first();
+    if (turnOf(payload, attempt).end === "throws") throw new Error("It was to fail.");
+    return { n: payload.n, attempt };
+  },
+});
+
+/** An action of the app's own that takes up room. */
+export const occupy = internalAction({
+  handler: async (_ctx, { ms }: { ms: number }) => {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+  },
+});

@@ -1,0 +1,38 @@
+/** What a job of the simulation carries: a number by which it is known, and what its handler does at each attempt. */
+import { v, type Infer } from "convex/values";
+
+export const vTurn = v.object({
+  /** How long it takes, in milliseconds. */
+  ms: v.number(),
+  end: v.union(
+    v.literal("returns"),
+    v.literal("throws"),
+    v.literal("throwsForGood"),
+    v.literal("throwsUntil"),
+    v.literal("snoozes"),
+    v.literal("hangs"),
+    v.literal("returnsBadly"),
+    v.literal("continues"),
+  ),
+  /** It says how far it is, logs and writes output, if it can. */
+  talks: v.optional(v.boolean()),
+  /** Ends early when its signal aborts, if it has one. */
+  listens: v.optional(v.boolean()),
+});
+export type Turn = Infer<typeof vTurn>;
+
+export const vWork = v.object({
+  n: v.number(),
+  /** For attempts 1, 2, …; the last for all that follow. */
+  turns: v.array(vTurn),
+  /** Makes it as large as this, in bytes. */
+  padding: v.optional(v.string()),
+});
+export type Work = Infer<typeof vWork>;
+
+export function turnOf(work: Work, attempt: number): Turn {
+  return work.turns[Math.min(attempt, work.turns.length) - 1]!;
+}
+
+/** What a result must be, where it says something. */
+export const vDone = v.object({ n: v.number(), attempt: v.number() });

@@ -1,0 +1,22 @@
+/** What the app keeps of its own: all of it is evidence. */
+import { defineSchema, defineTable } from "convex/server";
+import { v } from "convex/values";
+
+export default defineSchema({
+  /** Inserted in the mutation that enqueues: there if and only if the job is. */
+  orders: defineTable({ n: v.number(), job: v.string(), queue: v.string(), isNew: v.boolean() }),
+  /** Inserted by handlers that are mutations: there if and only if the attempt has succeeded. */
+  effects: defineTable({ n: v.number(), job: v.string(), attempt: v.number() }),
+  /** Inserted by `onComplete`. */
+  told: defineTable({
+    n: v.number(),
+    job: v.string(),
+    attempt: v.number(),
+    status: v.string(),
+    context: v.any(),
+  }),
+  /** For as long as a row is there, `onComplete` throws. */
+  broken: defineTable({}),
+  /** What anybody may read and write, and handlers and callbacks do: whoever meets there runs again. */
+  meeting: defineTable({ count: v.number() }),
+});

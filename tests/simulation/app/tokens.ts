@@ -1,0 +1,3 @@
+import { conveyor } from "./queues.js";
+
+export const { create, rotate, revoke, list } = conveyor.tokenApi();

@@ -1,0 +1,94 @@
+/**
+ * What a handler does, wherever it runs: what its payload says for this attempt. That it has begun and ended it tells a
+ * service outside, as a handler that sends an e-mail does: what has happened there is not undone by anybody.
+ */
+import { NonRetryableError, RetryAfterError } from "../../../src/client/index.js";
+import { turnOf, type Work } from "./payload.js";
+
+/** Nobody's (RFC 2606); the simulator answers there. */
+export const LEDGER_URL = "https://ledger.invalid/";
+
+export interface Attempt {
+  id: string;
+  queue: string;
+  attempt: number;
+  payload: Work;
+}
+
+/** What a handler may use, where it has it. */
+export interface Tools {
+  signal?: AbortSignal;
+  progress?: (value: unknown) => void;
+  log?: (message: string) => unknown;
+  write?: (text: string) => void;
+  flush?: () => Promise<void>;
+  snooze?: (ms: number) => never;
+  continueWith?: (queue: never, payload: never) => void;
+}
+
+/** Numbers of jobs that follow others: told from those that were enqueued by their size. */
+export const FOLLOWS = 1_000_000;
+const SNOOZE_MS = 1_500;
+const RETRY_AFTER_MS = 2_500;
+/** Longer than any timeout and any lease; not for ever, since nobody ends what has no timeout. */
+const HANGS_MS = 60_000;
+
+export async function take(attempt: Attempt, tools: Tools): Promise<unknown> {
+  const { payload } = attempt;
+  const turn = turnOf(payload, attempt.attempt);
+  const run = Math.random().toString(36).slice(2, 8);
+  await tell({ ...about(attempt), run, what: "began" });
+  if (turn.talks === true) talk(attempt, tools);
+  await passes(turn.end === "hangs" ? HANGS_MS : turn.ms, turn.listens ? tools.signal : undefined);
+  if (tools.signal?.aborted && turn.listens) throw new Error("It was told to stop.");
+  await tools.flush?.();
+  await tell({ ...about(attempt), run, what: "ended" });
+  switch (turn.end) {
+    case "throws":
+      throw new Error("It was to fail.");
+    case "throwsForGood":
+      throw new NonRetryableError("It would fail again.");
+    case "throwsUntil":
+      throw new RetryAfterError(RETRY_AFTER_MS, "Not now.");
+    case "snoozes":
+      if (tools.snooze !== undefined) tools.snooze(SNOOZE_MS);
+      break;
+    case "returnsBadly":
+      return { n: "not a number" };
+    case "continues": {
+      const follower: Work = { n: payload.n + FOLLOWS, turns: [{ ms: 10, end: "returns" }] };
+      tools.continueWith?.("pulled" as never, follower as never);
+    }
+  }
+  return { n: payload.n, attempt: attempt.attempt };
+}
+
+function about({ id, queue, attempt, payload: { n } }: Attempt) {
+  return { job: id, queue, attempt, n };
+}
+
+/** What an attempt writes, whole: checked against what came of it. */
+export function outputOf(n: number, attempt: number): string[] {
+  return Array.from({ length: 5 }, (_, i) => `${n}/${attempt}: line ${i}\n`);
+}
+
+function talk({ payload: { n }, attempt }: Attempt, tools: Tools): void {
+  tools.progress?.({ attempt });
+  tools.log?.(`${n} is tried, for time ${attempt}`);
+  for (const line of outputOf(n, attempt)) tools.write?.(line);
+}
+
+/** The service may be out of reach: that is no reason for the work to fail. */
+async function tell(told: object): Promise<void> {
+  await fetch(LEDGER_URL, { method: "POST", body: JSON.stringify(told) }).catch(() => null);
+}
+
+function passes(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

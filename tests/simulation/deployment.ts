@@ -1,0 +1,81 @@
+/**
+ * The app of the simulation on the real component, bundled from the sources as they stand; and, for mutants, with a piece
+ * of them replaced while they are bundled. The product's own files are never touched. A replacement that finds nothing to
+ * replace, or more than one place, throws: a mutant must not turn into a second run of the sound code.
+ */
+import type { Plugin } from "esbuild";
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { root } from "../../harness/paths.js";
+import { makeDeployment } from "../../local/functions/testing.js";
+import type { Deployment } from "../../local/functions/types.js";
+import { bundleFile } from "../../local/virtual/realm/bundle.js";
+import { componentSources } from "../races/deployment.js";
+
+/** Under which name the app mounts the component. */
+export const COMPONENT = "conveyor";
+
+/** In this file of `src`, this text, which is there once, by that. */
+export interface Replacement {
+  file: string;
+  text: string;
+  by: string;
+}
+
+/** What a world runs: the functions, and the program of its workers. */
+export interface Built {
+  deployment: Deployment;
+  worker: string;
+}
+
+const APP = path.join(root, "tests/simulation/app");
+const WORKER = path.join(root, "tests/simulation/worker.ts");
+const COMPONENT_FOLDER = "component/";
+
+export async function build(replacements: readonly Replacement[] = []): Promise<Built> {
+  const inComponent = replacements.filter(({ file }) => file.startsWith(COMPONENT_FOLDER));
+  const elsewhere = replacements.filter((one) => !inComponent.includes(one));
+  const plugins = elsewhere.length === 0 ? [] : [replacing(elsewhere)];
+  const component = componentSources();
+  for (const { file, text, by } of inComponent) {
+    const name = file.slice(COMPONENT_FOLDER.length);
+    component[name] = replaced(component[name], { file, text, by });
+  }
+  return {
+    deployment: await makeDeployment({ "": appSources(), [COMPONENT]: component }, {}, {}, plugins),
+    worker: await bundleFile(WORKER, plugins),
+  };
+}
+
+/** As if each were in the repository's root, from which their imports of `src` are found. */
+function appSources(): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(APP).map((name) => [
+      name,
+      readFileSync(path.join(APP, name), "utf8").replaceAll(`"../../../src/`, `"./src/`),
+    ]),
+  );
+}
+
+function replacing(replacements: readonly Replacement[]): Plugin {
+  return {
+    name: "replacing",
+    setup(esbuild) {
+      for (const replacement of replacements) {
+        const file = path.join(root, "src", replacement.file);
+        const filter = new RegExp(`${file.replace(/[.\\/]/g, "\\$&")}$`);
+        esbuild.onLoad({ filter }, () => ({
+          contents: replaced(readFileSync(file, "utf8"), replacement),
+          loader: "ts",
+        }));
+      }
+    },
+  };
+}
+
+function replaced(source: string | undefined, { file, text, by }: Replacement): string {
+  if (source === undefined || source.split(text).length !== 2) {
+    throw new Error(`This text is not, or not once, in src/${file}: ${text}`);
+  }
+  return source.replace(text, () => by);
+}

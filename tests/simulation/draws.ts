@@ -1,0 +1,84 @@
+/** What a seed draws: see `plan.ts`. */
+import type { QueueOverrides } from "../../src/shared/index.js";
+import { Draw } from "./draw.js";
+import { PARTS } from "./parts.js";
+import { CIRCULAR, PULLED, PUSHED, type Plan, type QueueName, type WorkerSpec } from "./plan.js";
+
+export interface DrawOptions {
+  /** Only these parts, whatever the seed says. */
+  only?: readonly string[];
+}
+
+export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
+  const draw = new Draw(seed, "plan");
+  const queues = drawQueues(draw);
+  const plan: Plan = {
+    seed,
+    class: draw.chance(0.8) ? "s16" : "s256",
+    jitter: draw.pick([0, 0.5, 0.5, 1.2]),
+    queues,
+    workers: drawWorkers(draw, Object.keys(queues) as QueueName[]),
+    parts: [],
+    faultsMs: draw.pick([3_000, 5_000, 8_000, 15_000]),
+    events: [],
+  };
+  const candidates = PARTS.filter((part) => part.fits === undefined || part.fits(plan));
+  plan.parts = candidates
+    .filter(({ name, chance = 0.5 }) => new Draw(seed, `${name} is on`).chance(chance))
+    .map(({ name }) => name)
+    .filter((name) => only === undefined || only.includes(name));
+  for (const part of PARTS) {
+    if (!plan.parts.includes(part.name)) continue;
+    plan.events.push(...part.plan(new Draw(seed, part.name), plan));
+  }
+  plan.events.sort((a, b) => a.at - b.at);
+  return plan;
+}
+
+/** From one to three, so that what happens in a seed is much about few. */
+function drawQueues(draw: Draw): Plan["queues"] {
+  const count = draw.pick([1, 1, 1, 2]);
+  const names = new Set<QueueName>();
+  while (names.size < count) names.add(draw.pick([...PULLED, ...PUSHED]));
+  return Object.fromEntries([...names].map((name) => [name, drawOverrides(draw, name)]));
+}
+
+/** Also what a queue is changed to while it runs. */
+export function drawOverrides(draw: Draw, name: QueueName): QueueOverrides {
+  const overrides: QueueOverrides = {
+    leaseMs: draw.pick([2_000, 3_000, 8_000]),
+    maxResets: draw.pick([0, 1, 3]),
+    shards: draw.pick([1, 1, 1, 2, 4]),
+    retry: {
+      maxAttempts: draw.pick([1, 2, 3]),
+      initialBackoffMs: draw.pick([0, 200, 1_000]),
+      base: 2,
+      maxBackoffMs: 3_000,
+    },
+  };
+  if (draw.chance(0.3)) overrides.graceMs = draw.pick([0, 500, 2_000]);
+  if (draw.chance(0.3)) overrides.timeoutMs = draw.pick([1_000, 3_000, 10_000]);
+  if (draw.chance(0.2)) overrides.expiresAfterMs = draw.pick([1_000, 5_000, 60_000]);
+  if (PUSHED.includes(name)) overrides.maxParallelism = draw.pick([1, 2, 5, 20]);
+  if (name === "mixed") overrides.fallbackAfterMs = draw.pick([0, 500, 3_000]);
+  if (CIRCULAR.includes(name)) overrides.restMs = draw.pick([300, 1_500, 4_000]);
+  if (draw.chance(0.3)) {
+    const ms = draw.pick([0, 1_000, 20_000]);
+    overrides.retention = { succeededMs: ms, failedMs: ms, canceledMs: ms, timedOutMs: ms };
+  }
+  return overrides;
+}
+
+function drawWorkers(draw: Draw, names: readonly QueueName[]): WorkerSpec[] {
+  const served = names.filter((name) => PULLED.includes(name));
+  if (served.length === 0) return [];
+  const count = draw.pick([1, 2, 2, 3]);
+  return Array.from({ length: count }, (_, i) => ({
+    name: `worker ${i + 1}`,
+    queues: i === 0 ? served : draw.chance(0.7) ? served : [draw.pick(served)],
+    concurrency: draw.pick([1, 2, 5]),
+    // The first may do everything: nothing waits for want of a worker for ever.
+    labels: i === 0 ? ["gpu", "eu"] : draw.some(["gpu", "eu"], 0.5),
+    ...(i > 0 && draw.chance(0.2) ? { maxCost: 4 } : {}),
+  }));
+}

@@ -1,0 +1,85 @@
+/** After the faults: everything must come to an end within a bound, and then nothing may happen any more. */
+import { isFinished, type Status } from "../../src/shared/index.js";
+import { CIRCULAR, usedQueues, type QueueName } from "./plan.js";
+import type { Simulation } from "./simulation.js";
+import { why } from "./why.js";
+
+/** More than the longest chain of waits: a lease, resets, retries with their waits, what a lost timer takes to be noticed. */
+const BOUND_MS = 30 * 60_000;
+/** Longer than it takes until a lane that died, or a lost timer, is noticed. */
+const CALM_MS = 90_000;
+const IDLE_MS = 600_000;
+/** How often it is looked whether all has ended: soon at first, since items of a ring go on until then. */
+const FIRST_STEP_MS = 500;
+const LAST_STEP_MS = 10_000;
+/** Jobs are counted and purged, seldom, and sessions forgotten: not because anything runs. */
+const UPKEEP = /^(conveyor\/)?(rollUp|purge)\b/;
+
+export async function comeToRest(simulation: Simulation): Promise<void> {
+  if (simulation.violations.length > 0) return;
+  await heal(simulation);
+  await untilAllEnded(simulation);
+  if (simulation.violations.length > 0) return;
+  await stopWorkers(simulation);
+  await simulation.goTo(simulation.now() + CALM_MS);
+  await stayIdle(simulation);
+}
+
+/** What is left of configuration is put back, and whoever is gone comes again. */
+async function heal(simulation: Simulation): Promise<void> {
+  const { plan, world } = simulation;
+  for (const link of world.network.links) link.mend();
+  const queues = usedQueues(plan);
+  const paused = simulation.tables
+    .all("jobs")
+    .filter(({ paused }) => paused === true)
+    .map(({ _id: id, queue }) => ({ id, queue: queue as string }));
+  await world.call("calls:heal", { queues, paused });
+  for (const spec of plan.workers) {
+    const program = simulation.programs.get(spec.name);
+    if (program?.state === "paused") program.resume();
+    if (program === undefined || program.state === "ended") await simulation.startWorker(spec);
+    else program.skewMs = 0;
+  }
+}
+
+async function untilAllEnded(simulation: Simulation): Promise<void> {
+  const { tables } = simulation;
+  const open = () => tables.all("jobs").filter(({ status }) => !isFinished(status as Status));
+  const begunAt = simulation.now();
+  const rounds = new Map(open().map(({ _id, rounds }) => [_id, (rounds ?? 0) as number]));
+  let isWatched = false;
+  let step = FIRST_STEP_MS;
+  while (open().length > 0 && simulation.violations.length === 0) {
+    const waited = simulation.now() - begunAt;
+    if (waited > BOUND_MS) break;
+    // An app's own cron looks after queues that nobody visits.
+    if (!isWatched && waited > CALM_MS) {
+      isWatched = true;
+      await simulation.world.call("calls:watch");
+    }
+    await simulation.goTo(simulation.now() + step);
+    step = Math.min(step * 2, LAST_STEP_MS);
+    for (const { _id: id, queue, rounds: come = 0 } of open()) {
+      // Items of a ring never end: each must have come round once more, and is then taken out.
+      if (!CIRCULAR.includes(queue as QueueName) || come === (rounds.get(id) ?? 0)) continue;
+      simulation.ask("cancel", { queue, id });
+    }
+  }
+  for (const job of open()) simulation.broken(why(simulation, job));
+}
+
+/** They end as programs do that are told to; what they leave behind is nobody's any more. */
+async function stopWorkers(simulation: Simulation): Promise<void> {
+  for (const program of simulation.programs.values()) program.signal("SIGTERM");
+  await simulation.goTo(simulation.now() + 5_000);
+}
+
+async function stayIdle(simulation: Simulation): Promise<void> {
+  const { world } = simulation;
+  world.stats.reset();
+  await simulation.goTo(simulation.now() + IDLE_MS);
+  const called = Object.keys(world.stats.snapshot().functions);
+  const idle = called.filter((name) => !UPKEEP.test(name));
+  if (idle.length > 0) simulation.broken(`an idle queue calls ${idle.join(", ")}`);
+}

@@ -1,0 +1,86 @@
+/** The two kinds of things that a simulation is put together from: parts, which do something, and checkers, which look. */
+import type { Draw } from "./draw.js";
+import type { Commit, Row, Tables } from "./observed.js";
+import type { Plan, Planned, QueueName } from "./plan.js";
+import type { Simulation } from "./simulation.js";
+
+/** A workload or a fault: what it plans for a seed, and how each of that is done. */
+export interface Part {
+  readonly name: string;
+  /** What it does, in words. */
+  readonly about: string;
+  /** How likely it is on. Defaults to 0.5. */
+  readonly chance?: number;
+  /** Whether it has anything to do in such a plan. Defaults to yes. */
+  fits?: (plan: Plan) => boolean;
+  /** The events that it adds, each with its own name before the dot. Their times are before `plan.faultsMs`. */
+  plan(draw: Draw, plan: Plan): Planned[];
+  /** How an event is done, by what stands after the dot. Nobody waits for an answer of the backend: it may be down. */
+  readonly perform: Readonly<
+    Record<string, (simulation: Simulation, event: any) => void | Promise<void>>
+  >;
+  /** The phase with faults is over: whatever it did that would go on ends now. */
+  heal?(simulation: Simulation): void | Promise<void>;
+  /** What it must have brought about in some seed: each is told with `simulation.happened`. */
+  readonly marks: readonly string[];
+}
+
+/** One run of one handler, as the service outside heard of it. */
+export interface Run {
+  queue: QueueName;
+  job: string;
+  n: number;
+  attempt: number;
+  /** Tells one run from another of the same attempt. */
+  run: string;
+  what: "began" | "ended";
+  /** Milliseconds from the start. */
+  at: number;
+}
+
+/** A call of the app's, and what it was answered; neither reply nor error if it never was. */
+export interface Asked {
+  /** The function of `app/calls.ts`. */
+  what: string;
+  args: any;
+  at: number;
+  answeredAt?: number;
+  reply?: any;
+  error?: string;
+}
+
+/** What a checker goes by. */
+export interface Facts {
+  readonly plan: Plan;
+  readonly tables: Tables;
+  readonly runs: readonly Run[];
+  readonly asked: readonly Asked[];
+  /** Milliseconds from the start. */
+  now: () => number;
+  /** Tells that something has happened that some seed must show: for the coverage table. */
+  happened: (what: string) => void;
+  /** The promise does not hold. Says how, with what it is about. */
+  broken: (how: string) => void;
+  /** The job as people know it in traces: its number. */
+  nameOf: (job: string) => string;
+}
+
+/** What a checker does as things happen. */
+export interface Watching {
+  commit?(commit: Commit): void;
+  ran?(run: Run): void;
+  answered?(asked: Asked): void;
+  /** All has come to rest after the faults: every job has ended that can. */
+  end?(): void;
+}
+
+export interface Checker {
+  readonly name: string;
+  /** What it holds the queue to, in words. */
+  readonly promise: string;
+  /** What it must have seen in some seed, or it has checked nothing: told with `happened`. */
+  readonly marks: readonly string[];
+  watch(facts: Facts): Watching;
+}
+
+export type { Commit, Row };

@@ -1,0 +1,239 @@
+/**
+ * One seed's world while it runs: the backend with the app, programs outside, a service that handlers tell what they did,
+ * and the callers. Parts act on it; checkers are told what happens in it.
+ */
+import type { ConvexHttpClient } from "convex/browser";
+import { anyApi, makeFunctionReference } from "convex/server";
+import type { SandboxPool } from "../../local/functions/sandboxPool.js";
+import type { StoredCommit } from "../../local/engine/store.js";
+import type { Program } from "../../local/virtual/program.js";
+import { createWorld, type World } from "../../local/virtual/world.js";
+import { LEDGER_URL } from "./app/turns.js";
+import { COMPONENT, type Built } from "./deployment.js";
+import { ObservedStore, type Commit, type Row, type Tables } from "./observed.js";
+import type { Asked, Checker, Facts, Run, Watching } from "./part.js";
+import type { Plan, Planned, QueueName, WorkerSpec } from "./plan.js";
+import type { Trace } from "./trace.js";
+
+export interface Violation {
+  checker: string;
+  at: number;
+  how: string;
+}
+
+export interface Surroundings {
+  built: Built;
+  sandboxes: SandboxPool;
+  checkers: readonly Checker[];
+  trace: Trace;
+}
+
+export class Simulation implements Facts {
+  readonly runs: Run[] = [];
+  readonly asked: Asked[] = [];
+  readonly violations: Violation[] = [];
+  /** How often what is to be covered has happened. */
+  readonly marks = new Map<string, number>();
+  /** Jobs that were ever there, oldest first. */
+  readonly jobs: { id: string; queue: QueueName; n: number }[] = [];
+  readonly programs = new Map<string, Program>();
+  /** Told of every commit, after the checkers: for faults that wait for a moment. */
+  readonly watchers = new Set<(commit: Commit) => void>();
+  world!: World;
+  token = "";
+  readonly store: ObservedStore;
+  #startedAt = 0;
+  #producer!: ConvexHttpClient;
+  #names = 0;
+  readonly #watching: Watching[];
+  readonly #numbers = new Map<string, string>();
+
+  constructor(
+    readonly plan: Plan,
+    readonly given: Surroundings,
+  ) {
+    this.store = new ObservedStore(
+      () => this.now(),
+      (commit) => this.#seen(commit),
+    );
+    this.#watching = given.checkers.map((checker) =>
+      checker.watch({
+        plan,
+        tables: this.tables,
+        runs: this.runs,
+        asked: this.asked,
+        now: () => this.now(),
+        happened: (what) => this.happened(`${checker.name}: ${what}`),
+        broken: (how) => this.#broken(checker.name, how),
+        nameOf: (job) => this.nameOf(job),
+      }),
+    );
+  }
+
+  get tables(): Tables {
+    return this.store.tables;
+  }
+
+  async start(): Promise<void> {
+    const { plan, given } = this;
+    this.world = await createWorld({
+      seed: plan.seed,
+      class: plan.class,
+      jitter: plan.jitter,
+      store: this.store,
+      deployment: given.built.deployment,
+      runner: { sandboxes: given.sandboxes },
+    });
+    this.#startedAt = this.world.now();
+    this.world.network.serve(new URL(LEDGER_URL).host, {
+      fetch: async (request) => this.#told((await request.json()) as Omit<Run, "at">),
+    });
+    this.#producer = this.world.httpClient("producer");
+    const { token } = await this.world.call("tokens:create", { name: "fleet", queues: null });
+    this.token = token as string;
+    await this.world.call("calls:setUp", { queues: plan.queues });
+    for (const spec of plan.workers) await this.startWorker(spec);
+  }
+
+  now = (): number => (this.world === undefined ? 0 : this.world.now() - this.#startedAt);
+
+  /** Until then, or until a promise is broken. */
+  async goTo(at: number): Promise<void> {
+    const ms = at - this.now();
+    if (ms <= 0 || this.violations.length > 0) return;
+    let isOver = false;
+    const timer = this.world.clock.timer(ms, () => (isOver = true));
+    await this.world.until(() => isOver || this.violations.length > 0);
+    timer.cancel();
+  }
+
+  /** A program that serves queues as an app's would. One that has ended may be started again under the same name. */
+  async startWorker(spec: WorkerSpec): Promise<void> {
+    const program = await this.world.program("", {
+      code: this.given.built.worker,
+      name: `${spec.name} (${++this.#names})`,
+      env: {
+        WORKER: JSON.stringify(spec),
+        CONVEX_URL: this.world.url,
+        CONVEYOR_TOKEN: this.token,
+      },
+      onLine: (line) => this.given.trace.add(spec.name, line),
+    });
+    this.programs.set(spec.name, program);
+  }
+
+  /**
+   * Calls a function of `app/calls.ts` as a client does, and does not wait: what it is answered is told to checkers and
+   * kept in what this returns. `name` is of the client, each with a link of its own.
+   */
+  ask(what: string, args: object, client: ConvexHttpClient = this.#producer): Asked {
+    const asked: Asked = { what, args, at: this.now() };
+    this.asked.push(asked);
+    const answered = () => {
+      asked.answeredAt = this.now();
+      this.given.trace.add("answer", what, asked.error ?? asked.reply);
+      for (const watching of this.#watching) watching.answered?.(asked);
+    };
+    client.mutation(anyApi["calls"]![what] as never, args as never, { skipQueue: true }).then(
+      (reply: unknown) => {
+        asked.reply = reply;
+        answered();
+      },
+      (error: unknown) => {
+        asked.error = String(error);
+        answered();
+      },
+    );
+    return asked;
+  }
+
+  /** Looks, as a page does; nobody waits for it. */
+  look(what: string, args: object): void {
+    const query = makeFunctionReference<"query">(`calls:${what}`);
+    this.#producer.query(query, args as never).catch(() => null);
+  }
+
+  happened(what: string): void {
+    this.marks.set(what, (this.marks.get(what) ?? 0) + 1);
+  }
+
+  broken(how: string): void {
+    this.#broken("simulation", how);
+  }
+
+  nameOf(job: string): string {
+    return this.#numbers.get(job) ?? job;
+  }
+
+  /** The job that is this far through all those that were ever there; `null` while there is none. */
+  pick(fraction: number, of: (row: Row | undefined) => boolean = () => true) {
+    const fitting = this.jobs.filter(({ id }) => of(this.tables.get("jobs", id)));
+    return fitting[Math.floor(fraction * fitting.length)] ?? null;
+  }
+
+  /** All is at rest: last words of the checkers. */
+  ended(): void {
+    for (const watching of this.#watching) watching.end?.();
+  }
+
+  async close(): Promise<void> {
+    for (const program of this.programs.values()) program.kill();
+    await this.world?.close();
+  }
+
+  /** For `given.trace`: an event is done. */
+  performs(event: Planned): void {
+    this.given.trace.add("does", event.do, { ...event, do: undefined, at: undefined });
+  }
+
+  #seen(commit: Commit): void {
+    for (const { namespace, table, id, before, after } of commit.changes) {
+      if (namespace !== COMPONENT || table !== "jobs" || before !== null || after === null)
+        continue;
+      const n = numberOf(after, commit);
+      if (n < 0) continue;
+      this.jobs.push({ id, queue: after["queue"] as QueueName, n });
+      this.#numbers.set(id, `${after["queue"] as string} ${n}`);
+    }
+    this.given.trace.commit(commit, (id) => this.nameOf(id));
+    for (const watching of this.#watching) watching.commit?.(commit);
+    for (const watcher of [...this.watchers]) watcher(commit);
+  }
+
+  #told(told: Omit<Run, "at">): Response {
+    const run = { ...told, at: this.now() };
+    // A proxy that repeats requests tells twice of one run.
+    if (!this.runs.some((one) => one.run === run.run && one.what === run.what)) {
+      this.runs.push(run);
+      this.given.trace.add("handler", `${run.what} ${this.nameOf(run.job)}`, run.attempt);
+      for (const watching of this.#watching) watching.ran?.(run);
+    }
+    return new Response(null, { status: 204 });
+  }
+
+  #broken(checker: string, how: string): void {
+    this.violations.push({ checker, at: this.now(), how });
+    this.given.trace.add("BROKEN", checker, how);
+  }
+}
+
+/** Whether the backend kept something of the component's in it. */
+export function ofComponent({ writes }: StoredCommit): boolean {
+  return writes.some(({ namespace }) => namespace === COMPONENT);
+}
+
+/** By which a job is known. A small payload stands in its row, a large one in a row of its own, in the same commit. */
+function numberOf({ payload }: Row, { changes }: Commit): number {
+  const text = (value: unknown): string =>
+    JSON.stringify(value, (_key, inner: unknown) =>
+      typeof inner === "bigint" ? Number(inner) : inner,
+    );
+  const own = NUMBER.exec(text(payload));
+  if (own !== null) return Number(own[1]);
+  const apart = changes.find(
+    ({ table, id, after }) => table === "payloads" && after !== null && text(payload).includes(id),
+  );
+  return Number(NUMBER.exec(text(apart?.after))?.[1] ?? -1);
+}
+
+const NUMBER = /"n":(-?\d+)/;

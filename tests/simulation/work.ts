@@ -1,0 +1,65 @@
+/** What jobs of a simulation are: how their handlers behave at each attempt, and what they are enqueued with. */
+import type { Turn, Work } from "./app/payload.js";
+import type { Draw } from "./draw.js";
+import { PULLED, type Plan, type QueueName } from "./plan.js";
+
+export function drawWork(draw: Draw, plan: Plan, n: number): Work {
+  const turns: Turn[] = Array.from({ length: draw.pick([1, 1, 2]) }, () => drawTurn(draw, plan));
+  // What hangs, or snoozes, for ever is ended by nobody: at last every job is as any other.
+  turns.push({ ms: draw.pick([0, 20, 200]), end: draw.chance(0.8) ? "returns" : "throws" });
+  return { n, turns, ...(draw.chance(0.05) && { padding: "x".repeat(draw.pick([600, 9_000])) }) };
+}
+
+function drawTurn(draw: Draw, plan: Plan): Turn {
+  // What follows a job is for the queue of those that programs outside do.
+  const continues = plan.queues.pulled === undefined ? [] : (["continues"] as const);
+  const end = draw.chance(0.6)
+    ? "returns"
+    : draw.pick([
+        "throws",
+        "throws",
+        "throwsForGood",
+        "throwsUntil",
+        "snoozes",
+        "hangs",
+        "returnsBadly",
+        ...continues,
+      ] as const);
+  return {
+    ms: draw.pick([0, 0, 30, 200, 1_500, 5_000]),
+    end,
+    ...(draw.chance(0.15) && { talks: true }),
+    ...(draw.chance(0.3) && { listens: true }),
+  };
+}
+
+/** Shares few keys, groups and labels among many jobs, so that they meet. */
+export function drawOptions(
+  draw: Draw,
+  plan: Plan,
+  queue: QueueName,
+  n: number,
+): Record<string, unknown> {
+  const options: Record<string, unknown> = {};
+  if (draw.chance(0.2)) options["runAfter"] = draw.pick([0, 100, 1_000, 5_000, 30_000]);
+  if (draw.chance(0.2)) options["priority"] = draw.pick([-10, -1, 1, 10]);
+  if (draw.chance(0.15)) {
+    const value = `key ${draw.below(2)}`;
+    const windowMs = draw.chance(0.3) ? draw.pick([500, 5_000]) : undefined;
+    const onConflict = draw.pick(["existing", "replace", "refuse"]);
+    options["key"] = { value, onConflict, ...(windowMs !== undefined && { windowMs }) };
+  }
+  if (draw.chance(0.1)) options["group"] = `group ${draw.below(2)}`;
+  if (draw.chance(0.1)) options["tags"] = [`tag ${draw.below(2)}`];
+  if (PULLED.includes(queue) && queue !== "mixed" && draw.chance(0.1)) {
+    options["labels"] = draw.some(["gpu", "eu"], 0.7);
+  }
+  if (draw.chance(0.1)) options["cost"] = draw.pick([1, 2, 5]);
+  if (draw.chance(0.1)) options["timeoutMs"] = draw.pick([1_000, 4_000]);
+  if (draw.chance(0.1)) options["maxResets"] = draw.pick([0, 2]);
+  if (draw.chance(0.1)) options["expiresAfterMs"] = draw.pick([1_000, 20_000]);
+  if (draw.chance(0.1)) options["context"] = { of: n };
+  if (draw.chance(0.1)) options["name"] = `job ${n}`;
+  if (draw.chance(0.1)) options["onCompleteExclude"] = [draw.pick(["canceled", "succeeded"])];
+  return options;
+}

@@ -1,0 +1,33 @@
+/** The program outside: the official worker, as an app would run it. Prints a line of JSON for all that happens. */
+import { anyApi } from "convex/server";
+import { Worker, type WorkerEvent } from "../../src/worker/index.js";
+import { take } from "./app/turns.js";
+
+const say = (line: unknown) => process.stdout.write(`${JSON.stringify(line)}\n`);
+const env = process.env as Record<string, string>;
+const given = JSON.parse(env["WORKER"]!) as {
+  name: string;
+  queues: string[];
+  concurrency: number;
+  labels: string[];
+  maxCost?: number;
+};
+
+const work: any = async (job: any, context: any) => await take(job, context);
+
+const worker = new Worker({
+  url: env["CONVEX_URL"]!,
+  token: env["CONVEYOR_TOKEN"]!,
+  api: anyApi["work"] as any,
+  ...given,
+  onEvent: (event: WorkerEvent) => say(event),
+  handlers: { pulled: work, mixed: work, ring: work },
+});
+
+try {
+  await worker.run();
+  say({ kind: "ended" });
+} catch (error) {
+  say({ kind: "crashed", error: String(error) });
+}
+process.exit();

@@ -1,0 +1,53 @@
+/** Callers that enqueue: one at a time, many at once, in batches, and some that change their mind at the end. */
+import type { Work } from "../app/payload.js";
+import type { Draw } from "../draw.js";
+import type { Part } from "../part.js";
+import { usedQueues, type Plan, type Planned, type QueueName } from "../plan.js";
+import { drawOptions, drawWork } from "../work.js";
+
+export const producers: Part = {
+  name: "producers",
+  about: "jobs are enqueued one at a time, many at once and in batches, with all options",
+  chance: 1,
+  plan(draw, plan) {
+    const events: Planned[] = [];
+    let n = 0;
+    const calls = draw.between(1, 5);
+    for (let i = 0; i < calls; i += 1) {
+      const queue = draw.pick(usedQueues(plan));
+      const count = draw.pick([1, 1, 2, 4]);
+      const jobs = Array.from({ length: count }, () => newJob(draw, plan, queue, ++n));
+      const at = draw.between(0, plan.faultsMs * 0.8);
+      events.push({
+        at,
+        do: "producers.enqueue",
+        queue,
+        jobs,
+        batch: draw.chance(0.5),
+        throws: draw.chance(0.05),
+      });
+    }
+    return events;
+  },
+  perform: {
+    enqueue(simulation, { queue, jobs, batch, throws }) {
+      const isBatch = batch === true && throws !== true && noKeys(jobs);
+      const asked = { queue, jobs, ...(throws === true && { throws }) };
+      simulation.ask(isBatch ? "enqueueBatch" : "enqueue", asked);
+      simulation.happened(isBatch ? "enqueues a batch" : "enqueues");
+      if (throws === true) simulation.happened("a caller throws after its enqueue");
+    },
+  },
+  marks: ["enqueues", "enqueues a batch", "a caller throws after its enqueue"],
+};
+
+export interface NewJob {
+  payload: Work;
+  options: Record<string, unknown>;
+}
+
+function newJob(draw: Draw, plan: Plan, queue: QueueName, n: number): NewJob {
+  return { payload: drawWork(draw, plan, n), options: drawOptions(draw, plan, queue, n) };
+}
+
+const noKeys = (jobs: NewJob[]) => jobs.every(({ options }) => options["key"] === undefined);
