@@ -28,6 +28,7 @@ export interface Built {
   worker: string;
 }
 
+const SRC = path.join(root, "src");
 const APP = path.join(root, "tests/simulation/app");
 const WORKER = path.join(root, "tests/simulation/worker.ts");
 const COMPONENT_FOLDER = "component/";
@@ -42,18 +43,23 @@ export async function build(replacements: readonly Replacement[] = []): Promise<
     component[name] = replaced(component[name], { file, text, by });
   }
   return {
-    deployment: await makeDeployment({ "": appSources(), [COMPONENT]: component }, {}, {}, plugins),
+    deployment: await makeDeployment(
+      { "": appSources(elsewhere), [COMPONENT]: component },
+      {},
+      {},
+      plugins,
+    ),
     worker: await bundleFile(WORKER, plugins),
   };
 }
 
 /** As if each were in the repository's root, from which their imports of `src` are found. */
-function appSources(): Record<string, string> {
+function appSources(replacements: readonly Replacement[]): Record<string, string> {
   return Object.fromEntries(
-    readdirSync(APP).map((name) => [
-      name,
-      readFileSync(path.join(APP, name), "utf8").replaceAll(`"../../../src/`, `"./src/`),
-    ]),
+    readdirSync(APP).map((name) => {
+      const source = edited(path.join(APP, name), replacements);
+      return [name, source.replaceAll(`"../../../src/`, `"./src/`)];
+    }),
   );
 }
 
@@ -61,16 +67,21 @@ function replacing(replacements: readonly Replacement[]): Plugin {
   return {
     name: "replacing",
     setup(esbuild) {
-      for (const replacement of replacements) {
-        const file = path.join(root, "src", replacement.file);
+      for (const file of new Set(replacements.map((one) => path.join(SRC, one.file)))) {
         const filter = new RegExp(`${file.replace(/[.\\/]/g, "\\$&")}$`);
         esbuild.onLoad({ filter }, () => ({
-          contents: replaced(readFileSync(file, "utf8"), replacement),
+          contents: edited(file, replacements),
           loader: "ts",
         }));
       }
     },
   };
+}
+
+function edited(file: string, replacements: readonly Replacement[]): string {
+  return replacements
+    .filter((one) => path.join(SRC, one.file) === file)
+    .reduce((source, one) => replaced(source, one), readFileSync(file, "utf8"));
 }
 
 function replaced(source: string | undefined, { file, text, by }: Replacement): string {

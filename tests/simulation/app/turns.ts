@@ -3,6 +3,7 @@
  * service outside, as a handler that sends an e-mail does: what has happened there is not undone by anybody.
  */
 import { NonRetryableError, RetryAfterError } from "../../../src/client/index.js";
+import { handle } from "./own.js";
 import { turnOf, type Work } from "./payload.js";
 
 /** Nobody's (RFC 2606); the simulator answers there. */
@@ -39,6 +40,7 @@ export async function take(attempt: Attempt, tools: Tools): Promise<unknown> {
   const run = Math.random().toString(36).slice(2, 8);
   await tell({ ...about(attempt), run, what: "began" });
   if (turn.talks === true) talk(attempt, tools);
+  if (handle !== null) await handle(attempt, tools);
   await passes(turn.end === "hangs" ? HANGS_MS : turn.ms, turn.listens ? tools.signal : undefined);
   if (tools.signal?.aborted && turn.listens) throw new Error("It was told to stop.");
   await tools.flush?.();

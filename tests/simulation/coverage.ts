@@ -1,0 +1,44 @@
+/** Which of all that should happen has happened, and in how many seeds: what never did has not been tested. */
+import { CHECKERS } from "./checkers/all.js";
+import { PARTS } from "./parts.js";
+
+interface Expected {
+  /** The part or checker that says so. */
+  of: string;
+  what: string;
+  /** As the simulation tells it. */
+  mark: string;
+}
+
+/** Everything that must happen in some seed. */
+export const EXPECTED: readonly Expected[] = [
+  ...PARTS.flatMap(({ name: of, marks }) => marks.map((what) => ({ of, what, mark: what }))),
+  ...CHECKERS.flatMap(({ name: of, marks }) =>
+    marks.map((what) => ({ of, what, mark: `${of}: ${what}` })),
+  ),
+];
+
+export class Coverage {
+  readonly #seeds = new Map<string, number>();
+  readonly #times = new Map<string, number>();
+
+  add(marks: readonly (readonly [string, number])[]): void {
+    for (const [mark, times] of marks) {
+      this.#seeds.set(mark, (this.#seeds.get(mark) ?? 0) + 1);
+      this.#times.set(mark, (this.#times.get(mark) ?? 0) + times);
+    }
+  }
+
+  missing(): Expected[] {
+    return EXPECTED.filter(({ mark }) => !this.#seeds.has(mark));
+  }
+
+  /** Lines of a table in Markdown. */
+  table(): string[] {
+    const rows = EXPECTED.map(
+      ({ of, what, mark }) =>
+        `| ${of} | ${what} | ${this.#seeds.get(mark) ?? 0} | ${this.#times.get(mark) ?? 0} |`,
+    );
+    return ["| of | what | seeds | times |", "| --- | --- | ---: | ---: |", ...rows];
+  }
+}

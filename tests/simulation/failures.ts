@@ -1,0 +1,65 @@
+/** What is said of a seed that failed: what is broken, the line that replays it, and where its trace is. */
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { root } from "../../harness/paths.js";
+import type { Cut } from "./cuts.js";
+import { drawPlan } from "./draws.js";
+import type { Outcome, Players } from "./players.js";
+import type { SeedReport } from "./seeds.js";
+import { shrink } from "./shrink.js";
+
+const TRACES = ".simulation";
+/** Shrinking ends then with what it has. */
+const SHRINK_MS = 90_000;
+
+export function isFailure(outcome: Outcome): boolean {
+  return "error" in outcome || outcome.report.violations.length > 0;
+}
+
+export function replayLine(seed: number, cuts: readonly Cut[] = [], mutant?: string): string {
+  const cut = cuts.length === 0 ? "" : ` --cut="${cuts.join(",")}"`;
+  const of = mutant === undefined ? "" : ` --mutant="${mutant}"`;
+  return `npm run simulate -- --seed=${seed}${cut}${of}`;
+}
+
+/** In a few lines: the first promise that is broken. */
+export function sayFailure(outcome: Outcome): string {
+  if ("error" in outcome) return `seed ${outcome.seed}: the simulator failed: ${outcome.error}`;
+  const { seed, parts, queues, violations } = outcome.report;
+  const { checker, at, how } = violations[0]!;
+  return `seed ${seed}, at ${(at / 1_000).toFixed(3)} s: ${checker}: ${how}\n  queues ${queues.join(", ")}; with ${parts.join(", ")}`;
+}
+
+/** Plays it again, line by line, and writes that down. The path of the file. */
+export async function writeTrace(
+  { seed, lines, violations, parts, queues }: SeedReport,
+  cuts: readonly Cut[],
+): Promise<string> {
+  const folder = path.join(root, TRACES);
+  await mkdir(folder, { recursive: true });
+  const file = path.join(folder, `seed-${seed}${cuts.length === 0 ? "" : "-cut"}.txt`);
+  const head = [
+    replayLine(seed, cuts),
+    `queues: ${queues.join(", ")}`,
+    `parts: ${parts.join(", ")}`,
+    ...violations.map(({ checker, at, how }) => `BROKEN at ${at.toFixed(2)}: ${checker}: ${how}`),
+    "",
+    "milliseconds  who       what",
+  ];
+  await writeFile(file, [...head, ...lines, ""].join("\n"));
+  return path.relative(root, file);
+}
+
+/** The smallest plan that still breaks the same promise, as far as it was found in time. */
+export async function shrinkFailure(
+  players: Players,
+  { seed, violations }: SeedReport,
+): Promise<Cut[]> {
+  const broken = violations[0]!.checker;
+  const over = Date.now() + SHRINK_MS;
+  const fails = async (cuts: readonly Cut[]): Promise<boolean> => {
+    const outcome = await players.one(seed, { cuts });
+    return "report" in outcome && outcome.report.violations[0]?.checker === broken;
+  };
+  return await shrink(drawPlan(seed), fails, () => Date.now() > over);
+}

@@ -1,0 +1,41 @@
+/** A process that plays the seeds it is told to, one at a time. */
+import { Seeds, type SeedOptions, type SeedReport } from "./seeds.js";
+import type { Replacement } from "./deployment.js";
+
+/** The first word to it. */
+export interface Start {
+  replacements: readonly Replacement[];
+}
+
+/** Every other. */
+export interface Ask extends SeedOptions {
+  seed: number;
+}
+
+/** What it answers. `error`: the simulator itself has failed. */
+export type Answer = { report: SeedReport } | { error: string };
+
+let seeds: Promise<Seeds> | undefined;
+
+process.on("message", (message: Start | Ask) => {
+  if ("replacements" in message) {
+    seeds = Seeds.build(message.replacements);
+    return;
+  }
+  answerTo(message).then(
+    (answer) => process.send!(answer),
+    (error: unknown) => process.send!({ error: textOf(error) }),
+  );
+});
+
+async function answerTo({ seed, ...options }: Ask): Promise<Answer> {
+  try {
+    return { report: await (await seeds!).play(seed, options) };
+  } catch (error) {
+    return { error: textOf(error) };
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

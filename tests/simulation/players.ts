@@ -1,0 +1,97 @@
+/** Processes that play seeds, one for each core: what one of them does to itself hurts no other. */
+import { fork, type ChildProcess } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import type { Replacement } from "./deployment.js";
+import type { Answer, Ask } from "./player.js";
+import type { SeedOptions, SeedReport } from "./seeds.js";
+
+/** A seed that takes longer on the wall clock is stuck: the longest take some seconds. */
+const STUCK_MS = 120_000;
+/** What a process has gathered by then is given back. */
+const SEEDS_PER_PROCESS = 400;
+
+const PLAYER = fileURLToPath(new URL("player.ts", import.meta.url));
+
+/** What came of a seed: a report, or why there is none. */
+export type Outcome = { seed: number; report: SeedReport } | { seed: number; error: string };
+
+export class Players {
+  readonly #players: Player[];
+
+  constructor(replacements: readonly Replacement[] = [], count: number = availableParallelism()) {
+    this.#players = Array.from({ length: count }, () => new Player(replacements));
+  }
+
+  /**
+   * Plays the seeds that `next` gives until it gives none. `told` hears of them in the order in which they end.
+   */
+  async play(
+    next: () => number | undefined,
+    told: (outcome: Outcome) => void,
+    options: SeedOptions = {},
+  ): Promise<void> {
+    await Promise.all(
+      this.#players.map(async (player) => {
+        for (let seed = next(); seed !== undefined; seed = next()) {
+          told(await player.play({ seed, ...options }));
+        }
+      }),
+    );
+  }
+
+  /** One alone. */
+  async one(seed: number, options: SeedOptions): Promise<Outcome> {
+    return await this.#players[0]!.play({ seed, ...options });
+  }
+
+  close(): void {
+    for (const player of this.#players) player.close();
+  }
+}
+
+class Player {
+  #child: ChildProcess | undefined;
+  #played = 0;
+
+  constructor(private readonly replacements: readonly Replacement[]) {}
+
+  play(ask: Ask): Promise<Outcome> {
+    const { seed } = ask;
+    if (this.#played >= SEEDS_PER_PROCESS) this.close();
+    const child = (this.#child ??= this.#start());
+    this.#played += 1;
+    return new Promise((resolve) => {
+      const end = (outcome: Outcome) => {
+        clearTimeout(stuck);
+        child.off("message", answered).off("exit", gone);
+        resolve(outcome);
+      };
+      const answered = (answer: Answer) => end({ seed, ...answer });
+      const gone = (code: number | null) => {
+        this.#child = undefined;
+        end({ seed, error: `The process that played it has ended with ${String(code)}.` });
+      };
+      const stuck = setTimeout(() => {
+        child.kill("SIGKILL");
+        this.#child = undefined;
+        end({ seed, error: `It did not end within ${STUCK_MS / 1_000} s.` });
+      }, STUCK_MS);
+      child.on("message", answered).on("exit", gone);
+      child.send(ask);
+    });
+  }
+
+  close(): void {
+    this.#child?.removeAllListeners("exit");
+    this.#child?.kill("SIGKILL");
+    this.#child = undefined;
+    this.#played = 0;
+  }
+
+  #start(): ChildProcess {
+    const child = fork(PLAYER, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    child.send({ replacements: this.replacements });
+    return child;
+  }
+}

@@ -1,0 +1,79 @@
+/** Plays seeds in slices, and keeps what was verified in `verified.json`; or plays some of those slices again. */
+import { isFailure, replayLine, sayFailure } from "./failures.js";
+import { sourcesFingerprint } from "./fingerprint.js";
+import { Players } from "./players.js";
+import type { SeedReport } from "./seeds.js";
+import {
+  beginVerified,
+  readVerified,
+  SLICE,
+  sliceOf,
+  writeVerified,
+  type Slice,
+} from "./verified.js";
+
+const DEFAULT_SECONDS = 40;
+
+/** Seeds 1 to `count`, a slice at a time: a run that was stopped goes on where it was. */
+export async function recordSeeds(players: Players, count: number): Promise<number> {
+  const verified = await beginVerified();
+  for (let from = 1; from <= count; from += SLICE) {
+    if (verified.slices.some((slice) => slice.from === from)) continue;
+    const slice = await playSlice(players, from);
+    if (slice === null) return 1;
+    verified.slices.push(slice);
+    await writeVerified(verified);
+    console.log(sayOf(slice));
+  }
+  return 0;
+}
+
+/** Slices drawn at random, until the time is over. */
+export async function verifySlices(seconds: number): Promise<number> {
+  const verified = await readVerified();
+  if (verified === null) throw new Error("There is no verified.json: --record makes it.");
+  const isSame = verified.sources === (await sourcesFingerprint());
+  if (!isSame) {
+    console.log(
+      `The sources are not those of commit ${verified.commit}: digests will differ, and only failures count.`,
+    );
+  }
+  const players = new Players();
+  const until = Date.now() + (seconds === Infinity ? DEFAULT_SECONDS : seconds) * 1_000;
+  const slices = [...verified.slices].sort(() => Math.random() - 0.5);
+  let failed = 0;
+  try {
+    for (const known of slices) {
+      const slice = await playSlice(players, known.from);
+      if (slice === null) return 1;
+      const agrees = slice.digest === known.digest;
+      if (isSame && !agrees) failed += 1;
+      console.log(`${sayOf(slice)}: ${agrees ? "the same digest" : `it was ${known.digest}`}`);
+      if (Date.now() > until) break;
+    }
+  } finally {
+    players.close();
+  }
+  return failed === 0 ? 0 : 1;
+}
+
+/** `null`: a seed failed. */
+async function playSlice(players: Players, from: number): Promise<Slice | null> {
+  const reports: SeedReport[] = [];
+  let seed = from;
+  let hasFailed = false;
+  await players.play(
+    () => (seed < from + SLICE && !hasFailed ? seed++ : undefined),
+    (outcome) => {
+      if (isFailure(outcome)) {
+        hasFailed = true;
+        console.error(`${sayFailure(outcome)}\n  ${replayLine(outcome.seed)}`);
+      } else if ("report" in outcome) reports.push(outcome.report);
+    },
+  );
+  return hasFailed ? null : sliceOf(reports);
+}
+
+function sayOf({ from, jobs, commits, simulatedHours, digest }: Slice): string {
+  return `seeds ${from} to ${from + SLICE - 1}: ${jobs} jobs, ${commits} commits, ${simulatedHours} simulated hours, ${digest}`;
+}

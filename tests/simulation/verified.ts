@@ -1,0 +1,71 @@
+/**
+ * The seeds that were played without a failure, as a file that stands in the repository: each slice with what happened in
+ * it and a digest of how. Whoever doubts plays a slice again: with the same sources its digest is the same.
+ */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { format } from "prettier";
+import { root } from "../../harness/paths.js";
+import { sourcesFingerprint } from "./fingerprint.js";
+import type { SeedReport } from "./seeds.js";
+
+export const SLICE = 500;
+const FILE = path.join(root, "tests/simulation/verified.json");
+
+export interface Slice {
+  /** The first of its seeds; they are `SLICE`. */
+  from: number;
+  jobs: number;
+  commits: number;
+  simulatedHours: number;
+  failures: number;
+  digest: string;
+}
+
+export interface Verified {
+  commit: string;
+  /** Of the sources that decide how seeds go. */
+  sources: string;
+  seedsPerSlice: number;
+  slices: Slice[];
+}
+
+export function sliceOf(reports: readonly SeedReport[]): Slice {
+  const ordered = [...reports].sort((a, b) => a.seed - b.seed);
+  const digest = createHash("sha256");
+  for (const report of ordered) digest.update(`${report.seed} ${report.digest}\n`);
+  const sum = (of: (report: SeedReport) => number) =>
+    ordered.reduce((total, report) => total + of(report), 0);
+  return {
+    from: ordered[0]!.seed,
+    jobs: sum(({ jobs }) => jobs),
+    commits: sum(({ commits }) => commits),
+    simulatedHours: Math.round(sum(({ simulatedMs }) => simulatedMs) / 36_000) / 100,
+    failures: ordered.filter(({ violations }) => violations.length > 0).length,
+    digest: digest.digest("hex").slice(0, 32),
+  };
+}
+
+export async function readVerified(): Promise<Verified | null> {
+  const text = await readFile(FILE, "utf8").catch(() => null);
+  return text === null ? null : (JSON.parse(text) as Verified);
+}
+
+/** What was verified of other sources is forgotten. */
+export async function beginVerified(): Promise<Verified> {
+  const sources = await sourcesFingerprint();
+  const known = await readVerified();
+  if (known?.sources === sources) return known;
+  const commit = execFileSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" }).trim();
+  return { commit, sources, seedsPerSlice: SLICE, slices: [] };
+}
+
+export async function writeVerified(verified: Verified): Promise<void> {
+  verified.slices.sort((a, b) => a.from - b.from);
+  await writeFile(
+    FILE,
+    await format(JSON.stringify(verified), { parser: "json", printWidth: 100 }),
+  );
+}
