@@ -1,5 +1,6 @@
 import { jsonToConvex } from "convex/values";
 import { describe, expect, test } from "vitest";
+import { ConflictError } from "./conflict.js";
 import { createDatabase } from "./database.js";
 import { collect, range, seededEnvironment, transact } from "./testing.js";
 import type { Database, PublishedCommit, Transaction, Ts } from "./types.js";
@@ -25,6 +26,21 @@ async function inserting(database: Database, n: number): Promise<Transaction> {
 }
 
 describe("a commit", () => {
+  test("may be refused as if another had come before it: nothing of it is kept, and the next may commit", async () => {
+    const env = seededEnvironment(1);
+    let left = 1;
+    const refuses = (author: string) => author === "refused" && left-- > 0;
+    const database = createDatabase(env, { refuses });
+    await database.applySchema("", [{ name: "t", indexes: [] }], { enforce: false });
+    await expect(database.commit(await inserting(database, 1), "refused")).rejects.toThrow(
+      ConflictError,
+    );
+    await database.commit(await inserting(database, 2), "another");
+    await database.commit(await inserting(database, 3), "refused");
+    const rows = await collect(database.begin(), range("t", "by_creation_time"));
+    expect(rows.map(({ n }) => n)).toEqual([2, 3]);
+  });
+
   test("becomes visible some time after it is validated, and only then resolves", async () => {
     const { env, database } = await withRow();
     const startedAt = env.now();

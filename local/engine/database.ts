@@ -102,6 +102,9 @@ class EngineDatabase implements Database {
     // From here to the publisher nothing waits: what was validated is what was assigned before.
     const conflict = this.options.skipValidation ? null : this.#log.conflict(reads, beginTs);
     if (conflict !== null) throw new ConflictError(conflict);
+    if (this.options.refuses?.(author) === true) {
+      throw new ConflictError({ ...NOBODYS_CONFLICT, ts: this.latestTs });
+    }
     if (!committing.hasWrites) return unwritten();
     const record = this.#assign(source, author);
     const resolved = writes.map((write) => ({
@@ -209,6 +212,8 @@ class EngineDatabase implements Database {
     return new CommitRecord(this.#lastAssigned, source, author);
   }
 }
+
+const NOBODYS_CONFLICT = { table: "any", id: "any", source: "nobody", author: "nobody" };
 
 const EMPTY_COMMIT = {
   tables: [],

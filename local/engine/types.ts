@@ -48,6 +48,11 @@ export interface DatabaseOptions {
   limits?: Partial<Limits>;
   /** For tests that show that a broken engine is caught: commits are not validated. */
   skipValidation?: boolean;
+  /**
+   * For simulations: whether this commit is refused as if another had written what it has read, whoever it is of. Asked
+   * of each that may conflict.
+   */
+  refuses?: (author: string) => boolean;
 }
 
 export interface Database {

@@ -54,6 +54,8 @@ export interface WorldOptions {
   runner?: RunnerOptions;
   /** For controls: the engine commits whatever it is given. */
   skipValidation?: boolean;
+  /** Whether a commit is refused as if another had come before it: see `DatabaseOptions.refuses`. */
+  refuses?: (author: string) => boolean;
   /** What an earlier backend has left, or whoever wants to watch commits. Defaults to an empty one in memory. */
   store?: Store;
   /** When the world begins. Defaults to `START_MS`. */
@@ -151,6 +153,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
           store: mortalStore(store, place),
           publishLatencyMs: 0,
           skipValidation: options.skipValidation === true,
+          ...(options.refuses === undefined ? {} : { refuses: options.refuses }),
         },
         ...(options.variables === undefined ? {} : { variables: options.variables }),
         ...(deployment === undefined ? {} : { deployment }),
