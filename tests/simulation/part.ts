@@ -57,6 +57,8 @@ export interface Facts {
   readonly asked: readonly Asked[];
   /** Milliseconds from the start. */
   now: () => number;
+  /** As rows have it: milliseconds since 1970. */
+  date: () => number;
   /** Tells that something has happened that some seed must show: for the coverage table. */
   happened: (what: string) => void;
   /** The promise does not hold. Says how, with what it is about. */
@@ -70,6 +72,8 @@ export interface Watching {
   commit?(commit: Commit): void;
   ran?(run: Run): void;
   answered?(asked: Asked): void;
+  /** A program outside has printed a line of JSON. */
+  printed?(worker: string, line: unknown): void;
   /** All has come to rest after the faults: every job has ended that can. */
   end?(): void;
 }

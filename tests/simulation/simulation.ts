@@ -63,6 +63,7 @@ export class Simulation implements Facts {
         runs: this.runs,
         asked: this.asked,
         now: () => this.now(),
+        date: () => this.date(),
         happened: (what) => this.happened(`${checker.name}: ${what}`),
         broken: (how) => this.#broken(checker.name, how),
         nameOf: (job) => this.nameOf(job),
@@ -97,6 +98,8 @@ export class Simulation implements Facts {
 
   now = (): number => (this.world === undefined ? 0 : this.world.now() - this.#startedAt);
 
+  date = (): number => this.world.now();
+
   /** Until then, or until a promise is broken. */
   async goTo(at: number): Promise<void> {
     const ms = at - this.now();
@@ -117,7 +120,7 @@ export class Simulation implements Facts {
         CONVEX_URL: this.world.url,
         CONVEYOR_TOKEN: this.token,
       },
-      onLine: (line) => this.given.trace.add(spec.name, line),
+      onLine: (line) => this.#printed(spec.name, line),
     });
     this.programs.set(spec.name, program);
   }
@@ -200,6 +203,13 @@ export class Simulation implements Facts {
     for (const watcher of [...this.watchers]) watcher(commit);
   }
 
+  #printed(worker: string, line: string): void {
+    this.given.trace.add(worker, line);
+    const said = parsed(line);
+    if (said === undefined) this.#broken("simulation", `${worker} prints ${line}`);
+    else for (const watching of this.#watching) watching.printed?.(worker, said);
+  }
+
   #told(told: Omit<Run, "at">): Response {
     const run = { ...told, at: this.now() };
     // A proxy that repeats requests tells twice of one run.
@@ -234,6 +244,14 @@ function numberOf({ payload }: Row, { changes }: Commit): number {
     ({ table, id, after }) => table === "payloads" && after !== null && text(payload).includes(id),
   );
   return Number(NUMBER.exec(text(apart?.after))?.[1] ?? -1);
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 const NUMBER = /"n":(-?\d+)/;
