@@ -74,7 +74,7 @@ export default defineConfig({
           maxWorkers: BOTH_CORES,
           environment: "node",
           include: [
-            "tests/{conformance,interleavings,model,packages,races,upgrade,virtual}/**/*.test.ts",
+            "tests/{conformance,interleavings,model,packages,races,simulation,upgrade,virtual}/**/*.test.ts",
             UNHURRIED,
           ],
           exclude: [...configDefaults.exclude, ...LONG],

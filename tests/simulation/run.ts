@@ -49,7 +49,7 @@ export async function play(plan: Plan, options: PlayOptions): Promise<Played> {
       simulatedMs: simulation.now(),
       jobs: simulation.jobs.length,
       digest: trace.digest(),
-      lines: trace.lines,
+      lines: trace.lines.map((line) => simulation.named(line)),
     };
   } finally {
     await simulation.close();

@@ -168,6 +168,11 @@ export class Simulation implements Facts {
     return this.#numbers.get(job) ?? job;
   }
 
+  /** Ids of jobs in it are their names. */
+  named(line: string): string {
+    return line.replace(ID, (id) => this.#numbers.get(id) ?? id);
+  }
+
   /** The job that is this far through all those that were ever there; `null` while there is none. */
   pick(fraction: number, of: (row: Row | undefined) => boolean = () => true) {
     const fitting = this.jobs.filter(({ id }) => of(this.tables.get("jobs", id)));
@@ -254,4 +259,5 @@ function parsed(line: string): unknown {
   }
 }
 
+const ID = /\b[0-9a-z]{32}\b/g;
 const NUMBER = /"n":(-?\d+)/;

@@ -3,7 +3,8 @@
  * somebody will read them.
  */
 import { createHash } from "node:crypto";
-import type { Commit } from "./observed.js";
+import { SCHEDULED_TABLE } from "../../local/functions/scheduledTable.js";
+import type { Change, Commit, Row } from "./observed.js";
 import { COMPONENT } from "./deployment.js";
 
 export class Trace {
@@ -18,25 +19,23 @@ export class Trace {
 
   add(who: string, what: string, detail?: unknown): void {
     const said = detail === undefined ? "" : ` ${readable(detail)}`;
-    const line = `${this.now().toFixed(2).padStart(12)}  ${who.padEnd(9)} ${what}${said}`;
-    this.#hash.update(line);
-    if (this.keeps) this.lines.push(line);
+    this.#hash.update(`${this.now()} ${who} ${what}${said}\n`);
+    this.#keep(who, what, said);
   }
 
   commit(commit: Commit, nameOf: (id: string) => string): void {
     this.commits += 1;
-    for (const { namespace, table, id, before, after } of commit.changes) {
-      this.#hash.update(`${commit.at} ${table} ${id} ${after === null ? "-" : "+"}`);
-      if (!this.keeps) continue;
-      if (namespace === COMPONENT && table === "jobs") {
-        const fields =
-          after === null ? "deleted" : `${after["status"]} attempt ${after["attempt"]}`;
-        const came = before === null ? "" : `${before["status"]} → `;
-        this.add("job", nameOf(id), `${came}${fields}`);
-      } else if (!QUIET.has(table)) {
-        this.add("row", `${table} ${id.slice(0, 6)}`, after ?? "deleted");
-      }
+    for (const change of commit.changes) {
+      const { table, id, after } = change;
+      const status = after?.["status"] as string | undefined;
+      this.#hash.update(`${commit.at} ${table} ${id} ${after === null ? "-" : (status ?? "+")}\n`);
+      if (this.keeps && !QUIET.has(table)) this.#keep(...sayChange(change, nameOf));
     }
+  }
+
+  #keep(who: string, what: string, said: string): void {
+    if (!this.keeps) return;
+    this.lines.push(`${this.now().toFixed(2).padStart(12)}  ${who.padEnd(9)} ${what}${said}`);
   }
 
   digest(): string {
@@ -46,6 +45,49 @@ export class Trace {
 
 /** Said by other lines already, or of no use to anybody. */
 const QUIET = new Set(["_session_requests"]);
+
+function sayChange(
+  change: Change,
+  nameOf: (id: string) => string,
+): [who: string, what: string, said: string] {
+  const { namespace, table, id, before, after } = change;
+  if (namespace === COMPONENT && table === "jobs") {
+    const came = before === null ? "" : `${before["status"] as string} → `;
+    const is =
+      after === null
+        ? "deleted"
+        : `${after["status"] as string}, attempt ${after["attempt"] as number}`;
+    return ["job", nameOf(id), ` ${came}${is}`];
+  }
+  if (table === SCHEDULED_TABLE) {
+    const row = after ?? before!;
+    const { kind } = row["state"] as { kind: string };
+    const said = before === null ? `is due in ${inMs(row)}` : after === null ? "is gone" : kind;
+    return ["schedule", row["name"] as string, ` ${said}`];
+  }
+  const what = `${table} ${id.slice(0, 6)}`;
+  if (after === null) return ["row", what, " deleted"];
+  return ["row", what, ` ${readable(before === null ? bare(after) : changed(before, after))}`];
+}
+
+function inMs(row: Row): string {
+  return `${((row["due"] as number) - (row["_creationTime"] as number)).toFixed()} ms`;
+}
+
+function bare(row: Row): object {
+  const { _id, _creationTime, ...rest } = row;
+  return rest;
+}
+
+/** The fields that are others now; those that are gone are `null`. */
+function changed(before: Row, after: Row): object {
+  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return Object.fromEntries(
+    [...fields]
+      .filter((field) => readable(before[field]) !== readable(after[field]))
+      .map((field) => [field, (after[field] ?? null) as unknown]),
+  );
+}
 
 function readable(detail: unknown): string {
   if (typeof detail === "string") return detail;

@@ -1,0 +1,59 @@
+/** A fixed set of seeds; the long counts, and the planted bugs, are in `tests/deep`. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { Coverage } from "./coverage.js";
+import { replayLine, sayFailure } from "./failures.js";
+import { Seeds, type SeedReport } from "./seeds.js";
+
+const FIRST = 1;
+const COUNT = 25;
+
+describe("the simulation", () => {
+  let seeds: Seeds;
+  beforeAll(async () => {
+    seeds = await Seeds.build();
+  });
+
+  test(`keeps every promise in ${COUNT} seeds`, { timeout: 180_000 }, async () => {
+    const coverage = new Coverage();
+    for (let seed = FIRST; seed < FIRST + COUNT; seed += 1) {
+      const report = await seeds.play(seed);
+      coverage.add(report.marks);
+      expect(report.violations, said(report)).toEqual([]);
+    }
+    // So few seeds show no more than the common things; these they must.
+    const missing = coverage.missing().map(({ mark }) => mark);
+    for (const edge of ["claim", "succeed", "backOff", "fail", "promote"]) {
+      expect(missing).not.toContain(`state machine: ${edge}`);
+    }
+  });
+
+  test("goes the same way for the same seed, whoever was played before", async () => {
+    const others = await Seeds.build();
+    for (const seed of [3, 4]) {
+      const first = await seeds.play(seed, { traces: true });
+      await seeds.play(seed + 10);
+      const again = await seeds.play(seed, { traces: true });
+      const fresh = await others.play(seed, { traces: true });
+      expect(again.lines).toEqual(first.lines);
+      expect(fresh.lines).toEqual(first.lines);
+      expect([again.digest, fresh.digest]).toEqual([first.digest, first.digest]);
+      expect(first.lines.length).toBeGreaterThan(20);
+    }
+  });
+
+  test("has a digest of its own for each seed, and it does not hang on whether lines are kept", async () => {
+    const [kept, unkept, other] = [
+      await seeds.play(5, { traces: true }),
+      await seeds.play(5),
+      await seeds.play(6),
+    ];
+    expect(unkept.lines).toEqual([]);
+    expect(unkept.digest).toBe(kept.digest);
+    expect(other.digest).not.toBe(kept.digest);
+  });
+});
+
+function said(report: SeedReport): string {
+  const { seed, violations } = report;
+  return violations.length === 0 ? "" : `${sayFailure({ seed, report })}\n${replayLine(seed)}`;
+}
