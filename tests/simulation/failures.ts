@@ -16,10 +16,18 @@ export function isFailure(outcome: Outcome): boolean {
   return "error" in outcome || outcome.report.violations.length > 0;
 }
 
-export function replayLine(seed: number, cuts: readonly Cut[] = [], mutant?: string): string {
+/** What was played besides the seed. */
+export interface Played {
+  cuts?: readonly Cut[];
+  mutant?: string | null;
+  handlers?: string | null;
+}
+
+export function replayLine(seed: number, { cuts = [], mutant, handlers }: Played = {}): string {
   const cut = cuts.length === 0 ? "" : ` --cut="${cuts.join(",")}"`;
-  const of = mutant === undefined ? "" : ` --mutant="${mutant}"`;
-  return `npm run simulate -- --seed=${seed}${cut}${of}`;
+  const of = (name: string, value: string | null | undefined) =>
+    value === null || value === undefined ? "" : ` --${name}="${value}"`;
+  return `npm run simulate -- --seed=${seed}${cut}${of("mutant", mutant)}${of("handlers", handlers)}`;
 }
 
 /** In a few lines: the first promise that is broken. */
@@ -33,13 +41,16 @@ export function sayFailure(outcome: Outcome): string {
 /** Plays it again, line by line, and writes that down. The path of the file. */
 export async function writeTrace(
   { seed, lines, violations, parts, queues }: SeedReport,
-  cuts: readonly Cut[],
+  played: Played,
 ): Promise<string> {
   const folder = path.join(root, TRACES);
   await mkdir(folder, { recursive: true });
-  const file = path.join(folder, `seed-${seed}${cuts.length === 0 ? "" : "-cut"}.txt`);
+  const file = path.join(
+    folder,
+    `seed-${seed}${(played.cuts ?? []).length === 0 ? "" : "-cut"}.txt`,
+  );
   const head = [
-    replayLine(seed, cuts),
+    replayLine(seed, played),
     `queues: ${queues.join(", ")}`,
     `parts: ${parts.join(", ")}`,
     ...violations.map(({ checker, at, how }) => `BROKEN at ${at.toFixed(2)}: ${checker}: ${how}`),

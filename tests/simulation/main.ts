@@ -38,13 +38,13 @@ function plantedIn({ mutant, handlers }: Options): Replacement[] {
 }
 
 /** One seed, with its trace. */
-async function replay(players: Players, seed: number, { cuts }: Options): Promise<number> {
-  const outcome = await players.one(seed, { cuts, traces: true });
+async function replay(players: Players, seed: number, options: Options): Promise<number> {
+  const outcome = await players.one(seed, { cuts: options.cuts, traces: true });
   if ("error" in outcome) {
     console.error(sayFailure(outcome));
     return 1;
   }
-  const file = await writeTrace(outcome.report, cuts);
+  const file = await writeTrace(outcome.report, options);
   const { jobs, commits, simulatedMs, digest, violations } = outcome.report;
   console.log(
     `seed ${seed}: ${jobs} jobs, ${commits} commits, ${(simulatedMs / MS).toFixed()} simulated seconds, digest ${digest}`,
@@ -56,6 +56,7 @@ async function replay(players: Players, seed: number, { cuts }: Options): Promis
 }
 
 async function simulate(players: Players, options: Options): Promise<number> {
+  const { mutant, handlers } = options;
   const coverage = new Coverage();
   const total = { seeds: 0, jobs: 0, commits: 0, simulatedMs: 0 };
   const failures: Outcome[] = [];
@@ -78,7 +79,9 @@ async function simulate(players: Players, options: Options): Promise<number> {
       }
       if (isFailure(outcome)) {
         failures.push(outcome);
-        console.error(`\n${sayFailure(outcome)}\n  ${replayLine(outcome.seed)}`);
+        console.error(
+          `\n${sayFailure(outcome)}\n  ${replayLine(outcome.seed, { mutant, handlers })}`,
+        );
       }
     },
   );
@@ -99,7 +102,7 @@ async function simulate(players: Players, options: Options): Promise<number> {
 }
 
 /** Makes it smaller, and writes down what is left. */
-async function explain(players: Players, seed: number, { mutant }: Options): Promise<void> {
+async function explain(players: Players, seed: number, options: Options): Promise<void> {
   const whole = await players.one(seed, {});
   if ("error" in whole || whole.report.violations.length === 0) return;
   console.log(`\nMaking seed ${seed} smaller …`);
@@ -107,8 +110,8 @@ async function explain(players: Players, seed: number, { mutant }: Options): Pro
   const smaller = await players.one(seed, { cuts, traces: true });
   if ("error" in smaller) return;
   console.log(sayFailure(smaller));
-  console.log(`  ${replayLine(seed, cuts, mutant ?? undefined)}`);
-  console.log(`  Its trace is in ${await writeTrace(smaller.report, cuts)}.`);
+  console.log(`  ${replayLine(seed, { ...options, cuts })}`);
+  console.log(`  Its trace is in ${await writeTrace(smaller.report, { ...options, cuts })}.`);
 }
 
 process.exitCode = await main();

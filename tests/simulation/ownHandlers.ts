@@ -2,10 +2,28 @@
 import path from "node:path";
 import type { Replacement } from "./deployment.js";
 
+/** `file` exports `handle`. */
 export function ownHandlers(file: string): Replacement {
   return {
     file: "../tests/simulation/app/own.ts",
-    text: `export const handle: ((attempt: Attempt, tools: Tools) => Promise<void>) | null = null;`,
+    text: "export const handle: Handle | null = null;",
     by: `export { handle } from ${JSON.stringify(path.resolve(file))};`,
+  };
+}
+
+/** The service that they talk to, where its requests go: nobody's (RFC 2606). */
+export const EFFECTS_HOST = "effects.invalid";
+
+/** What is told of a request that is not the same again: `null` when all is well. */
+export function effectsChecked(): (request: Request) => Promise<string | null> {
+  const bodies = new Map<string, string>();
+  return async (request) => {
+    const key = request.headers.get("idempotency-key");
+    if (key === null) return `${request.method} ${request.url} has no idempotency-key`;
+    const body = `${request.method} ${request.url} ${await request.text()}`;
+    const before = bodies.get(key);
+    bodies.set(key, before ?? body);
+    if (before === undefined || before === body) return null;
+    return `the idempotency-key ${key} came with "${before}", and then with "${body}"`;
   };
 }

@@ -94,7 +94,7 @@ describe("the shrinker", () => {
 
 test("a failure is told with the line that replays it", () => {
   expect(replayLine(7)).toBe("npm run simulate -- --seed=7");
-  expect(replayLine(7, ["event:1", "worker:worker 2"], "a bug")).toBe(
+  expect(replayLine(7, { cuts: ["event:1", "worker:worker 2"], mutant: "a bug" })).toBe(
     `npm run simulate -- --seed=7 --cut="event:1,worker:worker 2" --mutant="a bug"`,
   );
 });

@@ -12,6 +12,7 @@ import { LEDGER_URL } from "./app/turns.js";
 import { COMPONENT, type Built } from "./deployment.js";
 import { ObservedStore, type Commit, type Row, type Tables } from "./observed.js";
 import type { Asked, Checker, Facts, Run, Watching } from "./part.js";
+import { EFFECTS_HOST, effectsChecked } from "./ownHandlers.js";
 import type { Plan, Planned, QueueName, WorkerSpec } from "./plan.js";
 import type { Trace } from "./trace.js";
 
@@ -88,6 +89,15 @@ export class Simulation implements Facts {
     this.#startedAt = this.world.now();
     this.world.network.serve(new URL(LEDGER_URL).host, {
       fetch: async (request) => this.#told((await request.json()) as Omit<Run, "at">),
+    });
+    const checked = effectsChecked();
+    this.world.network.serve(EFFECTS_HOST, {
+      fetch: async (request) => {
+        const wrong = await checked(request);
+        this.given.trace.add("effect", new URL(request.url).pathname, wrong ?? "well");
+        if (wrong !== null) this.#broken("own handlers", wrong);
+        return new Response(null, { status: 204 });
+      },
     });
     this.#producer = this.world.httpClient("producer");
     const { token } = await this.world.call("tokens:create", { name: "fleet", queues: null });

@@ -14,6 +14,8 @@ export interface Attempt {
   queue: string;
   attempt: number;
   payload: Work;
+  /** Where the handler is told one: else the job's id is. */
+  idempotencyKey?: string;
 }
 
 /** What a handler may use, where it has it. */
@@ -40,7 +42,9 @@ export async function take(attempt: Attempt, tools: Tools): Promise<unknown> {
   const run = Math.random().toString(36).slice(2, 8);
   await tell({ ...about(attempt), run, what: "began" });
   if (turn.talks === true) talk(attempt, tools);
-  if (handle !== null) await handle(attempt, tools);
+  if (handle !== null) {
+    await handle({ idempotencyKey: attempt.id, ...attempt }, { ...tools, fetch });
+  }
   await passes(turn.end === "hangs" ? HANGS_MS : turn.ms, turn.listens ? tools.signal : undefined);
   if (tools.signal?.aborted && turn.listens) throw new Error("It was told to stop.");
   await tools.flush?.();

@@ -56,7 +56,7 @@ export async function tryMutants(): Promise<number> {
         : "nobody";
     console.log(`| ${mutant.name} | ${by} | ${tried.seed ?? "–"} | ${mutant.within} |`);
     if (!isIt && tried.outcome !== null) {
-      const line = replayLine(tried.outcome.seed, [], mutant.name);
+      const line = replayLine(tried.outcome.seed, { mutant: mutant.name });
       console.error(`${sayFailure(tried.outcome)}\n  ${line}`);
     }
   }
