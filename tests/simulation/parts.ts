@@ -1,7 +1,32 @@
-/** All workloads and faults. Their order is that in which events of the same time happen. */
+/** All workloads and faults. Their order is that in which events of the same time happen, and in which they are healed. */
+import { callbacks } from "./faults/callbacks.js";
+import { conflicts } from "./faults/conflicts.js";
+import { late } from "./faults/late.js";
+import { lostActions } from "./faults/lostActions.js";
+import { lostSchedules } from "./faults/lostSchedules.js";
+import { network } from "./faults/network.js";
+import { newVersion } from "./faults/newVersion.js";
+import { restarts } from "./faults/restarts.js";
+import { starved } from "./faults/starved.js";
+import { skew, workerCrash, workerPause, workerStop } from "./faults/workers.js";
 import type { Part } from "./part.js";
 import { producers } from "./workloads/producers.js";
 
 export const WORKLOADS: readonly Part[] = [producers];
-export const FAULTS: readonly Part[] = [];
+/** The first must leave a backend that runs, and a network, for the others to be healed. */
+export const FAULTS: readonly Part[] = [
+  restarts,
+  network,
+  conflicts,
+  callbacks,
+  starved,
+  lostActions,
+  lostSchedules,
+  late,
+  newVersion,
+  workerCrash,
+  workerPause,
+  workerStop,
+  skew,
+];
 export const PARTS: readonly Part[] = [...WORKLOADS, ...FAULTS];

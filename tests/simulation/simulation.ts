@@ -40,6 +40,8 @@ export class Simulation implements Facts {
   readonly programs = new Map<string, Program>();
   /** Told of every commit, after the checkers: for faults that wait for a moment. */
   readonly watchers = new Set<(commit: Commit) => void>();
+  /** Whether a commit of this function is refused as if another had come before it. */
+  refuses: (author: string) => boolean = () => false;
   world!: World;
   token = "";
   readonly store: ObservedStore;
@@ -83,6 +85,7 @@ export class Simulation implements Facts {
       class: plan.class,
       jitter: plan.jitter,
       store: this.store,
+      refuses: (author) => this.refuses(author),
       deployment: given.built.deployment,
       runner: { sandboxes: given.sandboxes },
     });

@@ -33,6 +33,8 @@ export interface Tools {
 export const FOLLOWS = 1_000_000;
 const SNOOZE_MS = 1_500;
 const RETRY_AFTER_MS = 2_500;
+/** How long it waits for the service's answer. */
+const PATIENCE_MS = 2_000;
 /** Longer than any timeout and any lease; not for ever, since nobody ends what has no timeout. */
 const HANGS_MS = 60_000;
 
@@ -86,7 +88,11 @@ function talk({ payload: { n }, attempt }: Attempt, tools: Tools): void {
 
 /** The service may be out of reach: that is no reason for the work to fail. */
 async function tell(told: object): Promise<void> {
-  await fetch(LEDGER_URL, { method: "POST", body: JSON.stringify(told) }).catch(() => null);
+  const patience = new AbortController();
+  const timer = setTimeout(() => patience.abort(), PATIENCE_MS);
+  const { signal } = patience;
+  await fetch(LEDGER_URL, { method: "POST", body: JSON.stringify(told), signal }).catch(() => null);
+  clearTimeout(timer);
 }
 
 function passes(ms: number, signal: AbortSignal | undefined): Promise<void> {

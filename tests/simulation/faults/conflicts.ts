@@ -1,0 +1,42 @@
+/** Commits are refused as if another had come before them: those of every function, with a certain chance, for a while. */
+import { Draw } from "../draw.js";
+import type { Part } from "../part.js";
+import type { Planned } from "../plan.js";
+
+/** What the platform commits on its own account is no function's, and has no such name. */
+const FUNCTION = /:/;
+
+export const conflicts: Part = {
+  name: "conflicts",
+  about: "commits of functions are refused as if another had come before them",
+  chance: 0.2,
+  plan(draw, plan) {
+    const at = draw.between(0, plan.faultsMs * 0.7);
+    const begin: Planned = {
+      at,
+      do: "conflicts.begin",
+      seed: draw.below(1e9),
+      probability: draw.pick([0.1, 0.3, 0.6]),
+      // Of all functions, or of one kind: whoever finishes, whoever wakes, whoever looks after them.
+      of: draw.pick(["", "", "complete|laneStep", "wake", "claim", "janitor", "enqueue"]),
+    };
+    const over = Math.min(plan.faultsMs - 1, at + draw.between(500, plan.faultsMs));
+    return [begin, { at: over, do: "conflicts.end" }];
+  },
+  perform: {
+    begin(simulation, { seed, probability, of }) {
+      const draw = new Draw(seed, "conflicts");
+      const meant = new RegExp(of);
+      simulation.refuses = (author) => {
+        if (!FUNCTION.test(author) || !meant.test(author) || !draw.chance(probability)) {
+          return false;
+        }
+        simulation.happened("a commit is refused");
+        return true;
+      };
+    },
+    end: (simulation) => void (simulation.refuses = () => false),
+  },
+  heal: (simulation) => void (simulation.refuses = () => false),
+  marks: ["a commit is refused"],
+};

@@ -1,0 +1,46 @@
+/** Scheduled functions of the component are canceled by hand: lanes, wakes, sweeps, alarms, plans of callbacks. */
+import type { Part } from "../part.js";
+import type { Planned } from "../plan.js";
+import { atCommit } from "./moments.js";
+import { cancelOne, openOnes } from "./scheduled.js";
+
+export const lostSchedules: Part = {
+  name: "lost schedules",
+  about: "somebody cancels scheduled functions of the component in the dashboard",
+  chance: 0.2,
+  plan(draw, plan) {
+    return Array.from({ length: draw.pick([1, 2, 4]) }, (): Planned => {
+      return {
+        at: draw.between(0, plan.faultsMs),
+        do: "lost schedules.cancel",
+        commits: draw.between(1, 12),
+        path: draw.next(),
+        which: draw.next(),
+      };
+    });
+  },
+  perform: {
+    cancel(simulation, { commits, path, which }) {
+      atCommit(simulation, commits, () => {
+        if (simulation.now() >= simulation.plan.faultsMs) return;
+        const open = openOnes(simulation);
+        const paths = [...new Set(open.map(({ target }) => target.path))].sort();
+        const meant = paths[Math.floor(path * paths.length)];
+        const fitting = open.filter(({ target }) => target.path === meant);
+        const victim = fitting[Math.floor(which * fitting.length)];
+        if (victim === undefined) return;
+        // It must be there to be canceled: it is published after this.
+        simulation.world.clock.timer(0.01, () => {
+          void cancelOne(simulation, victim._id).then((isDone) => {
+            if (!isDone) return;
+            simulation.happened(`cancels ${meant!.split(":")[0]!}`);
+            simulation.given.trace.add("fault", `canceled ${meant!}`, victim._id);
+          });
+        });
+      });
+    },
+  },
+  marks: ["laneAction", "wake", "janitor", "dispatcher", "callbacks", "expiries"].map(
+    (name) => `cancels ${name}`,
+  ),
+};

@@ -1,0 +1,38 @@
+/** What faults have in common: the moments that they wait for, and a backend that may be down. */
+import type { Core } from "../../../local/backend.js";
+import { COMPONENT } from "../deployment.js";
+import type { Simulation } from "../simulation.js";
+
+/** Calls back with the commit of the component that is the k-th from now on, before anybody else hears of it. */
+export function atCommit(simulation: Simulation, k: number, then: () => void): void {
+  let left = k;
+  const watcher: Parameters<typeof simulation.watchers.add>[0] = ({ changes }) => {
+    if (!changes.some(({ namespace }) => namespace === COMPONENT)) return;
+    left -= 1;
+    if (left > 0) return;
+    simulation.watchers.delete(watcher);
+    then();
+  };
+  simulation.watchers.add(watcher);
+}
+
+/** `null` while it is down. */
+export function running(simulation: Simulation): Core | null {
+  try {
+    return simulation.world.backend;
+  } catch {
+    return null;
+  }
+}
+
+/** Each simulation's own, for what a part remembers from event to event. */
+export function kept<State>(initial: () => State): (simulation: Simulation) => State {
+  const states = new WeakMap<Simulation, State>();
+  return (simulation) => {
+    const known = states.get(simulation);
+    if (known !== undefined) return known;
+    const made = initial();
+    states.set(simulation, made);
+    return made;
+  };
+}

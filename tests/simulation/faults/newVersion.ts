@@ -1,0 +1,56 @@
+/** A new version of the code is pushed while everything runs, and the old one again. */
+import type { ComponentInstance, Deployment } from "../../../local/functions/types.js";
+import type { Part } from "../part.js";
+import { running } from "./moments.js";
+
+export const newVersion: Part = {
+  name: "new version",
+  about:
+    "another version of the app and the component is pushed in the middle, or the old one back",
+  chance: 0.15,
+  plan(draw, plan) {
+    return Array.from({ length: draw.pick([1, 1, 2]) }, (_, i) => ({
+      at: draw.between(0, plan.faultsMs),
+      do: "new version.push",
+      version: i % 2 === 0 ? "next" : "first",
+    }));
+  },
+  perform: {
+    push(simulation, { version }) {
+      if (running(simulation) === null) return;
+      const { deployment } = simulation.given.built;
+      const pushed = version === "next" ? nextOf(deployment) : deployment;
+      // It may die meanwhile: then it is as it was.
+      simulation.world.install(pushed).then(
+        () => simulation.happened("is pushed"),
+        () => null,
+      );
+    },
+  },
+  marks: ["is pushed"],
+};
+
+const known = new WeakMap<Deployment, Deployment>();
+
+/** The same in every line, and yet another: instances, contexts and modules of its own. Made once, so that those are kept. */
+function nextOf(deployment: Deployment): Deployment {
+  const made = known.get(deployment);
+  if (made !== undefined) return made;
+  const instances = new Map(
+    [...deployment.instances].map(([namespace, instance]) => [namespace, another(instance)]),
+  );
+  const next = { ...deployment, instances };
+  known.set(deployment, next);
+  return next;
+}
+
+function another(instance: ComponentInstance): ComponentInstance {
+  const { definition } = instance;
+  const modules = new Map(
+    [...definition.modules].map(([path, module]) => [
+      path,
+      { ...module, source: `${module.source}\n// The next version.` },
+    ]),
+  );
+  return { ...instance, definition: { ...definition, modules } };
+}

@@ -1,0 +1,129 @@
+/** What goes wrong with programs outside: they crash, stand still, are told to stop, and their clocks are wrong. */
+import type { Draw } from "../draw.js";
+import type { Part } from "../part.js";
+import type { Plan, Planned } from "../plan.js";
+import type { Simulation } from "../simulation.js";
+import { kept } from "./moments.js";
+
+const hasWorkers = (plan: Plan): boolean => plan.workers.length > 0;
+
+/** Some of them, each at a time, and that it is over so much later. */
+function some(
+  draw: Draw,
+  plan: Plan,
+  [begin, end]: [string, string],
+  ms: readonly number[],
+): Planned[] {
+  return Array.from({ length: draw.pick([1, 1, 2, 3]) }, () => {
+    const worker = draw.pick(plan.workers).name;
+    const at = draw.between(0, plan.faultsMs);
+    const over = at + draw.pick(ms);
+    return [
+      { at, do: begin, worker },
+      // What is not over with the faults is ended with them.
+      ...(over < plan.faultsMs ? [{ at: over, do: end, worker }] : []),
+    ];
+  }).flat();
+}
+
+async function startAgain(simulation: Simulation, { worker }: Planned): Promise<void> {
+  if (simulation.programs.get(worker as string)?.state !== "ended") return;
+  const spec = simulation.plan.workers.find(({ name }) => name === worker);
+  if (spec !== undefined) await simulation.startWorker(spec);
+}
+
+export const workerCrash: Part = {
+  name: "worker crash",
+  about: "a worker is killed, and started again",
+  chance: 0.25,
+  fits: hasWorkers,
+  plan: (draw, plan) =>
+    some(draw, plan, ["worker crash.kill", "worker crash.start"], [100, 1_000, 6_000]),
+  perform: {
+    kill(simulation, { worker }) {
+      const program = simulation.programs.get(worker);
+      if (program === undefined || program.state === "ended") return;
+      program.kill();
+      const holds = simulation.tables
+        .all("holders")
+        .some(({ name, leases }) => name === worker && leases.length > 0);
+      simulation.happened(holds ? "kills one that holds jobs" : "kills one");
+    },
+    start: startAgain,
+  },
+  marks: ["kills one that holds jobs", "kills one"],
+};
+
+export const workerPause: Part = {
+  name: "worker pause",
+  about: "a worker stands still, for longer than its lease too, and goes on as if nothing had been",
+  chance: 0.2,
+  fits: hasWorkers,
+  plan: (draw, plan) =>
+    some(draw, plan, ["worker pause.stop", "worker pause.goOn"], [50, 1_000, 4_000, 10_000]),
+  perform: {
+    stop(simulation, { worker }) {
+      const program = simulation.programs.get(worker);
+      if (program?.state === "running") simulation.happened("stands still");
+      program?.pause();
+    },
+    goOn(simulation, { worker }) {
+      simulation.programs.get(worker)?.resume();
+    },
+  },
+  marks: ["stands still"],
+};
+
+const stopping = kept(() => new Set<string>());
+
+export const workerStop: Part = {
+  name: "worker stop",
+  about: "a worker is told to stop, in the middle of its jobs, and started again",
+  chance: 0.2,
+  fits: hasWorkers,
+  plan: (draw, plan) =>
+    some(draw, plan, ["worker stop.terminate", "worker stop.start"], [1_000, 4_000, 8_000]),
+  perform: {
+    terminate(simulation, { worker }) {
+      const program = simulation.programs.get(worker);
+      if (program?.state !== "running") return;
+      program.signal("SIGTERM");
+      stopping(simulation).add(worker);
+      simulation.happened("is told to stop");
+    },
+    start: startAgain,
+  },
+  /** It lets jobs come to their end for a while. Who looks after workers starts it again then, and not before. */
+  async heal(simulation) {
+    const told = [...stopping(simulation)].map((name) => simulation.programs.get(name));
+    for (const program of told) program?.resume();
+    await simulation.world.until(() =>
+      told.every((program) => program === undefined || program.state === "ended"),
+    );
+  },
+  marks: ["is told to stop"],
+};
+
+export const skew: Part = {
+  name: "skew",
+  about: "the clocks of workers are minutes off, and jump",
+  chance: 0.2,
+  fits: hasWorkers,
+  plan(draw, plan) {
+    return Array.from({ length: draw.pick([1, 2, 4]) }, () => ({
+      at: draw.between(0, plan.faultsMs),
+      do: "skew.set",
+      worker: draw.pick(plan.workers).name,
+      ms: draw.pick([-3_600_000, -120_000, -5_000, 5_000, 120_000, 3_600_000]),
+    }));
+  },
+  perform: {
+    set(simulation, { worker, ms }) {
+      const program = simulation.programs.get(worker);
+      if (program === undefined || program.state === "ended") return;
+      program.skewMs = ms;
+      simulation.happened(ms > 0 ? "is ahead" : "is behind");
+    },
+  },
+  marks: ["is ahead", "is behind"],
+};
