@@ -31,8 +31,9 @@ export const stateMachine: Checker = {
           broken(`${nameOf(id)} has become older`);
         }
         const edges = edgesBetween(before, after);
-        if (edges.length === 0) broken(`${nameOf(id)} went ${said(before)} → ${said(after)}`);
-        else happened(edges[0]!);
+        const taken = edges.length > 0 ? edges.slice(0, 1) : takenOver(before, after);
+        if (taken.length === 0) broken(`${nameOf(id)} went ${said(before)} → ${said(after)}`);
+        for (const edge of taken) happened(edge);
       }
     },
   }),
@@ -57,6 +58,20 @@ function edgesBetween(before: Row, after: Row): Edge[] {
       return (begins && is === 0) || (counted && is === was + 1);
     });
   });
+}
+
+/** A claim may take what it finds lost, and a completion what it gives back: two edges in one commit. */
+function takenOver(before: Row, after: Row): Edge[] {
+  for (const [edge, field] of [
+    ["reset", "resets"],
+    ["release", "releases"],
+  ] as const) {
+    const between = { ...before, status: "pending", [field]: count(before, field) + 1 };
+    if (edgesBetween(before, between).includes(edge)) {
+      if (edgesBetween(between, after).includes("claim")) return [edge, "claim"];
+    }
+  }
+  return [];
 }
 
 const count = (row: Row, field: string): number => (row[field] as number | undefined) ?? 0;
