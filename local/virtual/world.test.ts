@@ -52,6 +52,22 @@ describe("the official clients", () => {
     await world.close();
   });
 
+  test("a connection of which the network swallowed something breaks when it carries again, and the call is sent anew", async () => {
+    const world = await open();
+    const client = world.client("unheard");
+    await world.run(client.mutation(bump!, { by: "a" }));
+    const link = world.network.link("unheard");
+    link.faults.down = "silent";
+    const pending = client.mutation(bump!, { by: "a" });
+    await world.advance(5_000);
+    link.mend();
+    const mendedAt = world.now();
+    await world.run(pending);
+    expect(world.now() - mendedAt).toBeLessThan(5_000);
+    expect(await counted(world)).toBe(2);
+    await world.close();
+  });
+
   test("a mutation over a socket that is cut is sent again and happens once", async () => {
     const world = await open();
     const client = world.client("cut");

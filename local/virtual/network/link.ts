@@ -50,9 +50,10 @@ export class Link {
     return socket;
   }
 
-  /** No more faults. */
+  /** No more faults. Connections of which something was swallowed meanwhile break: a stream has no gaps. */
   mend(): void {
     Object.assign(this.faults, SOUND);
+    for (const socket of [...this.#sockets]) socket.mended();
   }
 
   /** Every connection breaks now: both ends learn of it. */

@@ -39,6 +39,8 @@ export class VirtualSocket {
   #outArrivesAt = 0;
   #inArrivesAt = 0;
   readonly #incoming: (() => void)[] = [];
+  /** The network has swallowed something of it. */
+  #hasGap = false;
 
   constructor(
     private readonly link: Link,
@@ -46,7 +48,7 @@ export class VirtualSocket {
     private readonly enter: (run: () => void) => void,
   ) {
     const target = new URL(url.replace(/^ws/, "http"));
-    if (link.faults.down === "silent") return;
+    if (this.#isSwallowed()) return;
     if (link.faults.down === "refused") {
       link.travel(() => this.#arrive(() => this.#broken()));
       return;
@@ -107,6 +109,17 @@ export class VirtualSocket {
     this.#arrive(() => this.#broken());
   }
 
+  /** The network carries again what it is given. */
+  mended(): void {
+    if (this.#hasGap) this.cut();
+  }
+
+  #isSwallowed(): boolean {
+    if (this.link.faults.down !== "silent") return false;
+    this.#hasGap = true;
+    return true;
+  }
+
   #attach(server: ServerSocket): void {
     this.#server = server;
     server.onMessage = (text) =>
@@ -122,7 +135,7 @@ export class VirtualSocket {
 
   /** To the server, after all that was sent before. */
   #out(arrive: () => void): void {
-    if (this.link.faults.down === "silent") return;
+    if (this.#isSwallowed()) return;
     const { env } = this.link.network.options;
     const at = Math.max(this.#outArrivesAt, env.now() + this.link.latency());
     // Two of one time would be drawn in any order.
@@ -132,7 +145,7 @@ export class VirtualSocket {
 
   /** To the program. It takes them in order, however late it comes to that. */
   #in(deliver: () => void): void {
-    if (this.link.faults.down === "silent") return;
+    if (this.#isSwallowed()) return;
     const { env } = this.link.network.options;
     const at = Math.max(this.#inArrivesAt, env.now() + this.link.latency());
     this.#inArrivesAt = at + MESSAGE_GAP_MS;
