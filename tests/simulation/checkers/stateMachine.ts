@@ -15,8 +15,10 @@ export const stateMachine: Checker = {
       for (const { namespace, table, id, before, after } of changes) {
         if (namespace !== COMPONENT || table !== "jobs" || after === null) continue;
         if (before === null) {
+          // Its own caller may have canceled it, or put another in its place, in the same transaction.
           const isNew =
-            after["attempt"] === 0 && ["pending", "scheduled"].includes(after["status"] as string);
+            after["attempt"] === 0 &&
+            ["pending", "scheduled", "canceled"].includes(after["status"] as string);
           if (!isNew) broken(`${nameOf(id)} came into being as ${after["status"] as string}`);
           continue;
         }
