@@ -1,5 +1,17 @@
 /** What must hold, a promise a file. */
 import type { Checker } from "../part.js";
+import { callbackOnce } from "./callbackOnce.js";
+import { effectsAtomic } from "./effectsAtomic.js";
+import { leases } from "./leases.js";
+import { noJobLost } from "./noJobLost.js";
+import { runsAsPromised } from "./runs.js";
 import { stateMachine } from "./stateMachine.js";
 
-export const CHECKERS: readonly Checker[] = [stateMachine];
+export const CHECKERS: readonly Checker[] = [
+  stateMachine,
+  noJobLost,
+  runsAsPromised,
+  effectsAtomic,
+  callbackOnce,
+  leases,
+];

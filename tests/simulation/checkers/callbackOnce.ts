@@ -1,0 +1,126 @@
+import type { FinishedStatus } from "../../../src/shared/index.js";
+import type { Change } from "../observed.js";
+import type { Checker, Row } from "../part.js";
+import {
+  attemptKey,
+  changed,
+  changedJobs,
+  hasEnded,
+  insertedIn,
+  roundBy,
+  rulesOf,
+  statusOf,
+  storedIn,
+  workOf,
+} from "./jobs.js";
+
+/** So often an app that is broken is told before it is given up. */
+const TRIES = 10;
+
+export const callbackOnce: Checker = {
+  name: "callback once",
+  promise:
+    "onComplete takes effect exactly once for each end of a job, and each round, that it is not to be spared: in the transaction of the end, or owed by that and told alone",
+  marks: [
+    "told in the transaction of the end",
+    "owed by the end",
+    "told later, alone",
+    "told of a round",
+    "an end that is excluded",
+    "a job is deleted before it was told",
+    "given up after ten tries",
+  ],
+  watch({ tables, broken, happened, nameOf }) {
+    const keyOf = (row: Row, status: unknown) =>
+      `${attemptKey(row["job"] as string, row["attempt"] as number)} ${status as string}`;
+    return {
+      commit(commit) {
+        const told = insertedIn(commit, "told");
+        const debts = changed(commit, "callbacks");
+        const jobs = changedJobs(commit);
+        const ends: string[] = [];
+        const unpaid = debts.flatMap(({ before, after }) =>
+          before !== null && after === null ? [keyOf(before, before["outcome"].status)] : [],
+        );
+        for (const change of jobs) {
+          const status = endBy(change);
+          if (status === null) continue;
+          const job = change.after!;
+          const excluded = (rulesOf(tables, job)["onCompleteExclude"] ?? []) as string[];
+          if (excluded.includes(status)) happened("an end that is excluded");
+          else {
+            ends.push(`${attemptKey(change.id, attemptOf(change))} ${status}`);
+            if (roundBy(change) !== null) happened("told of a round");
+          }
+        }
+        for (const row of told) {
+          const key = keyOf(row, row["status"]);
+          if (takeFrom(ends, key)) happened("told in the transaction of the end");
+          else if (takeFrom(unpaid, key)) happened("told later, alone");
+          else broken(`${known(row)} was told, and nobody owed it`);
+          checkWords(row);
+        }
+        for (const { before, after } of debts) {
+          if (before === null) {
+            const key = keyOf(after!, after!["outcome"].status);
+            if (takeFrom(ends, key)) happened("owed by the end");
+            else broken(`${known(after!)} is owed, and has not ended or was told`);
+          } else if (after === null) {
+            const isGone = tables.get("jobs", before["job"] as string) === undefined;
+            if (isGone) happened("a job is deleted before it was told");
+            else if (takeFrom(unpaid, keyOf(before, before["outcome"].status))) {
+              broken(`${known(before)} is owed no more, and was not told`);
+            }
+          } else if (after["state"] === "dead") {
+            if (after["tries"] === TRIES) happened("given up after ten tries");
+            else broken(`${known(after)} was given up after ${after["tries"] as number} tries`);
+          }
+        }
+        for (const key of ends) {
+          const job = key.slice(0, key.indexOf("/"));
+          broken(`${nameOf(job)} ended as ${key.slice(job.length)}, neither told nor owed`);
+        }
+      },
+      end() {
+        for (const row of tables.all("callbacks")) {
+          if (row["state"] !== "dead") broken(`${known(row)} is still owed`);
+        }
+      },
+    };
+
+    function known(row: Row): string {
+      return `attempt ${row["attempt"] as number} of ${nameOf(row["job"] as string)}`;
+    }
+
+    function checkWords(row: Row): void {
+      const job = tables.get("jobs", row["job"] as string);
+      if (job === undefined) return;
+      const context = (storedIn(tables, job["context"]) ?? null) as unknown;
+      const isRight =
+        row["n"] === workOf(tables, job)?.n &&
+        JSON.stringify(row["context"]) === JSON.stringify(context);
+      if (!isRight) broken(`${known(row)} was told in words of another`);
+    }
+  },
+};
+
+/** How a job, or one of its rounds, has ended with this change. */
+function endBy(change: Change): FinishedStatus | null {
+  const { before, after } = change;
+  const round = roundBy(change);
+  if (round !== null) return round;
+  if (after === null || !hasEnded(after) || hasEnded(before)) return null;
+  return statusOf(after) as FinishedStatus;
+}
+
+/** The attempt that ended: another may have begun since. */
+function attemptOf({ before, after }: Change): number {
+  return (statusOf(after) === "running" ? before : after)!["attempt"] as number;
+}
+
+function takeFrom(list: string[], one: string): boolean {
+  const at = list.indexOf(one);
+  if (at < 0) return false;
+  list.splice(at, 1);
+  return true;
+}

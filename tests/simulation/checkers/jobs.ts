@@ -1,0 +1,86 @@
+/** What several checkers ask of jobs, each worked out from the rows alone and not by the product's own code. */
+import { isFinished, type Status } from "../../../src/shared/index.js";
+import { turnOf, type Turn, type Work } from "../app/payload.js";
+import { COMPONENT } from "../deployment.js";
+import type { Change, Commit, Row, Tables } from "../observed.js";
+
+/** Those that did not both come and go in the commit. */
+export function changed(commit: Commit, table: string, namespace = COMPONENT): Change[] {
+  return commit.changes.filter(
+    (change) =>
+      change.table === table &&
+      change.namespace === namespace &&
+      (change.before !== null || change.after !== null),
+  );
+}
+
+export const changedJobs = (commit: Commit): Change[] => changed(commit, "jobs");
+
+/** Rows of the app's own that came with the commit. */
+export function insertedIn(commit: Commit, table: string, namespace = ""): Row[] {
+  return changed(commit, table, namespace).flatMap(({ before, after }) =>
+    before === null && after !== null ? [after] : [],
+  );
+}
+
+export const statusOf = (row: Row | null | undefined): Status | undefined =>
+  row?.["status"] as Status | undefined;
+
+export function hasEnded(row: Row | null | undefined): boolean {
+  return row !== null && row !== undefined && isFinished(row["status"] as Status);
+}
+
+/** One attempt of one job, as a key. */
+export const attemptKey = (job: string, attempt: number): string => `${job}/${attempt}`;
+
+/** Which attempt has begun with this change, if one has. */
+export function claimedBy({ before, after }: Change): number | null {
+  if (after === null) return null;
+  const [was, is] = [(before?.["attempt"] ?? 0) as number, after["attempt"] as number];
+  return is > was ? is : null;
+}
+
+/** Which attempt has ended with this change, if one has: also where another began at once. */
+export function endedBy({ before, after }: Change): number | null {
+  if (before?.["status"] !== "running") return null;
+  const attempt = before["attempt"] as number;
+  const goesOn = after?.["status"] === "running" && after["attempt"] === attempt;
+  return goesOn ? null : attempt;
+}
+
+/** How a round of a circular queue's item ended with this change, if one did. */
+export function roundBy({ before, after }: Change): "succeeded" | "failed" | null {
+  if (before === null || after === null) return null;
+  if ((after["rounds"] ?? 0) === (before["rounds"] ?? 0)) return null;
+  return after["failures"] === undefined ? "succeeded" : "failed";
+}
+
+/** What is in force for a queue. */
+export function configOf(tables: Tables, queue: string): Row {
+  const row = tables.all("queues").find(({ name }) => name === queue);
+  const settings = { graceMs: 0, retry: { maxAttempts: 1 }, restMs: 0, maxParallelism: 10 };
+  return { ...settings, ...row?.["config"], ...row?.["overrides"] } as Row;
+}
+
+/** What is in force for a job: its own rules before its queue's. */
+export function rulesOf(tables: Tables, job: Row): Row {
+  const own =
+    job["handler"] === undefined ? undefined : tables.get("handlers", job["handler"] as string);
+  return { ...configOf(tables, job["queue"] as string), ...own?.["rules"] };
+}
+
+/** What lies in the row, or apart from it. */
+export function storedIn(tables: Tables, stored: any): any {
+  if (stored === undefined) return undefined;
+  return "inline" in stored ? stored.inline : tables.get("payloads", stored.row)?.["value"];
+}
+
+export function workOf(tables: Tables, job: Row): Work | undefined {
+  return storedIn(tables, job["payload"]) as Work | undefined;
+}
+
+/** What the handler does, or did, in this attempt. */
+export function turnIn(tables: Tables, job: Row, attempt: number): Turn | undefined {
+  const work = workOf(tables, job);
+  return work === undefined ? undefined : turnOf(work, attempt);
+}

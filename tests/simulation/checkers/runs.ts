@@ -1,0 +1,92 @@
+import { attemptKey, changedJobs, claimedBy, endedBy, roundBy, statusOf, workOf } from "./jobs.js";
+import type { Change } from "../observed.js";
+import type { Checker } from "../part.js";
+import { wayBetween } from "./edges.js";
+import { storedIn } from "./jobs.js";
+
+/** Handlers there tell nobody: their effects are checked, or they have none. */
+const SILENT = ["written", "looked"];
+
+export const runsAsPromised: Checker = {
+  name: "runs as promised",
+  promise:
+    "an attempt begins once at most, and only when it was claimed; another attempt begins only after a lost lease, a failure, a retry, or when its holder gave the job back; and the result of a job is that of the attempt that ended it",
+  marks: [
+    "an attempt begins",
+    "an attempt begins after its lease is over",
+    "another attempt begins",
+    "a result is that of its attempt",
+  ],
+  watch({ tables, broken, happened, nameOf }) {
+    const claimed = new Set<string>();
+    const over = new Set<string>();
+    /** By attempt, the run that began it; and which have ended. */
+    const began = new Map<string, string>();
+    const ended = new Set<string>();
+    /** By job, how many attempts have begun, and how many more may. */
+    const attempts = new Map<string, number>();
+    const excuses = new Map<string, number>();
+    return {
+      ran({ job, attempt, run, what }) {
+        const key = attemptKey(job, attempt);
+        const name = `attempt ${attempt} of ${nameOf(job)}`;
+        if (what === "ended") {
+          ended.add(key);
+          return;
+        }
+        if (!claimed.has(key)) broken(`${name} has begun, and nobody has claimed it`);
+        const other = began.get(key);
+        if (other !== undefined) broken(`${name} has begun twice: ${other} and ${run}`);
+        began.set(key, run);
+        happened(over.has(key) ? "an attempt begins after its lease is over" : "an attempt begins");
+        const count = (attempts.get(job) ?? 0) + 1;
+        attempts.set(job, count);
+        if (count > 1) happened("another attempt begins");
+        if (count > 1 + (excuses.get(job) ?? 0)) {
+          broken(`${name} has begun, the ${count}th, and nothing had gone wrong before`);
+        }
+      },
+      commit(commit) {
+        for (const change of changedJobs(commit)) {
+          const { id, after } = change;
+          const attempt = claimedBy(change);
+          if (attempt !== null) claimed.add(attemptKey(id, attempt));
+          const last = endedBy(change);
+          if (last === null) {
+            if (isRetried(change)) excuses.set(id, (excuses.get(id) ?? 0) + 1);
+            continue;
+          }
+          over.add(attemptKey(id, last));
+          if (mayGoOn(change)) excuses.set(id, (excuses.get(id) ?? 0) + 1);
+          if (after === null) continue;
+          const stands = statusOf(after) === "succeeded" || roundBy(change) === "succeeded";
+          if (stands) checkResult(change, last);
+        }
+      },
+    };
+
+    function checkResult({ id, after }: Change, attempt: number): void {
+      const result = storedIn(tables, after!["result"]) as { n: number; attempt: number };
+      const name = `${nameOf(id)} has succeeded with attempt ${attempt}`;
+      if (result.attempt !== attempt || result.n !== workOf(tables, after!)?.n) {
+        broken(`${name}, and its result is of ${result.n}, attempt ${result.attempt}`);
+      }
+      if (SILENT.includes(after!["queue"] as string)) return;
+      const key = attemptKey(id, attempt);
+      // A service that is out of reach hears of neither.
+      if (began.has(key) && !ended.has(key)) broken(`${name}, and its handler has not ended`);
+      happened("a result is that of its attempt");
+    }
+  },
+};
+
+function isRetried({ before, after }: Change): boolean {
+  return before !== null && after !== null && (wayBetween(before, after) ?? []).includes("retry");
+}
+
+/** Whether the end of an attempt is a reason for another. One of which its holder never learnt is none. */
+function mayGoOn({ before, after }: Change): boolean {
+  if (before === null || after === null || statusOf(after) === "succeeded") return false;
+  const given = (row: Change["after"]) => (row!["unacknowledged"] ?? 0) as number;
+  return given(after) === given(before);
+}
