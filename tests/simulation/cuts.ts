@@ -3,7 +3,7 @@
  * `part:restarts`, `event:12` (as the seed's own plan numbers them), `job:12.3`, `worker:worker 2`, `even` (all work takes
  * the same time). Times stay as they are.
  */
-import type { NewJob } from "./workloads/producers.js";
+import type { NewJob } from "./work.js";
 import type { Plan, Planned } from "./plan.js";
 
 export type Cut = string;

@@ -10,9 +10,25 @@ import { restarts } from "./faults/restarts.js";
 import { starved } from "./faults/starved.js";
 import { skew, workerCrash, workerPause, workerStop } from "./faults/workers.js";
 import type { Part } from "./part.js";
+import { callers } from "./workloads/callers.js";
+import { cancels } from "./workloads/cancels.js";
+import { configuration } from "./workloads/configuration.js";
+import { operators } from "./workloads/operators.js";
+import { pages } from "./workloads/pages.js";
 import { producers } from "./workloads/producers.js";
+import { retries } from "./workloads/retries.js";
+import { storm } from "./workloads/storm.js";
 
-export const WORKLOADS: readonly Part[] = [producers];
+export const WORKLOADS: readonly Part[] = [
+  producers,
+  callers,
+  cancels,
+  retries,
+  operators,
+  configuration,
+  pages,
+  storm,
+];
 /** The first must leave a backend that runs, and a network, for the others to be healed. */
 export const FAULTS: readonly Part[] = [
   restarts,

@@ -69,6 +69,7 @@ async function safety(simulation: Simulation): Promise<void> {
   for (const part of PARTS) {
     if (plan.parts.includes(part.name)) await part.heal?.(simulation);
   }
+  await simulation.settle();
 }
 
 const byName = new Map(PARTS.map((part) => [part.name, part]));

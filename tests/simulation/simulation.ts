@@ -163,6 +163,16 @@ export class Simulation implements Facts {
     return asked;
   }
 
+  /** Until every call has been answered that will be: what is on its way may still arrive. */
+  async settle(): Promise<void> {
+    let isOver = false;
+    const timer = this.world.clock.timer(ON_ITS_WAY_MS, () => (isOver = true));
+    await this.world.until(
+      () => isOver || this.asked.every(({ answeredAt }) => answeredAt !== undefined),
+    );
+    timer.cancel();
+  }
+
   /** Looks, as a page does; nobody waits for it. */
   look(what: string, args: object): void {
     const query = makeFunctionReference<"query">(`calls:${what}`);
@@ -274,4 +284,7 @@ function parsed(line: string): unknown {
 }
 
 const ID = /\b[0-9a-z]{32}\b/g;
+/** Longer than the slowest link takes both ways, and a mutation for all its tries. */
+const ON_ITS_WAY_MS = 20_000;
+
 const NUMBER = /"n":(-?\d+)/;

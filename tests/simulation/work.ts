@@ -3,6 +3,16 @@ import type { Turn, Work } from "./app/payload.js";
 import type { Draw } from "./draw.js";
 import { PULLED, type Plan, type QueueName } from "./plan.js";
 
+export interface NewJob {
+  payload: Work;
+  options: Record<string, unknown>;
+}
+
+/** Its number tells it from all others: each workload has a thousand of its own. */
+export function newJob(draw: Draw, plan: Plan, queue: QueueName, n: number): NewJob {
+  return { payload: drawWork(draw, plan, n), options: drawOptions(draw, plan, queue, n) };
+}
+
 export function drawWork(draw: Draw, plan: Plan, n: number): Work {
   const turns: Turn[] = Array.from({ length: draw.pick([1, 1, 2]) }, () => drawTurn(draw, plan));
   // What hangs, or snoozes, for ever is ended by nobody: at last every job is as any other.
@@ -23,6 +33,8 @@ function drawTurn(draw: Draw, plan: Plan): Turn {
         "snoozes",
         "hangs",
         "returnsBadly",
+        "throwsText",
+        ...(draw.chance(0.2) ? (["goesTooFar"] as const) : []),
         ...continues,
       ] as const);
   return {

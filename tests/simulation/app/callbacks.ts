@@ -1,6 +1,7 @@
 /** What the app does when a job has ended: it writes that down, or throws while it is broken. */
 import { v } from "convex/values";
 import { vOnComplete } from "../../../src/client/index.js";
+import { meetOthers } from "./meeting.js";
 import { vDone, vWork } from "./payload.js";
 import { internalMutation } from "./server.js";
 
@@ -9,6 +10,7 @@ export const done = internalMutation({
   returns: v.null(),
   handler: async (ctx, { id, payload, outcome, attempt, context }) => {
     if ((await ctx.db.query("broken").first()) !== null) throw new Error("The app is broken.");
+    if (payload.n % 3 === 0) await meetOthers(ctx.db);
     const { status } = outcome;
     const told = { n: payload.n, job: id, attempt, status, context: (context ?? null) as unknown };
     await ctx.db.insert("told", told);

@@ -1,6 +1,7 @@
 /** What producers and operators of the app call. */
 import { v } from "convex/values";
 import { vWork, type Work } from "./payload.js";
+import { meetOthers } from "./meeting.js";
 import { conveyor, queues, type QueueName } from "./queues.js";
 import { internal, internalMutation, mutation, query } from "./server.js";
 
@@ -10,10 +11,18 @@ const vJobs = v.array(v.object({ payload: vWork, options: v.any() }));
 
 type Jobs = { payload: Work; options: any }[];
 
-/** All of them, each with the app's own row, in one transaction. `throws`: it fails at its very end. */
+/**
+ * All of them, each with the app's own row, in one transaction. `throws`: it fails at its very end. `reads`: so much does it
+ * look at before it comes to its end, which takes a millisecond each.
+ */
 export const enqueue = mutation({
-  args: { queue: vQueue, jobs: vJobs, throws: v.optional(v.boolean()) },
-  handler: async (ctx, { queue, jobs, throws = false }): Promise<string[]> => {
+  args: {
+    queue: vQueue,
+    jobs: vJobs,
+    throws: v.optional(v.boolean()),
+    reads: v.optional(v.number()),
+  },
+  handler: async (ctx, { queue, jobs, throws = false, reads = 0 }): Promise<string[]> => {
     const ids: string[] = [];
     for (const { payload, options } of jobs as Jobs) {
       const { id, isNew } =
@@ -23,6 +32,7 @@ export const enqueue = mutation({
       await ctx.db.insert("orders", { n: payload.n, job: id, queue, isNew });
       ids.push(id);
     }
+    for (let i = 0; i < reads; i += 1) await ctx.db.query("broken").first();
     if (throws) throw new Error("The caller changes its mind.");
     return ids;
   },
@@ -88,6 +98,16 @@ export const configure = mutation({
   handler: async (ctx, { queue, overrides }): Promise<any> =>
     await conveyor.control(queue).configure(ctx, overrides),
 });
+
+/** What code declares counts again. */
+export const resetConfig = mutation({
+  args: { queue: vQueue, fields: v.optional(v.array(v.string())) },
+  handler: async (ctx, { queue, fields }): Promise<any> =>
+    await conveyor.control(queue).resetConfig(ctx, fields as never),
+});
+
+/** Writes the row at which handlers and callbacks meet. */
+export const meet = mutation({ handler: async (ctx) => await meetOthers(ctx.db) });
 
 /** To many: `cancelMany`, `retryMany`, `deleteMany`. */
 export const changeMany = mutation({

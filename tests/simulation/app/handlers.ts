@@ -1,8 +1,9 @@
 /** What works on jobs inside Convex: a handler of each kind. */
+import { meetOthers, writeTooMuch } from "./meeting.js";
 import { acted, inlined, looked, pulled, queues, written } from "./queues.js";
 import { turnOf } from "./payload.js";
 import { internalAction, internalMutation, internalQuery } from "./server.js";
-import { take } from "./turns.js";
+import { take, throwText } from "./turns.js";
 
 export const act = internalAction({
   args: acted.handlerArgs,
@@ -23,13 +24,11 @@ export const write = internalMutation({
   handler: async (ctx, { payload, job: { id, attempt } }): Promise<any> => {
     await ctx.db.insert("effects", { n: payload.n, job: id, attempt });
     const turn = turnOf(payload, attempt);
-    if (turn.listens === true) {
-      const met = await ctx.db.query("meeting").first();
-      if (met === null) await ctx.db.insert("meeting", { count: 1 });
-      else await ctx.db.patch("meeting", met._id, { count: met.count + 1 });
-    }
+    if (turn.listens === true) await meetOthers(ctx.db);
     if (turn.end === "throws") throw new Error("It was to fail.");
+    if (turn.end === "throwsText") throwText();
     if (turn.end === "returnsBadly") return { n: "not a number" };
+    if (turn.end === "goesTooFar") await writeTooMuch(ctx.db);
     return { n: payload.n, attempt };
   },
 });
@@ -38,7 +37,10 @@ export const look = internalQuery({
   args: looked.handlerArgs,
   handler: async (ctx, { payload, job: { attempt } }): Promise<any> => {
     await ctx.db.query("meeting").first();
-    if (turnOf(payload, attempt).end === "throws") throw new Error("It was to fail.");
+    const { end } = turnOf(payload, attempt);
+    if (end === "throws") throw new Error("It was to fail.");
+    if (end === "throwsText") throwText();
+    if (end === "returnsBadly") return { n: "not a number" };
     return { n: payload.n, attempt };
   },
 });

@@ -12,6 +12,9 @@ export const vTurn = v.object({
     v.literal("snoozes"),
     v.literal("hangs"),
     v.literal("returnsBadly"),
+    v.literal("throwsText"),
+    /** Returns, or writes, more than fits. */
+    v.literal("goesTooFar"),
     v.literal("continues"),
   ),
   /** It says how far it is, logs and writes output, if it can. */

@@ -33,6 +33,8 @@ export interface Tools {
 export const FOLLOWS = 1_000_000;
 const SNOOZE_MS = 1_500;
 const RETRY_AFTER_MS = 2_500;
+/** More than a result may have. */
+const TOO_MANY_BYTES = 1_100_000;
 /** How long it waits for the service's answer. */
 const PATIENCE_MS = 2_000;
 /** Longer than any timeout and any lease; not for ever, since nobody ends what has no timeout. */
@@ -54,6 +56,10 @@ export async function take(attempt: Attempt, tools: Tools): Promise<unknown> {
   switch (turn.end) {
     case "throws":
       throw new Error("It was to fail.");
+    case "throwsText":
+      return throwText();
+    case "goesTooFar":
+      return { n: payload.n, attempt: attempt.attempt, more: "x".repeat(TOO_MANY_BYTES) };
     case "throwsForGood":
       throw new NonRetryableError("It would fail again.");
     case "throwsUntil":
@@ -69,6 +75,12 @@ export async function take(attempt: Attempt, tools: Tools): Promise<unknown> {
     }
   }
   return { n: payload.n, attempt: attempt.attempt };
+}
+
+/** As some libraries do. */
+export function throwText(): never {
+  // eslint-disable-next-line @typescript-eslint/only-throw-error
+  throw "It was to fail, and says so in a text.";
 }
 
 function about({ id, queue, attempt, payload: { n } }: Attempt) {

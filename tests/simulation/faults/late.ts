@@ -4,7 +4,7 @@ import { COMPONENT } from "../deployment.js";
 import { Draw } from "../draw.js";
 import type { Commit, Part } from "../part.js";
 import type { Simulation } from "../simulation.js";
-import { kept, running } from "./moments.js";
+import { kept, running } from "../moments.js";
 import { move, SCHEDULED_TABLE } from "./scheduled.js";
 
 interface Lateness {

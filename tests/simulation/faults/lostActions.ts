@@ -1,7 +1,7 @@
 /** The machine of a lane, or of a handler that is an action, is lost at any commit: it hears and does nothing more. */
 import type { Part } from "../part.js";
 import { PUSHED, usedQueues, type Planned } from "../plan.js";
-import { atCommit, running } from "./moments.js";
+import { atCommit, running } from "../moments.js";
 
 const LANES = ["laneAction:run", "handlers:inline"];
 const HANDLERS = ["handlers:act"];

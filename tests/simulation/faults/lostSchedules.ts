@@ -1,7 +1,7 @@
 /** Scheduled functions of the component are canceled by hand: lanes, wakes, sweeps, alarms, plans of callbacks. */
 import type { Part } from "../part.js";
 import type { Planned } from "../plan.js";
-import { atCommit } from "./moments.js";
+import { atCommit } from "../moments.js";
 import { cancelOne, openOnes } from "./scheduled.js";
 
 export const lostSchedules: Part = {

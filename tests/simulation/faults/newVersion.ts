@@ -1,7 +1,7 @@
 /** A new version of the code is pushed while everything runs, and the old one again. */
 import type { ComponentInstance, Deployment } from "../../../local/functions/types.js";
 import type { Part } from "../part.js";
-import { running } from "./moments.js";
+import { running } from "../moments.js";
 
 export const newVersion: Part = {
   name: "new version",

@@ -3,7 +3,7 @@ import { ofComponent } from "../simulation.js";
 import type { Simulation } from "../simulation.js";
 import type { Part } from "../part.js";
 import type { Planned } from "../plan.js";
-import { kept, running } from "./moments.js";
+import { kept, running } from "../moments.js";
 
 const never = () => false;
 

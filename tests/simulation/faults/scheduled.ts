@@ -9,7 +9,7 @@ import {
 import { COMPONENT } from "../deployment.js";
 import type { Row } from "../part.js";
 import type { Simulation } from "../simulation.js";
-import { running } from "./moments.js";
+import { running } from "../moments.js";
 
 export { SCHEDULED_TABLE };
 

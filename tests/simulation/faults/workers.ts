@@ -3,7 +3,7 @@ import type { Draw } from "../draw.js";
 import type { Part } from "../part.js";
 import type { Plan, Planned } from "../plan.js";
 import type { Simulation } from "../simulation.js";
-import { kept } from "./moments.js";
+import { kept } from "../moments.js";
 
 const hasWorkers = (plan: Plan): boolean => plan.workers.length > 0;
 

@@ -1,9 +1,7 @@
 /** Callers that enqueue: one at a time, many at once, in batches, and some that change their mind at the end. */
-import type { Work } from "../app/payload.js";
-import type { Draw } from "../draw.js";
 import type { Part } from "../part.js";
-import { usedQueues, type Plan, type Planned, type QueueName } from "../plan.js";
-import { drawOptions, drawWork } from "../work.js";
+import { usedQueues, type Planned } from "../plan.js";
+import { newJob, type NewJob } from "../work.js";
 
 export const producers: Part = {
   name: "producers",
@@ -40,14 +38,5 @@ export const producers: Part = {
   },
   marks: ["enqueues", "enqueues a batch", "a caller throws after its enqueue"],
 };
-
-export interface NewJob {
-  payload: Work;
-  options: Record<string, unknown>;
-}
-
-function newJob(draw: Draw, plan: Plan, queue: QueueName, n: number): NewJob {
-  return { payload: drawWork(draw, plan, n), options: drawOptions(draw, plan, queue, n) };
-}
 
 const noKeys = (jobs: NewJob[]) => jobs.every(({ options }) => options["key"] === undefined);

@@ -1,7 +1,7 @@
-/** What faults have in common: the moments that they wait for, and a backend that may be down. */
-import type { Core } from "../../../local/backend.js";
-import { COMPONENT } from "../deployment.js";
-import type { Simulation } from "../simulation.js";
+/** What workloads and faults have in common: the moments that they wait for, and a backend that may be down. */
+import type { Core } from "../../local/backend.js";
+import { COMPONENT } from "./deployment.js";
+import type { Simulation } from "./simulation.js";
 
 /** Calls back with the commit of the component that is the k-th from now on, before anybody else hears of it. */
 export function atCommit(simulation: Simulation, k: number, then: () => void): void {
