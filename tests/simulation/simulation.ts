@@ -16,6 +16,8 @@ import { EFFECTS_HOST, effectsChecked } from "./ownHandlers.js";
 import type { Plan, Planned, QueueName, WorkerSpec } from "./plan.js";
 import type { Trace } from "./trace.js";
 
+const EVENTS_MAX = 300_000;
+
 export interface Violation {
   checker: string;
   at: number;
@@ -46,6 +48,7 @@ export class Simulation implements Facts {
   token = "";
   readonly store: ObservedStore;
   #startedAt = 0;
+  #eventsAtStart = 0;
   #producer!: ConvexHttpClient;
   #names = 0;
   readonly #watching: Watching[];
@@ -90,6 +93,7 @@ export class Simulation implements Facts {
       runner: { sandboxes: given.sandboxes },
     });
     this.#startedAt = this.world.now();
+    this.#eventsAtStart = this.world.clock.events;
     this.world.network.serve(new URL(LEDGER_URL).host, {
       fetch: async (request) => this.#told((await request.json()) as Omit<Run, "at">),
     });
@@ -119,8 +123,15 @@ export class Simulation implements Facts {
     if (ms <= 0 || this.violations.length > 0) return;
     let isOver = false;
     const timer = this.world.clock.timer(ms, () => (isOver = true));
-    await this.world.until(() => isOver || this.violations.length > 0);
+    await this.world.until(() => isOver || this.violations.length > 0 || this.#isEndless());
     timer.cancel();
+  }
+
+  /** The most that a seed comes to is a tenth of this: something goes round and round. */
+  #isEndless(): boolean {
+    if (this.world.clock.events - this.#eventsAtStart < EVENTS_MAX) return false;
+    this.#broken("simulation", `it does not end: ${EVENTS_MAX} events have happened`);
+    return true;
   }
 
   /** A program that serves queues as an app's would. One that has ended may be started again under the same name. */

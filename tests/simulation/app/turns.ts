@@ -38,7 +38,7 @@ const TOO_MANY_BYTES = 1_100_000;
 /** How long it waits for the service's answer. */
 const PATIENCE_MS = 2_000;
 /** Longer than any timeout and any lease; not for ever, since nobody ends what has no timeout. */
-const HANGS_MS = 60_000;
+const HANGS_MS = 12_000;
 
 export async function take(attempt: Attempt, tools: Tools): Promise<unknown> {
   const { payload } = attempt;

@@ -1,4 +1,5 @@
 /** What goes wrong with programs outside: they crash, stand still, are told to stop, and their clocks are wrong. */
+import type { Program } from "../../../local/virtual/program.js";
 import type { Draw } from "../draw.js";
 import type { Part } from "../part.js";
 import type { Plan, Planned } from "../plan.js";
@@ -74,7 +75,11 @@ export const workerPause: Part = {
   marks: ["stands still"],
 };
 
-const stopping = kept(() => new Set<string>());
+/** Those that were told to stop: one that was started again under the same name is another. */
+const stopping = kept(() => new Set<Program>());
+
+/** More than the grace that a worker takes for its jobs when it is told to stop. */
+const STOPPED_WITHIN_MS = 60_000;
 
 export const workerStop: Part = {
   name: "worker stop",
@@ -88,18 +93,19 @@ export const workerStop: Part = {
       const program = simulation.programs.get(worker);
       if (program?.state !== "running") return;
       program.signal("SIGTERM");
-      stopping(simulation).add(worker);
+      stopping(simulation).add(program);
       simulation.happened("is told to stop");
     },
     start: startAgain,
   },
   /** It lets jobs come to their end for a while. Who looks after workers starts it again then, and not before. */
   async heal(simulation) {
-    const told = [...stopping(simulation)].map((name) => simulation.programs.get(name));
-    for (const program of told) program?.resume();
-    await simulation.world.until(() =>
-      told.every((program) => program === undefined || program.state === "ended"),
-    );
+    const told = [...stopping(simulation)];
+    for (const program of told) program.resume();
+    const haveEnded = () => told.every(({ state }) => state === "ended");
+    await simulation.world
+      .until(haveEnded, { withinMs: STOPPED_WITHIN_MS, what: "all have stopped" })
+      .catch(() => simulation.broken("a worker that was told to stop goes on"));
   },
   marks: ["is told to stop"],
 };
