@@ -50,6 +50,8 @@ export function createSandboxPool(
       });
     },
     give(instance, sandbox, path) {
+      const replaced = sandbox.replaced();
+      if (replaced !== null) return { module: "globalThis", name: replaced, path, sources: [] };
       if (contexts === "fresh") return null;
       if (watch !== null && due(instance, path)) {
         const change = sandbox.changed();

@@ -110,6 +110,38 @@ describe("a sandbox", () => {
   });
 });
 
+describe("an app that puts something else in the place of one of the language's objects", () => {
+  const app = (patch: string, within: string) =>
+    makeDeployment({
+      "": {
+        "a.ts": `${PRELUDE}
+          ${patch}
+          export const tell = query(() => [parseInt("1"), globalThis.parseInt("1")]);`,
+        "b.ts": `${PRELUDE}
+          export const patch = query(() => { ${within} });`,
+      },
+    });
+  const PATCH = `globalThis.parseInt = () => 7;`;
+
+  test("finds it everywhere, when it does so while it is imported", async () => {
+    const world = await open(keepSandboxes(), 1, await app(PATCH, ""));
+    expect(await world.call("a:tell")).toEqual([7, 7]);
+    await world.close();
+  });
+
+  test("is told that it has, when a call does so: the name goes on meaning the old one", async () => {
+    const world = await open(keepSandboxes(), 1, await app("", PATCH));
+    expect(await world.call("a:tell")).toEqual([1, 1]);
+    const patching = async () => {
+      await world.call("b:patch");
+      await world.advance(10);
+    };
+    await expect(patching()).rejects.toThrow(/The global "parseInt" was changed by a call/);
+    expect(await world.call("a:tell")).toEqual([1, 1]);
+    await world.close();
+  });
+});
+
 describe("what a world is given as deployed", () => {
   test("is there again after a restart, and what replaced it after a later one", async () => {
     const version = (text: string, field: string) =>

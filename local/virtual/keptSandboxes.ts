@@ -16,32 +16,45 @@ export function keepSandboxes(options: Omit<PoolOptions, "create"> = {}): Sandbo
   return createSandboxPool(importClock(), { ...options, create: createKept });
 }
 
+/** Modules that put something else in the place of the language's objects, or fail: for them nothing is fixed. */
+const unfixed = new WeakSet<ReadonlyMap<string, ModuleSource>>();
+
 function createKept(
   modules: ReadonlyMap<string, ModuleSource>,
   options: SandboxOptions,
 ): CallSandbox {
-  const sandbox = createSandbox(modules, { ...options, clock: importClock() });
+  const create = (): CallSandbox =>
+    createSandbox(modules, { ...options, clock: importClock(), fixed: !unfixed.has(modules) });
+  let sandbox = create();
   const imported = new Map<ModuleSource["environment"], Promise<void>>();
-  const importAll = (environment: ModuleSource["environment"]): Promise<void> => {
-    const known = imported.get(environment);
-    if (known !== undefined) return known;
-    const importing = (async () => {
-      // The same order also where a context for Node's modules comes in addition.
-      if (environment === "node") await importAll("isolate");
-      for (const path of entriesOf(modules, environment)) {
-        // Whoever calls a function of a module that fails is told so then.
-        await sandbox.import(path).catch(() => {});
-      }
-    })();
-    imported.set(environment, importing);
-    return importing;
+  const importAll = async (environment: ModuleSource["environment"]): Promise<void> => {
+    // The same order also where a context for Node's modules comes in addition.
+    if (environment === "node") await importOnce("isolate");
+    let failed = false;
+    for (const path of entriesOf(modules, environment)) {
+      // Whoever calls a function of a module that fails is told so then.
+      await sandbox.import(path).catch(() => (failed = true));
+    }
+    if (unfixed.has(modules) || (!failed && sandbox.replaced() === null)) return;
+    unfixed.add(modules);
+    sandbox = create();
+    imported.clear();
+    await importOnce(environment);
+  };
+  const importOnce = (environment: ModuleSource["environment"]): Promise<void> => {
+    const known = imported.get(environment) ?? importAll(environment);
+    imported.set(environment, known);
+    return known;
   };
   return {
-    ...sandbox,
     async import(path) {
-      await importAll(modules.get(path)?.environment ?? "isolate");
+      await importOnce(modules.get(path)?.environment ?? "isolate");
       return sandbox.import(path);
     },
+    enter: (host) => sandbox.enter(host),
+    leave: () => sandbox.leave(),
+    changed: () => sandbox.changed(),
+    replaced: () => sandbox.replaced(),
   };
 }
 
