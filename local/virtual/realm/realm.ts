@@ -40,6 +40,29 @@ export interface Realm {
   readonly exitCode: number | undefined;
 }
 
+type Body = (...values: unknown[]) => Promise<void>;
+
+/**
+ * What programs run, by their code: whatever they keep is made anew each time, while V8 goes on with what it has learned of
+ * the same program, in this world or an earlier one.
+ */
+const bodies = new Map<string, { names: string; body: Body }>();
+/** More programs than a process runs in turns. */
+const MAX_BODIES = 32;
+
+function compiled(code: string, names: readonly string[]): Body {
+  const known = bodies.get(code);
+  if (known?.names === names.join()) return known.body;
+  const text = `return (async () => {"use strict";\n${code}\n})()`;
+  const body = vm.compileFunction(text, names, { filename: "program.js" }) as Body;
+  for (const oldest of bodies.keys()) {
+    if (bodies.size < MAX_BODIES) break;
+    bodies.delete(oldest);
+  }
+  bodies.set(code, { names: names.join(), body });
+  return body;
+}
+
 /** Hidden, and not there: what programs test for to find out where they run. */
 const ABSENT = ["window", "document", "navigator", "self", "Deno", "Bun", "EventSource", "Worker"];
 
@@ -89,9 +112,7 @@ export function createRealm(options: RealmOptions): Realm {
 
   const start = (code: string): Promise<void> => {
     const names = Object.keys(globals);
-    const run = vm.compileFunction(`return (async () => {"use strict";\n${code}\n})()`, names, {
-      filename: `${name}.js`,
-    }) as (...values: unknown[]) => Promise<void>;
+    const run = compiled(code, names);
     return watched(owner, () => run(...names.map((key) => globals[key])));
   };
 
