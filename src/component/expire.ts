@@ -158,8 +158,10 @@ async function endLost(
       ? `Worker "${holder.name}" was not heard of for ${leaseMs + graceMs} ms`
       : `The lane "${holder.name}" ended while it ran the job`;
   const about = { queue: queue.name, job: job._id, attempt: job.attempt, worker: holder.name };
+  const { maxResets } = await rulesOf(ctx.db, queue, job);
   const isUnknown = isUnacknowledged(holder, held) && !(await hasReported(ctx.db, job));
-  if (isUnknown && (job.unacknowledged ?? 0) < UNACKNOWLEDGED_MAX) {
+  // A worker that dies before its first word may have begun all the same: not again, where no attempt may be lost.
+  if (isUnknown && maxResets > 0 && (job.unacknowledged ?? 0) < UNACKNOWLEDGED_MAX) {
     const note = `${silent}, and never said that it had got the job.`;
     await recordAttempt(ctx.db, job, "lost", now, note);
     await release(ctx, job, queue, { unacknowledged: true });
@@ -167,7 +169,6 @@ async function endLost(
     return { end: "released" };
   }
   await recordAttempt(ctx.db, job, "lost", now, `${silent}.`);
-  const { maxResets } = await rulesOf(ctx.db, queue, job);
   const { resets = 0 } = job;
   if (resets < maxResets) {
     await reset(ctx, job, queue);

@@ -104,11 +104,19 @@ describe("ending leases", () => {
 
 describe("released or reset", () => {
   test("a lease that was never acknowledged is released: its job was not started", async () => {
-    const world = await newWorld({ maxResets: 0 });
+    const world = await newWorld({ maxResets: 1 });
     const id = await world.enqueue();
     await world.worker("a").claim();
     await world.advance(10_500);
     expect(await world.job(id)).toMatchObject({ status: "pending", releases: 1, resets: 0 });
+  });
+
+  test("but where no worker may be lost it is given up: one that died at once may have begun it", async () => {
+    const world = await newWorld({ maxResets: 0 });
+    const id = await world.enqueue();
+    await world.worker("a").claim();
+    await world.advance(10_500);
+    expect(await world.job(id)).toMatchObject({ status: "timedOut", releases: 0, resets: 0 });
   });
 
   test("at most three times, or a job that kills its worker at once would go round for ever", async () => {
@@ -123,7 +131,7 @@ describe("released or reset", () => {
   });
 
   test("a worker's own releases are not counted among them", async () => {
-    const world = await newWorld({ maxResets: 0 });
+    const world = await newWorld({ maxResets: 1 });
     const id = await world.enqueue();
     const worker = world.worker("a");
     for (let i = 0; i < 4; i += 1) {

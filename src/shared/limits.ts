@@ -134,7 +134,8 @@ export const MAX_RESETS_DEFAULT = 3;
 export const MAX_RESETS_MAX = 100;
 /**
  * How often a job that its holder never acknowledged is put back for nothing. From then on it counts as a reset:
- * otherwise a job that kills its worker at once would go round for ever.
+ * otherwise a job that kills its worker at once would go round for ever. With `maxResets: 0` it never is: a worker may have
+ * died between the job's beginning and its own first word.
  */
 export const UNACKNOWLEDGED_MAX = 3;
 

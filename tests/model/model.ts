@@ -260,9 +260,11 @@ export class Model {
   /** Its holder vanished. */
   lose(job: Job, isUnknown: boolean, now: number): void {
     if (job.cancelRequested) return this.stop(job, null);
-    if (isUnknown && job.unacknowledged < UNKNOWN_MAX) return this.release(job, null, now);
+    const { maxResets } = this.rulesOf(job);
+    const isReleased = isUnknown && maxResets > 0 && job.unacknowledged < UNKNOWN_MAX;
+    if (isReleased) return this.release(job, null, now);
     this.leave(job, null);
-    if (job.resets < this.rulesOf(job).maxResets) {
+    if (job.resets < maxResets) {
       this.walk(job, "reset");
       job.resets += 1;
       Object.assign(job, { isFirst: true, pendingSince: now });
