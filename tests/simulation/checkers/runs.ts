@@ -1,8 +1,17 @@
-import { attemptKey, changedJobs, claimedBy, endedBy, roundBy, statusOf, workOf } from "./jobs.js";
-import type { Change } from "../observed.js";
+import type { Change, Row, Tables } from "../observed.js";
 import type { Checker } from "../part.js";
 import { wayBetween } from "./edges.js";
-import { storedIn } from "./jobs.js";
+import {
+  attemptKey,
+  changedJobs,
+  claimedBy,
+  endedBy,
+  roundBy,
+  rulesOf,
+  statusOf,
+  storedIn,
+  workOf,
+} from "./jobs.js";
 
 /** Handlers there tell nobody: their effects are checked, or they have none. */
 const SILENT = ["written", "looked"];
@@ -57,7 +66,7 @@ export const runsAsPromised: Checker = {
             continue;
           }
           over.add(attemptKey(id, last));
-          if (mayGoOn(change)) excuses.set(id, (excuses.get(id) ?? 0) + 1);
+          if (mayGoOn(tables, change)) excuses.set(id, (excuses.get(id) ?? 0) + 1);
           if (after === null) continue;
           const stands = statusOf(after) === "succeeded" || roundBy(change) === "succeeded";
           if (stands) checkResult(change, last);
@@ -84,9 +93,15 @@ function isRetried({ before, after }: Change): boolean {
   return before !== null && after !== null && (wayBetween(before, after) ?? []).includes("retry");
 }
 
-/** Whether the end of an attempt is a reason for another. One of which its holder never learnt is none. */
-function mayGoOn({ before, after }: Change): boolean {
+/**
+ * Whether another attempt may begin after this one's end. One that its holder never spoke of may have begun as well: where
+ * no worker may be lost, that is no reason.
+ */
+function mayGoOn(tables: Tables, { before, after }: Change): boolean {
   if (before === null || after === null || statusOf(after) === "succeeded") return false;
-  const given = (row: Change["after"]) => (row!["unacknowledged"] ?? 0) as number;
-  return given(after) === given(before);
+  const isUnheard = count(after, "unacknowledged") > count(before, "unacknowledged");
+  const isLost = isUnheard || count(after, "resets") > count(before, "resets");
+  return !isLost || rulesOf(tables, after)["maxResets"] > 0;
 }
+
+const count = (row: Row, field: string): number => (row[field] ?? 0) as number;

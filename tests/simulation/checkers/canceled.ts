@@ -1,0 +1,79 @@
+import type { Checker } from "../part.js";
+import { changedJobs, claimedBy, hasEnded, statusOf } from "./jobs.js";
+
+export const canceled: Checker = {
+  name: "canceled",
+  promise:
+    "a job that was canceled before anybody began it never runs, until somebody retries it; one that runs and is to end ends as canceled, or as succeeded",
+  marks: [
+    "canceled before it began",
+    "canceled between two attempts",
+    "asked to end, and canceled",
+    "asked to end, and succeeded",
+    "a caller hears that it is canceled",
+    "a caller hears that it is asked to end",
+    "a caller hears that it has ended",
+  ],
+  watch({ tables, broken, happened, nameOf, now }) {
+    /** By job, when it was last canceled where it waited, and after how many attempts. */
+    const since = new Map<string, number>();
+    const canceledAt = new Map<string, number[]>();
+    const requestedAt = new Map<string, number[]>();
+    const add = (to: Map<string, number[]>, id: string) =>
+      to.set(id, [...(to.get(id) ?? []), now()]);
+    return {
+      commit(commit) {
+        for (const change of changedJobs(commit)) {
+          const { id, before, after } = change;
+          if (after === null) continue;
+          if (claimedBy(change) !== null) {
+            if (since.has(id)) broken(`${nameOf(id)} was canceled, and is claimed`);
+          }
+          const isNewlyCanceled = statusOf(after) === "canceled" && statusOf(before) !== "canceled";
+          if (isNewlyCanceled) add(canceledAt, id);
+          if (isNewlyCanceled && statusOf(before) !== "running") {
+            since.set(id, after["attempt"] as number);
+            const isBegun = (after["attempt"] as number) > 0;
+            happened(isBegun ? "canceled between two attempts" : "canceled before it began");
+          }
+          if (hasEnded(before) && !hasEnded(after)) since.delete(id);
+          const wasAsked = before?.["cancelRequestedAt"] !== undefined;
+          if (!wasAsked && after["cancelRequestedAt"] !== undefined) add(requestedAt, id);
+          if (!wasAsked || statusOf(after) === "running") continue;
+          const status = statusOf(after);
+          if (status === "canceled" || status === "succeeded") {
+            happened(`asked to end, and ${status}`);
+          } else broken(`${nameOf(id)} was asked to end, and is ${status}`);
+        }
+      },
+      ran({ job, attempt, what }) {
+        // What was claimed before, by one that was lost since, may begin late: nobody can call it back.
+        if (what === "began" && since.get(job) === 0) {
+          broken(`attempt ${attempt} of ${nameOf(job)} begins, which was canceled before any`);
+        }
+      },
+      answered({ what, args, reply, at }) {
+        if (what !== "cancel" || reply === undefined) return;
+        const { id } = args as { id: string };
+        const within = (times: Map<string, number[]>) =>
+          (times.get(id) ?? []).some((one) => one >= at);
+        if (reply.canceled === true) {
+          if (within(canceledAt)) happened("a caller hears that it is canceled");
+          else broken(`a caller hears that ${nameOf(id)} is canceled, and it was not`);
+        } else if (reply.requested === true) {
+          if ((requestedAt.get(id) ?? []).length === 0) {
+            broken(`a caller hears that ${nameOf(id)} is asked to end, and it was not`);
+          } else happened("a caller hears that it is asked to end");
+        } else if (["succeeded", "failed", "canceled", "timedOut"].includes(reply.status)) {
+          happened("a caller hears that it has ended");
+        } else
+          broken(`a caller hears that ${nameOf(id)}, which is ${reply.status}, was not canceled`);
+      },
+      end() {
+        for (const { _id: id, cancelRequestedAt } of tables.all("jobs")) {
+          if (cancelRequestedAt !== undefined) broken(`${nameOf(id)} is still asked to end`);
+        }
+      },
+    };
+  },
+};

@@ -1,0 +1,120 @@
+import type { Row } from "../observed.js";
+import type { Checker } from "../part.js";
+import { changed, changedJobs, claimedBy, configOf } from "./jobs.js";
+
+export const parallelism: Checker = {
+  name: "parallelism",
+  promise:
+    "never more jobs of a queue run inside Convex than maxParallelism, and never more in a lane than its cap; caps add up to it at most, and are given back; a worker holds as many as it has room for, and only such as it may have",
+  marks: [
+    "as many run as may",
+    "a lane begins",
+    "a lane ends",
+    "the limit is below what runs",
+    "a worker is full",
+    "a gate is guarded",
+    "a gate is full",
+    "a gate is leaving",
+  ],
+  watch({ plan, tables, broken, happened, nameOf }) {
+    const before = new Map<string, { caps: number; runs: number }>();
+    return {
+      commit(commit) {
+        const queues = new Set<string>();
+        for (const { id, before: was, after } of changed(commit, "holders")) {
+          const row = (after ?? was)!;
+          if (row["lane"] !== undefined) queues.add(row["queues"][0] as string);
+          else if (after !== null) checkWorker(id, after);
+        }
+        for (const { before: was, after } of changed(commit, "lanes")) {
+          queues.add((after ?? was)!["queue"] as string);
+          if (was?.["state"] !== "awake" && after?.["state"] === "awake") happened("a lane begins");
+          if (was?.["state"] !== "asleep" && after?.["state"] === "asleep") happened("a lane ends");
+        }
+        for (const { after } of changed(commit, "gates")) {
+          if (after !== null && after["state"] !== "quiet") happened(`a gate is ${after["state"]}`);
+        }
+        for (const queue of queues) checkQueue(queue);
+        for (const { queue } of [...changed(commit, "gates"), ...changed(commit, "doors")].map(
+          (change) => (change.after ?? change.before)!,
+        )) {
+          checkGate(queue as string);
+        }
+        for (const change of changedJobs(commit)) {
+          if (claimedBy(change) !== null && change.after !== null) checkClaim(change.after);
+        }
+      },
+      end() {
+        for (const lane of tables.all("lanes")) {
+          if (lane["state"] === "asleep" && lane["cap"] === 0) continue;
+          broken(`a lane of ${lane["queue"]} is ${lane["state"]} at the end, cap ${lane["cap"]}`);
+        }
+        for (const { queue, state } of tables.all("gates")) {
+          if (state !== "quiet") broken(`the gate of ${queue} is ${state} at the end`);
+        }
+        for (const { queue, open } of tables.all("doors")) {
+          if (open === true) broken(`the door of ${queue} is open at the end`);
+        }
+      },
+    };
+
+    /** A limit may have been lowered below what runs: then no more come. */
+    function checkQueue(queue: string): void {
+      const lanes = tables.all("lanes").filter((lane) => lane["queue"] === queue);
+      const max = configOf(tables, queue)["maxParallelism"] as number;
+      let [caps, runs] = [0, 0];
+      for (const { cap, holder } of lanes) {
+        const held = leasesOf(tables.get("holders", holder as string));
+        if (held.length > cap) broken(`a lane of ${queue} holds ${held.length}, its cap is ${cap}`);
+        caps += cap as number;
+        runs += held.filter(({ id }) => tables.get("jobs", id)?.["status"] === "running").length;
+      }
+      const was = before.get(queue) ?? { caps: 0, runs: 0 };
+      if (runs > max && runs > was.runs) broken(`${runs} of ${queue} run in Convex, ${max} may`);
+      if (caps > max && caps > was.caps)
+        broken(`lanes of ${queue} may run ${caps}, and not ${max}`);
+      if (runs === max && max > 0) happened("as many run as may");
+      if (runs > max) happened("the limit is below what runs");
+      before.set(queue, { caps, runs });
+    }
+
+    /** Whoever looks at the door finds it open while somebody is said to look, and that one is awake. */
+    function checkGate(queue: string): void {
+      const gate = tables.all("gates").find((one) => one["queue"] === queue);
+      const isOpen = tables.all("doors").some((one) => one["queue"] === queue && one["open"]);
+      const state = (gate?.["state"] ?? "quiet") as string;
+      if (isOpen !== (state !== "quiet")) {
+        broken(`the gate of ${queue} is ${state}, and its door ${isOpen ? "open" : "shut"}`);
+      }
+      const guard = gate?.["guard"] as string | undefined;
+      if (guard !== undefined && tables.get("lanes", guard)?.["state"] !== "awake") {
+        broken(`a lane guards ${queue}, and is not awake`);
+      }
+    }
+
+    function checkWorker(id: string, holder: Row): void {
+      const spec = plan.workers.find(({ name }) => name === holder["name"]);
+      const held = leasesOf(holder);
+      if (spec === undefined || held.length === 0) return;
+      if (held.length > spec.concurrency) {
+        broken(`${spec.name} holds ${held.length} jobs, and has room for ${spec.concurrency}`);
+      }
+      if (held.length === spec.concurrency) happened("a worker is full");
+      const costs = held.map((lease) => (tables.get("jobs", lease.id)?.["cost"] ?? 1) as number);
+      const cost = costs.reduce((sum, one) => sum + one, 0);
+      if (cost > (spec.maxCost ?? Infinity))
+        broken(`${spec.name} holds what costs ${cost} (${id})`);
+    }
+
+    function checkClaim(job: Row): void {
+      const holder = tables.get("holders", job["holder"] as string);
+      const labels = (job["labels"] ?? []) as string[];
+      const spec = plan.workers.find(({ name }) => name === holder?.["name"]);
+      const has = holder?.["lane"] === undefined ? (spec?.labels ?? labels) : [];
+      const lacks = labels.filter((label) => !has.includes(label));
+      if (lacks.length > 0) broken(`${nameOf(job._id)} needs ${lacks.join()}, its holder has none`);
+    }
+  },
+};
+
+const leasesOf = (holder: Row | undefined): { id: string }[] => holder?.["leases"] ?? [];
