@@ -2,6 +2,7 @@
 import { callbacks } from "./faults/callbacks.js";
 import { conflicts } from "./faults/conflicts.js";
 import { late } from "./faults/late.js";
+import { liars } from "./faults/liars.js";
 import { lostActions } from "./faults/lostActions.js";
 import { lostSchedules } from "./faults/lostSchedules.js";
 import { network } from "./faults/network.js";
@@ -44,5 +45,6 @@ export const FAULTS: readonly Part[] = [
   workerPause,
   workerStop,
   skew,
+  liars,
 ];
 export const PARTS: readonly Part[] = [...WORKLOADS, ...FAULTS];

@@ -1,0 +1,218 @@
+/**
+ * A worker that lies, with a valid token: it claims more than it does, completes and reports on what it does not hold,
+ * repeats calls, comes with old ones, and with cursors of others or of nobody. What it says of leases that are not its own
+ * must change nothing, and it is told so.
+ */
+import type { ConvexHttpClient } from "convex/browser";
+import { makeFunctionReference } from "convex/server";
+import type { Draw } from "../draw.js";
+import { kept } from "../moments.js";
+import type { Part } from "../part.js";
+import { PULLED, usedQueues, type Plan, type Planned } from "../plan.js";
+import type { Simulation } from "../simulation.js";
+
+interface Lease {
+  id: string;
+  attempt: number;
+}
+interface Answered {
+  answers: (Lease & { answer: string })[];
+}
+
+class Liar {
+  client: ConvexHttpClient | null = null;
+  n = 0;
+  /** What it was given and has not spoken of since: it may have lost it. */
+  held: Lease[] = [];
+  /** One call at a time; one that is never answered is waited for no longer than this. */
+  busyUntil = 0;
+  last: object | null = null;
+}
+
+const PATIENCE_MS = 3_000;
+const SESSION = "a liar's session";
+const liarOf = kept(() => new Liar());
+
+export const liars: Part = {
+  name: "liars",
+  about: "a worker with a valid token lies about its leases, its calls and its cursors",
+  chance: 0.25,
+  fits: (plan) => served(plan).length > 0,
+  plan(draw, plan) {
+    return Array.from({ length: draw.between(3, 10) }, (): Planned => {
+      const at = draw.between(0, plan.faultsMs);
+      const what = draw.pick(["claim", "claim", "foreign", "foreign", "own", "repeat", "wrong"]);
+      return { at, do: `liars.${what}`, ...(DETAILS[what]?.(draw, plan) ?? {}) };
+    });
+  },
+  perform: {
+    claim(simulation, { queues, max, cursor, which }) {
+      const cursors = simulation.tables.all("holders").map(({ reply }) => reply.cursor as unknown);
+      const foreign = cursors[Math.floor(which * cursors.length)];
+      const from = cursor === "foreign" ? foreign : cursor === "none" ? undefined : FUTURE(queues);
+      if (isBusy(simulation)) return;
+      const liar = liarOf(simulation);
+      const args = { name: "liar", queues, max, ...(from !== undefined && { cursor: from }) };
+      call<{ jobs: Lease[] }>(simulation, "claim", { n: ++liar.n, ...args }, ({ jobs }) => {
+        liar.held.push(...jobs.map(({ id, attempt }) => ({ id, attempt })));
+        if (jobs.length > 0) simulation.happened("takes jobs and does nothing");
+      });
+    },
+    /** Of a job that somebody else has, or nobody: of this attempt, the one before, the one to come. */
+    foreign(simulation, { how, which, shift }) {
+      const liar = liarOf(simulation);
+      const isOwn = (id: string) => liar.held.some((lease) => lease.id === id);
+      const job = simulation.pick(which, (row) => row !== undefined && !isOwn(row._id));
+      if (job === null) return;
+      const attempt = (simulation.tables.get("jobs", job.id)?.["attempt"] as number) + shift;
+      lie(simulation, how, { id: job.id, attempt: Math.max(1, attempt) });
+    },
+    /** Of what it was given: but another attempt of it. Or it gives all back, in one of many ways. */
+    own(simulation, { outcome, shift, how }) {
+      const liar = liarOf(simulation);
+      const [lease] = liar.held;
+      if (lease === undefined || isBusy(simulation)) return;
+      if (shift !== 0) {
+        const attempt = Math.max(1, lease.attempt + shift);
+        if (attempt !== lease.attempt) lie(simulation, how, { ...lease, attempt });
+        return;
+      }
+      const finished = liar.held.splice(0).map((one) => ({ ...one, outcome }));
+      const args = { n: ++liar.n, finished };
+      call<Answered>(simulation, "complete", args, ({ answers }) => {
+        if (answers.length !== finished.length) simulation.broken("an outcome was not answered");
+        simulation.happened("gives back what it holds");
+      });
+    },
+    /** The last claim or completion again, or one before it. */
+    repeat(simulation, { back }) {
+      const liar = liarOf(simulation);
+      if (liar.last === null || liar.n - back < 1 || isBusy(simulation)) return;
+      const args = { ...liar.last, n: liar.n - back } as { finished?: unknown };
+      const what = args.finished === undefined ? "claim" : "complete";
+      call(simulation, what, args, () => {
+        if (back > 0) simulation.broken("a call that comes too late is answered");
+        simulation.happened("repeats its last call");
+      });
+      if (back > 0) simulation.happened("makes a call of long ago");
+    },
+    /** What must be refused. */
+    wrong(simulation, { what }) {
+      const liar = liarOf(simulation);
+      if (isBusy(simulation)) return;
+      const [queue] = served(simulation.plan);
+      const base = { n: liar.n + 1, name: "liar", queues: [queue], max: 1 };
+      const args = {
+        max: { ...base, max: 10_000 },
+        cursor: { ...base, cursor: "no cursor at all" },
+        token: { ...base, token: "no token at all" },
+        session: { ...base, session: "" },
+      }[what as "max"];
+      call(simulation, "claim", args, () =>
+        simulation.broken(`a claim with a wrong ${what as string} is answered`),
+      );
+      simulation.happened("asks for what is refused");
+    },
+  },
+  marks: [
+    "takes jobs and does nothing",
+    "lies about a lease",
+    "gives back what it holds",
+    "repeats its last call",
+    "makes a call of long ago",
+    "asks for what is refused",
+  ],
+};
+
+const served = (plan: Plan) => usedQueues(plan).filter((name) => PULLED.includes(name));
+
+const HOWS = ["complete", "complete", "completeLater", "heartbeat", "report"];
+
+const DETAILS: Record<string, (draw: Draw, plan: Plan) => object> = {
+  claim: (draw, plan) => ({
+    queues: served(plan),
+    max: draw.pick([1, 5, 64]),
+    cursor: draw.pick(["none", "none", "foreign", "future"]),
+    which: draw.next(),
+  }),
+  foreign: (draw) => ({
+    how: draw.pick(HOWS),
+    which: draw.next(),
+    shift: draw.pick([0, 0, 0, -1, 1]),
+  }),
+  own: (draw) => ({
+    how: draw.pick(HOWS),
+    shift: draw.pick([0, 0, 0, -1, 1]),
+    outcome: draw.pick([
+      { kind: "failed", error: "It lies." },
+      { kind: "released" },
+      { kind: "snoozed", runAfter: 500 },
+      { kind: "canceled" },
+    ]),
+  }),
+  repeat: (draw) => ({ back: draw.pick([0, 0, 1, 3]) }),
+  wrong: (draw) => ({ what: draw.pick(["max", "cursor", "token", "session"]) }),
+};
+
+/** As if all that will ever be enqueued had been seen. */
+const FUTURE = (queues: string[]): string =>
+  JSON.stringify(
+    Object.fromEntries(queues.map((name) => [name, [0, [20, 0, "9".repeat(18), 9e12]]])),
+  );
+
+/** Says of a lease that is not its own what only its holder may say. */
+function lie(simulation: Simulation, how: string, lease: Lease): void {
+  const liar = liarOf(simulation);
+  const result = { n: 0, attempt: 0 };
+  const finished = { ...lease, outcome: { kind: "succeeded", result } };
+  const calls: Record<string, [object, boolean]> = {
+    complete: [{ n: liar.n + 1, finished: [finished] }, true],
+    completeLater: [{ finished }, false],
+    heartbeat: [{ leases: [lease] }, false],
+    report: [
+      {
+        updates: [{ ...lease, value: "a lie" }],
+        chunks: [{ ...lease, index: 0, text: "a lie" }],
+        logs: [{ ...lease, entry: 0, level: "info", message: "a lie" }],
+      },
+      false,
+    ],
+  };
+  const [args, isCounted] = calls[how]!;
+  if (isBusy(simulation)) return;
+  if (isCounted) liar.n += 1;
+  call<Answered | null>(simulation, how, args, (reply) => {
+    simulation.happened("lies about a lease");
+    for (const { answer } of reply?.answers ?? []) {
+      if (answer !== "leaseLost") simulation.broken(`a lie by ${how} is answered ${answer}`);
+    }
+  });
+}
+
+function isBusy(simulation: Simulation): boolean {
+  return simulation.now() < liarOf(simulation).busyUntil;
+}
+
+function call<Reply>(
+  simulation: Simulation,
+  what: string,
+  args: object,
+  then: (reply: Reply) => void,
+): void {
+  const liar = liarOf(simulation);
+  liar.client ??= simulation.world.httpClient("liar");
+  liar.busyUntil = simulation.now() + PATIENCE_MS;
+  if ("n" in args) liar.last = args;
+  const said = { token: simulation.token, session: SESSION, ...args };
+  const mutation = makeFunctionReference<"mutation">(`work:${what}`);
+  liar.client
+    .mutation(mutation, said, { skipQueue: true })
+    .then(
+      (reply: unknown) => {
+        simulation.given.trace.add("liar", what, { args, reply });
+        then(reply as Reply);
+      },
+      (error: unknown) => simulation.given.trace.add("liar", what, { args, error: String(error) }),
+    )
+    .finally(() => (liar.busyUntil = 0));
+}
