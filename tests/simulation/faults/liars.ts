@@ -6,7 +6,7 @@
 import type { ConvexHttpClient } from "convex/browser";
 import { makeFunctionReference } from "convex/server";
 import type { Draw } from "../draw.js";
-import { kept } from "../moments.js";
+import { atCommit, kept } from "../moments.js";
 import type { Part } from "../part.js";
 import { PULLED, usedQueues, type Plan, type Planned } from "../plan.js";
 import type { Simulation } from "../simulation.js";
@@ -30,7 +30,7 @@ class Liar {
 }
 
 const PATIENCE_MS = 3_000;
-const SESSION = "a liar's session";
+const SESSION = "liar";
 const liarOf = kept(() => new Liar());
 
 export const liars: Part = {
@@ -39,24 +39,29 @@ export const liars: Part = {
   chance: 0.25,
   fits: (plan) => served(plan).length > 0,
   plan(draw, plan) {
-    return Array.from({ length: draw.between(3, 10) }, (): Planned => {
+    return Array.from({ length: draw.between(4, 14) }, (): Planned => {
       const at = draw.between(0, plan.faultsMs);
-      const what = draw.pick(["claim", "claim", "foreign", "foreign", "own", "repeat", "wrong"]);
+      const what = draw.pick([
+        "claim",
+        "claim",
+        "claim",
+        "foreign",
+        "foreign",
+        "own",
+        "repeat",
+        "wrong",
+      ]);
       return { at, do: `liars.${what}`, ...(DETAILS[what]?.(draw, plan) ?? {}) };
     });
   },
   perform: {
-    claim(simulation, { queues, max, cursor, which }) {
-      const cursors = simulation.tables.all("holders").map(({ reply }) => reply.cursor as unknown);
-      const foreign = cursors[Math.floor(which * cursors.length)];
-      const from = cursor === "foreign" ? foreign : cursor === "none" ? undefined : FUTURE(queues);
-      if (isBusy(simulation)) return;
-      const liar = liarOf(simulation);
-      const args = { name: "liar", queues, max, ...(from !== undefined && { cursor: from }) };
-      call<{ jobs: Lease[] }>(simulation, "claim", { n: ++liar.n, ...args }, ({ jobs }) => {
-        liar.held.push(...jobs.map(({ id, attempt }) => ({ id, attempt })));
-        if (jobs.length > 0) simulation.happened("takes jobs and does nothing");
-      });
+    /** As soon as anything has changed: there may be something to take. */
+    claim(simulation, event) {
+      for (const commits of [1, 4, 7]) {
+        atCommit(simulation, event.commits + commits, () => {
+          if (simulation.now() < simulation.plan.faultsMs) claim(simulation, event);
+        });
+      }
     },
     /** Of a job that somebody else has, or nobody: of this attempt, the one before, the one to come. */
     foreign(simulation, { how, which, shift }) {
@@ -130,9 +135,10 @@ const HOWS = ["complete", "complete", "completeLater", "heartbeat", "report"];
 
 const DETAILS: Record<string, (draw: Draw, plan: Plan) => object> = {
   claim: (draw, plan) => ({
+    commits: draw.below(4),
     queues: served(plan),
     max: draw.pick([1, 5, 64]),
-    cursor: draw.pick(["none", "none", "foreign", "future"]),
+    cursor: draw.pick(["none", "none", "none", "foreign", "future"]),
     which: draw.next(),
   }),
   foreign: (draw) => ({
@@ -153,6 +159,19 @@ const DETAILS: Record<string, (draw: Draw, plan: Plan) => object> = {
   repeat: (draw) => ({ back: draw.pick([0, 0, 1, 3]) }),
   wrong: (draw) => ({ what: draw.pick(["max", "cursor", "token", "session"]) }),
 };
+
+function claim(simulation: Simulation, { queues, max, cursor, which }: any): void {
+  const cursors = simulation.tables.all("holders").map(({ reply }) => reply.cursor as unknown);
+  const foreign = cursors[Math.floor(which * cursors.length)];
+  const from = cursor === "foreign" ? foreign : cursor === "none" ? undefined : FUTURE(queues);
+  if (isBusy(simulation)) return;
+  const liar = liarOf(simulation);
+  const args = { name: "liar", queues, max, ...(from !== undefined && { cursor: from }) };
+  call<{ jobs: Lease[] }>(simulation, "claim", { n: ++liar.n, ...args }, ({ jobs }) => {
+    liar.held.push(...jobs.map(({ id, attempt }) => ({ id, attempt })));
+    if (jobs.length > 0) simulation.happened("takes jobs and does nothing");
+  });
+}
 
 /** As if all that will ever be enqueued had been seen. */
 const FUTURE = (queues: string[]): string =>
