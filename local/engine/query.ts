@@ -31,8 +31,18 @@ export async function* runQuery(
   query: QueryJson,
   access: Access = {},
 ): AsyncGenerator<Doc, void, void> {
+  for await (const row of rowsOf(transaction, namespace, query, access)) yield row.doc;
+}
+
+/** Their rows, one at a time. Throws at once where a query cannot be run. */
+export function rowsOf(
+  transaction: Transaction,
+  namespace: Namespace,
+  query: QueryJson,
+  access: Access,
+): AsyncGenerator<Row, void, void> {
   const rows = transaction.rows(namespace, rangeOf(query, access), expectedBy(query));
-  for await (const row of withOperators(rows, query.operators)) yield row.doc;
+  return withOperators(rows, query.operators);
 }
 
 /**

@@ -1,8 +1,8 @@
 /** `ctx.db`: reads for queries and mutations, writes for mutations, each in the function's own component. */
 import { convexToJson, type JSONValue } from "convex/values";
 import { queryPage, type PageRequest } from "../engine/page.js";
-import { runQuery, type QueryJson } from "../engine/query.js";
-import type { Doc } from "../engine/types.js";
+import { rowsOf, runQuery, type QueryJson } from "../engine/query.js";
+import type { Doc, Row } from "../engine/types.js";
 import type { Limits } from "../limits.js";
 import { FunctionError } from "./errors.js";
 import { publicRow, VISIBLE_SYSTEM_TABLES } from "./scheduledTable.js";
@@ -15,26 +15,32 @@ interface Access {
   system: boolean;
 }
 
+/** A query that the function has begun: it is read from when it is first asked for a row. */
+interface Stream {
+  query: QueryJson;
+  access: Access;
+  rows: AsyncGenerator<Row, void, void> | null;
+}
+
 export function databaseReads({ scope, target, depth }: Execution): {
   sync: SyncSyscalls;
   async: AsyncSyscalls;
 } {
   const { tx } = scope;
   const { namespace } = target.address;
-  const streams = new Map<number, AsyncGenerator<JSONValue, void, void>>();
+  const streams = new Map<number, Stream>();
   let lastStream = 0;
   let paginated = false;
 
-  async function* stream(query: QueryJson): AsyncGenerator<JSONValue, void, void> {
-    const access = accessOf(query);
-    for await (const doc of runQuery(tx, namespace, query, access)) yield toJson(doc, access);
-  }
-
-  async function next(queryId: number): Promise<IteratorResult<JSONValue, void>> {
+  async function next(queryId: number): Promise<{ value: JSONValue; done: boolean }> {
     const open = streams.get(queryId);
     if (open === undefined) throw new Error(`Query ${queryId} is closed.`);
+    const { query, access } = open;
     try {
-      return await open.next();
+      open.rows ??= rowsOf(tx, namespace, query, access);
+      const { done, value } = await open.rows.next();
+      if (done === true) return { value: null, done };
+      return { value: toJson(value.doc, access), done: false };
     } catch (error) {
       // It would say that it is at its end, and who caught this could take what it has for everything.
       streams.delete(queryId);
@@ -45,9 +51,9 @@ export function databaseReads({ scope, target, depth }: Execution): {
   return {
     sync: {
       "1.0/queryStream": ({ query }: { query: QueryJson }) => {
-        accessOf(query);
+        const access = accessOf(query);
         requireOperators(query, tx.global);
-        streams.set(++lastStream, stream(query));
+        streams.set(++lastStream, { query, access, rows: null });
         return { queryId: lastStream };
       },
       // The stream is dropped, not ended: ending it would wait, and it holds nothing but memory.
@@ -70,10 +76,7 @@ export function databaseReads({ scope, target, depth }: Execution): {
         });
         return doc === null ? null : toJson(doc, { table: found ?? "", system });
       },
-      "1.0/queryStreamNext": async ({ queryId }: { queryId: number }) => {
-        const { done, value } = await next(queryId);
-        return done ? { value: null, done: true } : { value: value, done: false };
-      },
+      "1.0/queryStreamNext": ({ queryId }: { queryId: number }) => next(queryId),
       "1.0/queryPage": async (request: PageRequest) => {
         requirePagination(namespace, paginated);
         requirePage(request, tx.global);

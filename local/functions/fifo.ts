@@ -38,12 +38,15 @@ export class Fifo {
         this.#batch = null;
         this.#begin();
       });
-      this.#batch.add(next, async () => {
-        if (this.#closed !== null) throw this.#closed;
-        return await next.task();
-      });
+      this.#batch.add(next, () => (this.#closed === null ? next.task() : refused(this.#closed)));
     }
   }
+}
+
+const SETTLED = Promise.resolve();
+
+function refused(reason: Error): Promise<never> {
+  return Promise.reject(reason);
 }
 
 interface Call {
@@ -82,13 +85,18 @@ class Batch {
       this.#running -= 1;
       if (this.#running === 0) this.#answer();
     };
+    const carryOut = async (): Promise<void> => {
+      let answer: () => void;
+      try {
+        const value = await task();
+        answer = () => resolve(value);
+      } catch (reason) {
+        answer = () => reject(reason);
+      }
+      ends(answer);
+    };
     // Not before whoever asks has its promise.
-    void Promise.resolve()
-      .then(task)
-      .then(
-        (value) => ends(() => resolve(value)),
-        (reason: unknown) => ends(() => reject(reason)),
-      );
+    void SETTLED.then(() => void carryOut());
   }
 
   #answer(): void {

@@ -32,11 +32,20 @@ export class Standstill {
 
   /** What the function may be waiting for. */
   track<T>(work: Promise<T>): Promise<T> {
-    this.#outstanding++;
-    this.#began++;
-    const done = () => void this.#outstanding--;
+    this.begin();
+    const done = () => this.done();
     work.then(done, done);
     return work;
+  }
+
+  /** As `track`, where the caller says when it is `done`. */
+  begin(): void {
+    this.#outstanding++;
+    this.#began++;
+  }
+
+  done(): void {
+    this.#outstanding--;
   }
 
   /** From when the function runs, until `end`. */

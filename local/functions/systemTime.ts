@@ -21,13 +21,13 @@ export class SystemTime {
     this.#watch(SYSTEM_TIME_MS);
   }
 
-  during<T>(work: Promise<T>): Promise<T> {
+  /** It waits for a system call, until `done`. */
+  begin(): void {
     if (this.#waiting++ === 0) this.#waitingSince = this.env.now();
-    const done = () => {
-      if (--this.#waiting === 0) this.#spentMs += this.env.now() - this.#waitingSince;
-    };
-    work.then(done, done);
-    return work;
+  }
+
+  done(): void {
+    if (--this.#waiting === 0) this.#spentMs += this.env.now() - this.#waitingSince;
   }
 
   end(): void {

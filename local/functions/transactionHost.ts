@@ -86,21 +86,30 @@ export class TransactionHost implements CallHost {
     if (run === undefined) return Promise.reject(unknownSyscall(operation, this.execution.target));
     this.#charge();
     const isRead = BATCHED.has(operation);
-    const running = this.#systemTime.during(
-      this.#queue.run(() => run(JSON.parse(args)), { isRead }),
-    );
-    const answer = this.track(running).then(
-      (value: JSONValue) => JSON.stringify(value),
-      (error: unknown) => {
-        // What the platform fails at ends the whole function: it cannot be caught and so cannot be half done.
-        if (error instanceof PlatformError) this.#fail(error);
-        // So do limits on the platform's own rows, which no function can see. Limits of the function's own are its errors.
-        if (error instanceof SystemLimitError) {
-          this.#fail(new PlatformError(500, "InternalServerError", error.message));
-        }
-        throw syscallError(error);
-      },
-    );
+    this.#systemTime.begin();
+    this.#standstill.begin();
+    const done = () => {
+      this.#systemTime.done();
+      this.#standstill.done();
+    };
+    const answer = this.#queue
+      .run(() => run(JSON.parse(args)), { isRead })
+      .then(
+        (value: JSONValue) => {
+          done();
+          return JSON.stringify(value);
+        },
+        (error: unknown) => {
+          done();
+          // What the platform fails at ends the whole function: it cannot be caught and so cannot be half done.
+          if (error instanceof PlatformError) this.#fail(error);
+          // So do limits on the platform's own rows, which no function can see. Limits of the function's own are its errors.
+          if (error instanceof SystemLimitError) {
+            this.#fail(new PlatformError(500, "InternalServerError", error.message));
+          }
+          throw syscallError(error);
+        },
+      );
     // Whether it is awaited inside is seen there: `convex/server` wraps it in a promise of the sandbox.
     answer.catch(() => {});
     return answer;
