@@ -44,7 +44,8 @@ export const noJobLost: Checker = {
           ordered.set(job as string, n as number);
           numbers.add(n as number);
           const made = jobs.find(({ id, before }) => id === job && before === null);
-          if ((made !== undefined) !== isNew) {
+          const here = orders.some((one) => one["job"] === job && one["isNew"] === true);
+          if (here !== (made !== undefined) || (isNew === true && made === undefined)) {
             broken(`order ${n} of ${queue} and its job are not of one commit`);
           }
           if (!isNew) happened("an enqueue finds a job with its key");
