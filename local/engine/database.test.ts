@@ -41,6 +41,21 @@ describe("a commit", () => {
     expect(rows.map(({ n }) => n)).toEqual([2, 3]);
   });
 
+  test("is not seen by the snapshot queries of a transaction that are made to lag behind it", async () => {
+    const env = seededEnvironment(1);
+    let lagMs = 0;
+    const database = createDatabase(env, { snapshotLagMs: () => lagMs });
+    await database.applySchema("", [{ name: "t", indexes: [] }], { enforce: false });
+    await env.sleep(1_000);
+    await database.commit(await inserting(database, 1), "writer");
+    const rows = range("t", "by_creation_time");
+    expect(await collect(database.begin().staleSnapshot(), rows)).toHaveLength(1);
+    lagMs = 500;
+    const late = database.begin();
+    expect(await collect(late.staleSnapshot(), rows)).toHaveLength(0);
+    expect(await collect(late, rows)).toHaveLength(1);
+  });
+
   test("becomes visible some time after it is validated, and only then resolves", async () => {
     const { env, database } = await withRow();
     const startedAt = env.now();

@@ -86,7 +86,9 @@ class EngineDatabase implements Database {
   begin(at?: Ts): Transaction {
     const snapshot = at === undefined ? this.#publisher.latest : this.#publisher.at(at);
     if (snapshot === null) throw OutOfRetentionError.reading(at!, this.latestTs);
-    return new EngineTransaction(this.env, snapshot, this.limits);
+    const lagMs = this.options.snapshotLagMs?.() ?? 0;
+    const older = lagMs > 0 ? this.#publisher.at(snapshot.ts - BigInt(lagMs * 1e6)) : null;
+    return new EngineTransaction(this.env, snapshot, this.limits, undefined, older ?? snapshot);
   }
 
   async commit(transaction: Transaction, source: string, author = source): Promise<Ts> {

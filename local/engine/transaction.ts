@@ -62,6 +62,8 @@ export class EngineTransaction implements Transaction {
     private readonly snapshot: Snapshot,
     readonly global: Readonly<Limits> = PLATFORM_LIMITS,
     of?: { limits: Readonly<TransactionLimits>; tally: ReadTally },
+    /** What its snapshot queries see. */
+    private readonly stale: Snapshot = snapshot,
   ) {
     this.limits = of?.limits ?? global;
     this.#readOnly = of !== undefined;
@@ -221,7 +223,7 @@ export class EngineTransaction implements Transaction {
   staleSnapshot(): EngineTransaction {
     const { limits } = this;
     const { tally } = this.#meter;
-    return new EngineTransaction(this.env, this.snapshot, this.global, { limits, tally });
+    return new EngineTransaction(this.env, this.stale, this.global, { limits, tally });
   }
 
   afterCommit(run: (ts: Ts) => void): void {

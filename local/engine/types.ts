@@ -53,6 +53,11 @@ export interface DatabaseOptions {
    * of each that may conflict.
    */
   refuses?: (author: string) => boolean;
+  /**
+   * For simulations: by how many milliseconds the snapshot queries of the transaction that begins lag behind it. The
+   * platform promises no age. Defaults to 0.
+   */
+  snapshotLagMs?: () => number;
 }
 
 export interface Database {

@@ -56,6 +56,8 @@ export interface WorldOptions {
   skipValidation?: boolean;
   /** Whether a commit is refused as if another had come before it: see `DatabaseOptions.refuses`. */
   refuses?: (author: string) => boolean;
+  /** How old what snapshot queries see is: see `DatabaseOptions.snapshotLagMs`. */
+  snapshotLagMs?: () => number;
   /** What an earlier backend has left, or whoever wants to watch commits. Defaults to an empty one in memory. */
   store?: Store;
   /** When the world begins. Defaults to `START_MS`. */
@@ -154,6 +156,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
           publishLatencyMs: 0,
           skipValidation: options.skipValidation === true,
           ...(options.refuses === undefined ? {} : { refuses: options.refuses }),
+          ...(options.snapshotLagMs === undefined ? {} : { snapshotLagMs: options.snapshotLagMs }),
         },
         ...(options.variables === undefined ? {} : { variables: options.variables }),
         ...(deployment === undefined ? {} : { deployment }),

@@ -8,6 +8,7 @@ import { lostSchedules } from "./faults/lostSchedules.js";
 import { network } from "./faults/network.js";
 import { newVersion } from "./faults/newVersion.js";
 import { restarts } from "./faults/restarts.js";
+import { oldSnapshots } from "./faults/oldSnapshots.js";
 import { starved } from "./faults/starved.js";
 import { skew, workerCrash, workerPause, workerStop } from "./faults/workers.js";
 import type { Part } from "./part.js";
@@ -40,6 +41,7 @@ export const FAULTS: readonly Part[] = [
   lostActions,
   lostSchedules,
   late,
+  oldSnapshots,
   newVersion,
   workerCrash,
   workerPause,

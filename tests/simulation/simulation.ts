@@ -44,6 +44,8 @@ export class Simulation implements Facts {
   readonly watchers = new Set<(commit: Commit) => void>();
   /** Whether a commit of this function is refused as if another had come before it. */
   refuses: (author: string) => boolean = () => false;
+  /** How far behind its transaction a snapshot query looks. */
+  snapshotLagMs: () => number = () => 0;
   world!: World;
   token = "";
   readonly store: ObservedStore;
@@ -89,6 +91,7 @@ export class Simulation implements Facts {
       jitter: plan.jitter,
       store: this.store,
       refuses: (author) => this.refuses(author),
+      snapshotLagMs: () => this.snapshotLagMs(),
       deployment: given.built.deployment,
       runner: { sandboxes: given.sandboxes },
     });
