@@ -2,14 +2,20 @@
 import type { Checker } from "../part.js";
 import { callbackOnce } from "./callbackOnce.js";
 import { canceled } from "./canceled.js";
+import { counts } from "./counts.js";
+import { cursors } from "./cursors.js";
 import { effectsAtomic } from "./effectsAtomic.js";
 import { keys } from "./keys.js";
 import { leases } from "./leases.js";
 import { noJobLost } from "./noJobLost.js";
+import { noSurprises } from "./noSurprises.js";
 import { parallelism } from "./parallelism.js";
 import { paused } from "./paused.js";
+import { reports } from "./reports.js";
+import { retention } from "./retention.js";
 import { runsAsPromised } from "./runs.js";
 import { stateMachine } from "./stateMachine.js";
+import { timers } from "./timers.js";
 
 export const CHECKERS: readonly Checker[] = [
   stateMachine,
@@ -22,4 +28,10 @@ export const CHECKERS: readonly Checker[] = [
   keys,
   canceled,
   paused,
+  counts,
+  cursors,
+  retention,
+  timers,
+  reports,
+  noSurprises,
 ];

@@ -1,11 +1,22 @@
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
-import { changed, changedJobs, claimedBy, configOf } from "./jobs.js";
+import { attemptKey, changed, changedJobs, claimedBy, configOf } from "./jobs.js";
+
+/** What a worker prints of a job. */
+interface WorkerLine {
+  kind: string;
+  id?: string;
+  attempt?: number;
+  jobs?: { id: string; attempt: number }[];
+}
+
+/** Of what it no longer works on. */
+const OVER = ["finished", "resultDropped", "leaseLost", "handlerAbandoned"];
 
 export const parallelism: Checker = {
   name: "parallelism",
   promise:
-    "never more jobs of a queue run inside Convex than maxParallelism, and never more in a lane than its cap; caps add up to it at most, and are given back; a worker holds as many as it has room for, and only such as it may have",
+    "never more jobs of a queue run inside Convex than maxParallelism, and never more in a lane than its cap; caps add up to it at most, and are given back; a worker works on as many as it has room for, and only on such as it may have",
   marks: [
     "as many run as may",
     "a lane begins",
@@ -17,14 +28,15 @@ export const parallelism: Checker = {
     "a gate is leaving",
   ],
   watch({ plan, tables, broken, happened, nameOf }) {
+    /** By worker, what it works on. */
+    const working = new Map<string, Set<string>>();
     const before = new Map<string, { caps: number; runs: number }>();
     return {
       commit(commit) {
         const queues = new Set<string>();
-        for (const { id, before: was, after } of changed(commit, "holders")) {
+        for (const { before: was, after } of changed(commit, "holders")) {
           const row = (after ?? was)!;
           if (row["lane"] !== undefined) queues.add(row["queues"][0] as string);
-          else if (after !== null) checkWorker(id, after);
         }
         for (const { before: was, after } of changed(commit, "lanes")) {
           queues.add((after ?? was)!["queue"] as string);
@@ -44,6 +56,7 @@ export const parallelism: Checker = {
           if (claimedBy(change) !== null && change.after !== null) checkClaim(change.after);
         }
       },
+      printed: (worker, line) => heard(worker, line as WorkerLine),
       end() {
         for (const lane of tables.all("lanes")) {
           if (lane["state"] === "asleep" && lane["cap"] === 0) continue;
@@ -92,18 +105,20 @@ export const parallelism: Checker = {
       }
     }
 
-    function checkWorker(id: string, holder: Row): void {
-      const spec = plan.workers.find(({ name }) => name === holder["name"]);
-      const held = leasesOf(holder);
-      if (spec === undefined || held.length === 0) return;
-      if (held.length > spec.concurrency) {
-        broken(`${spec.name} holds ${held.length} jobs, and has room for ${spec.concurrency}`);
+    /** What a worker says that it has taken, as long as it has not said that it is done with it. */
+    function heard(worker: string, line: WorkerLine): void {
+      const spec = plan.workers.find(({ name }) => name === worker);
+      const { kind, id, attempt, jobs = [] } = line;
+      const busy = working.get(worker) ?? new Set<string>();
+      working.set(worker, busy);
+      if (kind === "started") busy.clear();
+      if (OVER.includes(kind)) busy.delete(attemptKey(id!, attempt!));
+      for (const job of jobs) busy.add(attemptKey(job.id, job.attempt));
+      if (spec === undefined || kind !== "claimed") return;
+      if (busy.size === spec.concurrency) happened("a worker is full");
+      if (busy.size > spec.concurrency) {
+        broken(`${worker} works on ${busy.size} jobs, and has room for ${spec.concurrency}`);
       }
-      if (held.length === spec.concurrency) happened("a worker is full");
-      const costs = held.map((lease) => (tables.get("jobs", lease.id)?.["cost"] ?? 1) as number);
-      const cost = costs.reduce((sum, one) => sum + one, 0);
-      if (cost > (spec.maxCost ?? Infinity))
-        broken(`${spec.name} holds what costs ${cost} (${id})`);
     }
 
     function checkClaim(job: Row): void {
@@ -112,6 +127,10 @@ export const parallelism: Checker = {
       const spec = plan.workers.find(({ name }) => name === holder?.["name"]);
       const has = holder?.["lane"] === undefined ? (spec?.labels ?? labels) : [];
       const lacks = labels.filter((label) => !has.includes(label));
+      const cost = (job["cost"] ?? 1) as number;
+      if (holder?.["lane"] === undefined && cost > (spec?.maxCost ?? Infinity)) {
+        broken(`${nameOf(job._id)} costs ${cost}, which is more than ${spec!.name} has`);
+      }
       if (lacks.length > 0) broken(`${nameOf(job._id)} needs ${lacks.join()}, its holder has none`);
     }
   },

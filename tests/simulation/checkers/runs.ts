@@ -16,6 +16,9 @@ import {
 /** Handlers there tell nobody: their effects are checked, or they have none. */
 const SILENT = ["written", "looked"];
 
+/** Faults with which a word to the service outside may be lost. */
+const UNHEARD = ["network", "restarts"];
+
 export const runsAsPromised: Checker = {
   name: "runs as promised",
   promise:
@@ -26,7 +29,9 @@ export const runsAsPromised: Checker = {
     "another attempt begins",
     "a result is that of its attempt",
   ],
-  watch({ tables, broken, happened, nameOf }) {
+  watch({ plan, tables, broken, happened, nameOf }) {
+    // What happened is not undone where nobody hears of it.
+    const isHeard = !UNHEARD.some((part) => plan.parts.includes(part));
     const claimed = new Set<string>();
     const over = new Set<string>();
     /** By attempt, the run that began it; and which have ended. */
@@ -82,8 +87,7 @@ export const runsAsPromised: Checker = {
       }
       if (SILENT.includes(after!["queue"] as string)) return;
       const key = attemptKey(id, attempt);
-      // A service that is out of reach hears of neither.
-      if (began.has(key) && !ended.has(key)) broken(`${name}, and its handler has not ended`);
+      if (isHeard && !ended.has(key)) broken(`${name}, and its handler has not ended`);
       happened("a result is that of its attempt");
     }
   },

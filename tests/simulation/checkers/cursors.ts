@@ -1,0 +1,136 @@
+import { FINISHED_STATUSES, type FinishedStatus } from "../../../src/shared/index.js";
+import type { Row } from "../observed.js";
+import type { Checker } from "../part.js";
+import { changed, changedJobs, hasEnded, statusOf } from "./jobs.js";
+
+interface Key {
+  seq: bigint;
+  creationTime: number;
+}
+interface Bound extends Key {
+  order: number;
+  shard: number;
+}
+interface Cursor {
+  bounds: readonly Bound[];
+  /** Of all places that are not named. */
+  floor: Key | null;
+}
+type CountedUpTo = (Key & { status: FinishedStatus })[];
+
+export const cursors: Checker = {
+  name: "cursors",
+  promise:
+    "below a cursor, published or a session's own, nothing is claimable or becomes so; and what has finished is counted once",
+  marks: ["a cursor is published", "a session has a cursor", "finished jobs are counted"],
+  watch({ tables, broken, happened, nameOf }) {
+    /** By queue, then by whose it is. */
+    const known = new Map<string, Map<string, Cursor>>();
+    const of = (queue: string) => {
+      const own = known.get(queue) ?? new Map<string, Cursor>();
+      known.set(queue, own);
+      return own;
+    };
+    return {
+      commit(commit) {
+        for (const { id, after } of changed(commit, "cursors")) {
+          if (after === null) continue;
+          happened("a cursor is published");
+          const { queue, bounds, floor } = after;
+          put(queue as string, id, { bounds, floor: floor ?? null });
+        }
+        for (const { id, before, after } of changed(commit, "holders")) {
+          const cursor = after?.["reply"].cursor as string | undefined;
+          if (cursor === undefined || cursor === before?.["reply"].cursor) continue;
+          for (const [queue, bounds] of decode(cursor)) {
+            if (bounds.length > 0) happened("a session has a cursor");
+            put(queue, id, { bounds, floor: null });
+          }
+        }
+        for (const { after } of changedJobs(commit)) {
+          if (after === null) continue;
+          if (statusOf(after) === "pending") {
+            for (const cursor of of(after["queue"] as string).values()) check(cursor, after);
+          }
+          if (hasEnded(after)) checkUncounted(after);
+        }
+        for (const { before, after } of changed(commit, "counted")) {
+          if (after !== null)
+            checkCounted(after, (before?.["upTo"] ?? []) as CountedUpTo, minutes());
+        }
+
+        function minutes(): Record<string, number> {
+          const added: Record<string, number> = {};
+          for (const { before, after } of changed(commit, "minutes")) {
+            if (after === null) continue;
+            for (const status of FINISHED_STATUSES) {
+              added[status] = (added[status] ?? 0) + after[status] - (before?.[status] ?? 0);
+            }
+          }
+          return added;
+        }
+      },
+    };
+
+    function put(queue: string, whose: string, cursor: Cursor): void {
+      of(queue).set(whose, cursor);
+      for (const job of tables.all("jobs")) {
+        if (job["queue"] === queue && statusOf(job) === "pending") check(cursor, job);
+      }
+    }
+
+    function check({ bounds, floor }: Cursor, job: Row): void {
+      const named = bounds.find(
+        ({ order, shard }) => order === job["order"] && shard === job["shard"],
+      );
+      const bound = named ?? floor;
+      if (bound !== null && isBelow(job, bound)) {
+        broken(`${nameOf(job._id)} is pending below a cursor, and nobody will look there`);
+      }
+    }
+
+    /** What finishes from now on is yet to be counted. */
+    function checkUncounted(job: Row): void {
+      const counted = tables.all("counted").find(({ queue }) => queue === job["queue"]);
+      const upTo = (counted?.["upTo"] ?? []) as CountedUpTo;
+      const bound = upTo.find(({ status }) => status === statusOf(job));
+      if (bound !== undefined && isBelow(job, bound)) {
+        broken(`${nameOf(job._id)} has ended below what is counted`);
+      }
+    }
+
+    function checkCounted(row: Row, before: CountedUpTo, added: Record<string, number>): void {
+      for (const { status, ...to } of row["upTo"] as CountedUpTo) {
+        const from = before.find((one) => one.status === status);
+        const passed = tables
+          .all("jobs")
+          .filter((job) => job["queue"] === row["queue"] && statusOf(job) === status)
+          .filter((job) => isBelow(job, to) && (from === undefined || !isBelow(job, from)));
+        const count = added[status] ?? 0;
+        if (count > 0) happened("finished jobs are counted");
+        if (count !== passed.length) {
+          broken(
+            `${count} ${status} of ${row["queue"] as string} are counted, ${passed.length} are`,
+          );
+        }
+      }
+    }
+  },
+};
+
+function isBelow(job: Row, { seq, creationTime }: Key): boolean {
+  const own = job["seq"] as bigint;
+  return own < seq || (own === seq && job["_creationTime"] < creationTime);
+}
+
+/** The string that travels with claims: by queue its epoch, then its bounds. */
+function decode(cursor: string): [queue: string, bounds: Bound[]][] {
+  type Wire = Record<string, [number, ...[number, number, string, number][]]>;
+  return Object.entries(JSON.parse(cursor) as Wire).map(([queue, [, ...bounds]]) => [
+    queue,
+    bounds.map(([order, shard, seq, creationTime]) => ({
+      ...{ order, shard, creationTime },
+      seq: BigInt(seq),
+    })),
+  ]);
+}
