@@ -9,6 +9,7 @@ import { keys } from "./keys.js";
 import { leases } from "./leases.js";
 import { noJobLost } from "./noJobLost.js";
 import { noSurprises } from "./noSurprises.js";
+import { order } from "./order.js";
 import { parallelism } from "./parallelism.js";
 import { paused } from "./paused.js";
 import { reports } from "./reports.js";
@@ -28,6 +29,7 @@ export const CHECKERS: readonly Checker[] = [
   keys,
   canceled,
   paused,
+  order,
   counts,
   cursors,
   retention,

@@ -4,6 +4,9 @@ import { turnOf, type Turn, type Work } from "../app/payload.js";
 import { COMPONENT } from "../deployment.js";
 import type { Change, Commit, Row, Tables } from "../observed.js";
 
+/** The worker that does what it likes with what it is given: see `faults/liars.ts`. */
+export const LIAR = "liar";
+
 /** Those that did not both come and go in the commit. */
 export function changed(commit: Commit, table: string, namespace = COMPONENT): Change[] {
   return commit.changes.filter(

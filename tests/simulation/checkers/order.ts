@@ -1,0 +1,78 @@
+import { msOfCommit } from "../../../src/shared/index.js";
+import type { Row } from "../observed.js";
+import type { Checker } from "../part.js";
+import { changedJobs, claimedBy, configOf, hasEnded, LIAR, statusOf } from "./jobs.js";
+
+/** Who claims may have looked a while ago, and others may have had the job in hand. */
+const SURE_MS = 3_000;
+/** A lane leaves to another what that looks for, for so long. */
+const LANE_SURE_MS = 6_000;
+/** With these a queue may stand still, until one job's wake comes for that one alone. */
+const UNLOOKED = ["lost schedules", "lost actions", "late", "starved", "restarts"];
+
+export const order: Checker = {
+  name: "order",
+  promise:
+    "of two jobs that it may have a claim takes the one of higher priority first; in a ring of one shard the one that nobody has worked on yet, and then the one that was worked on longest ago",
+  marks: [
+    "one of higher priority goes first",
+    "the next of the ring is taken",
+    "a lane takes what waits",
+  ],
+  watch({ plan, tables, broken, happened, nameOf, date }) {
+    return {
+      commit(commit) {
+        for (const change of changedJobs(commit)) {
+          const { before, after } = change;
+          if (claimedBy(change) === null || statusOf(before) !== "pending") continue;
+          const holder = tables.get("holders", after!["holder"] as string);
+          if (holder === undefined || holder["name"] === LIAR) continue;
+          checkClaim(before!, holder);
+        }
+      },
+    };
+
+    function checkClaim(job: Row, holder: Row): void {
+      const isLane = holder["lane"] !== undefined;
+      if (isLane && UNLOOKED.some((part) => plan.parts.includes(part))) return;
+      const queue = tables.all("queues").find(({ name }) => name === job["queue"])!;
+      const { fallbackAfterMs = 0 } = configOf(tables, job["queue"] as string);
+      const sureMs = isLane ? LANE_SURE_MS + (fallbackAfterMs as number) : SURE_MS;
+      const isStrict = queue["shardsEver"] === 1;
+      for (const other of tables.all("jobs")) {
+        if (other["queue"] !== job["queue"] || !isClaimable(other, holder)) continue;
+        if (msOfCommit(other["seq"] as bigint) + sureMs > date()) {
+          note(job, other, isStrict, isLane);
+          continue;
+        }
+        if (!isBefore(other, job, isStrict)) note(job, other, isStrict, isLane);
+        else broken(`${nameOf(job._id)} is taken, and ${nameOf(other._id)} waits before it`);
+      }
+    }
+
+    function note(job: Row, other: Row, isStrict: boolean, isLane: boolean): void {
+      if (!isBefore(job, other, isStrict)) return;
+      happened(isStrict ? "the next of the ring is taken" : "one of higher priority goes first");
+      if (isLane) happened("a lane takes what waits");
+    }
+
+    function isClaimable(job: Row, holder: Row): boolean {
+      if (statusOf(job) !== "pending" || job["paused"] === true || hasEnded(job)) return false;
+      const spec = plan.workers.find(({ name }) => name === holder["name"]);
+      const labels = (job["labels"] ?? []) as string[];
+      // A retry is left to others for a while, and what is dear to those that have enough left.
+      const isForOthers =
+        (job["failedBy"] ?? []).includes(holder["name"]) || spec?.maxCost !== undefined;
+      return !isForOthers && labels.every((label) => spec?.labels.includes(label) === true);
+    }
+  },
+};
+
+/** Two bands are one priority's: what came back before what is new. Where strict order was asked for, both are kept. */
+function isBefore(one: Row, other: Row, isStrict: boolean): boolean {
+  const priorityOf = (row: Row) => Math.floor((row["order"] as number) / 2);
+  if (!isStrict) return priorityOf(one) < priorityOf(other);
+  if (one["order"] !== other["order"]) return one["order"] < other["order"];
+  if (one["seq"] !== other["seq"]) return one["seq"] < other["seq"];
+  return one["_creationTime"] < other["_creationTime"];
+}
