@@ -29,7 +29,6 @@ import {
   compareKeys,
   decodeCursor,
   encodeCursor,
-  justAfter,
   type Bound,
   type Key,
   type PrivateCursor,
@@ -253,12 +252,15 @@ function nextCursor(before: PrivateCursor, scans: readonly Scan[], basket: Baske
   return encodeCursor(before);
 }
 
-/** Up to where all rows of a scan are dealt with, or not for this claimer at all; it never passes one that was seen and not taken. */
+/**
+ * Up to where all rows of a scan are dealt with, or not for this claimer at all; it never passes one that was seen and not
+ * taken, nor the key of the last one: others that began in the same instant may have it too, and not have been seen.
+ */
 function deadBelow(scan: Scan, dealtWith: ReadonlySet<Id<"jobs">>): Key | null {
   let below: Key | null = null;
   for (const row of scan.rows) {
     if (!row.isPassed && !dealtWith.has(row.id)) return below;
-    below = justAfter(row.key);
+    below = row.key;
   }
   return scan.end ?? below;
 }

@@ -39,7 +39,11 @@ export function compareKeys(a: Key, b: Key): number {
   return a.creationTime - b.creationTime;
 }
 
-/** The least key above this one: the rows of one transaction have consecutive floats for creation times. */
+/**
+ * The least key above this one: the rows of one transaction have consecutive floats for creation times. Rows of callers
+ * that began in the same instant may share theirs, and then their whole key once one commit has written them all: only
+ * who has read to the end of a range may go on from here.
+ */
 export function justAfter({ seq, creationTime }: Key): Key {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, creationTime);

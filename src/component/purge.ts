@@ -33,7 +33,7 @@ import { internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { ensureAlarm, findAlarm, rearm, ringOf } from "./alarms.js";
-import { compareKeys, justAfter, type Key } from "./cursors.js";
+import { compareKeys, type Key } from "./cursors.js";
 import { finishedFrom, keyOfStatus } from "./finished.js";
 import { forgetWindows, windowsOf } from "./keys.js";
 import { findQueue, type Queue } from "./queues.js";
@@ -175,7 +175,8 @@ async function deleteJobs(
       return passed;
     }
     run.deleted += 1;
-    passed = justAfter(key);
+    // Not past it: another that came in the same instant may have its key, and still be there.
+    passed = key;
   }
   return passed;
 }

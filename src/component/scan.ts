@@ -11,7 +11,7 @@ import type { DatabaseReader, QueryCtx } from "./_generated/server.js";
 import {
   afterCommit,
   boundOf,
-  justAfter,
+  compareKeys,
   pendingFrom,
   type Key,
   type QueueBounds,
@@ -99,18 +99,28 @@ export async function readOn(eyes: Eyes, stretch: Stretch, count: number): Promi
     // The first page is what is needed if all will do; with the second it is known that they don't.
     const size = Math.max(count - found, stretch.rows.length === 0 ? 1 : PAGE);
     eyes.left.ranges -= stretch.from.creationTime === 0 ? 1 : 2;
-    const jobs = await pendingFrom(eyes.db, stretch, stretch.from, size, stretch.upTo);
+    // Those that share the last one's key are read again, since there may be more of them than fitted.
+    const known = new Set(stretch.rows.filter(({ key }) => isSame(key, stretch.from)).map(idOf));
+    const wanted = size + known.size;
+    const jobs = await pendingFrom(eyes.db, stretch, stretch.from, wanted, stretch.upTo);
     eyes.left.rows -= jobs.length;
     for (const job of jobs) {
+      if (known.has(job._id)) continue;
       const row = seenRow(eyes, job);
       stretch.rows.push(row);
       if (row.cost !== null) found += 1;
       else if (!row.isPassed) stretch.skipped += 1;
     }
     const last = stretch.rows.at(-1);
-    if (jobs.length > 0) stretch.from = justAfter(last!.key);
-    if (jobs.length < size) stretch.end = endOf(eyes.snapshot, stretch) ?? stretch.from;
+    if (last !== undefined) stretch.from = last.key;
+    if (jobs.length < wanted) stretch.end = endOf(eyes.snapshot, stretch) ?? stretch.from;
   }
+}
+
+const idOf = ({ id }: SeenRow) => id;
+
+function isSame(a: Key, b: Key): boolean {
+  return compareKeys(a, b) === 0;
 }
 
 /** Whether there may be more to be had in this place. */

@@ -141,7 +141,7 @@ const claimsAndTies: Pair = {
       replace: [
         {
           file: "claim.ts",
-          text: "below = justAfter(row.key);",
+          text: "below = row.key;",
           by: "below = { seq: row.key.seq + 1n, creationTime: 0 };",
         },
       ],
