@@ -54,5 +54,6 @@ function drawWorkers(draw: Draw, names: readonly QueueName[]): WorkerSpec[] {
     // The first may do everything: nothing waits for want of a worker for ever.
     labels: i === 0 ? ["gpu", "eu"] : draw.some(["gpu", "eu"], 0.5),
     ...(i > 0 && draw.chance(0.2) ? { maxCost: 4 } : {}),
+    ...(i > 0 && draw.chance(0.15) ? { groups: ["group 0"] } : {}),
   }));
 }

@@ -14,6 +14,8 @@ export interface WorkerSpec {
   concurrency: number;
   labels: string[];
   maxCost?: number;
+  /** Absent: it does jobs of all groups, and those of none. */
+  groups?: string[];
 }
 
 /** Something that is done at a certain time. The rest of its fields are its part's own: plain data. */

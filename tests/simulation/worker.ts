@@ -11,6 +11,7 @@ const given = JSON.parse(env["WORKER"]!) as {
   concurrency: number;
   labels: string[];
   maxCost?: number;
+  groups?: string[];
 };
 
 const work: any = async (job: any, context: any) => await take(job, context);
