@@ -30,7 +30,7 @@ async function startTied(): Promise<{ world: World; token: string }> {
   expect((await call(world, "lib:claim", silent)).jobs).toHaveLength(COUNT);
   await world.advance(LEASE_MS + 10_000);
   const rows = store.contents().find(({ table }) => table.name === "jobs")!.docs;
-  const keys = rows.map(({ status, seq, _creationTime: at }) => `${status as string} ${seq as bigint} ${at as number}`);
+  const keys = rows.map(({ status, seq, _creationTime: at }) => `${status as string} ${seq as bigint} ${at}`);
   expect(new Set(keys).size).toBe(1);
   return { world, token };
 }
