@@ -1,5 +1,6 @@
 /** After the faults: everything must come to an end within a bound, and then nothing may happen any more. */
 import { isFinished, type Status } from "../../src/shared/index.js";
+import { lostSchedules } from "./faults/lostSchedules.js";
 import { CIRCULAR, usedQueues, type QueueName } from "./plan.js";
 import type { Simulation } from "./simulation.js";
 import { why } from "./why.js";
@@ -21,6 +22,7 @@ export async function comeToRest(simulation: Simulation): Promise<void> {
   await untilAllEnded(simulation);
   if (simulation.violations.length > 0) return;
   await stopWorkers(simulation);
+  await watch(simulation);
   await simulation.goTo(simulation.now() + CALM_MS);
   await stayIdle(simulation);
 }
@@ -53,10 +55,9 @@ async function untilAllEnded(simulation: Simulation): Promise<void> {
   while (open().length > 0 && simulation.violations.length === 0) {
     const waited = simulation.now() - begunAt;
     if (waited > BOUND_MS) break;
-    // An app's own cron looks after queues that nobody visits.
     if (!isWatched && waited > CALM_MS) {
       isWatched = true;
-      await simulation.world.call("calls:watch");
+      await watch(simulation);
     }
     await simulation.goTo(simulation.now() + step);
     step = Math.min(step * 2, LAST_STEP_MS);
@@ -67,6 +68,14 @@ async function untilAllEnded(simulation: Simulation): Promise<void> {
     }
   }
   for (const job of open()) simulation.broken(why(simulation, job));
+}
+
+/**
+ * An app's own cron looks after queues that nobody visits, of which somebody has canceled scheduled functions. Where nobody
+ * has, nothing may need it: it would hide a wake that was lost.
+ */
+async function watch({ plan, world }: Simulation): Promise<void> {
+  if (plan.parts.includes(lostSchedules.name)) await world.call("calls:watch");
 }
 
 /** They end as programs do that are told to; what they leave behind is nobody's any more. */
