@@ -23,17 +23,11 @@ export const runsAsPromised: Checker = {
   name: "runs as promised",
   promise:
     "an attempt begins once at most, and only when it was claimed; another attempt begins only after a lost lease, a failure, a retry, or when its holder gave the job back; and the result of a job is that of the attempt that ended it",
-  marks: [
-    "an attempt begins",
-    "an attempt begins after its lease is over",
-    "another attempt begins",
-    "a result is that of its attempt",
-  ],
+  marks: ["an attempt begins", "another attempt begins", "a result is that of its attempt"],
   watch({ plan, tables, broken, happened, nameOf }) {
     // What happened is not undone where nobody hears of it.
     const isHeard = !UNHEARD.some((part) => plan.parts.includes(part));
     const claimed = new Set<string>();
-    const over = new Set<string>();
     /** By attempt, the run that began it; and which have ended. */
     const began = new Map<string, string>();
     const ended = new Set<string>();
@@ -52,7 +46,7 @@ export const runsAsPromised: Checker = {
         const other = began.get(key);
         if (other !== undefined) broken(`${name} has begun twice: ${other} and ${run}`);
         began.set(key, run);
-        happened(over.has(key) ? "an attempt begins after its lease is over" : "an attempt begins");
+        happened("an attempt begins");
         const count = (attempts.get(job) ?? 0) + 1;
         attempts.set(job, count);
         if (count > 1) happened("another attempt begins");
@@ -70,7 +64,6 @@ export const runsAsPromised: Checker = {
             if (isRetried(change)) excuses.set(id, (excuses.get(id) ?? 0) + 1);
             continue;
           }
-          over.add(attemptKey(id, last));
           if (mayGoOn(tables, change)) excuses.set(id, (excuses.get(id) ?? 0) + 1);
           if (after === null) continue;
           const stands = statusOf(after) === "succeeded" || roundBy(change) === "succeeded";
