@@ -20,11 +20,15 @@ export interface Replacement {
   file: string;
   text: string;
   by: string;
+  /** It is so in the version that is pushed in the middle, and not in the first. Defaults to both. */
+  version?: "next";
 }
 
 /** What a world runs: the functions, and the program of its workers. */
 export interface Built {
   deployment: Deployment;
+  /** What is pushed in the middle, where that is another but for its name. */
+  next?: Deployment;
   worker: string;
 }
 
@@ -34,6 +38,13 @@ const WORKER = path.join(root, "tests/simulation/worker.ts");
 const COMPONENT_FOLDER = "component/";
 
 export async function build(replacements: readonly Replacement[] = []): Promise<Built> {
+  const first = replacements.filter(({ version }) => version === undefined);
+  const built = await buildOne(first);
+  if (first.length === replacements.length) return built;
+  return { ...built, next: (await buildOne(replacements)).deployment };
+}
+
+async function buildOne(replacements: readonly Replacement[]): Promise<Built> {
   const inComponent = replacements.filter(({ file }) => file.startsWith(COMPONENT_FOLDER));
   const elsewhere = replacements.filter((one) => !inComponent.includes(one));
   const plugins = elsewhere.length === 0 ? [] : [replacing(elsewhere)];

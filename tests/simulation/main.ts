@@ -18,7 +18,7 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  if (options.mutants) return await tryMutants();
+  if (options.mutants) return await tryMutants({ writes: options.write, only: options.only });
   if (options.verify) return await verifySlices(options.seconds);
   const players = new Players(plantedIn(options));
   try {

@@ -14,6 +14,10 @@ export interface Options {
   mutant: string | null;
   /** Tries every mutant. */
   mutants: boolean;
+  /** Only those whose names match. */
+  only: string | null;
+  /** Keeps which seed finds which. */
+  write: boolean;
   /** Plays slices of what was verified again. */
   verify: boolean;
   /** Plays so many seeds from 1 on, and writes down that they were. */
@@ -36,6 +40,8 @@ export const USAGE = `npm run simulate -- [options]
   --cut="…"            leaves out parts of that seed's plan, as a failure's line says
   --handlers=FILE      lets the handlers do what this module's \`handle\` does: see docs/testing.md
   --mutants            plants every bug in turn, and says in how many seeds it is found
+  --only="…"           of these only such whose names match
+  --write              keeps the seeds that find them, and the table in docs/testing.md
   --mutant="…"         plants this one
   --coverage           the whole table of what has happened, not only what has not
   --verify             plays slices of the seeds in tests/simulation/verified.json again
@@ -54,6 +60,8 @@ export function readOptions(args: readonly string[]): Options {
       seconds: { type: "string" },
       mutant: { type: "string" },
       mutants: { type: "boolean", default: false },
+      only: { type: "string" },
+      write: { type: "boolean", default: false },
       verify: { type: "boolean", default: false },
       record: { type: "string" },
       handlers: { type: "string" },
@@ -71,6 +79,8 @@ export function readOptions(args: readonly string[]): Options {
     seconds: seconds ?? (seeds === null ? DEFAULT_SECONDS : Infinity),
     mutant: values.mutant ?? null,
     mutants: values.mutants,
+    only: values.only ?? null,
+    write: values.write,
     verify: values.verify,
     record: whole("record", values.record),
     handlers: values.handlers ?? null,

@@ -133,11 +133,13 @@ export const mendCallbacks = mutation({
 
 /** Fills the deployment with actions of the app's own. */
 export const occupy = mutation({
-  args: { count: v.number(), ms: v.number() },
-  handler: async (ctx, { count, ms }) => {
-    for (let i = 0; i < count; i += 1) {
-      await ctx.scheduler.runAfter(0, internal.handlers.occupy, { ms });
-    }
+  args: { count: v.number(), ms: v.number(), nested: v.boolean() },
+  handler: async (ctx, { count, ms, nested }) => {
+    if (nested) await ctx.scheduler.runAfter(0, internal.handlers.occupyMany, { count, ms });
+    else
+      for (let i = 0; i < count; i += 1) {
+        await ctx.scheduler.runAfter(0, internal.handlers.occupy, { ms });
+      }
   },
 });
 

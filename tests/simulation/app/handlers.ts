@@ -2,7 +2,7 @@
 import { meetOthers, writeTooMuch } from "./meeting.js";
 import { acted, inlined, looked, pulled, queues, written } from "./queues.js";
 import { turnOf } from "./payload.js";
-import { internalAction, internalMutation, internalQuery } from "./server.js";
+import { internal, internalAction, internalMutation, internalQuery } from "./server.js";
 import { take, throwText } from "./turns.js";
 
 export const act = internalAction({
@@ -49,5 +49,15 @@ export const look = internalQuery({
 export const occupy = internalAction({
   handler: async (_ctx, { ms }: { ms: number }) => {
     await new Promise((resolve) => setTimeout(resolve, ms));
+  },
+});
+
+/** The same many times at once, each with a permit of its own; some of them may not get one. */
+export const occupyMany = internalAction({
+  handler: async (ctx, { count, ms }: { count: number; ms: number }): Promise<void> => {
+    const all = Array.from({ length: count }, () =>
+      ctx.runAction(internal.handlers.occupy, { ms }),
+    );
+    await Promise.allSettled(all);
   },
 });

@@ -1,5 +1,6 @@
 /** What must hold, a promise a file. */
 import type { Checker } from "../part.js";
+import { blame } from "./blame.js";
 import { callbackOnce } from "./callbackOnce.js";
 import { canceled } from "./canceled.js";
 import { counts } from "./counts.js";
@@ -36,4 +37,5 @@ export const CHECKERS: readonly Checker[] = [
   timers,
   reports,
   noSurprises,
+  blame,
 ];

@@ -73,10 +73,10 @@ export const runsAsPromised: Checker = {
     };
 
     function checkResult({ id, after }: Change, attempt: number): void {
-      const result = storedIn(tables, after!["result"]) as { n: number; attempt: number };
+      const result = storedIn(tables, after!["result"]) as { n: number; attempt: number } | null;
       const name = `${nameOf(id)} has succeeded with attempt ${attempt}`;
-      if (result.attempt !== attempt || result.n !== workOf(tables, after!)?.n) {
-        broken(`${name}, and its result is of ${result.n}, attempt ${result.attempt}`);
+      if (result?.attempt !== attempt || result.n !== workOf(tables, after!)?.n) {
+        broken(`${name}, and its result is of ${result?.n}, attempt ${result?.attempt}`);
       }
       if (SILENT.includes(after!["queue"] as string)) return;
       const key = attemptKey(id, attempt);

@@ -18,8 +18,8 @@ export const newVersion: Part = {
   perform: {
     push(simulation, { version }) {
       if (running(simulation) === null) return;
-      const { deployment } = simulation.given.built;
-      const pushed = version === "next" ? nextOf(deployment) : deployment;
+      const { deployment, next } = simulation.given.built;
+      const pushed = version === "next" ? (next ?? nextOf(deployment)) : deployment;
       // It may die meanwhile: then it is as it was.
       simulation.world.install(pushed).then(
         () => simulation.happened("is pushed"),

@@ -8,20 +8,19 @@ export const starved: Part = {
   chance: 0.15,
   plan(draw, plan) {
     return Array.from({ length: draw.pick([1, 2]) }, (): Planned => {
-      return {
-        at: draw.between(0, plan.faultsMs * 0.8),
-        do: "starved.occupy",
-        // On the smallest class eight scheduled actions run at once.
-        count: draw.pick([8, 16, 40]),
-        ms: draw.pick([500, 3_000, 8_000]),
-      };
+      const at = draw.between(0, plan.faultsMs * 0.8);
+      const [slots, ms] = [draw.pick([8, 16, 40]), draw.pick([500, 3_000, 8_000])];
+      // On the smallest class eight scheduled actions run at once, and 64 actions in all; who waits for ten seconds is refused.
+      return draw.chance(0.3)
+        ? { at, do: "starved.occupy", nested: true, count: 80, ms: 14_000 }
+        : { at, do: "starved.occupy", nested: false, count: slots, ms };
     });
   },
   perform: {
-    occupy(simulation, { count, ms }) {
-      simulation.ask("occupy", { count, ms });
-      simulation.happened("the executor is filled");
+    occupy(simulation, { count, ms, nested }) {
+      simulation.ask("occupy", { count, ms, nested });
+      simulation.happened(nested === true ? "all permits are taken" : "the executor is filled");
     },
   },
-  marks: ["the executor is filled"],
+  marks: ["the executor is filled", "all permits are taken"],
 };

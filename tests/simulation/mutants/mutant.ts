@@ -1,5 +1,6 @@
 /** A bug that is planted in what is bundled, never in the product's files: the simulator must find it. */
 import type { Replacement } from "../deployment.js";
+import type { Plan, QueueName } from "../plan.js";
 
 export interface Mutant {
   /** What is wrong then, in words. */
@@ -9,4 +10,27 @@ export interface Mutant {
   finds: readonly string[];
   /** Within so many seeds, from 1 on. */
   within: number;
+  /** No seed that was tried has found it: a hole in the simulator, or a bug that it cannot show. It is tried with the others. */
+  open?: true;
+  /** The parts without which it does no harm: the same seed without them is sound. */
+  needs?: readonly string[];
+  /** It can show only where one of these is used: other seeds are counted, and not played. */
+  queues?: readonly QueueName[];
+  /** It can show only in such plans: others are counted, and not played. */
+  where?: (plan: Plan) => boolean;
+}
+
+/** Whether the bug can show in such a plan at all. */
+export function mayShow({ needs = [], queues, where }: Mutant, plan: Plan): boolean {
+  const isUsed = queues === undefined || queues.some((name) => plan.queues[name] !== undefined);
+  if (!isUsed || !needs.every((part) => plan.parts.includes(part))) return false;
+  return where === undefined || where(plan);
+}
+
+/** Plans with an event of this kind, in these of its fields. */
+export function having(what: string, fields: object = {}): (plan: Plan) => boolean {
+  return ({ events }) =>
+    events.some((event) =>
+      Object.entries({ do: what, ...fields }).every(([field, value]) => event[field] === value),
+    );
 }

@@ -1,8 +1,10 @@
 /** Plants every bug in turn, and says in how many seeds it is found. */
-import { isFailure, replayLine, sayFailure } from "../failures.js";
+import { replayLine, sayFailure } from "../failures.js";
+import { drawPlan } from "../draws.js";
 import { Players, type Outcome } from "../players.js";
 import { MUTANTS } from "./all.js";
-import type { Mutant } from "./mutant.js";
+import { readFound, writeFound, type Find } from "./found.js";
+import { mayShow, type Mutant } from "./mutant.js";
 
 export function mutantNamed(name: string): Mutant {
   const found = MUTANTS.find((mutant) => mutant.name === name);
@@ -11,54 +13,91 @@ export function mutantNamed(name: string): Mutant {
   throw new Error(`There is no mutant "${name}", only:\n${names}`);
 }
 
-export interface Tried {
-  /** The first seed that finds it; `null` when none did. */
-  seed: number | null;
-  outcome: Outcome | null;
+/** The checker that finds it there; `null` if none does that should. */
+export function foundBy(outcome: Outcome, { finds }: Mutant): string | null {
+  if ("error" in outcome) return null;
+  const [first] = outcome.report.violations;
+  return first !== undefined && finds.includes(first.checker) ? first.checker : null;
 }
 
-/** Plays seeds from 1 on until one fails. */
-export async function tryMutant({ replace, within }: Mutant): Promise<Tried> {
-  const players = new Players(replace);
-  let seed = 1;
-  let found: Outcome | null = null;
+/** What is left out of a seed in which a bug that needs these parts must do no harm. */
+export const without = ({ needs = [] }: Mutant): string[] => needs.map((part) => `part:${part}`);
+
+interface Tried {
+  /** In the first seed that finds it. */
+  find: Find | null;
+  /** What else was found before that, by nobody who should. */
+  others: Outcome[];
+}
+
+/** Plays seeds from 1 on until one finds it, and does not without what it needs. */
+export async function tryMutant(mutant: Mutant): Promise<Tried> {
+  const players = new Players(mutant.replace);
+  let seed = 0;
+  const tried: Tried = { find: null, others: [] };
+  const next = () => {
+    while (tried.find === null && ++seed <= mutant.within) {
+      if (mayShow(mutant, drawPlan(seed))) return seed;
+    }
+    return undefined;
+  };
+  const candidates: Find[] = [];
   try {
-    await players.play(
-      () => (found === null && seed <= within ? seed++ : undefined),
-      (outcome) => {
-        // Of those that are played at the same time the first counts.
-        if (isFailure(outcome) && (found === null || outcome.seed < found.seed)) found = outcome;
-      },
-    );
+    while (tried.find === null && seed < mutant.within) {
+      await players.play(
+        () => (candidates.length > 0 ? undefined : next()),
+        (outcome) => {
+          const by = foundBy(outcome, mutant);
+          if (by !== null) candidates.push({ seed: outcome.seed, by });
+          else if ("error" in outcome || outcome.report.violations.length > 0) {
+            tried.others.push(outcome);
+          }
+        },
+      );
+      // Of those that are played at the same time the first counts.
+      for (const find of candidates.sort((a, b) => a.seed - b.seed)) {
+        if (tried.find === null && (await isNeeded(players, mutant, find.seed))) tried.find = find;
+      }
+      candidates.length = 0;
+    }
   } finally {
     players.close();
   }
-  const outcome = found as Outcome | null;
-  return { seed: outcome?.seed ?? null, outcome };
+  return tried;
 }
 
-/** Whether it was found, and by one of those that should. */
-export function isFound({ outcome }: Tried, { finds }: Mutant): boolean {
-  if (outcome === null || "error" in outcome) return false;
-  return outcome.report.violations.some(({ checker }) => finds.includes(checker));
+async function isNeeded(players: Players, mutant: Mutant, seed: number): Promise<boolean> {
+  if (mutant.needs === undefined) return true;
+  const outcome = await players.one(seed, { cuts: without(mutant) });
+  return "report" in outcome && outcome.report.violations.length === 0;
 }
 
-export async function tryMutants(): Promise<number> {
+/** `writes`: keeps the seeds, and the table. `only`: those whose names match. */
+export async function tryMutants({
+  writes,
+  only,
+}: {
+  writes: boolean;
+  only: string | null;
+}): Promise<number> {
   let missed = 0;
-  console.log("| planted | found by | in seeds | of at most |\n| --- | --- | ---: | ---: |");
-  for (const mutant of MUTANTS) {
-    const tried = await tryMutant(mutant);
-    const isIt = isFound(tried, mutant);
-    if (!isIt) missed += 1;
-    const by =
-      tried.outcome !== null && "report" in tried.outcome
-        ? tried.outcome.report.violations[0]!.checker
-        : "nobody";
-    console.log(`| ${mutant.name} | ${by} | ${tried.seed ?? "–"} | ${mutant.within} |`);
-    if (!isIt && tried.outcome !== null) {
-      const line = replayLine(tried.outcome.seed, { mutant: mutant.name });
-      console.error(`${sayFailure(tried.outcome)}\n  ${line}`);
+  const found = await readFound();
+  const meant = MUTANTS.filter(({ name }) => only === null || new RegExp(only).test(name));
+  for (const mutant of meant) {
+    const { find, others } = await tryMutant(mutant);
+    const { name, within } = mutant;
+    if (find === null) {
+      if (mutant.open !== true) missed += 1;
+      delete found[name];
+      console.log(`${name}: not found in ${within} seeds`);
+    } else {
+      found[name] = find;
+      console.log(`${name}: found by "${find.by}" in seed ${find.seed} of at most ${within}`);
     }
+    for (const outcome of find === null ? others.slice(0, 3) : []) {
+      console.error(`${sayFailure(outcome)}\n  ${replayLine(outcome.seed, { mutant: name })}`);
+    }
+    if (writes) await writeFound(found);
   }
   return missed === 0 ? 0 : 1;
 }

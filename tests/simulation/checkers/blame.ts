@@ -1,0 +1,120 @@
+import type { Change, Row } from "../observed.js";
+import { COMPONENT } from "../deployment.js";
+import type { Checker, Facts } from "../part.js";
+import { type Plan, type QueueName } from "../plan.js";
+
+/** Those whose handlers tell that they have begun, over a link on which no fault is. */
+const TELL: readonly string[] = ["acted", "inlined", "wheel"] satisfies QueueName[];
+/** What may keep a worker's calls from being answered in time, or at all. */
+const UNANSWERED = ["network", "restarts", "worker pause", "starved", "conflicts", "liars"];
+/** How far a call's own time may lie before its commit, where nothing is wrong. */
+const ON_ITS_WAY_MS = 1_500;
+
+interface Lease {
+  id: string;
+  attempt: number;
+  leaseMs?: number;
+  graceMs?: number;
+}
+
+export const blame: Checker = {
+  name: "blame",
+  promise:
+    "an attempt fails only by what its handler did, and is lost only when its worker was silent for as long as its lease, or its lane has ended; a worker gives nothing up before that, and leaves nothing when it was told to stop",
+  marks: [
+    "an attempt fails by its handler",
+    "a worker is silent for as long as its lease",
+    "a lane has ended with its jobs",
+    "a worker's lease is over by its own clock",
+    "a worker has ended, and holds nothing",
+  ],
+  watch(facts) {
+    const { plan, tables, broken, happened, nameOf } = facts;
+    const began = new Set<string>();
+    /** When each attempt was claimed, by the time of rows. */
+    const claimedAt = new Map<string, number>();
+    const sessions = new Map<string, string>();
+    return {
+      ran({ job, attempt, what }) {
+        if (what === "began") began.add(`${job}/${attempt}`);
+      },
+      commit(commit) {
+        const changes = commit.changes.filter(({ namespace }) => namespace === COMPONENT);
+        for (const { table, id, after } of changes) {
+          if (table !== "jobs" || after?.["status"] !== "running") continue;
+          const key = `${id}/${after["attempt"] as number}`;
+          if (!claimedAt.has(key)) claimedAt.set(key, facts.date());
+        }
+        for (const { table, before, after } of changes) {
+          if (table !== "attempts" || before !== null || after === null) continue;
+          const { job, attempt, outcome } = after;
+          const name = `attempt ${attempt as number} of ${nameOf(job as string)}`;
+          if (outcome === "lost") wasLost(facts, changes, after, name);
+          if (outcome !== "failed") continue;
+          const queue = tables.get("jobs", job as string)?.["queue"] as string;
+          if (!TELL.includes(queue)) continue;
+          if (began.has(`${job as string}/${attempt as number}`)) {
+            happened("an attempt fails by its handler");
+          } else broken(`${name} has failed, and never began: ${String(after["error"])}`);
+        }
+      },
+      printed(worker, line) {
+        const said = line as { kind: string; reason?: string; session?: string } & Lease;
+        if (said.kind === "started") sessions.set(worker, said.session!);
+        if (!isHeard(plan)) return;
+        if (said.kind === "leaseLost" && said.reason === "expired") {
+          const at = claimedAt.get(`${said.id}/${said.attempt}`);
+          const ms = facts.date() - (at ?? -Infinity);
+          const leaseMs = leaseOf(facts, said) ?? 0;
+          if (ms < leaseMs - ON_ITS_WAY_MS) {
+            broken(`${worker} gives up ${nameOf(said.id)} ${ms.toFixed()} ms after it was claimed`);
+          } else happened("a worker's lease is over by its own clock");
+        }
+        if (said.kind === "ended") {
+          const session = sessions.get(worker);
+          const holder = tables.all("holders").find((row) => row["session"] === session);
+          const held = leasesOf(holder ?? null);
+          const left = held.filter(({ id }) => tables.get("jobs", id) !== undefined);
+          if (left.length === 0) happened("a worker has ended, and holds nothing");
+          else broken(`${worker} has ended, and holds ${left.map(({ id }) => nameOf(id)).join()}`);
+        }
+      },
+    };
+  },
+};
+
+/** Whether whoever calls is answered. */
+export function isHeard({ parts }: Plan): boolean {
+  return !parts.some((part) => UNANSWERED.includes(part));
+}
+
+function wasLost(facts: Facts, changes: readonly Change[], attempt: Row, name: string): void {
+  const { tables, broken, happened } = facts;
+  const id = attempt["holder"] as string;
+  const change = changes.find((one) => one.table === "holders" && one.id === id);
+  const holder = change?.before ?? tables.get("holders", id);
+  if (holder === undefined) return;
+  if (holder["lane"] === undefined) {
+    const mays = leasesOf(holder).map(({ leaseMs = 0, graceMs = 0 }) => leaseMs + graceMs);
+    const silentMs = facts.date() - (holder["lastSeenAt"] as number);
+    if (silentMs < Math.min(...mays)) {
+      broken(`${name} is given up, and its worker was heard of ${silentMs.toFixed()} ms before`);
+    } else happened("a worker is silent for as long as its lease");
+    return;
+  }
+  const lane = holder["lane"] as string;
+  const row = changes.find((one) => one.id === lane)?.before ?? tables.get("lanes", lane);
+  const scheduled = tables.get("_scheduled_functions", row?.["scheduledId"] as string);
+  const state = (scheduled?.["state"] as { kind: string } | undefined)?.kind;
+  if (state === "pending" || state === "inProgress") {
+    broken(`${name} is given up, and the function of its lane is ${state}`);
+  } else happened("a lane has ended with its jobs");
+}
+
+/** As the holder's row has it, of an attempt that it holds. */
+function leaseOf({ tables }: Facts, { id, attempt }: Lease): number | undefined {
+  const held = tables.all("holders").flatMap(leasesOf);
+  return held.find((lease) => lease.id === id && lease.attempt === attempt)?.leaseMs;
+}
+
+const leasesOf = (holder: Row | null): Lease[] => (holder?.["leases"] ?? []) as Lease[];

@@ -1,0 +1,258 @@
+/** Bugs in how attempts and jobs end, and in who is told. */
+import type { Plan } from "../plan.js";
+import type { NewJob } from "../work.js";
+import { guard } from "./guards.js";
+import { having, type Mutant } from "./mutant.js";
+
+/** Of a job whose first attempt says what it is continued with. */
+function continues({ events }: Plan): boolean {
+  return events.some(
+    ({ do: what, queue, jobs }) =>
+      what === "producers.enqueue" &&
+      ["pulled", "ring", "inlined"].includes(queue as string) &&
+      (jobs as NewJob[]).some(({ payload }) => payload.turns[0]?.end === "continues"),
+  );
+}
+
+export const ENDS: readonly Mutant[] = [
+  {
+    name: "one attempt more than the rule allows",
+    replace: [
+      {
+        file: "component/failing.ts",
+        text: "!fatal && failures < retry.maxAttempts;",
+        by: "!fatal && failures <= retry.maxAttempts;",
+      },
+    ],
+    finds: ["counts"],
+    within: 60,
+  },
+  {
+    name: "an attempt is made again later than its rule allows",
+    replace: [
+      {
+        file: "component/failing.ts",
+        text: "const dueAt = now + waitMs(retry, failures, failure.retryAfterMs);",
+        by: "const dueAt = now + retry.maxBackoffMs + 1 + waitMs(retry, failures, failure.retryAfterMs);",
+      },
+    ],
+    finds: ["counts"],
+    within: 60,
+  },
+  {
+    name: "a retry by hand begins with attempt 1 again",
+    replace: [
+      {
+        file: "component/transitions.ts",
+        text: "failures: undefined,\n    resets: undefined,\n    releases: undefined,",
+        by: "attempt: 0,\n    failures: undefined,\n    resets: undefined,\n    releases: undefined,",
+      },
+    ],
+    finds: ["state machine"],
+    within: 60,
+    needs: ["retries"],
+  },
+  {
+    name: "a handler that is a mutation runs by itself, and not with its job's end",
+    replace: [
+      {
+        file: "component/execute.ts",
+        text: "const result: Value = await ctx.runMutation(internal.execute.one, call, limits);",
+        by: "await ctx.scheduler.runAfter(0, internal.execute.one, call);\n    const { n } = (await load(ctx.db, job.payload)) as { n: number };\n    const result: Value = limits === null ? null : { n, attempt };",
+      },
+    ],
+    finds: ["effects atomic"],
+    within: 60,
+    open: true,
+    queues: ["written"],
+  },
+  {
+    name: "what a handler wrote stays when it throws",
+    replace: [
+      {
+        file: "component/execute.ts",
+        text: 'const reference = handle as FunctionHandle<"mutation", Record<string, Value>>;\n    const result = (await ctx.runMutation(reference, args as Record<string, Value>)) ?? null;\n    const why = whyNoResult(queue, rule, result);\n    if (why !== null) throw new Error(why);',
+        by: 'const reference = handle as FunctionHandle<"mutation", Record<string, Value>>;\n    const result = (await ctx.runMutation(reference, args as Record<string, Value>)) ?? null;\n    if (queue === "") throw new Error(whyNoResult(queue, rule, result)!);',
+      },
+    ],
+    finds: ["effects atomic"],
+    within: 60,
+    open: true,
+    queues: ["written"],
+  },
+  {
+    name: "a callback is told in a transaction of its own, before the end is sure",
+    replace: [
+      {
+        file: "component/callbacks.ts",
+        text: `await ctx.runMutation(internal.callbacks.inline, owed, {
+      transactionLimits: CALLBACK_INLINE_LIMITS,
+    });`,
+        by: `await ctx.scheduler.runAfter(0, internal.callbacks.inline, owed);`,
+      },
+    ],
+    finds: ["callback once"],
+    within: 60,
+  },
+  {
+    name: "what a callback wrote stays where the platform refuses what it returns",
+    replace: [
+      {
+        file: "component/callbacks.ts",
+        text: `await ctx.runMutation(internal.callbacks.inline, owed, {
+      transactionLimits: CALLBACK_INLINE_LIMITS,
+    });`,
+        by: `await call(ctx, owed);
+    await discardForgotten(ctx, owed);`,
+      },
+    ],
+    finds: ["callback once"],
+    within: 60,
+    needs: ["callbacks"],
+  },
+  {
+    name: "a callback that was told at once is owed as well",
+    replace: [
+      {
+        file: "component/callbacks.ts",
+        text: `      transactionLimits: CALLBACK_INLINE_LIMITS,
+    });
+  } catch`,
+        by: `      transactionLimits: CALLBACK_INLINE_LIMITS,
+    });
+    await owe(ctx, owed);
+  } catch`,
+      },
+    ],
+    finds: ["callback once"],
+    within: 60,
+  },
+  {
+    name: "a callback that threw is forgotten",
+    replace: [
+      {
+        file: "component/callbacks.ts",
+        text: "await owe(ctx, owed, { error: cutError(errorText(error)), delayMs: CALLBACK_BACKOFF_MS });",
+        by: "cutError(errorText(error));",
+      },
+    ],
+    finds: ["callback once"],
+    within: 60,
+    needs: ["callbacks"],
+  },
+  {
+    name: "a callback's debt outlives the transaction that tells it",
+    replace: guard(
+      "two plans of one try of a callback, and the try",
+      "the end of the debt in the transaction that tells it",
+    ),
+    finds: ["callback once", "simulation"],
+    within: 200,
+    open: true,
+    needs: ["callbacks"],
+  },
+  {
+    name: "a canceled job's callback is forgotten",
+    replace: [
+      {
+        file: "component/cancel.ts",
+        text: "if (owed !== null) await tellAll(ctx, [owed]);",
+        by: "if (owed !== null) await tellAll(ctx, []);",
+      },
+    ],
+    finds: ["callback once"],
+    within: 60,
+    needs: ["cancels"],
+  },
+  {
+    name: "the callback of an attempt that was lost is forgotten",
+    replace: [
+      {
+        file: "component/expire.ts",
+        text: "await oweOne(ctx, await endJob(ctx, queue, ended));",
+        by: "await endJob(ctx, queue, ended);",
+      },
+    ],
+    finds: ["callback once"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "the outcome that a lane could not record is dropped",
+    replace: [
+      {
+        file: "component/laneStep.ts",
+        text: "await ctx.scheduler.runAfter(0, internal.laneStep.recordLater, args);",
+        by: "",
+      },
+    ],
+    finds: ["simulation"],
+    within: 200,
+    open: true,
+    where: having("conflicts.begin", { probability: 0.6 }),
+    needs: ["conflicts"],
+  },
+  {
+    name: "what a job is continued with is forgotten",
+    replace: [
+      {
+        file: "component/recording.ts",
+        text: "if (continued.length > 0) return await recordContinued(",
+        by: "if (continued.length > 1) return await recordContinued(",
+      },
+    ],
+    finds: ["no job lost"],
+    within: 200,
+    open: true,
+    where: continues,
+  },
+  {
+    name: "who finds a job with its key is told that it is new",
+    replace: [
+      {
+        file: "component/enqueue.ts",
+        text: "return { id: found.owner!, isNew: false };",
+        by: "return { id: found.owner!, isNew: true };",
+      },
+    ],
+    finds: ["no job lost"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "the end of a job that was replaced frees the key of the other",
+    replace: [
+      {
+        file: "component/keys.ts",
+        text: "if (row?.job === job._id && row.until === undefined) await db",
+        by: "if (row !== null && row.until === undefined) await db",
+      },
+    ],
+    finds: ["keys"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "a running job that somebody cancels ends as its handler says",
+    replace: [
+      {
+        file: "component/outcomes.ts",
+        text: `return outcome.kind === "canceled" ? outcome : { kind: "canceled" };`,
+        by: "return outcome;",
+      },
+    ],
+    finds: ["canceled"],
+    within: 200,
+    open: true,
+    needs: ["cancels"],
+  },
+  {
+    name: "a key is not free when its job has ended",
+    replace: guard(
+      "an enqueue with a key, and the success of the job that has it",
+      "freeing the key with the end of its job",
+    ),
+    finds: ["keys"],
+    within: 60,
+  },
+];

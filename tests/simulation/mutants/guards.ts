@@ -1,0 +1,12 @@
+/** Guards whose loss the interleavings show as well: each text stands there alone. */
+import type { Replacement } from "../deployment.js";
+import { PAIRS } from "../../interleavings/pairs/all.js";
+
+/** How the pair that is so called is played without that guard. */
+export function guard(of: string, without: string): Replacement[] {
+  const pair = PAIRS.find((one) => one.of === of);
+  const mutant = pair?.mutants.find((one) => one.without === without);
+  if (mutant?.replace === undefined)
+    throw new Error(`No pair "${of}" is played without ${without}.`);
+  return mutant.replace.map((one) => ({ ...one, file: `component/${one.file}` }));
+}

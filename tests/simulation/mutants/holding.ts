@@ -1,0 +1,173 @@
+/** Bugs in leases: who holds a job, for how long, and who notices that its holder has gone. */
+import { isHeard } from "../checkers/blame.js";
+import { PULLED } from "../plan.js";
+import { guard } from "./guards.js";
+import { having, type Mutant } from "./mutant.js";
+
+export const HOLDING: readonly Mutant[] = [
+  {
+    name: "any attempt of a job is its holder's to report",
+    replace: guard("late words of a lost attempt, and the claim of the next", "fencing by attempt"),
+    finds: ["simulation", "leases", "runs as promised", "counts"],
+    within: 200,
+    open: true,
+    needs: ["liars"],
+    where: having("liars.own"),
+    queues: PULLED,
+  },
+  {
+    name: "a sweep ends the leases of who has beaten meanwhile",
+    replace: guard(
+      "a beat, and the sweep that ends its holder's leases",
+      "the second look at whether the holder has expired",
+    ),
+    finds: ["leases", "blame"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "nobody ends the leases of a worker that has gone",
+    replace: [
+      {
+        file: "component/janitor.ts",
+        text: "for (const holder of found.expired) await takeOver(ctx, holder, now);",
+        by: "",
+      },
+      {
+        file: "component/claim.ts",
+        text: "if (!isFull(basket) && seen.expired !== null) {",
+        by: "if (!isFull(basket) && seen.expired !== null && now < 0) {",
+      },
+    ],
+    finds: ["simulation", "timers"],
+    within: 200,
+    open: true,
+    needs: ["worker crash"],
+    queues: PULLED,
+  },
+  {
+    name: "a claim arms no janitor",
+    replace: [
+      {
+        file: "component/claim.ts",
+        text: "if (closed.leases.length > 0) await ensureJanitor(",
+        by: "if (closed.leases.length > 1_000) await ensureJanitor(",
+      },
+    ],
+    finds: ["simulation", "timers"],
+    within: 60,
+    open: true,
+    queues: PULLED,
+  },
+  {
+    name: "the janitor goes while something is leased",
+    replace: guard(
+      "a claim, and the sweep that disarms",
+      "the real read of the holders before a sweep arms its next, or goes",
+    ),
+    finds: ["simulation", "timers"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "a timer that is dead counts for ever",
+    replace: [
+      {
+        file: "component/timers.ts",
+        text: "return now > timer.dueAt + JANITOR_OVERDUE_MS;",
+        by: "return now > timer.dueAt + 1_000 * 60 * 60;",
+      },
+    ],
+    finds: ["simulation", "timers"],
+    within: 200,
+    open: true,
+    needs: ["lost schedules"],
+  },
+  {
+    name: "a job may lose one worker more than maxResets",
+    replace: [
+      {
+        file: "component/expire.ts",
+        text: "if (resets < maxResets) {",
+        by: "if (resets <= maxResets) {",
+      },
+    ],
+    finds: ["counts"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "a reset is not counted",
+    replace: [
+      {
+        file: "component/transitions.ts",
+        text: "resets: (job.resets ?? 0) + 1 });",
+        by: "resets: job.resets });",
+      },
+    ],
+    finds: ["state machine"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "a session that was lost and comes back is not looked after any more",
+    replace: [
+      {
+        file: "component/holders.ts",
+        text: "const changed = { ...alive(leases, now), acknowledged",
+        by: `const changed = { ...alive(leases, now), ...(holder.state === "gone" ? { state: "gone" as const } : {}), acknowledged`,
+      },
+      {
+        file: "component/holders.ts",
+        text: "    n: call.n,\n    // A new call says",
+        by: `    ...(holder.lane === undefined && holder.state === "gone" ? { state: "gone" as const } : {}),\n    n: call.n,\n    // A new call says`,
+      },
+    ],
+    finds: ["leases"],
+    within: 200,
+    open: true,
+    needs: ["worker pause"],
+    queues: PULLED,
+  },
+  {
+    name: "whoever has a token may report on any job that runs",
+    replace: [
+      {
+        file: "component/report.ts",
+        text: "job.attempt !== attempt || job.holder !== holder) {",
+        by: "job.attempt !== attempt || holder === undefined) {",
+      },
+    ],
+    finds: ["simulation", "reports"],
+    within: 200,
+    open: true,
+    needs: ["liars"],
+    queues: PULLED,
+  },
+  {
+    name: "a worker that is told to stop leaves its jobs lying",
+    replace: [
+      {
+        file: "worker/loop.ts",
+        text: `return this.phase === "stopping" && !this.isBusy();`,
+        by: `return this.phase === "stopping";`,
+      },
+    ],
+    finds: ["blame"],
+    within: 200,
+    open: true,
+    where: isHeard,
+    needs: ["worker stop"],
+    queues: PULLED,
+  },
+  {
+    name: "the worker goes by the clock on the wall",
+    replace: [{ file: "worker/clock.ts", text: "performance.now()", by: "Date.now()" }],
+    finds: ["blame"],
+    within: 200,
+    open: true,
+    where: isHeard,
+    needs: ["skew"],
+    queues: PULLED,
+  },
+];

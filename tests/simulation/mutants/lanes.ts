@@ -1,0 +1,270 @@
+/** Bugs in how a queue that Convex works off is woken, and in its lanes. */
+import { PUSHED } from "../plan.js";
+import { guard } from "./guards.js";
+import { having, type Mutant } from "./mutant.js";
+
+const LOOKS = "an enqueue, and the lane that looks, which shuts the door and goes";
+
+const planted: readonly Mutant[] = [
+  {
+    name: "a wake that takes all that a lane may have sees to no other",
+    replace: [
+      { file: "component/wake.ts", text: "if (mayBeMore) await wakeNow(ctx, queue);", by: "" },
+    ],
+    finds: ["simulation"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "who enqueues believes the gate without reading the door",
+    replace: guard(LOOKS, "the real read of the door by who saw that somebody looks"),
+    finds: ["simulation"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "a lane stops looking without a last look",
+    replace: guard(LOOKS, "the look after the door is shut"),
+    finds: ["simulation"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "a lane that sleeps says that it looks",
+    replace: [
+      {
+        file: "component/laneStep.ts",
+        text: `  if (guards) await quieten(ctx, gate, queue);
+  return held`,
+        by: `  return held`,
+      },
+    ],
+    finds: ["simulation", "parallelism"],
+    within: 60,
+  },
+  {
+    name: "who frees capacity does not ask whether that is waited for",
+    replace: guard(
+      "a wake that finds no capacity, and the lane that frees some",
+      "the look of who frees capacity at whether that is waited for",
+    ),
+    finds: ["simulation"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "the lanes' caps are not added up",
+    replace: [
+      {
+        file: "component/lanes.ts",
+        text: "lanes.reduce((sum, { cap }) => sum + cap, 0);\n}",
+        by: "lanes.reduce((sum, { cap }) => Math.max(sum, cap), 0);\n}",
+      },
+    ],
+    finds: ["parallelism"],
+    within: 60,
+  },
+  {
+    name: "a wake reads the lanes in a snapshot",
+    replace: [
+      {
+        file: "component/wake.ts",
+        text: "lanesOf(ctx.db, queue.name),\n    leftOfAll(ctx),",
+        by: "ctx.runQuery((internal as any).wake.lanesSeen, { queue: queue.name }, { useStaleSnapshot: true }) as ReturnType<typeof lanesOf>,\n    leftOfAll(ctx),",
+      },
+      {
+        file: "component/wake.ts",
+        text: "interface Oldest {",
+        by: "export const lanesSeen = internalQuery({ args: { queue: v.string() }, handler: (ctx, { queue }) => lanesOf(ctx.db, queue) });\ninterface Oldest {",
+      },
+    ],
+    finds: ["parallelism", "simulation"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "a lane's capacity is not free when it has gone",
+    replace: [
+      {
+        file: "component/expire.ts",
+        text: "if (isLost && holder.lane !== undefined) await loseLane(ctx, holder.lane);",
+        by: "",
+      },
+    ],
+    finds: ["simulation", "parallelism"],
+    within: 200,
+    open: true,
+    needs: ["lost actions"],
+  },
+  {
+    name: "a lane that has gone counts as alive",
+    replace: [
+      {
+        file: "component/lanes.ts",
+        text: `return scheduled?.state.kind === "pending" || scheduled?.state.kind === "inProgress";`,
+        by: `return scheduled !== null;`,
+      },
+    ],
+    finds: ["simulation"],
+    within: 60,
+    needs: ["lost actions"],
+  },
+  {
+    name: "a lane does not outlive a restart, and nobody notices",
+    replace: [
+      {
+        file: "component/lanes.ts",
+        text: `return scheduled?.state.kind === "pending" || scheduled?.state.kind === "inProgress";`,
+        by: `return scheduled !== null && scheduled.state.kind !== "canceled";`,
+      },
+    ],
+    finds: ["simulation"],
+    within: 60,
+    needs: ["restarts"],
+  },
+  {
+    name: "a lane that has not begun counts as gone",
+    replace: [
+      {
+        file: "component/lanes.ts",
+        text: `return scheduled?.state.kind === "pending" || scheduled`,
+        by: `return scheduled`,
+      },
+    ],
+    finds: ["blame"],
+    within: 200,
+    open: true,
+    needs: ["starved"],
+    where: having("starved.occupy", { count: 40, ms: 8_000 }),
+  },
+  {
+    name: "a wake arms no janitor",
+    replace: [
+      {
+        file: "component/wake.ts",
+        text: "await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);",
+        by: "",
+      },
+      {
+        file: "component/laneStep.ts",
+        text: "if (isAwake) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);",
+        by: "",
+      },
+    ],
+    finds: ["simulation", "timers"],
+    within: 200,
+    open: true,
+    needs: ["lost actions"],
+  },
+  {
+    name: "an older lane's call counts as today's",
+    replace: guard(
+      "a wake that starts a lane anew, and a late call of the lane as it was before",
+      "the generation by which an older lane's call is known",
+    ),
+    finds: ["simulation", "leases", "parallelism"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "a lane whose function was canceled goes on, and schedules what is born canceled",
+    replace: [
+      {
+        file: "component/laneStep.ts",
+        text: "if (!(await isLaneAlive(ctx, lane._id)))",
+        by: "if (lane._id === null)",
+      },
+    ],
+    finds: ["simulation", "leases"],
+    within: 200,
+    open: true,
+    needs: ["lost schedules"],
+  },
+  {
+    name: "what is born canceled is recorded as scheduled",
+    replace: [
+      {
+        file: "component/timers.ts",
+        text: `return scheduled === null || scheduled.state.kind === "canceled";`,
+        by: `return scheduled === null;`,
+      },
+    ],
+    finds: ["simulation", "timers"],
+    within: 200,
+    open: true,
+    needs: ["lost schedules"],
+  },
+  {
+    name: "a handler for which there was no permit has failed",
+    replace: [
+      {
+        file: "lane/blameless.ts",
+        text: "if (!BLAMELESS.test(messageOf(error))) return null;",
+        by: "if (messageOf(error) !== null) return null;",
+      },
+    ],
+    finds: ["blame"],
+    within: 200,
+    open: true,
+    needs: ["starved"],
+    queues: ["acted", "wheel"],
+    where: having("starved.occupy", { nested: true }),
+  },
+  {
+    name: "the next version refuses the calls of lanes that still run the last one",
+    replace: [
+      {
+        ...{ file: "shared/lanes.ts", version: "next" },
+        text: "  looks: v.number(),\n  deferCallbacks",
+        by: "  looks: v.number(),\n  since: v.number(),\n  deferCallbacks",
+      },
+      {
+        ...{ file: "lane/loop.ts", version: "next" },
+        text: "looks: this.looks,\n        },",
+        by: "looks: this.looks,\n          since: this.start.n,\n        },",
+      },
+    ],
+    finds: ["simulation"],
+    within: 60,
+    needs: ["new version"],
+  },
+  {
+    name: "a lane is given once more what it has begun already",
+    replace: [
+      {
+        file: "component/laneStep.ts",
+        text: "const missed = await leasedBefore(ctx, holder, args.heard + 1);\n  const ruled",
+        by: "const missed = await leasedBefore(ctx, holder, args.heard);\n  const ruled",
+      },
+    ],
+    finds: ["runs as promised"],
+    within: 60,
+  },
+  {
+    name: "the end of a pause schedules no wake",
+    replace: guard(
+      "the end of a pause, and an enqueue into a queue that Convex works off",
+      "the wake that the end of a pause schedules",
+    ),
+    finds: ["simulation"],
+    within: 200,
+    open: true,
+    where: having("operators.queue", { how: "pause" }),
+    needs: ["operators"],
+  },
+  {
+    name: "what falls due wakes nobody",
+    replace: [
+      {
+        file: "component/transitions.ts",
+        text: "if (await needsWake(ctx, queue, place)) await wakeFor(ctx, queue, job._id);\n  return place;",
+        by: "return place;",
+      },
+    ],
+    finds: ["simulation"],
+    within: 60,
+    open: true,
+  },
+];
+
+export const LANES: readonly Mutant[] = planted.map((one) => ({ queues: PUSHED, ...one }));

@@ -1,0 +1,130 @@
+/** Bugs in what happens later: what falls due, expires, is counted and goes. */
+import { guard } from "./guards.js";
+import type { Mutant } from "./mutant.js";
+
+export const LATER: readonly Mutant[] = [
+  {
+    name: "who enqueues relies on an alarm that a snapshot shows",
+    replace: guard(
+      "an enqueue into a segment of time that has two alarms, and their rings",
+      "the real read of the alarm on which an enqueue relies",
+    ),
+    finds: ["simulation", "timers"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "a segment's jobs are promoted when it begins",
+    replace: [
+      {
+        file: "component/segmentAlarms.ts",
+        text: "Math.max(ringsAt({ start, width }), now));",
+        by: "Math.max(start, now));",
+      },
+    ],
+    finds: ["counts", "timers"],
+    within: 60,
+  },
+  {
+    name: "a purge leaves the attempts of jobs that are gone",
+    replace: [
+      {
+        file: "component/remove.ts",
+        text: "for (const table of LONG.slice(begun)) {",
+        by: "for (const table of LONG.slice(begun + 1)) {",
+      },
+    ],
+    finds: ["retention"],
+    within: 60,
+  },
+  {
+    name: "a purge comes before the retention is over",
+    replace: [
+      {
+        file: "component/purge.ts",
+        text: "const cutoff = commitTimeOf(now - config.retention[`${status}Ms`]);",
+        by: "const cutoff = commitTimeOf(now - config.retention[`${status}Ms`] / 2);",
+      },
+    ],
+    finds: ["retention"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "a deleted job keeps its key",
+    replace: [{ file: "component/remove.ts", text: "await freeKey(ctx.db, job);", by: "" }],
+    finds: ["keys", "retention"],
+    within: 200,
+    open: true,
+    needs: ["operators"],
+  },
+  {
+    name: "the roll-up counts the last job of each run twice",
+    replace: [
+      {
+        file: "component/rollUp.ts",
+        text: ": justAfter({ seq: last.seq as bigint, creationTime: last._creationTime });",
+        by: ": { seq: last.seq as bigint, creationTime: last._creationTime };",
+      },
+    ],
+    finds: ["simulation", "cursors", "retention"],
+    within: 60,
+  },
+  {
+    name: "a job that nobody begins in time waits for ever",
+    replace: [
+      {
+        file: "component/expiries.ts",
+        text: "if (job?.expiresAt !== undefined && mayExpire(job)) await expireJob(ctx, queue, job, now);",
+        by: "if (job?.expiresAt === 0 && mayExpire(job)) await expireJob(ctx, queue, job, now);",
+      },
+    ],
+    finds: ["timers"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "a sweep that was taken for dead goes on when it comes after all",
+    replace: [{ file: "component/janitor.ts", text: "if (timer === null) return null;", by: "" }],
+    finds: ["no surprises"],
+    within: 200,
+    open: true,
+    needs: ["late"],
+    where: ({ events }) =>
+      events.some(({ do: what, maxMs }) => what === "late.begin" && (maxMs as number) > 5_000),
+  },
+  {
+    name: "an alarm that is dead is never scheduled anew",
+    replace: [
+      {
+        file: "component/alarms.ts",
+        text: "if (isOverdue(timer, now)) return await revive(ctx, timer, ring, now);",
+        by: "",
+      },
+      {
+        file: "component/janitor.ts",
+        text: "await reviveOverdue(ctx, found.neglected, now);",
+        by: "",
+      },
+      { file: "component/claim.ts", text: "await reviveOverdue(ctx, seen.overdue, now);", by: "" },
+    ],
+    finds: ["simulation", "timers"],
+    within: 200,
+    open: true,
+    needs: ["lost schedules"],
+  },
+  {
+    name: "a callback whose plan is dead is never planned anew",
+    replace: [
+      {
+        file: "component/janitor.ts",
+        text: "for (const callback of found.overdue) await replan(ctx, callback);",
+        by: "",
+      },
+    ],
+    finds: ["simulation", "callback once"],
+    within: 200,
+    open: true,
+    needs: ["lost schedules", "callbacks"],
+  },
+];

@@ -1,0 +1,77 @@
+/** Bugs in the worker, and in what it is told and asked. */
+import { PULLED, type Plan, type QueueName } from "../plan.js";
+import type { NewJob } from "../work.js";
+import { guard } from "./guards.js";
+import { having, type Mutant } from "./mutant.js";
+
+/** Where replies of a worker's calls are lost, or its requests repeated, and there is output to be sent. */
+function repeats({ events }: Plan): boolean {
+  const talks = events.some(
+    ({ do: what, queue, jobs }) =>
+      what === "producers.enqueue" &&
+      PULLED.includes(queue as QueueName) &&
+      (jobs as NewJob[]).some(({ payload }) => payload.turns[0]?.talks === true),
+  );
+  const isLost = events.some(
+    ({ do: what, link, faults }) =>
+      what === "network.fault" &&
+      link !== "producer" &&
+      ["loseReplies", "repeatRequests"].some((fault) => fault in (faults as object)),
+  );
+  return talks && isLost;
+}
+
+const planted: readonly Omit<Mutant, "queues">[] = [
+  {
+    name: "the worker drops an outcome whose call was refused",
+    replace: [
+      {
+        file: "worker/outbox.ts",
+        text: "item.alone = true;\n      if (!wasAlone) continue;",
+        by: "item.alone = true;\n      this.items = this.items.filter((other) => other !== item);\n      if (!wasAlone) continue;",
+      },
+    ],
+    finds: ["simulation"],
+    within: 200,
+    open: true,
+    where: having("conflicts.begin", { probability: 0.6 }),
+    needs: ["conflicts"],
+  },
+  {
+    name: "a worker that idles is not told of jobs that come back",
+    replace: guard(
+      "two enqueues, and a worker that goes idle on hasWork",
+      "reading the range in which there is nothing",
+    ),
+    finds: ["simulation"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "the worker of a job that somebody cancels is not asked to end it",
+    replace: guard(
+      "a cancel of a running job, a beat of its worker, and what that has subscribed to",
+      "the row that asks the worker",
+    ),
+    finds: ["canceled"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "output that was not answered for is sent once more under new numbers",
+    replace: [
+      {
+        file: "component/chunks.ts",
+        text: "if (index < nextIndex) continue;\n    if (index > nextIndex) break;",
+        by: "if (index > nextIndex) break;",
+      },
+    ],
+    finds: ["reports"],
+    within: 200,
+    open: true,
+    where: repeats,
+    needs: ["network"],
+  },
+];
+
+export const OUTSIDE: readonly Mutant[] = planted.map((one) => ({ ...one, queues: PULLED }));

@@ -1,0 +1,210 @@
+/** Bugs in how a job is taken, and in what is remembered of where to look. */
+import { PULLED, PUSHED } from "../plan.js";
+import { guard } from "./guards.js";
+import { having, type Mutant } from "./mutant.js";
+
+export const TAKING: readonly Mutant[] = [
+  {
+    name: "what comes back keeps its old seq",
+    replace: guard(
+      "a claim that passes its cursor, and a release of what it has passed",
+      "a new seq for what comes back",
+    ),
+    finds: ["state machine"],
+    within: 60,
+  },
+  {
+    name: "a claim's cursor passes jobs that it has seen and not taken",
+    replace: [
+      {
+        file: "component/claim.ts",
+        text: "if (!row.isPassed && !dealtWith.has(row.id)) return below;",
+        by: "",
+      },
+    ],
+    finds: ["simulation", "cursors"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "a cursor goes on after the whole transaction of the last job taken",
+    replace: guard(
+      "a claim that goes on within a batch, and a claim of another",
+      "the creation time in a cursor",
+    ),
+    finds: ["simulation", "cursors"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "a cursor is published above jobs that wait",
+    replace: [
+      {
+        file: "component/overdue.ts",
+        text: "if (first === undefined && isWhole) continue;",
+        by: "if (isWhole) continue;",
+      },
+    ],
+    finds: ["simulation", "cursors"],
+    within: 60,
+  },
+  {
+    name: "a cursor is published up to now, whatever the snapshot shows",
+    replace: [
+      {
+        file: "component/overdue.ts",
+        text: "const end = snapshot === null ? null : afterCommit(snapshot);",
+        by: "const end = snapshot === null ? null : afterCommit(BigInt(Math.floor(Date.now())) * 1_000_000n);",
+      },
+    ],
+    finds: ["cursors"],
+    within: 200,
+    open: true,
+    needs: ["old snapshots"],
+  },
+  {
+    name: "the priorities' order is written as a negative number, and looked for as a positive one",
+    replace: [
+      {
+        file: "component/transitions.ts",
+        text: "return { order: goesFirst ? first : second, shard };",
+        by: "return { order: first < 0 ? first : -2 * (job.priority ?? 0) + (goesFirst ? -0 : 1), shard };",
+      },
+      {
+        file: "shared/order.ts",
+        text: "return 2 * (PRIORITY_MAX - priority) + (returned ? 0 : 1);",
+        by: "return 0 - 2 * priority + (returned ? 0 : 1);",
+      },
+    ],
+    finds: ["simulation"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "lower priorities go first",
+    replace: [
+      {
+        file: "shared/order.ts",
+        text: "2 * (PRIORITY_MAX - priority)",
+        by: "2 * (PRIORITY_MAX + priority)",
+      },
+    ],
+    finds: ["order"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "an item of a ring that has come round goes first again",
+    replace: [
+      {
+        file: "component/transitions.ts",
+        text: "(circular && (job.rounds ?? 0) === 0)",
+        by: "circular",
+      },
+    ],
+    finds: ["order", "simulation"],
+    within: 60,
+    open: true,
+    queues: ["ring", "wheel"],
+  },
+  {
+    name: "a paused queue is claimed from",
+    replace: [
+      ...guard("a pause of a queue, and a claim", "leaving out queues that are paused"),
+      ...guard(
+        "the end of a pause, an enqueue, and what an idle worker has subscribed to",
+        "reading in hasWork whether the queue is paused",
+      ),
+    ],
+    where: having("operators.queue", { how: "pause" }),
+    finds: ["paused"],
+    within: 60,
+    needs: ["operators"],
+    queues: PULLED,
+  },
+  {
+    name: "a wake starts a lane for a paused queue",
+    replace: [
+      {
+        file: "component/wake.ts",
+        text: "if (queue === null || queue.isPaused || !queue.config.push) return null;",
+        by: "if (queue === null || !queue.config.push) return null;",
+      },
+      {
+        file: "component/wakes.ts",
+        text: "if (!queue.config.push || queue.isPaused || queue.isWoken",
+        by: "if (!queue.config.push || queue.isWoken",
+      },
+    ],
+    finds: ["paused"],
+    within: 200,
+    open: true,
+    needs: ["operators"],
+    queues: PUSHED,
+    where: having("operators.queue", { how: "pause" }),
+  },
+  {
+    name: "a queue that drains takes new jobs",
+    replace: guard("a drain of a queue, and an enqueue", "refusing jobs of a queue that drains"),
+    where: having("operators.queue", { how: "drain" }),
+    finds: ["paused"],
+    within: 80,
+    needs: ["operators"],
+  },
+  {
+    name: "a paused job stays where claims look",
+    replace: [
+      {
+        file: "component/transitions.ts",
+        text: `return await move(db, job, "pause", { order: ORDER_PAUSED, paused: true });`,
+        by: `return await move(db, job, "pause", { order: job.order, shard: job.shard, paused: true });`,
+      },
+      {
+        file: "component/basket.ts",
+        text: `return status === "pending" && paused !== true;`,
+        by: `return status === "pending" && (paused === true || paused !== true);`,
+      },
+    ],
+    finds: ["paused"],
+    within: 200,
+    open: true,
+    needs: ["operators"],
+    where: having("operators.job", { how: "pauseJob" }),
+  },
+  {
+    name: "a job whose time is over is begun all the same",
+    replace: [
+      {
+        file: "component/basket.ts",
+        text: "if (isExpired(job, basket.now)) {",
+        by: "if (isExpired(job, Infinity) && basket.now < 0) {",
+      },
+    ],
+    finds: ["timers", "counts"],
+    within: 60,
+    open: true,
+  },
+  {
+    name: "what an operator has configured is forgotten",
+    replace: guard(
+      "a change of a queue's configuration, and a claim",
+      "what is overridden winning over what is declared",
+    ),
+    finds: ["parallelism", "counts", "retention"],
+    within: 60,
+  },
+  {
+    name: "a wake takes its job without looking whether it is still to be had",
+    replace: [
+      {
+        file: "component/wake.ts",
+        text: "const own = row !== null && isClaimable(row) ? row : null;",
+        by: "const own = row !== null && (row.paused === true || !isClaimable(row) || isClaimable(row)) ? row : null;",
+      },
+    ],
+    finds: ["no surprises", "simulation"],
+    within: 60,
+    open: true,
+    queues: PUSHED,
+  },
+];
