@@ -63,6 +63,7 @@ export const order: Checker = {
       // A retry is left to others for a while, and what is dear to those that have enough left.
       const isForOthers =
         (job["failedBy"] ?? []).includes(holder["name"]) || spec?.maxCost !== undefined;
+      if (spec?.groups?.includes(job["group"] as string) === false) return false;
       return !isForOthers && labels.every((label) => spec?.labels.includes(label) === true);
     }
   },
