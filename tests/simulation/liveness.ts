@@ -23,6 +23,7 @@ export async function comeToRest(simulation: Simulation): Promise<void> {
   if (simulation.violations.length > 0) return;
   await stopWorkers(simulation);
   await watch(simulation);
+  await untilAllTold(simulation);
   await simulation.goTo(simulation.now() + CALM_MS);
   await stayIdle(simulation);
 }
@@ -70,12 +71,27 @@ async function untilAllEnded(simulation: Simulation): Promise<void> {
   for (const job of open()) simulation.broken(why(simulation, job));
 }
 
+/** Whom somebody owes a callback: a plan that was lost is noticed a minute later. */
+async function untilAllTold(simulation: Simulation): Promise<void> {
+  const owed = () => simulation.tables.all("callbacks").filter(({ state }) => state === "owed");
+  const bound = simulation.now() + BOUND_MS;
+  while (owed().length > 0 && simulation.violations.length === 0 && simulation.now() < bound) {
+    await simulation.goTo(simulation.now() + LAST_STEP_MS);
+  }
+  for (const { job } of owed()) {
+    simulation.broken(`nobody was told of ${simulation.nameOf(job as string)}`);
+  }
+}
+
 /**
  * An app's own cron looks after queues that nobody visits, of which somebody has canceled scheduled functions. Where nobody
  * has, nothing may need it: it would hide a wake that was lost.
  */
-async function watch({ plan, world }: Simulation): Promise<void> {
-  if (plan.parts.includes(lostSchedules.name)) await world.call("calls:watch");
+async function watch(simulation: Simulation): Promise<void> {
+  if (!simulation.plan.parts.includes(lostSchedules.name)) return;
+  // What has just been lost is not overdue yet.
+  await simulation.goTo(simulation.now() + CALM_MS);
+  await simulation.world.call("calls:watch");
 }
 
 /** They end as programs do that are told to; what they leave behind is nobody's any more. */
