@@ -71,6 +71,7 @@ async function goOn(
   now: number,
 ): Promise<void> {
   if (found.more && (await continueNow(ctx, timer, now))) return;
+  await forgetDead(ctx, timer, found.timers, now);
   const next = found.more ? now : await nextSweepAt(ctx, found.nextExpiry, now);
   const dueAt = next === null ? null : Math.min(next, forgetAt(found, now));
   if (dueAt !== null && !(await isServed(ctx, timer, found.timers, dueAt, now))) {
@@ -138,7 +139,7 @@ async function nextDebtAt(ctx: MutationCtx): Promise<number | null> {
 
 /**
  * Whether another timer sweeps by then. Only one before this counts, so that no two leave it to each other in a
- * circle. Deletes those that are dead. Reads for real what the snapshot shows to matter, and nothing of the others:
+ * circle. Reads for real what the snapshot shows to matter, and nothing of the others:
  * after a burst there are many, and their sweeps must not make each other run again.
  */
 async function isServed(
@@ -148,13 +149,22 @@ async function isServed(
   dueAt: number,
   now: number,
 ): Promise<boolean> {
+  const before = seen.find((other) => other.id < timer._id && serves(other, dueAt, now));
+  const other = before === undefined ? null : await ctx.db.get("timers", before.id);
+  return other !== null && serves(other, dueAt, now);
+}
+
+/** Timers whose sweep has died, and that this one stands for. */
+async function forgetDead(
+  ctx: MutationCtx,
+  timer: Doc<"timers">,
+  seen: Found["timers"],
+  now: number,
+): Promise<void> {
   for (const { id } of seen.filter((other) => isOverdue(other, now) && other.id !== timer._id)) {
     const dead = await ctx.db.get("timers", id);
     if (dead !== null && isOverdue(dead, now)) await ctx.db.delete("timers", id);
   }
-  const before = seen.find((other) => other.id < timer._id && serves(other, dueAt, now));
-  const other = before === undefined ? null : await ctx.db.get("timers", before.id);
-  return other !== null && serves(other, dueAt, now);
 }
 
 async function publish(

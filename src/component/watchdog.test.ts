@@ -246,3 +246,30 @@ test("a healthy component costs a look, and nothing is written", async () => {
   await world.t.mutation(api.lib.watch, {});
   expect(await world.all("timers")).toEqual(before);
 });
+
+test("a sweep that was canceled is replaced by whoever watches, also where nothing is leased any more: what has ended is counted", async () => {
+  const world = await newWorld();
+  await world.enqueue();
+  const worker = world.worker("w");
+  const [job] = await worker.claim();
+  const [sweep] = await timersOf(world, "janitor");
+  await kill(world, sweep!);
+  await worker.complete([succeeded(job!)]);
+  await world.advance(120_000);
+  expect(await countedMinutes(world)).toBe(0);
+  await world.t.mutation(api.lib.watch, {});
+  await world.advance(20_000);
+  expect(await countedMinutes(world)).toBe(1);
+  expect(await timersOf(world, "janitor")).toEqual([]);
+});
+
+const timersOf = (world: World, kind: "janitor") =>
+  world.t.run((ctx) =>
+    ctx.db
+      .query("timers")
+      .withIndex("kind", (q) => q.eq("kind", kind))
+      .collect(),
+  );
+
+const countedMinutes = async (world: World) =>
+  (await world.t.run((ctx) => ctx.db.query("minutes").collect())).length;

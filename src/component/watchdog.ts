@@ -26,6 +26,7 @@ import { DISPATCH } from "./dispatcher.js";
 import { EXPIRY } from "./expiries.js";
 import { oldestIn } from "./oldest.js";
 import { findQueue } from "./queues.js";
+import { ensureUpkeep, findUncounted } from "./rollUp.js";
 import {
   ensureSegments,
   firstInstant,
@@ -34,7 +35,7 @@ import {
   type Ladder,
   type SegmentKind,
 } from "./segmentAlarms.js";
-import { ensureJanitor, isOverdue } from "./timers.js";
+import { ensureJanitor, findTimers, isOverdue } from "./timers.js";
 import { findGate, quieten, wakeNow } from "./wakes.js";
 
 /** What an alarm of each kind calls. */
@@ -200,20 +201,23 @@ export const look = internalQuery({
 /** Looks after all queues, leases too: for an app's cron, and queues that nobody visits. */
 export async function watch(ctx: MutationCtx): Promise<null> {
   const now = Date.now();
-  const { queues, leaseEndsAt }: Visit = await ctx.runQuery(
+  const { queues, uncounted, sweepFor }: Visit = await ctx.runQuery(
     internal.watchdog.visit,
     {},
     { useStaleSnapshot: true },
   );
   await watchOver(ctx, queues, now);
-  if (leaseEndsAt !== null) await ensureJanitor(ctx, leaseEndsAt, now, undefined);
+  for (const queue of uncounted) await ensureUpkeep(ctx, queue, now);
+  if (sweepFor !== null) await ensureJanitor(ctx, sweepFor, now, undefined);
   return null;
 }
 
 const vVisit = v.object({
   queues: v.array(v.string()),
-  /** When the first lease ends. */
-  leaseEndsAt: v.union(v.number(), v.null()),
+  /** Those of them in which something has finished that was not counted: the sweep that was to see it may have died. */
+  uncounted: v.array(v.string()),
+  /** When the first lease ends; where nothing is leased, when a sweep was to come: somebody may be owed a callback. */
+  sweepFor: v.union(v.number(), v.null()),
 });
 type Visit = Infer<typeof vVisit>;
 
@@ -227,6 +231,10 @@ export const visit = internalQuery({
       .query("holders")
       .withIndex("state", (q) => q.eq("state", "active"))
       .first();
-    return { queues: queues.map(({ name }) => name), leaseEndsAt: active?.expiresAt ?? null };
+    // Of those that should have come, and of those that will, the first.
+    const [sweep] = (await findTimers(ctx.db)).sort((a, b) => a.dueAt - b.dueAt);
+    const sweepFor = active?.expiresAt ?? sweep?.dueAt ?? null;
+    const names = queues.map(({ name }) => name);
+    return { queues: names, uncounted: await findUncounted(ctx.db, names), sweepFor };
   },
 });
