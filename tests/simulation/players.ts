@@ -11,6 +11,8 @@ const STUCK_MS = 120_000;
 /** What a process has gathered by then is given back. */
 const SEEDS_PER_PROCESS = 400;
 
+/** Whoever starts it may run its own sources by other means. */
+const EXEC_ARGV = ["--import", "tsx", "--experimental-vm-modules", "--no-warnings"];
 const PLAYER = fileURLToPath(new URL("player.ts", import.meta.url));
 
 /** What came of a seed: a report, or why there is none. */
@@ -90,7 +92,10 @@ class Player {
   }
 
   #start(): ChildProcess {
-    const child = fork(PLAYER, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    const child = fork(PLAYER, {
+      execArgv: EXEC_ARGV,
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
     child.send({ replacements: this.replacements });
     return child;
   }

@@ -63,7 +63,6 @@ export const ENDS: readonly Mutant[] = [
     ],
     finds: ["effects atomic"],
     within: 60,
-    open: true,
     queues: ["written"],
   },
   {
@@ -243,7 +242,6 @@ export const ENDS: readonly Mutant[] = [
     ],
     finds: ["canceled"],
     within: 200,
-    open: true,
     needs: ["cancels"],
   },
   {

@@ -19,6 +19,15 @@ const [BEGIN, END] = ["<!-- mutants -->", "<!-- /mutants -->"];
 /** Those that must be found. */
 export const PLANTED = MUTANTS.filter(({ open }) => open !== true);
 
+/** Checkers that have found none of these yet, and faults for which none of these is: holes that are to be closed. */
+export const HOLES = {
+  checkers: ["no job lost", "leases", "order", "no surprises", "blame"],
+  faults: [
+    ...["network", "conflicts", "starved", "lost schedules", "late", "old snapshots"],
+    ...["worker pause", "worker stop", "skew"],
+  ],
+};
+
 export async function readFound(): Promise<Found> {
   return JSON.parse(await readFile(FOUND, "utf8")) as Found;
 }

@@ -263,7 +263,6 @@ const planted: readonly Mutant[] = [
     ],
     finds: ["simulation"],
     within: 60,
-    open: true,
   },
 ];
 

@@ -24,7 +24,6 @@ export const TAKING: readonly Mutant[] = [
     ],
     finds: ["simulation", "cursors"],
     within: 60,
-    open: true,
   },
   {
     name: "a cursor goes on after the whole transaction of the last job taken",
@@ -182,7 +181,6 @@ export const TAKING: readonly Mutant[] = [
     ],
     finds: ["timers", "counts"],
     within: 60,
-    open: true,
   },
   {
     name: "what an operator has configured is forgotten",
