@@ -11,7 +11,7 @@ import { root } from "../../harness/paths.js";
 import { sourcesFingerprint } from "./fingerprint.js";
 import type { SeedReport } from "./seeds.js";
 
-export const SLICE = 500;
+export const SLICE = 250;
 const FILE = path.join(root, "tests/simulation/verified.json");
 
 export interface Slice {
