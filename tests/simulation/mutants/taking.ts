@@ -11,7 +11,7 @@ export const TAKING: readonly Mutant[] = [
       "a new seq for what comes back",
     ),
     finds: ["state machine"],
-    within: 60,
+    within: 200,
   },
   {
     name: "a claim's cursor passes jobs that it has seen and not taken",
