@@ -29,7 +29,9 @@ test("a purge never walks again over what it has deleted, and an idle queue cost
     const { functions } = world.stats.snapshot();
     expect(Object.keys(functions)).toEqual(["conveyor/purge:ring"]);
     const { calls, tombstones, io, conflicts } = functions["conveyor/purge:ring"]!;
-    expect({ calls, tombstones, conflicts }).toEqual({ calls: 3, tombstones: 0, conflicts: 0 });
+    expect({ calls, conflicts }).toEqual({ calls: 3, conflicts: 0 });
+    // But over the last of each run, whose key another job of the same instant may have.
+    expect(tombstones).toBe(calls - 1);
     // Each job, and its queue, alarm and what has been counted with every call.
     expect(io.documentsRead).toBeLessThan(3 * JOBS);
     world.stats.reset();
