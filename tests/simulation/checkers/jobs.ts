@@ -3,6 +3,7 @@ import { isFinished, type Status } from "../../../src/shared/index.js";
 import { turnOf, type Turn, type Work } from "../app/payload.js";
 import { COMPONENT } from "../deployment.js";
 import type { Change, Commit, Row, Tables } from "../observed.js";
+import type { Asked } from "../part.js";
 
 /** The worker that does what it likes with what it is given: see `faults/liars.ts`. */
 export const LIAR = "liar";
@@ -18,6 +19,15 @@ export function changed(commit: Commit, table: string, namespace = COMPONENT): C
 }
 
 export const changedJobs = (commit: Commit): Change[] => changed(commit, "jobs");
+
+/** Whether somebody has asked for a job to be deleted, it alone or with others of its queue. */
+export function isDeletionAsked(asked: readonly Asked[], id: string, queue: unknown): boolean {
+  return asked.some(
+    ({ what, args }) =>
+      (what === "handle" && args.how === "deleteJob" && args.id === id) ||
+      (what === "changeMany" && args.how === "deleteMany" && args.queue === queue),
+  );
+}
 
 /** Rows of the app's own that came with the commit. */
 export function insertedIn(commit: Commit, table: string, namespace = ""): Row[] {

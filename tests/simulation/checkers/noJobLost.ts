@@ -10,6 +10,7 @@ import {
   statusOf,
   turnIn,
   workOf,
+  isDeletionAsked,
 } from "./jobs.js";
 
 /** Handlers that can say what their job is continued with; in "mixed" only those of programs outside. */
@@ -30,12 +31,6 @@ export const noJobLost: Checker = {
   watch({ tables, asked, broken, happened, nameOf }) {
     const ordered = new Map<string, number>();
     const numbers = new Set<number>();
-    const isDemanded = (id: string, queue: string) =>
-      asked.some(
-        ({ what, args }) =>
-          (what === "handle" && args.how === "deleteJob" && args.id === id) ||
-          (what === "changeMany" && args.how === "deleteMany" && args.queue === queue),
-      );
     return {
       commit(commit) {
         const orders = insertedIn(commit, "orders");
@@ -67,7 +62,8 @@ export const noJobLost: Checker = {
             if (!stands) broken(`${nameOf(id)} is there, and nobody has ordered it`);
             else happened("a job follows another");
           } else if (after === null) {
-            if (isDemanded(id, before["queue"] as string)) happened("a job is deleted on demand");
+            if (isDeletionAsked(asked, id, before["queue"] as string))
+              happened("a job is deleted on demand");
             else {
               const purges = changed(commit, "timers").some(
                 (timer) => (timer.before ?? timer.after)!["kind"] === "purge",

@@ -1,7 +1,7 @@
 import { msOfCommit } from "../../../src/shared/index.js";
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
-import { changed, changedJobs, configOf, hasEnded, statusOf } from "./jobs.js";
+import { changed, changedJobs, configOf, hasEnded, statusOf, isDeletionAsked } from "./jobs.js";
 
 /** A purge comes so much later at most for those that are kept for less than a minute. */
 const PURGE_LATE_MS = 120_000;
@@ -30,12 +30,6 @@ export const retention: Checker = {
       const kept = { ...KEPT, ...configOf(tables, job["queue"] as string)["retention"] };
       return kept[`${statusOf(job)!}Ms` as keyof typeof KEPT];
     };
-    const isDemanded = (id: string, queue: unknown) =>
-      asked.some(
-        ({ what, args }) =>
-          (what === "handle" && args.how === "deleteJob" && args.id === id) ||
-          (what === "changeMany" && args.how === "deleteMany" && args.queue === queue),
-      );
     return {
       commit(commit) {
         const jobs = changedJobs(commit);
@@ -46,7 +40,8 @@ export const retention: Checker = {
             }
             continue;
           }
-          if (before === null || isDemanded(id, before["queue"]) || !hasEnded(before)) continue;
+          if (before === null || isDeletionAsked(asked, id, before["queue"]) || !hasEnded(before))
+            continue;
           const early = msOfCommit(before["seq"] as bigint) + keptFor(before) - date();
           if (early > 0) broken(`${nameOf(id)} goes ${early} ms before its time`);
           happened("a job goes when its time is over");
