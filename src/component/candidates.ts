@@ -18,6 +18,7 @@ import { decodeCursor, publicBounds, type PrivateCursor } from "./cursors.js";
 import { isExpired } from "./expiries.js";
 import { levelsOf, offerOf } from "./offers.js";
 import { earlier, pickFrom, pickRest, Picks, type Sight, type Target } from "./picking.js";
+import { findUncounted } from "./rollUp.js";
 import { routesOf } from "./routes.js";
 import { snapshotOf, vSeenRow, type Budget, type Eyes, type Stretch } from "./scan.js";
 import { liveHolders, servingOthers, standAlone, standOf } from "./stand.js";
@@ -52,6 +53,8 @@ export const vLook = v.object({
   scans: v.array(vScan),
   /** A holder whose leases have run out, if any. */
   expired: v.union(v.id("holders"), v.null()),
+  /** Queues of that one in which something has finished that was not counted: no sweep looks there for its sake. */
+  uncounted: v.array(v.string()),
   /** A timer of the janitor's that comes in time for a lease of now, if any. */
   timer: v.union(v.id("timers"), v.null()),
   /** What should have run by now. Only who finds nothing to take looks: nobody's jobs hang on its luck. */
@@ -136,7 +139,8 @@ export const look = internalQuery({
     return {
       picks: picks.rows.map(({ id, key }) => ({ id, seq: key.seq })),
       scans: seen.flatMap(({ sight }) => sight.stretches.filter(wasRead).map(scanOf)),
-      expired: isNext ? expired : null,
+      expired: isNext ? expired._id : null,
+      uncounted: isNext ? await findUncounted(ctx.db, expired.queues) : [],
       timer,
       overdue:
         picks.rows.length > 0
@@ -211,13 +215,13 @@ async function anExpiredHolder(
   ctx: QueryCtx,
   session: string,
   now: number,
-): Promise<Id<"holders"> | null> {
+): Promise<Doc<"holders"> | null> {
   const expired = await ctx.db
     .query("holders")
     .withIndex("state", (q) => q.eq("state", "active").lt("expiresAt", now))
     .take(EXPIRED_SEEN);
   const others = expired.filter((holder) => holder.session !== session);
-  return others[Math.floor(Math.random() * others.length)]?._id ?? null;
+  return others[Math.floor(Math.random() * others.length)] ?? null;
 }
 
 async function all<T>(list: readonly T[], holds: (item: T) => Promise<boolean>): Promise<boolean> {

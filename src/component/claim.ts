@@ -2,8 +2,8 @@
  * Claim: a worker's session takes leases of pending jobs.
  *
  * Reads for real: the token, the session's row, the queues' rows, each job before it is taken, a timer of the
- * janitor's. Looks: candidates, routes, live holders, an expired holder, cursors, timers; one that
- * finds nothing, at what is overdue. Writes: the jobs taken, the session's row; inserts a timer where the look shows none. Conflicts with: another claim of the same job (rare: each has
+ * janitor's. Looks: candidates, routes, live holders, an expired holder and what has finished in its queues, cursors, timers;
+ * one that finds nothing, at what is overdue. Writes: the jobs taken, the session's row; inserts a timer where the look shows none. Conflicts with: another claim of the same job (rare: each has
  * shards of its own), a cancel or pause of it, a pause of its queue, a sweep whose timer it depends on. Never with an
  * enqueue or a completion.
  */
@@ -38,6 +38,7 @@ import { closeCall, enterHolder, judgeCall, room, type HeldLease, type Holder } 
 import { offerOf } from "./offers.js";
 import { load } from "./payloads.js";
 import { declareQueue, type Queue } from "./queues.js";
+import { ensureUpkeep } from "./rollUp.js";
 import { ensureJanitor } from "./timers.js";
 import { authorize } from "./tokens.js";
 import { reviveOverdue } from "./watchdog.js";
@@ -203,6 +204,7 @@ export async function takeFrom(
   if (!isFull(basket) && seen.expired !== null) {
     // Its jobs lie in this transaction's own writes, which no snapshot shows: they are taken by their ids.
     await takeAgain(ctx, basket, await takeOver(ctx, seen.expired, now));
+    for (const queue of seen.uncounted) await ensureUpkeep(ctx, queue, now);
   }
   await reviveOverdue(ctx, seen.overdue, now);
   return {

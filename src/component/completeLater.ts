@@ -3,7 +3,8 @@
  * which the platform runs again until it commits, however often it loses.
  *
  * `completeLater` reads the token, for real, and nothing that moves. `record` is as `complete` with one outcome and no
- * claim, outside the session's calls: it is no sign of life, and what it owes is told later. Fenced by the lease, as every
+ * claim, outside the session's calls: it is no sign of life, what it owes is told later, and it sees itself to the roll-up,
+ * whose alarm it reads. Fenced by the lease, as every
  * word of a worker: whoever comes second finds it gone.
  */
 import { v } from "convex/values";
@@ -13,6 +14,7 @@ import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import { oweAll } from "./callbacks.js";
 import { keepOthers, sessionOf } from "./holders.js";
 import { recordAll } from "./recording.js";
+import { ensureCounted } from "./rollUp.js";
 import { authorize } from "./tokens.js";
 
 export async function completeLater(
@@ -32,9 +34,16 @@ export const record = internalMutation({
   handler: async (ctx, { token, session, finished }): Promise<null> => {
     const holder = await sessionOf(ctx.db, session);
     if (holder?.token !== token) return null;
-    const { leases, owed } = await recordAll(ctx, holder, [finished], Date.now());
+    const now = Date.now();
+    const { leases, owed } = await recordAll(ctx, holder, [finished], now);
     await oweAll(ctx, owed);
-    if (leases.length < holder.leases.length) await keepOthers(ctx.db, holder, leases);
+    const over = holder.leases.filter((held) => !leases.includes(held));
+    if (over.length > 0) await keepOthers(ctx.db, holder, leases);
+    await ensureCounted(
+      ctx,
+      over.map(({ id }) => id),
+      now,
+    );
     return null;
   },
 });

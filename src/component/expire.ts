@@ -6,9 +6,9 @@
  * other of the job.
  *
  * Reads for real: the holder's row, its jobs, their queues, what they have of their own; whether anything was reported of
- * an attempt that its holder never acknowledged. Writes: those jobs, the holder's row; inserts into `attempts`,
- * `callbacks`, `events`. Conflicts with: a beat or completion of that very holder, of which one runs again and finds the
- * other. Never runs `onComplete` itself: a callback that throws must not keep jobs from coming back.
+ * an attempt that its holder never acknowledged; where a job ends for good, the alarm of its queue's roll-up. Writes: those
+ * jobs, the holder's row; inserts into `attempts`, `callbacks`, `events`, and that alarm where there is none. Conflicts with:
+ * a beat or completion of that very holder, of which one runs again and finds the other; the ring of that alarm. Never runs `onComplete` itself: a callback that throws must not keep jobs from coming back.
  */
 import { v } from "convex/values";
 import {
@@ -41,6 +41,7 @@ import { log } from "./log.js";
 import { stopJob } from "./outcomes.js";
 import { getQueue, type Queue } from "./queues.js";
 import { hasReported } from "./reported.js";
+import { ensureCounted } from "./rollUp.js";
 import { release, reset, timeOut } from "./transitions.js";
 
 /**
@@ -89,7 +90,9 @@ export const expireHolder = internalMutation({
     else await keepOthers(ctx.db, holder, kept);
     if (isLost && holder.lane !== undefined) await loseLane(ctx, holder.lane);
     await reportEnds(ctx, holder, ended, isLost, args.now);
-    return ended.filter(({ end }) => end === "reset" || end === "released").map(({ job }) => job);
+    // The look of the sweep that ends them was before; and after a claim that does, this holder is gone.
+    await ensureCounted(ctx, jobsOf(ended, ["failed", "timedOut", "canceled"]), args.now);
+    return jobsOf(ended, ["reset", "released"]);
   },
 });
 
@@ -98,6 +101,10 @@ type End = "reset" | "released" | "failed" | "timedOut" | "canceled";
 interface Ended {
   job: Id<"jobs">;
   end: End;
+}
+
+function jobsOf(ended: readonly Ended[], ends: readonly End[]): Id<"jobs">[] {
+  return ended.filter(({ end }) => ends.includes(end)).map(({ job }) => job);
 }
 
 /** Whether the holder has lost all its leases. Its row's end may have been brought forward, as when its token is revoked. */
@@ -207,7 +214,7 @@ async function reportEnds(
   now: number,
 ): Promise<void> {
   if (ended.length === 0) return;
-  const of = (end: End) => ended.filter((one) => one.end === end).map(({ job }) => job);
+  const of = (end: End) => jobsOf(ended, [end]);
   const silentMs = now - holder.lastSeenAt;
   const why = isLost ? `it had been silent for ${silentMs} ms` : "they had run too long";
   await recordEvent(ctx, {

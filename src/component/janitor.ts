@@ -7,7 +7,8 @@
  * `onComplete`. Jobs that it returns wake their workers by themselves: they enter a range that `hasWork` has read.
  *
  * Reads for real: its timer and one that serves as well, expired holders with their jobs, the range in which leases
- * would end before the next sweep; before the last timer goes, all active holders and the first owed callback. Writes: those, its timer,
+ * would end before the next sweep; before the last timer goes, all active holders, the first owed callback, and what has
+ * finished above what was counted in the queues that its look has shown. Writes: those, its timer,
  * `cursors`; deletes forgotten holders. Conflicts with: a claim that depends on its timer, a beat of the expired
  * holder, a claim whose lease ends before the next sweep.
  */
@@ -29,7 +30,7 @@ import { publicBounds } from "./cursors.js";
 import { takeOver } from "./expire.js";
 import { forgetLane } from "./lanes.js";
 import type { Found } from "./overdue.js";
-import { ensureUpkeep } from "./rollUp.js";
+import { ensureUpkeep, findUncounted } from "./rollUp.js";
 import { arm, isOverdue, isStillborn, serves, sweepAt } from "./timers.js";
 import { reviveOverdue } from "./watchdog.js";
 
@@ -73,11 +74,25 @@ async function goOn(
   if (found.more && (await continueNow(ctx, timer, now))) return;
   await forgetDead(ctx, timer, found.timers, now);
   const next = found.more ? now : await nextSweepAt(ctx, found.nextExpiry, now);
+  if (next === null) await leaveNothing(ctx, found, now);
   const dueAt = next === null ? null : Math.min(next, forgetAt(found, now));
   if (dueAt !== null && !(await isServed(ctx, timer, found.timers, dueAt, now))) {
     if (await arm(ctx, timer._id, dueAt)) return;
   }
   await ctx.db.delete("timers", timer._id);
+}
+
+/**
+ * Nothing is leased, so that no other sweep comes: what has finished is looked at for real, since the look may be older than
+ * the last completion. Whoever finishes anything just now conflicts with it, and hardly anybody can.
+ */
+async function leaveNothing(
+  ctx: MutationCtx,
+  { served, uncounted }: Found,
+  now: number,
+): Promise<void> {
+  const others = served.filter((queue) => !uncounted.includes(queue));
+  for (const queue of await findUncounted(ctx.db, others)) await ensureUpkeep(ctx, queue, now);
 }
 
 /** When to come again for sessions to forget: soon if there were as many as one sweep takes. */

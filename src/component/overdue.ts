@@ -46,6 +46,9 @@ const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
 const OTHERS_READ = 64;
 const OTHERS_MAX = 8;
 
+/** Queues in which a sweep looks for what was not counted: of those that it leaves out, the last jobs might never be. */
+const SERVED_MAX = 64;
+
 /** Expired holders among which a sweep begins: the sweeps of several timers, due at once, should not meet. */
 const EXPIRED_PICKED = 16;
 
@@ -61,7 +64,9 @@ const vFound = v.object({
   forgotten: v.array(v.id("holders")),
   /** Callbacks whose next try should long have been planned. */
   overdue: v.array(v.id("callbacks")),
-  /** Queues of live holders, and of those that have just become idle, of which jobs have finished that nobody has counted. */
+  /** Queues of live holders, and of those that have just become idle. */
+  served: v.array(v.string()),
+  /** Those of them in which jobs have finished that nobody has counted. */
   uncounted: v.array(v.string()),
   /** Alarms that should have rung, and jobs of these queues that are due without one. */
   neglected: vOverdue,
@@ -88,8 +93,9 @@ export const find = internalQuery({
     const picked = pickExpired(expired);
     const next = active.find((holder) => holder.expiresAt >= now);
     // Also of those who have just become idle, so that the sweep which disarms leaves good cursors behind.
-    const served = [...active, ...(await idleHolders(ctx, now))];
-    const queues = someOf([...new Set(served.flatMap((holder) => holder.queues))], QUEUES_MAX);
+    const holders = [...active, ...(await idleHolders(ctx, now))];
+    const served = someOf([...new Set(holders.flatMap((one) => one.queues))], SERVED_MAX);
+    const queues = someOf(served, QUEUES_MAX);
     return {
       expired: picked.map(({ _id }) => _id),
       more: expired.length > picked.length,
@@ -97,7 +103,8 @@ export const find = internalQuery({
       timers: (await findTimers(ctx.db)).map(({ _id, dueAt }) => ({ id: _id, dueAt })),
       forgotten: await findForgotten(ctx, now),
       overdue: await findOverdue(ctx, now),
-      uncounted: await findUncounted(ctx.db, queues),
+      served: [...served],
+      uncounted: await findUncounted(ctx.db, served),
       neglected: await lookForOverdue(ctx.db, [...queues, ...(await others(ctx, queues))], now),
       published: await findBounds(ctx, queues, now),
     };

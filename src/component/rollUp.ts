@@ -7,8 +7,8 @@
  * circular queue finishes nothing and is not counted here: the item says how often it came round.
  *
  * Handshake: a worker that finishes jobs need not know of the roll-up. The janitor's sweeps, of which one comes after the
- * last lease has ended, make sure of it where they see that something has finished; what finishes jobs without a lease does
- * so itself (`ensureUpkeep`). A run that
+ * last lease has ended, make sure of it where they see that something has finished; what finishes jobs without a lease, or
+ * without a call of whoever holds it, does so itself (`ensureUpkeep`, `ensureCounted`). A run that
  * finds nothing reads everything above its keys for real before its alarm goes, so of it and a job that finishes meanwhile
  * one comes later and sees the other.
  *
@@ -22,6 +22,7 @@ import {
   bucketOf,
   emptyHistogram,
   FINISHED_STATUSES,
+  isFinished,
   minuteOf,
   RANGE_ROWS,
   ROLL_UP_EVERY_MS,
@@ -30,7 +31,7 @@ import {
   type FinishedStatus,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
-import type { Doc } from "./_generated/dataModel.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { ensureAlarm, rearm, ringOf } from "./alarms.js";
 import { justAfter } from "./cursors.js";
@@ -45,6 +46,21 @@ import { minuteFields } from "./tables/upkeep.js";
 export async function ensureUpkeep(ctx: MutationCtx, queue: string, now: number): Promise<void> {
   const key = { kind: "rollUp" as const, queue };
   await ensureAlarm(ctx, key, internal.rollUp.ring, now + ROLL_UP_EVERY_MS, now);
+}
+
+/**
+ * The same for the queues of those among these jobs that this transaction has finished. For who does not speak as their
+ * holder: a sweep looks at the queues of holders that have called a moment ago, and that one may be silent or gone.
+ */
+export async function ensureCounted(
+  ctx: MutationCtx,
+  ids: readonly Id<"jobs">[],
+  now: number,
+): Promise<void> {
+  const jobs = await Promise.all(ids.map((id) => ctx.db.get("jobs", id)));
+  const finished = jobs.filter((job) => job !== null && isFinished(job.status));
+  for (const queue of new Set(finished.map((job) => job!.queue)))
+    await ensureUpkeep(ctx, queue, now);
 }
 
 export const ring = ringOf(async (ctx, alarm): Promise<void> => {

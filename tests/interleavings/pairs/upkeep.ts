@@ -167,6 +167,39 @@ const rollUpAndCancel: Pair = {
   ],
 };
 
+/** The sweep comes a little later than the leases end, and till then its holder may still speak. */
+const completeAndLastSweep: Pair = {
+  of: "a completion of the last lease, and the sweep that finds that it was over",
+  orders: 12,
+  async setUp(line) {
+    await line.enqueue();
+    const worker = new Worker(line, "worker");
+    const jobs = await worker.claim();
+    await line.do(worker.beats(jobs));
+    await line.untilSweep();
+    return {
+      calls: { complete: worker.completes(jobs) },
+      async check(answers, line) {
+        const isRecorded = answers.of<CompleteReply>("complete").answers[0]!.answer === "ok";
+        await checkCounted(line, isRecorded ? 1 : 0);
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "the real read of what has finished before a sweep goes",
+      replace: [
+        {
+          file: "janitor.ts",
+          text: "if (next === null) await leaveNothing",
+          by: "if (false) await leaveNothing",
+        },
+      ],
+      finds: /^a job was not counted/,
+    },
+  ],
+};
+
 const dropAndEnqueue: Pair = {
   of: "the purge that drops a route in which nothing waits, and an enqueue there",
   orders: 6,
@@ -252,6 +285,7 @@ export const UPKEEP: readonly Pair[] = [
   purgeAndRetry,
   rollUpAndComplete,
   rollUpAndCancel,
+  completeAndLastSweep,
   dropAndEnqueue,
   dropAndRetry,
 ];
