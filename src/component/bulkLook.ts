@@ -17,7 +17,7 @@ import {
 import type { Doc } from "./_generated/dataModel.js";
 import { internalQuery } from "./_generated/server.js";
 import { snapshotOf } from "./scan.js";
-import { walkKeyOf, walkOn, type Direction } from "./walk.js";
+import { isSameKey, walkKeyOf, walkOn, type Direction } from "./walk.js";
 
 const vWalkKey = v.object({
   order: v.number(),
@@ -26,13 +26,28 @@ const vWalkKey = v.object({
   creationTime: v.number(),
 });
 
-/** How far a pass has come: in which of its statuses, and beyond which row there; `null` for its beginning. */
-export const vPoint = v.object({ status: v.number(), after: v.union(vWalkKey, v.null()) });
+/**
+ * How far a pass has come: in which of its statuses, and at which key there; `null` for its beginning. `passed`: which rows
+ * of that key have been dealt with.
+ */
+export const vPoint = v.object({
+  status: v.number(),
+  after: v.union(vWalkKey, v.null()),
+  passed: v.optional(v.array(v.id("jobs"))),
+});
 export type Point = Infer<typeof vPoint>;
 
+/** The point behind this row. */
+export function behind({ after, passed = [] }: Point, { status, id, key }: Place): Point {
+  const isTied = after !== null && isSameKey(after, key);
+  return { status, after: key, passed: isTied ? [...passed, id] : [id] };
+}
+
+const vPlace = v.object({ status: v.number(), id: v.id("jobs"), key: vWalkKey });
+type Place = Infer<typeof vPlace>;
+
 const vSeen = v.object({
-  /** Each with the point that is reached when it has been dealt with. */
-  jobs: v.array(v.object({ id: v.id("jobs"), point: vPoint })),
+  jobs: v.array(vPlace),
   /** What is reached when all of them have been. */
   point: vPoint,
   /** Whether that is the end of the pass. */
@@ -63,12 +78,14 @@ export const find = internalQuery({
       if (status === undefined) return { ...seen, isEnd: true };
       const place = { queue, status, direction };
       const wanted = Math.min(scans, limit);
-      const rows = await walkOn(ctx.db, place, seen.point.after, wanted);
+      const { after, passed = [] } = seen.point;
+      const rows = await walkOn(ctx.db, place, after, wanted, passed);
       scans -= Math.max(rows.length, 1);
       for (const job of rows) {
-        seen.point = { status: seen.point.status, after: walkKeyOf(job) };
+        const row = { status: seen.point.status, id: job._id, key: walkKeyOf(job) };
+        seen.point = behind(seen.point, row);
         if (!isMeant(job, action, filter, upTo)) continue;
-        seen.jobs.push({ id: job._id, point: seen.point });
+        seen.jobs.push(row);
         if (seen.jobs.length === limit) return seen;
       }
       if (rows.length < wanted) seen.point = { status: seen.point.status + 1, after: null };

@@ -19,7 +19,7 @@ import {
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
-import type { Point, Seen } from "./bulkLook.js";
+import { behind, type Point, type Seen } from "./bulkLook.js";
 import { owe } from "./callbacks.js";
 import { cancelJob } from "./cancel.js";
 import { askToStop } from "./cancels.js";
@@ -116,12 +116,12 @@ export async function step(
   };
   const [first] = seen.jobs;
   if (skip && first !== undefined) {
-    return { changed: 0, next: { ...next, point: first.point }, skipped: first.id };
+    return { changed: 0, next: { ...next, point: behind(next.point, first) }, skipped: first.id };
   }
   const room = newRoom();
   let changed = 0;
-  for (const { id, point } of seen.jobs) {
-    const job = await ctx.db.get("jobs", id);
+  for (const row of seen.jobs) {
+    const job = await ctx.db.get("jobs", row.id);
     if (job !== null && statuses.includes(job.status)) {
       const done = await act(ctx, order, job, { room, from: cursor.place, now });
       if (typeof done === "object") {
@@ -130,7 +130,7 @@ export async function step(
       }
       if (done) changed += 1;
     }
-    next.point = point;
+    next.point = behind(next.point, row);
   }
   next.point = seen.point;
   next.hasChanged ||= changed > 0;
@@ -215,6 +215,7 @@ function isCursor(value: unknown): value is Cursor {
   return (
     [point.status, passes].every((count) => Number.isInteger(count) && count >= 0) &&
     (point.after === null || isKey(point.after)) &&
+    (point.passed ?? []).every((id) => typeof id === "string") &&
     typeof hasChanged === "boolean" &&
     (upTo === null || typeof upTo === "bigint") &&
     (place === null || isPlace(place))

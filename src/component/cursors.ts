@@ -42,7 +42,7 @@ export function compareKeys(a: Key, b: Key): number {
 /**
  * The least key above this one: the rows of one transaction have consecutive floats for creation times. Rows of callers
  * that began in the same instant may share theirs, and then their whole key once one commit has written them all: only
- * who has read to the end of a range may go on from here.
+ * who has read all of this key, or to the end of a range, may go on from here.
  */
 export function justAfter({ seq, creationTime }: Key): Key {
   const view = new DataView(new ArrayBuffer(8));

@@ -26,3 +26,30 @@ export async function finishedFrom(
   const place = { queue, status, order: ORDER_BY_COMMIT, shard: 0 };
   return await jobsFrom(db, place, from, count, before === undefined ? before : before - 1n);
 }
+
+/**
+ * What else has the key of the last of these: jobs whose callers began in the same instant, and that one commit has ended.
+ * They are as many as a transaction ends at most, which is a hundred or two.
+ */
+export async function tiedWithLast(
+  db: DatabaseReader,
+  queue: string,
+  status: FinishedStatus,
+  jobs: readonly Doc<"jobs">[],
+): Promise<Doc<"jobs">[]> {
+  const { seq, _creationTime } = jobs.at(-1)!;
+  const tied = await db
+    .query("jobs")
+    .withIndex("status", (q) =>
+      q
+        .eq("queue", queue)
+        .eq("status", status)
+        .eq("order", ORDER_BY_COMMIT)
+        .eq("shard", 0)
+        .eq("seq", seq)
+        .eq("_creationTime", _creationTime),
+    )
+    .collect();
+  const known = new Set(jobs.map(({ _id }) => _id));
+  return tied.filter(({ _id }) => !known.has(_id));
+}

@@ -16,12 +16,20 @@ import { internalMutation, internalQuery, type DatabaseReader } from "./_generat
 import { cutShort } from "./holders.js";
 import { ensureJanitor } from "./timers.js";
 
-/** Where the next look begins: many leases end at one instant, where a fleet was woken at once. */
-const vFrom = v.object({ expiresAt: v.number(), creationTime: v.number() });
+/**
+ * Where the next look begins: many leases end at one instant, where a fleet was woken at once. `passed`: which sessions of
+ * that very key were looked at, since those that began in one instant may share it.
+ */
+const vFrom = v.object({
+  expiresAt: v.number(),
+  creationTime: v.number(),
+  passed: v.array(v.id("holders")),
+});
+type From = Infer<typeof vFrom>;
 
 const vFound = v.object({
   sessions: v.array(v.id("holders")),
-  /** The last one that was looked at, if there may be more. */
+  /** `null` if there are no more. */
   next: v.union(vFrom, v.null()),
 });
 type Found = Infer<typeof vFound>;
@@ -36,22 +44,34 @@ export const find = internalQuery({
     const isEnd = last === undefined || active.length < REVOKED_SESSIONS;
     return {
       sessions: active.filter((holder) => holder.token === token).map(({ _id }) => _id),
-      next: isEnd ? null : { expiresAt: last.expiresAt, creationTime: last._creationTime },
+      next: isEnd ? null : behind(from, active, last),
     };
   },
 });
 
+function behind(from: From, active: readonly Doc<"holders">[], last: Doc<"holders">): From {
+  const key = { expiresAt: last.expiresAt, creationTime: last._creationTime };
+  const isTied = ({ expiresAt, creationTime }: Omit<From, "passed">) =>
+    expiresAt === key.expiresAt && creationTime === key.creationTime;
+  const passed = active.filter((one) => isTied({ ...one, creationTime: one._creationTime }));
+  return {
+    ...key,
+    passed: [...(isTied(from) ? from.passed : []), ...passed.map(({ _id }) => _id)],
+  };
+}
+
 /** An index range can only be open at one field, so that there are two. */
 async function activeFrom(
   db: DatabaseReader,
-  { expiresAt, creationTime }: Infer<typeof vFrom>,
+  { expiresAt, creationTime, passed }: From,
 ): Promise<Doc<"holders">[]> {
-  const tie = await db
+  const rest = await db
     .query("holders")
     .withIndex("state", (q) =>
-      q.eq("state", "active").eq("expiresAt", expiresAt).gt("_creationTime", creationTime),
+      q.eq("state", "active").eq("expiresAt", expiresAt).gte("_creationTime", creationTime),
     )
-    .take(REVOKED_SESSIONS);
+    .take(REVOKED_SESSIONS + passed.length);
+  const tie = rest.filter(({ _id }) => !passed.includes(_id)).slice(0, REVOKED_SESSIONS);
   if (tie.length === REVOKED_SESSIONS) return tie;
   const later = await db
     .query("holders")
@@ -60,14 +80,19 @@ async function activeFrom(
   return [...tie, ...later];
 }
 
-/** `after` and `created` say where to go on; 0 for the beginning. */
+/** `after`, `created` and `passed` say where to go on; 0 for the beginning. */
 export const endSessions = internalMutation({
-  args: { token: v.id("tokens"), after: v.number(), created: v.optional(v.number()) },
+  args: {
+    token: v.id("tokens"),
+    after: v.number(),
+    created: v.optional(v.number()),
+    passed: v.optional(v.array(v.id("holders"))),
+  },
   returns: v.null(),
-  handler: async (ctx, { token, after, created = 0 }): Promise<null> => {
+  handler: async (ctx, { token, after, created = 0, passed = [] }): Promise<null> => {
     const found: Found = await ctx.runQuery(
       internal.revoked.find,
-      { token, from: { expiresAt: after, creationTime: created } },
+      { token, from: { expiresAt: after, creationTime: created, passed } },
       { useStaleSnapshot: true },
     );
     const now = Date.now();
@@ -75,7 +100,7 @@ export const endSessions = internalMutation({
     if (found.sessions.length > 0) await ensureJanitor(ctx, now, now, undefined);
     if (found.next !== null) {
       const { expiresAt, creationTime } = found.next;
-      const next = { token, after: expiresAt, created: creationTime };
+      const next = { token, after: expiresAt, created: creationTime, passed: found.next.passed };
       await ctx.scheduler.runAfter(0, internal.revoked.endSessions, next);
     }
     return null;

@@ -35,7 +35,7 @@ import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { ensureAlarm, rearm, ringOf } from "./alarms.js";
 import { justAfter } from "./cursors.js";
-import { finishedFrom, keyOfStatus } from "./finished.js";
+import { finishedFrom, keyOfStatus, tiedWithLast } from "./finished.js";
 import { ensurePurge } from "./purge.js";
 import { minuteFields } from "./tables/upkeep.js";
 
@@ -123,12 +123,17 @@ export const look = internalQuery({
   handler: async (ctx, { queue, upTo }): Promise<Found> => {
     const minutes = new Map<number, Minute>();
     const keys: Infer<typeof vKeys> = [];
+    let found = 0;
     let room = ROLL_UP_JOBS;
     for (const status of FINISHED_STATUSES) {
       const from = keyOfStatus(upTo, status);
       const jobs = room === 0 ? [] : await finishedFrom(ctx.db, queue, status, from, room);
+      // None of its key may be left behind: the next run begins after it.
+      if (room > 0 && jobs.length === room)
+        jobs.push(...(await tiedWithLast(ctx.db, queue, status, jobs)));
       for (const job of jobs) count(minutes, status, job);
-      room -= jobs.length;
+      found += jobs.length;
+      room = Math.max(0, room - jobs.length);
       const last = jobs.at(-1);
       const key =
         last === undefined
@@ -137,7 +142,7 @@ export const look = internalQuery({
       keys.push({ status, ...key });
     }
     return {
-      count: ROLL_UP_JOBS - room,
+      count: found,
       isFull: room === 0,
       minutes: [...minutes.values()],
       upTo: keys,

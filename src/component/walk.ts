@@ -1,9 +1,12 @@
 /**
  * A walk over the jobs of a queue and status in the order of the index, in either direction, a few rows at a time: from a
  * whole key on, so that index entries of rows that went away on the way are not walked again.
+ *
+ * Rows whose callers began in the same instant may share the whole key, once one commit has moved them: those of the key
+ * that was reached are told apart by their ids.
  */
 import type { Status } from "../shared/index.js";
-import type { Doc } from "./_generated/dataModel.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseReader } from "./_generated/server.js";
 
 /** A row's whole place within its queue and status. */
@@ -21,8 +24,13 @@ export function walkKeyOf(job: Doc<"jobs">): WalkKey {
   return { order, shard, seq: seq as bigint, creationTime: _creationTime };
 }
 
+export function isSameKey(a: WalkKey, b: WalkKey): boolean {
+  const isSamePlace = a.order === b.order && a.shard === b.shard;
+  return isSamePlace && a.seq === b.seq && a.creationTime === b.creationTime;
+}
+
 /**
- * The next rows beyond a key, or the first. An index range can only be open at one field, so there is a read for each
+ * The next rows from a key on, without those that have been `passed`, or the first. An index range can only be open at one field, so there is a read for each
  * part of the key, until there are rows enough.
  */
 export async function walkOn(
@@ -30,8 +38,10 @@ export async function walkOn(
   { queue, status, direction }: { queue: string; status: Status; direction: Direction },
   after: WalkKey | null,
   count: number,
+  passed: readonly Id<"jobs">[],
 ): Promise<Doc<"jobs">[]> {
   const beyond = direction === "asc" ? "gt" : "lt";
+  const from = direction === "asc" ? "gte" : "lte";
   const jobs = () => db.query("jobs");
   if (after === null) {
     return await jobs()
@@ -50,7 +60,7 @@ export async function walkOn(
           .eq("order", order)
           .eq("shard", shard)
           .eq("seq", seq)
-          [beyond]("_creationTime", creationTime),
+          [from]("_creationTime", creationTime),
       ),
     () =>
       jobs().withIndex("status", (q) =>
@@ -72,13 +82,13 @@ export async function walkOn(
   ];
   /* eslint-enable no-unexpected-multiline */
   const rows: Doc<"jobs">[] = [];
-  for (const range of ranges) {
-    if (rows.length === count) break;
-    rows.push(
-      ...(await range()
-        .order(direction)
-        .take(count - rows.length)),
-    );
+  for (const [i, range] of ranges.entries()) {
+    if (rows.length >= count) break;
+    const known = i === 0 ? passed.length : 0;
+    const found = await range()
+      .order(direction)
+      .take(count - rows.length + known);
+    rows.push(...found.filter(({ _id }) => !passed.includes(_id)));
   }
-  return rows;
+  return rows.slice(0, count);
 }

@@ -1,46 +1,24 @@
-/** Jobs whose callers began in the same instant: the platform gives their rows the same creation time. */
-import { expect, test } from "vitest";
-import { MemoryStore } from "../../local/store/memoryStore.js";
-import { createWorld, type World } from "../../local/virtual/world.js";
-import { build, COMPONENT } from "../simulation/deployment.js";
+/** Jobs and sessions whose callers began in the same instant, and that whoever goes on from a place must not pass by. */
+import { describe, expect, test } from "vitest";
+import { REMOVE_JOBS, REVOKED_SESSIONS, ROLL_UP_JOBS } from "../../src/shared/index.js";
+import { enqueueAtOnce, keysOf, startTied, type Tied } from "./tied.js";
 
-const COUNT = 3;
 const LEASE_MS = 2_000;
+const DAY_MS = 24 * 60 * 60_000;
 const QUEUE = { name: "tied", config: { leaseMs: LEASE_MS, maxResets: 3, shards: 1 } };
 
-const call = (world: World, path: string, args: object): Promise<any> =>
-  world.call(path, args, { componentPath: COMPONENT });
-
-/** Enqueued at once, claimed together by a worker that falls silent, and given back in one commit: their keys are one. */
-async function startTied(): Promise<{ world: World; token: string }> {
-  const store = new MemoryStore();
-  const { deployment } = await build();
-  const world = await createWorld({ seed: 1, jitter: 0, store, deployment });
-  const { token } = await call(world, "lib:createToken", { name: "fleet", queues: null });
-  // The first declares the queue, for which the others would have to wait.
-  const [first] = await call(world, "lib:enqueue", { queue: QUEUE, jobs: [{ payload: -1 }] });
-  await call(world, "operate:deleteJob", { id: first.id });
-  const address = { namespace: COMPONENT, path: "lib:enqueue" };
-  const enqueued = Array.from({ length: COUNT }, (_, n) => {
-    const args = { queue: QUEUE, jobs: [{ payload: n }] };
-    return world.backend.runner.mutation(address, args, { publicOnly: false } as never);
-  });
-  await world.run(Promise.all(enqueued));
-  const silent = { token, session: "silent", name: "silent", n: 1, queues: [QUEUE], max: COUNT };
-  expect((await call(world, "lib:claim", silent)).jobs).toHaveLength(COUNT);
+test("jobs that were given back in one commit are all claimed, by a worker too that takes them one at a time and goes on from its cursor", async () => {
+  const tied = await startTied(QUEUE);
+  const { world, token, call, rows } = tied;
+  await enqueueAtOnce(tied, QUEUE, 3);
+  const silent = { token, session: "silent", name: "silent", n: 1, queues: [QUEUE], max: 3 };
+  expect((await call("lib:claim", silent)).jobs).toHaveLength(3);
   await world.advance(LEASE_MS + 10_000);
-  const rows = store.contents().find(({ table }) => table.name === "jobs")!.docs;
-  const keys = rows.map(({ status, seq, _creationTime: at }) => `${status as string} ${seq as bigint} ${at}`);
-  expect(new Set(keys).size).toBe(1);
-  return { world, token };
-}
-
-test("are all claimed, by a worker too that takes them one at a time and goes on from its cursor", async () => {
-  const { world, token } = await startTied();
+  expect(keysOf(rows("jobs"))).toBe(1);
   const claimed = new Set<unknown>();
   let cursor: string | undefined;
-  for (let n = 1; n <= COUNT; n += 1) {
-    const reply = await call(world, "lib:claim", {
+  for (let n = 1; n <= 3; n += 1) {
+    const reply = await call("lib:claim", {
       ...{ token, session: "single", name: "single", n, queues: [QUEUE], max: 1 },
       ...(cursor !== undefined && { cursor }),
     });
@@ -48,5 +26,109 @@ test("are all claimed, by a worker too that takes them one at a time and goes on
     cursor = reply.cursor as string;
   }
   expect([...claimed].sort()).toEqual([0, 1, 2]);
+  await world.close();
+});
+
+/** As many as one commit cancels, or nearly. */
+const TIE = 64;
+
+/** Canceled in one commit; so many others have ended before. */
+async function endTied(tied: Tied, queue: typeof QUEUE, before: number): Promise<void> {
+  const { call, rows } = tied;
+  const cancel = { queue: queue.name, action: "cancel", filter: {} };
+  const jobs = Array.from({ length: before }, () => ({ payload: 0 }));
+  if (before > 0) await call("lib:enqueue", { queue, jobs });
+  for (let left = before; left > 0;) {
+    left -= (await call("operate:changeMany", { ...cancel, goOn: false })).changed as number;
+  }
+  await enqueueAtOnce(tied, queue, TIE);
+  expect(await call("operate:changeMany", cancel)).toMatchObject({ changed: TIE });
+  const last = rows("jobs").slice(-TIE);
+  expect(last.map(({ status }) => status)).toEqual(Array(TIE).fill("canceled"));
+  expect(keysOf(last)).toBe(1);
+}
+
+describe("jobs that have ended in one commit", () => {
+  test("are all counted, where one run of the roll-up ends among them", async () => {
+    const tied = await startTied(QUEUE);
+    const before = ROLL_UP_JOBS - TIE / 2;
+    await endTied(tied, QUEUE, before);
+    expect(tied.rows("minutes")).toEqual([]);
+    await tied.world.advance(30_000);
+    const counted = tied.rows("minutes").reduce((sum, { canceled }) => sum + canceled, 0);
+    expect(counted).toBe(before + TIE);
+    await tied.world.close();
+  });
+
+  test("are all deleted, where one run of the purge ends among them", async () => {
+    const retention = { succeededMs: 0, failedMs: 0, canceledMs: 60_000, timedOutMs: 0 };
+    const queue = { ...QUEUE, config: { ...QUEUE.config, retention } };
+    const tied = await startTied(queue);
+    await endTied(tied, queue, REMOVE_JOBS - TIE / 2);
+    await tied.world.advance(DAY_MS);
+    expect(tied.rows("jobs")).toEqual([]);
+    await tied.world.close();
+  });
+
+  test.each(["retry", "delete"])("are all found by who changes many (%s)", async (action) => {
+    const tied = await startTied(QUEUE);
+    await endTied(tied, QUEUE, 0);
+    const changed = await changeAll(tied, action, { statuses: ["canceled"] });
+    expect(changed).toBe(TIE);
+    expect(tied.rows("jobs").filter(({ status }) => status === "canceled")).toEqual([]);
+    await tied.world.close();
+  });
+});
+
+test("jobs that became claimable in one commit are all found by who cancels many, a few at a time", async () => {
+  const tied = await startTied(QUEUE);
+  await endTied(tied, QUEUE, 0);
+  const retry = { queue: QUEUE.name, action: "retry", filter: { statuses: ["canceled"] } };
+  await tied.call("operate:changeMany", retry);
+  expect(keysOf(tied.rows("jobs"))).toBe(1);
+  expect(await changeAll(tied, "cancel", {})).toBe(TIE);
+  await tied.world.close();
+});
+
+/** So few at a time that one step ends among them. */
+async function changeAll({ call }: Tied, action: string, filter: object): Promise<number> {
+  let changed = 0;
+  let cursor: string | undefined;
+  for (;;) {
+    const args = { queue: QUEUE.name, action, filter, limit: 10, goOn: false };
+    const from = cursor === undefined ? {} : { cursor };
+    const reply = await call("operate:changeMany", { ...args, ...from });
+    changed += reply.changed as number;
+    if (reply.isDone) return changed;
+    cursor = reply.cursor as string;
+  }
+}
+
+test("sessions of a revoked token that began at once all end at once, however many there are", async () => {
+  const queue = { name: QUEUE.name, config: { ...QUEUE.config, leaseMs: 600_000 } };
+  const tied = await startTied(queue);
+  const { world, call, callAtOnce, rows } = tied;
+  const { id, token } = await call("lib:createToken", { name: "revoked", queues: null });
+  const sessions = Array.from({ length: REVOKED_SESSIONS + 2 }, (_, n) => `session-${n}`);
+  const jobs = sessions.map(() => ({ payload: 0 }));
+  await call("lib:enqueue", { queue, jobs });
+  await callAtOnce(
+    "lib:heartbeat",
+    sessions.map((session) => ({ token, session, leases: [] })),
+  );
+  const holders = () => rows("holders").filter((holder) => sessions.includes(holder["session"]));
+  expect(new Set(holders().map(({ _creationTime }) => _creationTime)).size).toBe(1);
+  for (const session of sessions) {
+    const claim = { token, session, name: session, n: 1, queues: [queue], max: 1 };
+    expect((await call("lib:claim", claim)).jobs).toHaveLength(1);
+  }
+  await callAtOnce(
+    "lib:heartbeat",
+    sessions.map((session) => ({ token, session, leases: [] })),
+  );
+  expect(new Set(holders().map(({ expiresAt }) => expiresAt)).size).toBe(1);
+  await call("lib:revokeToken", { id });
+  await world.advance(5_000);
+  expect(holders().filter(({ state }) => state !== "gone")).toEqual([]);
   await world.close();
 });
