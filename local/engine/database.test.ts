@@ -54,6 +54,9 @@ describe("a commit", () => {
     const late = database.begin();
     expect(await collect(late.staleSnapshot(), rows)).toHaveLength(0);
     expect(await collect(late, rows)).toHaveLength(1);
+    // What was committed before that is seen, however long ago the last commit was.
+    await env.sleep(1_000);
+    expect(await collect(database.begin().staleSnapshot(), rows)).toHaveLength(1);
   });
 
   test("becomes visible some time after it is validated, and only then resolves", async () => {

@@ -87,7 +87,8 @@ class EngineDatabase implements Database {
     const snapshot = at === undefined ? this.#publisher.latest : this.#publisher.at(at);
     if (snapshot === null) throw OutOfRetentionError.reading(at!, this.latestTs);
     const lagMs = this.options.snapshotLagMs?.() ?? 0;
-    const older = lagMs > 0 ? this.#publisher.at(snapshot.ts - BigInt(lagMs * 1e6)) : null;
+    const then = nanoseconds(this.env) - BigInt(lagMs * 1e6);
+    const older = lagMs > 0 && then < snapshot.ts ? this.#publisher.at(then) : null;
     return new EngineTransaction(this.env, snapshot, this.limits, undefined, older ?? snapshot);
   }
 

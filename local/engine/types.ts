@@ -54,8 +54,8 @@ export interface DatabaseOptions {
    */
   refuses?: (author: string) => boolean;
   /**
-   * For simulations: by how many milliseconds the snapshot queries of the transaction that begins lag behind it. The
-   * platform promises no age. Defaults to 0.
+   * For simulations: how old, in milliseconds, what snapshot queries see is when the transaction that asks begins. The
+   * platform promises no age. Defaults to 0: the newest.
    */
   snapshotLagMs?: () => number;
 }

@@ -2,7 +2,7 @@
 import { Draw } from "./draw.js";
 import { drawOverrides } from "./overrides.js";
 import { PARTS } from "./parts.js";
-import { PULLED, PUSHED, type Plan, type QueueName, type WorkerSpec } from "./plan.js";
+import { CIRCULAR, PULLED, PUSHED, type Plan, type QueueName, type WorkerSpec } from "./plan.js";
 
 export interface DrawOptions {
   /** Only these parts, whatever the seed says. */
@@ -19,7 +19,9 @@ export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
     queues,
     workers: drawWorkers(draw, Object.keys(queues) as QueueName[]),
     parts: [],
-    faultsMs: draw.pick([3_000, 5_000, 8_000, 15_000]),
+    faultsMs: draw.pick(
+      usesRings(queues) ? [2_000, 4_000, 8_000] : [3_000, 5_000, 8_000, 15_000, 40_000],
+    ),
     events: [],
   };
   const candidates = PARTS.filter((part) => part.fits === undefined || part.fits(plan));
@@ -33,6 +35,11 @@ export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
   }
   plan.events.sort((a, b) => a.at - b.at);
   return plan;
+}
+
+/** Their items are worked on all the time: the longest phase, longer than it takes until what is late is noticed, is for the others. */
+function usesRings(queues: Plan["queues"]): boolean {
+  return CIRCULAR.some((name) => queues[name] !== undefined);
 }
 
 /** From one to three, so that what happens in a seed is much about few. */

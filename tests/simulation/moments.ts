@@ -1,13 +1,19 @@
 /** What workloads and faults have in common: the moments that they wait for, and a backend that may be down. */
 import type { Core } from "../../local/backend.js";
 import { COMPONENT } from "./deployment.js";
+import type { Change } from "./observed.js";
 import type { Simulation } from "./simulation.js";
 
-/** Calls back with the commit of the component that is the k-th from now on, before anybody else hears of it. */
-export function atCommit(simulation: Simulation, k: number, then: () => void): void {
+/** Calls back with the commit of the component, and of those that are meant, that is the k-th from now on, before anybody else hears of it. */
+export function atCommit(
+  simulation: Simulation,
+  k: number,
+  then: () => void,
+  isMeant: (change: Change) => boolean = () => true,
+): void {
   let left = k;
   const watcher: Parameters<typeof simulation.watchers.add>[0] = ({ changes }) => {
-    if (!changes.some(({ namespace }) => namespace === COMPONENT)) return;
+    if (!changes.some((change) => change.namespace === COMPONENT && isMeant(change))) return;
     left -= 1;
     if (left > 0) return;
     simulation.watchers.delete(watcher);

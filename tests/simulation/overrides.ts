@@ -21,7 +21,7 @@ export function drawOverrides(draw: Draw, name: QueueName): QueueOverrides {
   if (draw.chance(0.2)) overrides.expiresAfterMs = draw.pick([1_000, 5_000, 60_000]);
   if (PUSHED.includes(name)) overrides.maxParallelism = draw.pick([1, 2, 5, 20]);
   if (name === "mixed") overrides.fallbackAfterMs = draw.pick([0, 500, 3_000]);
-  if (CIRCULAR.includes(name)) overrides.restMs = draw.pick([300, 1_500, 4_000]);
+  if (CIRCULAR.includes(name)) overrides.restMs = draw.pick([0, 500, 500, 1_500, 1_500, 4_000]);
   if (draw.chance(0.3)) {
     const ms = draw.pick([0, 1_000, 20_000]);
     overrides.retention = { succeededMs: ms, failedMs: ms, canceledMs: ms, timedOutMs: ms };

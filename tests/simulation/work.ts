@@ -55,7 +55,7 @@ export function drawOptions(
   const options: Record<string, unknown> = {};
   if (draw.chance(0.2)) options["runAfter"] = draw.pick([0, 100, 1_000, 5_000, 30_000]);
   if (draw.chance(0.2)) options["priority"] = draw.pick([-10, -1, 1, 10]);
-  if (draw.chance(0.15)) {
+  if (draw.chance(0.2)) {
     const value = `key ${draw.below(2)}`;
     const windowMs = draw.chance(0.3) ? draw.pick([500, 5_000]) : undefined;
     const onConflict = draw.pick(["existing", "replace", "refuse"]);

@@ -61,16 +61,17 @@ export const blame: Checker = {
       printed(worker, line) {
         const said = line as { kind: string; reason?: string; session?: string } & Lease;
         if (said.kind === "started") sessions.set(worker, said.session!);
-        if (!isHeard(plan)) return;
         if (said.kind === "leaseLost" && said.reason === "expired") {
           const at = claimedAt.get(`${said.id}/${said.attempt}`);
           const ms = facts.date() - (at ?? -Infinity);
           const leaseMs = leaseOf(facts, said) ?? 0;
-          if (ms < leaseMs - ON_ITS_WAY_MS) {
+          if (ms >= leaseMs - ON_ITS_WAY_MS) {
+            happened("a worker's lease is over by its own clock");
+          } else if (isHeard(plan)) {
             broken(`${worker} gives up ${nameOf(said.id)} ${ms.toFixed()} ms after it was claimed`);
-          } else happened("a worker's lease is over by its own clock");
+          }
         }
-        if (said.kind === "ended") {
+        if (said.kind === "ended" && isHeard(plan)) {
           const session = sessions.get(worker);
           const holder = tables.all("holders").find((row) => row["session"] === session);
           const held = leasesOf(holder ?? null);

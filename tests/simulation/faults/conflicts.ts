@@ -16,7 +16,7 @@ export const conflicts: Part = {
       at,
       do: "conflicts.begin",
       seed: draw.below(1e9),
-      probability: draw.pick([0.1, 0.3, 0.6]),
+      probability: draw.pick([0.1, 0.3, 0.6, 0.9]),
       // Of all functions, or of one kind: whoever finishes, whoever wakes, whoever looks after them.
       of: draw.pick(["", "", "complete|laneStep", "wake", "claim", "janitor", "enqueue"]),
     };

@@ -18,7 +18,7 @@ const stateOf = kept((): Lateness => ({ watcher: null, late: new Set() }));
 export const late: Part = {
   name: "late",
   about: "scheduled functions of the component start up to minutes after their time, out of order",
-  chance: 0.15,
+  chance: 0.2,
   plan(draw, plan) {
     return [
       {

@@ -2,7 +2,8 @@
 import type { Part } from "../part.js";
 import type { Planned } from "../plan.js";
 import { atCommit } from "../moments.js";
-import { cancelOne, openOnes } from "./scheduled.js";
+import type { Change } from "../observed.js";
+import { cancelOne, openOnes, SCHEDULED_TABLE } from "./scheduled.js";
 
 export const lostSchedules: Part = {
   name: "lost schedules",
@@ -13,17 +14,20 @@ export const lostSchedules: Part = {
       return {
         at: draw.between(0, plan.faultsMs),
         do: "lost schedules.cancel",
-        commits: draw.between(1, 12),
+        commits: draw.between(1, 8),
+        // Of one kind, or of any.
+        of: draw.pick(["", "", "callbacks", "janitor", "dispatcher", "wake", "laneAction"]),
         path: draw.next(),
         which: draw.next(),
       };
     });
   },
   perform: {
-    cancel(simulation, { commits, path, which }) {
-      atCommit(simulation, commits, () => {
+    cancel(simulation, { commits, of, path, which }) {
+      const isMeant = (name: string) => name.startsWith(of as string);
+      const then = () => {
         if (simulation.now() >= simulation.plan.faultsMs) return;
-        const open = openOnes(simulation);
+        const open = openOnes(simulation).filter(({ target }) => isMeant(target.path));
         const paths = [...new Set(open.map(({ target }) => target.path))].sort();
         const meant = paths[Math.floor(path * paths.length)];
         const fitting = open.filter(({ target }) => target.path === meant);
@@ -37,7 +41,10 @@ export const lostSchedules: Part = {
             simulation.given.trace.add("fault", `canceled ${meant!}`, victim._id);
           });
         });
-      });
+      };
+      const isScheduled = ({ table, after }: Change) =>
+        of === "" || (table === SCHEDULED_TABLE && isMeant((after?.["name"] as string) ?? ""));
+      atCommit(simulation, commits, then, isScheduled);
     },
   },
   marks: ["laneAction", "wake", "janitor", "dispatcher", "callbacks", "expiries"].map(

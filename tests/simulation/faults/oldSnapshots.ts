@@ -8,7 +8,7 @@ const FIRST_MS = 1_000;
 export const oldSnapshots: Part = {
   name: "old snapshots",
   about: "what snapshot queries see is up to a second old",
-  chance: 0.15,
+  chance: 0.25,
   plan(draw, plan) {
     const seed = draw.below(1e9);
     const at = draw.between(FIRST_MS, plan.faultsMs * 0.7);

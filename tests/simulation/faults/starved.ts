@@ -5,13 +5,13 @@ import type { Planned } from "../plan.js";
 export const starved: Part = {
   name: "starved",
   about: "the app's own scheduled actions fill the executor, and all permits of actions",
-  chance: 0.15,
+  chance: 0.2,
   plan(draw, plan) {
     return Array.from({ length: draw.pick([1, 2]) }, (): Planned => {
       const at = draw.between(0, plan.faultsMs * 0.8);
-      const [slots, ms] = [draw.pick([8, 16, 40]), draw.pick([500, 3_000, 8_000])];
+      const [slots, ms] = [draw.pick([8, 12]), draw.pick([500, 3_000, 8_000, 30_000])];
       // On the smallest class eight scheduled actions run at once, and 64 actions in all; who waits for ten seconds is refused.
-      return draw.chance(0.3)
+      return draw.chance(0.4)
         ? { at, do: "starved.occupy", nested: true, count: 80, ms: 14_000 }
         : { at, do: "starved.occupy", nested: false, count: slots, ms };
     });

@@ -4,7 +4,8 @@ import type { Draw } from "../draw.js";
 import type { Part } from "../part.js";
 import type { Plan, Planned } from "../plan.js";
 import type { Simulation } from "../simulation.js";
-import { kept } from "../moments.js";
+import { atCommit, kept } from "../moments.js";
+import type { Change } from "../observed.js";
 
 const hasWorkers = (plan: Plan): boolean => plan.workers.length > 0;
 
@@ -20,11 +21,29 @@ function some(
     const at = draw.between(0, plan.faultsMs);
     const over = at + draw.pick(ms);
     return [
-      { at, do: begin, worker },
+      { at, do: begin, worker, holding: draw.pick([0, 1, 1, 2, 4]) },
       // What is not over with the faults is ended with them.
       ...(over < plan.faultsMs ? [{ at: over, do: end, worker }] : []),
     ];
   }).flat();
+}
+
+/** At once, or when it has held jobs for so many commits: in the middle of its work. */
+function whenHolding(
+  simulation: Simulation,
+  { worker, holding }: Planned,
+  then: (program: Program) => void,
+): void {
+  const act = () => {
+    const program = simulation.programs.get(worker as string);
+    if (program !== undefined && simulation.now() < simulation.plan.faultsMs) then(program);
+  };
+  if (holding === 0) return act();
+  const isIts = ({ table, after }: Change) =>
+    table === "holders" && after?.["name"] === worker && after?.["leases"].length > 0;
+  // It goes on for a moment: what it is told of has only just been done.
+  const soon = () => void simulation.world.clock.timer(1, act);
+  atCommit(simulation, holding as number, soon, isIts);
 }
 
 async function startAgain(simulation: Simulation, { worker }: Planned): Promise<void> {
@@ -41,14 +60,15 @@ export const workerCrash: Part = {
   plan: (draw, plan) =>
     some(draw, plan, ["worker crash.kill", "worker crash.start"], [100, 1_000, 6_000]),
   perform: {
-    kill(simulation, { worker }) {
-      const program = simulation.programs.get(worker);
-      if (program === undefined || program.state === "ended") return;
-      program.kill();
-      const holds = simulation.tables
-        .all("holders")
-        .some(({ name, leases }) => name === worker && leases.length > 0);
-      simulation.happened(holds ? "kills one that holds jobs" : "kills one");
+    kill(simulation, event) {
+      whenHolding(simulation, event, (program) => {
+        if (program.state === "ended") return;
+        program.kill();
+        const holds = simulation.tables
+          .all("holders")
+          .some(({ name, leases }) => name === event.worker && leases.length > 0);
+        simulation.happened(holds ? "kills one that holds jobs" : "kills one");
+      });
     },
     start: startAgain,
   },
@@ -63,10 +83,11 @@ export const workerPause: Part = {
   plan: (draw, plan) =>
     some(draw, plan, ["worker pause.stop", "worker pause.goOn"], [50, 1_000, 4_000, 10_000]),
   perform: {
-    stop(simulation, { worker }) {
-      const program = simulation.programs.get(worker);
-      if (program?.state === "running") simulation.happened("stands still");
-      program?.pause();
+    stop(simulation, event) {
+      whenHolding(simulation, event, (program) => {
+        if (program.state === "running") simulation.happened("stands still");
+        program.pause();
+      });
     },
     goOn(simulation, { worker }) {
       simulation.programs.get(worker)?.resume();
@@ -89,12 +110,13 @@ export const workerStop: Part = {
   plan: (draw, plan) =>
     some(draw, plan, ["worker stop.terminate", "worker stop.start"], [1_000, 4_000, 8_000]),
   perform: {
-    terminate(simulation, { worker }) {
-      const program = simulation.programs.get(worker);
-      if (program?.state !== "running") return;
-      program.signal("SIGTERM");
-      stopping(simulation).add(program);
-      simulation.happened("is told to stop");
+    terminate(simulation, event) {
+      whenHolding(simulation, event, (program) => {
+        if (program.state !== "running") return;
+        program.signal("SIGTERM");
+        stopping(simulation).add(program);
+        simulation.happened("is told to stop");
+      });
     },
     start: startAgain,
   },
@@ -120,15 +142,17 @@ export const skew: Part = {
       at: draw.between(0, plan.faultsMs),
       do: "skew.set",
       worker: draw.pick(plan.workers).name,
+      holding: draw.pick([0, 1, 1, 2, 4]),
       ms: draw.pick([-3_600_000, -120_000, -5_000, 5_000, 120_000, 3_600_000]),
     }));
   },
   perform: {
-    set(simulation, { worker, ms }) {
-      const program = simulation.programs.get(worker);
-      if (program === undefined || program.state === "ended") return;
-      program.skewMs = ms;
-      simulation.happened(ms > 0 ? "is ahead" : "is behind");
+    set(simulation, event) {
+      whenHolding(simulation, event, (program) => {
+        if (program.state === "ended") return;
+        program.skewMs = event.ms as number;
+        simulation.happened(program.skewMs > 0 ? "is ahead" : "is behind");
+      });
     },
   },
   marks: ["is ahead", "is behind"],

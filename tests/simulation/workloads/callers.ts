@@ -11,12 +11,12 @@ export const callers: Part = {
   about: "many callers enqueue at the same moment, and some of them are slow",
   chance: 0.2,
   plan(draw, plan) {
-    return Array.from({ length: draw.pick([1, 1, 2]) }, (_, i): Planned => {
+    return Array.from({ length: draw.pick([1, 1, 1, 2]) }, (_, i): Planned => {
       return {
         at: draw.between(0, plan.faultsMs * 0.8),
         do: "callers.come",
         queue: draw.pick(usedQueues(plan)),
-        count: draw.pick([3, 6, 10]),
+        count: draw.pick([2, 3, 4, 8]),
         firstN: FIRST_N + i * 100,
         ms: draw.pick([0, 20, 200]),
         slow: draw.chance(0.4),

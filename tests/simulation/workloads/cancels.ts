@@ -1,6 +1,6 @@
 /** People change their mind: jobs that wait, are due later or run are canceled or replaced, alone and many at once. */
 import { usedQueues, type Planned } from "../plan.js";
-import type { Part } from "../part.js";
+import type { Part, Row } from "../part.js";
 import { atCommit } from "../moments.js";
 import { newJob } from "../work.js";
 
@@ -14,7 +14,7 @@ export const cancels: Part = {
     return Array.from({ length: draw.pick([1, 2, 4]) }, (_, i): Planned => {
       const at = draw.between(0, plan.faultsMs * 0.9);
       const status = draw.pick(["pending", "scheduled", "running", "running", "any"]);
-      const [which, commits] = [draw.next(), draw.between(1, 6)];
+      const [which, commits] = [draw.next(), draw.between(1, 4)];
       const what = draw.pick(["cancel", "cancel", "cancel", "replace", "many"]);
       if (what === "cancel") return { at, do: "cancels.cancel", status, which, commits };
       const queue = draw.pick(usedQueues(plan));
@@ -31,16 +31,16 @@ export const cancels: Part = {
     /** At a commit, so that it comes in the middle of what goes on. */
     cancel(simulation, { status, which, commits }) {
       const { faultsMs } = simulation.plan;
-      atCommit(simulation, commits, () => {
+      const isMeant = (row: Row | null | undefined): boolean =>
+        row?.["queue"] !== undefined && (status === "any" || row["status"] === status);
+      const then = () => {
         if (simulation.now() >= faultsMs) return;
-        const job = simulation.pick(
-          which,
-          (row) => row !== undefined && (status === "any" || row["status"] === status),
-        );
+        const job = simulation.pick(which, isMeant);
         if (job === null) return;
         simulation.ask("cancel", { queue: job.queue, id: job.id });
         simulation.happened(`cancels one that is ${status}`);
-      });
+      };
+      atCommit(simulation, commits, then, (one) => one.table === "jobs" && isMeant(one.after));
     },
     replace(simulation, { queue, which, job: { payload, options } }) {
       const there = simulation.pick(

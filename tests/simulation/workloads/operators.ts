@@ -1,4 +1,6 @@
 /** Those who operate queues: they pause and drain them, pause single jobs, and delete. */
+import { atCommit } from "../moments.js";
+import type { Change } from "../observed.js";
 import type { Part } from "../part.js";
 import { usedQueues, type Planned } from "../plan.js";
 
@@ -27,7 +29,11 @@ export const operators: Part = {
           ...then({ do: "operators.job", how: "resumeJob", which }),
         ];
       }
-      if (how === "delete") return [{ at, do: "operators.job", how: "deleteJob", which }];
+      if (how === "delete") {
+        return draw.chance(0.6)
+          ? [{ at, do: "operators.job", how: "deleteJob", which }]
+          : [{ at, do: "operators.deleteOwed" }];
+      }
       const filter = draw.pick([{}, { tags: ["tag 0"] }, { statuses: ["succeeded"] }]);
       return [{ at, do: "operators.deleteMany", queue, filter }];
     }).flat();
@@ -44,10 +50,26 @@ export const operators: Part = {
       simulation.ask("handle", { queue: job.queue, id: job.id, how });
       simulation.happened(how);
     },
+    /** One of which somebody is to be told, and has not been. */
+    deleteOwed(simulation) {
+      const isOwed = ({ table, after }: Change) =>
+        table === "callbacks" && after?.["state"] === "owed";
+      const owed = () => simulation.tables.all("callbacks").find(({ state }) => state === "owed");
+      const then = () => {
+        const job = simulation.jobs.find(({ id }) => id === owed()?.["job"]);
+        if (job === undefined || simulation.now() >= simulation.plan.faultsMs) return;
+        simulation.ask("handle", { queue: job.queue, id: job.id, how: "deleteJob" });
+        simulation.happened("deletes one whose end is to be told");
+      };
+      atCommit(simulation, 1, then, isOwed);
+    },
     deleteMany(simulation, { queue, filter }) {
       simulation.ask("changeMany", { queue, how: "deleteMany", filter });
       simulation.happened("deleteMany");
     },
   },
-  marks: ["pause", "drain", "resume", "pauseJob", "resumeJob", "deleteJob", "deleteMany"],
+  marks: [
+    ...["pause", "drain", "resume", "pauseJob", "resumeJob", "deleteJob", "deleteMany"],
+    "deletes one whose end is to be told",
+  ],
 };

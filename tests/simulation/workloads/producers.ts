@@ -10,10 +10,10 @@ export const producers: Part = {
   plan(draw, plan) {
     const events: Planned[] = [];
     let n = 0;
-    const calls = draw.between(1, 5);
+    const calls = draw.pick([1, 1, 2, 2, 3, 5]);
     for (let i = 0; i < calls; i += 1) {
       const queue = draw.pick(usedQueues(plan));
-      const count = draw.pick([1, 1, 2, 4]);
+      const count = draw.pick([1, 1, 1, 2, 4]);
       const jobs = Array.from({ length: count }, () => newJob(draw, plan, queue, ++n));
       const at = draw.between(0, plan.faultsMs * 0.8);
       events.push({

@@ -10,11 +10,11 @@ export const storm: Part = {
   chance: 0.2,
   plan(draw, plan) {
     const at = draw.between(0, plan.faultsMs * 0.8);
-    const bursts = draw.pick([4, 10, 20]);
+    const bursts = draw.pick([2, 4, 8]);
     return Array.from({ length: bursts }, (_, i) => ({
       at: Math.min(plan.faultsMs - 1, at + i * EVERY_MS),
       do: "storm.meet",
-      count: draw.pick([1, 2, 4]),
+      count: draw.pick([1, 2, 3]),
     }));
   },
   perform: {
