@@ -18,15 +18,37 @@ export const EXPECTED: readonly Expected[] = [
   ),
 ];
 
+/** By mark: in how many seeds, and how often. */
+export type Counts = Record<string, readonly [seeds: number, times: number]>;
+
 export class Coverage {
   readonly #seeds = new Map<string, number>();
   readonly #times = new Map<string, number>();
 
+  /** `counts`: of seeds that were played before. */
+  constructor(counts: Counts = {}) {
+    for (const [mark, [seeds, times]] of Object.entries(counts)) {
+      this.#seeds.set(mark, seeds);
+      this.#times.set(mark, times);
+    }
+  }
+
+  /** Of one seed. */
   add(marks: readonly (readonly [string, number])[]): void {
     for (const [mark, times] of marks) {
       this.#seeds.set(mark, (this.#seeds.get(mark) ?? 0) + 1);
       this.#times.set(mark, (this.#times.get(mark) ?? 0) + times);
     }
+  }
+
+  /** What was expected, in its order. */
+  counts(): Counts {
+    return Object.fromEntries(
+      EXPECTED.filter(({ mark }) => this.#seeds.has(mark)).map(({ mark }) => [
+        mark,
+        [this.#seeds.get(mark)!, this.#times.get(mark)!],
+      ]),
+    );
   }
 
   missing(): Expected[] {

@@ -1,16 +1,25 @@
 /** Of everything that decides how a seed goes: the same sources and the same seed give the same run. */
-import { readdir } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "../../harness/paths.js";
-import { fingerprint } from "../../local/virtual/appBundle.js";
 
-const SOURCES = ["src", "local", "package-lock.json"];
-const SIMULATION = "tests/simulation";
-/** What is planted, written down or tested plays no part in a seed. */
-const APART = /^(mutants|fixtures|verified\.json)$|\.test\.ts$/;
+const FOLDERS = ["src", "local", "tests/simulation"];
+/** What is planted, written down or tested plays no part in a seed, nor does what people read, and what is made of the rest. */
+const APART =
+  /^tests\/simulation\/(mutants|fixtures)\/|(^|\/)(node_modules|_generated)\/|\.test\.tsx?$|\.md$|verified\.json$/;
 
-export async function sourcesFingerprint(): Promise<string> {
-  const names = (await readdir(path.join(root, SIMULATION))).filter((name) => !APART.test(name));
-  const own = names.sort().map((name) => path.join(SIMULATION, name));
-  return await fingerprint([...SOURCES, ...own].map((source) => path.join(root, source)));
+export function sourcesFingerprint(): string {
+  const hash = createHash("sha256");
+  const files = FOLDERS.flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name))),
+  );
+  for (const file of [...files, "package-lock.json"].sort()) {
+    if (APART.test(file)) continue;
+    const contents = readFileSync(path.join(root, file));
+    hash.update(`${file}\0${contents.length}\0`).update(contents);
+  }
+  return hash.digest("hex").slice(0, 32);
 }

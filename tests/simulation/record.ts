@@ -1,4 +1,6 @@
 /** Plays seeds in slices, and keeps what was verified in `verified.json`; or plays some of those slices again. */
+import { Coverage } from "./coverage.js";
+import { writeCoveragePage } from "./coveragePage.js";
 import { isFailure, replayLine, sayFailure } from "./failures.js";
 import { sourcesFingerprint } from "./fingerprint.js";
 import { Players } from "./players.js";
@@ -17,12 +19,17 @@ const DEFAULT_SECONDS = 40;
 /** Seeds 1 to `count`, a slice at a time: a run that was stopped goes on where it was. */
 export async function recordSeeds(players: Players, count: number): Promise<number> {
   const verified = await beginVerified();
+  const coverage = new Coverage(verified.happened);
   for (let from = 1; from <= count; from += SLICE) {
     if (verified.slices.some((slice) => slice.from === from)) continue;
-    const slice = await playSlice(players, from);
-    if (slice === null) return 1;
+    const reports = await playSlice(players, from);
+    if (reports === null) return 1;
+    const slice = sliceOf(reports);
     verified.slices.push(slice);
+    for (const { marks } of reports) coverage.add(marks);
+    verified.happened = coverage.counts();
     await writeVerified(verified);
+    await writeCoveragePage(verified.slices.length * SLICE, coverage);
     console.log(sayOf(slice));
   }
   return 0;
@@ -32,7 +39,7 @@ export async function recordSeeds(players: Players, count: number): Promise<numb
 export async function verifySlices(seconds: number): Promise<number> {
   const verified = await readVerified();
   if (verified === null) throw new Error("There is no verified.json: --record makes it.");
-  const isSame = verified.sources === (await sourcesFingerprint());
+  const isSame = verified.sources === sourcesFingerprint();
   if (!isSame) {
     console.log(
       `The sources are not those of commit ${verified.commit}: digests will differ, and only failures count.`,
@@ -44,8 +51,9 @@ export async function verifySlices(seconds: number): Promise<number> {
   let failed = 0;
   try {
     for (const known of slices) {
-      const slice = await playSlice(players, known.from);
-      if (slice === null) return 1;
+      const reports = await playSlice(players, known.from);
+      if (reports === null) return 1;
+      const slice = sliceOf(reports);
       const agrees = slice.digest === known.digest;
       if (isSame && !agrees) failed += 1;
       console.log(`${sayOf(slice)}: ${agrees ? "the same digest" : `it was ${known.digest}`}`);
@@ -58,7 +66,7 @@ export async function verifySlices(seconds: number): Promise<number> {
 }
 
 /** `null`: a seed failed. */
-async function playSlice(players: Players, from: number): Promise<Slice | null> {
+async function playSlice(players: Players, from: number): Promise<SeedReport[] | null> {
   const reports: SeedReport[] = [];
   let seed = from;
   let hasFailed = false;
@@ -71,7 +79,7 @@ async function playSlice(players: Players, from: number): Promise<Slice | null> 
       } else if ("report" in outcome) reports.push(outcome.report);
     },
   );
-  return hasFailed ? null : sliceOf(reports);
+  return hasFailed ? null : reports;
 }
 
 function sayOf({ from, jobs, commits, simulatedHours, digest }: Slice): string {

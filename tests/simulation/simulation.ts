@@ -53,7 +53,7 @@ export class Simulation implements Facts {
   #eventsAtStart = 0;
   #producer!: ConvexHttpClient;
   #names = 0;
-  readonly #watching: Watching[];
+  readonly #watching: { checker: string; watching: Watching }[];
   readonly #numbers = new Map<string, string>();
 
   constructor(
@@ -64,8 +64,9 @@ export class Simulation implements Facts {
       () => this.now(),
       (commit) => this.#seen(commit),
     );
-    this.#watching = given.checkers.map((checker) =>
-      checker.watch({
+    this.#watching = given.checkers.map((checker) => ({
+      checker: checker.name,
+      watching: checker.watch({
         plan,
         tables: this.tables,
         runs: this.runs,
@@ -76,7 +77,7 @@ export class Simulation implements Facts {
         broken: (how) => this.#broken(checker.name, how),
         nameOf: (job) => this.nameOf(job),
       }),
-    );
+    }));
   }
 
   get tables(): Tables {
@@ -162,7 +163,7 @@ export class Simulation implements Facts {
     const answered = () => {
       asked.answeredAt = this.now();
       this.given.trace.add("answer", what, asked.error ?? asked.reply);
-      for (const watching of this.#watching) watching.answered?.(asked);
+      this.#watched((watching) => watching.answered?.(asked));
     };
     client.mutation(anyApi["calls"]![what] as never, args as never, { skipQueue: true }).then(
       (reply: unknown) => {
@@ -218,7 +219,7 @@ export class Simulation implements Facts {
 
   /** All is at rest: last words of the checkers. */
   ended(): void {
-    for (const watching of this.#watching) watching.end?.();
+    this.#watched((watching) => watching.end?.());
   }
 
   async close(): Promise<void> {
@@ -241,7 +242,7 @@ export class Simulation implements Facts {
       this.#numbers.set(id, `${after["queue"] as string} ${n}`);
     }
     this.given.trace.commit(commit, (id) => this.nameOf(id));
-    for (const watching of this.#watching) watching.commit?.(commit);
+    this.#watched((watching) => watching.commit?.(commit));
     for (const watcher of [...this.watchers]) watcher(commit);
   }
 
@@ -250,7 +251,7 @@ export class Simulation implements Facts {
     const said = parsed(line);
     // What is none of ours to print, such as the official client's complaints, is only traced.
     if (said === undefined) return;
-    for (const watching of this.#watching) watching.printed?.(worker, said);
+    this.#watched((watching) => watching.printed?.(worker, said));
   }
 
   #told(told: Omit<Run, "at">): Response {
@@ -259,9 +260,20 @@ export class Simulation implements Facts {
     if (!this.runs.some((one) => one.run === run.run && one.what === run.what)) {
       this.runs.push(run);
       this.given.trace.add("handler", `${run.what} ${this.nameOf(run.job)}`, run.attempt);
-      for (const watching of this.#watching) watching.ran?.(run);
+      this.#watched((watching) => watching.ran?.(run));
     }
     return new Response(null, { status: 204 });
+  }
+
+  /** One that throws must not make the backend take a commit for one that failed. */
+  #watched(tell: (watching: Watching) => void): void {
+    for (const { checker, watching } of this.#watching) {
+      try {
+        tell(watching);
+      } catch (error) {
+        this.#broken(checker, `cannot tell: ${String((error as Error).stack)}`);
+      }
+    }
   }
 
   #broken(checker: string, how: string): void {

@@ -8,6 +8,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { format } from "prettier";
 import { root } from "../../harness/paths.js";
+import type { Counts } from "./coverage.js";
 import { sourcesFingerprint } from "./fingerprint.js";
 import type { SeedReport } from "./seeds.js";
 
@@ -30,6 +31,8 @@ export interface Verified {
   sources: string;
   seedsPerSlice: number;
   slices: Slice[];
+  /** What has happened in all of them. */
+  happened: Counts;
 }
 
 export function sliceOf(reports: readonly SeedReport[]): Slice {
@@ -55,11 +58,11 @@ export async function readVerified(): Promise<Verified | null> {
 
 /** What was verified of other sources is forgotten. */
 export async function beginVerified(): Promise<Verified> {
-  const sources = await sourcesFingerprint();
+  const sources = sourcesFingerprint();
   const known = await readVerified();
   if (known?.sources === sources) return known;
   const commit = execFileSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" }).trim();
-  return { commit, sources, seedsPerSlice: SLICE, slices: [] };
+  return { commit, sources, seedsPerSlice: SLICE, slices: [], happened: {} };
 }
 
 export async function writeVerified(verified: Verified): Promise<void> {
