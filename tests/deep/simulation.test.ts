@@ -1,12 +1,15 @@
 /** More seeds of the simulation than with each test run; and every bug that is planted, in the seed that finds it first. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CHECKERS } from "../simulation/checkers/all.js";
+import { Coverage } from "../simulation/coverage.js";
+import { COVERAGE_PAGE } from "../simulation/coveragePage.js";
 import { isFailure, replayLine, sayFailure } from "../simulation/failures.js";
 import { MUTANTS } from "../simulation/mutants/all.js";
 import { HOLES, PLANTED, readFound, tableOf, type Found } from "../simulation/mutants/found.js";
 import { foundBy, without } from "../simulation/mutants/try.js";
 import { FAULTS } from "../simulation/parts.js";
 import { Players, type Outcome } from "../simulation/players.js";
+import { readVerified } from "../simulation/verified.js";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "../../harness/paths.js";
@@ -65,12 +68,22 @@ test("every checker finds a bug that is planted, and one is planted for every fa
   expect(untried.sort()).toEqual([...HOLES.faults].sort());
 });
 
+test("all that should happen has happened in the seeds that were recorded, and the page says how often", async () => {
+  const verified = await readVerified();
+  const coverage = new Coverage(verified!.happened);
+  expect(coverage.missing()).toEqual([]);
+  const page = words(readFileSync(COVERAGE_PAGE, "utf8"));
+  for (const row of coverage.table().slice(2)) expect(page).toContain(words(row));
+});
+
 test("no two have one name, and the page shows what finds them", () => {
   expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
-  const words = (text: string) => text.replace(/[\s-]+/g, " ");
   const page = words(readFileSync(path.join(root, "docs/testing.md"), "utf8"));
   for (const row of tableOf(found).slice(2)) expect(page).toContain(words(row));
 });
+
+/** A formatter's columns are no difference. */
+const words = (text: string): string => text.replace(/[\s-]+/g, " ");
 
 function said(outcome: Outcome): string {
   return isFailure(outcome)

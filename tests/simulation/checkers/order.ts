@@ -4,7 +4,7 @@ import type { Checker } from "../part.js";
 import { changedJobs, claimedBy, configOf, hasEnded, LIAR, statusOf } from "./jobs.js";
 
 /** Who claims may have looked a while ago, and others may have had the job in hand. */
-const SURE_MS = 3_000;
+const SURE_MS = 1_000;
 /** A lane leaves to another what that looks for, for so long. */
 const LANE_SURE_MS = 6_000;
 /** With these a queue may stand still, until one job's wake comes for that one alone. */

@@ -11,12 +11,13 @@ export const lostSchedules: Part = {
   chance: 0.2,
   plan(draw, plan) {
     return Array.from({ length: draw.pick([1, 2, 4]) }, (): Planned => {
+      // Of one kind, or of any.
+      const of = draw.pick(["", "", "callbacks", "janitor", "dispatcher", "wake", "laneAction"]);
       return {
         at: draw.between(0, plan.faultsMs),
         do: "lost schedules.cancel",
-        commits: draw.between(1, 8),
-        // Of one kind, or of any.
-        of: draw.pick(["", "", "callbacks", "janitor", "dispatcher", "wake", "laneAction"]),
+        of,
+        commits: draw.between(1, of === "" ? 8 : 2),
         path: draw.next(),
         which: draw.next(),
       };

@@ -22,8 +22,11 @@ export const HOLDING: readonly Mutant[] = [
       "the second look at whether the holder has expired",
     ),
     finds: ["leases", "blame"],
-    within: 60,
+    within: 1_000,
     open: true,
+    needs: ["old snapshots"],
+    where: ({ parts }) => parts.includes("worker pause") || parts.includes("network"),
+    queues: PULLED,
   },
   {
     name: "nobody ends the leases of a worker that has gone",

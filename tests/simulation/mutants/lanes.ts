@@ -135,7 +135,7 @@ const planted: readonly Mutant[] = [
     within: 200,
     open: true,
     needs: ["starved"],
-    where: having("starved.occupy", { count: 40, ms: 8_000 }),
+    where: having("starved.occupy", { nested: false, ms: 30_000 }),
   },
   {
     name: "a wake arms no janitor",
@@ -163,8 +163,10 @@ const planted: readonly Mutant[] = [
       "the generation by which an older lane's call is known",
     ),
     finds: ["simulation", "leases", "parallelism"],
-    within: 60,
+    within: 1_000,
     open: true,
+    needs: ["lost schedules"],
+    where: having("lost schedules.cancel", { of: "laneAction" }),
   },
   {
     name: "a lane whose function was canceled goes on, and schedules what is born canceled",
@@ -179,6 +181,7 @@ const planted: readonly Mutant[] = [
     within: 200,
     open: true,
     needs: ["lost schedules"],
+    where: having("lost schedules.cancel", { of: "laneAction" }),
   },
   {
     name: "what is born canceled is recorded as scheduled",

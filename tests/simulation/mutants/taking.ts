@@ -75,7 +75,7 @@ export const TAKING: readonly Mutant[] = [
         by: "return 0 - 2 * priority + (returned ? 0 : 1);",
       },
     ],
-    finds: ["simulation"],
+    finds: ["simulation", "cursors"],
     within: 60,
     open: true,
   },
@@ -104,7 +104,7 @@ export const TAKING: readonly Mutant[] = [
     finds: ["order", "simulation"],
     within: 60,
     open: true,
-    queues: ["ring", "wheel"],
+    queues: ["ring"],
   },
   {
     name: "a paused queue is claimed from",
