@@ -6,6 +6,7 @@ import { canceled } from "./canceled.js";
 import { counts } from "./counts.js";
 import { cursors } from "./cursors.js";
 import { effectsAtomic } from "./effectsAtomic.js";
+import { inTime } from "./inTime.js";
 import { keys } from "./keys.js";
 import { leases } from "./leases.js";
 import { noJobLost } from "./noJobLost.js";
@@ -35,6 +36,7 @@ export const CHECKERS: readonly Checker[] = [
   cursors,
   retention,
   timers,
+  inTime,
   reports,
   noSurprises,
   blame,

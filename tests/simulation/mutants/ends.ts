@@ -14,6 +14,21 @@ function continues({ events }: Plan): boolean {
   );
 }
 
+/** Two jobs of one queue have one key, and one of them replaces whoever has it. */
+function replacesKeys({ events }: Plan): boolean {
+  const seen = new Set<string>();
+  for (const { queue, jobs } of events.filter(({ do: what }) => what === "producers.enqueue")) {
+    for (const { options } of jobs as NewJob[]) {
+      const key = options["key"] as { value: string; onConflict: string } | undefined;
+      if (key === undefined) continue;
+      const name = `${queue as string} ${key.value}`;
+      if (key.onConflict === "replace" && seen.has(name)) return true;
+      seen.add(name);
+    }
+  }
+  return false;
+}
+
 export const ENDS: readonly Mutant[] = [
   {
     name: "one attempt more than the rule allows",
@@ -74,7 +89,7 @@ export const ENDS: readonly Mutant[] = [
         by: 'const reference = handle as FunctionHandle<"mutation", Record<string, Value>>;\n    const result = (await ctx.runMutation(reference, args as Record<string, Value>)) ?? null;\n    if (queue === "") throw new Error(whyNoResult(queue, rule, result)!);',
       },
     ],
-    finds: ["effects atomic"],
+    finds: ["effects atomic", "runs as promised"],
     within: 60,
     open: true,
     queues: ["written"],
@@ -188,7 +203,7 @@ export const ENDS: readonly Mutant[] = [
     finds: ["simulation"],
     within: 200,
     open: true,
-    where: having("conflicts.begin", { probability: 0.6 }),
+    where: having("conflicts.begin", { probability: 0.9 }),
     needs: ["conflicts"],
   },
   {
@@ -228,8 +243,9 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["keys"],
-    within: 60,
+    within: 2_000,
     open: true,
+    where: replacesKeys,
   },
   {
     name: "a running job that somebody cancels ends as its handler says",

@@ -57,6 +57,8 @@ export const LATER: readonly Mutant[] = [
     within: 200,
     open: true,
     needs: ["operators"],
+    where: ({ events }) =>
+      events.some(({ do: what, how }) => how === "deleteJob" || what === "operators.deleteMany"),
   },
   {
     name: "the roll-up counts the last job of each run twice",
@@ -79,7 +81,7 @@ export const LATER: readonly Mutant[] = [
         by: "if (job?.expiresAt === 0 && mayExpire(job)) await expireJob(ctx, queue, job, now);",
       },
     ],
-    finds: ["timers"],
+    finds: ["in time"],
     within: 60,
     open: true,
   },

@@ -34,7 +34,7 @@ const planted: readonly Omit<Mutant, "queues">[] = [
     finds: ["simulation"],
     within: 200,
     open: true,
-    where: having("conflicts.begin", { probability: 0.6 }),
+    where: having("conflicts.begin", { probability: 0.9 }),
     needs: ["conflicts"],
   },
   {

@@ -1,0 +1,64 @@
+import type { Row } from "../observed.js";
+import type { Checker } from "../part.js";
+import { changed, changedJobs, statusOf } from "./jobs.js";
+
+/** The finest alarm stands for a second; then come its own hops, and jobs before this one. */
+const EXPIRES_WITHIN_MS = 3_000;
+/** The finest alarm stands for a tenth of a second. */
+const DUE_WITHIN_MS = 1_500;
+/** With these, alarms themselves come late. */
+const LATE = ["late", "starved", "restarts", "conflicts", "lost schedules"];
+
+export const inTime: Checker = {
+  name: "in time",
+  promise:
+    "where nobody holds up the scheduler, what is due can be had soon after, and what nobody begins in time has failed soon after that",
+  marks: ["a job that is due can be had", "a job that nobody began has failed"],
+  watch({ plan, tables, broken, happened, nameOf, date }) {
+    if (plan.parts.some((part) => LATE.includes(part))) return {};
+    return {
+      commit(commit) {
+        for (const { before, after } of changedJobs(commit)) {
+          if (before === null) continue;
+          checkDue(before);
+          checkExpiry(before);
+          if (statusOf(before) === "scheduled" && statusOf(after) === "pending") {
+            happened("a job that is due can be had");
+          }
+          if (expires(before) && statusOf(after) === "failed") {
+            happened("a job that nobody began has failed");
+          }
+        }
+        if (changed(commit, "timers").length > 0) checkAll();
+      },
+      end: checkAll,
+    };
+
+    function checkAll(): void {
+      for (const job of tables.all("jobs")) {
+        checkDue(job);
+        checkExpiry(job);
+      }
+    }
+
+    function checkDue(job: Row): void {
+      if (statusOf(job) !== "scheduled" || job["paused"] === true) return;
+      const lateMs = date() - (job["order"] as number);
+      if (lateMs > DUE_WITHIN_MS) broken(`${nameOf(job._id)} is due for ${lateMs.toFixed()} ms`);
+    }
+
+    function checkExpiry(job: Row): void {
+      if (!expires(job)) return;
+      const lateMs = date() - (job["expiresAt"] as number);
+      if (lateMs > EXPIRES_WITHIN_MS) {
+        broken(`${nameOf(job._id)} expired ${lateMs.toFixed()} ms ago, and has not failed`);
+      }
+    }
+  },
+};
+
+/** Nobody has ever begun it, and it is to fail for that at some time. */
+function expires(job: Row): boolean {
+  const waits = statusOf(job) === "scheduled" || statusOf(job) === "pending";
+  return waits && job["attempt"] === 0 && job["expiresAt"] !== undefined;
+}
