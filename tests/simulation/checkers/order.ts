@@ -1,6 +1,7 @@
 import { msOfCommit } from "../../../src/shared/index.js";
-import type { Row } from "../observed.js";
+import type { Change, Row } from "../observed.js";
 import type { Checker } from "../part.js";
+import { CIRCULAR, type QueueName } from "../plan.js";
 import { changedJobs, claimedBy, configOf, hasEnded, LIAR, statusOf } from "./jobs.js";
 
 /** Who claims may have looked a while ago, and others may have had the job in hand. */
@@ -20,17 +21,40 @@ export const order: Checker = {
     "a lane takes what waits",
   ],
   watch({ plan, tables, broken, happened, nameOf, date }) {
+    /** Items that have come round to their next turn, by themselves. */
+    const round = new Set<string>();
     return {
       commit(commit) {
         for (const change of changedJobs(commit)) {
-          const { before, after } = change;
-          if (claimedBy(change) === null || statusOf(before) !== "pending") continue;
-          const holder = tables.get("holders", after!["holder"] as string);
-          if (holder === undefined || holder["name"] === LIAR) continue;
-          checkClaim(before!, holder);
+          const { id, before, after } = change;
+          const holder = tables.get("holders", (after?.["holder"] ?? "") as string);
+          const isClaimed = claimedBy(change) !== null && statusOf(before) === "pending";
+          if (isClaimed && holder !== undefined && holder["name"] !== LIAR) {
+            checkClaim(before!, holder);
+          }
+          if (hasComeRound(change)) round.add(id);
+          else if (statusOf(after) !== statusOf(before) || isPaused(after) !== isPaused(before)) {
+            round.delete(id);
+          }
         }
       },
     };
+
+    /** Never worked on before those that were, whatever their rows say of it. */
+    function bandOf(row: Row): number {
+      if (!CIRCULAR.includes(row["queue"] as QueueName)) return (row["order"] as number) % 2;
+      if ((row["rounds"] ?? 0) === 0) return 0;
+      return round.has(row._id) ? 1 : (row["order"] as number) % 2;
+    }
+
+    /** Two bands are one priority's: what came back before what is new. Where strict order was asked for, both are kept. */
+    function isBefore(one: Row, other: Row, isStrict: boolean): boolean {
+      const [mine, its] = [priorityOf(one), priorityOf(other)];
+      if (!isStrict || mine !== its) return mine < its;
+      if (bandOf(one) !== bandOf(other)) return bandOf(one) < bandOf(other);
+      if (one["seq"] !== other["seq"]) return one["seq"] < other["seq"];
+      return one["_creationTime"] < other["_creationTime"];
+    }
 
     function checkClaim(job: Row, holder: Row): void {
       const isLane = holder["lane"] !== undefined;
@@ -69,11 +93,13 @@ export const order: Checker = {
   },
 };
 
-/** Two bands are one priority's: what came back before what is new. Where strict order was asked for, both are kept. */
-function isBefore(one: Row, other: Row, isStrict: boolean): boolean {
-  const priorityOf = (row: Row) => Math.floor((row["order"] as number) / 2);
-  if (!isStrict) return priorityOf(one) < priorityOf(other);
-  if (one["order"] !== other["order"]) return one["order"] < other["order"];
-  if (one["seq"] !== other["seq"]) return one["seq"] < other["seq"];
-  return one["_creationTime"] < other["_creationTime"];
+/** The first is the lowest. */
+const priorityOf = (row: Row): number => Math.floor((row["order"] as number) / 2);
+
+const isPaused = (row: Row | null): boolean => row?.["paused"] === true;
+
+function hasComeRound({ before, after }: Change): boolean {
+  if (before === null || statusOf(after) !== "pending") return false;
+  const isNext = (before["rounds"] ?? 0) !== (after!["rounds"] ?? 0);
+  return statusOf(before) === "scheduled" || (statusOf(before) === "running" && isNext);
 }

@@ -8,7 +8,9 @@
  * - The dispatcher's bound read from the clock: all functions of a world have one clock. What rings too early stands for it.
  * - Callbacks run by the janitor, and a claim before the callbacks of the same call: they break no promise as long as each
  *   callback is caught by itself, and what it changed is read anew by whoever claims next.
- * - An enqueue of a batch that takes slots: whoever enqueues takes none. The wake that sees to no other stands for it.
+ * - An enqueue of a batch that takes slots: whoever enqueues takes none.
+ * - A wake that takes all that its lane may have, and sees to no other: that lane looks for more as its jobs end, so that all
+ *   are begun, only later.
  */
 import type { Mutant } from "./mutant.js";
 import { ENDS } from "./ends.js";

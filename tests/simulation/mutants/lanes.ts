@@ -7,20 +7,12 @@ const LOOKS = "an enqueue, and the lane that looks, which shuts the door and goe
 
 const planted: readonly Mutant[] = [
   {
-    name: "a wake that takes all that a lane may have sees to no other",
-    replace: [
-      { file: "component/wake.ts", text: "if (mayBeMore) await wakeNow(ctx, queue);", by: "" },
-    ],
-    finds: ["simulation"],
-    within: 60,
-    open: true,
-  },
-  {
     name: "who enqueues believes the gate without reading the door",
     replace: guard(LOOKS, "the real read of the door by who saw that somebody looks"),
     finds: ["simulation"],
-    within: 60,
+    within: 1_000,
     open: true,
+    needs: ["old snapshots"],
   },
   {
     name: "a lane stops looking without a last look",

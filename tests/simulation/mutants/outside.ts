@@ -54,8 +54,9 @@ const planted: readonly Omit<Mutant, "queues">[] = [
       "the row that asks the worker",
     ),
     finds: ["canceled"],
-    within: 60,
+    within: 1_000,
     open: true,
+    where: having("cancels.cancel", { status: "running" }),
   },
   {
     name: "output that was not answered for is sent once more under new numbers",
