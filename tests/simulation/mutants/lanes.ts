@@ -144,9 +144,7 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "timers"],
-    within: 200,
-    open: true,
-    needs: ["lost actions"],
+    within: 60,
   },
   {
     name: "an older lane's call counts as today's",

@@ -28,13 +28,15 @@ interface Tried {
   find: Find | null;
   /** What else was found before that, by nobody who should. */
   others: Outcome[];
+  /** Found also without what it is said to need. */
+  also: Find[];
 }
 
 /** Plays seeds from 1 on until one finds it, and does not without what it needs. */
 export async function tryMutant(mutant: Mutant): Promise<Tried> {
   const players = new Players(mutant.replace);
   let seed = 0;
-  const tried: Tried = { find: null, others: [] };
+  const tried: Tried = { find: null, others: [], also: [] };
   const next = () => {
     while (tried.find === null && ++seed <= mutant.within) {
       if (mayShow(mutant, drawPlan(seed))) return seed;
@@ -56,7 +58,9 @@ export async function tryMutant(mutant: Mutant): Promise<Tried> {
       );
       // Of those that are played at the same time the first counts.
       for (const find of candidates.sort((a, b) => a.seed - b.seed)) {
-        if (tried.find === null && (await isNeeded(players, mutant, find.seed))) tried.find = find;
+        if (tried.find !== null) continue;
+        if (await isNeeded(players, mutant, find.seed)) tried.find = find;
+        else tried.also.push(find);
       }
       candidates.length = 0;
     }
@@ -84,12 +88,14 @@ export async function tryMutants({
   const found = await readFound();
   const meant = MUTANTS.filter(({ name }) => only === null || new RegExp(only).test(name));
   for (const mutant of meant) {
-    const { find, others } = await tryMutant(mutant);
+    const { find, others, also } = await tryMutant(mutant);
     const { name, within } = mutant;
     if (find === null) {
       if (mutant.open !== true) missed += 1;
       delete found[name];
-      console.log(`${name}: not found in ${within} seeds`);
+      const [first] = also;
+      const why = first === undefined ? "" : `, but without what it needs in seed ${first.seed}`;
+      console.log(`${name}: not found in ${within} seeds${why}`);
     } else {
       found[name] = find;
       console.log(`${name}: found by "${find.by}" in seed ${find.seed} of at most ${within}`);
