@@ -17,6 +17,8 @@ import {
 /** What the handlers of the simulation ask for. */
 const SNOOZE_MS = 1_500;
 const RETRY_AFTER_MS = 2_500;
+/** A lane waits ever longer for room, five minutes at most. */
+const NO_ROOM_MS = 5 * 60_000;
 
 /** How an attempt that took this edge may be remembered. */
 const OUTCOMES: Record<string, readonly string[]> = {
@@ -42,8 +44,9 @@ export const counts: Checker = {
     "not tried again, since it would fail as well",
     "not tried again, since it has failed so often",
     "expires",
+    "waits for room",
   ],
-  watch({ tables, broken, happened, nameOf, date }) {
+  watch({ plan, tables, runs, broken, happened, nameOf, date }) {
     const claims = new Map<string, number>();
     const remembered = new Set<string>();
     return {
@@ -100,6 +103,14 @@ export const counts: Checker = {
       if (after!["expiresAt"] > date()) broken(`${nameOf(id)} expires before its time`);
     }
 
+    /** What a lane could not begin for want of room is put off as if it slept, and only that. */
+    function checkRoom({ job, attempt, worker }: Row, wait: number): void {
+      const hasBegun = runs.some((run) => run.job === job && run.attempt === attempt);
+      const isLane = !plan.workers.some(({ name }) => name === worker);
+      if (isLane && !hasBegun && wait > 0 && wait <= NO_ROOM_MS) happened("waits for room");
+      else broken(`${nameOf(job as string)} sleeps for ${wait} ms`);
+    }
+
     function checkEnd({ id, before, after }: Change, edge: string, row: Row): void {
       const outcome = row["outcome"] as string;
       if (OUTCOMES[edge]?.includes(outcome) === true) happened(outcome);
@@ -142,8 +153,7 @@ export const counts: Checker = {
           break;
         }
         case "snooze":
-          if (wait !== SNOOZE_MS && row["worker"] !== LIAR)
-            broken(`${nameOf(id)} sleeps for ${wait} ms`);
+          if (wait !== SNOOZE_MS && row["worker"] !== LIAR) checkRoom(row, wait);
           if (statusOf(after) !== "scheduled")
             broken(`${nameOf(id)} sleeps, and is ${statusOf(after)}`);
       }

@@ -17,7 +17,7 @@ export const oldSnapshots: Part = {
   perform: {
     begin(simulation, { seed, maxMs }) {
       const draw = new Draw(seed, "old snapshots");
-      simulation.snapshotLagMs = () => draw.below(maxMs);
+      simulation.snapshotLagMs = () => (draw.chance(0.5) ? maxMs : draw.below(maxMs));
       simulation.happened("snapshots are old");
     },
   },

@@ -18,7 +18,7 @@ export const callers: Part = {
         do: "callers.come",
         queue: draw.pick(usedQueues(plan)),
         // At once, or as soon as a row of this table is written so often: as a lane goes to sleep, say.
-        of: draw.pick(["", "", "gates", "gates", "lanes", "holders"]),
+        of: draw.pick(["", "", "doors", "gates", "lanes", "holders"]),
         times: draw.between(1, 4),
         count: draw.pick([1, 2, 3, 6]),
         firstN: FIRST_N + i * 100,
