@@ -4,6 +4,8 @@ import { COMPONENT } from "./deployment.js";
 import type { Change } from "./observed.js";
 import type { Simulation } from "./simulation.js";
 
+const SOON_MS = 1;
+
 /** Calls back with the commit of the component, and of those that are meant, that is the k-th from now on, before anybody else hears of it. */
 export function atCommit(
   simulation: Simulation,
@@ -20,6 +22,26 @@ export function atCommit(
     then();
   };
   simulation.watchers.add(watcher);
+}
+
+/**
+ * Calls back at once, or a moment after the worker's row was written so often while it held jobs: it is in the middle of
+ * them, and may not have heard yet. Not after the phase with faults.
+ */
+export function atLease(
+  simulation: Simulation,
+  worker: string,
+  times: number,
+  then: () => void,
+): void {
+  const act = () => {
+    if (simulation.now() < simulation.plan.faultsMs) then();
+  };
+  if (times === 0) return act();
+  const soon = () => void simulation.world.clock.timer(SOON_MS, act);
+  const isIts = ({ table, after }: Change) =>
+    table === "holders" && after?.["name"] === worker && after?.["leases"].length > 0;
+  atCommit(simulation, times, soon, isIts);
 }
 
 /** `null` while it is down. */

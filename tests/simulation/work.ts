@@ -40,7 +40,7 @@ function drawTurn(draw: Draw, plan: Plan): Turn {
   return {
     ms: draw.pick([0, 0, 30, 200, 1_500, 5_000]),
     end,
-    ...(draw.chance(0.15) && { talks: true }),
+    ...(draw.chance(0.25) && { talks: true }),
     ...(draw.chance(0.3) && { listens: true }),
   };
 }

@@ -109,6 +109,8 @@ function wasLost(facts: Facts, changes: readonly Change[], attempt: Row, name: s
   const state = (scheduled?.["state"] as { kind: string } | undefined)?.kind;
   if (state === "pending" || state === "inProgress") {
     broken(`${name} is given up, and the function of its lane is ${state}`);
+  } else if (state === "success") {
+    broken(`${name} is lost, and its lane has come to its end`);
   } else happened("a lane has ended with its jobs");
 }
 

@@ -9,7 +9,7 @@ const FUNCTION = /:/;
 export const conflicts: Part = {
   name: "conflicts",
   about: "commits of functions are refused as if another had come before them",
-  chance: 0.2,
+  chance: 0.25,
   plan(draw, plan) {
     const at = draw.between(0, plan.faultsMs * 0.7);
     const begin: Planned = {

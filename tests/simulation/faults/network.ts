@@ -1,6 +1,7 @@
 /** The links of workers and producers lose, repeat, delay, refuse, swallow and cut. */
 import type { Faults, Link } from "../../../local/virtual/network/link.js";
 import type { Draw } from "../draw.js";
+import { atLease } from "../moments.js";
 import type { Part } from "../part.js";
 import type { Planned } from "../plan.js";
 import type { Simulation } from "../simulation.js";
@@ -19,17 +20,25 @@ export const network: Part = {
       if (draw.chance(0.2)) return [{ at, do: "network.cut", link }];
       const over = at + draw.pick([200, 2_000, 10_000]);
       return [
-        { at, do: "network.fault", link, faults: drawFaults(draw) },
+        {
+          at,
+          do: "network.fault",
+          link,
+          faults: drawFaults(draw),
+          holding: draw.pick([0, 1, 1, 2]),
+        },
         ...(over < plan.faultsMs ? [{ at: over, do: "network.mend", link }] : []),
       ];
     }).flat();
   },
   perform: {
-    fault(simulation, { link, faults }) {
-      const found = linkOf(simulation, link);
-      if (found === null) return;
-      Object.assign(found.faults, faults);
-      for (const name of Object.keys(faults as object)) simulation.happened(name);
+    fault(simulation, { link, faults, holding }) {
+      atLease(simulation, link, link === PRODUCER ? 0 : holding, () => {
+        const found = linkOf(simulation, link);
+        if (found === null) return;
+        Object.assign(found.faults, faults);
+        for (const name of Object.keys(faults as object)) simulation.happened(name);
+      });
     },
     mend: (simulation, { link }) => linkOf(simulation, link)?.mend(),
     cut(simulation, { link }) {

@@ -4,8 +4,7 @@ import type { Draw } from "../draw.js";
 import type { Part } from "../part.js";
 import type { Plan, Planned } from "../plan.js";
 import type { Simulation } from "../simulation.js";
-import { atCommit, kept } from "../moments.js";
-import type { Change } from "../observed.js";
+import { atLease, kept } from "../moments.js";
 
 const hasWorkers = (plan: Plan): boolean => plan.workers.length > 0;
 
@@ -28,22 +27,16 @@ function some(
   }).flat();
 }
 
-/** At once, or when it has held jobs for so many commits: in the middle of its work. */
+/** At once, or in the middle of its work. */
 function whenHolding(
   simulation: Simulation,
   { worker, holding }: Planned,
   then: (program: Program) => void,
 ): void {
-  const act = () => {
+  atLease(simulation, worker as string, holding as number, () => {
     const program = simulation.programs.get(worker as string);
-    if (program !== undefined && simulation.now() < simulation.plan.faultsMs) then(program);
-  };
-  if (holding === 0) return act();
-  const isIts = ({ table, after }: Change) =>
-    table === "holders" && after?.["name"] === worker && after?.["leases"].length > 0;
-  // It goes on for a moment: what it is told of has only just been done.
-  const soon = () => void simulation.world.clock.timer(1, act);
-  atCommit(simulation, holding as number, soon, isIts);
+    if (program !== undefined) then(program);
+  });
 }
 
 async function startAgain(simulation: Simulation, { worker }: Planned): Promise<void> {

@@ -200,7 +200,7 @@ export const ENDS: readonly Mutant[] = [
         by: "",
       },
     ],
-    finds: ["simulation"],
+    finds: ["simulation", "blame"],
     within: 200,
     open: true,
     where: having("conflicts.begin", { probability: 0.9 }),

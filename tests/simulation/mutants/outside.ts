@@ -31,7 +31,7 @@ const planted: readonly Omit<Mutant, "queues">[] = [
         by: "item.alone = true;\n      this.items = this.items.filter((other) => other !== item);\n      if (!wasAlone) continue;",
       },
     ],
-    finds: ["simulation"],
+    finds: ["simulation", "blame"],
     within: 200,
     open: true,
     where: having("conflicts.begin", { probability: 0.9 }),
