@@ -1,5 +1,6 @@
 import type { Change, Row } from "../observed.js";
 import { COMPONENT } from "../deployment.js";
+import { ENDS } from "../faults/conflicts.js";
 import type { Checker, Facts } from "../part.js";
 import { type Plan, type QueueName } from "../plan.js";
 
@@ -7,6 +8,7 @@ import { type Plan, type QueueName } from "../plan.js";
 const TELL: readonly string[] = ["acted", "inlined", "wheel"] satisfies QueueName[];
 /** What may keep a worker's calls from being answered in time, or at all. */
 const UNANSWERED = ["network", "restarts", "worker pause", "starved", "conflicts", "liars"];
+const DEADLY = ["worker crash", "worker stop", "skew"];
 /** How far a call's own time may lie before its commit, where nothing is wrong. */
 const ON_ITS_WAY_MS = 1_500;
 
@@ -34,6 +36,8 @@ export const blame: Checker = {
     /** When each attempt was claimed, by the time of rows. */
     const claimedAt = new Map<string, number>();
     const sessions = new Map<string, string>();
+    /** What workers said that they have finished. */
+    const finished = new Set<string>();
     return {
       ran({ job, attempt, what }) {
         if (what === "began") began.add(`${job}/${attempt}`);
@@ -49,7 +53,11 @@ export const blame: Checker = {
           if (table !== "attempts" || before !== null || after === null) continue;
           const { job, attempt, outcome } = after;
           const name = `attempt ${attempt as number} of ${nameOf(job as string)}`;
-          if (outcome === "lost") wasLost(facts, changes, after, name);
+          if (outcome === "lost") {
+            wasLost(facts, changes, after, name);
+            const isFinished = finished.has(`${job as string}/${attempt as number}`);
+            if (isFinished && mayBeat(plan)) broken(`${name} is lost, and its worker has done it`);
+          }
           if (outcome !== "failed") continue;
           const queue = tables.get("jobs", job as string)?.["queue"] as string;
           if (!TELL.includes(queue)) continue;
@@ -61,6 +69,7 @@ export const blame: Checker = {
       printed(worker, line) {
         const said = line as { kind: string; reason?: string; session?: string } & Lease;
         if (said.kind === "started") sessions.set(worker, said.session!);
+        if (said.kind === "finished") finished.add(`${said.id}/${said.attempt}`);
         if (said.kind === "leaseLost" && said.reason === "expired") {
           const at = claimedAt.get(`${said.id}/${said.attempt}`);
           const ms = facts.date() - (at ?? -Infinity);
@@ -85,8 +94,16 @@ export const blame: Checker = {
 };
 
 /** Whether whoever calls is answered. */
-export function isHeard({ parts }: Plan): boolean {
+export function isHeard({ parts }: Pick<Plan, "parts">): boolean {
   return !parts.some((part) => UNANSWERED.includes(part));
+}
+
+/** Whether every beat of a worker is answered, whatever becomes of what it reports; and none is killed. */
+export function mayBeat({ parts, events }: Plan): boolean {
+  const refused = events.find(({ do: what }) => what === "conflicts.begin");
+  if (refused !== undefined && refused["of"] !== ENDS) return false;
+  const without = parts.filter((part) => part !== "conflicts");
+  return isHeard({ parts: without }) && !parts.some((part) => DEADLY.includes(part));
 }
 
 function wasLost(facts: Facts, changes: readonly Change[], attempt: Row, name: string): void {

@@ -6,6 +6,9 @@ import type { Planned } from "../plan.js";
 /** What the platform commits on its own account is no function's, and has no such name. */
 const FUNCTION = /:/;
 
+/** Those by which outcomes come, but for what they are handed over to. */
+export const ENDS = "complete$|laneStep:step|lib:laneStep";
+
 export const conflicts: Part = {
   name: "conflicts",
   about: "commits of functions are refused as if another had come before them",
@@ -16,9 +19,9 @@ export const conflicts: Part = {
       at,
       do: "conflicts.begin",
       seed: draw.below(1e9),
-      probability: draw.pick([0.1, 0.3, 0.6, 0.9]),
+      probability: draw.pick([0.1, 0.3, 0.6, 1]),
       // Of all functions, or of one kind: whoever finishes, whoever wakes, whoever looks after them.
-      of: draw.pick(["", "", "complete|laneStep", "wake", "claim", "janitor", "enqueue"]),
+      of: draw.pick(["", ENDS, ENDS, "wake", "claim", "janitor", "enqueue"]),
     };
     const over = Math.min(plan.faultsMs - 1, at + draw.between(500, plan.faultsMs));
     return [begin, { at: over, do: "conflicts.end" }];

@@ -1,6 +1,7 @@
 /** Bugs in how attempts and jobs end, and in who is told. */
 import type { Plan } from "../plan.js";
 import type { NewJob } from "../work.js";
+import { ENDS as OF_ENDS } from "../faults/conflicts.js";
 import { guard } from "./guards.js";
 import { having, type Mutant } from "./mutant.js";
 
@@ -203,7 +204,7 @@ export const ENDS: readonly Mutant[] = [
     finds: ["simulation", "blame"],
     within: 200,
     open: true,
-    where: having("conflicts.begin", { probability: 0.9 }),
+    where: having("conflicts.begin", { of: OF_ENDS, probability: 1 }),
     needs: ["conflicts"],
   },
   {

@@ -1,4 +1,6 @@
 /** Bugs in the worker, and in what it is told and asked. */
+import { mayBeat } from "../checkers/blame.js";
+import { ENDS } from "../faults/conflicts.js";
 import { PULLED, type Plan, type QueueName } from "../plan.js";
 import type { NewJob } from "../work.js";
 import { guard } from "./guards.js";
@@ -34,7 +36,7 @@ const planted: readonly Omit<Mutant, "queues">[] = [
     finds: ["simulation", "blame"],
     within: 200,
     open: true,
-    where: having("conflicts.begin", { probability: 0.9 }),
+    where: (plan) => having("conflicts.begin", { of: ENDS })(plan) && mayBeat(plan),
     needs: ["conflicts"],
   },
   {
