@@ -102,8 +102,12 @@ export function isHeard({ parts }: Pick<Plan, "parts">): boolean {
 export function mayBeat({ parts, events }: Plan): boolean {
   const refused = events.find(({ do: what }) => what === "conflicts.begin");
   if (refused !== undefined && refused["of"] !== ENDS) return false;
-  const without = parts.filter((part) => part !== "conflicts");
-  return isHeard({ parts: without }) && !parts.some((part) => DEADLY.includes(part));
+  return isUndisturbed({ parts: parts.filter((part) => part !== "conflicts") });
+}
+
+/** Nothing keeps a worker from being told what it is to be told. */
+export function isUndisturbed({ parts }: Pick<Plan, "parts">): boolean {
+  return isHeard({ parts }) && !parts.some((part) => DEADLY.includes(part));
 }
 
 function wasLost(facts: Facts, changes: readonly Change[], attempt: Row, name: string): void {

@@ -1,10 +1,16 @@
+import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
+import { PULLED, type QueueName } from "../plan.js";
+import { isUndisturbed } from "./blame.js";
 import { changedJobs, claimedBy, hasEnded, statusOf } from "./jobs.js";
+
+/** By a subscription: a worker's next beat would come later. */
+const TOLD_WITHIN_MS = 600;
 
 export const canceled: Checker = {
   name: "canceled",
   promise:
-    "a job that was canceled before anybody began it never runs, until somebody retries it; one that runs and is to end ends as canceled, or as succeeded",
+    "a job that was canceled before anybody began it never runs, until somebody retries it; one that runs and is to end ends as canceled, or as succeeded, and its worker is told at once",
   marks: [
     "canceled before it began",
     "canceled between two attempts",
@@ -13,16 +19,24 @@ export const canceled: Checker = {
     "a caller hears that it is canceled",
     "a caller hears that it is asked to end",
     "a caller hears that it has ended",
+    "a worker is told that a job is to end",
   ],
-  watch({ tables, broken, happened, nameOf, now }) {
+  watch({ plan, tables, broken, happened, nameOf, now }) {
     /** By job, when it was last canceled where it waited, and after how many attempts. */
     const since = new Map<string, number>();
     const canceledAt = new Map<string, number[]>();
     const requestedAt = new Map<string, number[]>();
     const add = (to: Map<string, number[]>, id: string) =>
       to.set(id, [...(to.get(id) ?? []), now()]);
+    /** Attempts of workers' that are to end, and when somebody asked for that. */
+    const untold = new Map<string, number>();
+    /** Attempts that their worker has ended, or was told to. */
+    const stopped = new Set<string>();
     return {
       commit(commit) {
+        for (const [key, at] of untold) {
+          if (now() > at + TOLD_WITHIN_MS) broken(`nobody tells who works on ${key} to end it`);
+        }
         for (const change of changedJobs(commit)) {
           const { id, before, after } = change;
           if (after === null) continue;
@@ -38,13 +52,25 @@ export const canceled: Checker = {
           }
           if (hasEnded(before) && !hasEnded(after)) since.delete(id);
           const wasAsked = before?.["cancelRequestedAt"] !== undefined;
-          if (!wasAsked && after["cancelRequestedAt"] !== undefined) add(requestedAt, id);
+          if (!wasAsked && after["cancelRequestedAt"] !== undefined) {
+            add(requestedAt, id);
+            if (isWorkers(after) && !stopped.has(attemptOf(after)))
+              untold.set(attemptOf(after), now());
+          }
+          if (before !== null && statusOf(after) !== "running") untold.delete(attemptOf(before));
           if (!wasAsked || statusOf(after) === "running") continue;
           const status = statusOf(after);
           if (status === "canceled" || status === "succeeded") {
             happened(`asked to end, and ${status}`);
           } else broken(`${nameOf(id)} was asked to end, and is ${status}`);
         }
+      },
+      printed(_, line) {
+        const { kind, reason, id, attempt } = line as Record<string, string>;
+        if (!["finished", "aborted", "leaseLost"].includes(kind!)) return;
+        if (reason === "canceled") happened("a worker is told that a job is to end");
+        stopped.add(`${nameOf(id!)}/${attempt!}`);
+        untold.delete(`${nameOf(id!)}/${attempt!}`);
       },
       ran({ job, attempt, what }) {
         // What was claimed before, by one that was lost since, may begin late: nobody can call it back.
@@ -75,5 +101,14 @@ export const canceled: Checker = {
         }
       },
     };
+
+    function isWorkers({ queue, holder }: Row): boolean {
+      if (!PULLED.includes(queue as QueueName) || !isUndisturbed(plan)) return false;
+      return tables.get("holders", holder as string)?.["lane"] === undefined;
+    }
+
+    function attemptOf({ _id, attempt }: Row): string {
+      return `${nameOf(_id)}/${attempt as number}`;
+    }
   },
 };

@@ -1,5 +1,5 @@
 /** Bugs in the worker, and in what it is told and asked. */
-import { mayBeat } from "../checkers/blame.js";
+import { isUndisturbed, mayBeat } from "../checkers/blame.js";
 import { ENDS } from "../faults/conflicts.js";
 import { PULLED, type Plan, type QueueName } from "../plan.js";
 import type { NewJob } from "../work.js";
@@ -58,7 +58,7 @@ const planted: readonly Omit<Mutant, "queues">[] = [
     finds: ["canceled"],
     within: 1_000,
     open: true,
-    where: having("cancels.cancel", { status: "running" }),
+    where: (plan) => plan.parts.includes("cancels") && isUndisturbed(plan),
   },
   {
     name: "output that was not answered for is sent once more under new numbers",
