@@ -14,7 +14,7 @@ export const conflicts: Part = {
   about: "commits of functions are refused as if another had come before them",
   chance: 0.25,
   plan(draw, plan) {
-    const at = draw.between(0, plan.faultsMs * 0.7);
+    const at = draw.chance(0.5) ? 0 : draw.between(0, plan.faultsMs * 0.7);
     const begin: Planned = {
       at,
       do: "conflicts.begin",
