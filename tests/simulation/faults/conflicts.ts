@@ -15,15 +15,17 @@ export const conflicts: Part = {
   chance: 0.25,
   plan(draw, plan) {
     const at = draw.chance(0.5) ? 0 : draw.between(0, plan.faultsMs * 0.7);
+    // Of all functions, or of one kind: whoever finishes, whoever wakes, whoever looks after them.
+    const of = draw.pick(["", ENDS, ENDS, "wake", "claim", "janitor", "enqueue"]);
     const begin: Planned = {
       at,
       do: "conflicts.begin",
       seed: draw.below(1e9),
-      probability: draw.pick([0.1, 0.3, 0.6, 1]),
-      // Of all functions, or of one kind: whoever finishes, whoever wakes, whoever looks after them.
-      of: draw.pick(["", ENDS, ENDS, "wake", "claim", "janitor", "enqueue"]),
+      probability: draw.pick(of === "" ? [0.1, 0.3, 0.6] : [0.3, 0.6, 1]),
+      of,
     };
-    const over = Math.min(plan.faultsMs - 1, at + draw.between(500, plan.faultsMs));
+    const ms = draw.chance(0.5) ? plan.faultsMs : draw.between(500, plan.faultsMs);
+    const over = Math.min(plan.faultsMs - 1, at + ms);
     return [begin, { at: over, do: "conflicts.end" }];
   },
   perform: {
