@@ -21,7 +21,7 @@ export const order: Checker = {
     "a lane takes what waits",
   ],
   watch({ plan, tables, broken, happened, nameOf, date }) {
-    /** Items that have come round to their next turn, by themselves. */
+    /** Items that have come round, and were not put back since. */
     const round = new Set<string>();
     return {
       commit(commit) {
@@ -33,9 +33,7 @@ export const order: Checker = {
             checkClaim(before!, holder);
           }
           if (hasComeRound(change)) round.add(id);
-          else if (statusOf(after) !== statusOf(before) || isPaused(after) !== isPaused(before)) {
-            round.delete(id);
-          }
+          else if (hasLeft(change) || isPaused(after) !== isPaused(before)) round.delete(id);
         }
       },
     };
@@ -98,8 +96,11 @@ const priorityOf = (row: Row): number => Math.floor((row["order"] as number) / 2
 
 const isPaused = (row: Row | null): boolean => row?.["paused"] === true;
 
-function hasComeRound({ before, after }: Change): boolean {
-  if (before === null || statusOf(after) !== "pending") return false;
-  const isNext = (before["rounds"] ?? 0) !== (after!["rounds"] ?? 0);
-  return statusOf(before) === "scheduled" || (statusOf(before) === "running" && isNext);
+function hasLeft({ before, after }: Change): boolean {
+  return statusOf(before) === "running" && statusOf(after) !== "running";
+}
+
+/** It has been worked on, and not only begun: it waits, or rests, until its next turn. */
+function hasComeRound(change: Change): boolean {
+  return hasLeft(change) && (change.before!["rounds"] ?? 0) !== (change.after?.["rounds"] ?? 0);
 }
