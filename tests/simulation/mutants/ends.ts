@@ -41,7 +41,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["counts"],
-    within: 60,
   },
   {
     name: "an attempt is made again later than its rule allows",
@@ -53,7 +52,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["counts"],
-    within: 60,
   },
   {
     name: "a retry by hand begins with attempt 1 again",
@@ -65,7 +63,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["state machine"],
-    within: 60,
     needs: ["retries"],
   },
   {
@@ -78,7 +75,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["effects atomic"],
-    within: 60,
     queues: ["written"],
   },
   {
@@ -91,8 +87,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["effects atomic", "runs as promised"],
-    within: 60,
-    open: true,
     queues: ["written"],
   },
   {
@@ -107,7 +101,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["callback once"],
-    within: 60,
   },
   {
     name: "what a callback wrote stays where the platform refuses what it returns",
@@ -122,7 +115,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["callback once"],
-    within: 60,
     needs: ["callbacks"],
   },
   {
@@ -140,7 +132,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["callback once"],
-    within: 60,
   },
   {
     name: "a callback that threw is forgotten",
@@ -152,7 +143,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["callback once"],
-    within: 60,
     needs: ["callbacks"],
   },
   {
@@ -162,8 +152,6 @@ export const ENDS: readonly Mutant[] = [
       "the end of the debt in the transaction that tells it",
     ),
     finds: ["callback once", "simulation"],
-    within: 200,
-    open: true,
     needs: ["callbacks"],
   },
   {
@@ -176,7 +164,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["callback once"],
-    within: 60,
     needs: ["cancels"],
   },
   {
@@ -189,8 +176,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["callback once"],
-    within: 60,
-    open: true,
   },
   {
     name: "the outcome that a lane could not record is dropped",
@@ -202,7 +187,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "blame"],
-    within: 200,
     open: true,
     where: having("conflicts.begin", { of: OF_ENDS, probability: 1 }),
     needs: ["conflicts"],
@@ -217,8 +201,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["no job lost"],
-    within: 200,
-    open: true,
     where: continues,
   },
   {
@@ -231,8 +213,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["no job lost"],
-    within: 60,
-    open: true,
   },
   {
     name: "the end of a job that was replaced frees the key of the other",
@@ -244,8 +224,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["keys"],
-    within: 2_000,
-    open: true,
     where: replacesKeys,
   },
   {
@@ -258,7 +236,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["canceled"],
-    within: 200,
     needs: ["cancels"],
   },
   {
@@ -268,6 +245,5 @@ export const ENDS: readonly Mutant[] = [
       "freeing the key with the end of its job",
     ),
     finds: ["keys"],
-    within: 60,
   },
 ];

@@ -10,7 +10,6 @@ const planted: readonly Mutant[] = [
     name: "who enqueues believes the gate without reading the door",
     replace: guard(LOOKS, "the real read of the door by who saw that somebody looks"),
     finds: ["simulation"],
-    within: 1_000,
     open: true,
     needs: ["old snapshots"],
   },
@@ -18,8 +17,6 @@ const planted: readonly Mutant[] = [
     name: "a lane stops looking without a last look",
     replace: guard(LOOKS, "the look after the door is shut"),
     finds: ["simulation"],
-    within: 60,
-    open: true,
   },
   {
     name: "a lane that sleeps says that it looks",
@@ -32,7 +29,6 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "parallelism"],
-    within: 60,
   },
   {
     name: "who frees capacity does not ask whether that is waited for",
@@ -41,8 +37,6 @@ const planted: readonly Mutant[] = [
       "the look of who frees capacity at whether that is waited for",
     ),
     finds: ["simulation"],
-    within: 60,
-    open: true,
   },
   {
     name: "the lanes' caps are not added up",
@@ -54,7 +48,6 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["parallelism"],
-    within: 60,
   },
   {
     name: "a wake reads the lanes in a snapshot",
@@ -71,8 +64,6 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["parallelism", "simulation"],
-    within: 60,
-    open: true,
   },
   {
     name: "a lane's capacity is not free when it has gone",
@@ -84,8 +75,6 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "parallelism"],
-    within: 200,
-    open: true,
     needs: ["lost actions"],
   },
   {
@@ -98,7 +87,6 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["simulation"],
-    within: 60,
     needs: ["lost actions"],
   },
   {
@@ -111,7 +99,6 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["simulation"],
-    within: 60,
     needs: ["restarts"],
   },
   {
@@ -124,8 +111,6 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["blame"],
-    within: 200,
-    open: true,
     needs: ["starved"],
     where: having("starved.occupy", { nested: false, ms: 30_000 }),
   },
@@ -144,7 +129,6 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "timers"],
-    within: 60,
   },
   {
     name: "an older lane's call counts as today's",
@@ -153,7 +137,6 @@ const planted: readonly Mutant[] = [
       "the generation by which an older lane's call is known",
     ),
     finds: ["simulation", "leases", "parallelism"],
-    within: 1_000,
     open: true,
     needs: ["lost schedules"],
     where: having("lost schedules.cancel", { of: "laneAction" }),
@@ -168,7 +151,6 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "leases"],
-    within: 200,
     open: true,
     needs: ["lost schedules"],
     where: having("lost schedules.cancel", { of: "laneAction" }),
@@ -183,7 +165,6 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "timers"],
-    within: 200,
     open: true,
     needs: ["lost schedules"],
   },
@@ -197,8 +178,6 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["blame"],
-    within: 200,
-    open: true,
     needs: ["starved"],
     queues: ["acted", "wheel"],
     where: having("starved.occupy", { nested: true }),
@@ -218,7 +197,6 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["simulation"],
-    within: 60,
     needs: ["new version"],
   },
   {
@@ -231,7 +209,6 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["runs as promised"],
-    within: 60,
   },
   {
     name: "the end of a pause schedules no wake",
@@ -240,8 +217,6 @@ const planted: readonly Mutant[] = [
       "the wake that the end of a pause schedules",
     ),
     finds: ["simulation"],
-    within: 200,
-    open: true,
     where: having("operators.queue", { how: "pause" }),
     needs: ["operators"],
   },
@@ -255,7 +230,6 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["simulation"],
-    within: 60,
   },
 ];
 

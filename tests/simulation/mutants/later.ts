@@ -10,8 +10,6 @@ export const LATER: readonly Mutant[] = [
       "the real read of the alarm on which an enqueue relies",
     ),
     finds: ["simulation", "timers"],
-    within: 60,
-    open: true,
   },
   {
     name: "a segment's jobs are promoted when it begins",
@@ -23,7 +21,6 @@ export const LATER: readonly Mutant[] = [
       },
     ],
     finds: ["counts", "timers"],
-    within: 60,
   },
   {
     name: "a purge leaves the attempts of jobs that are gone",
@@ -35,7 +32,6 @@ export const LATER: readonly Mutant[] = [
       },
     ],
     finds: ["retention"],
-    within: 60,
   },
   {
     name: "a purge comes before the retention is over",
@@ -47,15 +43,11 @@ export const LATER: readonly Mutant[] = [
       },
     ],
     finds: ["retention"],
-    within: 60,
-    open: true,
   },
   {
     name: "a deleted job keeps its key",
     replace: [{ file: "component/remove.ts", text: "await freeKey(ctx.db, job);", by: "" }],
     finds: ["keys", "retention"],
-    within: 200,
-    open: true,
     needs: ["operators"],
     where: ({ events }) =>
       events.some(({ do: what, how }) => how === "deleteJob" || what === "operators.deleteMany"),
@@ -70,7 +62,6 @@ export const LATER: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "cursors", "retention"],
-    within: 60,
   },
   {
     name: "a job that nobody begins in time waits for ever",
@@ -82,15 +73,11 @@ export const LATER: readonly Mutant[] = [
       },
     ],
     finds: ["in time"],
-    within: 60,
-    open: true,
   },
   {
     name: "a sweep that was taken for dead goes on when it comes after all",
     replace: [{ file: "component/janitor.ts", text: "if (timer === null) return null;", by: "" }],
     finds: ["no surprises"],
-    within: 200,
-    open: true,
     needs: ["late"],
     where: ({ events }) =>
       events.some(({ do: what, maxMs }) => what === "late.begin" && (maxMs as number) > 5_000),
@@ -110,8 +97,6 @@ export const LATER: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "timers"],
-    within: 200,
-    open: true,
     needs: ["lost schedules"],
   },
   {
@@ -124,8 +109,6 @@ export const LATER: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "callback once"],
-    within: 200,
-    open: true,
     needs: ["lost schedules", "callbacks"],
   },
 ];

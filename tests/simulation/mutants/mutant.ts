@@ -2,15 +2,16 @@
 import type { Replacement } from "../deployment.js";
 import type { Plan, QueueName } from "../plan.js";
 
+/** Each is found within so many seeds, from 1 on, if it is not marked as open. */
+export const WITHIN = 2_000;
+
 export interface Mutant {
   /** What is wrong then, in words. */
   name: string;
   replace: readonly Replacement[];
   /** The checkers that may find it: "simulation" is what `liveness.ts` demands. */
   finds: readonly string[];
-  /** Within so many seeds, from 1 on. */
-  within: number;
-  /** No seed that was tried has found it: a hole in the simulator, or a bug that it cannot show. It is tried with the others. */
+  /** No seed that was tried has found it: a hole in the simulator, or a bug that it cannot show. Only tried when it is asked for. */
   open?: true;
   /** The parts without which it does no harm: the same seed without them is sound. */
   needs?: readonly string[];

@@ -11,7 +11,6 @@ export const TAKING: readonly Mutant[] = [
       "a new seq for what comes back",
     ),
     finds: ["state machine"],
-    within: 200,
   },
   {
     name: "a claim's cursor passes jobs that it has seen and not taken",
@@ -23,7 +22,6 @@ export const TAKING: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "cursors"],
-    within: 60,
   },
   {
     name: "a cursor goes on after the whole transaction of the last job taken",
@@ -32,8 +30,6 @@ export const TAKING: readonly Mutant[] = [
       "the creation time in a cursor",
     ),
     finds: ["simulation", "cursors"],
-    within: 60,
-    open: true,
   },
   {
     name: "a cursor is published above jobs that wait",
@@ -45,7 +41,6 @@ export const TAKING: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "cursors"],
-    within: 60,
   },
   {
     name: "a cursor is published up to now, whatever the snapshot shows",
@@ -57,8 +52,6 @@ export const TAKING: readonly Mutant[] = [
       },
     ],
     finds: ["cursors"],
-    within: 200,
-    open: true,
     needs: ["old snapshots"],
   },
   {
@@ -76,8 +69,6 @@ export const TAKING: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "cursors"],
-    within: 60,
-    open: true,
   },
   {
     name: "lower priorities go first",
@@ -89,8 +80,6 @@ export const TAKING: readonly Mutant[] = [
       },
     ],
     finds: ["order"],
-    within: 60,
-    open: true,
   },
   {
     name: "an item of a ring that has come round goes first again",
@@ -102,8 +91,6 @@ export const TAKING: readonly Mutant[] = [
       },
     ],
     finds: ["order", "simulation"],
-    within: 60,
-    open: true,
     queues: ["ring"],
   },
   {
@@ -117,7 +104,6 @@ export const TAKING: readonly Mutant[] = [
     ],
     where: having("operators.queue", { how: "pause" }),
     finds: ["paused"],
-    within: 60,
     needs: ["operators"],
     queues: PULLED,
   },
@@ -136,8 +122,6 @@ export const TAKING: readonly Mutant[] = [
       },
     ],
     finds: ["paused"],
-    within: 200,
-    open: true,
     needs: ["operators"],
     queues: PUSHED,
     where: having("operators.queue", { how: "pause" }),
@@ -147,7 +131,6 @@ export const TAKING: readonly Mutant[] = [
     replace: guard("a drain of a queue, and an enqueue", "refusing jobs of a queue that drains"),
     where: having("operators.queue", { how: "drain" }),
     finds: ["paused"],
-    within: 80,
     needs: ["operators"],
   },
   {
@@ -165,8 +148,6 @@ export const TAKING: readonly Mutant[] = [
       },
     ],
     finds: ["paused"],
-    within: 200,
-    open: true,
     needs: ["operators"],
     where: having("operators.job", { how: "pauseJob" }),
   },
@@ -180,7 +161,6 @@ export const TAKING: readonly Mutant[] = [
       },
     ],
     finds: ["timers", "counts"],
-    within: 60,
   },
   {
     name: "what an operator has configured is forgotten",
@@ -189,7 +169,6 @@ export const TAKING: readonly Mutant[] = [
       "what is overridden winning over what is declared",
     ),
     finds: ["parallelism", "counts", "retention"],
-    within: 60,
   },
   {
     name: "a wake takes its job without looking whether it is still to be had",
@@ -201,8 +180,6 @@ export const TAKING: readonly Mutant[] = [
       },
     ],
     finds: ["no surprises", "simulation"],
-    within: 60,
-    open: true,
     queues: PUSHED,
   },
 ];

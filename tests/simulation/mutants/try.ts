@@ -4,7 +4,7 @@ import { drawPlan } from "../draws.js";
 import { Players, type Outcome } from "../players.js";
 import { MUTANTS } from "./all.js";
 import { readFound, writeFound, type Find } from "./found.js";
-import { mayShow, type Mutant } from "./mutant.js";
+import { mayShow, WITHIN, type Mutant } from "./mutant.js";
 
 export function mutantNamed(name: string): Mutant {
   const found = MUTANTS.find((mutant) => mutant.name === name);
@@ -38,14 +38,14 @@ export async function tryMutant(mutant: Mutant): Promise<Tried> {
   let seed = 0;
   const tried: Tried = { find: null, others: [], also: [] };
   const next = () => {
-    while (tried.find === null && ++seed <= mutant.within) {
+    while (tried.find === null && ++seed <= WITHIN) {
       if (mayShow(mutant, drawPlan(seed))) return seed;
     }
     return undefined;
   };
   const candidates: Find[] = [];
   try {
-    while (tried.find === null && seed < mutant.within) {
+    while (tried.find === null && seed < WITHIN) {
       await players.play(
         () => (candidates.length > 0 ? undefined : next()),
         (outcome) => {
@@ -86,19 +86,21 @@ export async function tryMutants({
 }): Promise<number> {
   let missed = 0;
   const found = await readFound();
-  const meant = MUTANTS.filter(({ name }) => only === null || new RegExp(only).test(name));
+  const meant = MUTANTS.filter(({ name, open }) =>
+    only === null ? open !== true : new RegExp(only).test(name),
+  );
   for (const mutant of meant) {
     const { find, others, also } = await tryMutant(mutant);
-    const { name, within } = mutant;
+    const { name } = mutant;
     if (find === null) {
       if (mutant.open !== true) missed += 1;
       delete found[name];
       const [first] = also;
       const why = first === undefined ? "" : `, but without what it needs in seed ${first.seed}`;
-      console.log(`${name}: not found in ${within} seeds${why}`);
+      console.log(`${name}: not found in ${WITHIN} seeds${why}`);
     } else {
       found[name] = find;
-      console.log(`${name}: found by "${find.by}" in seed ${find.seed} of at most ${within}`);
+      console.log(`${name}: found by "${find.by}" in seed ${find.seed}`);
     }
     for (const outcome of find === null ? others.slice(0, 3) : []) {
       console.error(`${sayFailure(outcome)}\n  ${replayLine(outcome.seed, { mutant: name })}`);
