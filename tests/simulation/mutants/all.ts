@@ -11,6 +11,10 @@
  * - An enqueue of a batch that takes slots: whoever enqueues takes none.
  * - A wake that takes all that its lane may have, and sees to no other: that lane looks for more as its jobs end, so that all
  *   are begun, only later.
+ * - A lane whose function was canceled and goes on, and what is born canceled and counts as scheduled: each stands behind the
+ *   other, and behind both stands that a timer which is overdue is scheduled anew. Without one of them nothing is lost.
+ * - The outcome that a lane hands over and that is dropped: the lane sends it again until it is recorded. Only one that is lost
+ *   in the meantime has its attempt made again, which is what such a lane may do.
  */
 import type { Mutant } from "./mutant.js";
 import { ENDS } from "./ends.js";

@@ -1,7 +1,6 @@
 /** Bugs in how attempts and jobs end, and in who is told. */
 import type { Plan } from "../plan.js";
 import type { NewJob } from "../work.js";
-import { ENDS as OF_ENDS } from "../faults/conflicts.js";
 import { guard } from "./guards.js";
 import { having, type Mutant } from "./mutant.js";
 
@@ -176,20 +175,6 @@ export const ENDS: readonly Mutant[] = [
       },
     ],
     finds: ["callback once"],
-  },
-  {
-    name: "the outcome that a lane could not record is dropped",
-    replace: [
-      {
-        file: "component/laneStep.ts",
-        text: "await ctx.scheduler.runAfter(0, internal.laneStep.recordLater, args);",
-        by: "",
-      },
-    ],
-    finds: ["simulation", "blame"],
-    open: true,
-    where: having("conflicts.begin", { of: OF_ENDS, probability: 1 }),
-    needs: ["conflicts"],
   },
   {
     name: "what a job is continued with is forgotten",

@@ -142,33 +142,6 @@ const planted: readonly Mutant[] = [
     where: having("lost schedules.cancel", { of: "laneAction" }),
   },
   {
-    name: "a lane whose function was canceled goes on, and schedules what is born canceled",
-    replace: [
-      {
-        file: "component/laneStep.ts",
-        text: "if (!(await isLaneAlive(ctx, lane._id)))",
-        by: "if (lane._id === null)",
-      },
-    ],
-    finds: ["simulation", "leases"],
-    open: true,
-    needs: ["lost schedules"],
-    where: having("lost schedules.cancel", { of: "laneAction" }),
-  },
-  {
-    name: "what is born canceled is recorded as scheduled",
-    replace: [
-      {
-        file: "component/timers.ts",
-        text: `return scheduled === null || scheduled.state.kind === "canceled";`,
-        by: `return scheduled === null;`,
-      },
-    ],
-    finds: ["simulation", "timers"],
-    open: true,
-    needs: ["lost schedules"],
-  },
-  {
     name: "a handler for which there was no permit has failed",
     replace: [
       {
