@@ -2,7 +2,7 @@
 import type { Plan } from "../plan.js";
 import type { NewJob } from "../work.js";
 import { guard } from "./guards.js";
-import { having, type Mutant } from "./mutant.js";
+import type { Mutant } from "./mutant.js";
 
 /** Of a job whose first attempt says what it is continued with. */
 function continues({ events }: Plan): boolean {
