@@ -1,14 +1,11 @@
 import type { Change, Row } from "../observed.js";
 import { COMPONENT } from "../deployment.js";
-import { ENDS } from "../faults/conflicts.js";
 import type { Checker, Facts } from "../part.js";
-import { type Plan, type QueueName } from "../plan.js";
+import type { QueueName } from "../plan.js";
+import { isHeard, mayBeat } from "./heard.js";
 
 /** Those whose handlers tell that they have begun, over a link on which no fault is. */
 const TELL: readonly string[] = ["acted", "inlined", "wheel"] satisfies QueueName[];
-/** What may keep a worker's calls from being answered in time, or at all. */
-const UNANSWERED = ["network", "restarts", "worker pause", "starved", "conflicts", "liars"];
-const DEADLY = ["worker crash", "worker stop", "skew"];
 /** How far a call's own time may lie before its commit, where nothing is wrong. */
 const ON_ITS_WAY_MS = 1_500;
 
@@ -92,23 +89,6 @@ export const blame: Checker = {
     };
   },
 };
-
-/** Whether whoever calls is answered. */
-export function isHeard({ parts }: Pick<Plan, "parts">): boolean {
-  return !parts.some((part) => UNANSWERED.includes(part));
-}
-
-/** Whether every beat of a worker is answered, whatever becomes of what it reports; and none is killed. */
-export function mayBeat({ parts, events }: Plan): boolean {
-  const refused = events.find(({ do: what }) => what === "conflicts.begin");
-  if (refused !== undefined && refused["of"] !== ENDS) return false;
-  return isUndisturbed({ parts: parts.filter((part) => part !== "conflicts") });
-}
-
-/** Nothing keeps a worker from being told what it is to be told. */
-export function isUndisturbed({ parts }: Pick<Plan, "parts">): boolean {
-  return isHeard({ parts }) && !parts.some((part) => DEADLY.includes(part));
-}
 
 function wasLost(facts: Facts, changes: readonly Change[], attempt: Row, name: string): void {
   const { tables, broken, happened } = facts;

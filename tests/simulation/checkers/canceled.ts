@@ -1,7 +1,7 @@
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
 import { PULLED, type QueueName } from "../plan.js";
-import { isUndisturbed } from "./blame.js";
+import { isUndisturbed } from "./heard.js";
 import { changedJobs, claimedBy, hasEnded, statusOf } from "./jobs.js";
 
 /** By a subscription: a worker's next beat would come later. */
@@ -39,6 +39,7 @@ export const canceled: Checker = {
         }
         for (const change of changedJobs(commit)) {
           const { id, before, after } = change;
+          if (before !== null && statusOf(after) !== "running") untold.delete(attemptOf(before));
           if (after === null) continue;
           if (claimedBy(change) !== null) {
             if (since.has(id)) broken(`${nameOf(id)} was canceled, and is claimed`);
@@ -57,7 +58,6 @@ export const canceled: Checker = {
             if (isWorkers(after) && !stopped.has(attemptOf(after)))
               untold.set(attemptOf(after), now());
           }
-          if (before !== null && statusOf(after) !== "running") untold.delete(attemptOf(before));
           if (!wasAsked || statusOf(after) === "running") continue;
           const status = statusOf(after);
           if (status === "canceled" || status === "succeeded") {

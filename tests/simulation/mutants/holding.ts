@@ -1,5 +1,5 @@
 /** Bugs in leases: who holds a job, for how long, and who notices that its holder has gone. */
-import { isHeard } from "../checkers/blame.js";
+import { isHeard } from "../checkers/heard.js";
 import { PULLED } from "../plan.js";
 import { guard } from "./guards.js";
 import { having, type Mutant } from "./mutant.js";

@@ -1,5 +1,5 @@
 /** Bugs in the worker, and in what it is told and asked. */
-import { isUndisturbed, mayBeat } from "../checkers/blame.js";
+import { isUndisturbed, mayBeat } from "../checkers/heard.js";
 import { ENDS } from "../faults/conflicts.js";
 import { PULLED, type Plan, type QueueName } from "../plan.js";
 import type { NewJob } from "../work.js";
