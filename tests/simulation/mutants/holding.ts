@@ -20,6 +20,7 @@ export const HOLDING: readonly Mutant[] = [
       "the second look at whether the holder has expired",
     ),
     finds: ["leases", "blame"],
+    open: true,
     needs: ["old snapshots"],
     where: ({ parts }) => parts.includes("worker pause") || parts.includes("network"),
     queues: PULLED,
