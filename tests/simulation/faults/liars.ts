@@ -93,10 +93,13 @@ export const liars: Part = {
     repeat(simulation, { back }) {
       const liar = liarOf(simulation);
       if (liar.last === null || liar.n - back < 1 || isBusy(simulation)) return;
-      const args = { ...liar.last, n: liar.n - back } as { finished?: unknown };
+      const args = { ...liar.last, n: liar.n - back } as { n: number; finished?: unknown };
       const what = args.finished === undefined ? "claim" : "complete";
+      // A claim in vain leaves no trace: the one before it may still be repeated.
+      const holder = simulation.tables.all("holders").find(({ session }) => session === SESSION);
+      const isLate = holder !== undefined && args.n < holder["n"];
       call(simulation, what, args, () => {
-        if (back > 0) simulation.broken("a call that comes too late is answered");
+        if (isLate) simulation.broken("a call that comes too late is answered");
         simulation.happened("repeats its last call");
       });
       if (back > 0) simulation.happened("makes a call of long ago");

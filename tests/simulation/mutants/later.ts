@@ -10,6 +10,7 @@ export const LATER: readonly Mutant[] = [
       "the real read of the alarm on which an enqueue relies",
     ),
     finds: ["simulation", "timers"],
+    where: ({ parts }) => parts.includes("old snapshots"),
   },
   {
     name: "a segment's jobs are promoted when it begins",
