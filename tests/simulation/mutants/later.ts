@@ -10,6 +10,7 @@ export const LATER: readonly Mutant[] = [
       "the real read of the alarm on which an enqueue relies",
     ),
     finds: ["simulation", "timers"],
+    open: true,
     where: ({ parts }) => parts.includes("old snapshots"),
   },
   {
@@ -110,6 +111,7 @@ export const LATER: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "callback once"],
+    open: true,
     needs: ["lost schedules", "callbacks"],
   },
 ];
