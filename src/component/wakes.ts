@@ -88,8 +88,9 @@ async function hasJustCome(
 }
 
 /**
- * Schedules a wake for a job, and what this transaction makes claimable beside it. It begins after this commit, and so
- * finds it. Jobs that are left to workers outside first are looked at later.
+ * Schedules a wake for a job, and what this transaction makes claimable beside it. It begins after this commit: the job it
+ * reads for real, the others it finds unless its look is older than this commit. Jobs that are left to workers outside first
+ * are looked at later.
  */
 export async function wakeFor(ctx: MutationCtx, queue: Queue, job: Id<"jobs">): Promise<void> {
   const { name, config } = queue;

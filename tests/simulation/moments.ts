@@ -6,7 +6,10 @@ import type { Simulation } from "./simulation.js";
 
 const SOON_MS = 1;
 
-/** Calls back with the commit of the component, and of those that are meant, that is the k-th from now on, before anybody else hears of it. */
+/**
+ * Calls back with the commit of the component, and of those that are meant, that is the k-th from now on, before anybody
+ * else hears of it. Not after the phase with faults.
+ */
 export function atCommit(
   simulation: Simulation,
   k: number,
@@ -19,7 +22,7 @@ export function atCommit(
     left -= 1;
     if (left > 0) return;
     simulation.watchers.delete(watcher);
-    then();
+    if (simulation.now() < simulation.plan.faultsMs) then();
   };
   simulation.watchers.add(watcher);
 }

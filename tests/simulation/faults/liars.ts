@@ -58,9 +58,7 @@ export const liars: Part = {
     /** As soon as anything has changed: there may be something to take. */
     claim(simulation, event) {
       for (const commits of [1, 4, 7]) {
-        atCommit(simulation, event.commits + commits, () => {
-          if (simulation.now() < simulation.plan.faultsMs) claim(simulation, event);
-        });
+        atCommit(simulation, event.commits + commits, () => claim(simulation, event));
       }
     },
     /** Of a job that somebody else has, or nobody: of this attempt, the one before, the one to come. */

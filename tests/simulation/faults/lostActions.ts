@@ -25,10 +25,8 @@ export const lostActions: Part = {
   },
   perform: {
     lose(simulation, { commits, what, one }) {
-      const { faultsMs } = simulation.plan;
       const paths = [...(what === "handlers" ? [] : LANES), ...(what === "lanes" ? [] : HANDLERS)];
       atCommit(simulation, commits, () => {
-        if (simulation.now() >= faultsMs) return;
         let lost = 0;
         running(simulation)?.runner.loseActions(({ address: { path } }) => {
           if (!paths.includes(path) || (one && lost > 0)) return false;

@@ -27,7 +27,6 @@ export const lostSchedules: Part = {
     cancel(simulation, { commits, of, path, which }) {
       const isMeant = (name: string) => name.startsWith(of as string);
       const then = () => {
-        if (simulation.now() >= simulation.plan.faultsMs) return;
         const open = openOnes(simulation).filter(({ target }) => isMeant(target.path));
         const paths = [...new Set(open.map(({ target }) => target.path))].sort();
         const meant = paths[Math.floor(path * paths.length)];

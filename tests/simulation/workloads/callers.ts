@@ -30,7 +30,6 @@ export const callers: Part = {
   perform: {
     come(simulation, { queue, of, times, count, firstN, ms, slow }) {
       const come = () => {
-        if (simulation.now() >= simulation.plan.faultsMs) return;
         for (let i = 0; i < count; i += 1) {
           const payload = { n: firstN + i, turns: [{ ms, end: "returns" }] };
           const reads = slow === true ? { reads: READS } : {};

@@ -30,11 +30,9 @@ export const cancels: Part = {
   perform: {
     /** At a commit, so that it comes in the middle of what goes on. */
     cancel(simulation, { status, which, commits }) {
-      const { faultsMs } = simulation.plan;
       const isMeant = (row: Row | null | undefined): boolean =>
         row?.["queue"] !== undefined && (status === "any" || row["status"] === status);
       const then = () => {
-        if (simulation.now() >= faultsMs) return;
         const job = simulation.pick(which, isMeant);
         if (job === null) return;
         simulation.ask("cancel", { queue: job.queue, id: job.id });

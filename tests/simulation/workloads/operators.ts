@@ -57,7 +57,7 @@ export const operators: Part = {
       const owed = () => simulation.tables.all("callbacks").find(({ state }) => state === "owed");
       const then = () => {
         const job = simulation.jobs.find(({ id }) => id === owed()?.["job"]);
-        if (job === undefined || simulation.now() >= simulation.plan.faultsMs) return;
+        if (job === undefined) return;
         simulation.ask("handle", { queue: job.queue, id: job.id, how: "deleteJob" });
         simulation.happened("deletes one whose end is to be told");
       };
