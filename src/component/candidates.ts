@@ -69,8 +69,8 @@ const vLookedAtQueue = v.object({
   shards: v.number(),
   epoch: v.number(),
   leaseMs: v.number(),
-  /** What became claimable later than so long ago is left to others. */
-  olderThanMs: v.optional(v.number()),
+  /** What became claimable by a later commit is left to others. */
+  upTo: v.optional(v.int64()),
 });
 type LookedAtQueue = Infer<typeof vLookedAtQueue>;
 
@@ -159,15 +159,14 @@ export const look = internalQuery({
 async function targetOf(
   ctx: QueryCtx,
   { session, now, everywhere, upTo }: LookArgs,
-  { name, shards, epoch, olderThanMs }: LookedAtQueue,
+  { name, shards, epoch, upTo: left }: LookedAtQueue,
   live: readonly Doc<"holders">[],
   mine: PrivateCursor,
 ): Promise<Target> {
   const stand =
     everywhere === true ? standAlone(shards) : standOf(session, { name, shards }, live, now);
   const bounds = [mine.queues.get(name), await publicBounds(ctx.db, name)];
-  const old = olderThanMs === undefined ? undefined : commitTimeOf(now - olderThanMs);
-  const newest = earlier(old, upTo);
+  const newest = earlier(left, upTo);
   return { name, shards, epoch, stand, bounds, now, newest };
 }
 

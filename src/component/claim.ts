@@ -10,6 +10,7 @@
 import {
   checkInteger,
   checkLength,
+  commitTimeOf,
   conveyorError,
   LEASES_MAX,
   LOOK_RANGES_BESIDE_CALLBACKS,
@@ -68,6 +69,8 @@ export interface LaneLook {
   first?: Doc<"jobs">;
   /** What became claimable by a later commit is not for it. */
   upTo?: bigint;
+  /** What became claimable by this commit is no longer left to workers outside. */
+  due?: bigint;
 }
 
 export async function claim(
@@ -189,7 +192,7 @@ export async function takeFrom(
     {
       session: holder.session,
       name: holder.name,
-      queues: [...open.values()].map((queue) => describeQueue(queue, holder)),
+      queues: [...open.values()].map((queue) => describeQueue(queue, holder, lane, now)),
       conditions: given({ labels, maxCost, groups }),
       max,
       now,
@@ -217,11 +220,18 @@ export async function takeFrom(
   };
 }
 
-function describeQueue({ name, shardsEver, epoch, config }: Queue, { lane }: Holder) {
+function describeQueue(
+  { name, shardsEver, epoch, config }: Queue,
+  { lane }: Holder,
+  look: LaneLook | undefined,
+  now: number,
+) {
   const { leaseMs, fallbackAfterMs } = config;
-  const isLeft = lane !== undefined && fallbackAfterMs > 0;
   const looked = { name, shards: shardsEver, epoch, leaseMs };
-  return { ...looked, ...(isLeft ? { olderThanMs: fallbackAfterMs } : {}) };
+  if (lane === undefined || fallbackAfterMs === 0) return looked;
+  const waited = commitTimeOf(now - fallbackAfterMs);
+  const { due = waited } = look ?? {};
+  return { ...looked, upTo: due > waited ? due : waited };
 }
 
 /** Without the fields that are `undefined`, which the wire does not know. */

@@ -154,17 +154,16 @@ export function mayNeedWake(before: Queue, after: Queue): boolean {
 }
 
 /**
- * Wakes that begin after this commit, and so see all that came before it: at once, and when what is left to workers
- * outside for now has waited for long enough.
+ * A wake that begins after this commit, and so sees all that came before it; and sees to another for when what is left to
+ * workers outside for now has waited for long enough. By that time only the wake knows for sure what came before.
  */
 export async function wakeBlindly(
   scheduler: MutationCtx["scheduler"],
   { name, config }: Pick<Queue, "name" | "config">,
 ): Promise<void> {
-  const args = { queue: name };
-  await scheduler.runAfter(0, internal.wake.wake, args);
   const { fallbackAfterMs } = config;
-  if (fallbackAfterMs > 0) await scheduler.runAfter(fallbackAfterMs, internal.wake.wake, args);
+  const later = fallbackAfterMs > 0 ? { againAfterMs: fallbackAfterMs } : {};
+  await scheduler.runAfter(0, internal.wake.wake, { queue: name, ...later });
 }
 
 /** By value: the order of an object's keys means nothing, and no caller should have to care. */

@@ -6,8 +6,8 @@
  * it sees to another wake. A wake that was scheduled for a job takes that one first, and others only if they came no later,
  * so that two wakes seldom want the same.
  *
- * Nobody's job hangs on how fresh a snapshot is: its own job it reads by id, and one that finds nothing in a snapshot older
- * than its own comes again.
+ * Nobody's job hangs on how fresh a snapshot is: its own job it reads by id, and one whose look is older than the commit it
+ * looks because of comes again. Nor on a clock: what came with its own job is as old as that, and no longer left to workers.
  *
  * Reads for real: the queue's row and its gate; then, unless somebody is relied on, all its lanes, those of all queues that
  * are awake, each job before it is taken, the lane's holder, a timer of the janitor's. Looks: as a claim, everywhere.
@@ -15,7 +15,13 @@
  * another wake of the queue, a lane of the queue that changes its cap, a claim of the same job. Callers never meet it.
  */
 import { v } from "convex/values";
-import { LANE_LOOK_MS, WAKE_AGAIN_MS, type LaneStart } from "../shared/index.js";
+import {
+  commitTimeOf,
+  LANE_LOOK_MS,
+  msOfCommit,
+  WAKE_AGAIN_MS,
+  type LaneStart,
+} from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import { internalMutation, internalQuery, type MutationCtx } from "./_generated/server.js";
 import type { Id } from "./_generated/dataModel.js";
@@ -37,6 +43,10 @@ export const wake = internalMutation({
     /** Why it was scheduled; absent where capacity came free, or somebody stopped looking. */
     job: v.optional(v.id("jobs")),
     dueAt: v.optional(v.number()),
+    /** What became claimable by this commit is to be found now. */
+    upTo: v.optional(v.int64()),
+    /** It sees to another: what has come before it is left to workers outside for so long. */
+    againAfterMs: v.optional(v.number()),
   },
   returns: v.null(),
   handler: async (ctx, args): Promise<null> => {
@@ -45,13 +55,14 @@ export const wake = internalMutation({
       findGate(ctx.db, args.queue),
     ]);
     if (queue === null || queue.isPaused || !queue.config.push) return null;
-    const { job, dueAt = Infinity } = args;
+    const { job, dueAt = Infinity, againAfterMs } = args;
     // A lane looks again, or whoever frees capacity; and shuts the door and schedules another wake before it stops.
     if (gate?.state === "guarded" || (gate?.state === "full" && job !== undefined)) {
       await callOffSurplus(ctx, queue.name, dueAt);
       return null;
     }
-    await wakeOne(ctx, queue, gate, job, Date.now());
+    if (againAfterMs !== undefined) await wakeNow(ctx, queue, snapshotOf(ctx), againAfterMs);
+    await wakeOne(ctx, queue, gate, args, Date.now());
     return null;
   },
 });
@@ -60,7 +71,7 @@ async function wakeOne(
   ctx: MutationCtx,
   queue: Queue,
   gate: Gate | null,
-  job: Id<"jobs"> | undefined,
+  { job, upTo }: { job?: Id<"jobs">; upTo?: bigint },
   now: number,
 ): Promise<void> {
   const [row, lanes, left] = await Promise.all([
@@ -69,12 +80,18 @@ async function wakeOne(
     leftOfAll(ctx),
   ]);
   const own = row !== null && isClaimable(row) ? row : null;
+  // Nobody has begun it: it was canceled, say. When it came, and so what came with it, nobody knows any more.
+  const isLost = job !== undefined && own === null && (row === null || row.attempt === 0);
+  const { fallbackAfterMs } = queue.config;
+  if (isLost && fallbackAfterMs > 0) await wakeNow(ctx, queue, snapshotOf(ctx), fallbackAfterMs);
+  // Up to where it has to have seen everything, and nothing is left to workers any more.
+  const asked = (own?.seq as bigint | undefined) ?? upTo ?? waitedSince(ctx, queue, now);
   const free = freeOf(queue, lanes);
   const room = widthOf(queue, Math.min(free, left.runs));
   if (room <= 0 || left.lanes <= 0) {
     if (queue.config.maxParallelism === 0 || gate?.state === "leaving") return;
     // Nobody can be started. A queue that waits for nothing but its own lanes is looked at by them.
-    const isNeeded = gate?.state === "full" || own !== null || (await isWaiting(ctx, queue, now));
+    const isNeeded = gate?.state === "full" || own !== null || (await isWaiting(ctx, queue, asked));
     if (!isNeeded) return;
     // From now on it is left to lanes: nobody may rely on one that died while no sweep comes.
     if (gate?.state !== "full") await reviveJanitor(ctx, Infinity, now);
@@ -86,20 +103,22 @@ async function wakeOne(
   const n = holder.n + 1;
   const look: LaneLook = {
     everywhere: true,
+    due: asked,
     // What became claimable after its own job has wakes of its own: they would only meet.
-    ...(own === null ? {} : { first: own, upTo: own.seq as bigint }),
+    ...(own === null ? {} : { first: own, upTo: asked }),
   };
   const open = new Map([[queue.name, queue]]);
   const taken = await takeFrom(ctx, holder, n, open, { max: room }, now, { lane: look });
+  const mayBeMore = taken.leases.length === room;
+  // What an older snapshot does not show may be there all the same.
+  const isSure = mayBeMore || (taken.snapshot ?? 0n) >= asked;
+  if (!isSure) await wakeNow(ctx, queue, asked, WAKE_AGAIN_MS);
   if (taken.leases.length === 0) {
-    // What an older snapshot does not show may be there all the same.
-    const isSure = (taken.snapshot ?? 0n) >= snapshotOf(ctx);
-    if (!isSure) await wakeAgain(ctx, queue);
+    if (!isSure) return;
     // Capacity is free, so it may no longer be said that whoever frees some looks.
-    else if (gate?.state === "full") await quieten(ctx, gate, queue);
+    if (gate?.state === "full") await quieten(ctx, gate, queue);
     return;
   }
-  const mayBeMore = taken.leases.length === room;
   const others = lanes.some(({ state }) => state === "awake");
   // The last slot there is: whoever comes later cannot be given a lane.
   const isLast = left.lanes === 1;
@@ -121,15 +140,17 @@ async function wakeOne(
   const closed = await beginLane(ctx, holder, n, taken, now);
   await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
   if (guards) await setGate(ctx, gate, queue.name, { state: "guarded", guard: lane._id });
-  if (mayBeMore) await wakeNow(ctx, queue);
+  if (mayBeMore) await wakeNow(ctx, queue, asked);
+}
+
+/** The commit by which a job must have become claimable to be a lane's now. */
+function waitedSince(ctx: MutationCtx, { config }: Queue, now: number): bigint {
+  const { fallbackAfterMs } = config;
+  return fallbackAfterMs === 0 ? snapshotOf(ctx) : commitTimeOf(now - fallbackAfterMs);
 }
 
 function snapshotOf(ctx: MutationCtx): bigint {
   return ctx.meta.getSnapshotTs();
-}
-
-async function wakeAgain(ctx: MutationCtx, { name }: Queue): Promise<void> {
-  await ctx.scheduler.runAfter(WAKE_AGAIN_MS, internal.wake.wake, { queue: name });
 }
 
 async function beginLane(
@@ -145,13 +166,12 @@ async function beginLane(
 }
 
 /** Whether anything may wait for a lane: also where the snapshot is too old to say. */
-async function isWaiting(ctx: MutationCtx, queue: Queue, now: number): Promise<boolean> {
+async function isWaiting(ctx: MutationCtx, queue: Queue, asked: bigint): Promise<boolean> {
   const args = { queue: queue.name };
   const { at, snapshot }: Oldest = await ctx.runQuery(internal.wake.oldest, args, {
     useStaleSnapshot: true,
   });
-  if (at === null) return snapshot < snapshotOf(ctx);
-  return at + queue.config.fallbackAfterMs <= now;
+  return at === null ? snapshot < asked : at <= msOfCommit(asked);
 }
 
 /** When the job that has been claimable longest became so. To be called with `useStaleSnapshot`. */

@@ -89,8 +89,8 @@ async function hasJustCome(
 
 /**
  * Schedules a wake for a job, and what this transaction makes claimable beside it. It begins after this commit: the job it
- * reads for real, the others it finds unless its look is older than this commit. Jobs that are left to workers outside first
- * are looked at later.
+ * reads for real, the others it finds, and comes again where its look is older than this commit. Jobs that are left to
+ * workers outside first are looked at later.
  */
 export async function wakeFor(ctx: MutationCtx, queue: Queue, job: Id<"jobs">): Promise<void> {
   const { name, config } = queue;
@@ -98,9 +98,18 @@ export async function wakeFor(ctx: MutationCtx, queue: Queue, job: Id<"jobs">): 
   await ctx.scheduler.runAt(dueAt, internal.wake.wake, { queue: name, job, dueAt });
 }
 
-/** Capacity has come free: a wake looks what it is for. */
-export async function wakeNow(ctx: MutationCtx, { name }: Pick<Queue, "name">): Promise<void> {
-  await ctx.scheduler.runAfter(0, internal.wake.wake, { queue: name });
+/**
+ * Capacity has come free: a wake looks what it is for. What became claimable by the commit `upTo` is no longer left to
+ * workers outside.
+ */
+export async function wakeNow(
+  ctx: MutationCtx,
+  { name }: Pick<Queue, "name">,
+  upTo?: bigint,
+  afterMs = 0,
+): Promise<void> {
+  const args = { queue: name, ...(upTo === undefined ? {} : { upTo }) };
+  await ctx.scheduler.runAfter(afterMs, internal.wake.wake, args);
 }
 
 // --- The gate and the door ----------------------------------------------------------------------
