@@ -94,6 +94,35 @@ const enqueueAndLeave: Pair = {
   ],
 };
 
+const enqueueAndOldWake: Pair = {
+  of: "two jobs of one mutation, and their wake, whose look may be older than they are",
+  orders: 2,
+  async setUp(line) {
+    push(line, 4);
+    return {
+      calls: { enqueue: line.enqueues(2) },
+      async rest(line) {
+        // Its lane ends before anybody could take what has a wake for forgotten.
+        await line.do(steps(line, awakeLane(line)));
+        await checkLanesRest(line);
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "asking how old the look of a wake is",
+      replace: [
+        {
+          file: "wake.ts",
+          text: "if (!isSure) await wakeNow(ctx, queue, asked, WAKE_AGAIN_MS);",
+          by: "",
+        },
+      ],
+      finds: /^a job is pending, and nobody looks/,
+    },
+  ],
+};
+
 const enqueueAndGuardGoes: Pair = {
   of: "an enqueue, and the lane that looks, which shuts the door and goes",
   orders: 800,
@@ -280,6 +309,7 @@ const promoteAndGuardGoes: Pair = {
 };
 
 export const LANES: readonly Pair[] = [
+  enqueueAndOldWake,
   enqueueAndLeave,
   enqueueAndGuardGoes,
   enqueueAndGuardRests,

@@ -66,6 +66,19 @@ const planted: readonly Mutant[] = [
     finds: ["parallelism", "simulation"],
   },
   {
+    name: "a wake does not ask how old its look is",
+    replace: [
+      {
+        file: "component/wake.ts",
+        text: "if (!isSure) await wakeNow(ctx, queue, asked, WAKE_AGAIN_MS);",
+        by: "",
+      },
+    ],
+    finds: ["simulation", "in time"],
+    needs: ["old snapshots"],
+    queues: PUSHED,
+  },
+  {
     name: "a lane's capacity is not free when it has gone",
     replace: [
       {
