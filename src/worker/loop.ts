@@ -255,13 +255,12 @@ export class Loop {
         ? reply.jobs.map((job) => ({ job, sentAt }))
         : await confirmLeases(this.options, reply.jobs, sentAt);
     const begun: Attempt[] = [];
-    for (const { job, sentAt: renewedAt, isCanceled } of leases) {
+    for (const { job, sentAt: renewedAt } of leases) {
       const attempt = this.attempts.add(job, renewedAt);
-      if (attempt === null) continue;
-      if (isCanceled === true) this.attempts.cancel(job);
-      begun.push(attempt);
+      if (attempt !== null) begun.push(attempt);
     }
     this.options.emit({ kind: "claimed", jobs: begun.map(describe) });
+    for (const { job, isCanceled } of leases) if (isCanceled === true) this.attempts.cancel(job);
     this.cancellations.changed();
     for (const attempt of begun) this.begin(attempt);
     if (this.graceEndsAt !== undefined && begun.length > 0) this.awaitGrace();

@@ -16,7 +16,7 @@ import path from "node:path";
 import { root } from "../../harness/paths.js";
 
 const FIRST = 1_001;
-const COUNT = 100;
+const COUNT = 60;
 
 let sound: Players;
 let found: Found;
@@ -44,11 +44,11 @@ describe("a bug that is planted is found", () => {
   beforeAll(async () => {
     const left = [...PLANTED];
     const tryNext = async (): Promise<void> => {
-      const unplanted = new Players([], 1);
+      const players = new Players([], 1);
       for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
-        tried.set(mutant.name, await tryOne(mutant, unplanted));
+        tried.set(mutant.name, await tryOne(mutant, players));
       }
-      unplanted.close();
+      players.close();
     };
     await Promise.all([tryNext(), tryNext()]);
   }, 900_000);
@@ -73,15 +73,20 @@ interface Tried {
   unplanted?: Outcome;
 }
 
+/** Many are found in one seed: it is played once. */
+const unplanted = new Map<number, Promise<Outcome>>();
+
 async function tryOne(mutant: Mutant, sound: Players): Promise<Tried> {
   const seed = found[mutant.name]?.seed;
   if (seed === undefined) return {};
   const players = new Players(mutant.replace, 1);
+  const known = unplanted.get(seed) ?? sound.one(seed, {});
+  unplanted.set(seed, known);
   try {
     return {
       planted: await players.one(seed, {}),
       ...(mutant.needs && { spared: await players.one(seed, { cuts: without(mutant) }) }),
-      unplanted: await sound.one(seed, {}),
+      unplanted: await known,
     };
   } finally {
     players.close();

@@ -10,8 +10,8 @@ interface WorkerLine {
   jobs?: { id: string; attempt: number }[];
 }
 
-/** Of what it no longer works on. */
-const OVER = ["finished", "resultDropped", "leaseLost", "handlerAbandoned"];
+/** Of what it no longer works on. What was canceled before it had begun is only recorded. */
+const OVER = ["finished", "resultDropped", "leaseLost", "handlerAbandoned", "recorded"];
 
 export const parallelism: Checker = {
   name: "parallelism",
