@@ -62,9 +62,9 @@ describe("a job that somebody cancels", () => {
     expect(deployment.held.has(id)).toBe(true);
   });
 
-  test("before its claim has arrived never begins", async () => {
+  test("before its claim has arrived never begins, and is told as claimed, aborted and recorded", async () => {
     const { begun, handler } = manual();
-    const { clock, deployment } = startLoop(handler, { concurrency: 2, leaseMs: 60_000 });
+    const { clock, deployment, events } = startLoop(handler, { concurrency: 2, leaseMs: 60_000 });
     deployment.enqueue();
     await clock.advance(1_000);
     deployment.fault = (call) => (call === "claim" && clock.now() < 1_100 ? "after" : undefined);
@@ -74,6 +74,10 @@ describe("a job that somebody cancels", () => {
     await clock.advance(2_000);
     expect(begun).toHaveLength(1);
     expect(deployment.outcomeOf(id)).toEqual({ kind: "canceled" });
+    const told = events.filter((event) =>
+      [event, ...("jobs" in event ? event.jobs : [])].some((one) => "id" in one && one.id === id),
+    );
+    expect(told.map(({ kind }) => kind)).toEqual(["claimed", "aborted", "recorded"]);
   });
 
   test("needs no subscription if it is short: a worker of short jobs makes none", async () => {
