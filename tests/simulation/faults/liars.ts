@@ -94,7 +94,7 @@ export const liars: Part = {
       const args = { ...liar.last, n: liar.n - back } as { n: number; finished?: unknown };
       const what = args.finished === undefined ? "claim" : "complete";
       // A claim in vain leaves no trace: the one before it may still be repeated.
-      const holder = simulation.tables.all("holders").find(({ session }) => session === SESSION);
+      const holder = rowOf(simulation);
       const isLate = holder !== undefined && args.n < holder["n"];
       call(simulation, what, args, () => {
         if (isLate) simulation.broken("a call that comes too late is answered");
@@ -199,7 +199,10 @@ function lie(simulation: Simulation, how: string, lease: Lease): void {
     ],
   };
   const [args, isCounted] = calls[how]!;
-  if (isBusy(simulation)) return;
+  // The attempt to come may have come, and to itself.
+  const held = (rowOf(simulation)?.["leases"] ?? []) as Lease[];
+  const isOwn = held.some(({ id, attempt }) => id === lease.id && attempt === lease.attempt);
+  if (isOwn || isBusy(simulation)) return;
   if (isCounted) liar.n += 1;
   call<Answered | null>(simulation, how, args, (reply) => {
     simulation.happened("lies about a lease");
@@ -209,6 +212,9 @@ function lie(simulation: Simulation, how: string, lease: Lease): void {
     }
   });
 }
+
+const rowOf = ({ tables }: Simulation) =>
+  tables.all("holders").find(({ session }) => session === SESSION);
 
 function isBusy(simulation: Simulation): boolean {
   return simulation.now() < liarOf(simulation).busyUntil;
