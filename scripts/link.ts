@@ -3,5 +3,5 @@ import path from "node:path";
 import { linkPackage } from "../harness/link.js";
 import { root } from "../harness/paths.js";
 
-for (const app of ["harness/app", "bench/push/app", "tests/packages/app"])
+for (const app of ["harness/app", "bench/pull", "bench/push/app", "tests/packages/app"])
   linkPackage(path.join(root, app));

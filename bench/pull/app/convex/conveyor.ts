@@ -1,0 +1,17 @@
+/** Conveyor: a queue for workers outside, with the defaults of the product, and what workers call. */
+import { Conveyor } from "convex-conveyor";
+import { v } from "convex/values";
+import { components, entries, vWork } from "./builders.js";
+
+const conveyor = new Conveyor(components.conveyor);
+const jobs = conveyor.queue("jobs", { payload: vWork, result: v.null() });
+
+export const { enqueue, enqueueAll } = entries({
+  one: (ctx, work) => jobs.enqueue(ctx, work),
+  all: (ctx, works) => jobs.enqueueBatch(ctx, works),
+});
+
+export const { hasWork, claim, heartbeat, complete, completeLater, report, cancellations } =
+  conveyor.workerApi({ queues: [jobs] });
+
+export const { create } = conveyor.tokenApi();

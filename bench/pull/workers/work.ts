@@ -1,0 +1,38 @@
+/** What all workers share: the work itself, and what they print of it, by which the measurement knows. */
+
+export interface Work {
+  n: number;
+  ms: number;
+}
+
+export async function work({ n, ms }: Work): Promise<void> {
+  console.log(`began ${n}`);
+  if (ms > 0) await sleep(ms);
+  console.log(`ended ${n}`);
+}
+
+/** A call came back with an error, whatever becomes of it. */
+export function failed(call: string, error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  console.log(`error ${call}: ${message.replaceAll("\n", " ")}`);
+}
+
+export const sleep = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Between a call that failed and the next: a second, times a random half to whole. */
+const pause = (): Promise<void> => sleep(1_000 * (0.5 + Math.random() / 2));
+
+/** Until it is answered. What workers tell at an end may come twice. */
+export async function insist<Reply>(name: string, call: () => Promise<Reply>): Promise<Reply> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      failed(name, error);
+      await pause();
+    }
+  }
+}
+
+export const env = process.env as Record<string, string>;
