@@ -6,7 +6,7 @@ import { COVERAGE_PAGE } from "../simulation/coveragePage.js";
 import { isFailure, replayLine, sayFailure } from "../simulation/failures.js";
 import { MUTANTS } from "../simulation/mutants/all.js";
 import { WITHIN, type Mutant } from "../simulation/mutants/mutant.js";
-import { PLANTED, readFound, tableOf, type Found } from "../simulation/mutants/found.js";
+import { readFound, tableOf, type Found } from "../simulation/mutants/found.js";
 import { foundBy, without } from "../simulation/mutants/try.js";
 import { FAULTS } from "../simulation/parts.js";
 import { Players, type Outcome } from "../simulation/players.js";
@@ -42,7 +42,7 @@ describe("a bug that is planted is found", () => {
   const tried = new Map<string, Tried>();
   // On both cores: each is bundled anew.
   beforeAll(async () => {
-    const left = [...PLANTED];
+    const left = [...MUTANTS];
     const tryNext = async (): Promise<void> => {
       const players = new Players([], 1);
       for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
@@ -53,7 +53,7 @@ describe("a bug that is planted is found", () => {
     await Promise.all([tryNext(), tryNext()]);
   }, 900_000);
 
-  test.for(PLANTED)("$name", (mutant) => {
+  test.for(MUTANTS)("$name", (mutant) => {
     const { planted, spared, unplanted } = tried.get(mutant.name)!;
     expect(planted, "no seed is known that finds it: --mutants --write").toBeDefined();
     expect(planted!.seed).toBeLessThanOrEqual(WITHIN);
@@ -96,7 +96,7 @@ async function tryOne(mutant: Mutant, sound: Players): Promise<Tried> {
 test("every checker finds a bug that is planted, and one is planted for every fault", () => {
   const by = new Set(Object.values(found).map((find) => find.by));
   expect(CHECKERS.map(({ name }) => name).filter((name) => !by.has(name))).toEqual([]);
-  const needed = new Set(PLANTED.flatMap(({ needs = [] }) => needs));
+  const needed = new Set(MUTANTS.flatMap(({ needs = [] }) => needs));
   expect(FAULTS.map(({ name }) => name).filter((name) => !needed.has(name))).toEqual([]);
 });
 

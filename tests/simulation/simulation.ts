@@ -16,7 +16,7 @@ import { EFFECTS_HOST, effectsChecked } from "./ownHandlers.js";
 import type { Plan, Planned, QueueName, WorkerSpec } from "./plan.js";
 import type { Trace } from "./trace.js";
 
-const EVENTS_MAX = 300_000;
+const EVENTS_MAX = 150_000;
 
 export interface Violation {
   checker: string;
@@ -131,7 +131,7 @@ export class Simulation implements Facts {
     timer.cancel();
   }
 
-  /** The most that a seed comes to is a tenth of this: something goes round and round. */
+  /** The most that a seed comes to is a third of this: something goes round and round. */
   #isEndless(): boolean {
     if (this.world.clock.events - this.#eventsAtStart < EVENTS_MAX) return false;
     this.#broken("simulation", `it does not end: ${EVENTS_MAX} events have happened`);

@@ -1,5 +1,6 @@
 /** What must hold, a promise a file. */
 import type { Checker } from "../part.js";
+import { begun } from "./begun.js";
 import { blame } from "./blame.js";
 import { callbackOnce } from "./callbackOnce.js";
 import { canceled } from "./canceled.js";
@@ -37,6 +38,7 @@ export const CHECKERS: readonly Checker[] = [
   retention,
   timers,
   inTime,
+  begun,
   reports,
   noSurprises,
   blame,

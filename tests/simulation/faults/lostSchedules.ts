@@ -5,15 +5,20 @@ import { atCommit } from "../moments.js";
 import type { Change } from "../observed.js";
 import { cancelOne, openOnes, SCHEDULED_TABLE } from "./scheduled.js";
 
+const FIRST_N = 5_000;
+/** Longer than it takes until a lane is missed; and so long that another is still at it then. */
+const OUTLASTS_MS = 31_000;
+const AGAIN_MS = 12_000;
+
 export const lostSchedules: Part = {
   name: "lost schedules",
   about: "somebody cancels scheduled functions of the component in the dashboard",
   chance: 0.2,
   plan(draw, plan) {
-    return Array.from({ length: draw.pick([1, 2, 4]) }, (): Planned => {
+    return Array.from({ length: draw.pick([1, 2, 4]) }, (_, i): Planned[] => {
       // Of one kind, or of any.
       const of = draw.pick(["", "", "callbacks", "janitor", "dispatcher", "wake", "laneAction"]);
-      return {
+      const cancel: Planned = {
         at: draw.between(0, plan.faultsMs),
         do: "lost schedules.cancel",
         of,
@@ -21,9 +26,21 @@ export const lostSchedules: Part = {
         path: draw.next(),
         which: draw.next(),
       };
-    });
+      if (of !== "laneAction" || plan.queues.acted === undefined) return [cancel];
+      return [cancel, { at: cancel.at, do: "lost schedules.work", n: FIRST_N + i }];
+    }).flat();
   },
   perform: {
+    /** The lane that is lost goes on with it while another does it again, and then says so. */
+    work(simulation, { n }) {
+      const turns = [
+        { ms: OUTLASTS_MS, end: "returns" },
+        { ms: AGAIN_MS, end: "returns" },
+        { ms: 0, end: "returns" },
+      ];
+      const jobs = [{ payload: { n, turns }, options: { maxResets: 2 } }];
+      simulation.ask("enqueue", { queue: "acted", jobs });
+    },
     cancel(simulation, { commits, of, path, which }) {
       const isMeant = (name: string) => name.startsWith(of as string);
       const then = () => {

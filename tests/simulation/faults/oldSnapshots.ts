@@ -11,7 +11,7 @@ export const oldSnapshots: Part = {
   chance: 0.25,
   plan(draw, plan) {
     const seed = draw.below(1e9);
-    const at = draw.between(FIRST_MS, plan.faultsMs * 0.7);
+    const at = draw.between(FIRST_MS, plan.faultsMs * 0.5);
     return [{ at, do: "old snapshots.begin", seed, maxMs: draw.pick([50, 300, 1_000]) }];
   },
   perform: {

@@ -68,25 +68,65 @@ export const workerCrash: Part = {
   marks: ["kills one that holds jobs", "kills one"],
 };
 
+const PAUSES: [string, string] = ["worker pause.stop", "worker pause.goOn"];
+const FIRST_N = 6_000;
+/** Longer than most leases. */
+const LONG_MS = 10_000;
+const SHORT = { ms: 0, end: "returns" };
+
+/** In the middle of a long job, until so long before or after somebody may end its leases. */
+function untilExpiry(draw: Draw, plan: Plan): Planned[] {
+  const { name: worker, queues } = draw.pick(plan.workers);
+  const at = draw.between(0, plan.faultsMs * 0.4);
+  const aroundExpiryMs = draw.between(-120, 40);
+  return [
+    { at, do: "worker pause.work", queue: draw.pick(queues), n: FIRST_N },
+    { at, do: "worker pause.stop", worker, holding: draw.pick([1, 1, 2]), aroundExpiryMs },
+  ];
+}
+
+function goesOnAroundExpiry(
+  simulation: Simulation,
+  { worker, aroundExpiryMs }: Planned,
+  program: Program,
+): void {
+  const holder = simulation.tables
+    .all("holders")
+    .find(({ name, leases }) => name === worker && leases.length > 0);
+  if (holder === undefined) return;
+  const ms = holder["expiresAt"] + (aroundExpiryMs as number) - simulation.date();
+  simulation.world.clock.timer(Math.max(0, ms), () => {
+    if (program.state === "paused") program.resume();
+  });
+  simulation.happened("goes on when its leases end");
+}
+
 export const workerPause: Part = {
   name: "worker pause",
   about: "a worker stands still, for longer than its lease too, and goes on as if nothing had been",
   chance: 0.2,
   fits: hasWorkers,
-  plan: (draw, plan) =>
-    some(draw, plan, ["worker pause.stop", "worker pause.goOn"], [50, 1_000, 4_000, 10_000]),
+  plan(draw, plan) {
+    const pauses = some(draw, plan, PAUSES, [50, 1_000, 4_000, 10_000]);
+    return draw.chance(0.5) ? pauses : [...pauses, ...untilExpiry(draw, plan)];
+  },
   perform: {
     stop(simulation, event) {
       whenHolding(simulation, event, (program) => {
         if (program.state === "running") simulation.happened("stands still");
         program.pause();
+        if (event["aroundExpiryMs"] !== undefined) goesOnAroundExpiry(simulation, event, program);
       });
+    },
+    work(simulation, { queue, n }) {
+      const payload = { n, turns: [{ ms: LONG_MS, end: "returns" }, SHORT] };
+      simulation.ask("enqueue", { queue, jobs: [{ payload, options: {} }] });
     },
     goOn(simulation, { worker }) {
       simulation.programs.get(worker)?.resume();
     },
   },
-  marks: ["stands still"],
+  marks: ["stands still", "goes on when its leases end"],
 };
 
 /** Those that were told to stop: one that was started again under the same name is another. */

@@ -20,9 +20,8 @@ export const HOLDING: readonly Mutant[] = [
       "the second look at whether the holder has expired",
     ),
     finds: ["leases", "blame"],
-    open: true,
     needs: ["old snapshots"],
-    where: ({ parts }) => parts.includes("worker pause") || parts.includes("network"),
+    where: having("worker pause.work"),
     queues: PULLED,
   },
   {

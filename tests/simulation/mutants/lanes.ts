@@ -9,9 +9,9 @@ const planted: readonly Mutant[] = [
   {
     name: "who enqueues believes the gate without reading the door",
     replace: guard(LOOKS, "the real read of the door by who saw that somebody looks"),
-    finds: ["simulation"],
-    open: true,
+    finds: ["begun", "simulation"],
     needs: ["old snapshots"],
+    where: having("callers.whenNobodyLooks"),
   },
   {
     name: "a lane stops looking without a last look",
@@ -74,7 +74,7 @@ const planted: readonly Mutant[] = [
         by: "",
       },
     ],
-    finds: ["simulation", "in time"],
+    finds: ["simulation", "begun"],
     needs: ["old snapshots"],
     queues: PUSHED,
   },
@@ -149,10 +149,9 @@ const planted: readonly Mutant[] = [
       "a wake that starts a lane anew, and a late call of the lane as it was before",
       "the generation by which an older lane's call is known",
     ),
-    finds: ["simulation", "leases", "parallelism"],
-    open: true,
+    finds: ["simulation", "leases", "parallelism", "runs as promised"],
     needs: ["lost schedules"],
-    where: having("lost schedules.cancel", { of: "laneAction" }),
+    where: having("lost schedules.work"),
   },
   {
     name: "a handler for which there was no permit has failed",

@@ -1,6 +1,6 @@
 /** Bugs in what happens later: what falls due, expires, is counted and goes. */
 import { guard } from "./guards.js";
-import type { Mutant } from "./mutant.js";
+import { having, type Mutant } from "./mutant.js";
 
 export const LATER: readonly Mutant[] = [
   {
@@ -9,9 +9,9 @@ export const LATER: readonly Mutant[] = [
       "an enqueue into a segment of time that has two alarms, and their rings",
       "the real read of the alarm on which an enqueue relies",
     ),
-    finds: ["simulation", "timers"],
-    open: true,
-    where: ({ parts }) => parts.includes("old snapshots"),
+    finds: ["simulation", "timers", "in time"],
+    needs: ["callers"],
+    where: having("callers.forOneMoment"),
   },
   {
     name: "a segment's jobs are promoted when it begins",
@@ -111,7 +111,6 @@ export const LATER: readonly Mutant[] = [
       },
     ],
     finds: ["simulation", "callback once"],
-    open: true,
     needs: ["lost schedules", "callbacks"],
   },
 ];

@@ -2,7 +2,7 @@
 import type { Replacement } from "../deployment.js";
 import type { Plan, QueueName } from "../plan.js";
 
-/** Each is found within so many seeds, from 1 on, if it is not marked as open. */
+/** Each is found within so many seeds, from 1 on. */
 export const WITHIN = 2_000;
 
 export interface Mutant {
@@ -11,8 +11,6 @@ export interface Mutant {
   replace: readonly Replacement[];
   /** The checkers that may find it: "simulation" is what `liveness.ts` demands. */
   finds: readonly string[];
-  /** No seed that was tried has found it: a hole in the simulator, or a bug that it cannot show. Only tried when it is asked for. */
-  open?: true;
   /** The parts without which it does no harm: the same seed without them is sound. */
   needs?: readonly string[];
   /** It can show only where one of these is used: other seeds are counted, and not played. */

@@ -86,14 +86,12 @@ export async function tryMutants({
 }): Promise<number> {
   let missed = 0;
   const found = await readFound();
-  const meant = MUTANTS.filter(({ name, open }) =>
-    only === null ? open !== true : new RegExp(only).test(name),
-  );
+  const meant = MUTANTS.filter(({ name }) => only === null || new RegExp(only).test(name));
   for (const mutant of meant) {
     const { find, others, also } = await tryMutant(mutant);
     const { name } = mutant;
     if (find === null) {
-      if (mutant.open !== true) missed += 1;
+      missed += 1;
       delete found[name];
       const [first] = also;
       const why = first === undefined ? "" : `, but without what it needs in seed ${first.seed}`;

@@ -1,0 +1,62 @@
+import { PUSHED } from "../plan.js";
+import type { Row } from "../observed.js";
+import type { Checker } from "../part.js";
+import { changed, changedJobs, configOf, statusOf } from "./jobs.js";
+
+/** Before anybody who looks after others takes a job for forgotten. */
+const WITHIN_MS = 4_500;
+/** With these, wakes or lanes are lost, or come late. */
+const SPARED = ["late", "starved", "restarts", "conflicts", "lost schedules", "lost actions"];
+/** What is left to programs outside first has another time. */
+const WATCHED = PUSHED.filter((name) => name !== "mixed");
+
+export const begun: Checker = {
+  name: "begun",
+  promise:
+    "where no function is lost or late, what waits in a queue that Convex works off is begun while nothing else goes on there, and not only when somebody finds it forgotten",
+  marks: ["a job that waits is begun by a lane"],
+  watch({ plan, tables, broken, happened, nameOf, date }) {
+    if (plan.parts.some((part) => SPARED.includes(part))) return {};
+    /** By queue: when anything changed there last, and what runs. */
+    const stirred = new Map<string, number>();
+    const running = new Map<string, Set<string>>();
+    return {
+      commit(commit) {
+        for (const { before, after } of changedJobs(commit)) {
+          if (before === null) continue;
+          checkWait(before);
+          if (statusOf(before) === "pending" && statusOf(after) === "running" && isWatched(before))
+            happened("a job that waits is begun by a lane");
+        }
+        for (const table of ["jobs", "lanes", "gates", "queues"]) {
+          for (const { before, after } of changed(commit, table)) {
+            const row = (after ?? before)!;
+            stirred.set((row["queue"] ?? row["name"]) as string, date());
+          }
+        }
+        for (const { id, before, after } of changedJobs(commit)) {
+          const queue = (after ?? before)!["queue"] as string;
+          const all = running.get(queue) ?? new Set<string>();
+          running.set(queue, all);
+          if (statusOf(after) === "running") all.add(id);
+          else all.delete(id);
+        }
+        if (changed(commit, "timers").length > 0) tables.all("jobs").forEach(checkWait);
+      },
+    };
+
+    function checkWait(job: Row): void {
+      if (statusOf(job) !== "pending" || job["paused"] === true || !isWatched(job)) return;
+      const queue = job["queue"] as string;
+      const row = tables.all("queues").find(({ name }) => name === queue);
+      const { maxParallelism } = configOf(tables, queue);
+      if (row?.["pausedAt"] !== undefined || maxParallelism === 0) return;
+      const waits = date() - (stirred.get(queue) ?? Infinity);
+      if (waits > WITHIN_MS && (running.get(queue)?.size ?? 0) === 0) {
+        broken(`${nameOf(job._id)} waits for ${waits.toFixed()} ms, and nothing runs there`);
+      }
+    }
+  },
+};
+
+const isWatched = (job: Row): boolean => WATCHED.some((name) => name === job["queue"]);
