@@ -34,6 +34,10 @@ export interface Pulled {
   seed?: number;
   /** Of the cost model. */
   constants?: Partial<CostConstants>;
+  /** Of Conveyor's queue, where it is not to be the default. */
+  shards?: number;
+  /** What has not ended so long after the last caller was answered counts as lost. Defaults to half an hour. */
+  patienceMs?: number;
 }
 
 export interface Played {
@@ -67,17 +71,21 @@ const SETTLING_MS = 60_000;
 /** More than a lease: whoever stops without a word has been noticed, and what is told behind has been told. */
 const REST_MS = 90_000;
 /** No end is recorded for so much longer than a job takes: none will be. */
-const PATIENCE_MS = 180_000;
+const STILL_MS = 180_000;
+const PATIENCE_MS = 1_800_000;
 
 export async function play(alternative: Alternative, pulled: Pulled): Promise<Played> {
-  const { class: of, seed = 1, constants, load } = pulled;
+  const { class: of, seed = 1, constants, shards, load } = pulled;
   linkPackage(PULL);
   const app = await bundleApp(path.join(PULL, "app"), { inputs: [path.join(root, "dist")] });
   const store = new WatchingStore();
   const world = await createWorld({
     ...{ seed, class: of, store },
     runner: { contexts: "reused" },
-    variables: { WORKER_SECRET: SECRET },
+    variables: {
+      WORKER_SECRET: SECRET,
+      ...(shards === undefined ? {} : { SHARDS: String(shards) }),
+    },
     ...(constants === undefined ? {} : { costs: constants }),
   });
   try {
@@ -93,7 +101,7 @@ export async function play(alternative: Alternative, pulled: Pulled): Promise<Pl
     world.stats.reset();
     const told = await bringIn(world, alternative, pulled);
     const jobs = "inOne" in load ? load.inOne : told.callerMs.length - told.errors.length;
-    await recordedAll(world, watched, { jobs, workMs: pulled.workMs });
+    await recordedAll(world, watched, jobs, pulled);
     const busy = world.stats.snapshot();
     await world.advance(REST_MS);
     const { payloadBytes } = store;
@@ -191,10 +199,13 @@ async function bringIn(
 async function recordedAll(
   world: World,
   { recorded }: Watched,
-  { jobs, workMs }: { jobs: number; workMs: number },
+  jobs: number,
+  { workMs, patienceMs = PATIENCE_MS }: Pulled,
 ): Promise<void> {
+  const stop = world.now() + patienceMs;
   let [size, since] = [recorded.size, world.now()];
-  while (recorded.size < jobs && world.now() - since < workMs + PATIENCE_MS) {
+  while (recorded.size < jobs) {
+    if (world.now() >= Math.min(stop, since + workMs + STILL_MS)) return;
     await world.advance(STEP_MS);
     if (recorded.size !== size) [size, since] = [recorded.size, world.now()];
   }

@@ -1,10 +1,15 @@
-/** Conveyor: a queue for workers outside, with the defaults of the product, and what workers call. */
+/** Conveyor: a queue for workers outside, with the defaults of the product unless a sweep says otherwise, and what workers call. */
 import { Conveyor } from "convex-conveyor";
 import { v } from "convex/values";
 import { components, entries, vWork } from "./builders.js";
 
 const conveyor = new Conveyor(components.conveyor);
-const jobs = conveyor.queue("jobs", { payload: vWork, result: v.null() });
+const shards = process.env.SHARDS;
+const jobs = conveyor.queue("jobs", {
+  payload: vWork,
+  result: v.null(),
+  ...(shards === undefined ? {} : { shards: Number(shards) }),
+});
 
 export const { enqueue, enqueueAll } = entries({
   one: (ctx, work) => jobs.enqueue(ctx, work),
