@@ -1,11 +1,13 @@
 import { msOfCommit } from "../../../src/shared/index.js";
+import { oldSnapshots } from "../faults/oldSnapshots.js";
 import type { Change, Row } from "../observed.js";
 import type { Checker } from "../part.js";
 import { CIRCULAR, type QueueName } from "../plan.js";
 import { changedJobs, claimedBy, configOf, hasEnded, LIAR, statusOf } from "./jobs.js";
 
-/** Who claims may have looked a while ago, and others may have had the job in hand. */
+/** Who claims may have looked a while ago, at what was older still, and others may have had the job in hand. */
 const SURE_MS = 1_000;
+const OLDEST_MS = 1_000;
 /** A lane leaves to another what that looks for, for so long. */
 const LANE_SURE_MS = 6_000;
 /** With these a queue may stand still, until one job's wake comes for that one alone. */
@@ -21,6 +23,7 @@ export const order: Checker = {
     "a lane takes what waits",
   ],
   watch({ plan, tables, broken, happened, nameOf, date }) {
+    const seenMs = SURE_MS + (plan.parts.includes(oldSnapshots.name) ? OLDEST_MS : 0);
     /** Items that have come round, and were not put back since. */
     const round = new Set<string>();
     return {
@@ -59,7 +62,7 @@ export const order: Checker = {
       if (isLane && UNLOOKED.some((part) => plan.parts.includes(part))) return;
       const queue = tables.all("queues").find(({ name }) => name === job["queue"])!;
       const { fallbackAfterMs = 0 } = configOf(tables, job["queue"] as string);
-      const sureMs = isLane ? LANE_SURE_MS + (fallbackAfterMs as number) : SURE_MS;
+      const sureMs = isLane ? LANE_SURE_MS + (fallbackAfterMs as number) : seenMs;
       const isStrict = queue["shardsEver"] === 1;
       for (const other of tables.all("jobs")) {
         if (other["queue"] !== job["queue"] || !isClaimable(other, holder)) continue;
