@@ -20,17 +20,18 @@ export function failed(call: string, error: unknown): void {
 export const sleep = (ms: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Between a call that failed and the next: a second, times a random half to whole. */
-const pause = (): Promise<void> => sleep(1_000 * (0.5 + Math.random() / 2));
+/** Between a call that failed and the next: half a second, doubling to half a minute, times a random half to whole. */
+const pause = (times: number): Promise<void> =>
+  sleep(Math.min(30_000, 500 * 2 ** times) * (0.5 + Math.random() / 2));
 
 /** Until it is answered. What workers tell at an end may come twice. */
 export async function insist<Reply>(name: string, call: () => Promise<Reply>): Promise<Reply> {
-  for (;;) {
+  for (let times = 0; ; times++) {
     try {
       return await call();
     } catch (error) {
       failed(name, error);
-      await pause();
+      await pause(times);
     }
   }
 }
