@@ -58,7 +58,10 @@ export function start<Job extends { work: Work }>(pattern: Pattern<Job>): void {
         (hasWork) => {
           if (hasWork) told();
         },
-        (error) => failed("hasWork", error),
+        (error) => {
+          failed("hasWork", error);
+          told();
+        },
       );
     });
 
