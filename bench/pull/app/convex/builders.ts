@@ -39,14 +39,20 @@ export const components = componentsGeneric() as unknown as {
 
 /** The ways in, the same for each alternative: one job a mutation, or many in one. */
 export function entries(insert: {
-  one(ctx: MutationCtx, work: Work): Promise<unknown>;
-  all(ctx: MutationCtx, works: Work[]): Promise<unknown>;
+  one: (ctx: MutationCtx, work: Work) => Promise<unknown>;
+  /** Defaults to one after the other. */
+  all?: (ctx: MutationCtx, works: Work[]) => Promise<unknown>;
 }) {
+  const { one } = insert;
+  const each = async (ctx: MutationCtx, works: Work[]): Promise<void> => {
+    for (const work of works) await one(ctx, work);
+  };
+  const all = insert.all ?? each;
   return {
     enqueue: mutation({
       args: vWork.fields,
       handler: async (ctx, work) => {
-        await insert.one(ctx, work);
+        await one(ctx, work);
         console.log(`enqueued ${work.n}`);
         return null;
       },
@@ -54,7 +60,7 @@ export function entries(insert: {
     enqueueAll: mutation({
       args: { works: v.array(vWork) },
       handler: async (ctx, { works }) => {
-        await insert.all(ctx, works);
+        await all(ctx, works);
         console.log(`enqueued ${works[0]?.n}..${works.at(-1)?.n}`);
         return null;
       },

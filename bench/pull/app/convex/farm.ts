@@ -13,7 +13,7 @@
  * may repeat the call. Queues in parts, and what to claim in the subscription's answer, are told of as a more sophisticated
  * form. Nothing here fails, so what is tried again is left out.
  */
-import { v } from "convex/values";
+import { v, type GenericId } from "convex/values";
 import {
   app,
   entries,
@@ -29,12 +29,7 @@ async function insert(ctx: MutationCtx, work: Work): Promise<void> {
   await ctx.db.insert("farmJobs", { work, status: "pending", lastUpdate: Date.now() });
 }
 
-export const { enqueue, enqueueAll } = entries({
-  one: insert,
-  all: async (ctx, works) => {
-    for (const work of works) await insert(ctx, work);
-  },
-});
+export const { enqueue, enqueueAll } = entries({ one: insert });
 
 export const hasWork = query({
   args: {},
@@ -67,10 +62,7 @@ const ofJob = { apiKey: v.string(), job: v.id("farmJobs") };
 export const beat = mutation({
   args: ofJob,
   handler: async (ctx, { apiKey, job: id }) => {
-    const worker = await workerOf(ctx, apiKey);
-    const job = await ctx.db.get("farmJobs", id);
-    if (job?.status !== "inProgress" || job.worker !== worker) return null;
-    if (job.janitor !== undefined) await ctx.scheduler.cancel(job.janitor);
+    if ((await takeBack(ctx, apiKey, id)) === null) return null;
     const janitor = await ctx.scheduler.runAfter(LEASE_MS, app.farm.giveUp, { job: id });
     await ctx.db.patch("farmJobs", id, { lastUpdate: Date.now(), janitor });
     return null;
@@ -80,16 +72,23 @@ export const beat = mutation({
 export const complete = mutation({
   args: ofJob,
   handler: async (ctx, { apiKey, job: id }) => {
-    const worker = await workerOf(ctx, apiKey);
-    const job = await ctx.db.get("farmJobs", id);
-    if (job?.status !== "inProgress" || job.worker !== worker) return null;
-    if (job.janitor !== undefined) await ctx.scheduler.cancel(job.janitor);
+    const job = await takeBack(ctx, apiKey, id);
+    if (job === null) return null;
     const ended = { status: "succeeded", lastUpdate: Date.now(), janitor: undefined } as const;
     await ctx.db.patch("farmJobs", id, ended);
     console.log(`recorded ${job.work.n}`);
     return null;
   },
 });
+
+/** The job, if it is this worker's, without the janitor that it had. */
+async function takeBack(ctx: MutationCtx, apiKey: string, id: GenericId<"farmJobs">) {
+  const worker = await workerOf(ctx, apiKey);
+  const job = await ctx.db.get("farmJobs", id);
+  if (job?.status !== "inProgress" || job.worker !== worker) return null;
+  if (job.janitor !== undefined) await ctx.scheduler.cancel(job.janitor);
+  return job;
+}
 
 /** The janitor. Not canceled in time, it finds nothing to do. */
 export const giveUp = internalMutation({

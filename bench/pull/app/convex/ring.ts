@@ -19,12 +19,7 @@ async function insert(ctx: MutationCtx, work: Work): Promise<void> {
   await ctx.db.insert("ringItems", { work, active: true, turns: 1, dueAt: Date.now() });
 }
 
-export const { enqueue, enqueueAll } = entries({
-  one: insert,
-  all: async (ctx, works) => {
-    for (const work of works) await insert(ctx, work);
-  },
-});
+export const { enqueue, enqueueAll } = entries({ one: insert });
 
 /** Whether one is free. When claims grow old is no change: workers also look by themselves. */
 export const hasWork = query({
