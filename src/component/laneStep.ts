@@ -56,7 +56,7 @@ import { getQueue, type Queue } from "./queues.js";
 import { recordAll } from "./recording.js";
 import { withFittingResults } from "./results.js";
 import { ensureJanitor } from "./timers.js";
-import { findGate, quieten, setGate, wakeNow, type Gate } from "./wakes.js";
+import { findGate, quieten, setGate, scheduleWake, type Gate } from "./wakes.js";
 
 export const step = internalMutation({
   args: vLaneStep.fields,
@@ -235,7 +235,7 @@ async function end(ctx: MutationCtx, queue: Queue, lane: Lane, held: number): Pr
   if (guardsIt(gate, lane._id)) {
     if (queue.isPaused) await setGate(ctx, gate, queue.name, { state: "quiet" });
     else await quieten(ctx, gate, queue);
-  } else if (gate?.state === "full" && hasFreed && !queue.isPaused) await wakeNow(ctx, queue);
+  } else if (gate?.state === "full" && hasFreed && !queue.isPaused) await scheduleWake(ctx, queue);
   return held === 0 ? "left" : "draining";
 }
 
@@ -262,7 +262,7 @@ async function settle(
     if (guards) {
       // It cannot look any more; from now on whoever frees capacity does. If there is any, a wake says so.
       await setGate(ctx, gate, queue.name, { state: "full" });
-      if (queue.config.maxParallelism > held) await wakeNow(ctx, queue);
+      if (queue.config.maxParallelism > held) await scheduleWake(ctx, queue);
     }
     return { lookAfterMs: null };
   }

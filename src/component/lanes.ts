@@ -16,7 +16,7 @@ import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
 import { enterLane } from "./holders.js";
 import { getQueue, type Queue } from "./queues.js";
-import { findGate, quieten, wakeNow, type Gate } from "./wakes.js";
+import { findGate, quieten, scheduleWake, type Gate } from "./wakes.js";
 
 export type Lane = Doc<"lanes">;
 
@@ -131,7 +131,7 @@ export async function putToSleep(ctx: MutationCtx, lane: Lane): Promise<void> {
   // From a random one on: none is passed over for ever by others that always wait.
   const start = Math.floor(Math.random() * others.length);
   const told = [...others.slice(start), ...others.slice(0, start)].slice(0, WAITING_TOLD);
-  for (const { queue } of told) await wakeNow(ctx, { name: queue });
+  for (const { queue } of told) await scheduleWake(ctx, { name: queue });
 }
 
 /** Queues that wait for a slot, as far as they are seen; and how many are told of one that is free: one of them gets it. */
@@ -149,7 +149,7 @@ export async function loseLane(ctx: MutationCtx, id: Id<"lanes">): Promise<void>
   const queue = await getQueue(ctx.db, lane.queue);
   const gate = await findGate(ctx.db, queue.name);
   if (guardsIt(gate, id)) await quieten(ctx, gate, queue);
-  else if (gate?.state === "full") await wakeNow(ctx, queue);
+  else if (gate?.state === "full") await scheduleWake(ctx, queue);
 }
 
 /** Whether this lane is the one that looks. */

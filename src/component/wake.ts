@@ -35,7 +35,7 @@ import { findQueue, type Queue } from "./queues.js";
 import { oldestIn } from "./oldest.js";
 import { callOffSurplus } from "./surplus.js";
 import { ensureJanitor, isStillborn, reviveJanitor } from "./timers.js";
-import { findGate, quieten, setGate, wakeNow, type Gate } from "./wakes.js";
+import { findGate, quieten, setGate, scheduleWake, type Gate } from "./wakes.js";
 
 export const wake = internalMutation({
   args: {
@@ -61,7 +61,7 @@ export const wake = internalMutation({
       await callOffSurplus(ctx, queue.name, dueAt);
       return null;
     }
-    if (againAfterMs !== undefined) await wakeNow(ctx, queue, snapshotOf(ctx), againAfterMs);
+    if (againAfterMs !== undefined) await scheduleWake(ctx, queue, snapshotOf(ctx), againAfterMs);
     await wakeOne(ctx, queue, gate, args, Date.now());
     return null;
   },
@@ -83,7 +83,8 @@ async function wakeOne(
   // Nobody has begun it: it was canceled, say. When it came, and so what came with it, nobody knows any more.
   const isLost = job !== undefined && own === null && (row === null || row.attempt === 0);
   const { fallbackAfterMs } = queue.config;
-  if (isLost && fallbackAfterMs > 0) await wakeNow(ctx, queue, snapshotOf(ctx), fallbackAfterMs);
+  if (isLost && fallbackAfterMs > 0)
+    await scheduleWake(ctx, queue, snapshotOf(ctx), fallbackAfterMs);
   // Up to where it has to have seen everything, and nothing is left to workers any more.
   const asked = (own?.seq as bigint | undefined) ?? upTo ?? waitedSince(ctx, queue, now);
   const free = freeOf(queue, lanes);
@@ -112,7 +113,7 @@ async function wakeOne(
   const mayBeMore = taken.leases.length === room;
   // What an older snapshot does not show may be there all the same.
   const isSure = mayBeMore || (taken.snapshot ?? 0n) >= asked;
-  if (!isSure) await wakeNow(ctx, queue, asked, WAKE_AGAIN_MS);
+  if (!isSure) await scheduleWake(ctx, queue, asked, WAKE_AGAIN_MS);
   if (taken.leases.length === 0) {
     if (!isSure) return;
     // Capacity is free, so it may no longer be said that whoever frees some looks.
@@ -140,7 +141,7 @@ async function wakeOne(
   const closed = await beginLane(ctx, holder, n, taken, now);
   await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
   if (guards) await setGate(ctx, gate, queue.name, { state: "guarded", guard: lane._id });
-  if (mayBeMore) await wakeNow(ctx, queue, asked);
+  if (mayBeMore) await scheduleWake(ctx, queue, asked);
 }
 
 /** The commit by which a job must have become claimable to be a lane's now. */

@@ -99,10 +99,10 @@ export async function wakeFor(ctx: MutationCtx, queue: Queue, job: Id<"jobs">): 
 }
 
 /**
- * Capacity has come free: a wake looks what it is for. What became claimable by the commit `upTo` is no longer left to
- * workers outside.
+ * Capacity has come free, or will have in `afterMs`: a wake looks then what it is for. What became claimable by the commit
+ * `upTo` is no longer left to workers outside.
  */
-export async function wakeNow(
+export async function scheduleWake(
   ctx: MutationCtx,
   { name }: Pick<Queue, "name">,
   upTo?: bigint,

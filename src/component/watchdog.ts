@@ -36,7 +36,7 @@ import {
   type SegmentKind,
 } from "./segmentAlarms.js";
 import { ensureJanitor, findTimers, isOverdue } from "./timers.js";
-import { findGate, quieten, wakeNow } from "./wakes.js";
+import { findGate, quieten, scheduleWake } from "./wakes.js";
 
 /** What an alarm of each kind calls. */
 const RINGS: Record<AlarmKind, Ring> = {
@@ -177,7 +177,7 @@ async function rouse(ctx: MutationCtx, name: string): Promise<void> {
   const gate = await findGate(ctx.db, name);
   const guard = gate?.guard === undefined ? null : await ctx.db.get("lanes", gate.guard);
   if (gate?.guard !== undefined && guard?.state !== "awake") await quieten(ctx, gate, queue);
-  else await wakeNow(ctx, queue);
+  else await scheduleWake(ctx, queue);
 }
 
 // --- For who has not looked otherwise -----------------------------------------------------------

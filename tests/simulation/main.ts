@@ -22,7 +22,8 @@ async function main(): Promise<number> {
   if (options.verify) return await verifySlices(options.seconds);
   const players = new Players(plantedIn(options));
   try {
-    if (options.record !== null) return await recordSeeds(players, options.record);
+    const { record, from } = options;
+    if (record !== null) return await recordSeeds(players, record, from);
     if (options.seed !== null) return await replay(players, options.seed, options);
     return await simulate(players, options);
   } finally {

@@ -16,14 +16,23 @@ import {
 
 const DEFAULT_SECONDS = 40;
 
-/** Seeds 1 to `count`, a slice at a time: a run that was stopped goes on where it was. */
-export async function recordSeeds(players: Players, count: number): Promise<number> {
+/**
+ * Seeds 1 to `count`, a slice at a time, those before `first` last: a run that was stopped goes on where it was. A slice in
+ * which a seed fails is not kept; the others are played all the same, so that all failures are known.
+ */
+export async function recordSeeds(players: Players, count: number, first = 1): Promise<number> {
   const verified = await beginVerified();
+  let failed = 0;
   const coverage = new Coverage(verified.happened);
-  for (let from = 1; from <= count; from += SLICE) {
+  const starts = Array.from({ length: Math.ceil(count / SLICE) }, (_, n) => 1 + n * SLICE);
+  const late = starts.filter((from) => from + SLICE <= first);
+  for (const from of [...starts.slice(late.length), ...late]) {
     if (verified.slices.some((slice) => slice.from === from)) continue;
     const reports = await playSlice(players, from);
-    if (reports === null) return 1;
+    if (reports === null) {
+      failed += 1;
+      continue;
+    }
     const slice = sliceOf(reports);
     verified.slices.push(slice);
     for (const { marks } of reports) coverage.add(marks);
@@ -32,7 +41,7 @@ export async function recordSeeds(players: Players, count: number): Promise<numb
     await writeCoveragePage(verified.slices.length * SLICE, coverage);
     console.log(sayOf(slice));
   }
-  return 0;
+  return failed === 0 ? 0 : 1;
 }
 
 /** Slices drawn at random, until the time is over. */
@@ -71,7 +80,7 @@ async function playSlice(players: Players, from: number): Promise<SeedReport[] |
   let seed = from;
   let hasFailed = false;
   await players.play(
-    () => (seed < from + SLICE && !hasFailed ? seed++ : undefined),
+    () => (seed < from + SLICE ? seed++ : undefined),
     (outcome) => {
       if (isFailure(outcome)) {
         hasFailed = true;

@@ -114,7 +114,7 @@ const enqueueAndOldWake: Pair = {
       replace: [
         {
           file: "wake.ts",
-          text: "if (!isSure) await wakeNow(ctx, queue, asked, WAKE_AGAIN_MS);",
+          text: "if (!isSure) await scheduleWake(ctx, queue, asked, WAKE_AGAIN_MS);",
           by: "",
         },
       ],

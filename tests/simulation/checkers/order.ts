@@ -36,7 +36,10 @@ export const order: Checker = {
             checkClaim(before!, holder);
           }
           if (hasComeRound(change)) round.add(id);
-          else if (hasLeft(change) || isPaused(after) !== isPaused(before)) round.delete(id);
+          else if (hasLeft(change) || hasEnded(after) || isPaused(after) !== isPaused(before)) {
+            // Retried by hand or resumed, it goes first.
+            round.delete(id);
+          }
         }
       },
     };

@@ -70,7 +70,7 @@ const planted: readonly Mutant[] = [
     replace: [
       {
         file: "component/wake.ts",
-        text: "if (!isSure) await wakeNow(ctx, queue, asked, WAKE_AGAIN_MS);",
+        text: "if (!isSure) await scheduleWake(ctx, queue, asked, WAKE_AGAIN_MS);",
         by: "",
       },
     ],
