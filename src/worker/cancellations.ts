@@ -34,11 +34,13 @@ export class Cancellations {
   changed(): void {
     for (const lease of this.latest) this.deps.attempts.cancel(lease);
     if (this.unwatch !== undefined || this.cancelTimer !== undefined || this.stopped) return;
-    if (this.deps.attempts.running().length === 0) return;
-    this.cancelTimer = this.deps.clock.after(CANCEL_WATCH_AFTER_MS, () => {
+    const since = Math.min(...this.deps.attempts.running().map(({ startedAt }) => startedAt));
+    if (since === Infinity) return;
+    const waitMs = since + CANCEL_WATCH_AFTER_MS - this.deps.clock.now();
+    if (waitMs <= 0) return this.watch();
+    this.cancelTimer = this.deps.clock.after(waitMs, () => {
       this.cancelTimer = undefined;
-      if (this.deps.attempts.running().some((attempt) => this.isLong(attempt))) this.watch();
-      else this.changed();
+      this.changed();
     });
   }
 
@@ -47,10 +49,6 @@ export class Cancellations {
     this.live = false;
     this.cancelTimer?.();
     this.unwatch?.();
-  }
-
-  private isLong({ startedAt }: { startedAt: number }): boolean {
-    return this.deps.clock.now() - startedAt >= CANCEL_WATCH_AFTER_MS;
   }
 
   private watch(): void {

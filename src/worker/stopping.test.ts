@@ -176,6 +176,32 @@ describe("what a handler throws", () => {
   );
 });
 
+test("a job that begins shortly before a short one ends is listened for from half a second on, and no later", async () => {
+  const clock = new FakeClock();
+  const begun = [{ startedAt: clock.now() }];
+  let watchedAt: number | undefined;
+  const cancellations = new Cancellations({
+    clock,
+    attempts: { running: () => begun } as unknown as Attempts,
+    transport: {
+      watchCancellations: () => {
+        watchedAt = clock.now();
+        return () => {};
+      },
+    },
+    failed: () => {},
+  });
+  const from = clock.now();
+  cancellations.changed();
+  await clock.advance(300);
+  begun.splice(0, 1, { startedAt: clock.now() });
+  cancellations.changed();
+  await clock.advance(499);
+  expect(watchedAt).toBeUndefined();
+  await clock.advance(1);
+  expect(watchedAt).toBe(from + 800);
+});
+
 test("word of a cancellation that comes before its job does is not lost: it is said again when jobs come", async () => {
   const clock = new FakeClock();
   const told: string[] = [];

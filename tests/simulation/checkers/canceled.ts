@@ -4,8 +4,8 @@ import { PULLED, type QueueName } from "../plan.js";
 import { isUndisturbed } from "./heard.js";
 import { changedJobs, claimedBy, hasEnded, statusOf } from "./jobs.js";
 
-/** By a subscription: a worker's next beat would come later. */
-const TOLD_WITHIN_MS = 600;
+/** By a subscription, which begins half a second after the job did: a worker's next beat would come later. */
+const TOLD_WITHIN_MS = 1_000;
 
 export const canceled: Checker = {
   name: "canceled",
