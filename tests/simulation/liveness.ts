@@ -10,6 +10,8 @@ const BOUND_MS = 30 * 60_000;
 /** Longer than it takes until a lane that died, or a lost timer, is noticed. */
 const CALM_MS = 90_000;
 const IDLE_MS = 600_000;
+/** More than the five attempts of a mutation take, with the waits between them. */
+const LATE_MS = 20_000;
 /** How often it is looked whether all has ended: soon at first, since items of a ring go on until then. */
 const FIRST_STEP_MS = 500;
 const LAST_STEP_MS = 10_000;
@@ -53,7 +55,12 @@ async function untilAllEnded(simulation: Simulation): Promise<void> {
   const rounds = new Map(open().map(({ _id, rounds }) => [_id, (rounds ?? 0) as number]));
   let isWatched = false;
   let step = FIRST_STEP_MS;
-  while (open().length > 0 && simulation.violations.length === 0) {
+  while (simulation.violations.length === 0) {
+    if (open().length === 0) {
+      // What a caller was refused may be on its way a second time.
+      await simulation.goTo(simulation.now() + LATE_MS);
+      if (open().length === 0) break;
+    }
     const waited = simulation.now() - begunAt;
     if (waited > BOUND_MS) break;
     if (!isWatched && waited > CALM_MS) {
