@@ -2,7 +2,7 @@
 import { Seeds, type SeedOptions, type SeedReport } from "./seeds.js";
 import type { Replacement } from "./deployment.js";
 
-/** The first word to it. */
+/** The first word to it, and again when other bugs are to be planted. */
 export interface Start {
   replacements: readonly Replacement[];
 }

@@ -48,6 +48,11 @@ export class Players {
     );
   }
 
+  /** Other bugs from now on, in the same processes. */
+  plant(replacements: readonly Replacement[]): void {
+    for (const player of this.#players) player.plant(replacements);
+  }
+
   /** One alone. */
   async one(seed: number, options: SeedOptions): Promise<Outcome> {
     return await this.#players[0]!.play({ seed, ...options });
@@ -62,7 +67,12 @@ class Player {
   #child: ChildProcess | undefined;
   #played = 0;
 
-  constructor(private readonly replacements: readonly Replacement[]) {}
+  constructor(private replacements: readonly Replacement[]) {}
+
+  plant(replacements: readonly Replacement[]): void {
+    this.replacements = replacements;
+    this.#child?.send({ replacements });
+  }
 
   play(ask: Ask): Promise<Outcome> {
     const { seed } = ask;

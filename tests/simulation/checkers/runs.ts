@@ -18,8 +18,6 @@ const SILENT = ["written", "looked"];
 
 /** Faults with which a word to the service outside may be lost. */
 const UNHEARD = ["network", "restarts"];
-/** Where times differ more than this, one in 50,000 words takes longer than a handler waits for its answer. */
-const EVEN = 0.5;
 
 export const runsAsPromised: Checker = {
   name: "runs as promised",
@@ -28,7 +26,7 @@ export const runsAsPromised: Checker = {
   marks: ["an attempt begins", "another attempt begins", "a result is that of its attempt"],
   watch({ plan, tables, broken, happened, nameOf }) {
     // What happened is not undone where nobody hears of it.
-    const isHeard = plan.jitter <= EVEN && !UNHEARD.some((part) => plan.parts.includes(part));
+    const isHeard = !UNHEARD.some((part) => plan.parts.includes(part));
     const claimed = new Set<string>();
     /** By attempt, the run that began it; and which have ended. */
     const began = new Map<string, string>();
