@@ -51,6 +51,10 @@ export class DueLoop<Row extends Due> {
     this.#loop = this.#run();
   }
 
+  get running(): number {
+    return this.#running.size;
+  }
+
   /** Namespaces may have come or gone. */
   look(): void {
     this.#changed = true;

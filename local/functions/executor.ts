@@ -9,6 +9,8 @@ import { runScheduled, type RunAction } from "./scheduledRuns.js";
 import type { Services } from "./scope.js";
 
 export interface Executor {
+  /** How many functions run. */
+  readonly running: number;
   /** Other code is deployed: namespaces may have come or gone. */
   look(): void;
   /** Starts nothing more. Resolves when what runs has ended. */
@@ -30,6 +32,9 @@ export function startExecutor(services: Services, runAction: RunAction): Executo
     },
   });
   return {
+    get running() {
+      return loop.running;
+    },
     look: () => loop.look(),
     async stop() {
       await loop.stop();

@@ -60,10 +60,8 @@ export function createFunctionRunner(
   const calls = callsFromActions(services, queries);
   const runScheduledAction: RunAction = (address, args, request) =>
     runAction(services, calls, { address, args, request, publicOnly: false, scheduled: true });
-  const executors = [
-    startExecutor(services, runScheduledAction),
-    startCronExecutor(services, runScheduledAction),
-  ];
+  const scheduled = startExecutor(services, runScheduledAction);
+  const executors = [scheduled, startCronExecutor(services, runScheduledAction)];
   const stopSorting = sortRejections();
   const open = new OpenCalls();
 
@@ -93,6 +91,12 @@ export function createFunctionRunner(
       for (const action of lost) action.lose();
       return lost.length;
     },
+    occupancy: () => ({
+      queries: services.permits.queries.running,
+      mutations: services.permits.mutations.running,
+      actions: services.permits.v8Actions.running + services.permits.nodeActions.running,
+      scheduled: scheduled.running,
+    }),
     find: (address) => findTarget(deployment, address)?.analyzed ?? null,
     onLog: (listener) => events.onLog(listener),
     onCompletion: (listener) => events.onCompletion(listener),

@@ -248,6 +248,8 @@ export interface FunctionRunner {
    * for may still happen; one that was scheduled has failed, and runs no second time. Gives how many they were.
    */
   loseActions(which: (action: { address: FunctionAddress; requestId: string }) => boolean): number;
+  /** How many run at this moment. */
+  occupancy(): Occupancy;
   /** What type a function is; `null` when there is none. */
   find(address: FunctionAddress): AnalyzedFunction | null;
   /** Every line that functions log, for the server's log and `stream_function_logs`. */
@@ -260,6 +262,16 @@ export interface FunctionRunner {
   onHousekeeping(listener: (housekeeping: Housekeeping) => void): () => void;
   /** Stops the scheduler and refuses new calls; running ones are waited for up to `graceMs`. */
   stop(graceMs: number): Promise<void>;
+}
+
+/** Permits and places that are taken. */
+export interface Occupancy {
+  queries: number;
+  mutations: number;
+  /** Of both kinds. */
+  actions: number;
+  /** Places of scheduled functions, crons apart. */
+  scheduled: number;
 }
 
 export interface Completion {
