@@ -53,6 +53,7 @@ export default defineConfig({
             "src/{lane,worker}/**/*.test.ts",
             "local/**/*.test.{ts,tsx}",
             "example/{worker,convex,start}/**/*.test.ts",
+            "bench/**/*.test.ts",
           ],
           exclude: [...configDefaults.exclude, ...LONG],
           execArgv: VM_MODULES,

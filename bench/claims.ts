@@ -1,4 +1,7 @@
-/** `npm run bench`: Conveyor beside the alternatives, in one run, as ratios and counts. `--smoke` only shows that it runs. */
+/**
+ * `npm run bench:claims`: claims by themselves. Against a queue as one would first write it, over a queue's past and future,
+ * who meets whom, and how fast virtual time is. `--smoke` only shows that it runs.
+ */
 import { parseArgs } from "node:util";
 import build from "../harness/build.js";
 import { startApp, type TestApp } from "../harness/testApp.js";
@@ -7,7 +10,6 @@ import { costs } from "./cost.js";
 import { conveyor, naive } from "./drain.js";
 import { history } from "./history.js";
 import { measure, row } from "./measure.js";
-import { push } from "./push.js";
 import { virtualTime } from "./virtual.js";
 
 const { values } = parseArgs({ options: { smoke: { type: "boolean", default: false } } });
@@ -40,5 +42,3 @@ await costs({ smoke: values.smoke });
 await contention({ smoke: values.smoke });
 await history({ smoke: values.smoke });
 await virtualTime({ smoke: values.smoke });
-// All of it takes minutes, and is a program of its own.
-await push({ smoke: true });

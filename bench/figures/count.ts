@@ -1,92 +1,196 @@
-/** What a run comes to: figures a job. */
-import type { ConflictStats, FunctionStats } from "../../local/stats/types.js";
-import { percentiles } from "../markdown.js";
-import type { Played } from "./play.js";
-import type { Alternative } from "./scenarios.js";
-import { mostAtOnce } from "./watch.js";
+/** What a run comes to: counts first, which no cost model touches, then times. */
+import type { Io } from "../../local/engine/types.js";
+import type { FunctionStats, StatsSnapshot } from "../../local/stats/types.js";
+import { ALTERNATIVES, isConveyor, type AlternativeName } from "../alternatives.js";
+import type { Case } from "../cases.js";
+import type { Played } from "../play.js";
+import { latencies, type Latencies } from "./latencies.js";
+import { mostAtOnce, used, type Used } from "./occupied.js";
+import { dollarsAMillion } from "./prices.js";
 
-export interface Counted {
-  perSecond: number;
-  /** From the commit that brought a job in to its first line: median, 95th and 99th of 100. */
-  startMs: number[];
-  /** From a job's last line to the commit that records it: the same. */
-  recordMs: number[];
-  /** From a caller's call to its answer: the same. */
-  callerMs: number[];
-  /** Billed calls a job beside the enqueue, without what comes behind. */
+/** Of one run, or of a stretch of it. All but the names are numbers; those of jobs are averages over them. */
+export interface Figures {
+  jobs: number;
+  /** Billed calls a job beside the callers' own, */
   calls: number;
-  /** The same of janitor, roll-up and retention. */
+  /** and of these what comes behind: Conveyor's janitor, roll-up and retention. */
   callsBehind: number;
-  /** Documents and bytes written a job, the enqueue's too: of the alternative's own tables, */
-  documents: number;
-  bytes: number;
-  /** The bytes without payloads and results. */
-  bareBytes: number;
-  /** of janitor, roll-up and retention, */
-  documentsBehind: number;
+  /** Documents and bytes a job of the app's and the component's own tables, the enqueue's too, */
+  documentsRead: number;
+  documentsWritten: number;
+  bytesRead: number;
+  bytesWritten: number;
+  /** the bytes written without payloads and results, */
+  bareBytesWritten: number;
+  /** what of them comes behind, */
+  documentsWrittenBehind: number;
+  bytesWrittenBehind: number;
   /** and of the scheduler's table. */
-  systemDocuments: number;
-  systemBytes: number;
+  systemDocumentsWritten: number;
+  systemBytesWritten: number;
   /** Attempts that lost to another commit, in 100 jobs: of callers, and of all others. */
-  conflicts: number;
-  conflictsBehind: number;
-  errors: number;
+  callerConflicts: number;
+  otherConflicts: number;
+  /** Attempts of functions after the first, in 100 jobs, and of jobs. */
+  retries: number;
+  attempts: number;
+  /** That reached callers, and workers outside. */
+  callerErrors: number;
+  workerErrors: number;
+  /** Functions that found no permit in time. */
+  refused: number;
+  /** Whose end was never recorded. */
+  lost: number;
   /** The most jobs that ran at one time. */
   atOnce: number;
-  byFunction: Record<string, FunctionStats>;
-  /** Who lost to whom, the most frequent first. */
-  lost: ConflictStats[];
-  /** Those of callers. */
-  callersLost: ConflictStats[];
+  /** What a million such jobs cost. */
+  dollarsAMillion: number;
+
+  perSecond: number;
+  /** From the commit that brought a job in to its first line, to the commit that records its end; and a caller's call. */
+  startMs: Latencies;
+  doneMs: Latencies;
+  callerMs: Latencies;
+  /** Places and permits that were taken until the last end was recorded. */
+  used: Used;
+  /** Where jobs are of several sorts, those of each. */
+  sorts?: Record<string, { startMs: Latencies; doneMs: Latencies; jobs: number }>;
+  /** Of those that were canceled: how many, how long it took to record, and how many began after the answer. */
+  canceled?: { jobs: number; recordedMs: Latencies; beganAfter: number };
 }
 
 /** What Conveyor does for a job and between jobs; everything else of it comes behind. */
-const HANDS_ON = /^conveyor\/(wake:|surplus:|laneAction:|laneStep:|execute:|lib:lane)/;
+const HANDS_ON = /^conveyor\/(wake:|surplus:|laneAction:|laneStep:|execute:|lib:)/;
 
-const HUNDREDTHS = [50, 95, 99];
+/** What workers outside call is in the same module. */
+const CALLERS = /:(act|book|enqueue|cancel)/;
+
+/** A stretch of a run, by itself. */
+export interface Stretch {
+  stats: StatsSnapshot;
+  from: number;
+  to: number;
+}
 
 export function count(
-  alternative: Alternative,
-  { jobs, watched, stats, told, payloadBytes }: Played,
-): Counted {
-  const { functions } = stats;
-  const isEnqueue = (name: string) => name.startsWith(`${alternative}:`);
-  const isBehind = (name: string) => name.startsWith("conveyor/") && !HANDS_ON.test(name);
-  const sum = (of: (stats: FunctionStats) => number, counts: (name: string) => boolean): number =>
-    Object.entries(functions).reduce((all, [name, one]) => (counts(name) ? all + of(one) : all), 0);
-  const inFront = (name: string) => !isBehind(name);
-  const billed = ({ billed }: FunctionStats) => billed;
-  const conflicts = ({ conflicts }: FunctionStats) => conflicts;
-  const { enqueued, began, ended, recorded } = watched;
-  const bytes = sum(({ io }) => io.bytesWritten, inFront);
-  const from = Math.min(...enqueued.values());
+  name: AlternativeName,
+  one: Case,
+  played: Played,
+  stretch?: Stretch,
+): Figures {
+  const { told, workers } = played;
+  const stats = stretch?.stats ?? played.stats;
+  const watched = within(played.watched, stretch);
+  const jobs = watched.recorded.size;
+  // Where nothing was to be done, the whole is counted.
+  const per = Math.max(1, jobs);
+  const { module } = ALTERNATIVES[name];
+  const isCallers = (of: string) => of.startsWith(`${module}:`) && CALLERS.test(of);
+  const isBehind = (of: string) =>
+    isConveyor(name) && of.startsWith("conveyor/") && !HANDS_ON.test(of);
+  const sum = (of: (one: FunctionStats) => number, counts = (_: string) => true): number =>
+    Object.entries(stats.functions).reduce((all, [f, s]) => (counts(f) ? all + of(s) : all), 0);
+  const io = (of: keyof Io, counts?: (name: string) => boolean) => sum((s) => s.io[of], counts);
+  const system = (of: keyof Io) => sum((s) => s.systemIo[of]);
+  const conflicts = (s: FunctionStats) => s.conflicts;
+  const bytesWritten = io("bytesWritten") / per;
+  const calls =
+    sum(
+      (s) => s.billed,
+      (f) => !isCallers(f),
+    ) / per;
+  const actionMs = stretch === undefined ? watched.actionMs / per : 0;
+  const sorts = one.sort === undefined ? undefined : sorted(one.sort, watched);
+  const canceled = canceledOf(played);
+  const last = Math.max(...watched.ended.values());
+  const first = Math.min(
+    ...(watched.enqueued.size > 0 ? watched.enqueued : watched.began).values(),
+  );
+  const seconds = (stretch === undefined ? last - first : stretch.to - stretch.from) / 1_000;
   return {
-    perSecond: (1_000 * jobs) / (Math.max(...ended.values()) - from),
-    startMs: between(enqueued, began),
-    recordMs: between(ended, recorded),
-    callerMs: percentiles(told.callerMs, HUNDREDTHS),
-    calls: sum(billed, (name) => inFront(name) && !isEnqueue(name)) / jobs,
-    callsBehind: sum(billed, isBehind) / jobs,
-    documents: sum(({ io }) => io.documentsWritten, inFront) / jobs,
-    bytes: bytes / jobs,
-    bareBytes: (bytes - payloadBytes) / jobs,
-    documentsBehind: sum(({ io }) => io.documentsWritten, isBehind) / jobs,
-    systemDocuments: sum(({ systemIo }) => systemIo.documentsWritten, inFront) / jobs,
-    systemBytes: sum(({ systemIo }) => systemIo.bytesWritten, inFront) / jobs,
-    conflicts: (100 * sum(conflicts, isEnqueue)) / jobs,
-    conflictsBehind: (100 * sum(conflicts, (name) => !isEnqueue(name))) / jobs,
-    errors: told.errors.length,
+    jobs,
+    calls,
+    callsBehind: sum((s) => s.billed, isBehind) / per,
+    documentsRead: io("documentsRead") / per,
+    documentsWritten: io("documentsWritten") / per,
+    bytesRead: io("bytesRead") / per,
+    bytesWritten,
+    bareBytesWritten: bytesWritten - (stretch === undefined ? played.payloadBytes / per : 0),
+    documentsWrittenBehind: io("documentsWritten", isBehind) / per,
+    bytesWrittenBehind: io("bytesWritten", isBehind) / per,
+    systemDocumentsWritten: system("documentsWritten") / per,
+    systemBytesWritten: system("bytesWritten") / per,
+    callerConflicts: (100 * sum(conflicts, isCallers)) / per,
+    otherConflicts: (100 * sum(conflicts, (f) => !isCallers(f))) / per,
+    retries: (100 * sum((s) => s.retries)) / per,
+    attempts: (watched.began.size + watched.again) / Math.max(1, watched.began.size),
+    callerErrors: told.errors.length,
+    workerErrors: workers.errors.length,
+    refused: sum((s) => s.refused),
+    lost: played.lost,
     atOnce: mostAtOnce(watched),
-    byFunction: functions,
-    lost: stats.conflicts,
-    callersLost: stats.conflicts.filter(({ loser }) => isEnqueue(loser)),
+    dollarsAMillion: dollarsAMillion(one.class, {
+      calls,
+      ioBytes: io("bytesRead") / per + bytesWritten,
+      actionMs,
+    }),
+    perSecond: jobs === 0 ? 0 : watched.ended.size / seconds,
+    startMs: between(watched.enqueued, watched.began),
+    doneMs: between(watched.enqueued, watched.recorded),
+    callerMs: latencies(told.callerMs),
+    used: used(played.occupancy, one.class),
+    ...(sorts === undefined ? {} : { sorts }),
+    ...(canceled === undefined ? {} : { canceled }),
   };
 }
 
-function between(from: Map<number, number>, to: Map<number, number>): number[] {
-  const times = [...to].flatMap(([n, at]) => {
-    const since = from.get(n);
-    return since === undefined ? [] : [at - since];
-  });
-  return percentiles(times, HUNDREDTHS);
+function between(from: Map<number, number>, to: Map<number, number>): Latencies {
+  return latencies(
+    [...to].flatMap(([n, at]) => {
+      const since = from.get(n);
+      return since === undefined ? [] : [at - since];
+    }),
+  );
+}
+
+/** Only jobs whose end was recorded in the stretch. */
+function within(watched: Played["watched"], stretch: Stretch | undefined): Played["watched"] {
+  if (stretch === undefined) return watched;
+  const { from, to } = stretch;
+  const inside = new Set(
+    [...watched.recorded].filter(([, at]) => at >= from && at < to).map(([n]) => n),
+  );
+  return only(watched, (n) => inside.has(n));
+}
+
+function only(watched: Played["watched"], counts: (n: number) => boolean): Played["watched"] {
+  const those = (map: Map<number, number>) => new Map([...map].filter(([n]) => counts(n)));
+  const { enqueued, began, ended, recorded } = watched;
+  return {
+    ...watched,
+    ...{ enqueued: those(enqueued), began: those(began) },
+    ...{ ended: those(ended), recorded: those(recorded) },
+  };
+}
+
+function sorted(sortOf: (n: number) => string, watched: Played["watched"]): Figures["sorts"] {
+  const names = [...new Set([...watched.began.keys()].filter((n) => n >= 0).map(sortOf))].sort();
+  return Object.fromEntries(
+    names.map((name) => {
+      const { enqueued, began, recorded } = only(watched, (n) => n >= 0 && sortOf(n) === name);
+      const startMs = between(enqueued, began);
+      return [name, { startMs, doneMs: between(enqueued, recorded), jobs: began.size }];
+    }),
+  );
+}
+
+function canceledOf({ canceled, watched: { began, recorded } }: Played): Figures["canceled"] {
+  if (canceled === undefined) return undefined;
+  const { askedAt, answeredAt } = canceled;
+  const never = [...recorded].filter(([n]) => !began.has(n));
+  return {
+    jobs: never.length,
+    recordedMs: latencies(never.map(([, at]) => at - askedAt)),
+    beganAfter: [...began.values()].filter((at) => at > answeredAt).length,
+  };
 }

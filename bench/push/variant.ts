@@ -16,14 +16,12 @@ import path from "node:path";
 import { fingerprint, bundleApp, type AppBundle } from "../../local/virtual/appBundle.js";
 import { linkPackage } from "../../harness/link.js";
 import { root } from "../../harness/paths.js";
+import type { Constants } from "../sides.js";
 
 const APP = path.join(root, "bench/push/app");
 const OWN_WORK = path.join(root, "bench/ownWork.ts");
 const KEPT = path.join(root, "node_modules/.cache/conveyor/variants");
 const CONSTANTS = "dist/shared/pushLimits.js";
-
-/** Constants of `src/shared/pushLimits.ts` by name. */
-export type Constants = Readonly<Record<string, number>>;
 
 export async function benchApp(constants: Constants): Promise<AppBundle> {
   const dist = path.join(root, "dist");

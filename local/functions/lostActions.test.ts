@@ -86,3 +86,14 @@ test("one that was called by another goes on when its caller is lost, and is an 
     "the caller heard",
   ]);
 });
+
+test("how many run at this moment is told by kind, and none when they have ended", async () => {
+  const none = { queries: 0, mutations: 0, actions: 0, scheduled: 0 };
+  expect(backend.runner.occupancy()).toEqual(none);
+  await schedule("slow");
+  await schedule("slow");
+  await clock.advance(500);
+  expect(backend.runner.occupancy()).toEqual({ ...none, actions: 2, scheduled: 2 });
+  await clock.advance(60_000);
+  expect(backend.runner.occupancy()).toEqual(none);
+});

@@ -1,19 +1,19 @@
 /** The pull side of the benchmarks: whatever they compare does the same work. */
 import { expect, test } from "vitest";
-import { ALTERNATIVES, play, type Alternative } from "../../bench/pull/play.js";
+import { PULL } from "../../bench/alternatives.js";
+import { play } from "../../bench/play.js";
 
 const JOBS = 30;
 const NUMBERS = Array.from({ length: JOBS }, (_, n) => n);
 const sorted = (times: Map<number, number>) => [...times.keys()].sort((a, b) => a - b);
 
-test.each(Object.keys(ALTERNATIVES) as Alternative[])(
+test.each(PULL)(
   "%s: three workers do each of 30 jobs once, and each end is recorded",
   async (alternative) => {
-    const fleet = { class: "s16", workers: 3, concurrency: 1 } as const;
-    const load = { atOnce: JOBS };
-    const { jobs, watched, lost, told, byWorker } = await play(alternative, {
-      ...{ ...fleet, load },
-      workMs: 20,
+    const fleet = { workers: 3, concurrency: 1 };
+    const { jobs, watched, lost, told, workers } = await play(alternative, {
+      ...{ name: "", of: [alternative], class: "s16", fleet },
+      ...{ load: { atOnce: JOBS }, work: { kind: "act", ms: 20 } },
     });
     expect([jobs, lost, told.errors]).toEqual([JOBS, 0, []]);
     expect(watched.again).toBe(0);
@@ -27,6 +27,6 @@ test.each(Object.keys(ALTERNATIVES) as Alternative[])(
       expect(ended! - began!).toBeGreaterThanOrEqual(20);
       expect(kept!).toBeGreaterThan(ended!);
     }
-    expect(byWorker.size).toBe(fleet.workers);
+    expect(workers.byName.size).toBe(fleet.workers);
   },
 );

@@ -22,8 +22,8 @@ export const mutation: MutationBuilder<DataModel, "public"> = mutationGeneric;
 export const internalMutation: MutationBuilder<DataModel, "internal"> = internalMutationGeneric;
 export const query: QueryBuilder<DataModel, "public"> = queryGeneric;
 
-/** One job: its number, and how long it takes. */
-export const vWork = v.object({ n: v.number(), ms: v.number() });
+/** One job: its number, how long it takes, and something to carry. */
+export const vWork = v.object({ n: v.number(), ms: v.number(), pad: v.optional(v.string()) });
 export type Work = Infer<typeof vWork>;
 
 /** How long whoever has a job may be silent before it is anybody's again: the same for all. */

@@ -23,13 +23,18 @@ export const mutation: MutationBuilder<DataModel, "public"> = mutationGeneric;
 export const internalMutation: MutationBuilder<DataModel, "internal"> = internalMutationGeneric;
 export const internalAction: ActionBuilder<DataModel, "internal"> = internalActionGeneric;
 
-/** One job: its number, and how long it takes. */
-export const vWork = v.object({ n: v.number(), ms: v.number() });
+/** One job: its number, how long it takes, something to carry, and how many of 100 attempts fail. */
+export const vWork = v.object({
+  n: v.number(),
+  ms: v.number(),
+  pad: v.optional(v.string()),
+  failing: v.optional(v.number()),
+});
 export type Work = Infer<typeof vWork>;
 /** What the job is: an action, or a mutation. */
 export type Kind = "act" | "book";
 
-type Task = Work & { task: string };
+type Task = Work & { task: string; attempt?: number };
 interface App {
   lanes: { run: FunctionReference<"action", "internal", any, null> };
   work: {
@@ -42,7 +47,7 @@ interface App {
     ended: FunctionReference<
       "mutation",
       "internal",
-      { n: number; task: string; status: "succeeded" | "failed" },
+      Task & { status: "succeeded" | "failed" },
       null
     >;
   };
@@ -56,3 +61,9 @@ export const components = componentsGeneric() as unknown as {
 
 /** How many jobs may run at once, for whoever bounds that: told by the measurement. */
 export const parallelism = Number(process.env.PARALLELISM ?? 10);
+
+/** How attempts that fail are followed by others, where any fail: the same for all. */
+export const retry = { maxAttempts: 5, initialBackoffMs: 250, base: 2 };
+export const retries = process.env.RETRIES !== undefined;
+/** Whether somebody may want to cancel: whoever has to keep something for that does. */
+export const cancels = process.env.CANCELS !== undefined;

@@ -4,17 +4,18 @@ import { mutation, vWork, type Kind, type MutationCtx, type Work } from "./build
 import { ownWork } from "./own.js";
 
 interface Alternative {
-  one(ctx: MutationCtx, kind: Kind, work: Work): Promise<unknown>;
+  /** `isUrgent`: to go before others, where there is such a thing. */
+  one(ctx: MutationCtx, kind: Kind, work: Work, isUrgent: boolean): Promise<unknown>;
   all(ctx: MutationCtx, kind: Kind, works: Work[]): Promise<unknown>;
 }
 
 export function entries(into: Alternative) {
   const one = (kind: Kind) =>
     mutation({
-      args: { ...vWork.fields, reads: v.number() },
-      handler: async (ctx, { reads, ...work }) => {
+      args: { ...vWork.fields, reads: v.number(), isUrgent: v.boolean() },
+      handler: async (ctx, { reads, isUrgent, ...work }) => {
         await ownWork(ctx, reads);
-        await into.one(ctx, kind, work);
+        await into.one(ctx, kind, work, isUrgent);
         console.log(`enqueued ${work.n}`);
         return null;
       },

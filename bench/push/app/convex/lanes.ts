@@ -12,7 +12,7 @@ export const queue = conveyor.queue("inlined", {
 
 export const run = queue.worker({
   handler: async (_ctx, { payload }) => {
-    await workNoted(payload.n, payload.ms);
+    await workNoted(payload);
     return null;
   },
 });

@@ -1,32 +1,34 @@
-/** What plain scheduling runs: the job, and the note of how it ended. */
+/** What plain scheduling runs: the job, and the note of how it ended, or another attempt. */
 import { v, type GenericId } from "convex/values";
-import { app, internalAction, internalMutation, vWork } from "./builders.js";
+import { app, internalAction, internalMutation, retries, retry, vWork } from "./builders.js";
 import { booked, work } from "./work.js";
 
-const args = { ...vWork.fields, task: v.string() };
+const args = { ...vWork.fields, task: v.string(), attempt: v.optional(v.number()) };
 type TaskId = GenericId<"tasks">;
 
 export const act = internalAction({
   args,
-  handler: async (ctx, { n, ms, task }) => {
+  handler: async (ctx, given) => {
     let status: "succeeded" | "failed" = "succeeded";
     try {
-      await work(n, ms);
+      await work(given);
     } catch {
       status = "failed";
     }
-    await ctx.runMutation(app.tasks.ended, { n, task, status });
+    await ctx.runMutation(app.tasks.ended, { ...given, status });
     return null;
   },
 });
 
 export const ended = internalMutation({
-  args: {
-    n: v.number(),
-    task: v.string(),
-    status: v.union(v.literal("succeeded"), v.literal("failed")),
-  },
-  handler: async (ctx, { n, task, status }) => {
+  args: { ...args, status: v.union(v.literal("succeeded"), v.literal("failed")) },
+  handler: async (ctx, { status, ...given }) => {
+    const { n, task, attempt = 1 } = given;
+    if (status === "failed" && retries && attempt < retry.maxAttempts) {
+      const afterMs = retry.initialBackoffMs * retry.base ** (attempt - 1) * (0.5 + Math.random());
+      await ctx.scheduler.runAfter(afterMs, app.tasks.act, { ...given, attempt: attempt + 1 });
+      return null;
+    }
     await ctx.db.patch("tasks", task as TaskId, { status });
     console.log(`recorded ${n}`);
     return null;

@@ -1,9 +1,12 @@
 /** The same jobs brought in by workpool, as it is published. */
 import { Workpool } from "@convex-dev/workpool";
-import { app, components, parallelism } from "./builders.js";
+import { app, components, mutation, parallelism, retries, retry } from "./builders.js";
 import { entries } from "./entries.js";
 
-const pool = new Workpool(components.workpool, { maxParallelism: parallelism });
+const pool = new Workpool(components.workpool, {
+  maxParallelism: parallelism,
+  ...(retries ? { retryActionsByDefault: true, defaultRetryBehavior: retry } : {}),
+});
 
 export const { act, book, actAll, bookAll } = entries({
   one: (ctx, kind, work) =>
@@ -14,4 +17,11 @@ export const { act, book, actAll, bookAll } = entries({
     kind === "act"
       ? pool.enqueueActionBatch(ctx, app.work.act, works)
       : pool.enqueueMutationBatch(ctx, app.work.book, works),
+});
+
+export const cancelAll = mutation({
+  handler: async (ctx) => {
+    await pool.cancelAll(ctx);
+    return { isDone: true };
+  },
 });

@@ -1,0 +1,35 @@
+/** What is compared: for jobs that Convex runs itself, and for programs outside that come for them. */
+
+export interface Alternative {
+  /** As tables call it. */
+  label: string;
+  /** Who runs the jobs: Convex, or programs outside of it. */
+  side: "push" | "pull";
+  /** The module of the side's app that brings jobs in. */
+  module: string;
+}
+
+export const ALTERNATIVES = {
+  conveyor: { label: "Conveyor", side: "push", module: "conveyor" },
+  inline: { label: "Conveyor, inline", side: "push", module: "inline" },
+  workpool: { label: "workpool", side: "push", module: "workpool" },
+  plain: { label: "plain scheduling", side: "push", module: "plain" },
+  pulled: { label: "Conveyor", side: "pull", module: "conveyor" },
+  farm: { label: "llama farm", side: "pull", module: "farm" },
+  ring: { label: "circular queue", side: "pull", module: "ring" },
+} as const satisfies Record<string, Alternative>;
+
+export type AlternativeName = keyof typeof ALTERNATIVES;
+
+/** Whoever bounds how many run at once, and whoever does not. */
+export const PUSH = ["conveyor", "workpool", "plain"] as const satisfies AlternativeName[];
+export const PUSH_AND_INLINE = [
+  "conveyor",
+  "inline",
+  "workpool",
+  "plain",
+] as const satisfies AlternativeName[];
+export const PULL = ["pulled", "farm", "ring"] as const satisfies AlternativeName[];
+
+export const isConveyor = (name: AlternativeName): boolean =>
+  name === "conveyor" || name === "inline" || name === "pulled";

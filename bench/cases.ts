@@ -1,0 +1,83 @@
+/** The shapes of what is played: a scenario asks a question, its cases are the loads that answer it. */
+import type { DeploymentClass } from "../local/functions/classes.js";
+import type { AlternativeName } from "./alternatives.js";
+import type { Arrivals } from "./load.js";
+
+/** How jobs come: all by one mutation, or by a mutation each; or nothing comes for so long. */
+export type Load = { inOne: number } | Arrivals | { idleMs: number };
+
+/** What a job is. */
+export interface Work {
+  /** An action, or a mutation. For programs outside of Convex it makes no difference. */
+  kind: "act" | "book";
+  /** How long the nth takes, in milliseconds. */
+  ms: number | ((n: number) => number);
+  /** Each payload carries a string of so many bytes. */
+  payloadBytes?: number;
+  /** So many of 100 attempts throw, and are tried again. */
+  failing?: number;
+  /** Whether the nth goes before others, where an alternative knows what that is. */
+  isUrgent?: (n: number) => boolean;
+}
+
+export function msOf({ ms }: Work, n: number): number {
+  return typeof ms === "number" ? ms : ms(n);
+}
+
+/** Programs outside of Convex. */
+export interface Fleet {
+  workers: number;
+  /** How many jobs each of them does at once. */
+  concurrency: number;
+}
+
+/** One load, played by each alternative in a world of its own. */
+export interface Case {
+  /** What sets it apart within its scenario: "S256", "400/s". */
+  name: string;
+  of: readonly AlternativeName[];
+  class: DeploymentClass;
+  load: Load;
+  work: Work;
+  /** How many jobs may run at once, for those that bound it. */
+  parallelism?: number;
+  /**
+   * Settings of workpool's that are tried besides `parallelism`: where it is allowed many at once and much comes, fewer may
+   * be more, since its own functions find room. The best is shown.
+   */
+  tries?: readonly number[];
+  /** For those that pull. */
+  fleet?: Fleet;
+  /** Into how many parts Conveyor's queue is split. Defaults to the product's default. */
+  shards?: number;
+  /** What callers do before they enqueue, in reads of about 5 ms. */
+  reads?: number;
+  /** So many jobs wait already; then only as many as the load has are waited for. */
+  backlog?: number;
+  /** So long after the jobs have come, all that have not begun are canceled. */
+  cancelAfterMs?: number;
+  /** Figures are told apart by this. */
+  sort?: (n: number) => string;
+  /** Figures are of these stretches, and of nothing else: for what is to be compared with itself later on. */
+  windows?: readonly Window[];
+  /** Where it stands on the axis along which its scenario grows. */
+  size?: number;
+}
+
+/** From so long after the first job comes, to so long after. */
+export interface Window {
+  name: string;
+  fromMs: number;
+  toMs: number;
+}
+
+export interface Scenario {
+  title: string;
+  /** What it answers. */
+  question: string;
+  cases: readonly Case[];
+  /** The same in seconds: it shows that it runs, and nothing else. */
+  smoke: readonly Case[];
+  /** What grows from case to case, as an axis says it. */
+  grows?: string;
+}

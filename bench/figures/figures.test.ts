@@ -1,0 +1,75 @@
+/** What runs come to: percentiles, prices, and what is told of them. */
+import { expect, test } from "vitest";
+import type { Line } from "../lines.js";
+import { targetsOf } from "../report/targets.js";
+import { winsOf } from "../report/wins.js";
+import type { Figures } from "./count.js";
+import { latencies } from "./latencies.js";
+import { mostAtOnce } from "./occupied.js";
+import { dollarsAMillion } from "./prices.js";
+
+test("latencies are the values that so many in 100 do not exceed, and nothing is zero", () => {
+  const hundred = Array.from({ length: 101 }, (_, n) => 100 - n);
+  expect(latencies(hundred)).toEqual({ p50: 50, p95: 95, p99: 99 });
+  expect(latencies([])).toEqual({ p50: 0, p95: 0, p99: 0 });
+});
+
+test("a second of an action costs what 64 MiB cost for a second, and a call what a call costs", () => {
+  const nothing = { calls: 0, ioBytes: 0, actionMs: 0 };
+  expect(dollarsAMillion("s256", { ...nothing, actionMs: 1_000 })).toBeCloseTo(5.21, 2);
+  expect(dollarsAMillion("s256", { ...nothing, calls: 1 })).toBeCloseTo(2, 6);
+  expect(dollarsAMillion("s16", { ...nothing, ioBytes: 1_000 })).toBeCloseTo(0.22, 6);
+});
+
+test("a job that ends as another begins does not run beside it", () => {
+  const began = new Map([
+    [1, 0],
+    [2, 10],
+    [3, 5],
+  ]);
+  const ended = new Map([
+    [1, 10],
+    [2, 20],
+    [3, 7],
+  ]);
+  expect(mostAtOnce({ began, ended })).toBe(2);
+});
+
+const figures = (some: Partial<Figures>): Figures => {
+  const none = { p50: 0, p95: 0, p99: 0 };
+  const numbers = { calls: 1, documentsWritten: 1, bytesWritten: 1_000, bytesRead: 1_000 };
+  const errors = { callerConflicts: 0, otherConflicts: 0, callerErrors: 0, workerErrors: 0 };
+  return {
+    ...{ ...numbers, ...errors, lost: 0, dollarsAMillion: 1, perSecond: 1 },
+    ...{ callsBehind: 0, startMs: none, doneMs: none, ...some },
+  } as Figures;
+};
+const line = (of: Line["of"], some: Partial<Figures>): Line =>
+  ({ scenario: "One isolated job", case: "x", of, settings: {}, figures: figures(some) }) as Line;
+
+test("where an alternative is ahead is told, and where it is not, or by less than a twentieth, is not", () => {
+  const lines = [
+    line("conveyor", { calls: 2, perSecond: 10 }),
+    line("workpool", { calls: 1, perSecond: 10.4 }),
+    line("plain", { calls: 3, perSecond: 5 }),
+  ];
+  expect(winsOf(lines)).toEqual([
+    {
+      ...{ scenario: "One isolated job", case: "x" },
+      said: ["calls a job: workpool 1.00, Conveyor 2.00"],
+    },
+  ]);
+  expect(winsOf([line("conveyor", { calls: 2 }), line("inline", { calls: 1 })])).toEqual([]);
+});
+
+test("a target is reached, missed with the cases that miss it, or not played", () => {
+  const of = (lines: Line[]) =>
+    targetsOf(lines).find(({ promise }) => promise.startsWith("An isolated job begins"))!;
+  const start = (p50: number) => ({ startMs: { p50, p95: p50, p99: p50 } });
+  const [soon, late] = [line("workpool", start(50)), line("workpool", start(40))];
+  expect(of([]).isMet).toBeUndefined();
+  expect(of([line("conveyor", start(50)), soon])).toMatchObject({ isMet: true, measured: "1.00" });
+  expect(of([line("conveyor", start(50)), late])).toMatchObject({
+    ...{ isMet: false, measured: "1.25 (One isolated job, x)" },
+  });
+});

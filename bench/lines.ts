@@ -1,0 +1,44 @@
+/** What is kept of each run, a line of JSON each: the figures, and all that is needed to play it again. */
+import type { AlternativeName } from "./alternatives.js";
+import type { ConflictStats, FunctionStats } from "../local/stats/types.js";
+import type { Figures } from "./figures/count.js";
+import type { Constants } from "./sides.js";
+
+/** Which run. */
+export interface Task {
+  scenario: string;
+  /** Its name within the scenario. */
+  case: string;
+  of: AlternativeName;
+  /** The small ones. */
+  isSmoke: boolean;
+  /** A constant of the cost model, and by how much it is multiplied. */
+  varied?: { constant: string; by: number };
+  /** Constants of Conveyor's lanes, where they are not to be the product's. */
+  constants?: Constants;
+  /** Whether every function is to be told of. */
+  withFunctions?: boolean;
+}
+
+export interface Line extends Omit<Task, "isSmoke" | "withFunctions"> {
+  /** Of a run that is compared with itself: which stretch of it. */
+  window?: string;
+  settings: Settings;
+  figures: Figures;
+  functions?: Record<string, FunctionStats>;
+  conflicts?: ConflictStats[];
+}
+
+/** The case's own, in words where it has functions, and what the search for the best came to. */
+export interface Settings {
+  class: string;
+  seed: number;
+  /** The commit of these sources, and the versions of what is compared. */
+  versions: Record<string, string>;
+  load: unknown;
+  work: unknown;
+  parallelism?: number;
+  /** What was tried besides. */
+  tried?: number[];
+  [other: string]: unknown;
+}

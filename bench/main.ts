@@ -1,0 +1,73 @@
+/**
+ * `npm run bench`: Conveyor beside the alternatives, in one run: the same work, the same class, virtual time. Writes
+ * `results.jsonl`, `RESULTS.md` and the plots. `--smoke` only shows that it runs, and writes nothing; `--only text` plays the
+ * scenarios whose title has it, and keeps the other lines as they were; `--report` plays nothing. For sweeps, which print
+ * and write nothing: `--set LANE_WIDTH=16` plays with another constant of `src/shared/pushLimits.ts`, and `--functions` tells
+ * what each function was called, and who lost to whom.
+ */
+import { parseArgs } from "node:util";
+import build from "../harness/build.js";
+import type { Line, Task } from "./lines.js";
+import { calledOf } from "./report/functions.js";
+import { keep, readLines } from "./report/results.js";
+import { writeReport } from "./report/page.js";
+import { playProcesses } from "./processes/play.js";
+import { tablesOf } from "./report/tables.js";
+import { keepWall, readWall, wallOf } from "./report/wall.js";
+import { playAll, tasksOf } from "./tasks.js";
+
+const { values } = parseArgs({
+  options: {
+    smoke: { type: "boolean", default: false },
+    report: { type: "boolean", default: false },
+    functions: { type: "boolean", default: false },
+    only: { type: "string" },
+    case: { type: "string" },
+    of: { type: "string" },
+    set: { type: "string", multiple: true, default: [] },
+  },
+});
+
+if (!values.report) await playChosen();
+// After all others, when the machine is quiet.
+if (!values.report && values.only === undefined) await playOnTheWall();
+if (values.report || !isSweep()) await writeReport(readLines(), readWall());
+
+/** What is printed and not kept. */
+function isSweep(): boolean {
+  return values.smoke || values.functions || values.set.length > 0 || values.of !== undefined;
+}
+
+async function playOnTheWall(): Promise<void> {
+  const lines = await playProcesses({ isSmoke: values.smoke });
+  if (isSweep()) console.log(wallOf(lines));
+  else keepWall(lines);
+}
+
+async function playChosen(): Promise<void> {
+  build();
+  const constants = Object.fromEntries(
+    values.set.map((one) => [one.split("=")[0]!, Number(one.split("=")[1])]),
+  );
+  const tasks = tasksOf({ isSmoke: values.smoke, only: values.only })
+    .filter((task) => values.of === undefined || task.of === values.of)
+    .filter((task) => values.case === undefined || task.case.includes(values.case))
+    .map((task) => ({
+      ...task,
+      withFunctions: values.functions,
+      ...(values.set.length === 0 ? {} : { constants }),
+    }));
+  if (tasks.length === 0) throw new Error("Nothing is called that: see bench/scenarios.");
+  const all = new Map<Task, Line[]>();
+  let left = tasks.length;
+  await playAll(tasks, (task, lines, seconds) => {
+    const { scenario, case: name, of, varied } = task;
+    left -= 1;
+    all.set(task, lines);
+    const what = varied === undefined ? "" : `, ${varied.constant} × ${varied.by}`;
+    console.error(`${scenario}: ${name}, ${of}${what}: ${seconds.toFixed()} s, ${left} to go`);
+    if (!isSweep()) keep(lines);
+    for (const line of lines) if (values.functions) console.error(calledOf(line));
+  });
+  if (isSweep()) console.log(tablesOf(tasks.flatMap((task) => all.get(task)!)));
+}

@@ -1,0 +1,233 @@
+/** One load on one alternative, in a world of its own and in virtual time: how soon jobs ran, and what that cost. */
+import { makeFunctionReference } from "convex/server";
+import type { StatsSnapshot } from "../local/stats/types.js";
+import type { CostConstants } from "../local/virtual/costs.js";
+import { createWorld, type World } from "../local/virtual/world.js";
+import { ALTERNATIVES, type AlternativeName } from "./alternatives.js";
+import { preload } from "./backlog.js";
+import { msOf, type Case, type Window } from "./cases.js";
+import { arrivals, callAll, makeDeadPages, type Told } from "./load.js";
+import { pull } from "./pull/side.js";
+import { push } from "./push/side.js";
+import type { Constants, Side, Workers } from "./sides.js";
+import { watchJobs, type Watched } from "./watch/jobs.js";
+import { watchOccupancy, type Sample } from "./watch/occupancy.js";
+import { WatchingStore } from "./watch/store.js";
+
+export interface PlayOptions {
+  seed?: number;
+  /** Instead of the case's. */
+  parallelism?: number;
+  /** Of Conveyor's lanes. */
+  constants?: Constants;
+  /** Of the cost model. */
+  costs?: Partial<CostConstants>;
+  /** What has not ended so long after the last caller was answered counts as lost. Defaults to half an hour. */
+  patienceMs?: number;
+}
+
+export interface Played {
+  /** That callers were told to be there; of a backlog as many as were waited for. */
+  jobs: number;
+  watched: Watched;
+  /** Until the last end was recorded: without what comes behind. */
+  busy: StatsSnapshot;
+  /** Until all was at rest again. */
+  stats: StatsSnapshot;
+  told: Told;
+  /** Of what was written: payloads and results. */
+  payloadBytes: number;
+  /** Jobs whose end was never recorded. */
+  lost: number;
+  workers: Pick<Workers, "errors" | "byName">;
+  occupancy: Sample[];
+  windows: { window: Window; stats: StatsSnapshot; from: number; to: number }[];
+  /** When somebody asked for all to be canceled, and when that was answered. */
+  canceled?: { askedAt: number; answeredAt: number };
+}
+
+const SIDES: Record<"push" | "pull", Side> = { push, pull };
+/** Of a caller's own read, so that it takes about 5 ms: 4 round trips, at 8 dead entries each. */
+const DEAD_PAGES = 28;
+const STEP_MS = 500;
+/** Nothing is written for so long: all wait. */
+const QUIET_MS = 5_000;
+/** Whoever is never quiet has had time to come to its ways: two minutes is longer than a lease, and than lanes linger. */
+const SETTLING_MS = 120_000;
+/** Longer than it takes until all is counted, and sessions that are silent are told apart. */
+const FORGOTTEN_MS = 20 * 60_000;
+/** More than a lease: whoever stops without a word has been noticed, and what is told behind has been told. */
+const REST_MS = 90_000;
+/** No end is recorded for so much longer than the longest job takes: none will be. */
+const STILL_MS = 180_000;
+const PATIENCE_MS = 1_800_000;
+
+export async function play(
+  name: AlternativeName,
+  one: Case,
+  options: PlayOptions = {},
+): Promise<Played> {
+  const { seed = 1, parallelism = one.parallelism, constants = {}, costs } = options;
+  const { module, ...alternative } = ALTERNATIVES[name];
+  const side = SIDES[alternative.side];
+  const app = await side.bundle(constants);
+  const store = new WatchingStore();
+  const world = await createWorld({
+    ...{ seed, class: one.class, store },
+    runner: { contexts: "reused" },
+    variables: side.variables(one, parallelism),
+    ...(costs === undefined ? {} : { costs }),
+  });
+  try {
+    await world.push(app);
+    const workers = await prepare(world, store, side, module, one);
+    const watched = watchJobs(world.backend.runner, store.recorded);
+    workers?.watch(watched);
+    store.recorded.clear();
+    store.payloadBytes = 0;
+    world.stats.reset();
+    const occupancy = watchOccupancy(world);
+    const windows = watchWindows(world, one.windows ?? []);
+    const canceling = cancelLater(world, module, one);
+    const told = await bringIn(world, side.entries(module, one), one);
+    const jobs = one.backlog === undefined ? told.jobs : Math.min(told.jobs, countOf(one));
+    await recordedAll(world, watched, jobs, one, options.patienceMs ?? PATIENCE_MS);
+    const busy = world.stats.snapshot();
+    const samples = occupancy.stop();
+    if (one.backlog === undefined) await world.advance(REST_MS);
+    const canceled = await canceling;
+    return {
+      ...{ jobs, watched, busy, told, windows, occupancy: samples },
+      stats: world.stats.snapshot(),
+      payloadBytes: store.payloadBytes,
+      lost: Math.max(0, jobs - watched.recorded.size),
+      workers: workers ?? { errors: [], byName: new Map() },
+      ...(canceled === undefined ? {} : { canceled }),
+    };
+  } finally {
+    await world.close();
+  }
+}
+
+/** All that is made once is there, workers wait, a job has been done before it counts, and all has come to rest. */
+async function prepare(
+  world: World,
+  store: WatchingStore,
+  side: Side,
+  module: string,
+  one: Case,
+): Promise<Workers | undefined> {
+  if (one.reads !== undefined) await makeDeadPages(world, DEAD_PAGES);
+  const workers = await side.start?.(world, module, one);
+  store.first.clear();
+  await world.call(side.entries(module, one).one, argsOf(one, -1, 0));
+  await settle(world);
+  // What was told behind the job before has been done as well.
+  if ("idleMs" in one.load) await world.advance(FORGOTTEN_MS);
+  if (one.backlog !== undefined) await preload(world, module, one, store);
+  return workers;
+}
+
+/** Until all wait for work. */
+async function settle(world: World): Promise<void> {
+  const stop = world.now() + SETTLING_MS;
+  let [written, since] = [-1, world.now()];
+  while (world.now() < stop && world.now() - since < QUIET_MS) {
+    await world.advance(STEP_MS);
+    const { documentsWritten } = world.stats.snapshot().total.io;
+    if (documentsWritten !== written) [written, since] = [documentsWritten, world.now()];
+  }
+}
+
+async function bringIn(
+  world: World,
+  entries: { one: string; all: string },
+  one: Case,
+): Promise<Told & { jobs: number }> {
+  const { load } = one;
+  if ("idleMs" in load) {
+    await world.advance(load.idleMs);
+    return { errors: [], callerMs: [], jobs: 0 };
+  }
+  if ("inOne" in load) {
+    const works = Array.from({ length: load.inOne }, (_, n) => workOf(one, n));
+    const told = await callAll(world, entries.all, [{ at: 0, args: { works } }]);
+    return { ...told, jobs: told.errors.length > 0 ? 0 : load.inOne };
+  }
+  const calls = arrivals(world, load).map((at, n) => ({ at, args: argsOf(one, n) }));
+  const told = await callAll(world, entries.one, calls);
+  return { ...told, jobs: told.callerMs.length - told.errors.length };
+}
+
+/** How many a load brings. */
+function countOf({ load }: Case): number {
+  if ("inOne" in load) return load.inOne;
+  if ("atOnce" in load) return load.atOnce;
+  return "jobs" in load ? load.jobs : Infinity;
+}
+
+function workOf({ work }: Case, n: number, ms = msOf(work, n)) {
+  return {
+    ...{ n, ms },
+    ...(work.payloadBytes === undefined ? {} : { pad: "x".repeat(work.payloadBytes) }),
+    ...(work.failing === undefined ? {} : { failing: work.failing }),
+  };
+}
+
+function argsOf(one: Case, n: number, ms?: number) {
+  const isPush = one.of.some((name) => ALTERNATIVES[name].side === "push");
+  const args = workOf(one, n, ms);
+  if (!isPush) return args;
+  return { ...args, reads: one.reads ?? 0, isUrgent: one.work.isUrgent?.(n) ?? false };
+}
+
+/** Or until no more will be. */
+async function recordedAll(
+  world: World,
+  { recorded }: Watched,
+  jobs: number,
+  { work }: Case,
+  patienceMs: number,
+): Promise<void> {
+  const stop = world.now() + patienceMs;
+  const longestMs = Math.max(...Array.from({ length: 100 }, (_, n) => msOf(work, n)));
+  let [size, since] = [recorded.size, world.now()];
+  while (recorded.size < jobs) {
+    if (world.now() >= Math.min(stop, since + longestMs + STILL_MS)) return;
+    await world.advance(STEP_MS);
+    if (recorded.size !== size) [size, since] = [recorded.size, world.now()];
+  }
+}
+
+/** What each stretch of time costs by itself. They follow one another. */
+function watchWindows(world: World, windows: readonly Window[]): Played["windows"] {
+  const seen: Played["windows"] = [];
+  const begin = world.now();
+  const watch = async (): Promise<void> => {
+    for (const window of windows) {
+      await world.clock.sleep(begin + window.fromMs - world.now());
+      world.stats.reset();
+      const from = world.now();
+      await world.clock.sleep(begin + window.toMs - world.now());
+      seen.push({ window, stats: world.stats.snapshot(), from, to: world.now() });
+    }
+  };
+  void watch();
+  return seen;
+}
+
+async function cancelLater(
+  world: World,
+  module: string,
+  { cancelAfterMs }: Case,
+): Promise<Played["canceled"]> {
+  if (cancelAfterMs === undefined) return undefined;
+  await world.clock.sleep(cancelAfterMs);
+  const askedAt = world.now();
+  const client = world.httpClient("canceler");
+  const cancelAll = makeFunctionReference<"mutation", Record<string, never>, { isDone: boolean }>(
+    `${module}:cancelAll`,
+  );
+  while (!(await client.mutation(cancelAll, {}, { skipQueue: true })).isDone);
+  return { askedAt, answeredAt: world.now() };
+}

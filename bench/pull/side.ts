@@ -1,0 +1,61 @@
+/** Jobs that programs outside of Convex come for, each with a client of its own. */
+import path from "node:path";
+import { linkPackage } from "../../harness/link.js";
+import { root } from "../../harness/paths.js";
+import { bundleApp } from "../../local/virtual/appBundle.js";
+import type { World } from "../../local/virtual/world.js";
+import type { Side } from "../sides.js";
+import { note, type Watched } from "../watch/jobs.js";
+
+const PULL = path.join(root, "bench/pull");
+const SECRET = "a secret";
+/** Programs start one after the other, so that what is measured is not their arrival. */
+const START_GAP_MS = 5;
+
+export const pull: Side = {
+  bundle() {
+    linkPackage(PULL);
+    return bundleApp(path.join(PULL, "app"), { inputs: [path.join(root, "dist")] });
+  },
+  variables: ({ shards }) => ({
+    WORKER_SECRET: SECRET,
+    ...(shards === undefined ? {} : { SHARDS: String(shards) }),
+  }),
+  entries: (module) => ({ one: `${module}:enqueue`, all: `${module}:enqueueAll` }),
+  async start(world, module, { fleet = { workers: 1, concurrency: 1 } }) {
+    const names = Array.from({ length: fleet.workers }, (_, n) => `worker ${n}`);
+    const key = await admit(world, module, names);
+    let into: Watched | null = null;
+    const errors: string[] = [];
+    const byName = new Map<string, number>();
+    const read = (name: string, line: string): void => {
+      if (into === null) return;
+      const [, what, said] = /^(began|ended|error) (.*)/.exec(line) ?? ["", "error", line];
+      if (what === "began" || what === "ended") note(into, what, Number(said), world.now());
+      else errors.push(said);
+      if (what === "began") byName.set(name, (byName.get(name) ?? 0) + 1);
+    };
+    for (const name of names) {
+      await world.program(path.join(PULL, `workers/${module}.ts`), {
+        name,
+        env: {
+          CONVEX_URL: world.url,
+          WORKER_NAME: name,
+          WORKER_KEY: key,
+          WORKER_CONCURRENCY: String(fleet.concurrency),
+        },
+        onLine: (line) => read(name, line),
+      });
+      await world.advance(START_GAP_MS);
+    }
+    return { errors, byName, watch: (watched) => (into = watched) };
+  },
+};
+
+/** What a worker shows to be one. */
+async function admit(world: World, module: string, names: string[]): Promise<string> {
+  if (module === "farm") await world.call("farm:admit", { apiKeys: names });
+  if (module !== "conveyor") return SECRET;
+  const { token } = await world.call("conveyor:create", { name: "fleet", queues: null });
+  return token as string;
+}

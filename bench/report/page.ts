@@ -1,0 +1,113 @@
+/** `RESULTS.md`: what was measured, of what, and how; made of the lines alone. */
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { format, resolveConfig } from "prettier";
+import { markdownTable } from "markdown-table";
+import type { Scenario } from "../cases.js";
+import { PRICES } from "../figures/prices.js";
+import type { Line } from "../lines.js";
+import { SCENARIOS } from "../scenarios/all.js";
+import { SENSITIVITY } from "../scenarios/sensitivity.js";
+import { groupBy } from "./group.js";
+import { plotScenario } from "./plots.js";
+import { BENCH } from "./results.js";
+import type { WallLine } from "../processes/play.js";
+import { sensitivityOf } from "./sensitivity.js";
+import { tableOf } from "./tables.js";
+import { targetsOf } from "./targets.js";
+import { wallOf } from "./wall.js";
+import { winsOf } from "./wins.js";
+
+export async function writeReport(
+  lines: readonly Line[],
+  wall: readonly WallLine[],
+): Promise<void> {
+  const parts = [
+    introduction(lines),
+    targets(lines),
+    wins(lines),
+    ...SCENARIOS.map((scenario) => section(scenario, linesOf(lines, scenario))),
+    wallOf(wall),
+    sensitivityOf(linesOf(lines, SENSITIVITY)),
+  ];
+  const file = path.join(BENCH, "RESULTS.md");
+  const text = parts.filter((part) => part !== "").join("\n\n");
+  const options = await resolveConfig(file);
+  writeFileSync(file, await format(text, { ...options, filepath: file }));
+}
+
+const linesOf = (lines: readonly Line[], { title }: Scenario) =>
+  lines.filter((line) => line.scenario === title);
+
+function introduction(lines: readonly Line[]): string {
+  const said = new Set(lines.map(({ settings }) => JSON.stringify(settings.versions)));
+  const versions = [...said].map((text) =>
+    Object.entries(JSON.parse(text) as Record<string, string>)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(", "),
+  );
+  const prices = Object.entries(PRICES).map(
+    ([name, { plan, aMillionCalls, aGigabyteOfIo, aGigabyteHour }]) =>
+      `${name.toUpperCase()} (${plan}): $${aMillionCalls} a million calls, $${aGigabyteOfIo} a GB read or written, $${aGigabyteHour} a GB-hour of actions`,
+  );
+  return [
+    "# Results",
+    "Written by `npm run bench`, never by hand; the lines behind it are in `results.jsonl`, each with all of its settings. What is measured, what is not, and what the cost model assumes is told in `README.md`.",
+    `Played with ${versions.join("; with ")}.`,
+    `Figures are a job's, on average, unless they say otherwise. Calls are billed ones beside the callers' own. What comes behind is Conveyor's janitor, roll-up and retention, and is part of the figure. Counts come first, and hang on no cost model; times do. Prices: ${prices.join("; ")}.`,
+  ].join("\n\n");
+}
+
+function targets(lines: readonly Line[]): string {
+  const rows = targetsOf(lines).map(({ promise, isMet, measured }) => [
+    promise,
+    isMet === undefined ? "—" : isMet ? "yes" : "**no**",
+    measured,
+  ]);
+  return `## What Conveyor is to reach\n\n${markdownTable([["", "reached", "measured"], ...rows])}`;
+}
+
+function wins(lines: readonly Line[]): string {
+  const found = winsOf(lines);
+  const intro =
+    "Every figure in which an alternative is ahead of the best of Conveyor's ways by more than a twentieth. Why, and what was tried, is told in `README.md`.";
+  const told = found.map(
+    ({ scenario, case: name, said }) => `- **${scenario}, ${name}.** ${said.join("; ")}.`,
+  );
+  return `## Where others are ahead\n\n${intro}\n\n${told.join("\n")}`;
+}
+
+function section(scenario: Scenario, lines: readonly Line[]): string {
+  if (lines.length === 0) return "";
+  const { title, question } = scenario;
+  const cases = groupBy(lines, (line) => line.case);
+  const plots = plotScenario(scenario, lines).map(([label, file]) => `![${label}](${file})`);
+  return [
+    `## ${title}`,
+    question,
+    `\`npm run bench -- --only "${title}"\``,
+    ...[...cases].flatMap(([name, of]) => [`### ${name}`, settingsOf(of[0]!), tableOf(of)]),
+    ...plots,
+  ].join("\n\n");
+}
+
+/** In one line what the case is. */
+function settingsOf({ settings }: Line): string {
+  const {
+    class: of,
+    load,
+    work,
+    parallelism,
+    tried,
+    versions: _versions,
+    seed,
+    ...rest
+  } = settings;
+  const { size: _size, windows: _windows, ...others } = rest;
+  const told = {
+    ...{ class: of.toUpperCase(), load, work },
+    ...(tried === undefined ? { parallelism } : { parallelism: Math.max(...tried), tried }),
+    ...{ ...others, seed },
+  };
+  return `\`${JSON.stringify(told)}\``;
+}

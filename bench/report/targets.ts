@@ -1,0 +1,220 @@
+/** What Conveyor is to reach, and whether it does: each with the figures that say so. */
+import type { AlternativeName } from "../alternatives.js";
+import type { Figures } from "../figures/count.js";
+import type { Line } from "../lines.js";
+import { backlogs } from "../scenarios/backlogs.js";
+import { bursts } from "../scenarios/bursts.js";
+import { fleets } from "../scenarios/fleets.js";
+import { idleHour } from "../scenarios/idleHour.js";
+import { isolated } from "../scenarios/isolated.js";
+import { waitingJobs } from "../scenarios/waitingJobs.js";
+import { short } from "./tables.js";
+
+export interface Target {
+  promise: string;
+  /** `undefined`: it was not played. */
+  isMet: boolean | undefined;
+  /** What was measured. */
+  measured: string;
+}
+
+/** Queues with much to do. */
+const BUSY = ["Bursts", "A stream of short jobs", "Jobs that do nothing"];
+
+interface Pair {
+  where: string;
+  ours: Figures;
+  theirs: Figures;
+}
+
+export function targetsOf(lines: readonly Line[]): Target[] {
+  const plain = lines.filter(({ varied }) => varied === undefined);
+  const find = (scenario: string, name: string, of: AlternativeName): Figures | undefined =>
+    plain.find((line) => line.scenario === scenario && line.case === name && line.of === of)
+      ?.figures;
+  /** Cases of these scenarios that both have played. */
+  const pairs = (scenarios: readonly string[], ours: AlternativeName, theirs: AlternativeName) =>
+    plain
+      .filter((line) => scenarios.includes(line.scenario) && line.of === ours)
+      .flatMap(({ scenario, case: name, figures }): Pair[] => {
+        const other = find(scenario, name, theirs);
+        if (other === undefined) return [];
+        return [{ where: `${scenario}, ${name}`, ours: figures, theirs: other }];
+      });
+  /** At most so many times the other's, in each case. */
+  const atMost = (promise: string, list: Pair[], of: (f: Figures) => number, most: number) =>
+    judged(
+      promise,
+      list,
+      ({ ours, theirs }) => of(ours) / of(theirs),
+      (ratio) => ratio <= most,
+    );
+  const conveyors = plain.filter(({ of }) => of === "conveyor" || of === "inline");
+  const single = pairs([isolated.title], "conveyor", "workpool");
+  const busy = pairs(BUSY, "conveyor", "workpool");
+  const storm = bursts.cases.filter(({ load }) => "atOnce" in load).map(({ name }) => name);
+  const isStorm = (line: Line) => line.scenario === bursts.title && storm.includes(line.case);
+  return [
+    atMost("An isolated job: at most a quarter of workpool's calls", single, (f) => f.calls, 0.25),
+    atMost(
+      "An isolated job: at most a quarter of workpool's calls, without what comes behind",
+      single,
+      (f) => f.calls - f.callsBehind,
+      0.25,
+    ),
+    atMost("An isolated job begins no later than workpool's", single, (f) => f.startMs.p50, 1),
+    atMost("Busy, by reference: at most 0.8 times workpool's calls", busy, (f) => f.calls, 0.8),
+    atMost(
+      "Busy, inline: at most 0.35 times workpool's calls",
+      pairs(BUSY, "inline", "workpool"),
+      (f) => f.calls,
+      0.35,
+    ),
+    atMost(
+      "Busy: at most 0.6 times workpool's document writes",
+      busy,
+      (f) => f.documentsWritten,
+      0.6,
+    ),
+    atMost("Busy: no more bytes written a job than workpool", busy, (f) => f.bytesWritten, 1),
+    judgedLines(
+      "No error reaches a caller",
+      conveyors,
+      ({ callerErrors, lost }) => callerErrors + lost,
+      (errors) => errors === 0,
+    ),
+    judgedLines(
+      "At most 1 conflict in 100 jobs, but in the storm of callers from idle",
+      conveyors.filter((line) => !isStorm(line)),
+      ({ callerConflicts, otherConflicts }) => callerConflicts + otherConflicts,
+      (conflicts) => conflicts <= 1,
+    ),
+    judged(
+      "In the storm of callers no more conflicts than workpool",
+      pairs([bursts.title], "conveyor", "workpool").filter(({ where }) =>
+        storm.some((name) => where.endsWith(`, ${name}`)),
+      ),
+      ({ ours, theirs }) => conflictsOf(ours) - conflictsOf(theirs),
+      (more) => more <= 0,
+    ),
+    judged(
+      "Jobs of 1 s on S16: at least 5 times as many at once as plain scheduling",
+      pairs([waitingJobs.title], "conveyor", "plain").filter(({ where }) => where.endsWith("S16")),
+      ({ ours, theirs }) => ours.atOnce / theirs.atOnce,
+      (ratio) => ratio >= 5,
+    ),
+    judged(
+      "Jobs of 1 s on S16: at least as many at once as workpool",
+      pairs([waitingJobs.title], "conveyor", "workpool").filter(({ where }) =>
+        where.endsWith("S16"),
+      ),
+      ({ ours, theirs }) => ours.perSecond / theirs.perSecond,
+      (ratio) => ratio >= 1,
+    ),
+    ...(["conveyor", "pulled"] as const).map((of) => backlogTarget(plain, of)),
+    judgedLines(
+      "Nothing is called while idle",
+      plain.filter(({ scenario, of }) => scenario === idleHour.title && of === "conveyor"),
+      ({ calls }) => calls,
+      (calls) => calls === 0,
+    ),
+    judgedLines(
+      "Up to 1,000 workers: no error",
+      plain.filter(({ scenario, of }) => scenario === fleets.title && of === "pulled"),
+      ({ callerErrors, workerErrors, lost }) => callerErrors + workerErrors + lost,
+      (errors) => errors === 0,
+    ),
+    risingTarget(plain),
+    judged(
+      "64 workers: at least 3 times the llama farm's throughput",
+      pairs([fleets.title], "pulled", "farm").filter(({ where }) => / 64 workers, S/.test(where)),
+      ({ ours, theirs }) => ours.perSecond / theirs.perSecond,
+      (ratio) => ratio >= 3,
+    ),
+  ];
+}
+
+const conflictsOf = ({ callerConflicts, otherConflicts }: Figures): number =>
+  callerConflicts + otherConflicts;
+
+function judged(
+  promise: string,
+  list: readonly Pair[],
+  of: (pair: Pair) => number,
+  holds: (value: number) => boolean,
+): Target {
+  const values = list.map((pair) => ({ where: pair.where, value: of(pair) }));
+  return verdict(promise, values, holds);
+}
+
+function judgedLines(
+  promise: string,
+  lines: readonly Line[],
+  of: (figures: Figures) => number,
+  holds: (value: number) => boolean,
+): Target {
+  const values = lines.map((line) => ({
+    where: `${line.scenario}, ${line.case}`,
+    value: of(line.figures),
+  }));
+  return verdict(promise, values, holds);
+}
+
+/** Where it fails, all places; else how far it goes. */
+function verdict(
+  promise: string,
+  values: readonly { where: string; value: number }[],
+  holds: (value: number) => boolean,
+): Target {
+  if (values.length === 0) return { promise, isMet: undefined, measured: "not played" };
+  const missed = values.filter(({ value }) => !holds(value));
+  const say = ({ where, value }: { where: string; value: number }) => `${short(value)} (${where})`;
+  if (missed.length > 0) return { promise, isMet: false, measured: missed.map(say).join("; ") };
+  const numbers = values.map(({ value }) => value);
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+  return {
+    promise,
+    isMet: true,
+    measured: least === most ? short(least) : `${short(least)} to ${short(most)}`,
+  };
+}
+
+/** Calls, documents and bytes at the largest backlog, against those at the smallest. */
+function backlogTarget(lines: readonly Line[], of: AlternativeName): Target {
+  const promise = `A backlog of a million: a job costs at most 1.1 times what it costs at 1,000 (${of === "pulled" ? "pull" : "push"})`;
+  const played = lines.filter((line) => line.scenario === backlogs.title && line.of === of);
+  const sizeOf = (line: Line) => line.settings["backlog"] as number;
+  const sorted = played.toSorted((a, b) => sizeOf(a) - sizeOf(b));
+  const [first, last] = [sorted[0], sorted.at(-1)];
+  if (first === undefined || last === undefined || sizeOf(last) < 1_000_000) {
+    return { promise, isMet: undefined, measured: "not played" };
+  }
+  const figures = [
+    "calls",
+    "documentsRead",
+    "documentsWritten",
+    "bytesRead",
+    "bytesWritten",
+  ] as const;
+  const values = figures.map((figure) => ({
+    where: figure,
+    value: last.figures[figure] / first.figures[figure],
+  }));
+  return verdict(promise, values, (ratio) => ratio <= 1.1);
+}
+
+/** With each larger fleet of a class more, or as much as before within a tenth. */
+function risingTarget(lines: readonly Line[]): Target {
+  const promise = "A larger fleet does more, up to what the class allows";
+  const played = lines.filter(
+    ({ scenario, of, settings }) =>
+      scenario === fleets.title && of === "pulled" && settings["size"] !== undefined,
+  );
+  const values = played.flatMap((line, n) => {
+    const before = played[n - 1];
+    if (before === undefined || before.settings.class !== line.settings.class) return [];
+    const value = line.figures.perSecond / before.figures.perSecond;
+    return [{ where: line.case, value }];
+  });
+  return verdict(promise, values, (ratio) => ratio >= 0.9);
+}

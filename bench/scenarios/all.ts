@@ -1,0 +1,25 @@
+/** Every scenario, in the order in which the report tells of them. */
+import type { Scenario } from "../cases.js";
+import { afterHours } from "./afterHours.js";
+import { backlogs } from "./backlogs.js";
+import { bursts } from "./bursts.js";
+import { cancels } from "./cancels.js";
+import { failures } from "./failures.js";
+import { fleets } from "./fleets.js";
+import { idleHour } from "./idleHour.js";
+import { isolated } from "./isolated.js";
+import { longJobs } from "./longJobs.js";
+import { mixed } from "./mixed.js";
+import { noOps } from "./noOps.js";
+import { payloads } from "./payloads.js";
+import { priorities } from "./priorities.js";
+import { shortJobs } from "./shortJobs.js";
+import { sustained } from "./sustained.js";
+import { together } from "./together.js";
+import { trickle } from "./trickle.js";
+import { waitingJobs } from "./waitingJobs.js";
+
+export const SCENARIOS: readonly Scenario[] = [
+  ...[isolated, trickle, bursts, sustained, shortJobs, noOps, waitingJobs, mixed, longJobs],
+  ...[backlogs, afterHours, payloads, failures, cancels, priorities, idleHour, fleets, together],
+];

@@ -1,0 +1,20 @@
+/**
+ * Somebody cancels all that waits: a thousand jobs of a minute of which ten run, two seconds after they came. Question: how long
+ * does it take, what does it cost, and does anything begin all the same?
+ */
+import { PUSH } from "../alternatives.js";
+import type { Case, Scenario } from "../cases.js";
+
+const storm = (jobs: number): Case => ({
+  ...{ name: `${jobs.toLocaleString("en")} jobs`, of: PUSH, class: "s16", parallelism: 10 },
+  ...{ load: { inOne: jobs }, work: { kind: "act", ms: 20_000 } },
+  ...{ cancelAfterMs: 2_000, size: jobs },
+});
+
+export const cancels: Scenario = {
+  title: "A storm of cancels",
+  question: "How long does it take to cancel all that waits, and what does it cost?",
+  cases: [storm(1_000), storm(4_000)],
+  smoke: [storm(30)],
+  grows: "jobs that wait",
+};

@@ -1,0 +1,32 @@
+/**
+ * From one worker outside of Convex to a thousand, on one queue, each with one job at a time. Question: does a larger fleet do
+ * more, up to what the class allows, and does anybody get an error? A backlog of short jobs; then one job a second for a
+ * fleet that waits: how many are woken for it, and what does that cost?
+ */
+import { PULL } from "../alternatives.js";
+import type { Case, Scenario } from "../cases.js";
+
+const fleetOf = (workers: number, of: "s16" | "s256", jobs: number): Case => ({
+  ...{ name: `${workers} workers, ${of.toUpperCase()}`, of: PULL, class: of },
+  ...{ load: { inOne: jobs }, work: { kind: "act", ms: 20 } },
+  ...{ fleet: { workers, concurrency: 1 }, size: workers },
+});
+const waiting = (workers: number, seconds: number): Case => ({
+  ...{ name: `${workers} workers wait, one job a second`, of: PULL, class: "s16" },
+  ...{ load: { perSecond: 1, seconds }, work: { kind: "act", ms: 20 } },
+  fleet: { workers, concurrency: 1 },
+});
+/** Enough for each of a thousand to have one. */
+const jobsFor = (workers: number): number => Math.max(600, workers);
+
+export const fleets: Scenario = {
+  title: "Fleets of 1 to 1,000 workers",
+  question: "Does a larger fleet do more, and what does it cost to wake one?",
+  cases: [
+    ...[1, 4, 16, 64, 256, 1_000].map((n) => fleetOf(n, "s16", jobsFor(n))),
+    ...[64, 256, 1_000].map((n) => fleetOf(n, "s256", jobsFor(n))),
+    ...[16, 64, 256].map((n) => waiting(n, 60)),
+  ],
+  smoke: [fleetOf(2, "s16", 10), waiting(2, 3)],
+  grows: "workers",
+};

@@ -1,0 +1,18 @@
+/**
+ * Jobs of a minute, one a second, on the smallest class. Question: how many run at once where the scheduler has eight places,
+ * and what does it cost to keep them alive?
+ */
+import { PUSH } from "../alternatives.js";
+import type { Case, Scenario } from "../cases.js";
+
+const long = (jobs: number): Case => ({
+  ...{ name: `${jobs} jobs`, of: PUSH, class: "s16", parallelism: 60 },
+  ...{ load: { everyMs: 1_000, jobs }, work: { kind: "act", ms: 60_000 } },
+});
+
+export const longJobs: Scenario = {
+  title: "Jobs of a minute, one a second",
+  question: "How many run at once on S16, and what does that cost?",
+  cases: [long(120)],
+  smoke: [long(3)],
+};

@@ -1,0 +1,28 @@
+/** What a way to run jobs has to bring for a load to be played on it. */
+import type { AppBundle } from "../local/virtual/appBundle.js";
+import type { World } from "../local/virtual/world.js";
+import type { Case } from "./cases.js";
+import type { Watched } from "./watch/jobs.js";
+
+export interface Side {
+  bundle(constants: Constants): Promise<AppBundle>;
+  /** `process.env` of its functions. */
+  variables(one: Case, parallelism: number | undefined): Record<string, string>;
+  /** The app's function that brings one job in, and the one that brings many. */
+  entries(module: string, one: Case): { one: string; all: string };
+  /** Starts whoever works outside of Convex. */
+  start?(world: World, module: string, one: Case): Promise<Workers>;
+}
+
+/** Programs outside of Convex. */
+export interface Workers {
+  /** What they were told instead of an answer: `claim: …`. */
+  errors: string[];
+  /** How many jobs each began. */
+  byName: Map<string, number>;
+  /** From now on, what they print counts. */
+  watch(watched: Watched): void;
+}
+
+/** Constants of `src/shared/pushLimits.ts` by name, where they are not to be the product's. */
+export type Constants = Readonly<Record<string, number>>;

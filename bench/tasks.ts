@@ -1,0 +1,60 @@
+/** All runs of a benchmark, and the processes that play them. */
+import { availableParallelism } from "node:os";
+import { Tinypool } from "tinypool";
+import { DEFAULT_COSTS } from "../local/virtual/costs.js";
+import type { Line, Task } from "./lines.js";
+import { SCENARIOS } from "./scenarios/all.js";
+import { SENSITIVITY } from "./scenarios/sensitivity.js";
+
+/** What each constant of the cost model is multiplied by. */
+const FACTORS = [0.5, 2];
+
+export interface Chosen {
+  isSmoke: boolean;
+  /** Scenarios whose title has this, and nothing else. */
+  only?: string | undefined;
+}
+
+export function tasksOf({ isSmoke, only }: Chosen): Task[] {
+  const scenarios = [...SCENARIOS, SENSITIVITY].filter(
+    ({ title }) => only === undefined || title.toLowerCase().includes(only.toLowerCase()),
+  );
+  return scenarios.flatMap((scenario) => {
+    const tasks = (isSmoke ? scenario.smoke : scenario.cases).flatMap((one) =>
+      one.of.map((of): Task => ({ scenario: scenario.title, case: one.name, of, isSmoke })),
+    );
+    if (scenario !== SENSITIVITY || isSmoke) return tasks;
+    const constants = Object.keys(DEFAULT_COSTS);
+    const varied = constants.flatMap((constant) => FACTORS.map((by) => ({ constant, by })));
+    return tasks.flatMap((task) => [task, ...varied.map((one) => ({ ...task, varied: one }))]);
+  });
+}
+
+/** `told` hears of each as it ends. Rejects with the first failure. */
+export async function playAll(
+  tasks: readonly Task[],
+  told: (task: Task, lines: Line[], seconds: number) => void,
+): Promise<void> {
+  const pool = new Tinypool({
+    filename: new URL("./player.ts", import.meta.url).href,
+    runtime: "child_process",
+    ...{ minThreads: 0, maxThreads: availableParallelism() },
+    // A million jobs need the room, and leave none behind; small ones would pay more for a start than for the run.
+    isolateWorkers: !tasks.every(({ isSmoke }) => isSmoke),
+    execArgv: [
+      ...["--import", "tsx", "--experimental-vm-modules", "--no-warnings"],
+      ...["--max-old-space-size=8192", "--max-semi-space-size=64"],
+    ],
+  });
+  try {
+    await Promise.all(
+      tasks.map(async (task) => {
+        const startedAt = performance.now();
+        const lines = (await pool.run(task)) as Line[];
+        told(task, lines, (performance.now() - startedAt) / 1_000);
+      }),
+    );
+  } finally {
+    await pool.destroy();
+  }
+}
