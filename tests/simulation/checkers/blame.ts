@@ -3,6 +3,7 @@ import { COMPONENT } from "../deployment.js";
 import type { Checker, Facts } from "../part.js";
 import type { QueueName } from "../plan.js";
 import { isHeard, mayBeat } from "./heard.js";
+import { sureMs } from "./slack.js";
 
 /** Those whose handlers tell that they have begun, over a link on which no fault is. */
 const TELL: readonly string[] = ["acted", "inlined", "wheel"] satisfies QueueName[];
@@ -71,7 +72,7 @@ export const blame: Checker = {
           const at = claimedAt.get(`${said.id}/${said.attempt}`);
           const ms = facts.date() - (at ?? -Infinity);
           const leaseMs = leaseOf(facts, said) ?? 0;
-          if (ms >= leaseMs - ON_ITS_WAY_MS) {
+          if (ms >= leaseMs - sureMs(plan, ON_ITS_WAY_MS)) {
             happened("a worker's lease is over by its own clock");
           } else if (isHeard(plan)) {
             broken(`${worker} gives up ${nameOf(said.id)} ${ms.toFixed()} ms after it was claimed`);

@@ -3,6 +3,7 @@ import type { Checker } from "../part.js";
 import { PULLED, type QueueName } from "../plan.js";
 import { isUndisturbed } from "./heard.js";
 import { changedJobs, claimedBy, hasEnded, statusOf } from "./jobs.js";
+import { sureMs } from "./slack.js";
 
 /** By a subscription, which begins half a second after the job did: a worker's next beat would come later. */
 const TOLD_WITHIN_MS = 1_000;
@@ -35,7 +36,8 @@ export const canceled: Checker = {
     return {
       commit(commit) {
         for (const [key, at] of untold) {
-          if (now() > at + TOLD_WITHIN_MS) broken(`nobody tells who works on ${key} to end it`);
+          if (now() > at + sureMs(plan, TOLD_WITHIN_MS))
+            broken(`nobody tells who works on ${key} to end it`);
         }
         for (const change of changedJobs(commit)) {
           const { id, before, after } = change;

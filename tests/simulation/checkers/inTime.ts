@@ -1,6 +1,7 @@
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
 import { changed, changedJobs, statusOf } from "./jobs.js";
+import { sureMs } from "./slack.js";
 
 /** The finest alarm stands for a second; then come its own hops, and jobs before this one. */
 const EXPIRES_WITHIN_MS = 3_000;
@@ -50,7 +51,8 @@ export const inTime: Checker = {
       if (statusOf(job) !== "scheduled" || job["paused"] === true) return;
       const dueAt = Math.max(job["order"] as number, since.get(job._id) ?? 0);
       const lateMs = date() - dueAt;
-      if (lateMs > DUE_WITHIN_MS) broken(`${nameOf(job._id)} is due for ${lateMs.toFixed()} ms`);
+      if (lateMs > sureMs(plan, DUE_WITHIN_MS))
+        broken(`${nameOf(job._id)} is due for ${lateMs.toFixed()} ms`);
     }
 
     function checkExpiry(job: Row): void {

@@ -4,6 +4,7 @@ import type { Change, Row } from "../observed.js";
 import type { Checker } from "../part.js";
 import { CIRCULAR, type QueueName } from "../plan.js";
 import { changedJobs, claimedBy, configOf, hasEnded, LIAR, statusOf } from "./jobs.js";
+import { sureMs } from "./slack.js";
 
 /** Who claims may have looked a while ago, at what was older still, and others may have had the job in hand. */
 const SURE_MS = 1_000;
@@ -23,7 +24,7 @@ export const order: Checker = {
     "a lane takes what waits",
   ],
   watch({ plan, tables, broken, happened, nameOf, date }) {
-    const seenMs = SURE_MS + (plan.parts.includes(oldSnapshots.name) ? OLDEST_MS : 0);
+    const seenMs = sureMs(plan, SURE_MS) + (plan.parts.includes(oldSnapshots.name) ? OLDEST_MS : 0);
     /** Items that have come round, and were not put back since. */
     const round = new Set<string>();
     return {
@@ -65,11 +66,11 @@ export const order: Checker = {
       if (isLane && UNLOOKED.some((part) => plan.parts.includes(part))) return;
       const queue = tables.all("queues").find(({ name }) => name === job["queue"])!;
       const { fallbackAfterMs = 0 } = configOf(tables, job["queue"] as string);
-      const sureMs = isLane ? LANE_SURE_MS + (fallbackAfterMs as number) : seenMs;
+      const olderMs = isLane ? LANE_SURE_MS + (fallbackAfterMs as number) : seenMs;
       const isStrict = queue["shardsEver"] === 1;
       for (const other of tables.all("jobs")) {
         if (other["queue"] !== job["queue"] || !isClaimable(other, holder)) continue;
-        if (msOfCommit(other["seq"] as bigint) + sureMs > date()) {
+        if (msOfCommit(other["seq"] as bigint) + olderMs > date()) {
           note(job, other, isStrict, isLane);
           continue;
         }

@@ -1,0 +1,11 @@
+/** How sure a checker is of times. */
+import type { Plan } from "../plan.js";
+
+/** The spread of times up to which what is ten times slower than usual does not happen. */
+const EVEN = 0.5;
+const UNEVEN_FACTOR = 3;
+
+/** A bound, where times differ most: there one message in 500 takes thirty times as long as most. */
+export function sureMs(plan: Plan, ms: number): number {
+  return plan.jitter > EVEN ? UNEVEN_FACTOR * ms : ms;
+}
