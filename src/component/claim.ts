@@ -58,7 +58,10 @@ export interface Claimed {
   ruled: ReadonlyMap<string, Id<"handlers">>;
   /** The janitor's timer that the look showed, `null` for none, `undefined` when nobody looked. */
   timer: Id<"timers"> | null | undefined;
-  /** The commit up to which the look has seen everything; `null` if nobody can say. */
+  /**
+   * The commit up to which the look has seen everything that it asked for; `null` if nobody can say. What it had picked and
+   * was not to be had may have hidden more.
+   */
   snapshot?: bigint | null;
 }
 
@@ -216,8 +219,15 @@ export async function takeFrom(
     ruled: basket.ruled,
     cursor: nextCursor(known, seen.scans, basket),
     timer: seen.timer,
-    snapshot: seen.snapshot,
+    snapshot: hidesMore(seen, basket) ? null : seen.snapshot,
   };
+}
+
+/** Whether the look ended with as much as was asked for, and not all of that was to be had. */
+function hidesMore({ picks }: Look, { max, leases }: Basket): boolean {
+  if (picks.length < max) return false;
+  const leased = new Set(leases.map(({ id }) => id));
+  return picks.some(({ id }) => !leased.has(id));
 }
 
 function describeQueue(

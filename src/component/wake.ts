@@ -111,7 +111,7 @@ async function wakeOne(
   const open = new Map([[queue.name, queue]]);
   const taken = await takeFrom(ctx, holder, n, open, { max: room }, now, { lane: look });
   const mayBeMore = taken.leases.length === room;
-  // What an older snapshot does not show may be there all the same.
+  // What an older snapshot does not show may be there all the same, and what stood behind others who have gone since.
   const isSure = mayBeMore || (taken.snapshot ?? 0n) >= asked;
   if (!isSure) await scheduleWake(ctx, queue, asked, WAKE_AGAIN_MS);
   if (taken.leases.length === 0) {

@@ -9,12 +9,14 @@ const SLOW = { readRoundTripMs: 40 };
 /** Before anybody takes what waits for forgotten; where it is left to workers first, after that. */
 const SOON_MS = 5_000;
 const LEFT_MS = 2_000;
+/** A wake whose look was too old comes again after so long. */
+const WAKE_AGAIN_MS = 100;
 
 let app: VirtualApp;
 afterEach(() => app.world.close());
 
-async function enqueue(mutation: string, count: number): Promise<string[]> {
-  const payloads = Array.from({ length: count }, (_, n) => ({ n, ms: 0 }));
+async function enqueue(mutation: string, count: number, firstMs = 0): Promise<string[]> {
+  const payloads = Array.from({ length: count }, (_, n) => ({ n, ms: n === 0 ? firstMs : 0 }));
   return (await app.world.call(mutation, { payloads })) as string[];
 }
 
@@ -33,6 +35,30 @@ test.each([2, 40])(
     expect(await statuses("pushed:statusBatch", ids)).toEqual(ids.map(() => "succeeded"));
   },
 );
+
+test("also where a later look is as old as they are, and finds only the one that has been taken since", async () => {
+  let cameAt: number | undefined;
+  const snapshotLagMs = () => {
+    const ms = cameAt === undefined ? Infinity : Math.floor(app.world.now() - cameAt);
+    if (ms > LAG_MS) return 0;
+    // Their wake sees nothing of them; the one that comes again sees them all as they came.
+    return ms < WAKE_AGAIN_MS ? LAG_MS : ms;
+  };
+  app = await startVirtualApp({ seed: 1, snapshotLagMs });
+  await enqueue("pushed:enqueueBatch", 1);
+  await app.world.advance(60_000);
+  // Room for one beside the one that runs, which is the first of the line for whoever looks.
+  await app.world.call(
+    "operate:configureQueue",
+    { queue: "pushed", overrides: { maxParallelism: 2, shards: 1 } },
+    { componentPath: "conveyor" },
+  );
+  const ids = await enqueue("pushed:enqueueBatch", 4, 2 * SOON_MS);
+  cameAt = app.world.now();
+  await app.world.advance(SOON_MS - 1_000);
+  const [first, ...others] = await statuses("pushed:statusBatch", ids);
+  expect([first, others]).toEqual(["running", others.map(() => "succeeded")]);
+});
 
 test("so are those that were left to workers first, and whose mutation took its time", async () => {
   app = await startVirtualApp({ seed: 1, costs: SLOW });
