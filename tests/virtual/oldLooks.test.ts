@@ -37,9 +37,10 @@ test.each([2, 40])(
 );
 
 test("also where a later look is as old as they are, and finds only the one that has been taken since", async () => {
-  let cameAt: number | undefined;
+  let cameAt = -Infinity;
   const snapshotLagMs = () => {
-    const ms = cameAt === undefined ? Infinity : Math.floor(app.world.now() - cameAt);
+    // The world asks before it is there.
+    const ms = cameAt === -Infinity ? Infinity : Math.floor(app.world.now() - cameAt);
     if (ms > LAG_MS) return 0;
     // Their wake sees nothing of them; the one that comes again sees them all as they came.
     return ms < WAKE_AGAIN_MS ? LAG_MS : ms;
