@@ -6,6 +6,7 @@ import { createWorld, type World } from "../local/virtual/world.js";
 import { ALTERNATIVES, type AlternativeName } from "./alternatives.js";
 import { preload } from "./backlog.js";
 import { msOf, type Case, type Window } from "./cases.js";
+import type { Stretch } from "./figures/count.js";
 import { arrivals, callAll, makeDeadPages, type Told } from "./load.js";
 import { pull } from "./pull/side.js";
 import { push } from "./push/side.js";
@@ -41,7 +42,7 @@ export interface Played {
   lost: number;
   workers: Pick<Workers, "errors" | "byName">;
   occupancy: Sample[];
-  windows: { window: Window; stats: StatsSnapshot; from: number; to: number }[];
+  windows: ({ window: Window } & Stretch)[];
   /** When somebody asked for all to be canceled, and when that was answered. */
   canceled?: { askedAt: number; answeredAt: number };
 }
@@ -87,7 +88,7 @@ export async function play(
     store.payloadBytes = 0;
     world.stats.reset();
     const occupancy = watchOccupancy(world);
-    const windows = watchWindows(world, one.windows ?? []);
+    const windows = watchWindows(world, one.windows ?? [], watched, store);
     const canceling = cancelLater(world, module, one);
     const told = await bringIn(world, side.entries(module, one), one);
     const jobs = one.backlog === undefined ? told.jobs : Math.min(told.jobs, countOf(one));
@@ -200,7 +201,12 @@ async function recordedAll(
 }
 
 /** What each stretch of time costs by itself. They follow one another. */
-function watchWindows(world: World, windows: readonly Window[]): Played["windows"] {
+function watchWindows(
+  world: World,
+  windows: readonly Window[],
+  watched: Watched,
+  store: WatchingStore,
+): Played["windows"] {
   const seen: Played["windows"] = [];
   const begin = world.now();
   const watch = async (): Promise<void> => {
@@ -208,8 +214,14 @@ function watchWindows(world: World, windows: readonly Window[]): Played["windows
       await world.clock.sleep(begin + window.fromMs - world.now());
       world.stats.reset();
       const from = world.now();
+      const { actionMs } = watched;
+      const { payloadBytes } = store;
       await world.clock.sleep(begin + window.toMs - world.now());
-      seen.push({ window, stats: world.stats.snapshot(), from, to: world.now() });
+      seen.push({
+        ...{ window, stats: world.stats.snapshot(), from, to: world.now() },
+        actionMs: watched.actionMs - actionMs,
+        payloadBytes: store.payloadBytes - payloadBytes,
+      });
     }
   };
   void watch();

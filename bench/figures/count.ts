@@ -70,6 +70,9 @@ export interface Stretch {
   stats: StatsSnapshot;
   from: number;
   to: number;
+  /** As the whole run has them. */
+  actionMs: number;
+  payloadBytes: number;
 }
 
 export function count(
@@ -99,7 +102,8 @@ export function count(
       (s) => s.billed,
       (f) => !isCallers(f),
     ) / per;
-  const actionMs = stretch === undefined ? watched.actionMs / per : 0;
+  const actionMs = (stretch?.actionMs ?? watched.actionMs) / per;
+  const payloadBytes = (stretch?.payloadBytes ?? played.payloadBytes) / per;
   const sorts = one.sort === undefined ? undefined : sorted(one.sort, watched);
   const canceled = canceledOf(played);
   const last = Math.max(...watched.ended.values());
@@ -115,7 +119,7 @@ export function count(
     documentsWritten: io("documentsWritten") / per,
     bytesRead: io("bytesRead") / per,
     bytesWritten,
-    bareBytesWritten: bytesWritten - (stretch === undefined ? played.payloadBytes / per : 0),
+    bareBytesWritten: bytesWritten - payloadBytes,
     documentsWrittenBehind: io("documentsWritten", isBehind) / per,
     bytesWrittenBehind: io("bytesWritten", isBehind) / per,
     systemDocumentsWritten: system("documentsWritten") / per,
