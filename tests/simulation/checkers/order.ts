@@ -12,7 +12,7 @@ const OLDEST_MS = 1_000;
 /** A lane leaves to another what that looks for, for so long. */
 const LANE_SURE_MS = 6_000;
 /** With these a queue may stand still, until one job's wake comes for that one alone. */
-const UNLOOKED = ["lost schedules", "lost actions", "late", "starved", "restarts"];
+const UNLOOKED = ["lost schedules", "lost actions", "late", "starved", "restarts", "conflicts"];
 
 export const order: Checker = {
   name: "order",
