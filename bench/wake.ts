@@ -3,7 +3,7 @@
  * or long. Prints the tables of docs/push-wakes.md. `--smoke` only shows that it runs; `--own 60` takes only those callers.
  */
 import { parseArgs } from "node:util";
-import { markdown } from "./markdown.js";
+import { markdownTable } from "markdown-table";
 import { ownMs, play } from "./wake/play.js";
 import { FULL, OWN, SMOKE, WAYS, type Way } from "./wake/scenarios.js";
 import { lineOf } from "./wake/table.js";
@@ -30,5 +30,6 @@ for (const { title, caps, loads, owns } of values.smoke ? SMOKE : FULL) {
       }
     }
   }
-  console.log(`\n${title}\n\n${markdown(lines)}`);
+  const names = Object.keys(lines[0] ?? {});
+  console.log(`\n${title}\n\n${markdownTable([names, ...lines.map(Object.values)])}`);
 }

@@ -1,5 +1,6 @@
 /** What was played, as lines of a markdown table. */
-import { percentiles, short } from "../markdown.js";
+import { latencies } from "../figures/latencies.js";
+import { short } from "../report/tables.js";
 import type { Played } from "./play.js";
 import type { Way } from "./scenarios.js";
 
@@ -26,5 +27,6 @@ function per(count: number, of: number): string {
 }
 
 function middleAndLast(values: number[]): string {
-  return percentiles(values, [50, 99]).join(" / ");
+  const { p50, p99 } = latencies(values);
+  return `${p50} / ${p99}`;
 }

@@ -51,17 +51,3 @@ export function watchJobs(runner: Core["runner"], recorded: Map<number, number>)
   });
   return watched;
 }
-
-/** The most that ran at one time. */
-export function mostAtOnce({ began, ended }: Watched): number {
-  const changes = [
-    ...[...began.values()].map((at) => ({ at, by: 1 })),
-    ...[...ended.values()].map((at) => ({ at, by: -1 })),
-  ].sort((a, b) => a.at - b.at || a.by - b.by);
-  let [now, most] = [0, 0];
-  for (const { by } of changes) {
-    now += by;
-    most = Math.max(most, now);
-  }
-  return most;
-}
