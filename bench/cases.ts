@@ -76,7 +76,7 @@ export interface Scenario {
   /** What it answers. */
   question: string;
   cases: readonly Case[];
-  /** The same in seconds: it shows that it runs, and nothing else. */
+  /** The same, small: it shows that it runs, and nothing else. */
   smoke: readonly Case[];
   /** What grows from case to case, as an axis says it. */
   grows?: string;

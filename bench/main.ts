@@ -2,8 +2,8 @@
  * `npm run bench`: Conveyor beside the alternatives, in one run: the same work, the same class, virtual time. Writes
  * `results.jsonl`, `RESULTS.md` and the plots. `--smoke` only shows that it runs, and writes nothing; `--only text` plays the
  * scenarios whose title has it, and keeps the other lines as they were; `--report` plays nothing. For sweeps, which print
- * and write nothing: `--set LANE_WIDTH=16` plays with another constant of `src/shared/pushLimits.ts`, and `--functions` tells
- * what each function was called, and who lost to whom.
+ * and write nothing: `--case text` and `--of workpool` take less, `--set LANE_WIDTH=16` plays with another constant of
+ * `src/shared/pushLimits.ts`, and `--functions` tells what each function was called, and who lost to whom.
  */
 import { parseArgs } from "node:util";
 import build from "../harness/build.js";
@@ -30,12 +30,14 @@ const { values } = parseArgs({
 
 if (!values.report) await playChosen();
 // After all others, when the machine is quiet.
-if (!values.report && values.only === undefined) await playOnTheWall();
+const isWhole = values.only === undefined && (values.smoke || !isSweep());
+if (!values.report && isWhole) await playOnTheWall();
 if (values.report || !isSweep()) await writeReport(readLines(), readWall());
 
 /** What is printed and not kept. */
 function isSweep(): boolean {
-  return values.smoke || values.functions || values.set.length > 0 || values.of !== undefined;
+  const takesLess = values.of !== undefined || values.case !== undefined;
+  return values.smoke || values.functions || values.set.length > 0 || takesLess;
 }
 
 async function playOnTheWall(): Promise<void> {

@@ -1,4 +1,4 @@
-/** That a queue's past and future do not make its claims dearer: counts, in virtual time. `npm run bench` has it large. */
+/** That a queue's past and future do not make its claims dearer: counts, in virtual time. `npm run bench:claims` has it large. */
 import { expect, test } from "vitest";
 import { claimsOverHistory } from "../../harness/history.js";
 
