@@ -199,6 +199,7 @@ function unwrap(result: FunctionResult): Value {
 
 const SOURCE_FILES = "test-sources";
 const REPOSITORY = new URL("../..", import.meta.url).pathname;
+const OUT = `${REPOSITORY}out/`;
 
 /**
  * One module a file and shared chunks under `_deps`, as the CLI makes them. A first line "use node" is kept apart.
@@ -220,7 +221,8 @@ export async function bundle(
     platform: "browser",
     external: ["node:*"],
     conditions: ["convex", "module"],
-    outdir: "/out",
+    // Nothing is written there. Within the repository, for source maps that are the same wherever that is.
+    outdir: OUT,
     chunkNames: "_deps/[hash]",
     sourcemap: true,
     plugins: [
@@ -243,7 +245,9 @@ export async function bundle(
       },
     ],
   });
-  const outputs = new Map(result.outputFiles.map(({ path, text }) => [path.slice(5), text]));
+  const outputs = new Map(
+    result.outputFiles.map(({ path, text }) => [path.slice(OUT.length), text]),
+  );
   const modules = new Map<string, ModuleSource>();
   for (const [path, source] of outputs) {
     if (path.endsWith(".map")) continue;

@@ -39,7 +39,7 @@ async function heal(simulation: Simulation): Promise<void> {
     .all("jobs")
     .filter(({ paused }) => paused === true)
     .map(({ _id: id, queue }) => ({ id, queue: queue as string }));
-  await world.call("calls:heal", { queues, paused });
+  await call(simulation, "calls:heal", { queues, paused });
   for (const spec of plan.workers) {
     const program = simulation.programs.get(spec.name);
     if (program?.state === "paused") program.resume();
@@ -98,7 +98,16 @@ async function watch(simulation: Simulation): Promise<void> {
   if (!simulation.plan.parts.includes(lostSchedules.name)) return;
   // What has just been lost is not overdue yet.
   await simulation.goTo(simulation.now() + CALM_MS);
-  await simulation.world.call("calls:watch");
+  await call(simulation, "calls:watch");
+}
+
+/** Whoever calls when no fault is left is served. */
+async function call(simulation: Simulation, what: string, args: object = {}): Promise<void> {
+  try {
+    await simulation.world.call(what, args);
+  } catch (error) {
+    simulation.broken(`${what} failed: ${String(error)}`);
+  }
 }
 
 /** They end as programs do that are told to; what they leave behind is nobody's any more. */

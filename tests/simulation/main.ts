@@ -11,6 +11,7 @@ import type { Replacement } from "./deployment.js";
 const MS = 1_000;
 /** More than these failures are counted, not shown. */
 const SHOWN = 5;
+const SEEDS_BELOW = 2 ** 31;
 
 async function main(): Promise<number> {
   const options = readOptions(process.argv.slice(2));
@@ -23,7 +24,7 @@ async function main(): Promise<number> {
   const players = new Players(plantedIn(options));
   try {
     const { record, from } = options;
-    if (record !== null) return await recordSeeds(players, record, from);
+    if (record !== null) return await recordSeeds(players, record, from ?? 1);
     if (options.seed !== null) return await replay(players, options.seed, options);
     return await simulate(players, options);
   } finally {
@@ -62,8 +63,8 @@ async function simulate(players: Players, options: Options): Promise<number> {
   const total = { seeds: 0, jobs: 0, commits: 0, simulatedMs: 0 };
   const failures: Outcome[] = [];
   const begun = Date.now();
-  const last = options.from + options.seeds;
-  let seed = options.from;
+  let seed = options.from ?? Math.floor(Math.random() * SEEDS_BELOW);
+  const last = seed + options.seeds;
   console.log(`Seeds from ${seed} on.`);
   await players.play(
     () => {

@@ -6,8 +6,8 @@ export interface Options {
   /** One seed, again: with its trace. */
   seed: number | null;
   cuts: string[];
-  /** The first of many. Defaults to a random one. */
-  from: number;
+  /** The first of many. */
+  from: number | null;
   /** So many. Defaults to as many as there is time for. */
   seeds: number;
   seconds: number;
@@ -29,7 +29,6 @@ export interface Options {
 }
 
 const DEFAULT_SECONDS = 40;
-const SEEDS_BELOW = 2 ** 31;
 
 export const USAGE = `npm run simulate -- [options]
 
@@ -74,7 +73,7 @@ export function readOptions(args: readonly string[]): Options {
     help: values.help,
     seed: whole("seed", values.seed),
     cuts: values.cut === "" ? [] : values.cut.split(","),
-    from: whole("from", values.from) ?? Math.floor(Math.random() * SEEDS_BELOW),
+    from: whole("from", values.from),
     seeds: seeds ?? Infinity,
     seconds: seconds ?? (seeds === null ? DEFAULT_SECONDS : Infinity),
     mutant: values.mutant ?? null,

@@ -20,7 +20,7 @@ const DEFAULT_SECONDS = 40;
  * Seeds 1 to `count`, a slice at a time, those before `first` last: a run that was stopped goes on where it was. A slice in
  * which a seed fails is not kept; the others are played all the same, so that all failures are known.
  */
-export async function recordSeeds(players: Players, count: number, first = 1): Promise<number> {
+export async function recordSeeds(players: Players, count: number, first: number): Promise<number> {
   const verified = await beginVerified();
   let failed = 0;
   const coverage = new Coverage(verified.happened);

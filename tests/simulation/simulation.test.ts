@@ -1,11 +1,14 @@
 /** A fixed set of seeds; the long counts, and the planted bugs, are in `tests/deep`. */
 import { beforeAll, describe, expect, test } from "vitest";
+import { root } from "../../harness/paths.js";
 import { Coverage } from "./coverage.js";
 import { replayLine, sayFailure } from "./failures.js";
 import { Seeds, type SeedReport } from "./seeds.js";
 
 const FIRST = 1;
 const COUNT = 25;
+/** Callbacks fail in it, and why is kept in their rows: so many bytes take so long. */
+const WITH_STACKS = 777;
 
 describe("the simulation", () => {
   let seeds: Seeds;
@@ -39,6 +42,13 @@ describe("the simulation", () => {
       expect([again.digest, fresh.digest]).toEqual([first.digest, first.digest]);
       expect(first.lines.length).toBeGreaterThan(20);
     }
+  });
+
+  test("goes the same way wherever the repository is: stacks in what is kept name files within it", async () => {
+    const { lines } = await seeds.play(WITH_STACKS, { traces: true });
+    const text = lines.join("\n");
+    expect(text).toContain("node_modules/convex/src/server/impl/registration_impl.ts");
+    expect(text).not.toContain(root.replace(/^\W+|\W+$/g, ""));
   });
 
   test("has a digest of its own for each seed, and it does not hang on whether lines are kept", async () => {
