@@ -1,6 +1,7 @@
 /** Jobs of one mutation share a wake: none is left behind by a look that is older than they are, or by a clock. */
 import { afterEach, expect, test } from "vitest";
 import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
+import { WAKE_AGAIN_MS } from "../../src/shared/index.js";
 
 /** So old is what everybody looks at: longer than a wake and its lane take together. */
 const LAG_MS = 300;
@@ -9,8 +10,6 @@ const SLOW = { readRoundTripMs: 40 };
 /** Before anybody takes what waits for forgotten; where it is left to workers first, after that. */
 const SOON_MS = 5_000;
 const LEFT_MS = 2_000;
-/** A wake whose look was too old comes again after so long. */
-const WAKE_AGAIN_MS = 100;
 
 let app: VirtualApp;
 afterEach(() => app.world.close());
