@@ -33,7 +33,7 @@ const lookRequest = {
   cursor: v.optional(v.string()),
   ...vConditions.fields,
 };
-const claimRequest = { ...lookRequest, max: v.number() };
+const claimRequest = { ...lookRequest, max: v.number(), woken: v.optional(v.boolean()) };
 
 /** Builds what {@link Conveyor.workerApi} returns. */
 export function workerFunctions<

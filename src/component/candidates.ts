@@ -16,12 +16,20 @@ import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "./_generated/server.js";
 import { decodeCursor, publicBounds, type PrivateCursor } from "./cursors.js";
 import { isExpired } from "./expiries.js";
+import { fleetOf, type Fleet } from "./fleet.js";
 import { levelsOf, offerOf } from "./offers.js";
 import { earlier, pickFrom, pickRest, Picks, type Sight, type Target } from "./picking.js";
 import { findUncounted } from "./rollUp.js";
 import { routesOf } from "./routes.js";
 import { snapshotOf, vSeenRow, type Budget, type Eyes, type Stretch } from "./scan.js";
-import { liveHolders, servingOthers, standAlone, standOf } from "./stand.js";
+import {
+  liveHolders,
+  servingOthers,
+  standAlone,
+  standInCrowd,
+  standInFleet,
+  standOf,
+} from "./stand.js";
 import { vKey } from "./stored.js";
 import { findTimers, serves, sweepAt } from "./timers.js";
 import { lookForOverdue, NOTHING_OVERDUE, vOverdue } from "./watchdog.js";
@@ -57,6 +65,10 @@ export const vLook = v.object({
   uncounted: v.array(v.string()),
   /** A timer of the janitor's that comes in time for a lease of now, if any. */
   timer: v.union(v.id("timers"), v.null()),
+  /** Queues of which the fleet is to be counted anew: too large to be looked at, and this one is not among them. */
+  miscounted: v.array(v.string()),
+  /** How many are live that serve the queues it has looked at, itself among them; of several queues the most. */
+  fleet: v.number(),
   /** What should have run by now. Only who finds nothing to take looks: nobody's jobs hang on its luck. */
   overdue: vOverdue,
   /** The commit up to which it has seen everything; `null` where the platform cannot say. */
@@ -88,8 +100,12 @@ const vLookArgs = v.object({
   ranges: v.number(),
   /** Whether it looks everywhere, in commit order, since others rely on it; else where it stands among them. */
   everywhere: v.optional(v.boolean()),
+  /** Others do the same at the same time. */
+  isCrowded: v.optional(v.boolean()),
   /** What became claimable by a later commit has a wake of its own. */
   upTo: v.optional(v.int64()),
+  /** It answers a wake, to which few of a fleet come: whatever there is, is its. */
+  isWoken: v.optional(v.boolean()),
   /** It runs jobs inside Convex, where it makes no difference who failed one before. */
   isLane: v.optional(v.boolean()),
 });
@@ -105,19 +121,25 @@ export const look = internalQuery({
     const [live, timer] = await Promise.all([liveHolders(ctx, now), aTimer(ctx, queues, now)]);
     const picks = new Picks(max, offer.maxCost ?? Infinity);
     const left: Budget = { ranges: args.ranges, rows: LOOK_ROWS_MAX };
-    const seen: { eyes: Eyes; target: Target; sight: Sight }[] = [];
+    const seen: Seen[] = [];
+    const miscounted: string[] = [];
+    let most = 1;
     // From a random queue on: none waits for ever behind another's backlog.
     for (const [i, queue] of rotate(queues, Math.random()).entries()) {
       if (picks.isFull) break;
-      const [target, routes] = await Promise.all([
-        targetOf(ctx, args, queue, live, mine),
+      const [fleet, routes] = await Promise.all([
+        args.everywhere === true ? null : fleetOf(ctx.db, queue.name, session, live, now),
         routesOf(ctx.db, queue.name),
       ]);
+      const others = servingOthers(session, queue.name, live);
+      most = Math.max(most, fleet?.size ?? others.length + 1);
+      if (fleet?.isMiscounted === true && args.isLane !== true) miscounted.push(queue.name);
+      const target = await targetOf(ctx, args, queue, { live, fleet, mine });
       const eyes: Eyes = {
         db: ctx.db,
         offer,
         snapshot: snapshotOf(ctx),
-        avoids: avoiding(args, servingOthers(session, queue.name, live)),
+        avoids: avoiding(args, others),
         isOver: (job) => isExpired(job, now),
         left,
       };
@@ -128,20 +150,19 @@ export const look = internalQuery({
       seen.push({ eyes, target, sight: await pickFrom(eyes, target, levels, picks) });
       left.ranges += kept;
     }
+    // Others rely on who looks everywhere: while there is room nothing is left that a part of a place hid.
+    const isWhole = args.everywhere !== true || picks.isFull || (await restOf(seen, picks));
     const expired = picks.isFull ? null : await anExpiredHolder(ctx, session, now);
     // What is lost may be of a low priority: whatever else waits is taken first.
-    const isNext =
-      expired !== null &&
-      (await all(
-        seen,
-        async ({ eyes, target, sight }) => await pickRest(eyes, target, sight, picks),
-      ));
+    const isNext = expired !== null && (await restOf(seen, picks));
     return {
       picks: picks.rows.map(({ id, key }) => ({ id, seq: key.seq })),
       scans: seen.flatMap(({ sight }) => sight.stretches.filter(wasRead).map(scanOf)),
       expired: isNext ? expired._id : null,
       uncounted: isNext ? await findUncounted(ctx.db, expired.queues) : [],
       timer,
+      miscounted,
+      fleet: most,
       overdue:
         picks.rows.length > 0
           ? NOTHING_OVERDUE
@@ -151,23 +172,43 @@ export const look = internalQuery({
               now,
               Math.random() < STRAYS_FAR_PART ? 0 : now - STRAYS_BACK_MS,
             ),
-      snapshot: snapshotOf(ctx),
+      snapshot: isWhole ? snapshotOf(ctx) : null,
     };
   },
 });
 
+interface Seen {
+  eyes: Eyes;
+  target: Target;
+  sight: Sight;
+}
+
+/** Picks what is left in what was looked at; whether nothing is left unseen. */
+async function restOf(seen: readonly Seen[], picks: Picks): Promise<boolean> {
+  for (const { eyes, target, sight } of seen)
+    if (sight.filled?.isWhole === false || !(await pickRest(eyes, target, sight, picks)))
+      return false;
+  return true;
+}
+
 async function targetOf(
   ctx: QueryCtx,
-  { session, now, everywhere, upTo }: LookArgs,
+  { session, now, everywhere, isCrowded = false, isWoken = false, upTo }: LookArgs,
   { name, shards, epoch, upTo: left }: LookedAtQueue,
-  live: readonly Doc<"holders">[],
-  mine: PrivateCursor,
+  { live, fleet, mine }: { live: Doc<"holders">[]; fleet: Fleet | null; mine: PrivateCursor },
 ): Promise<Target> {
-  const stand =
-    everywhere === true ? standAlone(shards) : standOf(session, { name, shards }, live, now);
   const bounds = [mine.queues.get(name), await publicBounds(ctx.db, name)];
   const newest = earlier(left, upTo);
-  return { name, shards, epoch, stand, bounds, now, newest };
+  const target = { name, shards, epoch, bounds, now, newest, isWoken: isWoken || isCrowded };
+  if (everywhere === true) {
+    const crowd = isCrowded ? standInCrowd(session, { name, shards }, live) : standAlone(shards);
+    return { ...target, stand: crowd };
+  }
+  const stand =
+    fleet === null
+      ? standOf(session, { name, shards }, live, now)
+      : standInFleet(session, shards, fleet);
+  return { ...target, stand: isWoken ? { ...stand, robs: true } : stand };
 }
 
 /**
@@ -221,11 +262,6 @@ async function anExpiredHolder(
     .take(EXPIRED_SEEN);
   const others = expired.filter((holder) => holder.session !== session);
   return others[Math.floor(Math.random() * others.length)] ?? null;
-}
-
-async function all<T>(list: readonly T[], holds: (item: T) => Promise<boolean>): Promise<boolean> {
-  for (const item of list) if (!(await holds(item))) return false;
-  return true;
 }
 
 function rotate<T>(list: readonly T[], random: number): T[] {

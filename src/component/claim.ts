@@ -35,6 +35,7 @@ import {
   type PrivateCursor,
 } from "./cursors.js";
 import { takeOver } from "./expire.js";
+import { countAnew } from "./fleet.js";
 import { closeCall, enterHolder, judgeCall, room, type HeldLease, type Holder } from "./holders.js";
 import { offerOf } from "./offers.js";
 import { load } from "./payloads.js";
@@ -48,6 +49,7 @@ export interface ClaimRequest extends Conditions {
   queues: QueueDeclaration[];
   max: number;
   cursor?: string;
+  woken?: boolean;
 }
 
 export interface Claimed {
@@ -63,13 +65,31 @@ export interface Claimed {
    * was not to be had may have hidden more.
    */
   snapshot?: bigint | null;
+  /** How many serve the queues, if it was looked. */
+  fleet?: number;
+}
+
+export interface ClaimReply {
+  jobs: ClaimedJob[];
+  cursor: string;
+  holder: string;
+  fleet?: number;
+}
+
+/** What a worker is told of it. */
+export function fleetIn({ fleet }: Claimed): { fleet?: number } {
+  return fleet === undefined ? {} : { fleet };
 }
 
 /** How a lane looks. */
 export interface LaneLook {
   everywhere: boolean;
+  /** Others look for the same at the same time. */
+  isCrowded?: boolean;
   /** Taken first, if it is still to be had: what a wake was scheduled for. */
   first?: Doc<"jobs">;
+  /** Once it has that one it is content, and does not look. */
+  isContent?: boolean;
   /** What became claimable by a later commit is not for it. */
   upTo?: bigint;
   /** What became claimable by this commit is no longer left to workers outside. */
@@ -79,7 +99,7 @@ export interface LaneLook {
 export async function claim(
   ctx: MutationCtx,
   args: ClaimRequest & { token: string; session: string; n: number; name: string },
-): Promise<{ jobs: ClaimedJob[]; cursor: string; holder: string }> {
+): Promise<ClaimReply> {
   const now = Date.now();
   const queues = checkRequest(args);
   const token = await authorize(ctx.db, args.token, queues);
@@ -89,7 +109,8 @@ export async function claim(
     const cursor = holder.reply.cursor ?? "{}";
     return { jobs: await leasedBefore(ctx, holder, holder.n), cursor, holder: holder._id };
   }
-  const { leases, jobs, cursor, timer } = await takeJobs(ctx, holder, args.n, args, now);
+  const taken = await takeJobs(ctx, holder, args.n, args, now);
+  const { leases, jobs, cursor, timer } = taken;
   const closed = await closeCall(
     ctx.db,
     holder,
@@ -97,7 +118,7 @@ export async function claim(
     now,
   );
   if (closed.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, timer);
-  return { jobs, cursor, holder: holder._id };
+  return { jobs, cursor, holder: holder._id, ...fleetIn(taken) };
 }
 
 /** Checks what a claim asks for, and returns the names of its queues. */
@@ -181,7 +202,7 @@ export async function takeFrom(
     return { leases: [], jobs: [], ruled: basket.ruled, cursor: cursor ?? "{}", timer: undefined };
   }
   if (lane?.first !== undefined) await takeSeen(ctx, basket, lane.first);
-  if (isFull(basket)) {
+  if (isFull(basket) || (lane?.isContent === true && basket.leases.length > 0)) {
     return {
       leases: basket.leases,
       jobs: basket.jobs,
@@ -202,6 +223,8 @@ export async function takeFrom(
       ranges: besideCallbacks ? LOOK_RANGES_BESIDE_CALLBACKS : LOOK_RANGES_MAX,
       ...given({ cursor, upTo: lane?.upTo }),
       ...(lane === undefined ? {} : { isLane: true, everywhere: lane.everywhere }),
+      ...(lane?.isCrowded === true ? { isCrowded: true } : {}),
+      ...(request.woken === true ? { isWoken: true } : {}),
     },
     { useStaleSnapshot: true },
   );
@@ -213,12 +236,14 @@ export async function takeFrom(
     for (const queue of seen.uncounted) await ensureUpkeep(ctx, queue, now);
   }
   await reviveOverdue(ctx, seen.overdue, now);
+  for (const queue of seen.miscounted) await countAnew(ctx, queue, now);
   return {
     leases: basket.leases,
     jobs: basket.jobs,
     ruled: basket.ruled,
     cursor: nextCursor(known, seen.scans, basket),
     timer: seen.timer,
+    fleet: seen.fleet,
     snapshot: hidesMore(seen, basket) ? null : seen.snapshot,
   };
 }

@@ -23,7 +23,14 @@ import {
 import type { MutationCtx } from "./_generated/server.js";
 import { oweAll, tellAll } from "./callbacks.js";
 import { askedOf } from "./cancels.js";
-import { checkRequest, leasedBefore, takeJobs, type Claimed, type ClaimRequest } from "./claim.js";
+import {
+  checkRequest,
+  leasedBefore,
+  takeJobs,
+  type Claimed,
+  type ClaimRequest,
+  fleetIn,
+} from "./claim.js";
 import { answerBeat } from "./heartbeat.js";
 import { closeCall, enterHolder, judgeCall, keepLeases, type Holder } from "./holders.js";
 import { recordAll } from "./recording.js";
@@ -35,6 +42,7 @@ export interface Completed {
   jobs: ClaimedJob[];
   cursor?: string;
   holder: string;
+  fleet?: number;
   /** Of the leases that were named besides. */
   held?: Answer[];
 }
@@ -97,7 +105,7 @@ export async function complete(
   await watch(ctx, closed, claimed, now);
   const others = await beat(ctx, current, args.held);
   if (claimed === undefined) return { answers, jobs: [], ...others };
-  return { answers, jobs: claimed.jobs, cursor: claimed.cursor, ...others };
+  return { answers, jobs: claimed.jobs, cursor: claimed.cursor, ...fleetIn(claimed), ...others };
 }
 
 /**

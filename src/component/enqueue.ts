@@ -74,7 +74,7 @@ export async function enqueueJobs(
   }
   const batch: Batch = {
     ...{ queue, now, rules: storedRules(ctx.db) },
-    ...{ owed: [], hasReplaced: false, dueAts: [], expireAts: [] },
+    ...{ owed: [], hasReplaced: false, dueAts: [], expireAts: [], isAlone: jobs.length === 1 },
   };
   const enqueued: Enqueued[] = [];
   for (const job of jobs) enqueued.push(await enqueueOne(ctx, batch, job));
@@ -108,6 +108,8 @@ interface Batch {
   hasReplaced: boolean;
   dueAts: number[];
   expireAts: number[];
+  /** Whether it is of one job. */
+  isAlone: boolean;
 }
 
 async function enqueueOne(ctx: MutationCtx, batch: Batch, job: NewJob): Promise<Enqueued> {
@@ -160,7 +162,7 @@ async function settle(ctx: MutationCtx, batch: Batch, job: Doc<"jobs">): Promise
 
 async function insert(
   ctx: MutationCtx,
-  { queue, now, rules, dueAts, expireAts }: Batch,
+  { queue, now, rules, dueAts, expireAts, isAlone }: Batch,
   { payload, options = {} }: NewJob,
 ): Promise<Id<"jobs">> {
   const dueAt = dueTime(options, now);
@@ -176,7 +178,7 @@ async function insert(
     ...(context === undefined ? {} : { context: await store(ctx.db, context) }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
-  const id = await insertJob(ctx, queue, fields, dueAt);
+  const id = await insertJob(ctx, queue, fields, { dueAt, isAlone });
   const about = { queue: queue.name, job: id, name: options.name, dueAt: dueAt ?? now };
   log(queue.config, "debug", "jobEnqueued", about);
   if (dueAt !== null) dueAts.push(dueAt);

@@ -6,8 +6,8 @@
  * queue, and looks again and again; or has given away the room that it does not use. So whoever has read all lanes knows
  * what is free.
  *
- * Reads for real: the lane, its holder, the jobs reported, the queue's row, its gate; where it may grow, all the queue's
- * lanes, and those of all queues that are awake; then as a claim.
+ * Reads for real: the lane, its holder, the jobs reported, the queue's row, its gate; where it may grow, which it may where
+ * somebody is relied on, all the queue's lanes, and those of all queues that are awake; then as a claim.
  * Writes: those jobs, the holder; the lane where its cap changes, the gate where this lane guards it or ends that nobody
  * does. Conflicts with: a wake of the queue, a lane of the queue that starts, leaves or changes its cap; what handlers
  * and callbacks conflict with. Never with an enqueue, but where the gate changes.
@@ -34,9 +34,10 @@ import {
   type LaneJob,
   type LaneReply,
   type LaneStep,
+  type Lease,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
-import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { oweAll, tellAll } from "./callbacks.js";
 import { leasedBefore, takeFrom, type Claimed, type LaneLook } from "./claim.js";
 import { executeAll } from "./execute.js";
@@ -55,8 +56,9 @@ import {
 import { getQueue, type Queue } from "./queues.js";
 import { recordAll } from "./recording.js";
 import { withFittingResults } from "./results.js";
+import { callOffSweep } from "./rest.js";
 import { ensureJanitor } from "./timers.js";
-import { findGate, quieten, setGate, scheduleWake, type Gate } from "./wakes.js";
+import { findGate, isQuiet, quieten, setGate, scheduleWake, type Gate } from "./wakes.js";
 
 export const step = internalMutation({
   args: vLaneStep.fields,
@@ -74,11 +76,15 @@ export async function stepOf(
   checkLength("The finished jobs of a call", args.finished, 0, LEASES_MAX);
   const id = ctx.db.normalizeId("lanes", args.lane);
   const lane = id === null ? null : await ctx.db.get("lanes", id);
-  const holder = lane === null ? null : await ctx.db.get("holders", lane.holder);
-  if (lane === null || holder === null) return over(lost(args));
+  if (lane === null) return over(lost(args));
   // Another has taken its place. What it still runs was dealt with when it was found to be gone.
   if (lane.generation !== args.generation) return over(lost(args));
-  const queue = await getQueue(ctx.db, lane.queue);
+  const [holder, queue] = await Promise.all([
+    ctx.db.get("holders", lane.holder),
+    getQueue(ctx.db, lane.queue),
+    fetchJobs(ctx.db, args.execute),
+  ]);
+  if (holder === null) return over(lost(args));
   if (judgeCall(holder, args.n) === "repeated") {
     const missed = await leasedBefore(ctx, holder, args.heard + 1);
     const jobs = await describeLaneJobs(ctx.db, queue, missed);
@@ -90,6 +96,12 @@ export async function stepOf(
   if (!(await isLaneAlive(ctx, lane._id)))
     return await goNoFurther(ctx, current, args.n, answers, now);
   return await goOn(ctx, { lane, holder: current, queue, args, answers, besideCallbacks, now });
+}
+
+/** For who reads them one by one: what a transaction has once read is there. */
+async function fetchJobs(db: DatabaseReader, leases: readonly Lease[]): Promise<void> {
+  const ids = leases.flatMap(({ id }) => db.normalizeId("jobs", id) ?? []);
+  await Promise.all(ids.map((id) => db.get("jobs", id)));
 }
 
 function lost({ finished, execute }: LaneStep): Answer[] {
@@ -166,8 +178,11 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const lane = row!;
   const running = holder.leases.length;
   const isOver = queue.isPaused || now > lane.startedAt + LANE_QUANTUM_MS || lane.state !== "awake";
-  const width = isOver ? 0 : await widthFor(ctx, queue, lane);
-  const room = Math.max(0, width - running);
+  // What comes has a wake of its own, or somebody who looks: one that came for one job looks for no other, and does not grow.
+  const isSeenTo = gate?.state !== "full" && !guardsIt(gate, lane._id);
+  const isContent = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
+  const width = isOver ? 0 : await widthFor(ctx, queue, lane, { running, isContent });
+  const room = isSeenTo && lane.cap <= 1 ? 0 : Math.max(0, width - running);
   const open = new Map([[queue.name, queue]]);
   const look = lookOf(gate, lane._id, now);
   const taken: Claimed =
@@ -192,6 +207,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
       : await closeCall(ctx.db, holder, call, now);
   // Who holds something, or looks for others, depends on a sweep that notices if it dies.
   if (isAwake) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
+  else await callOffSweep(ctx, lane, now);
   // Calls that committed and seemed to have failed: what they have claimed the lane has never heard.
   const missed = await leasedBefore(ctx, holder, args.heard + 1);
   const ruled = missed.length === 0 ? taken.ruled : undefined;
@@ -206,13 +222,14 @@ function isWatched({ state, expiresAt }: Holder, now: number): boolean {
 
 /**
  * How the lane looks. What is somebody else's it leaves to them for a while, since they would only meet: where another
- * guards, everything; where nobody is relied on, what has just come, which has a wake of its own.
+ * guards, everything; where nobody is relied on, what has just come, which has a wake of its own. Where each looks with
+ * what it has freed, each looks for others among the first.
  */
 function lookOf(gate: Gate | null, lane: Lane["_id"], now: number): LaneLook {
   if (guardsIt(gate, lane)) return { everywhere: true };
   switch (gate?.state) {
     case "full":
-      return { everywhere: false };
+      return { everywhere: true, isCrowded: true };
     case "guarded":
     case "leaving":
       return { everywhere: false, upTo: commitTimeOf(now - LANE_RESCUE_MS) };
@@ -277,7 +294,9 @@ async function settle(
       const leaves = !isNeeded && (inVain >= LANE_LOOKS_ALONE || isEnding);
       const state = leaves ? "leaving" : "guarded";
       // Who comes now has a wake of its own, which is to find room for another lane.
-      await setCap(ctx, queue, lane, { cap: leaves ? held : width, width });
+      // It keeps what it needs to be a spare, where it is not all there is.
+      const kept = Math.max(held, width > 1 ? 1 : 0);
+      await setCap(ctx, queue, lane, { cap: leaves ? kept : width, width });
       await setGate(ctx, gate, queue.name, { state, guard: lane._id });
       return { lookAfterMs: Math.min(LANE_LOOK_MS * 2 ** inVain, LANE_LOOK_MAX_MS) };
     }

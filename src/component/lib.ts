@@ -201,6 +201,8 @@ const claimRequest = {
   queues: v.array(vQueueDeclaration),
   max: v.number(),
   cursor: v.optional(v.string()),
+  /** It answers a wake, to which few of a fleet come. */
+  woken: v.optional(v.boolean()),
   ...vConditions.fields,
 };
 
@@ -229,7 +231,12 @@ export const peek = query({
 /** Leases up to `max` jobs to the session. */
 export const claim = mutation({
   args: { ...session, n: v.number(), name: v.string(), ...claimRequest },
-  returns: v.object({ jobs: v.array(vClaimedJob), cursor: v.string(), holder: v.string() }),
+  returns: v.object({
+    jobs: v.array(vClaimedJob),
+    cursor: v.string(),
+    holder: v.string(),
+    fleet: v.optional(v.number()),
+  }),
   handler: (ctx, args) => claimStep.claim(ctx, args),
 });
 
@@ -250,6 +257,7 @@ export const complete = mutation({
     jobs: v.array(vClaimedJob),
     cursor: v.optional(v.string()),
     holder: v.string(),
+    fleet: v.optional(v.number()),
     held: v.optional(v.array(vAnswer)),
   }),
   handler: (ctx, args) => completeStep.complete(ctx, args),

@@ -10,14 +10,14 @@ const PLACES_READ = 1_024;
 
 /** When the job that has been claimable longest became so; `null` if none is. */
 export async function oldestIn(db: DatabaseReader, queue: Queue): Promise<number | null> {
-  const bounds = [await publicBounds(db, queue.name)];
-  let first: number | null = null;
-  for (const { order, shard } of (await placesOf(db, queue)).slice(0, PLACES_READ)) {
-    const from = boundOf(bounds, queue.epoch, order, shard);
-    const [job] = await pendingFrom(db, { queue: queue.name, order, shard }, from, 1);
-    if (job === undefined) continue;
-    const at = msOfCommit(job.seq as bigint);
-    if (first === null || at < first) first = at;
-  }
-  return first;
+  const [bounds, places] = await Promise.all([publicBounds(db, queue.name), placesOf(db, queue)]);
+  const firsts = await Promise.all(
+    places.slice(0, PLACES_READ).map(async ({ order, shard }) => {
+      const from = boundOf([bounds], queue.epoch, order, shard);
+      const [job] = await pendingFrom(db, { queue: queue.name, order, shard }, from, 1);
+      return job === undefined ? Infinity : msOfCommit(job.seq as bigint);
+    }),
+  );
+  const first = Math.min(...firsts);
+  return first === Infinity ? null : first;
 }

@@ -133,7 +133,7 @@ async function idleHolders(ctx: QueryCtx, now: number): Promise<Doc<"holders">[]
 }
 
 /** Some of the queues in which nothing is leased: a wake or an alarm that was lost there is noticed by nobody else. */
-async function others(ctx: QueryCtx, served: readonly string[]): Promise<readonly string[]> {
+export async function others(ctx: QueryCtx, served: readonly string[]): Promise<readonly string[]> {
   const queues = await ctx.db.query("queues").take(OTHERS_READ);
   const names = queues.map(({ name }) => name).filter((name) => !served.includes(name));
   return someOf(names, OTHERS_MAX);

@@ -8,9 +8,9 @@
  *
  * Handshake: a worker that finishes jobs need not know of the roll-up. The janitor's sweeps, of which one comes after the
  * last lease has ended, make sure of it where they see that something has finished; what finishes jobs without a lease, or
- * without a call of whoever holds it, does so itself (`ensureUpkeep`, `ensureCounted`). A run that
- * finds nothing reads everything above its keys for real before its alarm goes, so of it and a job that finishes meanwhile
- * one comes later and sees the other.
+ * without a call of whoever holds it, does so itself (`ensureUpkeep`, `ensureCounted`), and so does a lane that calls off
+ * the sweep. A run that finds little reads everything above its keys for real before its alarm goes, so of it and a job that
+ * finishes meanwhile one comes later and sees the other.
  *
  * Looks: finished jobs above its keys. Reads for real: its alarm, its `counted` row, the minutes it adds to; before it
  * goes, finished jobs above its keys. Writes: those rows but jobs. Conflicts with: `ensureUpkeep`; when it goes, with whatever
@@ -27,6 +27,7 @@ import {
   RANGE_ROWS,
   ROLL_UP_EVERY_MS,
   ROLL_UP_JOBS,
+  ROLL_UP_STAYS_JOBS,
   vFinishedStatus,
   type FinishedStatus,
 } from "../shared/index.js";
@@ -43,9 +44,14 @@ import { minuteFields } from "./tables/upkeep.js";
  * Makes sure that what has finished in a queue is counted soon, and deleted when its time comes: the roll-up, which finds
  * every finished job, makes sure of the purge. One point read when all is well.
  */
-export async function ensureUpkeep(ctx: MutationCtx, queue: string, now: number): Promise<void> {
+export async function ensureUpkeep(
+  ctx: MutationCtx,
+  queue: string,
+  now: number,
+  withinMs: number = ROLL_UP_EVERY_MS,
+): Promise<void> {
   const key = { kind: "rollUp" as const, queue };
-  await ensureAlarm(ctx, key, internal.rollUp.ring, now + ROLL_UP_EVERY_MS, now);
+  await ensureAlarm(ctx, key, internal.rollUp.ring, now + withinMs, now);
 }
 
 /**
@@ -83,6 +89,10 @@ export const ring = ringOf(async (ctx, alarm): Promise<void> => {
   else await ctx.db.patch("counted", row._id, { upTo: found.upTo });
   const ended = FINISHED_STATUSES.filter((status) => found.minutes.some((m) => m[status] > 0));
   await ensurePurge(ctx, queue, ended, now);
+  if (found.count < ROLL_UP_STAYS_JOBS && !(await hasMore(ctx.db, queue, found.upTo))) {
+    await ctx.db.delete("timers", alarm._id);
+    return;
+  }
   // Where nothing can be armed, the row is left as it is: soon overdue, and replaced by whoever meets it.
   await rearm(ctx, alarm, internal.rollUp.ring, found.isFull ? now : now + ROLL_UP_EVERY_MS);
 });

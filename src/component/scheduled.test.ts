@@ -21,7 +21,7 @@ export async function schedule(
     const ids: Id<"jobs">[] = [];
     for (const dueAt of dueAts) {
       const all = { payload: { inline: dueAt }, enqueuedAt: now, ...fields };
-      ids.push(await insertJob(ctx, queue, all, dueAt));
+      ids.push(await insertJob(ctx, queue, all, { dueAt, isAlone: false }));
     }
     return ids;
   });

@@ -15,6 +15,7 @@ import {
 } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { QueryCtx } from "./_generated/server.js";
+import type { Fleet } from "./fleet.js";
 
 /**
  * At the end of a backlog everybody steals, and whoever still has a full batch of its own is robbed of one of them in
@@ -73,7 +74,6 @@ export function standOf(
   now: number,
 ): Stand {
   const { shards } = queue;
-  if (live.length > RANKED_HOLDERS_MAX) return standInCrowd(session, shards, live.length);
   const self = live.find((one) => one.session === session && one.queues.includes(queue.name));
   const others = servingOthers(session, queue.name, live);
   const sessions = [session, ...others.map((holder) => holder.session)].sort();
@@ -102,15 +102,28 @@ export function standAlone(shards: number): Stand {
   };
 }
 
-/** Too many to be counted with every claim. A shard that no hash hits is served by thieves. */
-function standInCrowd(session: string, shards: number, live: number): Stand {
-  const rank = stableHash(session) % live;
+/** The same beside others who do so at the same time: its turn first, and then whatever there is. */
+export function standInCrowd(
+  session: string,
+  queue: { name: string; shards: number },
+  live: readonly Doc<"holders">[],
+): Stand {
+  const alone = standAlone(queue.shards);
+  if (queue.shards === 1) return alone;
+  const busy = servingOthers(session, queue.name, live).filter(({ state }) => state === "active");
+  const sessions = [session, ...busy.map((one) => one.session)].sort();
+  return { ...alone, turn: { index: sessions.indexOf(session), sharers: sessions.length } };
+}
+
+/** The same among too many to be looked at with every claim. A shard that no hash hits is served by thieves. */
+export function standInFleet(session: string, shards: number, { rank, size }: Fleet): Stand {
+  const known = rank ?? stableHash(session) % size;
   return {
-    own: [rank % shards],
-    turn: turnOf(rank, live, shards),
+    own: ownShards(known, size, shards),
+    turn: rank === null && shards > 1 ? "unknown" : turnOf(known, size, shards),
     isAlone: false,
     guarded: new Set(ownShards(0, 1, shards)),
-    robs: isThief(live),
+    robs: isThief(size),
   };
 }
 

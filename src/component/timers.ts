@@ -64,10 +64,25 @@ export async function ensureJanitor(
   if (!timers.some((timer) => serves(timer, dueAt, now))) await insertTimer(ctx, dueAt);
 }
 
-async function insertTimer(ctx: MutationCtx, dueAt: number): Promise<void> {
+/** The same; returns the timer if this is the only one there is, and was made here. */
+export async function ensureOnly(
+  ctx: MutationCtx,
+  leaseEndsAt: number,
+  now: number,
+): Promise<Id<"timers"> | undefined> {
+  const dueAt = sweepAt(leaseEndsAt, now);
+  const timers = await findTimers(ctx.db);
+  if (timers.some((timer) => serves(timer, dueAt, now))) return undefined;
+  const id = await insertTimer(ctx, dueAt);
+  return timers.length === 0 ? id : undefined;
+}
+
+/** `undefined`: the next call, from elsewhere, will find none and arm one that lives. */
+async function insertTimer(ctx: MutationCtx, dueAt: number): Promise<Id<"timers"> | undefined> {
   const id = await ctx.db.insert("timers", { kind: "janitor", dueAt });
-  // The next call, from elsewhere, will find none and arm one that lives.
-  if (!(await arm(ctx, id, dueAt))) await ctx.db.delete("timers", id);
+  if (await arm(ctx, id, dueAt)) return id;
+  await ctx.db.delete("timers", id);
+  return undefined;
 }
 
 /** Makes sure of a sweep by then, for something that must be noticed if it dies. Depends on the timer that serves. */

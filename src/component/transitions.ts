@@ -58,7 +58,7 @@ export async function insertJob(
   ctx: MutationCtx,
   queue: Queue,
   fields: NewFields,
-  dueAt: number | null,
+  { dueAt, isAlone }: { dueAt: number | null; isAlone: boolean },
 ): Promise<Id<"jobs">> {
   const place =
     dueAt === null
@@ -73,7 +73,7 @@ export async function insertJob(
     queue: name,
     seq: ctx.db.vars.commitTs,
   });
-  if (wakes) await wakeFor(ctx, queue, id);
+  if (wakes) await wakeFor(ctx, queue, id, { isAlone });
   return id;
 }
 

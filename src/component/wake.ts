@@ -1,10 +1,14 @@
 /**
  * Wake: looks at what is claimable in a queue that Convex itself works off, and starts a lane with it.
  *
- * It takes up to a lane's width of jobs for one lane, writes its row and schedules it with the jobs as arguments, so that
- * an isolated job costs a wake, a lane, its handler and a completion. If it took as many as it may, there may be more, and
- * it sees to another wake. A wake that was scheduled for a job takes that one first, and others only if they came no later,
- * so that two wakes seldom want the same.
+ * It takes up to a lane's width of jobs for one lane, writes its row and schedules it with the jobs as arguments. If it took
+ * as many as it may, there may be more, and it sees to another wake. A wake that was scheduled for a job takes that one
+ * first, and others only if they came no later, so that two wakes seldom want the same.
+ *
+ * If nothing came with it, and nobody is relied on, it takes that one alone, without a look, and starts a spare with it,
+ * whose room is its own already: a start is sooner, reads half, and meets no other of its kind. Beside more than a few
+ * lanes that one begins to look for all. So an isolated job costs a wake, a lane, its handler and a completion; where its
+ * handler is a mutation, a wake and that mutation (`laneOnce.ts`).
  *
  * Nobody's job hangs on how fresh a snapshot is: its own job it reads by id, and one whose look is older than the commit it
  * looks because of comes again. Nor on a clock: what came with its own job is as old as that, and no longer left to workers.
@@ -17,6 +21,7 @@
 import { v } from "convex/values";
 import {
   commitTimeOf,
+  JANITOR_PERIOD_MS,
   LANE_LOOK_MS,
   msOfCommit,
   WAKE_AGAIN_MS,
@@ -24,24 +29,38 @@ import {
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import { internalMutation, internalQuery, type MutationCtx } from "./_generated/server.js";
-import type { Id } from "./_generated/dataModel.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
 import { isClaimable } from "./basket.js";
-import { takeFrom, type LaneLook } from "./claim.js";
+import { takeFrom, type Claimed, type LaneLook } from "./claim.js";
 import { closeCall, type Holder } from "./holders.js";
-import { startLane } from "./laneAction.js";
 import { describeLaneJobs } from "./laneJobs.js";
-import { awaken, freeOf, lanesOf, leftOfAll, sleepingLane, widthOf } from "./lanes.js";
+import { beginWith } from "./laneOnce.js";
+import {
+  awaken,
+  ensureSpares,
+  freeOf,
+  lanesOf,
+  leftOfAll,
+  makeRoom,
+  sleepingLane,
+  findSpare,
+  spareLane,
+  widthOf,
+  type Spare,
+} from "./lanes.js";
 import { findQueue, type Queue } from "./queues.js";
 import { oldestIn } from "./oldest.js";
 import { callOffSurplus } from "./surplus.js";
-import { ensureJanitor, isStillborn, reviveJanitor } from "./timers.js";
-import { findGate, quieten, setGate, scheduleWake, type Gate } from "./wakes.js";
+import { ensureJanitor, ensureOnly, isStillborn, reviveJanitor } from "./timers.js";
+import { findGate, hasCome, isQuiet, quieten, setGate, scheduleWake, type Gate } from "./wakes.js";
 
 export const wake = internalMutation({
   args: {
     queue: v.string(),
     /** Why it was scheduled; absent where capacity came free, or somebody stopped looking. */
     job: v.optional(v.id("jobs")),
+    /** Nothing else came by that call. */
+    isAlone: v.optional(v.boolean()),
     dueAt: v.optional(v.number()),
     /** What became claimable by this commit is to be found now. */
     upTo: v.optional(v.int64()),
@@ -50,38 +69,57 @@ export const wake = internalMutation({
   },
   returns: v.null(),
   handler: async (ctx, args): Promise<null> => {
-    const [queue, gate] = await Promise.all([
+    const { job, isAlone = false, dueAt = Infinity, upTo, againAfterMs } = args;
+    const [queue, gate, row, spare] = await Promise.all([
       findQueue(ctx.db, args.queue),
       findGate(ctx.db, args.queue),
+      job === undefined ? null : ctx.db.get("jobs", job),
+      isAlone ? findSpare(ctx, args.queue) : null,
     ]);
     if (queue === null || queue.isPaused || !queue.config.push) return null;
-    const { job, dueAt = Infinity, againAfterMs } = args;
     // A lane looks again, or whoever frees capacity; and shuts the door and schedules another wake before it stops.
     if (gate?.state === "guarded" || (gate?.state === "full" && job !== undefined)) {
       await callOffSurplus(ctx, queue.name, dueAt);
       return null;
     }
     if (againAfterMs !== undefined) await scheduleWake(ctx, queue, snapshotOf(ctx), againAfterMs);
-    await wakeOne(ctx, queue, gate, args, Date.now());
+    const asked = job === undefined ? { upTo } : { row, ...(isAlone && { isAlone, spare }) };
+    await wakeOne(ctx, queue, gate, asked, Date.now());
     return null;
   },
 });
+
+/** What a wake is for: a job, gone or not, that came by itself or not; or what became claimable by a commit. */
+interface Asked {
+  row?: Doc<"jobs"> | null;
+  isAlone?: boolean;
+  spare?: Spare | null;
+  upTo?: bigint | undefined;
+}
 
 async function wakeOne(
   ctx: MutationCtx,
   queue: Queue,
   gate: Gate | null,
-  { job, upTo }: { job?: Id<"jobs">; upTo?: bigint },
+  { row, isAlone = false, spare: seen, upTo }: Asked,
   now: number,
 ): Promise<void> {
-  const [row, lanes, left] = await Promise.all([
-    job === undefined ? null : ctx.db.get("jobs", job),
-    lanesOf(ctx.db, queue.name),
-    leftOfAll(ctx),
-  ]);
-  const own = row !== null && isClaimable(row) ? row : null;
+  const own = row !== undefined && row !== null && isClaimable(row) ? row : null;
+  // Whatever else waits has a wake of its own; what moved this one since has seen to another.
+  const [isContent, found] =
+    own !== null && isAlone && isQuiet(gate)
+      ? await Promise.all([
+          hasCome(ctx.db, queue.name, own, 1).then((others) => !others),
+          seen === null || seen === undefined ? null : spareLane(ctx, queue, seen),
+        ])
+      : [false, null];
+  const spare = isContent ? found : null;
+  const [lanes, left] =
+    spare === null
+      ? await Promise.all([lanesOf(ctx.db, queue.name), leftOfAll(ctx)])
+      : [[spare], { lanes: Infinity, runs: 1 }];
   // Nobody has begun it: it was canceled, say. When it came, and so what came with it, nobody knows any more.
-  const isLost = job !== undefined && own === null && (row === null || row.attempt === 0);
+  const isLost = row !== undefined && own === null && (row === null || row.attempt === 0);
   const { fallbackAfterMs } = queue.config;
   if (isLost && fallbackAfterMs > 0)
     await scheduleWake(ctx, queue, snapshotOf(ctx), fallbackAfterMs);
@@ -99,20 +137,20 @@ async function wakeOne(
     await setGate(ctx, gate, queue.name, { state: "full", ...(free > 0 && { needsSlot: true }) });
     return;
   }
-  const lane = await sleepingLane(ctx, queue, lanes, now);
+  const lane = spare ?? (await sleepingLane(ctx, queue, lanes, now));
   const holder = (await ctx.db.get("holders", lane.holder))!;
   const n = holder.n + 1;
   const look: LaneLook = {
-    everywhere: true,
-    due: asked,
+    ...{ everywhere: true, due: asked, isContent },
     // What became claimable after its own job has wakes of its own: they would only meet.
     ...(own === null ? {} : { first: own, upTo: asked }),
   };
   const open = new Map([[queue.name, queue]]);
   const taken = await takeFrom(ctx, holder, n, open, { max: room }, now, { lane: look });
-  const mayBeMore = taken.leases.length === room;
+  const isDone = isContent && taken.leases.length > 0;
+  const mayBeMore = taken.leases.length === room && !isDone;
   // What an older snapshot does not show may be there all the same, and what stood behind others who have gone since.
-  const isSure = mayBeMore || (taken.snapshot ?? 0n) >= asked;
+  const isSure = isDone || mayBeMore || (taken.snapshot ?? 0n) >= asked;
   if (!isSure) await scheduleWake(ctx, queue, asked, WAKE_AGAIN_MS);
   if (taken.leases.length === 0) {
     if (!isSure) return;
@@ -120,28 +158,48 @@ async function wakeOne(
     if (gate?.state === "full") await quieten(ctx, gate, queue);
     return;
   }
-  const others = lanes.some(({ state }) => state === "awake");
+  // Jobs that come one by one, and seldom at once, need nobody who looks for more; but wakes that have no spare meet.
+  const areMany =
+    spare === null ? lanes.some(({ state }) => state === "awake") : seen?.areMany === true;
   // The last slot there is: whoever comes later cannot be given a lane.
   const isLast = left.lanes === 1;
-  const isReliedOn = gate !== null && gate.state !== "quiet";
-  const guards = !mayBeMore && (others || isLast || isReliedOn);
+  const guards = !mayBeMore && (areMany || isLast || !isQuiet(gate));
   const start: LaneStart = {
     ...{ lane: lane._id, generation: lane.generation + 1, n },
     jobs: await describeLaneJobs(ctx.db, queue, taken.jobs),
     ...(guards ? { lookAfterMs: LANE_LOOK_MS } : {}),
   };
-  const scheduledId = await startLane(ctx, queue, start);
+  const scheduledId = await beginWith(ctx, queue, start);
   // Under a canceled function it would never run: the jobs stay where they were, for a wake that is not.
   if (await isStillborn(ctx, scheduledId))
     throw new Error("A wake was run by a canceled function.");
   const cap = guards ? room : taken.leases.length;
+  if (isDone && !guards && spare === null) await ensureSpares(ctx, queue, lanes, now);
+  await makeRoom(ctx, queue, lanes, lane, cap);
+  const { expiresAt } = await beginLane(ctx, holder, n, taken, now);
+  const sweep = await ensureLookedAfter(ctx, holder, { isDone, expiresAt, taken, now });
   await awaken(ctx, lane, {
-    ...{ cap, under: queue.config.maxParallelism, scheduledId, startedAt: now },
+    ...{ cap, under: queue.config.maxParallelism, scheduledId, startedAt: now, sweep },
   });
-  const closed = await beginLane(ctx, holder, n, taken, now);
-  await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
   if (guards) await setGate(ctx, gate, queue.name, { state: "guarded", guard: lane._id });
   if (mayBeMore) await scheduleWake(ctx, queue, asked);
+}
+
+/** Returns the timer that the lane may call off when it leaves: nothing runs beside it, and jobs are rare. */
+async function ensureLookedAfter(
+  ctx: MutationCtx,
+  { n, lastSeenAt }: Holder,
+  {
+    isDone,
+    expiresAt,
+    taken,
+    now,
+  }: { isDone: boolean; expiresAt: number; taken: Claimed; now: number },
+): Promise<Id<"timers"> | undefined> {
+  const isRare = n === 0 || lastSeenAt < now - JANITOR_PERIOD_MS;
+  if (isDone && isRare) return await ensureOnly(ctx, expiresAt, now);
+  await ensureJanitor(ctx, expiresAt, now, taken.timer);
+  return undefined;
 }
 
 /** The commit by which a job must have become claimable to be a lane's now. */
@@ -158,7 +216,7 @@ async function beginLane(
   ctx: MutationCtx,
   holder: Holder,
   n: number,
-  taken: Awaited<ReturnType<typeof takeFrom>>,
+  taken: Claimed,
   now: number,
 ): Promise<Holder> {
   const { leases: claimed, cursor } = taken;

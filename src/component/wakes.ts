@@ -27,6 +27,11 @@ export async function findGate(db: DatabaseReader, queue: string): Promise<Gate 
     .unique();
 }
 
+/** Whether nobody is relied on: whatever becomes claimable sees to a wake. */
+export function isQuiet(gate: Gate | null): boolean {
+  return gate === null || gate.state === "quiet";
+}
+
 async function findDoor(db: DatabaseReader, queue: string): Promise<Doc<"doors"> | null> {
   return await db
     .query("doors")
@@ -55,8 +60,8 @@ export async function needsWake(
 ): Promise<boolean> {
   if (!queue.config.push || queue.isPaused || queue.isWoken || place.order === ORDER_PAUSED)
     return false;
-  if (await hasJustCome(ctx.db, queue.name, place)) return false;
   queue.isWoken = true;
+  if (await hasCome(ctx.db, queue.name, { ...place, seq: ctx.db.vars.commitTs })) return false;
   const args = { queue: queue.name };
   const isLookedAfter: boolean = await ctx.runQuery(internal.wakes.isGuarded, args, {
     useStaleSnapshot: true,
@@ -65,15 +70,16 @@ export async function needsWake(
 }
 
 /**
- * Whether this transaction has made another job claimable here, and so has seen to a wake. No committed row has this `seq`,
- * so nobody is met.
+ * Whether a transaction has made another job claimable here, and so has seen to a wake. Only that transaction wrote such
+ * rows, and only who takes or moves them is met.
  */
-async function hasJustCome(
-  db: MutationCtx["db"],
+export async function hasCome(
+  db: DatabaseReader,
   queue: string,
-  { order, shard }: { order: number; shard: number },
+  { order, shard, seq }: Pick<Doc<"jobs">, "order" | "shard" | "seq">,
+  beside = 0,
 ): Promise<boolean> {
-  const [one] = await db
+  const come = await db
     .query("jobs")
     .withIndex("status", (q) =>
       q
@@ -81,21 +87,28 @@ async function hasJustCome(
         .eq("status", "pending")
         .eq("order", order)
         .eq("shard", shard)
-        .eq("seq", db.vars.commitTs),
+        .eq("seq", seq),
     )
-    .take(1);
-  return one !== undefined;
+    .take(beside + 1);
+  return come.length > beside;
 }
 
 /**
  * Schedules a wake for a job, and what this transaction makes claimable beside it. It begins after this commit: the job it
  * reads for real, the others it finds, and comes again where its look is older than this commit. Jobs that are left to
- * workers outside first are looked at later.
+ * workers outside first are looked at later. `isAlone`: nothing else comes by it, but what the transaction's other calls put
+ * in the same place.
  */
-export async function wakeFor(ctx: MutationCtx, queue: Queue, job: Id<"jobs">): Promise<void> {
+export async function wakeFor(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Id<"jobs">,
+  { isAlone }: { isAlone: boolean } = { isAlone: false },
+): Promise<void> {
   const { name, config } = queue;
   const dueAt = Date.now() + config.fallbackAfterMs;
-  await ctx.scheduler.runAt(dueAt, internal.wake.wake, { queue: name, job, dueAt });
+  const args = { queue: name, job, dueAt, ...(isAlone ? { isAlone } : {}) };
+  await ctx.scheduler.runAt(dueAt, internal.wake.wake, args);
 }
 
 /**

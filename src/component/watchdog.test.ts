@@ -181,7 +181,7 @@ describe("a job that is due without an alarm", () => {
     const id = await world.t.run(async (ctx) => {
       const queue = (await findQueue(ctx.db, "tiles"))!;
       const fields = { payload: { inline: 0 }, enqueuedAt: Date.now() };
-      return await insertJob(ctx, queue, fields, Date.now() + 1_000);
+      return await insertJob(ctx, queue, fields, { dueAt: Date.now() + 1_000, isAlone: false });
     });
     await world.advance(6_000);
     const look = () => world.t.run((ctx) => lookForOverdue(ctx.db, ["tiles"], Date.now()));
@@ -201,7 +201,7 @@ describe("a job that is due without an alarm", () => {
     const stray = await world.t.run(async (ctx) => {
       const queue = (await findQueue(ctx.db, "tiles"))!;
       const fields = { payload: { inline: 0 }, enqueuedAt: at };
-      return await insertJob(ctx, queue, fields, at + 500);
+      return await insertJob(ctx, queue, fields, { dueAt: at + 500, isAlone: false });
     });
     await world.advance(6_000);
     const { strays } = await world.t.run((ctx) => lookForOverdue(ctx.db, ["tiles"], Date.now()));
@@ -225,7 +225,7 @@ test("a claim that finds nothing looks half a minute back for such a job, and se
       const id = await world.t.run(async (ctx) => {
         const queue = (await findQueue(ctx.db, "tiles"))!;
         const fields = { payload: { inline: 0 }, enqueuedAt: Date.now() };
-        return await insertJob(ctx, queue, fields, Date.now() - ageMs);
+        return await insertJob(ctx, queue, fields, { dueAt: Date.now() - ageMs, isAlone: false });
       });
       random.mockReturnValue(luck);
       expect(await world.worker("w").claim()).toEqual([]);

@@ -80,16 +80,22 @@ export async function lookForOverdue(
     .withIndex("dueAt", (q) => q.lt("dueAt", now - JANITOR_OVERDUE_MS))
     .take(4 * OVERDUE_ALARMS_MAX);
   const timers = late.filter(({ kind }) => kind !== "janitor").slice(0, OVERDUE_ALARMS_MAX);
-  const strays: Overdue["strays"] = [];
-  const asleep: string[] = [];
-  for (const queue of queues) {
-    if (await isAsleep(db, queue, now)) asleep.push(queue);
-    for (const ladder of Object.values(LADDERS)) {
-      const ats = await straysOf(db, ladder, queue, now, since);
-      strays.push(...ats.map((at) => ({ kind: ladder.kind, queue, at })));
-    }
-  }
-  return { timers: timers.map(({ _id }) => _id), strays, asleep };
+  const [asleep, strays] = await Promise.all([
+    Promise.all(queues.map((queue) => isAsleep(db, queue, now))),
+    Promise.all(
+      queues.flatMap((queue) =>
+        Object.values(LADDERS).map(async (ladder) => {
+          const ats = await straysOf(db, ladder, queue, now, since);
+          return ats.map((at) => ({ kind: ladder.kind, queue, at }));
+        }),
+      ),
+    ),
+  ]);
+  return {
+    timers: timers.map(({ _id }) => _id),
+    strays: strays.flat(),
+    asleep: queues.filter((_, i) => asleep[i]),
+  };
 }
 
 /**
@@ -102,14 +108,16 @@ async function isAsleep(db: DatabaseReader, name: string, now: number): Promise<
   if (queue === null || !queue.config.push || queue.isPaused) return false;
   const { maxParallelism, fallbackAfterMs } = queue.config;
   if (maxParallelism === 0) return false;
-  const gate = await findGate(db, name);
-  const [lane] = await db
-    .query("lanes")
-    .withIndex("queue", (q) => q.eq("queue", name).eq("state", "awake"))
-    .take(1);
+  const [gate, [lane], at] = await Promise.all([
+    findGate(db, name),
+    db
+      .query("lanes")
+      .withIndex("queue", (q) => q.eq("queue", name).eq("state", "awake"))
+      .take(1),
+    oldestIn(db, queue),
+  ]);
   // Whoever guards looks; who is full frees capacity some time; and whoever died is found by the janitor.
   if (lane !== undefined && gate !== null && gate.state !== "quiet") return false;
-  const at = await oldestIn(db, queue);
   return at !== null && at < now - fallbackAfterMs - WAKE_OVERDUE_MS;
 }
 

@@ -146,8 +146,16 @@ export const SHARDS_DEFAULT = 8;
 export const SHARDS_MAX = 64;
 /** How long a job waits in its own shard before any worker may take it: about four round trips of its owner. */
 export const STEAL_AFTER_MS = 200;
-/** Live holders that a claim looks at to find its rank; beyond these it takes a shard by the hash of its session. */
-export const RANKED_HOLDERS_MAX = 32;
+/** Live holders that a claim looks at to find its rank; where there are more, it finds it in the fleet's row. */
+export const RANKED_HOLDERS_MAX = 8;
+/** A fleet is counted so long after somebody has missed itself in it, so that all who come at once are. */
+export const FLEET_WAIT_MS = 500;
+/** And again when its row is so old. */
+export const FLEET_OLD_MS = 60_000;
+/** How many of a fleet ask for that, of those who see that it is needed. */
+export const FLEET_ASKS = 4;
+/** Sessions of each state that are counted: those beyond claim by chance. */
+export const FLEET_MAX = 1_000;
 /** An idle worker is counted as live, and owns shards, this long after its last call. It beats once a minute. */
 export const IDLE_LIVE_MS = 90_000;
 /** A holder that has not been seen for so long is forgotten, its call counter with it. */

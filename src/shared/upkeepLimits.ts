@@ -9,6 +9,10 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /** The roll-up follows finished jobs by so much: a page of counts may be ten seconds old, and a busy queue costs six calls a minute. */
 export const ROLL_UP_EVERY_MS = 10_000;
+/** A run that counts fewer does not come again by itself: whoever sweeps after the next job asks for another. */
+export const ROLL_UP_STAYS_JOBS = 8;
+/** Where a queue's only job for a while has ended, its roll-up waits for others: of an idle app's calls it would be one in five. */
+export const ROLL_UP_RARE_MS = 10 * 60_000;
 /** Finished jobs that one run of the roll-up counts: rows of up to 6 KB with the longest error, 3 MiB in all. */
 export const ROLL_UP_JOBS = 512;
 /** Counts a minute are kept for so long: a month can be compared with the one before. */

@@ -1,7 +1,14 @@
 /** The worker's own times and bounds. Those that it shares with the component are in `src/shared/limits.ts`. */
 
-/** A random wait before the claim that a wake-up asks for, so that a fleet does not come all at once. */
+/**
+ * Over how long a worker spreads its wait before the claim that a wake-up asks for: until it knows how many serve its queues;
+ * then at most so much for each of them; and at least. A claim, and the news of it, take about two of these gaps.
+ */
 export const WAKE_SPREAD_MS = 50;
+export const WAKE_GAP_MS = 80;
+export const WAKE_SPREAD_MIN_MS = 4;
+/** Once to twice so long after a wake-up it comes in any case: a claim and the news of it take less. */
+export const WAKE_PATIENCE_MS = 300;
 /** The wait after an empty claim; it doubles while there is said to be work and none is got. */
 export const EMPTY_WAIT_MIN_MS = 50;
 export const EMPTY_WAIT_MAX_MS = 5_000;

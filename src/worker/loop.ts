@@ -190,7 +190,10 @@ export class Loop {
   }
 
   private async claim(room: number): Promise<void> {
-    const request = this.claimRequest(room);
+    const request = {
+      ...this.claimRequest(room),
+      ...(this.idle.answersWake ? { woken: true } : {}),
+    };
     const end = await this.call("claim", (n) => this.options.transport.claim(n, request));
     if (end.kind === "answered") return await this.claimed(end, room);
     this.idle.claimed(0, room);
@@ -248,7 +251,7 @@ export class Loop {
     asked: number,
   ): Promise<void> {
     this.cursor = reply.cursor ?? this.cursor;
-    this.idle.claimed(reply.jobs.length, asked);
+    this.idle.claimed(reply.jobs.length, asked, reply.fleet);
     if (reply.jobs.length === 0) return;
     const leases: Confirmed[] =
       repeats === 0

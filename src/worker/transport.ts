@@ -16,6 +16,8 @@ export interface ClaimRequest {
   /** What the jobs claimed may cost together. */
   maxCost?: number;
   cursor?: string;
+  /** It answers a wake, to which not all come: it takes what there is, in whoever's shard. */
+  woken?: boolean;
 }
 
 export interface CompleteOptions {
@@ -29,6 +31,8 @@ export interface CompleteOptions {
 export interface Claimed {
   jobs: ClaimedJob[];
   cursor?: string;
+  /** How many workers serve its queues, itself among them. */
+  fleet?: number;
 }
 
 /** An outcome with its job's queue, which names the validator of the result, and what is to be enqueued with it. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { cancelScheduled } from "../../local/functions/scheduledTable.js";
 import { COMPONENT, deploymentOf } from "../races/deployment.js";
 import { LANE_WIDTH, type LaneReply } from "../../src/shared/index.js";
-import { awakeLane, guard, lanesOf, steps } from "./lane.js";
+import { awakeLane, guard, lanesOf, loses, steps } from "./lane.js";
 import { Line, mutation, type Row } from "./line.js";
 import { Transactions } from "./transactions.js";
 
@@ -49,14 +49,38 @@ test("a job whose wake was canceled is found by whoever watches, once it has wai
   expect(statuses(line)).toEqual(["running"]);
 });
 
-test("a job whose wake was canceled is taken by the next job's", async () => {
-  const line = await newLine(2);
+test("a job whose wake was canceled is taken by the next that looks", async () => {
+  const line = await newLine(3);
   await line.enqueue();
   await cancels(line, scheduled(line, "wake:wake")[0]!._id);
   await line.pass(1_000);
+  await line.enqueue(2);
+  await line.pass(0);
+  expect(statuses(line)).toEqual(["running", "running", "running"]);
+});
+
+test("where the next job comes alone, its lane sees what was lost when it leaves, and leaves the sweep to come", async () => {
+  const line = await newLine(2);
+  const [lost] = await line.enqueue();
+  await cancels(line, scheduled(line, "wake:wake")[0]!._id);
+  await line.pass(6_000);
   await line.enqueue();
   await line.pass(0);
-  expect(statuses(line)).toEqual(["running", "running"]);
+  expect(line.job(lost!)).toMatchObject({ status: "pending" });
+  await line.do(steps(line, awakeLane(line)));
+  await line.pass(WATCHED_MS);
+  expect(line.job(lost!)).toMatchObject({ status: "running" });
+});
+
+test("a wake leaves nothing behind that lies in one place, though jobs are as a rule spread over many", async () => {
+  const line = await newLine(5);
+  line.declare(line.queue.name, { shards: 8 });
+  await line.enqueue();
+  await line.pass(11_000);
+  line.declare(line.queue.name, { shards: 1 });
+  await line.enqueue(4);
+  await line.pass(0);
+  expect(statuses(line)).toEqual(Array(5).fill("running"));
 });
 
 test("a lane whose function is gone loses its job to another of a later generation, and its late word changes nothing", async () => {
@@ -74,11 +98,64 @@ test("a lane whose function is gone loses its job to another of a later generati
   expect(running(line)).toBe(1);
 });
 
+/** A queue whose handler is a mutation, and the wake of its one job. */
+async function bookedLine(): Promise<{ line: Line; wake: () => Promise<unknown> }> {
+  const line = await newLine(2);
+  const handle = await line.app<string>("handler");
+  line.declare(line.queue.name, { handler: { kind: "mutation", handle, takes: "job" } });
+  await line.enqueue();
+  const [first] = line.transactions.due(line.point);
+  return { line, wake: () => line.do(first!) };
+}
+
+test("a job that came alone, whose handler is a mutation, is run by a call that no action makes", async () => {
+  const { line, wake } = await bookedLine();
+  await wake();
+  await line.pass(0);
+  expect(statuses(line)).toEqual(["succeeded"]);
+  expect(scheduled(line, "laneOnce:run")).toHaveLength(1);
+  expect(scheduled(line, "laneAction:run")).toHaveLength(0);
+  expect(lanesOf(line).every(({ state }) => state === "asleep")).toBe(true);
+});
+
+test("if that call fails as a whole, its lane is missed, and the next attempt is an action's, which can say so", async () => {
+  const { line, wake } = await bookedLine();
+  await wake();
+  await loses(line, awakeLane(line));
+  await line.pass(WATCHED_MS);
+  expect(line.rows("jobs")).toMatchObject([{ status: "running", attempt: 2, resets: 1 }]);
+  expect(scheduled(line, "laneOnce:run")).toHaveLength(1);
+  expect(scheduled(line, "laneAction:run")).toHaveLength(1);
+});
+
+test("what such a call has taken besides is an action's, under the same lane", async () => {
+  const { line, wake } = await bookedLine();
+  await wake();
+  const lane = awakeLane(line);
+  // No more may run than runs already: from now on whoever frees capacity looks.
+  await line.do(
+    mutation("operate:configureQueue", {
+      queue: line.queue.name,
+      overrides: { maxParallelism: 1 },
+    }),
+  );
+  await line.enqueue(2);
+  const wakes = line.transactions.due(line.point).filter(({ path }) => path === "wake:wake");
+  for (const one of wakes) await line.do(one);
+  expect(line.rows("gates")).toMatchObject([{ state: "full" }]);
+  await line.pass(0);
+  expect(statuses(line).sort()).toEqual(["pending", "running", "succeeded"]);
+  const [action] = scheduled(line, "laneAction:run");
+  expect(lanesOf(line).find(({ _id }) => _id === lane._id)).toMatchObject({
+    ...{ state: "awake", generation: 1, scheduledId: action!._id },
+  });
+});
+
 test("a lane that guards and holds nothing is missed, too: nobody is relied on any more", async () => {
   const line = await newLine(4);
   await line.enqueue();
   await line.pass(0);
-  await line.enqueue();
+  await line.enqueue(2);
   await line.pass(0);
   const lane = guard(line);
   await line.do(steps(line, lane));
@@ -151,7 +228,7 @@ test("a lane that others rely on looks for more though its first job has not end
   const line = await newLine(4);
   await line.enqueue();
   await line.pass(0);
-  await line.enqueue();
+  await line.enqueue(2);
   await line.pass(0);
   const started = scheduled(line, "laneAction:run").map(({ args }) => (args as [object])[0]);
   expect(started[0]).not.toHaveProperty("lookAfterMs");
@@ -183,10 +260,10 @@ test("a lane with all that a lane can have gives it up when maxParallelism is lo
 
 test("while one guards, another takes only what has waited so long that the one must have died", async () => {
   const line = await newLine(64, "s256");
-  await line.enqueue(2);
+  await line.enqueue(3);
   await line.pass(0);
   const busy = awakeLane(line);
-  await line.enqueue();
+  await line.enqueue(2);
   await line.pass(0);
   expect(guard(line)._id).not.toBe(busy._id);
   await line.enqueue();
@@ -202,7 +279,7 @@ test("a look in vain writes nothing, until it has to be seen that the lane lives
   const line = await newLine(4);
   await line.enqueue();
   await line.pass(0);
-  await line.enqueue();
+  await line.enqueue(2);
   await line.pass(0);
   const lane = guard(line);
   const written = () => [line.rows("holders"), line.rows("lanes"), line.rows("gates")];

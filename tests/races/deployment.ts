@@ -29,7 +29,7 @@ const DIGEST: Replacement = {
   by: "new TextEncoder().encode(text)",
 };
 
-/** `onComplete` writes down what it is told, or throws for as long as the app is broken. */
+/** `onComplete` writes down what it is told, or throws for as long as the app is broken. A handler that has nothing to do. */
 const APP = {
   "schema.ts": `${PRELUDE}
     export default defineSchema({
@@ -43,6 +43,8 @@ const APP = {
       await ctx.db.insert("told", { id, attempt, status, ...(result === undefined ? {} : { result }) });
     });
     export const handle = mutation(() => createFunctionHandle(internal.app.done));
+    export const work = internalMutation(async () => null);
+    export const handler = mutation(() => createFunctionHandle(internal.app.work));
     export const fail = mutation(async (ctx) => { await ctx.db.insert("faults", {}); });
     export const mend = mutation(async (ctx) => {
       for (const fault of await ctx.db.query("faults").collect()) await ctx.db.delete(fault._id);

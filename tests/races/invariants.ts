@@ -173,7 +173,10 @@ async function checkLanes(
     if (own.length === 0) continue;
     // Those that were begun before it was lowered go on.
     const max = Math.max(config.maxParallelism ?? 10, overrides?.maxParallelism ?? 0);
-    const caps = own.reduce((sum, { cap }) => sum + cap, 0);
+    // A spare keeps the room of one job under the bound of today.
+    const under = overrides?.maxParallelism ?? config.maxParallelism ?? 10;
+    const roomOf = (lane: LaneRow) => lane.cap + (lane.isSpare && lane.under === under ? 1 : 0);
+    const caps = own.reduce((sum, lane) => sum + roomOf(lane), 0);
     must(caps <= max, "lanes may run more than maxParallelism");
     const running = jobs.filter(({ queue, status }) => queue === name && status === "running");
     must(running.length <= max, "more run than maxParallelism");
@@ -198,6 +201,8 @@ interface LaneRow {
   queue: string;
   holder: string;
   state: string;
+  isSpare?: true;
+  under?: number;
   cap: number;
 }
 interface QueueRow {

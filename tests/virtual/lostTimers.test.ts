@@ -162,10 +162,21 @@ async function loseWake(seed: number): Promise<void> {
   expect(openJobs()).toMatchObject([{ status: "pending", attempt: 0 }]);
 }
 
-test("the only wake of a queue is lost: the next job's takes both", async () => {
+test("the only wake of a queue is lost: that of the next jobs takes all", async () => {
+  await loseWake(8);
+  await enqueue(pushed.world, "acted", [
+    { n: 11, ms: 10 },
+    { n: 12, ms: 10 },
+  ]);
+  await pushed.world.advance(1_000);
+  expect(openJobs()).toEqual([]);
+  await rest();
+});
+
+test("the only wake of a queue is lost: the next job's lane leaves a sweep to come, which finds the job", async () => {
   await loseWake(8);
   await enqueue(pushed.world, "acted", [{ n: 11, ms: 10 }]);
-  await pushed.world.advance(1_000);
+  await pushed.world.advance(60_000);
   expect(openJobs()).toEqual([]);
   await rest();
 });

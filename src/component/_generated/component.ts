@@ -199,6 +199,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           }>;
           max: number;
           cursor?: string;
+          woken?: boolean;
           labels?: Array<string>;
           maxCost?: number;
           groups?: Array<string>;
@@ -225,6 +226,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           }>;
           cursor: string;
           holder: string;
+          fleet?: number;
         },
         Name
       >;
@@ -375,6 +377,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             }>;
             max: number;
             cursor?: string;
+            woken?: boolean;
             labels?: Array<string>;
             maxCost?: number;
             groups?: Array<string>;
@@ -409,6 +412,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           }>;
           cursor?: string;
           holder: string;
+          fleet?: number;
           held?: Array<{
             id: string;
             attempt: number;

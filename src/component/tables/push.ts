@@ -45,12 +45,16 @@ export const pushTables = {
     state: vLaneState,
     /** How many jobs it may run; 0 while it is asleep. */
     cap: v.number(),
+    /** Asleep, it keeps the room of one job: whoever brings one alone starts it without a look at the others. */
+    isSpare: v.optional(v.literal(true)),
     /** The `maxParallelism` under which it was given its cap: while that stands, so does the cap. */
     under: v.optional(v.number()),
     /** One more at every start: a lane of an older one takes nothing any more. */
     generation: v.number(),
     scheduledId: v.optional(v.id("_scheduled_functions")),
     startedAt: v.number(),
+    /** The janitor's timer that its wake had to make, where nothing had run for a while: it may call that off. */
+    sweep: v.optional(v.id("timers")),
     /** Older versions wrote here when it ended. Nobody reads it. */
     leftAt: v.optional(v.number()),
   })

@@ -8,6 +8,17 @@ import { vAnswer, vHolderState, vLogLevel } from "../../shared/index.js";
 
 export const workerTables = {
   /**
+   * Who serves a queue, where that are more than a claim looks at one by one: 4 bytes a session, in the order of their
+   * hashes, so that each finds its rank among them. Written by `fleet.ts` from one snapshot, when somebody misses itself and
+   * once a minute while anybody claims; claims look at it in a snapshot only.
+   */
+  fleets: defineTable({
+    queue: v.string(),
+    members: v.bytes(),
+    at: v.number(),
+  }).index("queue", ["queue"]),
+
+  /**
    * One row a worker session: its leases, its call counter, and what its last call was answered.
    *
    * This row *is* the lease: a job is running if and only if it stands in the leases of its holder. A short job costs

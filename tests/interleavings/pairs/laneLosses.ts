@@ -1,9 +1,13 @@
-/** A lane whose scheduled function is gone: the sweep that finds it so, the wake of whoever comes after it, and its late words. */
+/**
+ * A lane whose scheduled function is gone: the sweep that finds it so, the wake of whoever comes after it, and its late
+ * words. And the lane that takes its sweep with it.
+ */
 import type { LaneReply } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import { awakeLane, checkLanesRest, lanesOf, loses, steps } from "../lane.js";
 import { mutation, type Line, type Row } from "../line.js";
 import { UNVALIDATED, type Answers, type Meeting, type Mutant, type Pair } from "../pair.js";
+import { Worker } from "../worker.js";
 
 const GENERATION: Mutant = {
   without: "the generation by which an older lane's call is known",
@@ -121,7 +125,7 @@ const oldGeneration: Pair = {
     const lane = awakeLane(line);
     const late = steps(line, lane);
     await line.do(steps(line, lane));
-    await line.enqueue();
+    await line.enqueue(2);
     const { args } = late;
     const n = 10;
     return {
@@ -139,4 +143,43 @@ const oldGeneration: Pair = {
   mutants: [GENERATION],
 };
 
-export const LANE_LOSSES: readonly Pair[] = [lateStep, lateOutcome, oldGeneration];
+/** The claim begins while a sweep is armed, and counts on it; then its worker falls silent. */
+const sweepCalledOff: Pair = {
+  of: "the last lane, which calls off its sweep, and a claim",
+  orders: 23,
+  async setUp(line) {
+    // So long that the lane's sweep comes in time for it, too.
+    const pulled = line.declare(line.queue.name, { leaseMs: LEASE_MS });
+    const pushed = line.declare("pushed", { push: true });
+    await line.enqueue();
+    await line.do(line.enqueues(1, pushed));
+    await line.pass(0);
+    const lane = awakeLane(line);
+    must(lane["sweep"] !== undefined, "the sweep is not the lane's");
+    const claim = new Worker(line, "worker").claims(1, [pulled]);
+    return {
+      calls: { claim, step: steps(line, lane) },
+      async rest(after) {
+        await after.pass(SILENCE_MS);
+        const leased = after.rows("jobs").filter(({ status }) => status === "running");
+        must(leased.length === 0, "a lease has run out, and nobody sweeps");
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "the look at who holds anything, before the sweep is called off",
+      replace: [
+        { file: "rest.ts", text: "if (!mayRest) return;", by: "" },
+        { file: "rest.ts", text: "if (isNeeded) return;", by: "" },
+      ],
+      finds: /^leased without a timer/,
+    },
+    UNVALIDATED,
+  ],
+};
+const LEASE_MS = 60_000;
+/** Longer than that, and than a sweep is put off. */
+const SILENCE_MS = 120_000;
+
+export const LANE_LOSSES: readonly Pair[] = [lateStep, lateOutcome, oldGeneration, sweepCalledOff];

@@ -17,11 +17,27 @@ async function started(line: Line): Promise<Row> {
   return awakeLane(line);
 }
 
+/** There are a gate, a door and a lane that sleeps: else wakes would meet over these. */
+async function slept(line: Line): Promise<void> {
+  await started(line);
+  await line.enqueue(2);
+  for (let looks = 0; looks < 5; looks += 1) {
+    await line.pass(0);
+    const awake = lanesOf(line).filter(({ state }) => state !== "asleep");
+    for (const lane of awake) await line.do(steps(line, lane, { looks }));
+  }
+  must(
+    lanesOf(line).every(({ state }) => state === "asleep"),
+    "the lane has not gone",
+  );
+  await line.pass(1);
+}
+
 /** A lane that has just become the one that looks, beside another that is busy. */
 async function guarded(line: Line, { ends = Infinity } = {}): Promise<{ busy: Row; lane: Row }> {
   push(line, 4);
   const busy = await started(line);
-  await line.enqueue(ends === Infinity ? 1 : 2);
+  await line.enqueue(2);
   await line.pass(0);
   const lane = guard(line);
   await line.do(steps(line, lane, { ends, looks: 0 }));
@@ -150,7 +166,7 @@ const enqueueAndGuardRests: Pair = {
 /** It has only one job to run, and that is running. */
 const wakeAndFree: Pair = {
   of: "a wake that finds no capacity, and the lane that frees some",
-  orders: 18,
+  orders: 14,
   async setUp(line) {
     push(line, 1);
     const lane = await started(line);
@@ -175,20 +191,23 @@ const wakeAndFree: Pair = {
 
 const twoWakes: Pair = {
   of: "two wakes of a queue",
-  orders: 66,
+  orders: 84,
   async setUp(line) {
     push(line, 1);
-    // A gate, a door and a lane: else they would meet over these.
-    const lane = await started(line);
-    await line.enqueue();
-    await line.pass(0);
-    await line.do(steps(line, lane));
-    for (let looks = 0; looks < 4; looks += 1) await line.do(steps(line, lane, { looks }));
-    must(
-      lanesOf(line).every(({ state }) => state === "asleep"),
-      "the lane has not gone",
-    );
-    await line.pass(1);
+    await slept(line);
+    await line.enqueue(2);
+    await line.enqueue(2);
+    return { calls: {}, rest };
+  },
+  mutants: [UNVALIDATED],
+};
+
+const twoLoneWakes: Pair = {
+  of: "two wakes of jobs that came alone, and one spare",
+  orders: 24,
+  async setUp(line) {
+    push(line, 1);
+    await line.do(steps(line, await started(line)));
     await line.enqueue();
     await line.enqueue();
     return { calls: {}, rest };
@@ -196,17 +215,40 @@ const twoWakes: Pair = {
   mutants: [UNVALIDATED],
 };
 
+/** The one has read nothing but its spare; the other needs all the room there is. */
+const loneWakeAndRoom: Pair = {
+  of: "the wake of a job that came alone, and one that takes the room of its spare",
+  orders: 148,
+  async setUp(line) {
+    push(line, 2);
+    await slept(line);
+    must(
+      lanesOf(line).some(({ isSpare }) => isSpare),
+      "no lane has kept room",
+    );
+    await line.enqueue(2);
+    await line.enqueue();
+    return {
+      calls: {},
+      check(_answers, line) {
+        const running = line.rows("jobs").filter(({ status }) => status === "running");
+        must(running.length <= 2, "more is running than is allowed");
+      },
+      rest,
+    };
+  },
+  mutants: [UNVALIDATED],
+};
+
 /** The lane gives away room that it does not use, or takes it back, while the wake starts another with it. */
 const wakeAndCap: Pair = {
   of: "a wake, and a lane that raises its cap",
-  orders: 70,
+  orders: 145,
   async setUp(line) {
-    push(line, 2);
-    const lane = await started(line);
+    const { busy, lane } = await guarded(line, { ends: 1 });
     await line.enqueue(2);
-    // Long enough for the lane to take them, though a wake is scheduled.
-    line.transactions.now += 1_000;
-    return { calls: { step: steps(line, lane, { ends: 0 }) }, rest };
+    const calls = { step: steps(line, lane, { ends: 0 }) };
+    return { calls, rest: (line) => checkLanesRest(line, busy) };
   },
   mutants: [UNVALIDATED],
 };
@@ -238,11 +280,11 @@ const resumeAndEnqueue: Pair = {
 
 const lowerAndWake: Pair = {
   of: "a lower maxParallelism, and a wake",
-  orders: 27,
+  orders: 28,
   async setUp(line) {
     push(line, 2);
     await started(line);
-    await line.enqueue();
+    await line.enqueue(2);
     const queue = line.queue.name;
     const args = { queue, overrides: { maxParallelism: 1 } };
     const lower = mutation("operate:configureQueue", args);
@@ -316,6 +358,8 @@ export const LANES: readonly Pair[] = [
   promoteAndGuardGoes,
   wakeAndFree,
   twoWakes,
+  twoLoneWakes,
+  loneWakeAndRoom,
   wakeAndCap,
   resumeAndEnqueue,
   lowerAndWake,

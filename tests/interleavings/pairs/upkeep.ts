@@ -1,5 +1,5 @@
 /** What goes on behind: finished jobs are counted and deleted, and with them the routes in which nothing waits. */
-import { ROUTES_KEPT, SHARDS_MAX } from "../../../src/shared/index.js";
+import { ROLL_UP_STAYS_JOBS, ROUTES_KEPT, SHARDS_MAX } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import { LEASE_MS, mutation, type Line } from "../line.js";
 import { UNVALIDATED, type Pair } from "../pair.js";
@@ -40,6 +40,11 @@ async function checkCounted(line: Line, count: number): Promise<void> {
   const minutes = line.rows("minutes") as unknown as Record<string, number>[];
   const sum = minutes.reduce((n, { succeeded, canceled }) => n + succeeded! + canceled!, 0);
   must(sum === count, "a job was not counted, or twice");
+}
+
+/** So many that the roll-up stays for more. */
+async function cancelsMany(line: Line): Promise<void> {
+  for (const id of await line.enqueue(ROLL_UP_STAYS_JOBS)) await line.do(line.cancels(id));
 }
 
 const purgeAndComplete: Pair = {
@@ -109,8 +114,8 @@ const rollUpAndComplete: Pair = {
   orders: 12,
   async setUp(line) {
     const worker = new Worker(line, "worker");
-    const [one] = await line.enqueue(2);
-    await line.do(line.cancels(one!));
+    await cancelsMany(line);
+    await line.enqueue();
     await until(line, "rollUp");
     await line.pass(1);
     await line.pass(LEASE_MS / 2);
@@ -118,7 +123,7 @@ const rollUpAndComplete: Pair = {
     await until(line, "rollUp");
     return {
       calls: { complete: worker.completes(jobs) },
-      check: async (_, line) => await checkCounted(line, 2),
+      check: async (_, line) => await checkCounted(line, ROLL_UP_STAYS_JOBS + 1),
     };
   },
   mutants: [
@@ -141,14 +146,14 @@ const rollUpAndCancel: Pair = {
   of: "the roll-up that goes, and a cancel",
   orders: 12,
   async setUp(line) {
-    const [one, two] = await line.enqueue(2);
-    await line.do(line.cancels(one!));
+    await cancelsMany(line);
+    const [last] = await line.enqueue();
     await until(line, "rollUp");
     await line.pass(1);
     await until(line, "rollUp");
     return {
-      calls: { cancel: line.cancels(two!) },
-      check: async (_, line) => await checkCounted(line, 2),
+      calls: { cancel: line.cancels(last!) },
+      check: async (_, line) => await checkCounted(line, ROLL_UP_STAYS_JOBS + 1),
     };
   },
   mutants: [
@@ -159,6 +164,34 @@ const rollUpAndCancel: Pair = {
           file: "rollUp.ts",
           text: "if (await hasMore(ctx.db, queue, upTo)) await",
           by: "if (false) await",
+        },
+      ],
+      finds: /^a job was not counted/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+const rollUpOfFew: Pair = {
+  of: "the roll-up that has counted a few and goes, and a cancel",
+  orders: 45,
+  async setUp(line) {
+    const [one, two] = await line.enqueue(2);
+    await line.do(line.cancels(one!));
+    await until(line, "rollUp");
+    return {
+      calls: { cancel: line.cancels(two!) },
+      check: async (_, line) => await checkCounted(line, 2),
+    };
+  },
+  mutants: [
+    {
+      without: "the real read of what has finished behind those few",
+      replace: [
+        {
+          file: "rollUp.ts",
+          text: "found.count < ROLL_UP_STAYS_JOBS && !(await hasMore(ctx.db, queue, found.upTo))",
+          by: "found.count < ROLL_UP_STAYS_JOBS",
         },
       ],
       finds: /^a job was not counted/,
@@ -285,6 +318,7 @@ export const UPKEEP: readonly Pair[] = [
   purgeAndRetry,
   rollUpAndComplete,
   rollUpAndCancel,
+  rollUpOfFew,
   completeAndLastSweep,
   dropAndEnqueue,
   dropAndRetry,

@@ -76,10 +76,10 @@ export const parallelism: Checker = {
       const lanes = tables.all("lanes").filter((lane) => lane["queue"] === queue);
       const max = configOf(tables, queue)["maxParallelism"] as number;
       let [caps, runs] = [0, 0];
-      for (const { cap, holder } of lanes) {
+      for (const { cap, holder, isSpare } of lanes) {
         const held = leasesOf(tables.get("holders", holder as string));
         if (held.length > cap) broken(`a lane of ${queue} holds ${held.length}, its cap is ${cap}`);
-        caps += cap as number;
+        caps += (cap as number) + (isSpare === true ? 1 : 0);
         runs += held.filter(({ id }) => tables.get("jobs", id)?.["status"] === "running").length;
       }
       const was = before.get(queue) ?? { caps: 0, runs: 0 };

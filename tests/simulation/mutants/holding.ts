@@ -21,7 +21,6 @@ export const HOLDING: readonly Mutant[] = [
     ),
     finds: ["leases", "blame"],
     needs: ["old snapshots"],
-    where: having("worker pause.work"),
     queues: PULLED,
   },
   {

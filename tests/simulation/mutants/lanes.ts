@@ -50,12 +50,23 @@ const planted: readonly Mutant[] = [
     finds: ["parallelism"],
   },
   {
+    name: "the room of spares is given to others as well",
+    replace: [
+      {
+        file: "component/lanes.ts",
+        text: "const missing = cap + spare.length - freeOf(queue, others);",
+        by: "const missing = 0 * cap;",
+      },
+    ],
+    finds: ["parallelism"],
+  },
+  {
     name: "a wake reads the lanes in a snapshot",
     replace: [
       {
         file: "component/wake.ts",
-        text: "lanesOf(ctx.db, queue.name),\n    leftOfAll(ctx),",
-        by: "ctx.runQuery((internal as any).wake.lanesSeen, { queue: queue.name }, { useStaleSnapshot: true }) as ReturnType<typeof lanesOf>,\n    leftOfAll(ctx),",
+        text: "await Promise.all([lanesOf(ctx.db, queue.name), leftOfAll(ctx)])",
+        by: "await Promise.all([ctx.runQuery((internal as any).wake.lanesSeen, { queue: queue.name }, { useStaleSnapshot: true }) as ReturnType<typeof lanesOf>, leftOfAll(ctx)])",
       },
       {
         file: "component/wake.ts",
@@ -115,30 +126,17 @@ const planted: readonly Mutant[] = [
     needs: ["restarts"],
   },
   {
-    name: "a lane that has not begun counts as gone",
-    replace: [
-      {
-        file: "component/lanes.ts",
-        text: `return scheduled?.state.kind === "pending" || scheduled`,
-        by: `return scheduled`,
-      },
-    ],
-    finds: ["blame"],
-    needs: ["starved"],
-    where: having("starved.occupy", { nested: false, ms: 30_000 }),
-  },
-  {
     name: "a wake arms no janitor",
     replace: [
       {
         file: "component/wake.ts",
-        text: "await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);",
+        text: "if (isDone && isRare) return await ensureOnly(ctx, expiresAt, now);\n  await ensureJanitor(ctx, expiresAt, now, taken.timer);",
         by: "",
       },
       {
         file: "component/laneStep.ts",
         text: "if (isAwake) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);",
-        by: "",
+        by: "if (isAwake) void 0;",
       },
     ],
     finds: ["simulation", "timers"],

@@ -175,8 +175,8 @@ export const TAKING: readonly Mutant[] = [
     replace: [
       {
         file: "component/wake.ts",
-        text: "const own = row !== null && isClaimable(row) ? row : null;",
-        by: "const own = row !== null && (row.paused === true || !isClaimable(row) || isClaimable(row)) ? row : null;",
+        text: "const own = row !== undefined && row !== null && isClaimable(row) ? row : null;",
+        by: "const own = row !== undefined && row !== null && (row.paused === true || !isClaimable(row) || isClaimable(row)) ? row : null;",
       },
     ],
     finds: ["no surprises", "simulation"],

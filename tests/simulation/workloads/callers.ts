@@ -10,8 +10,8 @@ const FIRST_N = 4_000;
 /** They take some 200 ms from their enqueue to their end. */
 const READS = 150;
 /** Of a stream: they come sooner than those before them have been done. */
-const STREAM = 3;
-const STREAM_MS = 150;
+const STREAM = 5;
+const STREAM_MS = 100;
 const STREAM_WORK_MS = 400;
 
 /** Whose lanes run jobs for as long as these take, and so have company. */

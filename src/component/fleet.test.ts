@@ -1,0 +1,121 @@
+/** Ranks of sessions that are too many to be looked at with every claim. */
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { FLEET_OLD_MS, FLEET_WAIT_MS, RANKED_HOLDERS_MAX } from "../shared/index.js";
+import { api } from "./_generated/api.js";
+import { fleetOf, type Fleet } from "./fleet.js";
+import { newWorld, type World } from "./setup.test.js";
+import { liveHolders, standInFleet } from "./stand.js";
+
+const MANY = RANKED_HOLDERS_MAX + 12;
+const sessions = Array.from({ length: MANY }, (_, i) => `session-${i}`);
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** With the chances of `ask` the only job lies in another's shard. */
+const NOT_ITS = [sessions[0]!, sessions[1]!];
+
+/** Everybody who may ask does, or nobody. */
+const ask = (does: boolean) => vi.spyOn(Math, "random").mockReturnValue(does ? 0 : 0.99);
+
+async function claim(world: World, session: string, n: number) {
+  const { token, queue } = world;
+  return await world.t.mutation(api.lib.claim, {
+    ...{ token, session, n, name: session, queues: [queue], max: 1 },
+  });
+}
+
+async function claimAll(world: World, n: number, who: readonly string[] = sessions) {
+  for (const session of who) await claim(world, session, n);
+}
+
+async function fleetAsSeenBy(world: World, session: string): Promise<Fleet | null> {
+  return await world.t.run(async (ctx) => {
+    const live = await liveHolders(ctx, Date.now());
+    return await fleetOf(ctx.db, "tiles", session, live, Date.now());
+  });
+}
+
+async function counted(world: World) {
+  await world.skipTo(Date.now() + FLEET_WAIT_MS);
+  return await world.all("fleets");
+}
+
+describe("a fleet", () => {
+  test("has no row where a claim can look at everybody", async () => {
+    ask(true);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1, sessions.slice(0, RANKED_HOLDERS_MAX));
+    expect(await counted(world)).toEqual([]);
+  });
+
+  test("is counted when somebody misses itself in it, and then gives everybody a rank of its own", async () => {
+    ask(true);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1);
+    expect(await counted(world)).toHaveLength(1);
+    const fleets = await Promise.all(sessions.map((one) => fleetAsSeenBy(world, one)));
+    expect(fleets.map((fleet) => fleet!.size)).toEqual(sessions.map(() => MANY));
+    const ranks = fleets.map((fleet) => fleet!.rank!).sort((a, b) => a - b);
+    expect(ranks).toEqual(sessions.map((_, i) => i));
+    // Of those who share a shard each has a turn of its own.
+    const turns = fleets.map((fleet, i) => {
+      const { own, turn } = standInFleet(sessions[i]!, 8, fleet!);
+      return JSON.stringify([own, turn === "unknown" ? turn : turn.index]);
+    });
+    expect(new Set(turns).size).toBe(MANY);
+  });
+
+  test("of which nobody asks for a count is none: everybody claims by chance, and still gets jobs", async () => {
+    ask(false);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1);
+    expect(await counted(world)).toEqual([]);
+    const fleet = (await fleetAsSeenBy(world, sessions[0]!))!;
+    expect(fleet).toMatchObject({ rank: null, isMiscounted: false });
+    expect(standInFleet(sessions[0]!, 8, fleet).turn).toBe("unknown");
+    await world.enqueue();
+    const { jobs } = await world.t.mutation(api.lib.claim, {
+      ...{ token: world.token, session: sessions[0]!, n: 2, name: "a", max: 1, woken: true },
+      queues: [world.queue],
+    });
+    expect(jobs).toHaveLength(1);
+  });
+
+  test("is not counted again for who asked before it was, and again when the count is old", async () => {
+    ask(true);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1);
+    const [first] = await counted(world);
+    await world.skipTo(Date.now() + FLEET_WAIT_MS);
+    expect((await world.all("fleets"))[0]).toEqual(first);
+    await world.skipTo(Date.now() + FLEET_OLD_MS + 1);
+    await claimAll(world, 2, sessions.slice(1));
+    const [again] = await counted(world);
+    expect(again!.at).toBeGreaterThan(first!.at);
+  });
+
+  test("tells with every claim how many it is, so that few of many come when they are woken", async () => {
+    ask(true);
+    const world = await newWorld({ shards: 8 });
+    expect((await claim(world, sessions[0]!, 1)).fleet).toBe(1);
+    await claimAll(world, 2);
+    await counted(world);
+    expect((await claim(world, sessions[0]!, 3)).fleet).toBe(MANY);
+  });
+});
+
+describe("who answers a wake", () => {
+  test("takes what has just come to another's shard", async () => {
+    ask(false);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1, sessions.slice(0, 4));
+    await world.enqueue();
+    // Of the four two are asked to whom it does not belong.
+    for (const session of NOT_ITS) expect((await claim(world, session, 2)).jobs).toEqual([]);
+    const { token, queue } = world;
+    const woken = await world.t.mutation(api.lib.claim, {
+      ...{ token, session: NOT_ITS[0]!, n: 3, name: "a", queues: [queue], max: 1, woken: true },
+    });
+    expect(woken.jobs).toHaveLength(1);
+  });
+});

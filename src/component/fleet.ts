@@ -1,0 +1,112 @@
+/**
+ * Fleets: where a session stands among many, without a look at all of their rows with every claim.
+ *
+ * The row is a hint, as everything that a look finds: whoever is wrong about the others meets one of them at a job. It is
+ * counted from a snapshot by a function of its own, which whoever misses itself there, or finds it old, schedules blindly:
+ * four of a fleet or so, whatever its size, and all but the first of these find that it has been done.
+ *
+ * Looks: all live holders. Reads for real: the queue's row of `fleets`. Writes: that row. Conflicts with: another count.
+ */
+import { v } from "convex/values";
+import {
+  FLEET_ASKS,
+  FLEET_MAX,
+  FLEET_OLD_MS,
+  FLEET_WAIT_MS,
+  IDLE_LIVE_MS,
+  RANKED_HOLDERS_MAX,
+  stableHash,
+} from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import type { Doc } from "./_generated/dataModel.js";
+import {
+  internalMutation,
+  internalQuery,
+  type DatabaseReader,
+  type MutationCtx,
+} from "./_generated/server.js";
+
+export interface Fleet {
+  size: number;
+  /** Its place, in an order that all agree on; `null` if it has not been counted yet. */
+  rank: number | null;
+  /** Whether this session is to ask for another count. */
+  isMiscounted: boolean;
+}
+
+/** The fleet of a queue as a session sees it; `null` where `live` are all there are. */
+export async function fleetOf(
+  db: DatabaseReader,
+  queue: string,
+  session: string,
+  live: readonly Doc<"holders">[],
+  now: number,
+): Promise<Fleet | null> {
+  if (live.length <= RANKED_HOLDERS_MAX) return null;
+  const row = await findFleet(db, queue);
+  const members = row === null ? new Uint32Array() : new Uint32Array(row.members);
+  const rank = rankOf(members, stableHash(session));
+  const size = rank === null ? Math.max(members.length, live.length) : members.length;
+  const isWrong = row === null || rank === null || row.at < now - FLEET_OLD_MS;
+  return { size, rank, isMiscounted: isWrong && Math.random() * size < FLEET_ASKS };
+}
+
+/** Binary search: a thousand claims a second, each among a thousand. */
+function rankOf(members: Uint32Array, hash: number): number | null {
+  let [low, high] = [0, members.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (members[middle]! < hash) low = middle + 1;
+    else high = middle;
+  }
+  return members[low] === hash ? low : null;
+}
+
+export async function countAnew(ctx: MutationCtx, queue: string, now: number): Promise<void> {
+  const args = { queue, askedAt: now };
+  await ctx.scheduler.runAfter(FLEET_WAIT_MS, internal.fleet.count, args);
+}
+
+export const count = internalMutation({
+  args: { queue: v.string(), askedAt: v.number() },
+  returns: v.null(),
+  handler: async (ctx, { queue, askedAt }): Promise<null> => {
+    const row = await findFleet(ctx.db, queue);
+    const now = Date.now();
+    if (row !== null && row.at >= askedAt) return null;
+    const args = { queue, now };
+    const members: ArrayBuffer = await ctx.runQuery(internal.fleet.members, args, {
+      useStaleSnapshot: true,
+    });
+    if (row === null) await ctx.db.insert("fleets", { queue, members, at: now });
+    else await ctx.db.patch("fleets", row._id, { members, at: now });
+    return null;
+  },
+});
+
+/** The hashes of all live sessions that serve the queue, in order. */
+export const members = internalQuery({
+  args: { queue: v.string(), now: v.number() },
+  returns: v.bytes(),
+  handler: async ({ db }, { queue, now }): Promise<ArrayBuffer> => {
+    const since = { active: now, idle: now - IDLE_LIVE_MS };
+    const live = await Promise.all(
+      (["active", "idle"] as const).map((state) =>
+        db
+          .query("holders")
+          .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since[state]))
+          .take(FLEET_MAX),
+      ),
+    );
+    const serving = live.flat().filter(({ queues }) => queues.includes(queue));
+    const hashes = new Set(serving.map(({ session }) => stableHash(session)));
+    return Uint32Array.from(hashes).sort().buffer;
+  },
+});
+
+async function findFleet(db: DatabaseReader, queue: string): Promise<Doc<"fleets"> | null> {
+  return await db
+    .query("fleets")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .unique();
+}

@@ -1,0 +1,91 @@
+/**
+ * Rest: the last lane takes the sweep with it that its wake has armed. A sweep after each job of an app that seldom has one
+ * would be a fifth of what the job costs.
+ *
+ * Handshake, as of a sweep that goes: whoever leases depends, by a real read, on a timer; this one is deleted after a real
+ * read that nothing is leased and nobody owed anything, and that nobody else has served since it was made. So of a claim
+ * and a lane that leaves one runs again. What the sweep would have seen to besides, the roll-up, the lane sees to itself;
+ * and where anything has been lost in a queue in which nothing runs, the sweep is left to come.
+ *
+ * Looks: what is overdue in some queues in which nothing runs.
+ * Reads for real: the janitor's timers, all active holders, those that were idle since, the first owed callback, the
+ * roll-up's alarm. Writes: deletes the timer, cancels its sweep. Conflicts with: whoever leases anything, or beats.
+ */
+import { v } from "convex/values";
+import { JANITOR_OVERDUE_MS, RANGE_ROWS, ROLL_UP_RARE_MS } from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import type { Id } from "./_generated/dataModel.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
+import type { Lane } from "./lanes.js";
+import { others } from "./overdue.js";
+import { ensureUpkeep } from "./rollUp.js";
+import { findTimers } from "./timers.js";
+import { lookForOverdue } from "./watchdog.js";
+
+/** One of so many is left to come: what was lost a moment ago is not overdue yet. */
+const SWEEPS_LEFT = 16;
+/** How far clocks and commits may be apart. */
+const APART_MS = 60_000;
+/** Idle holders that are looked at: a queue's spares, one of which ended every job of a minute. */
+const IDLE_READ = 16;
+
+/** The lane has left, and holds nothing: its rows say so already. */
+export async function callOffSweep(ctx: MutationCtx, lane: Lane, now: number): Promise<void> {
+  if (lane.sweep === undefined || Math.random() * SWEEPS_LEFT < 1) return;
+  // A look first: where others work, a real read of who does would lose to each of them.
+  const args = { lane: lane._id, now };
+  const mayRest: boolean = await ctx.runQuery(internal.rest.look, args, { useStaleSnapshot: true });
+  if (!mayRest) return;
+  const [[timer, ...more], isNeeded] = await Promise.all([
+    findTimers(ctx.db),
+    isNeededSince(ctx.db, lane),
+  ]);
+  if (timer?._id !== lane.sweep || timer.scheduledId === undefined || more.length > 0) return;
+  // It is about to come, or is dead: let whoever meets it see to that.
+  if (timer.dueAt < now + JANITOR_OVERDUE_MS) return;
+  if (isNeeded) return;
+  await ctx.scheduler.cancel(timer.scheduledId);
+  await ctx.db.delete("timers", timer._id);
+  await ensureUpkeep(ctx, lane.queue, now, ROLL_UP_RARE_MS);
+}
+
+/** Whether a sweep would have nothing to see to: beside this lane nobody works, and nothing is lost where nothing runs. */
+export const look = internalQuery({
+  args: { lane: v.id("lanes"), now: v.number() },
+  returns: v.boolean(),
+  handler: async (ctx, { lane: id, now }): Promise<boolean> => {
+    const lane = await ctx.db.get("lanes", id);
+    if (lane === null) return false;
+    const { queue, holder } = lane;
+    const lost = async () =>
+      await lookForOverdue(ctx.db, [queue, ...(await others(ctx, [queue]))], now);
+    const [isNeeded, overdue] = await Promise.all([isNeededSince(ctx.db, lane, holder), lost()]);
+    return !isNeeded && Object.values(overdue).every((one) => one.length === 0);
+  },
+});
+
+/** Whether anything is leased or owed, or somebody has served another queue since the lane, and with it the timer. */
+async function isNeededSince(
+  db: DatabaseReader,
+  { queue, startedAt }: Lane,
+  but?: Id<"holders">,
+): Promise<boolean> {
+  const [active, idle, owed] = await Promise.all([
+    db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", "active"))
+      .take(RANGE_ROWS),
+    db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", startedAt - APART_MS))
+      .take(IDLE_READ),
+    db
+      .query("callbacks")
+      .withIndex("state", (q) => q.eq("state", "owed"))
+      .take(RANGE_ROWS),
+  ]);
+  // In a snapshot of before, the lane itself still holds its last job.
+  const working = active.filter(({ _id }) => _id !== but);
+  if (working.length + owed.length > 0 || idle.length === IDLE_READ) return true;
+  return idle.some(({ queues }) => queues.some((name) => name !== queue));
+}

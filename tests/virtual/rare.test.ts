@@ -1,0 +1,102 @@
+/** Jobs that come one by one, in a queue that Convex works off: what comes behind them, and whom they meet. */
+import { afterEach, expect, test } from "vitest";
+import { checkRest, COMPONENT, enqueue, startPushWorld, type PushWorld } from "./pushWorld.js";
+
+/** Longer than a sweep, a roll-up and lanes' looks take, and than a queue must rest for its next job to be rare. */
+const REST_MS = 60_000;
+const ROLL_UP_MS = 11 * 60_000;
+
+let pushed: PushWorld;
+afterEach(async () => {
+  await pushed.world.close();
+});
+
+async function start(seed: number): Promise<void> {
+  pushed = await startPushWorld(seed);
+  await pushed.world.advance(ROLL_UP_MS);
+  pushed.world.stats.reset();
+}
+
+/** How often each function of the component was called. */
+function calls(): Record<string, number> {
+  const { functions } = pushed.world.stats.snapshot();
+  return Object.fromEntries(
+    Object.entries(functions)
+      .filter(([name]) => name.startsWith(`${COMPONENT}/`))
+      .map(([name, { calls: count }]) => [name.slice(COMPONENT.length + 1), count]),
+  );
+}
+
+const conflicts = () =>
+  Object.values(pushed.world.stats.snapshot().functions).reduce(
+    (sum, one) => sum + one.conflicts,
+    0,
+  );
+
+test("a rare job is followed by no sweep, and by its roll-up ten minutes later", async () => {
+  await start(1);
+  await enqueue(pushed.world, "acted", [{ n: 10, ms: 10 }]);
+  await pushed.world.advance(REST_MS);
+  expect(calls()).toEqual({ "wake:wake": 1, "laneAction:run": 1, "laneStep:step": 1 });
+  await pushed.world.advance(ROLL_UP_MS);
+  expect(calls()).toMatchObject({ "rollUp:ring": 1 });
+  expect(calls()).not.toHaveProperty("janitor:sweep");
+  await checkRest(pushed);
+});
+
+test("a sweep on which another queue's job relies is not called off", async () => {
+  await start(2);
+  await enqueue(pushed.world, "acted", [{ n: 10, ms: 200 }]);
+  await enqueue(pushed.world, "acted", [{ n: 11, ms: 90_000 }]);
+  await pushed.world.advance(REST_MS);
+  expect(calls()["janitor:sweep"]).toBeGreaterThan(0);
+  await pushed.world.advance(REST_MS);
+  await checkRest(pushed);
+});
+
+test("a sweep is left to come where somebody else has worked since it was armed: the last of them counts on it", async () => {
+  await start(3);
+  await Promise.all([
+    enqueue(pushed.world, "acted", [{ n: 10, ms: 300 }]),
+    enqueue(pushed.world, "written", [{ n: 11, ms: 0 }]),
+  ]);
+  await pushed.world.advance(REST_MS);
+  expect(calls()["janitor:sweep"]).toBe(1);
+  await pushed.world.advance(ROLL_UP_MS);
+  const counted = pushed.store.docs<{ queue: string; upTo: unknown[] }>("counted");
+  expect(counted.map(({ queue }) => queue).sort()).toEqual(["acted", "written"]);
+  await checkRest(pushed);
+});
+
+test("jobs that come at the same moment are started by spare lanes, and nobody meets anybody", async () => {
+  await start(6);
+  // Each of the first of a queue makes a lane, until there are enough.
+  for (let n = 10; n < 18; n += 1) {
+    await enqueue(pushed.world, "acted", [{ n, ms: 10 }]);
+    await pushed.world.advance(2_000);
+  }
+  const spares = () =>
+    pushed.store.docs("lanes").filter(({ queue, isSpare }) => queue === "acted" && isSpare === true)
+      .length;
+  expect(spares()).toBe(5);
+  pushed.world.stats.reset();
+  // Of five spares two wakes take different ones in four of five seeds, of which this is one.
+  await Promise.all([18, 19].map((n) => enqueue(pushed.world, "acted", [{ n, ms: 10 }])));
+  await pushed.world.advance(2_000);
+  expect(conflicts()).toBe(0);
+  expect(calls()).toMatchObject({ "wake:wake": 2, "laneAction:run": 2, "laneStep:step": 2 });
+  expect(spares()).toBe(5);
+});
+
+test("the room of spares is there for a burst", async () => {
+  await start(5);
+  for (let n = 10; n < 18; n += 1) {
+    await enqueue(pushed.world, "acted", [{ n, ms: 10 }]);
+    await pushed.world.advance(2_000);
+  }
+  const jobs = Array.from({ length: 20 }, (_, i) => ({ n: 20 + i, ms: 200 }));
+  await enqueue(pushed.world, "acted", jobs);
+  await pushed.world.advance(REST_MS);
+  expect(pushed.store.most).toBe(5);
+  await checkRest(pushed);
+});
