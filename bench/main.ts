@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: Conveyor beside the alternatives, in one run: the same work, the same class, virtual time. Writes
  * `results.jsonl`, `RESULTS.md` and the plots. `--smoke` only shows that it runs, and writes nothing; `--only text` plays the
- * scenarios whose title has it, and keeps the other lines as they were; `--report` plays nothing. For sweeps, which print
+ * scenarios whose title has it, and keeps the other lines as they were; `--wall` plays the worker processes alone; `--report`
+ * plays nothing. For sweeps, which print
  * and write nothing: `--case text` and `--of workpool` take less, `--set LANE_WIDTH=16` plays with another constant of
  * `src/shared/pushLimits.ts`, and `--functions` tells what each function was called, and who lost to whom.
  */
@@ -20,6 +21,7 @@ const { values } = parseArgs({
   options: {
     smoke: { type: "boolean", default: false },
     report: { type: "boolean", default: false },
+    wall: { type: "boolean", default: false },
     functions: { type: "boolean", default: false },
     only: { type: "string" },
     case: { type: "string" },
@@ -28,10 +30,10 @@ const { values } = parseArgs({
   },
 });
 
-if (!values.report) await playChosen();
+if (!values.report && !values.wall) await playChosen();
 // After all others, when the machine is quiet.
 const isWhole = values.only === undefined && (values.smoke || !isSweep());
-if (!values.report && isWhole) await playOnTheWall();
+if (values.wall || (!values.report && isWhole)) await playOnTheWall();
 if (values.report || !isSweep()) await writeReport(readLines(), readWall());
 
 /** What is printed and not kept. */

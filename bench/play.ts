@@ -38,6 +38,8 @@ export interface Played {
   told: Told;
   /** Of what was written: payloads and results. */
   payloadBytes: number;
+  /** Written to keep what has ended. */
+  keptBytes: number;
   /** Jobs whose end was never recorded. */
   lost: number;
   workers: Pick<Workers, "errors" | "byName">;
@@ -86,6 +88,7 @@ export async function play(
     workers?.watch(watched);
     store.recorded.clear();
     store.payloadBytes = 0;
+    store.keptBytes = 0;
     world.stats.reset();
     const occupancy = watchOccupancy(world);
     const windows = watchWindows(world, one.windows ?? [], watched, store);
@@ -101,6 +104,7 @@ export async function play(
       ...{ jobs, watched, busy, told, windows, occupancy: samples },
       stats: world.stats.snapshot(),
       payloadBytes: store.payloadBytes,
+      keptBytes: store.keptBytes,
       lost: Math.max(0, jobs - watched.recorded.size),
       workers: workers ?? { errors: [], byName: new Map() },
       ...(canceled === undefined ? {} : { canceled }),
@@ -215,12 +219,13 @@ function watchWindows(
       world.stats.reset();
       const from = world.now();
       const { actionMs } = watched;
-      const { payloadBytes } = store;
+      const { payloadBytes, keptBytes } = store;
       await world.clock.sleep(begin + window.toMs - world.now());
       seen.push({
         ...{ window, stats: world.stats.snapshot(), from, to: world.now() },
         actionMs: watched.actionMs - actionMs,
         payloadBytes: store.payloadBytes - payloadBytes,
+        keptBytes: store.keptBytes - keptBytes,
       });
     }
   };

@@ -43,7 +43,7 @@ export async function playAll(
     isolateWorkers: !tasks.every(({ isSmoke }) => isSmoke),
     execArgv: [
       ...["--import", "tsx", "--experimental-vm-modules", "--no-warnings"],
-      ...["--max-old-space-size=8192", "--max-semi-space-size=64"],
+      ...["--max-old-space-size=10240", "--max-semi-space-size=64"],
     ],
   });
   try {

@@ -22,6 +22,8 @@ export interface Figures {
   bytesWritten: number;
   /** the bytes written without payloads and results, */
   bareBytesWritten: number;
+  /** those that keep a job which has ended, payload and result with it: what forgets jobs does not write them, */
+  keptBytesWritten: number;
   /** what of them comes behind, */
   documentsWrittenBehind: number;
   bytesWrittenBehind: number;
@@ -60,7 +62,7 @@ export interface Figures {
 }
 
 /** What Conveyor does for a job and between jobs; everything else of it comes behind. */
-const HANDS_ON = /^conveyor\/(wake:|surplus:|laneAction:|laneStep:|execute:|lib:)/;
+const HANDS_ON = /^conveyor\/(wake:|surplus:|laneAction:|laneOnce:|laneStep:|execute:|lib:)/;
 
 /** What workers outside call is in the same module. */
 const CALLERS = /:(act|book|enqueue|cancel)/;
@@ -73,6 +75,7 @@ export interface Stretch {
   /** As the whole run has them. */
   actionMs: number;
   payloadBytes: number;
+  keptBytes: number;
 }
 
 export function count(
@@ -120,6 +123,7 @@ export function count(
     bytesRead: io("bytesRead") / per,
     bytesWritten,
     bareBytesWritten: bytesWritten - payloadBytes,
+    keptBytesWritten: (stretch?.keptBytes ?? played.keptBytes) / per,
     documentsWrittenBehind: io("documentsWritten", isBehind) / per,
     bytesWrittenBehind: io("bytesWritten", isBehind) / per,
     systemDocumentsWritten: system("documentsWritten") / per,

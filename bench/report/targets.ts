@@ -77,11 +77,24 @@ export function targetsOf(lines: readonly Line[]): Target[] {
       0.6,
     ),
     atMost("Busy: no more bytes written a job than workpool", busy, (f) => f.bytesWritten, 1),
+    judged(
+      "Busy: no more bytes written a job than workpool, without the row that is kept of a job that has ended",
+      busy,
+      ({ ours, theirs }) => (ours.bytesWritten - ours.keptBytesWritten) / theirs.bytesWritten,
+      (ratio) => ratio <= 1,
+    ),
     judgedLines(
       "No error reaches a caller",
       conveyors,
       ({ callerErrors, lost }) => callerErrors + lost,
       (errors) => errors === 0,
+    ),
+    judgedLines(
+      "No error reaches a caller that reaches none of plain scheduling's: the class refuses these before any code runs",
+      conveyors.filter(({ scenario, case: name }) => find(scenario, name, "plain") !== undefined),
+      ({ callerErrors, lost }, { scenario, case: name }) =>
+        callerErrors + lost - find(scenario, name, "plain")!.callerErrors,
+      (more) => more <= 0,
     ),
     judgedLines(
       "At most 1 conflict in 100 jobs, but in the storm of callers from idle",
@@ -150,12 +163,12 @@ function judged(
 function judgedLines(
   promise: string,
   lines: readonly Line[],
-  of: (figures: Figures) => number,
+  of: (figures: Figures, line: Line) => number,
   holds: (value: number) => boolean,
 ): Target {
   const values = lines.map((line) => ({
     where: `${line.scenario}, ${line.case}`,
-    value: of(line.figures),
+    value: of(line.figures, line),
   }));
   return verdict(promise, values, holds);
 }

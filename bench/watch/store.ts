@@ -2,7 +2,7 @@
  * What commits say of jobs: when a job's end was recorded, and how many bytes of what was written are payloads and results,
  * which no alternative can save.
  */
-import { getConvexSize, type Value } from "convex/values";
+import { getConvexSize, getDocumentSize, type Value } from "convex/values";
 import type { StoredCommit, StoredWrite } from "../../local/engine/store.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";
 
@@ -28,6 +28,8 @@ export class WatchingStore extends MemoryStore {
    */
   readonly recorded = new Map<number, number>();
   payloadBytes = 0;
+  /** Of rows that say of a job that it has ended, and stay: Conveyor's alone. */
+  keptBytes = 0;
   /** The first version of the first row of each table since this was last cleared, by namespace and table. */
   readonly first = new Map<string, Row>();
   /** The job's number, by the row that has its payload. */
@@ -58,7 +60,10 @@ export class WatchingStore extends MemoryStore {
     if (place === "conveyor/jobs" && row !== null) {
       const { status, payload } = row as Row;
       if (!this.#numbers.has(id)) this.#numbers.set(id, this.#numbers.get(payload.row)!);
-      if (ENDS.includes(status)) this.recorded.set(this.#numbers.get(id)!, at);
+      if (ENDS.includes(status)) {
+        this.recorded.set(this.#numbers.get(id)!, at);
+        this.keptBytes += getDocumentSize(row as Record<string, Value>);
+      }
     }
     if (place === "workpool/work") {
       const { payloadId } = (row ?? {}) as Row;
