@@ -29,10 +29,14 @@ const PLOTTED: Plotted[] = [
 
 const COLORS = { Conveyor: "#c2410c", "Conveyor, inline": "#f59e0b" };
 const OTHERS = ["#1d4ed8", "#64748b"];
-const WIDTH = 640;
+const WIDTH = 720;
+/** How wide one is, on average. */
+const LETTER = 6;
 
 interface Point {
   label: string;
+  /** Of one class: where several were played, each has a line of its own. */
+  series: string;
   case: string;
   size: number;
   value: number;
@@ -48,8 +52,13 @@ export function plotScenario(scenario: Scenario, lines: readonly Line[]): [strin
   return sides.flatMap((side) =>
     PLOTTED.flatMap((plotted): [string, string][] => {
       const isOfSide = ({ of }: Line) => ALTERNATIVES[of].side === side;
-      const growing = scenario.grows === undefined ? [] : grown.filter(isOfSide);
-      const points = (growing.length > 1 ? growing : lines.filter(isOfSide)).map(pointOf(plotted));
+      const growing =
+        scenario.grows === undefined || hasTwice(grown.filter(isOfSide))
+          ? []
+          : grown.filter(isOfSide);
+      const shown = growing.length > 1 ? growing : lines.filter(isOfSide);
+      const classes = new Set(shown.map(({ settings }) => settings.class));
+      const points = shown.map((line) => pointOf(plotted, line, classes.size > 1));
       if (points.every(({ value }) => value === 0)) return [];
       const svg =
         growing.length > 1
@@ -62,35 +71,60 @@ export function plotScenario(scenario: Scenario, lines: readonly Line[]): [strin
   );
 }
 
-const pointOf =
-  ({ of: figure }: Plotted) =>
-  ({ of, case: name, window, settings, figures }: Line): Point => ({
-    label: ALTERNATIVES[of].label,
+/** Whether there are several cases of a size, so that no line can be drawn through them. */
+function hasTwice(lines: readonly Line[]): boolean {
+  const places = lines.map(({ of, settings }) => `${of} ${settings.class} ${settings["size"]}`);
+  return new Set(places).size < places.length;
+}
+
+function pointOf(
+  { of: figure }: Plotted,
+  { of, case: name, window, settings, figures }: Line,
+  areMixed: boolean,
+): Point {
+  const { label } = ALTERNATIVES[of];
+  return {
+    ...{ label, series: areMixed ? `${label}, ${settings.class.toUpperCase()}` : label },
     case: window === undefined ? name : `${name}, ${window}`,
     size: settings["size"] as number,
     value: figure(figures),
-  });
+  };
+}
+
+/** Where lines end: one text for those that end so close to each other that two would cover one another. */
+function endsOf(points: readonly Point[]): Point[] {
+  const last = [...new Map(points.map((point) => [point.series, point])).values()];
+  const near = NEAR_PART * Math.max(...points.map(({ value }) => value));
+  const ends: Point[] = [];
+  for (const point of last.toSorted((a, b) => b.value - a.value)) {
+    const above = ends.at(-1);
+    const isNear = above?.size === point.size && above.value - point.value < near;
+    if (isNear) ends[ends.length - 1] = { ...above, series: `${above.series}; ${point.series}` };
+    else ends.push(point);
+  }
+  return ends;
+}
+
+/** Of the plot's height: a line of text. */
+const NEAR_PART = 0.05;
 
 function overGrowth(points: Point[], label: string, grows: string, document: Document): string {
   const isWide =
     Math.max(...points.map(({ size }) => size)) / Math.min(...points.map(({ size }) => size)) >= 30;
-  const marks = { x: "size", y: "value", stroke: "label" } as const;
+  const marks = { x: "size", y: "value", z: "series", stroke: "label" } as const;
   return plotted(
     {
-      ...{ width: WIDTH, height: 320, marginLeft: 60, marginRight: 120 },
+      ...{ width: WIDTH, height: 320, marginLeft: 60, marginRight: 220 },
       x: { label: grows, type: isWide ? "log" : "linear", grid: true },
       y: { label, grid: true, zero: true },
       marks: [
         Plot.ruleY([0]),
         Plot.lineY(points, marks),
         Plot.dot(points, { ...marks, fill: "label" }),
-        Plot.text(
-          points,
-          Plot.selectLast({
-            ...{ x: "size", y: "value", z: "label", text: "label", fill: "label" },
-            ...{ textAnchor: "start", dx: 8 },
-          }),
-        ),
+        Plot.text(endsOf(points), {
+          ...{ x: "size", y: "value", text: "series", fill: "label" },
+          ...{ textAnchor: "start", dx: 8 },
+        }),
       ],
     },
     points,
@@ -100,12 +134,13 @@ function overGrowth(points: Point[], label: string, grows: string, document: Doc
 
 function sideBySide(points: Point[], label: string, document: Document): string {
   const cases = new Set(points.map((point) => point.case));
+  const marginLeft = 20 + LETTER * Math.max(...[...cases].map((name) => name.length));
   return plotted(
     {
       ...{
-        width: WIDTH,
+        width: WIDTH + marginLeft,
         height: 40 + 24 * points.length + 12 * cases.size,
-        marginLeft: 120,
+        marginLeft,
         marginRight: 190,
       },
       x: { label, grid: true },
