@@ -1,6 +1,7 @@
 /** What Conveyor is to reach, and whether it does: each with the figures that say so. */
 import type { AlternativeName } from "../alternatives.js";
 import type { Figures } from "../figures/count.js";
+import type { Case } from "../cases.js";
 import type { Line } from "../lines.js";
 import { backlogs } from "../scenarios/backlogs.js";
 import { bursts } from "../scenarios/bursts.js";
@@ -216,13 +217,18 @@ function backlogTarget(lines: readonly Line[], of: AlternativeName): Target {
   return verdict(promise, values, (ratio) => ratio <= 1.1);
 }
 
-/** With each larger fleet of a class more, or as much as before within a tenth. */
+/** With each larger fleet of a class more, or as much as before within a tenth; of each fleet where it had most to do. */
 function risingTarget(lines: readonly Line[]): Target {
   const promise = "A larger fleet does more, up to what the class allows";
-  const played = lines.filter(
-    ({ scenario, of, settings }) =>
-      scenario === fleets.title && of === "pulled" && settings["size"] !== undefined,
-  );
+  const most = new Map<string, Line>();
+  for (const line of lines) {
+    const { scenario, of, settings, figures } = line;
+    const { load, fleet } = settings as unknown as Case;
+    if (scenario !== fleets.title || of !== "pulled" || !("inOne" in load)) continue;
+    const which = `${settings.class} ${fleet!.workers}`;
+    if ((most.get(which)?.figures.jobs ?? 0) < figures.jobs) most.set(which, line);
+  }
+  const played = [...most.values()];
   const values = played.flatMap((line, n) => {
     const before = played[n - 1];
     if (before === undefined || before.settings.class !== line.settings.class) return [];

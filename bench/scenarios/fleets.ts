@@ -11,6 +11,12 @@ const fleetOf = (workers: number, of: "s16" | "s256", jobs: number): Case => ({
   ...{ load: { inOne: jobs }, work: { kind: "act", ms: 20 } },
   ...{ fleet: { workers, concurrency: 1 }, size: workers },
 });
+/** So much that what counts is how they work, and not how they come and go; the others would take hours. */
+const longer = (workers: number, of: "s16" | "s256"): Case => {
+  const { size: _size, ...one } = fleetOf(workers, of, LONGER * workers);
+  const name = `${workers} workers, ${LONGER} jobs for each, ${of.toUpperCase()}`;
+  return { ...one, name, of: ["pulled"] };
+};
 const waiting = (workers: number, seconds: number): Case => ({
   ...{ name: `${workers} workers wait, one job a second`, of: PULL, class: "s16" },
   ...{ load: { perSecond: 1, seconds }, work: { kind: "act", ms: 20 } },
@@ -18,6 +24,7 @@ const waiting = (workers: number, seconds: number): Case => ({
 });
 /** Enough for each of a thousand to have one. */
 const jobsFor = (workers: number): number => Math.max(600, workers);
+const LONGER = 5;
 
 export const fleets: Scenario = {
   title: "Fleets of 1 to 1,000 workers",
@@ -25,6 +32,8 @@ export const fleets: Scenario = {
   cases: [
     ...[1, 4, 16, 64, 256, 1_000].map((n) => fleetOf(n, "s16", jobsFor(n))),
     ...[64, 256, 1_000].map((n) => fleetOf(n, "s256", jobsFor(n))),
+    ...[256, 1_000].map((n) => longer(n, "s16")),
+    ...[256, 1_000].map((n) => longer(n, "s256")),
     ...[16, 64, 256].map((n) => waiting(n, 60)),
   ],
   smoke: [fleetOf(2, "s16", 10), waiting(2, 3)],

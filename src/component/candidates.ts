@@ -16,7 +16,14 @@ import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "./_generated/server.js";
 import { decodeCursor, publicBounds, type PrivateCursor } from "./cursors.js";
 import { isExpired } from "./expiries.js";
-import { fleetOf, type Fleet } from "./fleet.js";
+import {
+  fleetOf,
+  larger,
+  placeAmong,
+  vPlaceInFleet,
+  type Fleet,
+  type PlaceInFleet,
+} from "./fleet.js";
 import { levelsOf, offerOf } from "./offers.js";
 import { earlier, pickFrom, pickRest, Picks, type Sight, type Target } from "./picking.js";
 import { findUncounted } from "./rollUp.js";
@@ -67,8 +74,8 @@ export const vLook = v.object({
   timer: v.union(v.id("timers"), v.null()),
   /** Queues of which the fleet is to be counted anew: too large to be looked at, and this one is not among them. */
   miscounted: v.array(v.string()),
-  /** How many are live that serve the queues it has looked at, itself among them; of several queues the most. */
-  fleet: v.number(),
+  /** Its place among all that are live and serve a queue that it has looked at: of several queues the one of most. */
+  fleet: vPlaceInFleet,
   /** What should have run by now. Only who finds nothing to take looks: nobody's jobs hang on its luck. */
   overdue: vOverdue,
   /** The commit up to which it has seen everything; `null` where the platform cannot say. */
@@ -123,7 +130,7 @@ export const look = internalQuery({
     const left: Budget = { ranges: args.ranges, rows: LOOK_ROWS_MAX };
     const seen: Seen[] = [];
     const miscounted: string[] = [];
-    let most = 1;
+    let place: PlaceInFleet = { size: 1, rank: 0 };
     // From a random queue on: none waits for ever behind another's backlog.
     for (const [i, queue] of rotate(queues, Math.random()).entries()) {
       if (picks.isFull) break;
@@ -132,7 +139,7 @@ export const look = internalQuery({
         routesOf(ctx.db, queue.name),
       ]);
       const others = servingOthers(session, queue.name, live);
-      most = Math.max(most, fleet?.size ?? others.length + 1);
+      place = larger(place, fleet ?? placeAmong(session, others));
       if (fleet?.isMiscounted === true && args.isLane !== true) miscounted.push(queue.name);
       const target = await targetOf(ctx, args, queue, { live, fleet, mine });
       const eyes: Eyes = {
@@ -162,7 +169,7 @@ export const look = internalQuery({
       uncounted: isNext ? await findUncounted(ctx.db, expired.queues) : [],
       timer,
       miscounted,
-      fleet: most,
+      fleet: place,
       overdue:
         picks.rows.length > 0
           ? NOTHING_OVERDUE

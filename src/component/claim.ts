@@ -35,7 +35,7 @@ import {
   type PrivateCursor,
 } from "./cursors.js";
 import { takeOver } from "./expire.js";
-import { countAnew } from "./fleet.js";
+import { countAnew, type PlaceInFleet } from "./fleet.js";
 import { closeCall, enterHolder, judgeCall, room, type HeldLease, type Holder } from "./holders.js";
 import { offerOf } from "./offers.js";
 import { load } from "./payloads.js";
@@ -44,6 +44,9 @@ import { ensureUpkeep } from "./rollUp.js";
 import { ensureJanitor } from "./timers.js";
 import { authorize } from "./tokens.js";
 import { reviveOverdue } from "./watchdog.js";
+
+/** So many of a fleet do again what should have run by now. */
+const REVIVERS = 4;
 
 export interface ClaimRequest extends Conditions {
   queues: QueueDeclaration[];
@@ -65,19 +68,19 @@ export interface Claimed {
    * was not to be had may have hidden more.
    */
   snapshot?: bigint | null;
-  /** How many serve the queues, if it was looked. */
-  fleet?: number;
+  /** Its place among all that serve the queues, if it was looked. */
+  fleet?: PlaceInFleet;
 }
 
 export interface ClaimReply {
   jobs: ClaimedJob[];
   cursor: string;
   holder: string;
-  fleet?: number;
+  fleet?: PlaceInFleet;
 }
 
 /** What a worker is told of it. */
-export function fleetIn({ fleet }: Claimed): { fleet?: number } {
+export function fleetIn({ fleet }: Claimed): { fleet?: PlaceInFleet } {
   return fleet === undefined ? {} : { fleet };
 }
 
@@ -235,7 +238,8 @@ export async function takeFrom(
     await takeAgain(ctx, basket, await takeOver(ctx, seen.expired, now));
     for (const queue of seen.uncounted) await ensureUpkeep(ctx, queue, now);
   }
-  await reviveOverdue(ctx, seen.overdue, now);
+  // One of a fleet is enough: all that find nothing see the same.
+  if (Math.random() * seen.fleet.size < REVIVERS) await reviveOverdue(ctx, seen.overdue, now);
   for (const queue of seen.miscounted) await countAnew(ctx, queue, now);
   return {
     leases: basket.leases,

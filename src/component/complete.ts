@@ -31,6 +31,7 @@ import {
   type ClaimRequest,
   fleetIn,
 } from "./claim.js";
+import type { PlaceInFleet } from "./fleet.js";
 import { answerBeat } from "./heartbeat.js";
 import { closeCall, enterHolder, judgeCall, keepLeases, type Holder } from "./holders.js";
 import { recordAll } from "./recording.js";
@@ -42,7 +43,7 @@ export interface Completed {
   jobs: ClaimedJob[];
   cursor?: string;
   holder: string;
-  fleet?: number;
+  fleet?: PlaceInFleet;
   /** Of the leases that were named besides. */
   held?: Answer[];
 }

@@ -1,6 +1,11 @@
 /** Ranks of sessions that are too many to be looked at with every claim. */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { FLEET_OLD_MS, FLEET_WAIT_MS, RANKED_HOLDERS_MAX } from "../shared/index.js";
+import {
+  FLEET_OLD_MS,
+  FLEET_WAIT_MS,
+  RANKED_HOLDERS_MAX,
+  STEAL_AFTER_MS,
+} from "../shared/index.js";
 import { api } from "./_generated/api.js";
 import { fleetOf, type Fleet } from "./fleet.js";
 import { newWorld, type World } from "./setup.test.js";
@@ -35,8 +40,9 @@ async function fleetAsSeenBy(world: World, session: string): Promise<Fleet | nul
   });
 }
 
+/** When it has been counted, and once more, since it has grown. */
 async function counted(world: World) {
-  await world.skipTo(Date.now() + FLEET_WAIT_MS);
+  for (let times = 0; times < 2; times += 1) await world.skipTo(Date.now() + FLEET_WAIT_MS);
   return await world.all("fleets");
 }
 
@@ -94,13 +100,54 @@ describe("a fleet", () => {
     expect(again!.at).toBeGreaterThan(first!.at);
   });
 
-  test("tells with every claim how many it is, so that few of many come when they are woken", async () => {
+  test("tells with every claim its size and the place in it, so that each of many comes in its turn", async () => {
     ask(true);
     const world = await newWorld({ shards: 8 });
-    expect((await claim(world, sessions[0]!, 1)).fleet).toBe(1);
-    await claimAll(world, 2);
+    expect((await claim(world, sessions[0]!, 1)).fleet).toEqual({ size: 1, rank: 0 });
+    await claim(world, sessions[1]!, 1);
+    expect((await claim(world, sessions[1]!, 2)).fleet).toEqual({ size: 2, rank: 1 });
+    await claimAll(world, 3);
     await counted(world);
-    expect((await claim(world, sessions[0]!, 3)).fleet).toBe(MANY);
+    const places = [];
+    for (const session of sessions) places.push((await claim(world, session, 4)).fleet!);
+    expect(places.map(({ size }) => size)).toEqual(sessions.map(() => MANY));
+    expect(new Set(places.map(({ rank }) => rank)).size).toBe(MANY);
+  });
+
+  test("that grows is counted until it has grown, whoever asks", async () => {
+    ask(true);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1, sessions.slice(0, -2));
+    ask(false);
+    await world.skipTo(Date.now() + FLEET_WAIT_MS);
+    expect((await world.all("fleets"))[0]!.members.byteLength).toBe(4 * (MANY - 2));
+    await claimAll(world, 1, sessions.slice(-2));
+    expect((await counted(world))[0]!.members.byteLength).toBe(4 * MANY);
+  });
+
+  test("has members that now and then help with what lies in their shard and is another's turn", async () => {
+    ask(true);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1);
+    await counted(world);
+    let drawn = 0;
+    vi.spyOn(Math, "random").mockImplementation(() => ((drawn += 1) * 0.618) % 1);
+    await world.enqueueBatch(Array.from({ length: 64 }, () => null));
+    await world.skipTo(Date.now() + 10 * STEAL_AFTER_MS);
+    const fleets = await Promise.all(sessions.map((one) => fleetAsSeenBy(world, one)));
+    const owner = sessions[fleets.findIndex((fleet) => fleet!.rank === 0)]!;
+    const { token, queue } = world;
+    const take = async (n: number, chance: number) => {
+      vi.spyOn(Math, "random").mockReturnValue(chance);
+      const args = { token, session: owner, n, name: "a", queues: [queue], max: 64 };
+      return (await world.t.mutation(api.lib.claim, args)).jobs.length;
+    };
+    const its = await take(2, 0.99);
+    expect(its).toBeGreaterThan(0);
+    expect(its).toBeLessThan(64);
+    expect(await take(3, 0.99)).toBe(0);
+    // Too seldom to be a thief: one of ten. Of the three who share the shard about one in nine helps for each job there.
+    expect(await take(4, 0.2)).toBeGreaterThan(0);
   });
 });
 

@@ -7,7 +7,7 @@
  *
  * Looks: all live holders. Reads for real: the queue's row of `fleets`. Writes: that row. Conflicts with: another count.
  */
-import { v } from "convex/values";
+import { v, type Infer } from "convex/values";
 import {
   FLEET_ASKS,
   FLEET_MAX,
@@ -26,10 +26,15 @@ import {
   type MutationCtx,
 } from "./_generated/server.js";
 
-export interface Fleet {
-  size: number;
-  /** Its place, in an order that all agree on; `null` if it has not been counted yet. */
-  rank: number | null;
+export const vPlaceInFleet = v.object({
+  /** How many are live and serve the queue, itself among them. */
+  size: v.number(),
+  /** Its place, from 0 on, in an order that all agree on; `null` if it has not been counted yet. */
+  rank: v.union(v.number(), v.null()),
+});
+export type PlaceInFleet = Infer<typeof vPlaceInFleet>;
+
+export interface Fleet extends PlaceInFleet {
   /** Whether this session is to ask for another count. */
   isMiscounted: boolean;
 }
@@ -49,6 +54,16 @@ export async function fleetOf(
   const size = rank === null ? Math.max(members.length, live.length) : members.length;
   const isWrong = row === null || rank === null || row.at < now - FLEET_OLD_MS;
   return { size, rank, isMiscounted: isWrong && Math.random() * size < FLEET_ASKS };
+}
+
+/** The place among so few that all of them have been seen. */
+export function placeAmong(session: string, others: readonly Doc<"holders">[]): PlaceInFleet {
+  const before = others.filter((other) => other.session < session);
+  return { size: others.length + 1, rank: before.length };
+}
+
+export function larger(one: PlaceInFleet, { size, rank }: PlaceInFleet): PlaceInFleet {
+  return size > one.size ? { size, rank } : one;
 }
 
 /** Binary search: a thousand claims a second, each among a thousand. */
@@ -80,6 +95,8 @@ export const count = internalMutation({
     });
     if (row === null) await ctx.db.insert("fleets", { queue, members, at: now });
     else await ctx.db.patch("fleets", row._id, { members, at: now });
+    // While it grows others come who would miss themselves one by one.
+    if (members.byteLength > (row?.members.byteLength ?? 0)) await countAnew(ctx, queue, now + 1);
     return null;
   },
 });

@@ -41,6 +41,7 @@ import * as completeStep from "./complete.js";
 import * as completeLaterStep from "./completeLater.js";
 import * as countsStep from "./counts.js";
 import * as enqueueStep from "./enqueue.js";
+import { vPlaceInFleet } from "./fleet.js";
 import * as hasWorkStep from "./hasWork.js";
 import * as heartbeatStep from "./heartbeat.js";
 import * as laneReportStep from "./laneReport.js";
@@ -235,7 +236,7 @@ export const claim = mutation({
     jobs: v.array(vClaimedJob),
     cursor: v.string(),
     holder: v.string(),
-    fleet: v.optional(v.number()),
+    fleet: v.optional(vPlaceInFleet),
   }),
   handler: (ctx, args) => claimStep.claim(ctx, args),
 });
@@ -257,7 +258,7 @@ export const complete = mutation({
     jobs: v.array(vClaimedJob),
     cursor: v.optional(v.string()),
     holder: v.string(),
-    fleet: v.optional(v.number()),
+    fleet: v.optional(vPlaceInFleet),
     held: v.optional(v.array(vAnswer)),
   }),
   handler: (ctx, args) => completeStep.complete(ctx, args),

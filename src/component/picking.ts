@@ -13,6 +13,7 @@ import {
   placeOf,
   RANKED_HOLDERS_MAX,
   STEAL_AFTER_MS,
+  type Turn,
 } from "../shared/index.js";
 import { compareKeys, type QueueBounds } from "./cursors.js";
 import { filledOf, type Filled } from "./filled.js";
@@ -265,7 +266,7 @@ async function lookAtLevel(
       const turns = new Set(rows.filter((row) => hasTurn(row.id, turn)));
       for (const row of turns) hand.add(row);
       const others = rows.filter((row) => !turns.has(row) && row.key.seq <= waited);
-      if (robs) pickScattered(hand, others, part);
+      if (robs || isHelper(turn, others)) pickScattered(hand, others, part);
     }
     if (hand.isFull) return;
     const foreign = foreignShards(own, target.shards, Math.random());
@@ -312,6 +313,15 @@ function stretchesOf(
 export function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return a < b ? a : b;
+}
+
+/**
+ * Whether it takes what is another's turn here: that one may be busy. With a chance of so many jobs to the square of those
+ * who share the shard, so that of all who look at the same time about one does for as many jobs as there are sharers: two
+ * seldom meet.
+ */
+function isHelper({ sharers }: Turn, others: readonly SeenRow[]): boolean {
+  return Math.random() * sharers ** 2 < others.length;
 }
 
 /** How many rows to look at: what is needed, if nobody else looks here; else enough to find one's own among them. */

@@ -40,15 +40,20 @@ export interface Stand {
 
 /** Holders that share the work: with leases that run, or idle and seen a moment ago. One more than can be ranked. */
 export async function liveHolders(ctx: QueryCtx, now: number): Promise<Doc<"holders">[]> {
-  const active = await ctx.db
-    .query("holders")
-    .withIndex("state", (q) => q.eq("state", "active").gte("expiresAt", now))
-    .take(RANKED_HOLDERS_MAX + 1);
-  const idle = await ctx.db
-    .query("holders")
-    .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
-    .take(RANKED_HOLDERS_MAX + 1);
-  return [...active, ...idle];
+  const [active, idle] = await Promise.all([
+    ctx.db
+      .query("holders")
+      .withIndex("standing", (q) => q.eq("state", "active"))
+      .order("desc")
+      .take(RANKED_HOLDERS_MAX + 1),
+    // The latest first: before them lie the entries of what has called again since.
+    ctx.db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
+      .order("desc")
+      .take(RANKED_HOLDERS_MAX + 1),
+  ]);
+  return [...active.filter(({ expiresAt }) => expiresAt >= now), ...idle];
 }
 
 /** The live holders of other sessions that serve the queue. */

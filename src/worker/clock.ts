@@ -2,6 +2,8 @@
 export interface Clock {
   /** Milliseconds that only go forward: leases are measured by it, and a corrected system time must not end them. */
   now(): number;
+  /** Milliseconds since 1970: about the same for all who ask now, wherever they are. */
+  date(): number;
   /** Calls back once; what it returns takes that back. */
   after(ms: number, run: () => void): () => void;
   /** 0 up to, not including, 1. */
@@ -10,6 +12,7 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => performance.now(),
+  date: Date.now,
   after: (ms, run) => {
     // Timers know whole milliseconds: one that is cut off fires before its time, and is set again at once, and again.
     const timer = setTimeout(run, Math.ceil(ms));

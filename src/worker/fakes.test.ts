@@ -15,6 +15,7 @@ export class FakeClock implements Clock {
   private timers: { at: number; run: () => void }[] = [];
 
   now = () => this.time;
+  date = () => this.time;
   random = () => 0.5;
   after = (ms: number, run: () => void) => {
     const timer = { at: this.time + ms, run };

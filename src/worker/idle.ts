@@ -2,47 +2,54 @@
  * When a worker with room asks for work. It is woken by the subscription; what it finds decides how soon it looks
  * again. Pure but for the clock's chance.
  *
- * Many workers are woken by one job and one gets it. Each waits for a random part of a spread of its own, and does not come
- * when another has been quicker. Who comes in vain doubles its spread, and who gets something halves it, as Ethernet's
- * stations do (Metcalfe and Boggs, 1976): so a worker alone comes at once, and of a thousand a few. But nobody waits longer
- * than its patience while the deployment goes on saying that there is work: then there is more than those who are quicker
- * can take. Whoever comes away empty after that waits twice as long each time.
+ * Many workers are woken by one job and one gets it. So time is divided (time division multiple access, of radio): each of a
+ * fleet has its turn, one gap after the one before, and in its turn takes whatever there is; the news that it has been taken
+ * keeps the others away. A worker alone always has its turn. Whose clock is off, or whose fleet is another size by now,
+ * meets somebody now and then.
+ *
+ * But nobody waits longer than its patience while the deployment goes on saying that there is work: then there is more than
+ * those who had their turns could take. Who comes out of turn takes what is its by the rules of shards, and meets nobody
+ * either. Whoever comes away empty waits twice as long each time.
  */
 import type { Clock } from "./clock.js";
 import {
+  EMPTY_WAIT_CLAIMS,
+  EMPTY_WAIT_GAP_MS,
+  EMPTY_WAIT_MAX_GAP_MS,
   EMPTY_WAIT_MAX_MS,
   EMPTY_WAIT_MIN_MS,
-  WAKE_GAP_MS,
+  FIRST_SPREAD_MS,
+  LOOK_AGAIN_MS,
+  TURN_GAP_MS,
+  WAKE_PATIENCE_GAP_MS,
   WAKE_PATIENCE_MS,
-  WAKE_SPREAD_MIN_MS,
-  WAKE_SPREAD_MS,
 } from "./limits.js";
+import type { PlaceInFleet } from "./transport.js";
 
 export class Idle {
   /** `undefined` while the subscription says nothing: then the worker looks now and then by itself. */
   private hasWork: boolean | undefined = undefined;
   private wait = 0;
-  private spread = WAKE_SPREAD_MS;
-  /** The most that the spread may be. */
-  private most = WAKE_SPREAD_MS;
-  /** Whether the next claim is the answer to a wake. */
-  private isWoken = false;
-  private everLooked = false;
+  private fleet: PlaceInFleet | undefined = undefined;
+  /** It looks at once when it starts, and once more when others that started with it can be seen. */
+  private looksLeft = 2;
   private lookAt: number;
+  private readonly lookAgainAt: number;
+  /** Whether it is in its turn that it looks then: it may have what is another's by its shard. */
+  isInTurn = false;
 
   constructor(private readonly clock: Clock) {
     // The first claim does not wait for the subscription: it makes the worker known, or finds that it is not welcome.
-    this.lookAt = clock.now() + clock.random() * WAKE_SPREAD_MS;
+    this.lookAt = clock.now() + clock.random() * FIRST_SPREAD_MS;
+    this.lookAgainAt = clock.now() + LOOK_AGAIN_MS * (1 + clock.random());
   }
 
   /** The subscription has spoken. */
   told(hasWork: boolean): void {
     if (hasWork && this.hasWork !== true) {
-      const { clock, spread } = this;
       this.wait = 0;
-      this.isWoken = true;
-      const patience = WAKE_PATIENCE_MS * (1 + clock.random());
-      this.lookAt = clock.now() + Math.min(clock.random() * spread, patience);
+      const spread = Math.max(WAKE_PATIENCE_MS, this.size * WAKE_PATIENCE_GAP_MS);
+      this.lookWithin(WAKE_PATIENCE_MS + this.clock.random() * spread);
     }
     this.hasWork = hasWork;
   }
@@ -52,37 +59,55 @@ export class Idle {
     this.hasWork = undefined;
   }
 
-  /** Whether a claim of now is the first since a wake: then it may have what is another's by its shard. */
-  get answersWake(): boolean {
-    return this.isWoken;
-  }
-
-  /** A claim was answered. `fleet`: how many serve the queues, if the deployment has counted them. */
-  claimed(got: number, asked: number, fleet?: number): void {
-    this.everLooked = true;
-    if (this.isWoken) {
-      this.spread = got > 0 ? this.spread / 2 : this.spread * 2;
-      this.isWoken = false;
+  /** A claim was answered, after `tookMs`. `fleet`: its place among those who serve the queues, if the deployment has looked. */
+  claimed(got: number, asked: number, tookMs: number, fleet?: PlaceInFleet): void {
+    this.looksLeft -= 1;
+    this.fleet = fleet ?? this.fleet;
+    if (got > 0) {
+      this.wait = got < asked ? EMPTY_WAIT_MIN_MS : 0;
+      this.lookAt = this.clock.now() + this.wait;
+      this.isInTurn = false;
+      return;
     }
-    if (fleet !== undefined) {
-      const most = fleet * WAKE_GAP_MS;
-      if (most > this.most) this.spread = most;
-      this.most = most;
-    }
-    this.spread = Math.max(WAKE_SPREAD_MIN_MS, Math.min(this.most, this.spread));
-    if (got > 0) this.wait = got < asked ? EMPTY_WAIT_MIN_MS : 0;
-    else this.wait = Math.min(EMPTY_WAIT_MAX_MS, Math.max(EMPTY_WAIT_MIN_MS, this.wait * 2));
-    this.lookAt = this.clock.now() + this.wait;
+    this.wait = Math.min(EMPTY_WAIT_MAX_MS, Math.max(EMPTY_WAIT_MIN_MS, this.wait * 2));
+    const most = Math.max(EMPTY_WAIT_MAX_MS, this.size * EMPTY_WAIT_MAX_GAP_MS);
+    const shared = Math.min(most, this.size * EMPTY_WAIT_GAP_MS);
+    const isAlone = this.size === 1;
+    const latest = isAlone
+      ? this.wait
+      : Math.max(this.wait * 2, shared, tookMs * EMPTY_WAIT_CLAIMS);
+    this.lookWithin(latest, this.wait);
   }
 
   /** When to claim, or null: when the subscription speaks. */
   claimAt(): number | null {
-    if (!this.everLooked) return this.lookAt;
-    if (this.hasWork === false) return null;
+    if (this.looksLeft > 1) return this.lookAt;
+    if (this.hasWork === false) return this.looksLeft > 0 ? this.lookAgainAt : null;
     // Without a subscription there is nothing to say when work comes, and polling must stay cheap.
     if (this.hasWork === undefined && this.wait > 0) {
-      return this.lookAt - this.wait + EMPTY_WAIT_MAX_MS;
+      return Math.max(this.lookAt, this.lookAt - this.wait + EMPTY_WAIT_MAX_MS);
     }
     return this.lookAt;
+  }
+
+  private get size(): number {
+    return this.fleet?.size ?? 1;
+  }
+
+  /** In its next turn that begins in `earliest` ms or later, or in `latest` ms if that is sooner. */
+  private lookWithin(latest: number, earliest = 0): void {
+    const turn = earliest + this.untilTurn(earliest);
+    this.isInTurn = turn <= latest;
+    this.lookAt = this.clock.now() + Math.min(turn, latest);
+  }
+
+  /** From `ms` from now until its next turn. */
+  private untilTurn(ms: number): number {
+    const { size, rank } = this.fleet ?? { size: 1, rank: 0 };
+    if (size === 1) return 0;
+    const round = size * TURN_GAP_MS;
+    if (rank === null) return this.clock.random() * round;
+    const at = rank * TURN_GAP_MS - ((this.clock.date() + ms) % round);
+    return at < 0 ? at + round : at;
   }
 }

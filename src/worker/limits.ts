@@ -1,17 +1,25 @@
 /** The worker's own times and bounds. Those that it shares with the component are in `src/shared/limits.ts`. */
 
-/**
- * Over how long a worker spreads its wait before the claim that a wake-up asks for: until it knows how many serve its queues;
- * then at most so much for each of them; and at least. A claim, and the news of it, take about two of these gaps.
- */
-export const WAKE_SPREAD_MS = 50;
-export const WAKE_GAP_MS = 80;
-export const WAKE_SPREAD_MIN_MS = 4;
+/** Over how long workers that start at once spread their first claims. */
+export const FIRST_SPREAD_MS = 50;
+/** Once to twice so long after its start it looks around again: a fleet that starts together has been counted. */
+export const LOOK_AGAIN_MS = 5_000;
+/** Between the turns of two workers of a fleet: a claim, and the news of it, take about so long. */
+export const TURN_GAP_MS = 120;
 /** Once to twice so long after a wake-up it comes in any case: a claim and the news of it take less. */
 export const WAKE_PATIENCE_MS = 300;
+/** Or so much later for each of the fleet: the smallest deployment answers some 250 claims a second. */
+export const WAKE_PATIENCE_GAP_MS = 4;
 /** The wait after an empty claim; it doubles while there is said to be work and none is got. */
 export const EMPTY_WAIT_MIN_MS = 50;
 export const EMPTY_WAIT_MAX_MS = 5_000;
+/**
+ * Out of turn a fleet comes no faster than so together, up to the longest wait, and then so fast at most; and each waits so
+ * many times as long as its last claim took: where that is long, the deployment has more to do than it can.
+ */
+export const EMPTY_WAIT_GAP_MS = 80;
+export const EMPTY_WAIT_MAX_GAP_MS = 20;
+export const EMPTY_WAIT_CLAIMS = 16;
 
 /**
  * A call without an answer is given up and repeated. The platform itself waits up to 5 s for a permit and runs a

@@ -192,11 +192,11 @@ export class Loop {
   private async claim(room: number): Promise<void> {
     const request = {
       ...this.claimRequest(room),
-      ...(this.idle.answersWake ? { woken: true } : {}),
+      ...(this.idle.isInTurn ? { woken: true } : {}),
     };
     const end = await this.call("claim", (n) => this.options.transport.claim(n, request));
     if (end.kind === "answered") return await this.claimed(end, room);
-    this.idle.claimed(0, room);
+    this.idle.claimed(0, room, 0);
     this.cursor = undefined;
     this.failed("claim", end);
   }
@@ -251,7 +251,8 @@ export class Loop {
     asked: number,
   ): Promise<void> {
     this.cursor = reply.cursor ?? this.cursor;
-    this.idle.claimed(reply.jobs.length, asked, reply.fleet);
+    const tookMs = this.options.clock.now() - sentAt;
+    this.idle.claimed(reply.jobs.length, asked, tookMs, reply.fleet);
     if (reply.jobs.length === 0) return;
     const leases: Confirmed[] =
       repeats === 0

@@ -16,7 +16,7 @@ export interface ClaimRequest {
   /** What the jobs claimed may cost together. */
   maxCost?: number;
   cursor?: string;
-  /** It answers a wake, to which not all come: it takes what there is, in whoever's shard. */
+  /** It comes when no other does: it takes what there is, in whoever's shard. */
   woken?: boolean;
 }
 
@@ -28,11 +28,16 @@ export interface CompleteOptions {
   held?: Lease[];
 }
 
+export interface PlaceInFleet {
+  size: number;
+  rank: number | null;
+}
+
 export interface Claimed {
   jobs: ClaimedJob[];
   cursor?: string;
-  /** How many workers serve its queues, itself among them. */
-  fleet?: number;
+  /** How many serve its queues, itself among them, and its place in an order that all agree on, if it is known. */
+  fleet?: PlaceInFleet;
 }
 
 /** An outcome with its job's queue, which names the validator of the result, and what is to be enqueued with it. */

@@ -61,7 +61,7 @@ export async function play(seed: number, jobs: number): Promise<Played> {
   for (let i = 0; i < WORKERS; i++) workers.push(await startWorker(world, token, `worker ${i}`));
   const recorded = () => workers.flatMap(({ lines }) => lines).filter(isRecorded).length;
   while (recorded() < jobs / 4) await world.advance(500);
-  const victim = workers[0]!;
+  const victim = workers.find((worker) => inHand(worker).length > 0) ?? workers[0]!;
   const orphans = inHand(victim);
   victim.kill();
   // Not a subscription: it would read all that is done whenever anything is.

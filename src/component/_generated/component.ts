@@ -226,7 +226,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           }>;
           cursor: string;
           holder: string;
-          fleet?: number;
+          fleet?: { size: number; rank: number | null };
         },
         Name
       >;
@@ -412,7 +412,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           }>;
           cursor?: string;
           holder: string;
-          fleet?: number;
+          fleet?: { size: number; rank: number | null };
           held?: Array<{
             id: string;
             attempt: number;

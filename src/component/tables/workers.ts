@@ -68,7 +68,9 @@ export const workerTables = {
     reply: v.object({ answers: v.array(vAnswer), cursor: v.optional(v.string()) }),
   })
     .index("session", ["session"])
-    .index("state", ["state", "expiresAt"]),
+    .index("state", ["state", "expiresAt"])
+    // Those at work without the time, which changes with every call and would leave a dead entry each.
+    .index("standing", ["state"]),
 
   /**
    * Running jobs that somebody wants to end. Inserted by `cancel` and `delete`, blindly but for the job's own row; read by
