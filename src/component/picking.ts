@@ -45,8 +45,9 @@ const CROWD_FACTOR = 1.25;
 const CROWD_MORE = 2;
 /** Of what is another's, a claim takes this part: its owner's next batch is seldom robbed, and soon made up for. */
 const STEAL_PART = 4;
-/** More would cost more to read than the conflicts it saves. */
+/** More would cost more to read than the conflicts it saves, but where so many share a shard that most would find nothing. */
 const WINDOW_MAX = 128;
+const WINDOW_LEAST_FACTOR = 1.5;
 
 /** What is newer by a clock of now has been committed by one that is ahead. */
 const CLOCKS_APART_MS = 60_000;
@@ -331,7 +332,8 @@ function windowOf(need: number, { turn, isAlone }: Stand): number {
   // Whoever takes whatever there is leaves the others' turns to them where it can: else a lane with much room, whose call
   // takes long, would lose to each that has little.
   if (isAlone) return Math.ceil(need * CROWD_FACTOR + CROWD_MORE) * sharers;
-  return Math.max(need, Math.min(need * sharers * WINDOW_FACTOR, WINDOW_MAX));
+  const most = Math.max(WINDOW_MAX, Math.ceil(sharers * WINDOW_LEAST_FACTOR));
+  return Math.max(need, Math.min(need * sharers * WINDOW_FACTOR, most));
 }
 
 /**

@@ -5,7 +5,6 @@ import { Idle } from "./idle.js";
 import {
   EMPTY_WAIT_CLAIMS,
   EMPTY_WAIT_GAP_MS,
-  EMPTY_WAIT_MAX_GAP_MS,
   EMPTY_WAIT_MAX_MS,
   EMPTY_WAIT_MIN_MS,
   TURN_GAP_MS,
@@ -92,7 +91,7 @@ describe("who comes away empty", () => {
     // Its turn is unknown, and so by chance in the middle of the round.
     expect(waits(20, 1)).toEqual([EMPTY_WAIT_MIN_MS + (20 * TURN_GAP_MS) / 2]);
     expect(waits(60, 1)[0]).toBeLessThanOrEqual(60 * EMPTY_WAIT_GAP_MS);
-    expect(waits(1_000, 1)).toEqual([1_000 * EMPTY_WAIT_MAX_GAP_MS]);
+    expect(waits(1_000, 1)).toEqual([EMPTY_WAIT_MAX_MS]);
     // The deployment has more to do than it can: nobody makes it worse for nothing.
     expect(waits(1_000, 1, 2_000)).toEqual([2_000 * EMPTY_WAIT_CLAIMS]);
   });

@@ -15,7 +15,6 @@ import type { Clock } from "./clock.js";
 import {
   EMPTY_WAIT_CLAIMS,
   EMPTY_WAIT_GAP_MS,
-  EMPTY_WAIT_MAX_GAP_MS,
   EMPTY_WAIT_MAX_MS,
   EMPTY_WAIT_MIN_MS,
   FIRST_SPREAD_MS,
@@ -70,8 +69,7 @@ export class Idle {
       return;
     }
     this.wait = Math.min(EMPTY_WAIT_MAX_MS, Math.max(EMPTY_WAIT_MIN_MS, this.wait * 2));
-    const most = Math.max(EMPTY_WAIT_MAX_MS, this.size * EMPTY_WAIT_MAX_GAP_MS);
-    const shared = Math.min(most, this.size * EMPTY_WAIT_GAP_MS);
+    const shared = Math.min(EMPTY_WAIT_MAX_MS, this.size * EMPTY_WAIT_GAP_MS);
     const isAlone = this.size === 1;
     const latest = isAlone
       ? this.wait

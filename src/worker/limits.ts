@@ -14,11 +14,10 @@ export const WAKE_PATIENCE_GAP_MS = 4;
 export const EMPTY_WAIT_MIN_MS = 50;
 export const EMPTY_WAIT_MAX_MS = 5_000;
 /**
- * Out of turn a fleet comes no faster than so together, up to the longest wait, and then so fast at most; and each waits so
- * many times as long as its last claim took: where that is long, the deployment has more to do than it can.
+ * Out of turn a fleet comes no faster than so together, up to the longest wait; and each waits so many times as long as its
+ * last claim took: where that is long, the deployment has more to do than it can.
  */
 export const EMPTY_WAIT_GAP_MS = 80;
-export const EMPTY_WAIT_MAX_GAP_MS = 20;
 export const EMPTY_WAIT_CLAIMS = 16;
 
 /**

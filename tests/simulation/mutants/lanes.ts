@@ -7,13 +7,6 @@ const LOOKS = "an enqueue, and the lane that looks, which shuts the door and goe
 
 const planted: readonly Mutant[] = [
   {
-    name: "who enqueues believes the gate without reading the door",
-    replace: guard(LOOKS, "the real read of the door by who saw that somebody looks"),
-    finds: ["begun", "simulation"],
-    needs: ["old snapshots"],
-    where: having("callers.whenNobodyLooks"),
-  },
-  {
     name: "a lane stops looking without a last look",
     replace: guard(LOOKS, "the look after the door is shut"),
     finds: ["simulation"],
