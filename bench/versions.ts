@@ -21,12 +21,15 @@ function versionOf(folder: string): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
+/** What a run writes, which changes nothing of the next. */
+const WRITTEN = ["*.jsonl", "*.md", "plots"].map((one) => `:(exclude)bench/${one}`);
+
 /** With a mark where something has changed since. */
 function commit(): string {
   try {
     const git = (...args: string[]) => execFileSync("git", args, { cwd: root, encoding: "utf8" });
-    const changed =
-      git("status", "--porcelain", "src", "local", "bench", "package-lock.json") !== "";
+    const played = ["src", "local", "bench", "package-lock.json", ...WRITTEN];
+    const changed = git("status", "--porcelain", "--", ...played) !== "";
     return git("rev-parse", "--short", "HEAD").trim() + (changed ? " and changes" : "");
   } catch {
     return "no commit";
