@@ -319,7 +319,8 @@ export function earlier(a: bigint | undefined, b: bigint | undefined): bigint | 
 /**
  * Whether it takes what is another's turn here: that one may be busy. With a chance of so many jobs to the square of those
  * who share the shard, so that of all who look at the same time about one does for as many jobs as there are sharers: two
- * seldom meet.
+ * seldom meet. (With one chance in two 66 conflicts in 100 jobs of a stream for 32 workers instead of some 8; none at all: jobs
+ * whose owner is busy wait up to seconds.)
  */
 function isHelper({ sharers }: Turn, others: readonly SeenRow[]): boolean {
   return Math.random() * sharers ** 2 < others.length;

@@ -10,6 +10,12 @@
  * But nobody waits longer than its patience while the deployment goes on saying that there is work: then there is more than
  * those who had their turns could take. Who comes out of turn takes what is its by the rules of shards, and meets nobody
  * either. Whoever comes away empty waits twice as long each time.
+ *
+ * Measured beside it, with 32 workers and 20 jobs a second on the smallest class (conflicts in 100 jobs, median start): waits
+ * of random length that adapt, where all come within the patience and take anything, 88 and 165 ms, with errors; the same
+ * where who is late takes its own only, 7 and 391 ms; turns, 6 to 11 and 320 to 370 ms at half the claims. With turns 120 ms
+ * apart 64 workers that wait for one job a second meet at 5 in 100 jobs instead of 71; 80 ms apart at 22, and begin 30 ms
+ * sooner. Not built: a subscription for each part of a fleet, which would rerun with every change of its part.
  */
 import type { Clock } from "./clock.js";
 import {
