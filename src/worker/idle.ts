@@ -2,20 +2,21 @@
  * When a worker with room asks for work. It is woken by the subscription; what it finds decides how soon it looks
  * again. Pure but for the clock's chance.
  *
- * Many workers are woken by one job and one gets it. So time is divided (time division multiple access, of radio): each of a
- * fleet has its turn, one gap after the one before, and in its turn takes whatever there is; the news that it has been taken
- * keeps the others away. A worker alone always has its turn. Whose clock is off, or whose fleet is another size by now,
- * meets somebody now and then.
+ * Many workers are woken by one job and one gets it. So each of a fleet has its turn, one gap after the one before, and in its
+ * turn takes whatever there is; the news that it has been taken keeps the others away. Whose turn is first goes by the clock,
+ * another's each second. A worker alone always has its turn. Whose clock is off, or whose fleet is another size by now, meets
+ * somebody now and then. While there goes on to be work, turns go round (time division multiple access, of radio).
  *
  * But nobody waits longer than its patience while the deployment goes on saying that there is work: then there is more than
  * those who had their turns could take. Who comes out of turn takes what is its by the rules of shards, and meets nobody
  * either. Whoever comes away empty waits twice as long each time.
  *
- * Measured beside it, with 32 workers and 20 jobs a second on the smallest class (conflicts in 100 jobs, median start): waits
- * of random length that adapt, where all come within the patience and take anything, 88 and 165 ms, with errors; the same
- * where who is late takes its own only, 7 and 391 ms; turns, 6 to 11 and 320 to 370 ms at half the claims. With turns 120 ms
- * apart 64 workers that wait for one job a second meet at 5 in 100 jobs instead of 71; 80 ms apart at 22, and begin 30 ms
- * sooner. Not built: a subscription for each part of a fleet, which would rerun with every change of its part.
+ * Measured beside it, with 32 workers and 20 jobs a second on the smallest class (conflicts in 100 jobs, median start; here 6
+ * and 240 ms): waits of random length that adapt, where all come within the patience and take anything, 88 and 165 ms, with
+ * errors; the same where who is late takes its own only, 7 and 390 ms; turns that go round by themselves, so that a wake
+ * begins in the middle of one, 6 to 11 and 320 to 370 ms. Of 64 that wait for one job a second these meet at 5 in 100 and
+ * begin after 175 ms, here after 105; with 80 ms between turns they meet at 22. Not built: a subscription for each part of a
+ * fleet, which would rerun with every change of its part.
  */
 import type { Clock } from "./clock.js";
 import {
@@ -23,6 +24,7 @@ import {
   EMPTY_WAIT_GAP_MS,
   EMPTY_WAIT_MAX_MS,
   EMPTY_WAIT_MIN_MS,
+  FIRST_MS,
   FIRST_SPREAD_MS,
   LOOK_AGAIN_MS,
   TURN_GAP_MS,
@@ -54,7 +56,7 @@ export class Idle {
     if (hasWork && this.hasWork !== true) {
       this.wait = 0;
       const spread = Math.max(WAKE_PATIENCE_MS, this.size * WAKE_PATIENCE_GAP_MS);
-      this.lookWithin(WAKE_PATIENCE_MS + this.clock.random() * spread);
+      this.lookWithin(WAKE_PATIENCE_MS + this.clock.random() * spread, this.afterWake());
     }
     this.hasWork = hasWork;
   }
@@ -80,7 +82,7 @@ export class Idle {
     const latest = isAlone
       ? this.wait
       : Math.max(this.wait * 2, shared, tookMs * EMPTY_WAIT_CLAIMS);
-    this.lookWithin(latest, this.wait);
+    this.lookWithin(latest, this.wait + this.untilTurn(this.wait));
   }
 
   /** When to claim, or null: when the subscription speaks. */
@@ -98,11 +100,18 @@ export class Idle {
     return this.fleet?.size ?? 1;
   }
 
-  /** In its next turn that begins in `earliest` ms or later, or in `latest` ms if that is sooner. */
-  private lookWithin(latest: number, earliest = 0): void {
-    const turn = earliest + this.untilTurn(earliest);
+  /** In its turn, in so many ms, or in `latest` ms if that is sooner. */
+  private lookWithin(latest: number, turn: number): void {
     this.isInTurn = turn <= latest;
     this.lookAt = this.clock.now() + Math.min(turn, latest);
+  }
+
+  /** From a wake of all of the fleet until its turn. */
+  private afterWake(): number {
+    const { size, rank } = this.fleet ?? { size: 1, rank: 0 };
+    if (rank === null) return this.clock.random() * size * TURN_GAP_MS;
+    const first = Math.floor(this.clock.date() / FIRST_MS) % size;
+    return ((rank - first + size) % size) * TURN_GAP_MS;
   }
 
   /** From `ms` from now until its next turn. */

@@ -6,6 +6,8 @@ export const FIRST_SPREAD_MS = 50;
 export const LOOK_AGAIN_MS = 5_000;
 /** Between the turns of two workers of a fleet: a claim, and the news of it, take about so long. */
 export const TURN_GAP_MS = 120;
+/** For so long the same one of a fleet comes first when it is woken, and then the next: much longer than clocks are apart. */
+export const FIRST_MS = 1_000;
 /** Once to twice so long after a wake-up it comes in any case: a claim and the news of it take less. */
 export const WAKE_PATIENCE_MS = 300;
 /** Or so much later for each of the fleet: the smallest deployment answers some 250 claims a second. */
