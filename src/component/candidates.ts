@@ -111,7 +111,7 @@ const vLookArgs = v.object({
   isCrowded: v.optional(v.boolean()),
   /** What became claimable by a later commit has a wake of its own. */
   upTo: v.optional(v.int64()),
-  /** It answers a wake, to which few of a fleet come: whatever there is, is its. */
+  /** It comes in its turn, when no other of a fleet does: whatever there is, is its. */
   isWoken: v.optional(v.boolean()),
   /** It runs jobs inside Convex, where it makes no difference who failed one before. */
   isLane: v.optional(v.boolean()),

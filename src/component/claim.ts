@@ -238,7 +238,7 @@ export async function takeFrom(
     await takeAgain(ctx, basket, await takeOver(ctx, seen.expired, now));
     for (const queue of seen.uncounted) await ensureUpkeep(ctx, queue, now);
   }
-  // One of a fleet is enough: all that find nothing see the same.
+  // A few of a fleet are enough: all that find nothing see the same.
   if (Math.random() * seen.fleet.size < REVIVERS) await reviveOverdue(ctx, seen.overdue, now);
   for (const queue of seen.miscounted) await countAnew(ctx, queue, now);
   return {

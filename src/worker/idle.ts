@@ -37,7 +37,7 @@ export class Idle {
   /** `undefined` while the subscription says nothing: then the worker looks now and then by itself. */
   private hasWork: boolean | undefined = undefined;
   private wait = 0;
-  private fleet: PlaceInFleet | undefined = undefined;
+  private fleet: PlaceInFleet = { size: 1, rank: 0 };
   /** It looks at once when it starts, and once more when others that started with it can be seen. */
   private looksLeft = 2;
   private lookAt: number;
@@ -55,7 +55,7 @@ export class Idle {
   told(hasWork: boolean): void {
     if (hasWork && this.hasWork !== true) {
       this.wait = 0;
-      const spread = Math.max(WAKE_PATIENCE_MS, this.size * WAKE_PATIENCE_GAP_MS);
+      const spread = Math.max(WAKE_PATIENCE_MS, this.fleet.size * WAKE_PATIENCE_GAP_MS);
       this.lookWithin(WAKE_PATIENCE_MS + this.clock.random() * spread, this.afterWake());
     }
     this.hasWork = hasWork;
@@ -77,11 +77,8 @@ export class Idle {
       return;
     }
     this.wait = Math.min(EMPTY_WAIT_MAX_MS, Math.max(EMPTY_WAIT_MIN_MS, this.wait * 2));
-    const shared = Math.min(EMPTY_WAIT_MAX_MS, this.size * EMPTY_WAIT_GAP_MS);
-    const isAlone = this.size === 1;
-    const latest = isAlone
-      ? this.wait
-      : Math.max(this.wait * 2, shared, tookMs * EMPTY_WAIT_CLAIMS);
+    const shared = Math.min(EMPTY_WAIT_MAX_MS, this.fleet.size * EMPTY_WAIT_GAP_MS);
+    const latest = Math.max(this.wait * 2, shared, tookMs * EMPTY_WAIT_CLAIMS);
     this.lookWithin(latest, this.wait + this.untilTurn(this.wait));
   }
 
@@ -96,10 +93,6 @@ export class Idle {
     return this.lookAt;
   }
 
-  private get size(): number {
-    return this.fleet?.size ?? 1;
-  }
-
   /** In its turn, in so many ms, or in `latest` ms if that is sooner. */
   private lookWithin(latest: number, turn: number): void {
     this.isInTurn = turn <= latest;
@@ -108,7 +101,7 @@ export class Idle {
 
   /** From a wake of all of the fleet until its turn. */
   private afterWake(): number {
-    const { size, rank } = this.fleet ?? { size: 1, rank: 0 };
+    const { size, rank } = this.fleet;
     if (rank === null) return this.clock.random() * size * TURN_GAP_MS;
     const first = Math.floor(this.clock.date() / FIRST_MS) % size;
     return ((rank - first + size) % size) * TURN_GAP_MS;
@@ -116,7 +109,7 @@ export class Idle {
 
   /** From `ms` from now until its next turn. */
   private untilTurn(ms: number): number {
-    const { size, rank } = this.fleet ?? { size: 1, rank: 0 };
+    const { size, rank } = this.fleet;
     if (size === 1) return 0;
     const round = size * TURN_GAP_MS;
     if (rank === null) return this.clock.random() * round;
