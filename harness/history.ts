@@ -62,6 +62,29 @@ export async function claimsOverHistory(options: {
   }
 }
 
+/** Of a claim that finds nothing, beside a worker that is at work and has called so often, once a second: leases are of 2 s. */
+export async function emptyClaim(callsBefore: number): Promise<ClaimCost> {
+  const app = await startVirtualApp({ seed: 1, jitter: 0 });
+  const { world } = app;
+  try {
+    const busy = new CursorWorker(app, "busy", "sums");
+    const other = new CursorWorker(app, "other", "sums");
+    const payloads = Array.from({ length: callsBefore }, (_, n) => ({ n, workMs: 0 }));
+    await world.call("sums:enqueueBatch", { payloads });
+    let held = await busy.claimed();
+    for (let calls = 1; calls < callsBefore; calls += 1) {
+      await world.advance(1_000);
+      held = await busy.next(held, 1);
+    }
+    world.stats.reset();
+    await other.next([], 1);
+    const { io, tombstones } = world.stats.snapshot().functions["work:claim"]!;
+    return { documentsRead: io.documentsRead, tombstones };
+  } finally {
+    await world.close();
+  }
+}
+
 async function enqueue({ world }: VirtualApp, count: number): Promise<void> {
   const payloads = Array.from({ length: count }, (_, n) => ({ n }));
   await world.call("races:enqueueBatch", { payloads });
@@ -107,6 +130,7 @@ class CursorWorker {
   constructor(
     private readonly app: VirtualApp,
     private readonly name: string,
+    private readonly queue: "races" | "sums" = "races",
   ) {
     this.#session = { token: app.token, session: name };
   }
@@ -115,7 +139,7 @@ class CursorWorker {
   async next(held: Lease[], max: number): Promise<Lease[]> {
     const { world } = this.app;
     const cursor = this.#cursor === undefined ? {} : { cursor: this.#cursor };
-    const claim = { queues: ["races"], max, ...cursor };
+    const claim = { queues: [this.queue], max, ...cursor };
     const call = { ...this.#session, n: ++this.calls };
     const finished = held.map(({ id, attempt }) => ({ id, attempt, outcome: squared(1) }));
     const reply =

@@ -30,12 +30,13 @@ import { findUncounted } from "./rollUp.js";
 import { routesOf } from "./routes.js";
 import { snapshotOf, vSeenRow, type Budget, type Eyes, type Stretch } from "./scan.js";
 import {
-  liveHolders,
+  findHolders,
   servingOthers,
   standAlone,
   standInCrowd,
   standInFleet,
   standOf,
+  type Holders,
 } from "./stand.js";
 import { vKey } from "./stored.js";
 import { findTimers, serves, sweepAt } from "./timers.js";
@@ -43,6 +44,9 @@ import { lookForOverdue, NOTHING_OVERDUE, vOverdue } from "./watchdog.js";
 
 /** Expired holders among which a claim picks one: they seldom expire together, and two claims should not meet. */
 const EXPIRED_SEEN = 4;
+
+/** So many of a fleet at a time do again what should have run by now: all that find nothing to do see the same. */
+export const REVIVERS = 4;
 
 /**
  * How far back a claim that finds nothing looks for jobs that are due without an alarm, and how seldom it looks farther:
@@ -125,7 +129,8 @@ export const look = internalQuery({
     const { queues, max, now, session, conditions } = args;
     const offer = offerOf(conditions);
     const mine = decodeCursor(args.cursor, offer.groups);
-    const [live, timer] = await Promise.all([liveHolders(ctx, now), aTimer(ctx, queues, now)]);
+    const [holders, timer] = await Promise.all([findHolders(ctx, now), aTimer(ctx, queues, now)]);
+    const { live } = holders;
     const picks = new Picks(max, offer.maxCost ?? Infinity);
     const left: Budget = { ranges: args.ranges, rows: LOOK_ROWS_MAX };
     const seen: Seen[] = [];
@@ -159,7 +164,7 @@ export const look = internalQuery({
     }
     // Others rely on who looks everywhere: while there is room nothing is left that a part of a place hid.
     const isWhole = args.everywhere !== true || picks.isFull || (await restOf(seen, picks));
-    const expired = picks.isFull ? null : await anExpiredHolder(ctx, session, now);
+    const expired = picks.isFull ? null : await anExpiredHolder(ctx, args, holders, place.size);
     // What is lost may be of a low priority: whatever else waits is taken first.
     const isNext = expired !== null && (await restOf(seen, picks));
     return {
@@ -257,16 +262,24 @@ async function aTimer(
   return timer?._id ?? null;
 }
 
-/** Read by a claim with room left, so that lost jobs come back even where no scheduled function runs. */
+/**
+ * For a claim with room left, so that lost jobs come back even where no scheduled function runs. Where more are at work
+ * than it has looked at anyway, a few of the fleet look for them: every call of the last minutes has left that index a
+ * dead entry, which at 100 calls a second are 12,000.
+ */
 async function anExpiredHolder(
   ctx: QueryCtx,
-  session: string,
-  now: number,
+  { session, now }: LookArgs,
+  holders: Holders,
+  fleetSize: number,
 ): Promise<Doc<"holders"> | null> {
-  const expired = await ctx.db
-    .query("holders")
-    .withIndex("state", (q) => q.eq("state", "active").lt("expiresAt", now))
-    .take(EXPIRED_SEEN);
+  if (holders.expired === null && Math.random() * fleetSize >= REVIVERS) return null;
+  const expired =
+    holders.expired ??
+    (await ctx.db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", "active").lt("expiresAt", now))
+      .take(EXPIRED_SEEN));
   const others = expired.filter((holder) => holder.session !== session);
   return others[Math.floor(Math.random() * others.length)] ?? null;
 }

@@ -24,7 +24,7 @@ import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { describe, isFull, newBasket, take, takeAgain, takeSeen, type Basket } from "./basket.js";
-import type { Look, Scan } from "./candidates.js";
+import { REVIVERS, type Look, type Scan } from "./candidates.js";
 import {
   boundOf,
   compareKeys,
@@ -44,9 +44,6 @@ import { ensureUpkeep } from "./rollUp.js";
 import { ensureJanitor } from "./timers.js";
 import { authorize } from "./tokens.js";
 import { reviveOverdue } from "./watchdog.js";
-
-/** So many of a fleet do again what should have run by now. */
-const REVIVERS = 4;
 
 export interface ClaimRequest extends Conditions {
   queues: QueueDeclaration[];
@@ -238,7 +235,6 @@ export async function takeFrom(
     await takeAgain(ctx, basket, await takeOver(ctx, seen.expired, now));
     for (const queue of seen.uncounted) await ensureUpkeep(ctx, queue, now);
   }
-  // A few of a fleet are enough: all that find nothing see the same.
   if (Math.random() * seen.fleet.size < REVIVERS) await reviveOverdue(ctx, seen.overdue, now);
   for (const queue of seen.miscounted) await countAnew(ctx, queue, now);
   return {

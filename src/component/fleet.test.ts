@@ -9,7 +9,7 @@ import {
 import { api } from "./_generated/api.js";
 import { fleetOf, type Fleet } from "./fleet.js";
 import { newWorld, type World } from "./setup.test.js";
-import { liveHolders, standInFleet } from "./stand.js";
+import { findHolders, standInFleet } from "./stand.js";
 
 const MANY = RANKED_HOLDERS_MAX + 12;
 const sessions = Array.from({ length: MANY }, (_, i) => `session-${i}`);
@@ -35,7 +35,7 @@ async function claimAll(world: World, n: number, who: readonly string[] = sessio
 
 async function fleetAsSeenBy(world: World, session: string): Promise<Fleet | null> {
   return await world.t.run(async (ctx) => {
-    const live = await liveHolders(ctx, Date.now());
+    const { live } = await findHolders(ctx, Date.now());
     return await fleetOf(ctx.db, "tiles", session, live, Date.now());
   });
 }

@@ -38,8 +38,14 @@ export interface Stand {
   robs: boolean;
 }
 
-/** Holders that share the work: with leases that run, or idle and seen a moment ago. One more than can be ranked. */
-export async function liveHolders(ctx: QueryCtx, now: number): Promise<Doc<"holders">[]> {
+export interface Holders {
+  /** Those that share the work: with leases that run, or idle and seen a moment ago. One more than can be ranked. */
+  live: Doc<"holders">[];
+  /** Those whose leases have run out; `null` where so many are at work that not all of them were looked at. */
+  expired: Doc<"holders">[] | null;
+}
+
+export async function findHolders(ctx: QueryCtx, now: number): Promise<Holders> {
   const [active, idle] = await Promise.all([
     ctx.db
       .query("holders")
@@ -53,7 +59,11 @@ export async function liveHolders(ctx: QueryCtx, now: number): Promise<Doc<"hold
       .order("desc")
       .take(RANKED_HOLDERS_MAX + 1),
   ]);
-  return [...active.filter(({ expiresAt }) => expiresAt >= now), ...idle];
+  return {
+    live: [...active.filter(({ expiresAt }) => expiresAt >= now), ...idle],
+    expired:
+      active.length > RANKED_HOLDERS_MAX ? null : active.filter(({ expiresAt }) => expiresAt < now),
+  };
 }
 
 /** The live holders of other sessions that serve the queue. */
