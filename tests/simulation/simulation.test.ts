@@ -5,7 +5,7 @@ import { replayLine, sayFailure } from "./failures.js";
 import { Seeds, type SeedReport } from "./seeds.js";
 
 const FIRST = 1;
-const COUNT = 25;
+const COUNT = 12;
 /** Callbacks fail in it, and why is kept in their rows: so many bytes take so long. */
 const WITH_STACKS = 777;
 
@@ -31,7 +31,7 @@ describe("the simulation", () => {
 
   test("goes the same way for the same seed, whoever was played before", async () => {
     const others = await Seeds.build();
-    for (const seed of [3, 4]) {
+    for (const seed of [3]) {
       const first = await seeds.play(seed, { traces: true });
       await seeds.play(seed + 10);
       const again = await seeds.play(seed, { traces: true });
