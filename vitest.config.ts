@@ -11,24 +11,35 @@ const UNHURRIED = "tests/e2e/readme.test.ts";
 
 /**
  * What takes longest, and is shown in the small by something quicker: it runs with the long tests, so that `npm test` stays
- * under five minutes on two cores.
+ * under five minutes on two cores. First what computes, or runs in virtual time: on both cores.
  */
-const LONG = [
-  "local/push/{cli,pusher}.test.ts",
-  "local/restart.test.ts",
-  "local/http/served.test.ts",
-  "local/{backend,auth/users,virtual/determinism}.test.ts",
+const LONG_COMPUTING = [
+  "local/virtual/determinism.test.ts",
   "tests/packages/**/*.test.ts",
   "tests/races/*.test.ts",
   "tests/model/*.test.ts",
   "tests/virtual/{cost,handlers,history,laneCrashes,lostTimers,pushCost,queue}.test.ts",
+];
+const LONG = [
+  "local/push/{cli,pusher}.test.ts",
+  "local/restart.test.ts",
+  "local/http/served.test.ts",
+  "local/{backend,auth/users}.test.ts",
   "tests/e2e/{badInput,newcomer,stopping}.test.ts",
+];
+const SYSTEM = [
+  "tests/{conformance,interleavings,model,packages,races,simulation,upgrade,virtual}/**/*.test.ts",
+  UNHURRIED,
+];
+const DEEP_COMPUTING = [
+  "tests/deep/{batches,claims,histories,interleavings,model,pull,push,pushRestarts,pushSlots,races}.test.ts",
+  "tests/deep/{schedule,virtualQueue}.test.ts",
 ];
 
 /**
  * One configuration, a project for each environment: the component's functions, Node, React. After them comes what needs a
- * whole backend (`system`), and last, one file at a time, what starts processes (`e2e`, and `deep` for the long counts
- * and the browser): its time limits are those of leases, and two cores are few.
+ * whole backend (`system`, and `deep` for the long counts), and last, one file at a time, what starts processes (`e2e`, and
+ * `deepProcesses`, also for the browser): its time limits are those of leases, and two cores are few.
  */
 export default defineConfig({
   test: {
@@ -55,7 +66,7 @@ export default defineConfig({
             "example/{worker,convex,start}/**/*.test.ts",
             "bench/**/*.test.ts",
           ],
-          exclude: [...configDefaults.exclude, ...LONG],
+          exclude: [...configDefaults.exclude, ...LONG_COMPUTING, ...LONG],
           execArgv: VM_MODULES,
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -69,32 +80,36 @@ export default defineConfig({
           include: ["src/react/**/*.test.{ts,tsx}", "example/src/**/*.test.{ts,tsx}"],
         },
       },
-      {
+      ...(["system", "deep"] as const).map((name) => ({
         test: {
-          name: "system",
+          name,
           maxWorkers: BOTH_CORES,
           environment: "node",
-          include: [
-            "tests/{conformance,interleavings,model,packages,races,simulation,upgrade,virtual}/**/*.test.ts",
-            UNHURRIED,
+          include: name === "deep" ? [...DEEP_COMPUTING, ...LONG_COMPUTING] : SYSTEM,
+          exclude: [
+            ...configDefaults.exclude,
+            ...(name === "deep" ? [] : [...LONG_COMPUTING, ...LONG]),
           ],
-          exclude: [...configDefaults.exclude, ...LONG],
           globalSetup: ["harness/build.ts"],
           execArgv: VM_MODULES,
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
-      },
-      ...(["e2e", "deep"] as const).map((name) => ({
+      })),
+      ...(["e2e", "deepProcesses"] as const).map((name) => ({
         test: {
           name,
           environment: "node",
           include:
-            name === "deep"
+            name === "deepProcesses"
               ? ["tests/deep/**/*.test.ts", ...LONG]
               : ["tests/*.test.ts", "tests/e2e/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, UNHURRIED, ...(name === "deep" ? [] : LONG)],
+          exclude: [
+            ...configDefaults.exclude,
+            UNHURRIED,
+            ...(name === "deepProcesses" ? DEEP_COMPUTING : LONG),
+          ],
           globalSetup: ["harness/build.ts"],
           execArgv: VM_MODULES,
           fileParallelism: false,
