@@ -3,7 +3,7 @@ import type { Replacement } from "../deployment.js";
 import type { Plan, QueueName } from "../plan.js";
 
 /** Each is found within so many seeds, from 1 on. */
-export const WITHIN = 2_000;
+export const WITHIN = 4_000;
 
 export interface Mutant {
   /** What is wrong then, in words. */
