@@ -13,6 +13,7 @@ import { v, type Infer, type Value } from "convex/values";
 import { ALARM_SLOTS } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
+import { logAlways } from "./log.js";
 import type { vTimerKind } from "./stored.js";
 import { isOverdue, isStillborn } from "./timers.js";
 
@@ -41,7 +42,8 @@ export function ringOf(
 
 export interface AlarmKey {
   kind: AlarmKind;
-  queue: string;
+  /** Absent for one of all queues. */
+  queue?: string;
   /** Of the segment, where the kind has segments. */
   start?: number;
   width?: number;
@@ -127,6 +129,8 @@ export async function revive(
       ? null
       : await ctx.db.system.get("_scheduled_functions", timer.scheduledId);
   if (!(await schedule(ctx, timer._id, ring, now, timer.generation ?? 0))) return false;
+  const { kind, queue, dueAt } = timer;
+  logAlways("warn", "alarmRevived", { kind, queue, overdueMs: now - dueAt });
   if (scheduled?.state.kind === "failed") {
     await ctx.db.patch("timers", timer._id, { failures: (timer.failures ?? 0) + 1 });
   }

@@ -231,7 +231,7 @@ async function recordEnd(
   await recordEvent(ctx, { kind: ENDED, queue, message, details });
 }
 
-const ENDED = "bulkEnded";
+const ENDED = "bulkEnded" as const;
 
 /** How far a task has come; of one that has ended as long as that is among its queue's last hundred events. */
 export async function bulkState(

@@ -32,6 +32,7 @@ import {
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
+import { logAlways } from "./log.js";
 import { cutError, discard, load } from "./payloads.js";
 import { owedFields } from "./stored.js";
 import { ensureSweep } from "./timers.js";
@@ -148,10 +149,7 @@ export const plan = internalMutation({
     if (last.kind === "ended" && tries >= CALLBACK_TRIES_MAX) {
       const error = last.error ?? row.error ?? "unknown";
       await ctx.db.patch("callbacks", id, { state: "dead", error });
-      console.error(
-        `onComplete of job ${row.job} failed ${tries} times; it will not be told.`,
-        error,
-      );
+      logAlways("error", "callbackGivenUp", { job: row.job, tries, error });
       return null;
     }
     // A try that still runs (it retries conflicts by itself) is waited for, and not counted again.

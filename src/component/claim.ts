@@ -114,7 +114,15 @@ export async function claim(
   const closed = await closeCall(
     ctx.db,
     holder,
-    { n: args.n, claimed: leases, answers: [], cursor, name: args.name, queues },
+    {
+      n: args.n,
+      claimed: leases,
+      answers: [],
+      cursor,
+      name: args.name,
+      queues,
+      offer: offerOf(args),
+    },
     now,
   );
   if (closed.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, timer);

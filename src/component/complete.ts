@@ -34,6 +34,7 @@ import {
 import type { PlaceInFleet } from "./fleet.js";
 import { answerBeat } from "./heartbeat.js";
 import { closeCall, enterHolder, judgeCall, keepLeases, type Holder } from "./holders.js";
+import { offerOf } from "./offers.js";
 import { recordAll } from "./recording.js";
 import { ensureJanitor } from "./timers.js";
 import { authorize } from "./tokens.js";
@@ -99,7 +100,7 @@ export async function complete(
       claimed: claimed?.leases ?? [],
       answers,
       cursor: claimed?.cursor,
-      ...(request === undefined ? {} : { queues }),
+      ...(request === undefined ? {} : { queues, offer: offerOf(request) }),
     },
     now,
   );

@@ -79,6 +79,7 @@ describe("overrides", () => {
       declared: { leaseMs: 20_000, maxResets: 7 },
       overrides,
       inForce: { leaseMs: 3_000, maxResets: 7, logLevel: "warn" },
+      sources: { leaseMs: "override", maxResets: "code", shards: "code", logLevel: "default" },
     });
   });
 

@@ -22,6 +22,7 @@ import {
   conveyorError,
   RANGE_ROWS,
   vQueueOverrides,
+  type ConfigSource,
   type QueueConfig,
   type QueueOverrides,
   type QueueState,
@@ -134,7 +135,7 @@ async function change(
   ctx: MutationCtx,
   row: Doc<"queues">,
   fields: { [Field in keyof Doc<"queues">]?: Doc<"queues">[Field] | undefined },
-  kind: string,
+  kind: "queuePaused" | "queueDraining" | "queueResumed" | "queueConfigured",
   message: string,
   details?: Value,
 ): Promise<Changed> {
@@ -158,15 +159,27 @@ async function getRow(db: DatabaseReader, name: string): Promise<Doc<"queues">> 
 export async function queueState(ctx: QueryCtx, name: string): Promise<QueueState> {
   const row = await getRow(ctx.db, name);
   const { config, configuredAt, overrides = {}, pausedAt, drainingAt } = row;
+  const inForce: QueueConfig = queueOf(row).config;
   return {
     name,
     declared: config,
     declaredAt: configuredAt,
     overrides,
-    inForce: queueOf(row).config satisfies QueueConfig,
+    inForce,
+    sources: sourcesOf(inForce, config, overrides),
     ...(pausedAt === undefined ? {} : { pausedAt }),
     ...(drainingAt === undefined ? {} : { drainingAt, drained: await isEmpty(ctx.db, name) }),
   };
+}
+
+function sourcesOf(
+  inForce: QueueConfig,
+  declared: QueueConfig,
+  overrides: QueueOverrides,
+): Record<string, ConfigSource> {
+  const source = (field: string) =>
+    field in overrides ? "override" : field in declared ? "code" : "default";
+  return Object.fromEntries(Object.keys(inForce).map((field) => [field, source(field)]));
 }
 
 /** Whether the queue holds nothing that could still be worked on. */

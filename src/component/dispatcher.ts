@@ -26,6 +26,7 @@ import type { Doc } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { rearm } from "./alarms.js";
 import { boundOf, pendingFrom, publicBounds } from "./cursors.js";
+import { recordEvent } from "./events.js";
 import { log } from "./log.js";
 import { findQueue, getQueue, type Queue } from "./queues.js";
 import { placesOf } from "./routes.js";
@@ -112,9 +113,7 @@ async function putOff(
     `${failed.length} jobs could not be made claimable, and are tried again in ${POSTPONE_MS / 60_000} minutes; ` +
     `the first of them: ${first.error}`;
   const details = { jobs: failed.slice(0, 16).map(({ job }) => job._id) };
-  await ctx.db.insert("events", {
-    ...{ kind: "jobsPostponed", queue: queue.name, at: now, message, details },
-  });
+  await recordEvent(ctx, { kind: "jobsPostponed", queue: queue.name, message, details });
 }
 
 /** Arms the alarm for the segment's next batch, or lets it go, after a real read that nothing is left. */

@@ -4,7 +4,7 @@
  * Reads for real: the queue's row; for a job that has them, the row of its key, of its rules, of its route, and the alarm
  * of the segment in which it falls due or expires; the job that it replaces, and then the roll-up's alarm. Looks: of a job
  * with a time, that segment's alarms. Writes: inserts into `jobs`,
- * and into `payloads`, `keys`, `expiries`; the first of its kind into `handlers`, `routes`, `timers`; a job that is
+ * and into `payloads`, `keys`, `expiries`, `marks`; the first of its kind into `handlers`, `routes`, `timers`; a job that is
  * replaced.
  * Conflicts with: a change of the queue's declaration; whoever takes or frees the same key; a claim of the job that is
  * replaced; the first enqueue of the same rules or route; an alarm that goes. A plain job never with another enqueue, a claim or a
@@ -38,6 +38,7 @@ import { ensureUpkeep } from "./rollUp.js";
 import { storedRules, type StoredRules } from "./handlers.js";
 import { findKey, giveKey, keptUntil } from "./keys.js";
 import { log } from "./log.js";
+import { checkMarks, insertMarks } from "./marks.js";
 import { store } from "./payloads.js";
 import { declareQueue, type Queue } from "./queues.js";
 import { cancel, insertJob, type NewFields } from "./transitions.js";
@@ -72,6 +73,7 @@ export async function enqueueJobs(
       { queue: queue.name },
     );
   }
+  checkMarks(queue, jobs);
   const batch: Batch = {
     ...{ queue, now, rules: storedRules(ctx.db) },
     ...{ owed: [], hasReplaced: false, dueAts: [], expireAts: [], isAlone: jobs.length === 1 },
@@ -179,6 +181,7 @@ async function insert(
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
   const id = await insertJob(ctx, queue, fields, { dueAt, isAlone });
+  await insertMarks(ctx.db, queue, id, options);
   const about = { queue: queue.name, job: id, name: options.name, dueAt: dueAt ?? now };
   log(queue.config, "debug", "jobEnqueued", about);
   if (dueAt !== null) dueAts.push(dueAt);

@@ -14,13 +14,32 @@ import {
 } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { MutationCtx, QueryCtx } from "./_generated/server.js";
+import { logAlways } from "./log.js";
 
-/** Records that something happened. `message` is for people; `details` for programs, small, and plain values. */
+/** How weighty each is, on the log. */
+const LEVELS = {
+  queuePaused: "info",
+  queueDraining: "info",
+  queueResumed: "info",
+  queueConfigured: "info",
+  bulkEnded: "info",
+  bulkSkipped: "warn",
+  jobsPostponed: "warn",
+  leasesEnded: "warn",
+  quarantined: "error",
+} as const;
+
+/**
+ * Records that something happened, and says so on the log. `message` is for people; `details` for programs, small, and plain
+ * values.
+ */
 export async function recordEvent(
   ctx: MutationCtx,
-  event: { kind: string; queue?: string; message: string; details?: Value },
+  event: { kind: keyof typeof LEVELS; queue?: string; message: string; details?: Value },
 ): Promise<void> {
   await ctx.db.insert("events", { ...event, at: Date.now() });
+  const { kind, queue, message, details } = event;
+  logAlways(LEVELS[kind], kind, { queue, message, details });
 }
 
 /** The last events, newest first: of one queue, or of the whole component. */

@@ -19,6 +19,7 @@ import {
   type Answer,
   type Lease,
   type Outcome,
+  stackOf,
 } from "../shared/index.js";
 import { argsFor, noHandler, outcomeOfThrown } from "../lane/index.js";
 import { internal } from "./_generated/api.js";
@@ -101,7 +102,8 @@ async function execute(
     // The job keeps what it said. The platform logs nothing of a nested call: where it was thrown is said here.
     if (outcome.kind === "failed") {
       const about = { queue: job.queue, job: job._id, attempt };
-      log(queue.config, "warn", "handlerThrew", { ...about, error: cutError(errorText(error)) });
+      const said = { error: cutError(errorText(error)), stack: stackOf(error) };
+      log(queue.config, "warn", "handlerThrew", { ...about, ...said });
     }
     return outcome;
   }

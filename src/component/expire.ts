@@ -16,6 +16,7 @@ import {
   JANITOR_QUARANTINE_MS,
   LANE_WATCH_MS,
   UNACKNOWLEDGED_MAX,
+  stackOf,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
@@ -57,9 +58,10 @@ export async function takeOver(
     return await ctx.runMutation(internal.expire.expireHolder, { holder, now });
   } catch (error) {
     const message = `The leases of holder ${holder} could not be ended; left for a minute.`;
-    console.error(message, error);
     await quarantine(ctx.db, holder, now + JANITOR_QUARANTINE_MS);
-    const details = { holder, error: errorText(error) };
+    // A bug of ours: where it is.
+    const stack = stackOf(error);
+    const details = { holder, error: errorText(error), ...(stack === undefined ? {} : { stack }) };
     await recordEvent(ctx, { kind: "quarantined", message, details });
     return [];
   }

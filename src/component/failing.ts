@@ -128,5 +128,6 @@ function logFailure(queue: Queue, job: Doc<"jobs">, failure: Failure, isLast: bo
   log(queue.config, isLast ? "error" : "warn", event, {
     ...{ queue: queue.name, job: job._id, attempt: job.attempt, worker: job.worker },
     ...{ failures: (job.failures ?? 0) + 1, error: cutError(failure.error) },
+    isLast,
   });
 }

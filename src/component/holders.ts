@@ -18,6 +18,7 @@ import {
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseReader, DatabaseWriter } from "./_generated/server.js";
+import type { Offer } from "./offers.js";
 
 export type Holder = Doc<"holders">;
 export type HeldLease = Holder["leases"][number];
@@ -214,6 +215,12 @@ export async function dropLeases(
   await db.patch("holders", holder._id, { leases });
 }
 
+/** What a row keeps of an offer: nothing of one that takes everything. */
+function said({ labels, groups, maxCost }: Offer) {
+  const some = (list: readonly string[]) => (list.length === 0 ? undefined : [...list]);
+  return { labels: some(labels), groups: some(groups), maxCost };
+}
+
 /** Ends a call of `claim` or `complete`: what it leased, and what it answers should it be repeated. */
 export async function closeCall(
   db: DatabaseWriter,
@@ -226,6 +233,8 @@ export async function closeCall(
     cursor: string | undefined;
     name?: string;
     queues?: string[];
+    /** With what it claimed, if it did. */
+    offer?: Offer;
     /** A lane that goes on, whatever it holds: it is looked after. */
     isAwake?: boolean;
   },
@@ -244,9 +253,10 @@ export async function closeCall(
     },
     ...(call.name === undefined ? {} : { name: call.name }),
     ...(call.queues === undefined ? {} : { queues: call.queues }),
+    ...(call.offer === undefined ? {} : said(call.offer)),
   };
   await db.patch("holders", holder._id, changed);
-  return { ...holder, ...changed };
+  return { ...holder, ...changed } as Holder;
 }
 
 /**

@@ -25,6 +25,7 @@ import {
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import { ensureArrivals } from "./arrivals.js";
 import { replan } from "./callbacks.js";
 import { publicBounds } from "./cursors.js";
 import { takeOver } from "./expire.js";
@@ -56,6 +57,7 @@ export const sweep = internalMutation({
     for (const callback of found.overdue) await replan(ctx, callback);
     await reviveOverdue(ctx, found.neglected, now);
     for (const queue of found.uncounted) await ensureUpkeep(ctx, queue, now);
+    if (found.lateArrivals) await ensureArrivals(ctx, now, now);
     await goOn(ctx, timer, found, now);
     return null;
   },

@@ -154,11 +154,11 @@ export const counts = query({
   handler: (ctx, { queue, limit }) => countsStep.counts(ctx, queue, limit),
 });
 
-/** The workers seen last, newest first, with what they hold; at most 100. */
+/** The workers seen last, newest first, with what they hold; at most 100. With `queue`, those that last claimed from it. */
 export const workers = query({
-  args: { limit: v.optional(v.number()) },
+  args: { queue: v.optional(v.string()), limit: v.optional(v.number()) },
   returns: v.array(vWorkerStatus),
-  handler: (ctx, { limit }) => workersStep.workers(ctx, limit),
+  handler: (ctx, args) => workersStep.workers(ctx, args),
 });
 
 /** Schedules anew what should long have run, in all queues: for those that nobody visits, from a cron of the app. */

@@ -1,16 +1,21 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { log } from "./log.js";
+import { log, logAlways } from "./log.js";
 
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
+const about = { queue: "tiles", job: "j" };
+
 describe("a line of the log", () => {
   test("is one line of JSON that names its event, with 64-bit numbers as strings", () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
-    log({ logLevel: "warn" }, "warn", "attemptFailed", { queue: "tiles", seq: 5n, error: "a\nb" });
+    const details = { seq: 5n, error: "a\nb" };
+    logAlways("warn", "leasesEnded", { queue: undefined, message: "Two.", details });
     expect(warn.mock.calls).toEqual([
-      ['{"conveyor":"attemptFailed","queue":"tiles","seq":"5","error":"a\\nb"}'],
+      [
+        '{"conveyor":"leasesEnded","level":"warn","message":"Two.","details":{"seq":"5","error":"a\\nb"}}',
+      ],
     ]);
   });
 
@@ -19,7 +24,9 @@ describe("a line of the log", () => {
     const spies = levels.map((level) =>
       vi.spyOn(console, level).mockImplementation(() => undefined),
     );
-    for (const level of levels) log({ logLevel: "info" }, level, "x", {});
+    for (const level of levels) log({ logLevel: "info" }, level, "jobPromoted", about);
     expect(spies.map((spy) => spy.mock.calls.length)).toEqual([0, 1, 1, 1]);
+    const said = spies[3]!.mock.lastCall as [string];
+    expect(JSON.parse(said[0])).toEqual({ conveyor: "jobPromoted", level: "error", ...about });
   });
 });

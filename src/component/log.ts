@@ -10,28 +10,40 @@
  *   its stack (`handlerThrew`). The default.
  * - `error`: a job that failed, expired or timed out for good.
  *
- * What is no job's (a callback that will not be told, a bug of ours) is an error on the log whatever the queue's level.
+ * What is no single job's (a pause, leases that a worker lost, a callback that will not be told, a bug of ours) is on the log
+ * whatever the queue's level: it is rare. What each event says is in `../shared/logEvents.ts`.
  */
-import type { LogLevel } from "../shared/index.js";
+import { logLine, type LogEvent, type LogFields, type LogLevel } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 
 const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
+type Fields<Event extends LogEvent> = {
+  [Field in keyof LogFields<Event>]: LogFields<Event>[Field] | undefined;
+};
+
 /**
- * Writes one event, if the queue wants to hear of its level. `fields` are plain JSON values; a 64-bit number is written
- * as a string.
+ * Writes one event, if the queue wants to hear of its level.
  *
  * @example
- * log(queue.config, "warn", "attemptFailed", { queue: queue.name, job: job._id, attempt: job.attempt, error });
+ * log(queue.config, "warn", "attemptUnacknowledged", { queue: queue.name, job: job._id, attempt: job.attempt, worker });
  */
-export function log(
+export function log<Event extends LogEvent>(
   { logLevel }: { logLevel: LogLevel },
   level: LogLevel,
-  event: string,
-  fields: Record<string, unknown>,
+  event: Event,
+  fields: Fields<Event>,
 ): void {
-  if (RANK[level] < RANK[logLevel]) return;
-  console[level](JSON.stringify({ conveyor: event, ...fields }, asPlain));
+  if (RANK[level] >= RANK[logLevel]) logAlways(level, event, fields);
+}
+
+/** Writes one event that is no single job's. */
+export function logAlways<Event extends LogEvent>(
+  level: LogLevel,
+  event: Event,
+  fields: Fields<Event>,
+): void {
+  console[level](logLine(level, event, fields));
 }
 
 /** A job that has ended: how long it waited for its last attempt and how long that ran, if there was one. */
@@ -53,8 +65,4 @@ function timesOf(enqueuedAt: number, startedAt: number, now: number) {
 export function logDeleted(config: { logLevel: LogLevel }, job: Doc<"jobs">): void {
   const { _id, queue, attempt, status } = job;
   log(config, "info", "jobDeleted", { queue, job: _id, attempt, status });
-}
-
-function asPlain(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? value.toString() : value;
 }

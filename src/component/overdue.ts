@@ -21,6 +21,7 @@ import {
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "./_generated/server.js";
+import { isLate } from "./arrivals.js";
 import {
   afterCommit,
   boundOf,
@@ -68,6 +69,8 @@ const vFound = v.object({
   served: v.array(v.string()),
   /** Those of them in which jobs have finished that nobody has counted. */
   uncounted: v.array(v.string()),
+  /** Whether a new job has long not been counted: in its queue nothing ends. */
+  lateArrivals: v.boolean(),
   /** Alarms that should have rung, and jobs of these queues that are due without one. */
   neglected: vOverdue,
   published: v.array(
@@ -105,6 +108,7 @@ export const find = internalQuery({
       overdue: await findOverdue(ctx, now),
       served: [...served],
       uncounted: await findUncounted(ctx.db, served),
+      lateArrivals: await isLate(ctx.db, now),
       neglected: await lookForOverdue(ctx.db, [...queues, ...(await others(ctx, queues))], now),
       published: await findBounds(ctx, queues, now),
     };

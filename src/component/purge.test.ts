@@ -38,6 +38,9 @@ describe("the purge", () => {
     expect(await world.all("jobs")).toHaveLength(3);
     await world.advance(16 * SECOND);
     expect([await world.all("jobs"), await world.all("payloads")]).toEqual([[], []]);
+    // That of the count of new jobs, which comes every ten minutes at most.
+    expect((await world.all("timers")).map(({ kind }) => kind)).toEqual(["arrivals"]);
+    await world.advance(HOUR);
     expect(await world.all("timers")).toEqual([]);
   });
 

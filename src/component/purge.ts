@@ -1,6 +1,6 @@
 /**
  * The purge: deletes finished jobs whose retention is over, with everything that hangs on them, and what else has had its
- * time: keys whose window is over, old events, old minutes, routes in which nothing waits.
+ * time: keys whose window is over, old events, old minutes, hours and days, routes in which nothing waits.
  *
  * It follows each finished status by the whole key and never goes back, so that the index entries of what it deleted are
  * not walked again; never past what the roll-up has counted, nor past a job of which `onComplete` has still to be told. Each
@@ -19,7 +19,8 @@ import {
   commitTimeOf,
   EVENTS_RETENTION_MS,
   FINISHED_STATUSES,
-  MINUTES_RETENTION_MS,
+  PERIODS_RETENTION_MS,
+  PERS,
   PURGE_BUSY_MS,
   PURGE_IDLE_MS,
   PURGE_LATE_MIN_MS,
@@ -36,6 +37,7 @@ import { ensureAlarm, findAlarm, rearm, ringOf } from "./alarms.js";
 import { compareKeys, type Key } from "./cursors.js";
 import { finishedFrom, keyOfStatus } from "./finished.js";
 import { forgetWindows, windowsOf } from "./keys.js";
+import { deletePeriod, rowsBetween } from "./periodRows.js";
 import { findQueue, type Queue } from "./queues.js";
 import { isSpent, newRoom, removeJob, type Place, type Room } from "./remove.js";
 import { ensureUpkeep, findCounted } from "./rollUp.js";
@@ -220,11 +222,11 @@ async function nextAt(
 
 async function sweepRest(ctx: MutationCtx, queue: string, now: number): Promise<void> {
   await forgetWindows(ctx.db, queue, REMOVE_JOBS, now);
-  const minutes = await ctx.db
-    .query("minutes")
-    .withIndex("queue", (q) => q.eq("queue", queue).lt("minute", now - MINUTES_RETENTION_MS))
-    .take(REMOVE_JOBS);
-  for (const minute of minutes) await ctx.db.delete("minutes", minute._id);
+  for (const per of PERS) {
+    const to = now - PERIODS_RETENTION_MS[per];
+    const rows = await rowsBetween(ctx.db, { queue, per, from: 0, to, count: REMOVE_JOBS });
+    for (const row of rows) await deletePeriod(ctx.db, row);
+  }
   // Of all queues: the events of one that is no longer used go too.
   const events = await ctx.db
     .query("events")

@@ -10,6 +10,7 @@ import {
   PARALLELISM_DEFAULT,
   RETENTION_DEFAULT,
   RETRY_OFF,
+  type ListBy,
   type LogLevel,
   type QueueConfig,
   type QueueDeclaration,
@@ -31,6 +32,7 @@ export interface Settings extends QueueConfig {
   push: boolean;
   maxParallelism: number;
   fallbackAfterMs: number;
+  listBy: ListBy[];
 }
 
 /** A queue as every step sees it. */
@@ -71,6 +73,7 @@ function inForce({ config, overrides }: Doc<"queues">): Settings {
     push: false,
     maxParallelism: PARALLELISM_DEFAULT,
     fallbackAfterMs: 0,
+    listBy: [],
   };
   return { ...settings, ...config, ...overrides };
 }

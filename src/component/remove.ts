@@ -8,14 +8,17 @@
  *
  * Nobody is told: whoever wants `onComplete` to know cancels first. What was still owed is owed no more.
  *
- * Reads for real: the job's payload, result and context if they lie apart, its key, and all rows that name it. Writes:
- * deletes them. Conflicts with: whoever moves the job, and its worker's reports.
+ * Reads for real: the job's payload, result and context if they lie apart, its key, its marks if it may have any, and all rows that name it; how far jobs
+ * have been counted. Writes: deletes them; a row for whoever counts. Conflicts with: whoever moves the job, and its worker's
+ * reports; the count of jobs.
  */
 import { getConvexSize, type Value } from "convex/values";
 import { REMOVE_BYTES, REMOVE_ROWS } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseWriter, MutationCtx } from "./_generated/server.js";
+import { noteDeleted, type CountedUpTo } from "./goneEarly.js";
 import { freeKey } from "./keys.js";
+import { deleteMarks } from "./marks.js";
 import type { Stored } from "./payloads.js";
 import { deleteJob } from "./transitions.js";
 
@@ -23,10 +26,12 @@ import { deleteJob } from "./transitions.js";
 export interface Room {
   rows: number;
   bytes: number;
+  /** How far has been counted, as this transaction has read it. Only `goneEarly.ts` looks at it. */
+  counted: CountedUpTo;
 }
 
 export function newRoom(): Room {
-  return { rows: REMOVE_ROWS, bytes: REMOVE_BYTES };
+  return { rows: REMOVE_ROWS, bytes: REMOVE_BYTES, counted: {} };
 }
 
 export function isSpent(room: Room): boolean {
@@ -58,6 +63,8 @@ export async function removeJob(
     await removeStored(ctx.db, stored, room);
   }
   await freeKey(ctx.db, job);
+  room.rows -= await deleteMarks(ctx.db, job);
+  await noteDeleted(ctx, job, room.counted);
   await deleteJob(ctx.db, job._id);
   return place;
 }

@@ -1,15 +1,16 @@
 /**
  * Retry: the only way out of a finished status.
  *
- * Reads for real: the job, its queue's row, its key, whether a callback is still owed for it. Writes: the job, its key;
- * deletes a large result. Conflicts with: another retry, the callback that is owed, whoever takes the same key, a purge that
- * deletes the job. Workers need no wake: the job enters a range that `hasWork` has read.
+ * Reads for real: the job, its queue's row, its key, whether a callback is still owed for it, how far ends have been counted.
+ * Writes: the job, its key; deletes a large result; a row for the roll-up that has not come by yet, and its alarm. Conflicts
+ * with: another retry, the callback that is owed, whoever takes the same key, a purge that deletes the job, the roll-up. Workers need no wake: the job enters a range that `hasWork` has read.
  */
 import { isFinished, type Status } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { isResultOwed } from "./callbacks.js";
 import { toTell } from "./ending.js";
+import { noteEndGone } from "./goneEarly.js";
 import { getJob, isMovedHere } from "./jobs.js";
 import { findKey, retakeKey } from "./keys.js";
 import { log } from "./log.js";
@@ -45,6 +46,7 @@ export async function retryJob(
   // retries a job that this very transaction has ended, nothing does yet.
   const isToldLater = isMovedHere(job) && (await toTell(ctx, queue, job)) !== null;
   const keepResult = isToldLater || (await isResultOwed(ctx.db, job));
+  await noteEndGone(ctx, job);
   await transitions.retry(ctx, job, queue, { keepResult });
   const about = { queue: queue.name, job: job._id, attempt: job.attempt, was: status };
   log(queue.config, "info", "jobRetried", about);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { minuteOf } from "../shared/index.js";
+import { msOfCommit, periodOf } from "../shared/index.js";
 import { api, internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
 import { ensureUpkeep } from "./rollUp.js";
@@ -19,7 +19,7 @@ async function alarms(world: World) {
 function naive(jobs: readonly Doc<"jobs">[]) {
   const minutes = new Map<number, Record<string, number>>();
   for (const { status, seq } of jobs) {
-    const minute = minuteOf(seq as bigint);
+    const minute = periodOf(msOfCommit(seq as bigint), "minute");
     const counts = minutes.get(minute) ?? { succeeded: 0, failed: 0, canceled: 0, timedOut: 0 };
     counts[status] = (counts[status] ?? 0) + 1;
     minutes.set(minute, counts);
@@ -97,18 +97,19 @@ describe("the roll-up", () => {
     ]);
   });
 
-  test("does not count a job that was retried before it looked, and counts it when it has finished again", async () => {
+  test("counts the end of a job that was retried before it looked, and again when it has finished again", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     await world.t.mutation(api.lib.cancel, { id });
     await world.t.mutation(api.lib.retry, { id });
     await startUpkeep(world);
     await world.advance(EVERY + 100);
-    expect(await world.all("minutes")).toEqual([]);
+    expect((await world.all("minutes")).map(({ canceled }) => canceled)).toEqual([1]);
+    expect(await world.all("ended")).toEqual([]);
     await world.t.mutation(api.lib.cancel, { id });
     await startUpkeep(world);
     await world.advance(EVERY + 100);
-    expect((await world.all("minutes")).map(({ canceled }) => canceled)).toEqual([1]);
+    expect((await world.all("minutes")).map(({ canceled }) => canceled)).toEqual([2]);
   });
 
   test("goes when nothing is left to count, and goes on from there when it is made sure of again", async () => {

@@ -1,10 +1,11 @@
 /**
- * The roll-up: counts finished jobs into `minutes`, some seconds behind, so that no job's own life costs a write more.
+ * The roll-up: counts finished jobs into `minutes` and `periods`, some seconds behind, so that no job's own life costs a write
+ * more; has new jobs counted beside (`arrivals.ts`); and while it stays, keeps the queue's row in `gauges`.
  *
  * It follows each finished status by the whole key, from one snapshot at a time: what that snapshot does not show has a
- * greater `seq`, so that every job that is found finished is counted exactly once. A job that somebody retries or
- * deletes before it was counted is not; one that is retried later and finishes again is counted again. A round of a
- * circular queue finishes nothing and is not counted here: the item says how often it came round.
+ * greater `seq`, so that every job that is found finished is counted exactly once. The end of a job that somebody retries or
+ * deletes before it was counted is found in `ended` (`goneEarly.ts`); one that is retried and finishes again is counted
+ * again. A round of a circular queue finishes nothing and is not counted here: the item says how often it came round.
  *
  * Handshake: a worker that finishes jobs need not know of the roll-up. The janitor's sweeps, of which one comes after the
  * last lease has ended, make sure of it where they see that something has finished; what finishes jobs without a lease, or
@@ -12,33 +13,40 @@
  * the sweep. A run that finds little reads everything above its keys for real before its alarm goes, so of it and a job that
  * finishes meanwhile one comes later and sees the other.
  *
- * Looks: finished jobs above its keys. Reads for real: its alarm, its `counted` row, the minutes it adds to; before it
- * goes, finished jobs above its keys. Writes: those rows but jobs. Conflicts with: `ensureUpkeep`; when it goes, with whatever
- * finishes a job of the queue.
+ * Looks: finished jobs above its keys, new jobs, how the queue stands. Reads for real: its alarm, its `counted` row, the
+ * queue's rows of `ended`, the periods it adds to, the queue's gauge; before it goes, finished jobs above its keys.
+ * Writes: those rows but jobs. Conflicts with: `ensureUpkeep`; a retry or deletion of what it counts just now; when it goes,
+ * with whatever finishes a job of the queue.
  */
 import { v, type Infer } from "convex/values";
 import {
-  addHistograms,
-  bucketOf,
-  emptyHistogram,
+  EVER,
   FINISHED_STATUSES,
   isFinished,
-  minuteOf,
+  msOfCommit,
   RANGE_ROWS,
   ROLL_UP_EVERY_MS,
   ROLL_UP_JOBS,
   ROLL_UP_STAYS_JOBS,
+  Tallies,
   vFinishedStatus,
+  vPer,
+  vSample,
+  type CountedEnd,
   type FinishedStatus,
+  type Tally,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { ensureAlarm, rearm, ringOf } from "./alarms.js";
-import { justAfter } from "./cursors.js";
+import { countBeside } from "./arrivals.js";
+import { compareKeys, justAfter, type Key } from "./cursors.js";
 import { finishedFrom, keyOfStatus, tiedWithLast } from "./finished.js";
+import { keepGauge } from "./gauge.js";
+import { samplesOf } from "./movement.js";
+import { addTallies } from "./periodRows.js";
 import { ensurePurge } from "./purge.js";
-import { minuteFields } from "./tables/upkeep.js";
 
 /**
  * Makes sure that what has finished in a queue is counted soon, and deleted when its time comes: the roll-up, which finds
@@ -74,27 +82,31 @@ export const ring = ringOf(async (ctx, alarm): Promise<void> => {
   const now = Date.now();
   const row = await findCounted(ctx.db, queue);
   const upTo = row?.upTo ?? [];
+  const gone = await endsGone(ctx.db, queue);
   const found: Found = await ctx.runQuery(
     internal.rollUp.look,
-    { queue, upTo },
+    { queue, upTo, ...exceptOf(gone) },
     { useStaleSnapshot: true },
   );
-  if (found.count === 0) {
-    if (await hasMore(ctx.db, queue, upTo)) await rearm(ctx, alarm, internal.rollUp.ring, now);
-    else await ctx.db.delete("timers", alarm._id);
-    return;
-  }
-  for (const minute of found.minutes) await add(ctx, queue, minute);
-  if (row === null) await ctx.db.insert("counted", { queue, upTo: found.upTo });
-  else await ctx.db.patch("counted", row._id, { upTo: found.upTo });
-  const ended = FINISHED_STATUSES.filter((status) => found.minutes.some((m) => m[status] > 0));
-  await ensurePurge(ctx, queue, ended, now);
-  if (found.count < ROLL_UP_STAYS_JOBS && !(await hasMore(ctx.db, queue, found.upTo))) {
+  const { passed, keys } = await passGone(ctx.db, queue, found.upTo, gone);
+  const tallies = [...found.tallies, ...talliesOf(passed)];
+  if (tallies.length > 0) await addTallies(ctx, queue, tallies);
+  for (const { _id } of passed) await ctx.db.delete("ended", _id);
+  const count = found.count + passed.length;
+  if (count > 0 && row === null) await ctx.db.insert("counted", { queue, upTo: keys });
+  else if (count > 0) await ctx.db.patch("counted", row!._id, { upTo: keys });
+  await ensurePurge(ctx, queue, found.ended, now);
+  const isFull = found.isFull || gone.length === ENDS_READ;
+  const goes = count < ROLL_UP_STAYS_JOBS && !isFull && !(await hasMore(ctx.db, queue, keys));
+  if (!isFull) await countBeside(ctx, now, goes);
+  await keepGauge(ctx, queue, found.samples, goes, now);
+  if (goes) {
     await ctx.db.delete("timers", alarm._id);
     return;
   }
   // Where nothing can be armed, the row is left as it is: soon overdue, and replaced by whoever meets it.
-  await rearm(ctx, alarm, internal.rollUp.ring, found.isFull ? now : now + ROLL_UP_EVERY_MS);
+  const isAtOnce = isFull || count === 0;
+  await rearm(ctx, alarm, internal.rollUp.ring, isAtOnce ? now : now + ROLL_UP_EVERY_MS);
 });
 
 /** How far a queue's finished jobs have been counted, or `null` if none ever was. */
@@ -114,35 +126,56 @@ const vKeys = v.array(
   v.object({ status: vFinishedStatus, seq: v.int64(), creationTime: v.number() }),
 );
 
-const vMinute = v.object(minuteFields);
-type Minute = Infer<typeof vMinute>;
+const vTally = v.object({
+  ...{
+    per: v.union(vPer, v.literal(EVER)),
+    at: v.number(),
+    enqueued: v.number(),
+    started: v.number(),
+  },
+  ...{ succeeded: v.number(), failed: v.number(), canceled: v.number(), timedOut: v.number() },
+  ...{ waitMs: v.array(v.number()), runMs: v.array(v.number()) },
+  ...{ waitSumMs: v.number(), runSumMs: v.number() },
+});
 
 const vFound = v.object({
   count: v.number(),
   /** Whether there is more than one run counts. */
   isFull: v.boolean(),
-  minutes: v.array(vMinute),
+  tallies: v.array(vTally),
+  /** The statuses of those that were found. */
+  ended: v.array(vFinishedStatus),
+  /** How the last of them ended, newest first. */
+  samples: v.array(vSample),
   upTo: vKeys,
 });
 type Found = Infer<typeof vFound>;
 
-/** Counts what has finished above these keys, as one snapshot shows it. May not be called but with `useStaleSnapshot`. */
+/**
+ * Counts what has finished above these keys, as one snapshot shows it, but for ends that are known to be gone; `before`: by
+ * commits before that one. May not be called but with `useStaleSnapshot`.
+ */
 export const look = internalQuery({
-  args: { queue: v.string(), upTo: vKeys },
+  args: {
+    queue: v.string(),
+    upTo: vKeys,
+    but: v.array(v.object({ job: v.id("jobs"), seq: v.int64() })),
+    before: v.optional(v.int64()),
+  },
   returns: vFound,
-  handler: async (ctx, { queue, upTo }): Promise<Found> => {
-    const minutes = new Map<number, Minute>();
+  handler: async (ctx, { queue, upTo, but, before }): Promise<Found> => {
+    const gone = new Map(but.map(({ job, seq }) => [job, seq]));
+    const tallies = new Tallies();
     const keys: Infer<typeof vKeys> = [];
-    let found = 0;
+    const counted: Doc<"jobs">[] = [];
     let room = ROLL_UP_JOBS;
     for (const status of FINISHED_STATUSES) {
       const from = keyOfStatus(upTo, status);
-      const jobs = room === 0 ? [] : await finishedFrom(ctx.db, queue, status, from, room);
+      const jobs = room === 0 ? [] : await finishedFrom(ctx.db, queue, status, from, room, before);
       // None of its key may be left behind: the next run begins after it.
       if (room > 0 && jobs.length === room)
         jobs.push(...(await tiedWithLast(ctx.db, queue, status, jobs)));
-      for (const job of jobs) count(minutes, status, job);
-      found += jobs.length;
+      counted.push(...jobs.filter(({ _id, seq }) => gone.get(_id) !== seq));
       room = Math.max(0, room - jobs.length);
       const last = jobs.at(-1);
       const key =
@@ -151,52 +184,86 @@ export const look = internalQuery({
           : justAfter({ seq: last.seq as bigint, creationTime: last._creationTime });
       keys.push({ status, ...key });
     }
+    for (const job of counted) tallies.countEnd(endOf(job));
     return {
-      count: found,
+      count: counted.length,
       isFull: room === 0,
-      minutes: [...minutes.values()],
+      tallies: tallies.all(),
+      ended: FINISHED_STATUSES.filter((status) => counted.some((job) => job.status === status)),
+      samples: samplesOf(counted),
       upTo: keys,
     };
   },
 });
 
-function count(minutes: Map<number, Minute>, status: FinishedStatus, job: Doc<"jobs">): void {
-  const minute = minuteOf(job.seq as bigint);
-  const counts = minutes.get(minute) ?? emptyMinute(minute);
-  minutes.set(minute, counts);
-  counts[status] += 1;
-  // A job that nobody ever began neither waited for its start nor ran.
-  if (job.startedAt === undefined || job.finishedAt === undefined) return;
-  counts.waitMs[bucketOf(job.startedAt - job.enqueuedAt)]! += 1;
-  counts.runMs[bucketOf(job.finishedAt - job.startedAt)]! += 1;
+function endOf(job: Doc<"jobs">): CountedEnd {
+  const { status, seq, enqueuedAt, startedAt, finishedAt } = job;
+  const endedAt = msOfCommit(seq as bigint);
+  return { status: status as FinishedStatus, endedAt, enqueuedAt, startedAt, finishedAt };
 }
 
-function emptyMinute(minute: number): Minute {
-  const counts = { succeeded: 0, failed: 0, canceled: 0, timedOut: 0 };
-  return { minute, ...counts, waitMs: emptyHistogram(), runMs: emptyHistogram() };
+// --- Ends that are gone -------------------------------------------------------------------------
+
+/** Rows that one run reads: more than a transaction ends jobs, so that it gets past each commit. */
+const ENDS_READ = ROLL_UP_JOBS;
+
+/** For real: whoever takes away an end that is counted here conflicts. */
+async function endsGone(db: DatabaseReader, queue: string): Promise<Doc<"ended">[]> {
+  return await db
+    .query("ended")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .take(ENDS_READ);
 }
 
-// --- Acting -------------------------------------------------------------------------------------
+/** What a look must leave out: where not all rows were read, it looks no further than those. */
+function exceptOf(gone: readonly Doc<"ended">[]) {
+  const but = gone.flatMap(({ job, seq }) => (seq === undefined ? [] : [{ job, seq }]));
+  const last = gone.length < ENDS_READ ? undefined : gone.at(-1)!.seq;
+  return last === undefined ? { but } : { but, before: last };
+}
 
-async function add(ctx: MutationCtx, queue: string, counts: Minute): Promise<void> {
-  const row = await ctx.db
-    .query("minutes")
-    .withIndex("queue", (q) => q.eq("queue", queue).eq("minute", counts.minute))
-    .unique();
-  if (row === null) {
-    await ctx.db.insert("minutes", { queue, ...counts });
-    return;
+/**
+ * Which of the ends that are gone lie below what has been counted, and may be counted and forgotten: no later look, however
+ * old its snapshot, shows them. Where nothing else has finished before them, for real, the keys move on past them.
+ */
+async function passGone(
+  db: DatabaseReader,
+  queue: string,
+  keys: Infer<typeof vKeys>,
+  gone: readonly Doc<"ended">[],
+): Promise<{ passed: Doc<"ended">[]; keys: Infer<typeof vKeys> }> {
+  const moved: Infer<typeof vKeys> = [];
+  for (const { status, ...key } of keys) {
+    const above = gone.flatMap((row) => {
+      const its = keyOfEnd(row);
+      return row.status === status && its !== null && compareKeys(its, key) >= 0 ? [its] : [];
+    });
+    const [first] =
+      above.length === 0 ? [] : await finishedFrom(db, queue, status, key, RANGE_ROWS);
+    const next = first && { seq: first.seq as bigint, creationTime: first._creationTime };
+    const free = above.filter((one) => next === undefined || compareKeys(one, next) < 0);
+    const last = free.sort(compareKeys).at(-1);
+    moved.push({ status, ...(last === undefined ? key : justAfter(last)) });
   }
-  const sum = (status: FinishedStatus) => row[status] + counts[status];
-  await ctx.db.patch("minutes", row._id, {
-    succeeded: sum("succeeded"),
-    failed: sum("failed"),
-    canceled: sum("canceled"),
-    timedOut: sum("timedOut"),
-    waitMs: addHistograms(row.waitMs, counts.waitMs),
-    runMs: addHistograms(row.runMs, counts.runMs),
+  const passed = gone.filter((row) => {
+    const key = keyOfEnd(row);
+    return key === null || compareKeys(key, keyOfStatus(moved, row.status)) < 0;
   });
+  return { passed, keys: moved };
 }
+
+/** `null`: no snapshot ever showed it. */
+function keyOfEnd({ seq, creationTime }: Doc<"ended">): Key | null {
+  return seq === undefined ? null : { seq, creationTime };
+}
+
+function talliesOf(gone: readonly Doc<"ended">[]): Tally[] {
+  const tallies = new Tallies();
+  for (const end of gone) tallies.countEnd(end);
+  return tallies.all();
+}
+
+// --- What is left -------------------------------------------------------------------------------
 
 /** Those of these queues in which something has finished that was not counted. For looks: it depends on what finishes. */
 export async function findUncounted(

@@ -29,6 +29,8 @@ export const vTimerKind = v.union(
   v.literal("expiry"),
   /** Counts finished jobs into `minutes`, while there are new ones. */
   v.literal("rollUp"),
+  /** Counts new jobs of all queues where no roll-up does so beside its own. */
+  v.literal("arrivals"),
   /** Deletes finished jobs whose retention is over, while there are any. */
   v.literal("purge"),
   /** Goes on with what somebody asked for many jobs at once. */

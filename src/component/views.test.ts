@@ -101,19 +101,50 @@ describe("counts", () => {
 describe("workers", () => {
   test("are listed with what they hold, the one seen last first", async () => {
     const world = await newWorld();
-    const id = await world.enqueue();
-    await world.worker("busy").claim();
+    const id = await world.enqueue({}, { name: "a tile" });
+    await world.worker("busy").claim(1, { labels: ["gpu"] });
     await world.advance(1_000);
     await world.worker("idle").claim();
     const workers = await world.t.query(api.lib.workers, {});
+    const queues = ["tiles"];
     expect(workers.map(({ session: _, ...worker }) => worker)).toEqual([
-      { name: "idle", isLane: false, state: "idle", lastSeenAt: T0 + 1_000, holding: [] },
+      { name: "idle", isLane: false, state: "idle", lastSeenAt: T0 + 1_000, queues, holding: [] },
       {
-        ...{ name: "busy", isLane: false, state: "active", lastSeenAt: T0 },
-        holding: [{ id, queue: "tiles", attempt: 1 }],
+        ...{
+          name: "busy",
+          isLane: false,
+          state: "active",
+          lastSeenAt: T0,
+          queues,
+          labels: ["gpu"],
+        },
+        holding: [{ id, queue: "tiles", attempt: 1, name: "a tile", startedAt: T0 }],
       },
     ]);
     expect(await world.t.query(api.lib.workers, { limit: 1 })).toHaveLength(1);
+  });
+
+  test("of one queue are those that last claimed from it", async () => {
+    const world = await newWorld();
+    await world.worker("tiler").claim();
+    world.queue.name = "other";
+    await world.worker("another").claim();
+    const named = async (queue: string) =>
+      (await world.t.query(api.lib.workers, { queue })).map(({ name }) => name);
+    expect(await named("tiles")).toEqual(["tiler"]);
+    expect(await named("other")).toEqual(["another"]);
+    expect(await named("none")).toEqual([]);
+  });
+
+  test("who hold more than is looked up are listed with the ids of all of it", async () => {
+    const world = await newWorld();
+    for (const name of ["a", "b", "c", "d", "e"]) {
+      await world.enqueueBatch(Array.from({ length: 64 }, (_, n) => n));
+      await world.worker(name).claim(64);
+    }
+    const holding = (await world.t.query(api.lib.workers, {})).flatMap((one) => one.holding);
+    expect(holding).toHaveLength(320);
+    expect(holding.filter(({ startedAt }) => startedAt !== undefined)).toHaveLength(256);
   });
 
   test.each([0, -1, 101, 1.5])(

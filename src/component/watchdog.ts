@@ -22,6 +22,7 @@ import {
 import { internal } from "./_generated/api.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { findAlarms, revive, type AlarmKind, type Ring } from "./alarms.js";
+import { ensureArrivals, isLate } from "./arrivals.js";
 import { DISPATCH } from "./dispatcher.js";
 import { EXPIRY } from "./expiries.js";
 import { oldestIn } from "./oldest.js";
@@ -43,6 +44,7 @@ const RINGS: Record<AlarmKind, Ring> = {
   dispatcher: DISPATCH.ring,
   expiry: EXPIRY.ring,
   rollUp: internal.rollUp.ring,
+  arrivals: internal.arrivals.ring,
   purge: internal.purge.ring,
   bulk: internal.bulk.ring,
 };
@@ -209,13 +211,14 @@ export const look = internalQuery({
 /** Looks after all queues, leases too: for an app's cron, and queues that nobody visits. */
 export async function watch(ctx: MutationCtx): Promise<null> {
   const now = Date.now();
-  const { queues, uncounted, sweepFor }: Visit = await ctx.runQuery(
+  const { queues, uncounted, lateArrivals, sweepFor }: Visit = await ctx.runQuery(
     internal.watchdog.visit,
     {},
     { useStaleSnapshot: true },
   );
   await watchOver(ctx, queues, now);
   for (const queue of uncounted) await ensureUpkeep(ctx, queue, now);
+  if (lateArrivals) await ensureArrivals(ctx, now, now);
   if (sweepFor !== null) await ensureJanitor(ctx, sweepFor, now, undefined);
   return null;
 }
@@ -224,6 +227,8 @@ const vVisit = v.object({
   queues: v.array(v.string()),
   /** Those of them in which something has finished that was not counted: the sweep that was to see it may have died. */
   uncounted: v.array(v.string()),
+  /** Whether a new job has long not been counted. */
+  lateArrivals: v.boolean(),
   /** When the first lease ends; where nothing is leased, when a sweep was to come: somebody may be owed a callback. */
   sweepFor: v.union(v.number(), v.null()),
 });
@@ -243,6 +248,7 @@ export const visit = internalQuery({
     const [sweep] = (await findTimers(ctx.db)).sort((a, b) => a.dueAt - b.dueAt);
     const sweepFor = active?.expiresAt ?? sweep?.dueAt ?? null;
     const names = queues.map(({ name }) => name);
-    return { queues: names, uncounted: await findUncounted(ctx.db, names), sweepFor };
+    const uncounted = await findUncounted(ctx.db, names);
+    return { queues: names, uncounted, lateArrivals: await isLate(ctx.db, Date.now()), sweepFor };
   },
 });

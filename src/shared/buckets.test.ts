@@ -5,7 +5,8 @@ import {
   bucketOf,
   BUCKETS,
   emptyHistogram,
-  minuteOf,
+  percentileOf,
+  percentilesOf,
 } from "./buckets.js";
 
 describe("a histogram", () => {
@@ -33,12 +34,41 @@ describe("a histogram", () => {
   });
 });
 
-test("a commit lies in the minute that its nanoseconds say, exactly", () => {
-  const minute = Date.UTC(2026, 0, 1, 12, 30);
-  const seq = BigInt(minute) * 1_000_000n;
-  expect([minuteOf(seq - 1n), minuteOf(seq), minuteOf(seq + 59_999_999_999n)]).toEqual([
-    minute - 60_000,
-    minute,
-    minute,
-  ]);
+describe("a percentile", () => {
+  const of = (durations: readonly number[]) => {
+    const histogram = emptyHistogram();
+    for (const ms of durations) histogram[bucketOf(ms)]! += 1;
+    return histogram;
+  };
+
+  test("is off by less than the bucket of the true one is wide", () => {
+    const durations = Array.from({ length: 1_000 }, (_, i) => 1.01 ** i);
+    for (const p of [0.01, 0.5, 0.95, 0.99, 1]) {
+      const exact = durations[Math.ceil(p * durations.length) - 1]!;
+      const { min, max } = bucketBounds(bucketOf(exact));
+      const got = percentileOf(of(durations), p)!;
+      expect(got, `p${p}`).toBeGreaterThanOrEqual(min);
+      expect(got, `p${p}`).toBeLessThanOrEqual(max);
+    }
+  });
+
+  test("lies between a bucket's bounds as its share does", () => {
+    expect(percentileOf([0, 0, 0, 4], 0.25)).toBe(5);
+    expect(percentileOf([0, 0, 0, 4], 1)).toBe(8);
+    expect(percentileOf([5, 0, 0, 5], 0.5)).toBe(1);
+  });
+
+  test("never falls when more are asked for", () => {
+    const histogram = of([0, 3, 3, 900, 70_000, 2 ** 40]);
+    const all = Array.from({ length: 101 }, (_, i) => percentileOf(histogram, i / 100)!);
+    expect([...all].sort((a, b) => a - b)).toEqual(all);
+  });
+
+  test("of none is none, of what is longer than all bounds their last, and out of bounds that of the nearest", () => {
+    expect(percentileOf([], 0.5)).toBeNull();
+    expect(percentilesOf(emptyHistogram())).toBeNull();
+    expect(percentileOf(of([2 ** 50]), 0.5)).toBe(2 ** 30);
+    expect(percentileOf([0, 0, 0, 4], 7)).toBe(8);
+    expect(percentileOf([0, 0, 0, 4], -1)).toBe(4);
+  });
 });

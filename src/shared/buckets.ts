@@ -5,7 +5,7 @@
  * half a job's time is as good as a page can show, rows are added bucket by bucket, and no bound ever has to change.
  */
 
-import { msOfCommit } from "./commitTime.js";
+import type { Percentiles } from "./observing.js";
 
 /** 2^30 ms is twelve days. */
 export const BUCKETS = 32;
@@ -33,9 +33,30 @@ export function addHistograms(a: readonly number[], b: readonly number[]): numbe
   return emptyHistogram().map((_, i) => (a[i] ?? 0) + (b[i] ?? 0));
 }
 
-const MINUTE_MS = 60_000;
+/**
+ * The duration in milliseconds below which `p` (0 to 1) of the jobs in a histogram stay, as if those of a bucket lay evenly
+ * between its bounds: it is off by less than the bucket is wide. `null` for an empty one. Of the last bucket, which has no end,
+ * its beginning.
+ */
+export function percentileOf(histogram: readonly number[], p: number): number | null {
+  const total = histogram.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return null;
+  const wanted = Math.min(1, Math.max(0, p)) * total;
+  let below = 0;
+  for (const [bucket, count] of histogram.entries()) {
+    if (count === 0 || below + count < wanted) {
+      below += count;
+      continue;
+    }
+    const { min, max } = bucketBounds(bucket);
+    return max === Infinity ? min : min + ((max - min) * (wanted - below)) / count;
+  }
+  throw new Error("The shares of a histogram's buckets do not add up.");
+}
 
-/** The beginning of the minute in which this commit lies, in milliseconds. */
-export function minuteOf(seq: bigint): number {
-  return Math.floor(msOfCommit(seq) / MINUTE_MS) * MINUTE_MS;
+/** The percentiles that pages show; `null` where no job is counted. */
+export function percentilesOf(histogram: readonly number[]): Percentiles | null {
+  const p50 = percentileOf(histogram, 0.5);
+  if (p50 === null) return null;
+  return { p50, p95: percentileOf(histogram, 0.95)!, p99: percentileOf(histogram, 0.99)! };
 }

@@ -33,6 +33,13 @@ export function checkQueueConfig(name: string, config: QueueConfig): void {
     0,
     RESULT_RULE_MAX_CHARS,
   );
+  if (new Set(config.listBy).size < (config.listBy ?? []).length) {
+    throw conveyorError(
+      "invalidArgument",
+      `listBy of the queue "${name}" names one of "tag" and "group" twice. Name each once, or leave listBy out.`,
+      { argument: "listBy", queue: name },
+    );
+  }
   if (config.restMs !== undefined && config.circular !== true) {
     throw conveyorError(
       "invalidArgument",

@@ -31,6 +31,8 @@ export const ERROR_CODES = [
   "tokenRevoked",
   /** A token of another deployment. */
   "tokenForeign",
+  /** The dashboard's resolver does not let the caller see or do this. */
+  "forbidden",
   /** A queue outside the token's scope. */
   "queueForbidden",
   /** A session that belongs to another token. */

@@ -15,10 +15,10 @@ import {
 
 // The platform's own limits, which ours must respect.
 const PLATFORM_DOCUMENT_BYTES = 2 ** 20;
-const PLATFORM_TRANSACTION_BYTES = 16 * 2 ** 20;
+export const PLATFORM_TRANSACTION_BYTES = 16 * 2 ** 20;
 const PLATFORM_TRANSACTION_DOCUMENTS_READ = 32_000;
 const PLATFORM_TRANSACTION_DOCUMENTS_WRITTEN = 16_000;
-const PLATFORM_TRANSACTION_READS = 4_096;
+export const PLATFORM_TRANSACTION_READS = 4_096;
 const PLATFORM_TRANSACTION_SCHEDULED = 1_000;
 
 // --- Names --------------------------------------------------------------------------------------
@@ -112,6 +112,9 @@ export const CURSOR_MAX_BYTES = 64 * 2 ** 10;
 /** Rows that `counts` reads a status, by default and at most: it is a number for a page, not an audit. */
 export const COUNT_DEFAULT = 100;
 export const COUNT_MAX = 1_000;
+/** Minutes, hours or days that `stats` returns, by default and at most: a row of 700 bytes each. */
+export const STATS_DEFAULT = 60;
+export const STATS_MAX = 1_000;
 /** Workers that `workers` returns, and tokens that `listTokens` returns. */
 export const WORKERS_MAX = 100;
 export const TOKENS_MAX = 1_000;
@@ -309,8 +312,8 @@ export const RANGE_ROWS = 64;
 
 // --- Relations ----------------------------------------------------------------------------------
 
-function holds(relation: string, is: boolean): void {
-  if (!is) throw new Error(`src/shared/limits.ts contradicts itself: ${relation}`);
+export function holds(relation: string, is: boolean): void {
+  if (!is) throw new Error(`The limits contradict themselves: ${relation}`);
 }
 
 holds("a value that is not inline fits in a row of its own", INLINE_MAX_BYTES < PAYLOAD_MAX_BYTES);

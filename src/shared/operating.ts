@@ -6,6 +6,14 @@ import { v, type Infer } from "convex/values";
 import { vQueueConfig, vQueueOverrides } from "./protocol.js";
 import { vStatus } from "./status.js";
 
+/** Where a field of a configuration comes from: what people changed, what code says, or what counts where neither says anything. */
+export const vConfigSource = v.union(
+  v.literal("override"),
+  v.literal("code"),
+  v.literal("default"),
+);
+export type ConfigSource = Infer<typeof vConfigSource>;
+
 /** A queue as those who operate it see it. */
 export const vQueueState = v.object({
   name: v.string(),
@@ -16,6 +24,8 @@ export const vQueueState = v.object({
   overrides: vQueueOverrides,
   /** What counts: overrides before what is declared, defaults where neither says anything. */
   inForce: vQueueConfig,
+  /** Where each field of `inForce` comes from. */
+  sources: v.record(v.string(), vConfigSource),
   /** Since when nobody may claim. */
   pausedAt: v.optional(v.number()),
   /** Since when nobody may enqueue. */
@@ -97,7 +107,20 @@ export const vWorkerStatus = v.object({
   isLane: v.boolean(),
   state: vHolderState,
   lastSeenAt: v.number(),
-  holding: v.array(v.object({ id: v.string(), queue: v.string(), attempt: v.number() })),
+  /** From which it last claimed. */
+  queues: v.array(v.string()),
+  /** What it said with that claim that it has. */
+  labels: v.optional(v.array(v.string())),
+  holding: v.array(
+    v.object({
+      id: v.string(),
+      queue: v.string(),
+      attempt: v.number(),
+      /** What the job is called, and since when this attempt runs: of the first 256 jobs of all workers together. */
+      name: v.optional(v.string()),
+      startedAt: v.optional(v.number()),
+    }),
+  ),
 });
 export type WorkerStatus = Infer<typeof vWorkerStatus>;
 

@@ -54,6 +54,10 @@ export const vRetention = v.object({
 });
 export type Retention = Infer<typeof vRetention>;
 
+/** What jobs have that they may be listed by. */
+export const vListBy = v.union(v.literal("tag"), v.literal("group"));
+export type ListBy = Infer<typeof vListBy>;
+
 const queueConfigFields = {
   /** How long a holder may be silent before its jobs are taken away. */
   leaseMs: v.number(),
@@ -85,6 +89,8 @@ const queueConfigFields = {
   fallbackAfterMs: v.optional(v.number()),
   /** What results of its handlers must be: a validator, as `writtenValidator.ts` writes it. */
   result: v.optional(v.string()),
+  /** What its jobs may be listed by besides their status: a row more for each tag, and for the group. */
+  listBy: v.optional(v.array(vListBy)),
 };
 
 /** A queue's configuration as code declares it. What is absent has its default; stored by every version so far. */

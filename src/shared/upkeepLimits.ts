@@ -15,8 +15,29 @@ export const ROLL_UP_STAYS_JOBS = 8;
 export const ROLL_UP_RARE_MS = 10 * 60_000;
 /** Finished jobs that one run of the roll-up counts: rows of up to 6 KB with the longest error, 3 MiB in all. */
 export const ROLL_UP_JOBS = 512;
-/** Counts a minute are kept for so long: a month can be compared with the one before. */
-export const MINUTES_RETENTION_MS = 62 * DAY_MS;
+/**
+ * Counts are kept for so long: by minutes, so that a month can be compared with the one before; by hours and days, years.
+ * A row has 700 bytes: that is 62, 6 and 1 MB of a queue that is never idle.
+ */
+export const PERIODS_RETENTION_MS = {
+  minute: 62 * DAY_MS,
+  hour: 366 * DAY_MS,
+  day: 5 * 366 * DAY_MS,
+} as const;
+/**
+ * New jobs are counted so much behind. A job's creation time is from its mutation's beginning, which may take 20 seconds
+ * to commit: nothing may come in below what has been counted.
+ */
+export const ARRIVALS_LAG_MS = 30_000;
+/** New jobs that one step counts. */
+export const ARRIVALS_JOBS = 512;
+/** A sweep that meets a new job so old, uncounted, sees to it: in its queue nothing ends. */
+export const ARRIVALS_LATE_MS = 2 * ARRIVALS_LAG_MS;
+/** Of a busy queue each status is counted up to so many with every ring, and beyond that more seldom. */
+export const GAUGE_QUICK = 50;
+/** How often more than those are counted: of what moves, and of what has ended. At most one status a ring: 6 MB of rows at worst. */
+export const GAUGE_ACTIVE_MS = 60_000;
+export const GAUGE_FINISHED_MS = 10 * 60_000;
 /** What happened is kept for so long. */
 export const EVENTS_RETENTION_MS = 31 * DAY_MS;
 /** Events that one call returns. */

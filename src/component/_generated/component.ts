@@ -195,6 +195,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               maxParallelism?: number;
               fallbackAfterMs?: number;
               result?: string;
+              listBy?: Array<"tag" | "group">;
             };
           }>;
           max: number;
@@ -290,6 +291,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
                   result?: string;
+                  listBy?: Array<"tag" | "group">;
                 };
               };
               jobs: Array<{
@@ -373,6 +375,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 maxParallelism?: number;
                 fallbackAfterMs?: number;
                 result?: string;
+                listBy?: Array<"tag" | "group">;
               };
             }>;
             max: number;
@@ -480,6 +483,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
                   result?: string;
+                  listBy?: Array<"tag" | "group">;
                 };
               };
               jobs: Array<{
@@ -592,6 +596,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               maxParallelism?: number;
               fallbackAfterMs?: number;
               result?: string;
+              listBy?: Array<"tag" | "group">;
             };
           };
           jobs: Array<{
@@ -728,6 +733,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
                   result?: string;
+                  listBy?: Array<"tag" | "group">;
                 };
               };
               jobs: Array<{
@@ -886,6 +892,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
                   result?: string;
+                  listBy?: Array<"tag" | "group">;
                 };
               };
               jobs: Array<{
@@ -1076,6 +1083,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               maxParallelism?: number;
               fallbackAfterMs?: number;
               result?: string;
+              listBy?: Array<"tag" | "group">;
             };
           };
           job: {
@@ -1633,6 +1641,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
                   result?: string;
+                  listBy?: Array<"tag" | "group">;
                 };
               };
               jobs: Array<{
@@ -1692,15 +1701,455 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
       workers: FunctionReference<
         "query",
         "internal",
-        { limit?: number },
+        { queue?: string; limit?: number },
         Array<{
           session: string;
           name: string;
           isLane: boolean;
           state: "active" | "idle" | "gone";
           lastSeenAt: number;
-          holding: Array<{ id: string; queue: string; attempt: number }>;
+          queues: Array<string>;
+          labels?: Array<string>;
+          holding: Array<{
+            id: string;
+            queue: string;
+            attempt: number;
+            name?: string;
+            startedAt?: number;
+          }>;
         }>,
+        Name
+      >;
+    };
+    observe: {
+      byKey: FunctionReference<
+        "query",
+        "internal",
+        { queue: string; key: string },
+        {
+          id: string;
+          queue: string;
+          status:
+            | "scheduled"
+            | "pending"
+            | "running"
+            | "succeeded"
+            | "failed"
+            | "canceled"
+            | "timedOut";
+          enqueuedAt: number;
+          attempt: number;
+          failures: number;
+          dueAt?: number;
+          startedAt?: number;
+          finishedAt?: number;
+          worker?: string;
+          error?: string;
+          name?: string;
+          key?: string;
+          priority?: number;
+          group?: string;
+          tags?: Array<string>;
+          labels?: Array<string>;
+          paused?: boolean;
+          cancelRequestedAt?: number;
+        } | null,
+        Name
+      >;
+      gauge: FunctionReference<
+        "query",
+        "internal",
+        { queue: string },
+        {
+          at: number;
+          counts: {
+            scheduled: { count: number; more: boolean };
+            pending: { count: number; more: boolean };
+            running: { count: number; more: boolean };
+            succeeded: { count: number; more: boolean };
+            failed: { count: number; more: boolean };
+            canceled: { count: number; more: boolean };
+            timedOut: { count: number; more: boolean };
+          };
+          oldestPendingAt?: number;
+          perMinute: { enqueued: number; finished: number; failed: number };
+          health: {
+            light: "green" | "yellow" | "red";
+            reason: string;
+            worsens: Array<{
+              at: number;
+              light: "green" | "yellow" | "red";
+              reason: string;
+            }>;
+            of: number;
+            successRate: number;
+            averageMs: number;
+          };
+        },
+        Name
+      >;
+      health: FunctionReference<
+        "query",
+        "internal",
+        { queue: string; last?: number },
+        {
+          light: "green" | "yellow" | "red";
+          reason: string;
+          worsens: Array<{
+            at: number;
+            light: "green" | "yellow" | "red";
+            reason: string;
+          }>;
+          of: number;
+          successRate: number;
+          averageMs: number;
+        },
+        Name
+      >;
+      list: FunctionReference<
+        "query",
+        "internal",
+        {
+          queue: string;
+          filter?: {
+            status?:
+              | "scheduled"
+              | "pending"
+              | "running"
+              | "succeeded"
+              | "failed"
+              | "canceled"
+              | "timedOut";
+            tag?: string;
+            group?: string;
+            name?: string;
+            worker?: string;
+          };
+          order?: "next" | "newest";
+          paginationOpts: {
+            numItems: number;
+            cursor: string | null;
+            endCursor?: string | null;
+            id?: number;
+            maximumRowsRead?: number;
+            maximumBytesRead?: number;
+          };
+        },
+        {
+          page: Array<{
+            id: string;
+            queue: string;
+            status:
+              | "scheduled"
+              | "pending"
+              | "running"
+              | "succeeded"
+              | "failed"
+              | "canceled"
+              | "timedOut";
+            enqueuedAt: number;
+            attempt: number;
+            failures: number;
+            dueAt?: number;
+            startedAt?: number;
+            finishedAt?: number;
+            worker?: string;
+            error?: string;
+            name?: string;
+            key?: string;
+            priority?: number;
+            group?: string;
+            tags?: Array<string>;
+            labels?: Array<string>;
+            paused?: boolean;
+            cancelRequestedAt?: number;
+          }>;
+          isDone: boolean;
+          continueCursor: string;
+          splitCursor?: string | null;
+          pageStatus?: "SplitRecommended" | "SplitRequired" | null;
+        },
+        Name
+      >;
+      metrics: FunctionReference<
+        "query",
+        "internal",
+        { queue: string },
+        {
+          isPaused: boolean;
+          isDraining: boolean;
+          gauge: {
+            at: number;
+            counts: {
+              scheduled: { count: number; more: boolean };
+              pending: { count: number; more: boolean };
+              running: { count: number; more: boolean };
+              succeeded: { count: number; more: boolean };
+              failed: { count: number; more: boolean };
+              canceled: { count: number; more: boolean };
+              timedOut: { count: number; more: boolean };
+            };
+            oldestPendingAt?: number;
+            perMinute: { enqueued: number; finished: number; failed: number };
+            health: {
+              light: "green" | "yellow" | "red";
+              reason: string;
+              worsens: Array<{
+                at: number;
+                light: "green" | "yellow" | "red";
+                reason: string;
+              }>;
+              of: number;
+              successRate: number;
+              averageMs: number;
+            };
+          };
+          totals: {
+            enqueued: number;
+            succeeded: number;
+            failed: number;
+            canceled: number;
+            timedOut: number;
+            waitMs: Array<number>;
+            runMs: Array<number>;
+            waitSumMs: number;
+            runSumMs: number;
+          };
+        } | null,
+        Name
+      >;
+      overview: FunctionReference<
+        "query",
+        "internal",
+        { queue: string; beside?: number },
+        {
+          state: {
+            name: string;
+            declared: {
+              leaseMs: number;
+              graceMs?: number;
+              maxResets: number;
+              shards: number;
+              retry?: {
+                maxAttempts: number;
+                initialBackoffMs: number;
+                base: number;
+                maxBackoffMs: number;
+              };
+              timeoutMs?: number;
+              expiresAfterMs?: number;
+              circular?: boolean;
+              restMs?: number;
+              retention?: {
+                succeededMs: number;
+                failedMs: number;
+                canceledMs: number;
+                timedOutMs: number;
+              };
+              onComplete?: string;
+              onCompleteExclude?: Array<
+                "succeeded" | "failed" | "canceled" | "timedOut"
+              >;
+              logLevel?: "debug" | "info" | "warn" | "error";
+              push?: boolean;
+              handler?: {
+                kind: "action" | "mutation" | "query" | "inline";
+                handle: string;
+                takes: "payload" | "job";
+              };
+              maxParallelism?: number;
+              fallbackAfterMs?: number;
+              result?: string;
+              listBy?: Array<"tag" | "group">;
+            };
+            declaredAt: number;
+            overrides: {
+              leaseMs?: number;
+              graceMs?: number;
+              maxResets?: number;
+              shards?: number;
+              retry?: {
+                maxAttempts: number;
+                initialBackoffMs: number;
+                base: number;
+                maxBackoffMs: number;
+              };
+              timeoutMs?: number;
+              expiresAfterMs?: number;
+              restMs?: number;
+              retention?: {
+                succeededMs: number;
+                failedMs: number;
+                canceledMs: number;
+                timedOutMs: number;
+              };
+              logLevel?: "debug" | "info" | "warn" | "error";
+              maxParallelism?: number;
+              fallbackAfterMs?: number;
+            };
+            inForce: {
+              leaseMs: number;
+              graceMs?: number;
+              maxResets: number;
+              shards: number;
+              retry?: {
+                maxAttempts: number;
+                initialBackoffMs: number;
+                base: number;
+                maxBackoffMs: number;
+              };
+              timeoutMs?: number;
+              expiresAfterMs?: number;
+              circular?: boolean;
+              restMs?: number;
+              retention?: {
+                succeededMs: number;
+                failedMs: number;
+                canceledMs: number;
+                timedOutMs: number;
+              };
+              onComplete?: string;
+              onCompleteExclude?: Array<
+                "succeeded" | "failed" | "canceled" | "timedOut"
+              >;
+              logLevel?: "debug" | "info" | "warn" | "error";
+              push?: boolean;
+              handler?: {
+                kind: "action" | "mutation" | "query" | "inline";
+                handle: string;
+                takes: "payload" | "job";
+              };
+              maxParallelism?: number;
+              fallbackAfterMs?: number;
+              result?: string;
+              listBy?: Array<"tag" | "group">;
+            };
+            sources: Record<string, "override" | "code" | "default">;
+            pausedAt?: number;
+            drainingAt?: number;
+            drained?: boolean;
+          };
+          isPush: boolean;
+          gauge: {
+            at: number;
+            counts: {
+              scheduled: { count: number; more: boolean };
+              pending: { count: number; more: boolean };
+              running: { count: number; more: boolean };
+              succeeded: { count: number; more: boolean };
+              failed: { count: number; more: boolean };
+              canceled: { count: number; more: boolean };
+              timedOut: { count: number; more: boolean };
+            };
+            oldestPendingAt?: number;
+            perMinute: { enqueued: number; finished: number; failed: number };
+            health: {
+              light: "green" | "yellow" | "red";
+              reason: string;
+              worsens: Array<{
+                at: number;
+                light: "green" | "yellow" | "red";
+                reason: string;
+              }>;
+              of: number;
+              successRate: number;
+              averageMs: number;
+            };
+          };
+          recent: Array<{
+            at: number;
+            enqueued: number;
+            started: number;
+            succeeded: number;
+            failed: number;
+            canceled: number;
+            timedOut: number;
+            waitMs: { p50: number; p95: number; p99: number } | null;
+            runMs: { p50: number; p95: number; p99: number } | null;
+          }>;
+        } | null,
+        Name
+      >;
+      payload: FunctionReference<
+        "query",
+        "internal",
+        { id: string; queue?: string },
+        { payload: any } | null,
+        Name
+      >;
+      position: FunctionReference<
+        "query",
+        "internal",
+        { id: string; queue?: string },
+        { ahead: number; more: boolean; startsAt?: number } | null,
+        Name
+      >;
+      queues: FunctionReference<
+        "query",
+        "internal",
+        { after?: string; limit?: number },
+        { names: Array<string>; more: boolean },
+        Name
+      >;
+      stats: FunctionReference<
+        "query",
+        "internal",
+        {
+          queue: string;
+          per?: "minute" | "hour" | "day";
+          count?: number;
+          until?: number;
+        },
+        {
+          per: "minute" | "hour" | "day";
+          periods: Array<{
+            at: number;
+            enqueued: number;
+            started: number;
+            succeeded: number;
+            failed: number;
+            canceled: number;
+            timedOut: number;
+            waitMs: { p50: number; p95: number; p99: number } | null;
+            runMs: { p50: number; p95: number; p99: number } | null;
+          }>;
+        },
+        Name
+      >;
+      why: FunctionReference<
+        "query",
+        "internal",
+        { id: string; queue?: string; withErrors?: boolean },
+        {
+          status:
+            | "scheduled"
+            | "pending"
+            | "running"
+            | "succeeded"
+            | "failed"
+            | "canceled"
+            | "timedOut";
+          reasons: Array<{
+            kind:
+              | "ended"
+              | "running"
+              | "cancelRequested"
+              | "expired"
+              | "scheduled"
+              | "backingOff"
+              | "paused"
+              | "queuePaused"
+              | "noWorker"
+              | "noWorkerWithLabels"
+              | "atCapacity"
+              | "behind"
+              | "next"
+              | "stuck";
+            text: string;
+            remedy: string;
+            until?: number;
+          }>;
+        } | null,
         Name
       >;
     };
@@ -1888,6 +2337,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             maxParallelism?: number;
             fallbackAfterMs?: number;
             result?: string;
+            listBy?: Array<"tag" | "group">;
           };
           declaredAt: number;
           overrides: {
@@ -1949,7 +2399,9 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             maxParallelism?: number;
             fallbackAfterMs?: number;
             result?: string;
+            listBy?: Array<"tag" | "group">;
           };
+          sources: Record<string, "override" | "code" | "default">;
           pausedAt?: number;
           drainingAt?: number;
           drained?: boolean;

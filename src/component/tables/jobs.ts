@@ -4,7 +4,7 @@
  */
 import { defineTable } from "convex/server";
 import { v } from "convex/values";
-import { vJobRules, vQueueConfig, vQueueOverrides, vStatus } from "../../shared/index.js";
+import { vJobRules, vListBy, vQueueConfig, vQueueOverrides, vStatus } from "../../shared/index.js";
 import { vStored, owedFields } from "../stored.js";
 
 export const jobTables = {
@@ -151,6 +151,20 @@ export const jobTables = {
   })
     .index("key", ["queue", "key"])
     .index("until", ["queue", "until"]),
+
+  /**
+   * By what the jobs of a queue are listed besides their status, where the queue asks for it: a row for each tag of a job, and for its
+   * group. Inserted with the job, never patched, deleted with it; read by lists alone: nobody who moves the job meets them. Apart
+   * because an index of `jobs` costs every job of every queue, at every edge.
+   */
+  marks: defineTable({
+    queue: v.string(),
+    by: vListBy,
+    value: v.string(),
+    job: v.id("jobs"),
+  })
+    .index("value", ["queue", "by", "value"])
+    .index("job", ["job"]),
 
   /**
    * Jobs that must have begun by a certain time: a row for each that has such a bound. Inserted by `enqueue`, deleted by

@@ -42,6 +42,10 @@ export const workerTables = {
     lastSeenAt: v.number(),
     /** The queues it last claimed from: among their holders it has its rank. */
     queues: v.array(v.string()),
+    /** With what it last claimed, where it said anything: for people, who ask why a job waits. Absent costs nothing. */
+    labels: v.optional(v.array(v.string())),
+    groups: v.optional(v.array(v.string())),
+    maxCost: v.optional(v.number()),
     leases: v.array(
       v.object({
         id: v.id("jobs"),
@@ -70,6 +74,7 @@ export const workerTables = {
     .index("session", ["session"])
     .index("state", ["state", "expiresAt"])
     // Those at work without the time, which changes with every call and would leave a dead entry each.
+    // eslint-disable-next-line @convex-dev/no-duplicate-indexes
     .index("standing", ["state"]),
 
   /**

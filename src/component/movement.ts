@@ -1,0 +1,138 @@
+/**
+ * How a queue moves: what waits for longest, when something was last claimed, who could take it. For people; a judgement of
+ * it is in `shared/health.ts`. Reads a few rows of each kind, whatever the queue's size; may not write.
+ */
+import {
+  FINISHED_STATUSES,
+  IDLE_LIVE_MS,
+  lastPeriods,
+  msOfCommit,
+  ORDER_BY_COMMIT,
+  percentileOf,
+  addHistograms,
+  type Movement,
+  type Sample,
+  type Status,
+} from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
+import type { DatabaseReader } from "./_generated/server.js";
+import { countUpTo } from "./counts.js";
+import { oldestJobIn } from "./oldest.js";
+import { rowsBetween } from "./periodRows.js";
+import type { Queue } from "./queues.js";
+
+/** Of fewer jobs, how long they waited says nothing of what is usual. */
+const USUAL_JOBS_MIN = 20;
+/** Sessions that are looked through for those which serve the queue. */
+const HOLDERS_READ = 32;
+
+/** How a queue moves, and when the job was enqueued that has been claimable for longest. */
+export async function movementOf(
+  db: DatabaseReader,
+  queue: Queue,
+  now: number,
+): Promise<{ movement: Omit<Movement, "running">; oldestPendingAt?: number }> {
+  const [oldest, claimedAt, usualWaitMs] = await Promise.all([
+    oldestPendingIn(db, queue),
+    lastClaimIn(db, queue.name),
+    usualWaitIn(db, queue.name, now),
+  ]);
+  const workers =
+    oldest === null ? { idleWorkers: 0, hasWorkers: false } : await workersOf(db, queue.name, now);
+  return {
+    movement: {
+      ...workers,
+      ...(oldest === null ? {} : { claimableAt: msOfCommit(oldest.seq as bigint) }),
+      ...(claimedAt === null ? {} : { claimedAt }),
+      ...(usualWaitMs === null ? {} : { usualWaitMs }),
+    },
+    ...(oldest === null ? {} : { oldestPendingAt: oldest.enqueuedAt }),
+  };
+}
+
+/** How the last `count` jobs ended that were not canceled, newest first. */
+export async function lastEnds(
+  db: DatabaseReader,
+  queue: string,
+  count: number,
+): Promise<Sample[]> {
+  const ended = await Promise.all(
+    FINISHED_STATUSES.map((status) => newestOf(db, queue, status, count)),
+  );
+  return samplesOf(ended.flat()).slice(0, count);
+}
+
+/** How these jobs ended, newest first, but for those that somebody canceled: that says nothing of how the others go. */
+export function samplesOf(jobs: readonly Doc<"jobs">[]): Sample[] {
+  return jobs
+    .filter(({ status }) => status !== "canceled")
+    .sort((a, b) => ((a.seq as bigint) < (b.seq as bigint) ? 1 : -1))
+    .map(({ status, startedAt, finishedAt }) => ({
+      succeeded: status === "succeeded",
+      ...(startedAt === undefined || finishedAt === undefined
+        ? {}
+        : { ms: finishedAt - startedAt }),
+    }));
+}
+
+/** Where nothing waits, one range says so, and not one for each place. */
+async function oldestPendingIn(db: DatabaseReader, queue: Queue): Promise<Doc<"jobs"> | null> {
+  const { count } = await countUpTo(db, queue.name, "pending", 1);
+  return count === 0 ? null : await oldestJobIn(db, queue);
+}
+
+/** When a job was last claimed, as far as the jobs that are there tell; `null` if they tell nothing. */
+export async function lastClaimIn(db: DatabaseReader, queue: string): Promise<number | null> {
+  const [running, ...ended] = await Promise.all(
+    (["running", ...FINISHED_STATUSES] as const).map((status) => newestOf(db, queue, status, 1)),
+  );
+  // A running job was last written by its claim.
+  const claims = running!.map(({ seq }) => msOfCommit(seq as bigint));
+  const starts = ended.flat().flatMap(({ startedAt }) => startedAt ?? []);
+  return claims.length + starts.length === 0 ? null : Math.max(...claims, ...starts);
+}
+
+async function newestOf(
+  db: DatabaseReader,
+  queue: string,
+  status: Status,
+  count: number,
+): Promise<Doc<"jobs">[]> {
+  return await db
+    .query("jobs")
+    .withIndex("status", (q) =>
+      q.eq("queue", queue).eq("status", status).eq("order", ORDER_BY_COMMIT).eq("shard", 0),
+    )
+    .order("desc")
+    .take(count);
+}
+
+async function usualWaitIn(db: DatabaseReader, queue: string, now: number): Promise<number | null> {
+  const [from, to] = lastPeriods(now, "day", 2) as [number, number];
+  const rows = await rowsBetween(db, { queue, per: "day", from, to, count: 2 });
+  const waits = rows.reduce<number[]>((sum, row) => addHistograms(sum, row.waitMs), []);
+  const jobs = waits.reduce((sum, count) => sum + count, 0);
+  return jobs < USUAL_JOBS_MIN ? null : percentileOf(waits, 0.95);
+}
+
+/** Idle ones first: where there are any, nobody else is looked at. Those at work write their rows with every call. */
+async function workersOf(
+  db: DatabaseReader,
+  queue: string,
+  now: number,
+): Promise<Pick<Movement, "idleWorkers" | "hasWorkers">> {
+  const serving = (holders: Doc<"holders">[]) =>
+    holders.filter(({ lane, queues }) => lane === undefined && queues.includes(queue)).length;
+  const idle = await db
+    .query("holders")
+    .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
+    .order("desc")
+    .take(HOLDERS_READ);
+  const idleWorkers = serving(idle);
+  if (idleWorkers > 0) return { idleWorkers, hasWorkers: true };
+  const active = await db
+    .query("holders")
+    .withIndex("state", (q) => q.eq("state", "active").gte("expiresAt", now))
+    .take(HOLDERS_READ);
+  return { idleWorkers, hasWorkers: serving(active) > 0 };
+}

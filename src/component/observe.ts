@@ -1,0 +1,133 @@
+/**
+ * The component's public surface for people who look at queues: what an app reaches through `components.conveyor.observe`.
+ *
+ * Only registration stands here, as in `lib.ts`. Nothing in it writes; each query reads what it shows and little else,
+ * whatever the queue's size. Every function is called by the app's own functions, which have checked who asks.
+ */
+import { v } from "convex/values";
+import {
+  vGauge,
+  vHealth,
+  vJobPage,
+  vListedJob,
+  vListFilter,
+  vListOrder,
+  vMetrics,
+  vPageOptions,
+  vPer,
+  vPosition,
+  vQueueOverview,
+  vStats,
+  vWhy,
+} from "../shared/index.js";
+import { query } from "./_generated/server.js";
+import * as byKeyStep from "./byKey.js";
+import * as carriedStep from "./carried.js";
+import * as gaugeStep from "./gauge.js";
+import * as listStep from "./list.js";
+import * as metricsStep from "./metrics.js";
+import * as overviewStep from "./overview.js";
+import * as positionStep from "./position.js";
+import * as statsStep from "./stats.js";
+import * as whyStep from "./why.js";
+
+const named = { queue: v.string() };
+const one = { id: v.string(), queue: v.optional(v.string()) };
+
+// --- Queues -------------------------------------------------------------------------------------
+
+/** The names of the queues that code has declared, in their order: those behind `after`, up to `limit` (100, at most 1,000). */
+export const queues = query({
+  args: { after: v.optional(v.string()), limit: v.optional(v.number()) },
+  returns: v.object({ names: v.array(v.string()), more: v.boolean() }),
+  handler: (ctx, args) => overviewStep.queues(ctx, args),
+});
+
+/**
+ * A queue as an overview shows it; `null` for one that no code has declared. `beside`: among how many it is read in one
+ * query (1), so that all of them together fit.
+ */
+export const overview = query({
+  args: { ...named, beside: v.optional(v.number()) },
+  returns: v.union(vQueueOverview, v.null()),
+  handler: (ctx, { queue, beside }) => overviewStep.overview(ctx, queue, beside),
+});
+
+/** A queue as a monitoring system measures it; `null` for one that no code has declared. */
+export const metrics = query({
+  args: named,
+  returns: v.union(vMetrics, v.null()),
+  handler: (ctx, { queue }) => metricsStep.metrics(ctx, queue),
+});
+
+// --- How it goes --------------------------------------------------------------------------------
+
+/** What happened in the last `count` (60, at most 1,000) minutes, hours or days up to `until` (now). */
+export const stats = query({
+  args: {
+    ...named,
+    per: v.optional(vPer),
+    count: v.optional(v.number()),
+    until: v.optional(v.number()),
+  },
+  returns: vStats,
+  handler: (ctx, args) => statsStep.stats(ctx, args),
+});
+
+/** How a queue stands: its jobs by status, what it does a minute, whether it is well. */
+export const gauge = query({
+  args: named,
+  returns: vGauge,
+  handler: (ctx, { queue }) => gaugeStep.gauge(ctx, queue),
+});
+
+/** How the last `last` (5, at most 100) jobs of a queue went that ended by themselves, and whether it moves. */
+export const health = query({
+  args: { ...named, last: v.optional(v.number()) },
+  returns: vHealth,
+  handler: (ctx, { queue, last }) => gaugeStep.health(ctx, queue, last),
+});
+
+// --- Which jobs there are -----------------------------------------------------------------------
+
+/** A page of a queue's jobs. */
+export const list = query({
+  args: {
+    ...named,
+    filter: v.optional(vListFilter),
+    order: v.optional(vListOrder),
+    paginationOpts: vPageOptions,
+  },
+  returns: vJobPage,
+  handler: (ctx, args) => listStep.list(ctx, args),
+});
+
+/** The job that has a uniqueness key now; `null` where none has. */
+export const byKey = query({
+  args: { ...named, key: v.string() },
+  returns: v.union(vListedJob, v.null()),
+  handler: (ctx, { queue, key }) => byKeyStep.byKey(ctx, queue, key),
+});
+
+// --- One job ------------------------------------------------------------------------------------
+
+/** What a job was given; `null` for an id that names none. With `queue`, for one of another queue as well. */
+export const payload = query({
+  args: one,
+  returns: v.union(v.object({ payload: v.any() }), v.null()),
+  handler: (ctx, { id, queue }) => carriedStep.payload(ctx, id, queue),
+});
+
+/** How many jobs are before one that waits to be claimed; `null` for one that does not, and as with `payload`. */
+export const position = query({
+  args: one,
+  returns: v.union(vPosition, v.null()),
+  handler: (ctx, { id, queue }) => positionStep.position(ctx, id, queue),
+});
+
+/** Why a job is not running, the first reason first; `null` as with `payload`. `withErrors` (true): in the words of its errors. */
+export const why = query({
+  args: { ...one, withErrors: v.optional(v.boolean()) },
+  returns: v.union(vWhy, v.null()),
+  handler: (ctx, { id, queue, withErrors }) => whyStep.why(ctx, id, queue, withErrors),
+});

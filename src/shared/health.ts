@@ -1,0 +1,183 @@
+/**
+ * Whether a queue is well, judged by its progress and by how its last jobs went: a light, and the reason in words. Pure.
+ *
+ * A queue stands still when a job is claimable, somebody could take it, nobody has paused the queue, and yet nothing has
+ * been claimed for too long. That all who could take it are busy is no fault of the queue: it waits.
+ */
+import { v, type Infer } from "convex/values";
+import type { Health } from "./observing.js";
+
+/** Jobs by which `health` judges, by default and at most. */
+export const HEALTH_DEFAULT = 5;
+export const HEALTH_MAX = 100;
+/** What is shown of a queue in which nothing has ended yet. */
+export const AVERAGE_MS_DEFAULT = 5_000;
+
+/** With claimable work and room for it, a queue that takes nothing for so long stands still. */
+export const STUCK_MS = 60_000;
+/** Fewer of the last jobs succeeded than this. Of fewer than four jobs a rate says nothing. */
+export const SUCCESS_RATE_MIN = 0.75;
+export const RATED_MIN = 4;
+/** A job waits longer than usual when it has waited for twice what 95 in 100 waited of late, and for so long. */
+export const SLOW_TIMES = 2;
+export const SLOW_MIN_MS = 30_000;
+
+/** How one job ended that somebody had begun or that failed without: `ms` is how long it ran. */
+export const vSample = v.object({ ms: v.optional(v.number()), succeeded: v.boolean() });
+export type Sample = Infer<typeof vSample>;
+
+/** How a queue moves, as it stood at one instant. */
+export const vMovement = v.object({
+  /** Jobs that run, counted up to some bound. */
+  running: v.number(),
+  /** Since when the job has been claimable that has been so for longest; absent if none is. */
+  claimableAt: v.optional(v.number()),
+  /** When a job was last claimed, as far as the jobs that are there tell. */
+  claimedAt: v.optional(v.number()),
+  /** Workers outside that serve the queue and hold nothing. Looked for only where a job is claimable. */
+  idleWorkers: v.number(),
+  /** Whether anybody outside serves the queue at all. */
+  hasWorkers: v.boolean(),
+  /** How long 95 in 100 of the jobs waited that ended yesterday and today. */
+  usualWaitMs: v.optional(v.number()),
+});
+export type Movement = Infer<typeof vMovement>;
+
+/** How the queue is set. */
+export interface Setting {
+  isPaused: boolean;
+  isDraining: boolean;
+  /** How many of its jobs Convex itself may run at once; `null` for a queue without a handler. */
+  maxParallelism: number | null;
+  /** How long jobs are left to workers outside before Convex takes them. */
+  fallbackAfterMs: number;
+}
+
+/** The average time and success rate of the last jobs, newest first. */
+export function rateOf(
+  samples: readonly Sample[],
+): Pick<Health, "of" | "successRate" | "averageMs"> {
+  const ran = samples.flatMap(({ ms }) => (ms === undefined ? [] : [ms]));
+  const total = ran.reduce((sum, ms) => sum + ms, 0);
+  const succeeded = samples.filter((sample) => sample.succeeded).length;
+  return {
+    of: samples.length,
+    successRate: samples.length === 0 ? 1 : succeeded / samples.length,
+    averageMs: ran.length === 0 ? AVERAGE_MS_DEFAULT : total / ran.length,
+  };
+}
+
+type Judgement = Pick<Health, "light" | "reason">;
+
+/** A queue's health at `now`; `worsens`: at which instants it gets worse, if nothing happens until then. */
+export function judgeHealth(
+  samples: readonly Sample[],
+  movement: Movement,
+  setting: Setting,
+  now: number,
+): Health {
+  const rate = rateOf(samples);
+  const present = judgeAt(rate, movement, setting, now);
+  const worsens: Health["worsens"] = [];
+  let rank = RANKS[present.light];
+  for (const at of turnsOf(movement, setting).sort((a, b) => a - b)) {
+    const turned = judgeAt(rate, movement, setting, at);
+    if (at <= now || RANKS[turned.light] <= rank) continue;
+    rank = RANKS[turned.light];
+    worsens.push({ at, ...turned });
+  }
+  return { ...present, ...rate, worsens };
+}
+
+const RANKS = { green: 0, yellow: 1, red: 2 } as const;
+
+/** The instants at which the light may change by itself. */
+function turnsOf(movement: Movement, setting: Setting): number[] {
+  const { claimableAt, claimedAt } = movement;
+  if (claimableAt === undefined) return [];
+  const bound = stuckAfter(movement, setting);
+  return [
+    claimableAt + bound,
+    Math.max(claimableAt, claimedAt ?? claimableAt) + bound,
+    claimableAt + slowAfter(movement, setting),
+  ];
+}
+
+function judgeAt(
+  rate: Pick<Health, "of" | "successRate">,
+  movement: Movement,
+  setting: Setting,
+  now: number,
+): Judgement {
+  const { claimableAt } = movement;
+  const waits =
+    claimableAt === undefined ? "" : ` A job has waited for ${span(now - claimableAt)}.`;
+  const halted = haltedBy(movement, setting);
+  if (halted !== null) {
+    return { light: waits === "" ? "green" : "yellow", reason: `${halted}${waits}` };
+  }
+  const room = roomIn(movement, setting);
+  if (claimableAt !== undefined && room !== null) {
+    const since = Math.max(claimableAt, movement.claimedAt ?? claimableAt);
+    if (now - since >= stuckAfter(movement, setting))
+      return { light: "red", reason: `${room}${waits}` };
+  }
+  if (rate.of >= RATED_MIN && rate.successRate < SUCCESS_RATE_MIN) {
+    const failed = Math.round(rate.of * (1 - rate.successRate));
+    return { light: "yellow", reason: `${failed} of the last ${rate.of} jobs did not succeed.` };
+  }
+  if (claimableAt !== undefined && now - claimableAt >= slowAfter(movement, setting)) {
+    return { light: "yellow", reason: `${room ?? "All who could take more are busy."}${waits}` };
+  }
+  const drains = setting.isDraining ? " It takes no new jobs: it is being drained." : "";
+  return { light: "green", reason: `${moves(movement)}${drains}` };
+}
+
+/** Why nothing is meant to be taken. */
+function haltedBy({ hasWorkers }: Movement, { isPaused, maxParallelism }: Setting): string | null {
+  if (isPaused) return "The queue is paused.";
+  if (maxParallelism !== 0 || hasWorkers) return null;
+  return "maxParallelism is 0, and no worker outside serves the queue.";
+}
+
+function moves({ running, claimableAt }: Movement): string {
+  if (running > 0) return "Jobs are being worked on.";
+  return claimableAt === undefined ? "Nothing waits." : "A job is about to be taken.";
+}
+
+/** Why nothing but the queue itself holds its jobs up; `null` where all who could take them are busy. */
+function roomIn(movement: Movement, { maxParallelism }: Setting): string | null {
+  const { running, idleWorkers, hasWorkers } = movement;
+  if (maxParallelism !== null && running < maxParallelism) {
+    return `Nothing is taken, although ${maxParallelism - running} more may run.`;
+  }
+  if (idleWorkers > 0) {
+    return `Nothing is taken, although ${idleWorkers} of the queue's workers hold nothing.`;
+  }
+  return hasWorkers || running > 0 ? null : "No worker serves the queue.";
+}
+
+/** Jobs that are left to workers outside at first have so much longer. */
+function stuckAfter(
+  { idleWorkers }: Movement,
+  { maxParallelism, fallbackAfterMs }: Setting,
+): number {
+  return STUCK_MS + (maxParallelism === null || idleWorkers > 0 ? 0 : fallbackAfterMs);
+}
+
+function slowAfter({ usualWaitMs = 0 }: Movement, { fallbackAfterMs }: Setting): number {
+  return Math.max(SLOW_MIN_MS + fallbackAfterMs, SLOW_TIMES * usualWaitMs);
+}
+
+/** A time in words, rounded down. */
+function span(ms: number): string {
+  const units = [
+    ["day", 86_400_000],
+    ["hour", 3_600_000],
+    ["minute", 60_000],
+    ["second", 1_000],
+  ] as const;
+  const [name, length] = units.find(([, length]) => ms >= length) ?? units[3];
+  const count = Math.floor(Math.max(0, ms) / length);
+  return `${count} ${name}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,100 @@
+/**
+ * What the log of a deployment says of jobs and queues: each event's fields, so that whoever reads a log stream knows what it
+ * finds. `docs/events.md` is this in words. A field is only ever added. Pure.
+ */
+import { v, type Infer } from "convex/values";
+import { vLogLevel } from "./logLevels.js";
+import { vStatus } from "./status.js";
+
+const job = { queue: v.string(), job: v.string() };
+const attempt = { ...job, attempt: v.number() };
+const byWorker = { ...attempt, worker: v.string() };
+const ended = {
+  ...attempt,
+  /** Absent where nobody ever had it. */
+  worker: v.optional(v.string()),
+  /** From enqueue to the start of the last attempt, and from there to the end; absent where nobody began it. */
+  waitMs: v.optional(v.number()),
+  runMs: v.optional(v.number()),
+};
+const failed = {
+  ...attempt,
+  worker: v.optional(v.string()),
+  failures: v.number(),
+  error: v.string(),
+  /** The job has failed, and is not tried again. */
+  isLast: v.boolean(),
+};
+/** Of what is no single job's: a row of the queue's events says the same. */
+const recorded = {
+  queue: v.optional(v.string()),
+  message: v.string(),
+  details: v.optional(v.any()),
+};
+
+/** Each event by its name, which is the field `conveyor` of its line. */
+export const LOG_EVENTS = {
+  // One job.
+  jobEnqueued: v.object({ ...job, name: v.optional(v.string()), dueAt: v.number() }),
+  jobPromoted: v.object(job),
+  attemptStarted: v.object({ ...byWorker, waitMs: v.number() }),
+  jobSucceeded: v.object(ended),
+  roundSucceeded: v.object(ended),
+  jobCanceled: v.object(ended),
+  jobRetried: v.object({ ...attempt, was: vStatus }),
+  jobDeleted: v.object({ ...attempt, status: vStatus }),
+  attemptFailed: v.object(failed),
+  attemptTimedOut: v.object(failed),
+  attemptUnacknowledged: v.object(byWorker),
+  attemptLost: v.object({ ...byWorker, resets: v.number(), maxResets: v.number() }),
+  handlerThrew: v.object({ ...attempt, error: v.string(), stack: v.optional(v.string()) }),
+  resultRefused: v.object({ job: v.string(), attempt: v.number(), error: v.string() }),
+  jobLost: v.object({
+    ...byWorker,
+    ...{ resets: v.number(), maxResets: v.number(), error: v.string() },
+  }),
+  jobExpired: v.object({ ...job, error: v.string() }),
+  callbackGivenUp: v.object({ job: v.string(), tries: v.number(), error: v.string() }),
+  // Queues, workers, and the component itself.
+  queuePaused: v.object(recorded),
+  queueDraining: v.object(recorded),
+  queueResumed: v.object(recorded),
+  queueConfigured: v.object(recorded),
+  bulkEnded: v.object(recorded),
+  bulkSkipped: v.object(recorded),
+  jobsPostponed: v.object(recorded),
+  leasesEnded: v.object(recorded),
+  quarantined: v.object(recorded),
+  alarmRevived: v.object({
+    kind: v.string(),
+    queue: v.optional(v.string()),
+    overdueMs: v.number(),
+  }),
+};
+
+export type LogEvent = keyof typeof LOG_EVENTS;
+export type LogFields<Event extends LogEvent> = Infer<(typeof LOG_EVENTS)[Event]>;
+
+/** What every line has besides. */
+export const vLogHead = v.object({ conveyor: v.string(), level: vLogLevel });
+
+/** One line. `undefined` is left out, and a 64-bit number is written as a string. */
+export function logLine<Event extends LogEvent>(
+  level: Infer<typeof vLogLevel>,
+  event: Event,
+  fields: { [Field in keyof LogFields<Event>]: LogFields<Event>[Field] | undefined },
+): string {
+  return JSON.stringify({ conveyor: event, level, ...fields }, asPlain);
+}
+
+function asPlain(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
+}
+
+/** Where something was thrown, as far as it says: the first lines. */
+export function stackOf(error: unknown): string | undefined {
+  const stack: unknown = error instanceof Error ? error.stack : undefined;
+  return typeof stack === "string" ? stack.slice(0, STACK_MAX_LENGTH) : undefined;
+}
+
+const STACK_MAX_LENGTH = 2_000;

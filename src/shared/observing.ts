@@ -1,0 +1,231 @@
+/**
+ * What crosses between an app and the component when people look at queues: validators and the types inferred from them.
+ * All that is read here is for people; nothing's correctness depends on it. Pure.
+ */
+import { v, type Infer } from "convex/values";
+import { vQueueState } from "./operating.js";
+import { vCounts } from "./protocol.js";
+import { vStatus } from "./status.js";
+
+// --- Lists --------------------------------------------------------------------------------------
+
+/** A job as a list shows it: its row without what it carries. */
+export const vListedJob = v.object({
+  id: v.string(),
+  queue: v.string(),
+  status: vStatus,
+  enqueuedAt: v.number(),
+  attempt: v.number(),
+  failures: v.number(),
+  /** Of a scheduled one. */
+  dueAt: v.optional(v.number()),
+  startedAt: v.optional(v.number()),
+  finishedAt: v.optional(v.number()),
+  /** Who had it last. */
+  worker: v.optional(v.string()),
+  /** Of the last attempt that failed, its first 200 characters. */
+  error: v.optional(v.string()),
+  name: v.optional(v.string()),
+  key: v.optional(v.string()),
+  priority: v.optional(v.number()),
+  group: v.optional(v.string()),
+  tags: v.optional(v.array(v.string())),
+  labels: v.optional(v.array(v.string())),
+  paused: v.optional(v.boolean()),
+  cancelRequestedAt: v.optional(v.number()),
+});
+export type ListedJob = Infer<typeof vListedJob>;
+
+/**
+ * Which jobs a list shows: those of one status, of one tag or of one group. The others narrow what is read that way: they
+ * cost the rows that are passed.
+ */
+export const vListFilter = v.object({
+  status: v.optional(vStatus),
+  /** For queues that ask for lists by tag and group. */
+  tag: v.optional(v.string()),
+  group: v.optional(v.string()),
+  name: v.optional(v.string()),
+  /** The name of the worker that has it, or had it last. */
+  worker: v.optional(v.string()),
+});
+export type ListFilter = Infer<typeof vListFilter>;
+
+/** `next`: as they are claimed, fall due, or ended. `newest`: the other way round. */
+export const vListOrder = v.union(v.literal("next"), v.literal("newest"));
+export type ListOrder = Infer<typeof vListOrder>;
+
+/** As `paginationOptsValidator`: `usePaginatedQuery` sends it. */
+export const vPageOptions = v.object({
+  numItems: v.number(),
+  cursor: v.union(v.string(), v.null()),
+  endCursor: v.optional(v.union(v.string(), v.null())),
+  id: v.optional(v.number()),
+  maximumRowsRead: v.optional(v.number()),
+  maximumBytesRead: v.optional(v.number()),
+});
+export type PageOptions = Infer<typeof vPageOptions>;
+
+export const vJobPage = v.object({
+  page: v.array(vListedJob),
+  isDone: v.boolean(),
+  continueCursor: v.string(),
+  splitCursor: v.optional(v.union(v.string(), v.null())),
+  pageStatus: v.optional(
+    v.union(v.literal("SplitRecommended"), v.literal("SplitRequired"), v.null()),
+  ),
+});
+export type JobPage = Infer<typeof vJobPage>;
+
+// --- Statistics ---------------------------------------------------------------------------------
+
+export const vPer = v.union(v.literal("minute"), v.literal("hour"), v.literal("day"));
+export type Per = Infer<typeof vPer>;
+
+/** Milliseconds below which so many of a hundred stay, as near as buckets of powers of two tell. */
+export const vPercentiles = v.object({ p50: v.number(), p95: v.number(), p99: v.number() });
+export type Percentiles = Infer<typeof vPercentiles>;
+
+/** What happened in a minute, hour or day. */
+export const vPeriod = v.object({
+  /** Its beginning, milliseconds. */
+  at: v.number(),
+  enqueued: v.number(),
+  /** Jobs whose last attempt began in it, counted when they ended. */
+  started: v.number(),
+  succeeded: v.number(),
+  failed: v.number(),
+  canceled: v.number(),
+  timedOut: v.number(),
+  /** From enqueue to start, and from start to end, of those that ended in it; `null` where none ran. */
+  waitMs: v.union(vPercentiles, v.null()),
+  runMs: v.union(vPercentiles, v.null()),
+});
+export type Period = Infer<typeof vPeriod>;
+
+export const vStats = v.object({
+  per: vPer,
+  /** Oldest first, without gaps: what nothing happened in has zeros. */
+  periods: v.array(vPeriod),
+});
+export type Stats = Infer<typeof vStats>;
+
+export const vLight = v.union(v.literal("green"), v.literal("yellow"), v.literal("red"));
+
+/** What has been counted of a queue from its beginning on, some seconds behind: what only ever grows. */
+export const vTotals = v.object({
+  enqueued: v.number(),
+  succeeded: v.number(),
+  failed: v.number(),
+  canceled: v.number(),
+  timedOut: v.number(),
+  /** From enqueue to start, and from start to end: jobs in each bucket of `buckets.ts`, and the durations added up. */
+  waitMs: v.array(v.number()),
+  runMs: v.array(v.number()),
+  waitSumMs: v.number(),
+  runSumMs: v.number(),
+});
+export type Totals = Infer<typeof vTotals>;
+
+/** How the last jobs of a queue went, and whether it moves. */
+export const vHealth = v.object({
+  light: vLight,
+  /** In words. */
+  reason: v.string(),
+  /**
+   * What the light turns to, and when, if nothing happens until then, in order: of a queue that stands still nothing is
+   * written that could tell a subscription. A page shows the last of these whose time has come.
+   */
+  worsens: v.array(v.object({ at: v.number(), light: vLight, reason: v.string() })),
+  /** How many of the jobs that ended last these are about. */
+  of: v.number(),
+  /** 0 to 1; 1 where none has ended. */
+  successRate: v.number(),
+  /** From start to end; 5,000 where none has ended. */
+  averageMs: v.number(),
+});
+export type Health = Infer<typeof vHealth>;
+
+/** How a queue stands. Of a busy queue, from a row that the roll-up writes every few seconds. */
+export const vGauge = v.object({
+  /** When these figures were true, milliseconds. */
+  at: v.number(),
+  /** Counted up to 1,000 each. */
+  counts: vCounts,
+  /** When the job was enqueued that has been claimable for longest. */
+  oldestPendingAt: v.optional(v.number()),
+  /** Jobs a minute, over the last five minutes that are counted. */
+  perMinute: v.object({
+    enqueued: v.number(),
+    finished: v.number(),
+    failed: v.number(),
+  }),
+  health: vHealth,
+});
+export type Gauge = Infer<typeof vGauge>;
+
+/** A queue as a monitoring system measures it. */
+export const vMetrics = v.object({
+  isPaused: v.boolean(),
+  isDraining: v.boolean(),
+  gauge: vGauge,
+  totals: vTotals,
+});
+export type Metrics = Infer<typeof vMetrics>;
+
+export const vQueueOverview = v.object({
+  state: vQueueState,
+  /** Whether Convex itself works on its jobs. */
+  isPush: v.boolean(),
+  gauge: vGauge,
+  /** The last 30 minutes, oldest first. */
+  recent: v.array(vPeriod),
+});
+export type QueueOverview = Infer<typeof vQueueOverview>;
+
+// --- One job ------------------------------------------------------------------------------------
+
+export const vPosition = v.object({
+  /** Claimable jobs that are before it: exact to 100. */
+  ahead: v.number(),
+  /** Whether there are more than that. */
+  more: v.boolean(),
+  /** When it will begin, by what the queue has started of late. Absent where nothing is known. */
+  startsAt: v.optional(v.number()),
+});
+export type Position = Infer<typeof vPosition>;
+
+export const vWhyKind = v.union(
+  v.literal("ended"),
+  v.literal("running"),
+  v.literal("cancelRequested"),
+  v.literal("expired"),
+  v.literal("scheduled"),
+  v.literal("backingOff"),
+  v.literal("paused"),
+  v.literal("queuePaused"),
+  v.literal("noWorker"),
+  v.literal("noWorkerWithLabels"),
+  v.literal("atCapacity"),
+  v.literal("behind"),
+  v.literal("next"),
+  v.literal("stuck"),
+);
+
+export type WhyKind = Infer<typeof vWhyKind>;
+
+/** One reason why a job does not run. */
+export const vReason = v.object({
+  kind: vWhyKind,
+  /** In words, with its figures. */
+  text: v.string(),
+  /** What would change it. */
+  remedy: v.string(),
+  /** Until when it holds, where that is known. */
+  until: v.optional(v.number()),
+});
+export type Reason = Infer<typeof vReason>;
+
+/** Why a job is not running: what holds it up, the first reason first. */
+export const vWhy = v.object({ status: vStatus, reasons: v.array(vReason) });
+export type Why = Infer<typeof vWhy>;

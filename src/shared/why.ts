@@ -1,0 +1,321 @@
+/**
+ * Why a job is not running, in words: what holds it up, the first reason first, each with what would change it. Pure: the
+ * component says how things stand, and here is what that means.
+ */
+import type { Reason, WhyKind } from "./observing.js";
+import type { FinishedStatus } from "./status.js";
+import { STUCK_MS } from "./health.js";
+import { NOT_PROMOTED_MS } from "./lookLimits.js";
+
+// --- Jobs that have begun -----------------------------------------------------------------------
+
+export function whyEnded({
+  status,
+  finishedAt,
+  error,
+  reason,
+}: {
+  status: FinishedStatus;
+  finishedAt: number;
+  error?: string | undefined;
+  reason?: string | undefined;
+}): Reason[] {
+  const at = `at ${instant(finishedAt)}`;
+  const because = (what: string | undefined) => (what === undefined ? "." : `: ${cut(what)}`);
+  const texts: Record<FinishedStatus, string> = {
+    succeeded: `It succeeded ${at}.`,
+    failed: `It failed ${at}${because(error)}`,
+    canceled: `It was canceled ${at}${because(reason)}`,
+    timedOut: `It ran out of time ${at}${because(error)}`,
+  };
+  return [one("ended", texts[status], "Retry it to have it run again.")];
+}
+
+export function whyRunning({
+  worker,
+  startedAt,
+  attempt,
+  cancelRequestedAt,
+  isPaused,
+}: {
+  worker: string;
+  startedAt: number;
+  attempt: number;
+  cancelRequestedAt?: number | undefined;
+  isPaused: boolean;
+}): Reason[] {
+  const asked =
+    cancelRequestedAt === undefined
+      ? []
+      : [
+          one(
+            "cancelRequested",
+            `Somebody asked for it to be canceled at ${instant(cancelRequestedAt)}; ${worker} has not ended it yet.`,
+            "Its worker ends it when it hears of it, or its lease runs out.",
+          ),
+        ];
+  const text = `${worker} has run it since ${instant(startedAt)}, attempt ${attempt}.`;
+  const paused = isPaused ? " It is paused when it comes back." : "";
+  return [...asked, one("running", `${text}${paused}`, "Cancel it to have it ended.")];
+}
+
+// --- Jobs that are due later --------------------------------------------------------------------
+
+/** Why its time is what it is. */
+export type DueBecause =
+  | { kind: "asked" | "snoozed" | "rests" }
+  | { kind: "failed"; failures: number; maxAttempts: number; error?: string | undefined };
+
+export function whyScheduled(dueAt: number, because: DueBecause, now: number): Reason {
+  const at = instant(dueAt);
+  if (now >= dueAt + NOT_PROMOTED_MS) {
+    return one(
+      "stuck",
+      `It fell due at ${at}, and has not been made claimable.`,
+      "A claim in its queue, a worker's beat or `conveyor.watch` finds what did not run in its time; or claims are far behind.",
+    );
+  }
+  if (because.kind === "failed") {
+    const { failures, maxAttempts, error } = because;
+    const last = error === undefined ? "" : ` The last time: ${cut(error)}`;
+    return {
+      ...one(
+        "backingOff",
+        `It failed ${times(failures)} of up to ${maxAttempts}, and is tried again at ${at}.${last}`,
+        "Wait, cancel it, or give the queue shorter backoffs (`retry`) for the next failure.",
+      ),
+      until: dueAt,
+    };
+  }
+  const texts = {
+    asked: `It is due at ${at}.`,
+    snoozed: `Its worker gave it back until ${at}.`,
+    rests: `It rests between two rounds until ${at}.`,
+  };
+  const remedy =
+    because.kind === "rests"
+      ? "Configure a shorter `restMs`, for its next round."
+      : "Wait, or cancel it and enqueue it without a time.";
+  return { ...one("scheduled", texts[because.kind], remedy), until: dueAt };
+}
+
+// --- Jobs that wait -----------------------------------------------------------------------------
+
+/** Somebody paused it, or its queue. */
+export function whyPaused({
+  isPaused,
+  queue,
+  pausedAt,
+}: {
+  isPaused: boolean;
+  queue: string;
+  pausedAt?: number | undefined;
+}): Reason[] {
+  const reasons = isPaused ? [one("paused", "It is paused.", "Resume the job.")] : [];
+  if (pausedAt === undefined) return reasons;
+  const text = `The queue "${queue}" has been paused since ${instant(pausedAt)}: nobody may claim.`;
+  return [...reasons, one("queuePaused", text, "Resume the queue.")];
+}
+
+export function whyExpired(expiresAt: number): Reason {
+  return one(
+    "expired",
+    `Nobody began it by ${instant(expiresAt)}: it is about to be ended as failed.`,
+    "Enqueue it again, with a longer `expiresAfterMs` or with more workers.",
+  );
+}
+
+/** The workers outside that are alive and serve the queue. */
+export interface CrewFacts {
+  serving: number;
+  /** Those of them whose labels, groups and budget allow the job; how many of these hold nothing, and what the others hold. */
+  fitting: number;
+  idle: number;
+  held: number;
+  /** Of some of those that fit. */
+  names: readonly string[];
+  /** Whether there may be more than were looked at. */
+  more: boolean;
+}
+
+/** What Convex itself runs of the queue; `null` where it does not, or not this job. */
+export interface InsideFacts {
+  maxParallelism: number;
+  running: number;
+  /** What some of those are, the longest running first. */
+  names: readonly string[];
+  /** No slot of the scheduler is left for a lane of this queue. */
+  needsSlot: boolean;
+  /** Until when the job is left to workers outside. */
+  leftUntil: number;
+}
+
+export interface WaitingFacts {
+  now: number;
+  queue: string;
+  labels: readonly string[];
+  group?: string | undefined;
+  cost: number;
+  isDraining: boolean;
+  crew: CrewFacts;
+  inside: InsideFacts | null;
+  ahead: number;
+  more: boolean;
+  startsAt?: number | undefined;
+  /** Since when it has been claimable, and when a job of the queue was last claimed, if that is known. */
+  claimableAt: number;
+  claimedAt: number | null;
+}
+
+/** Of a job that anybody may claim who can. */
+export function whyWaits(facts: WaitingFacts): Reason[] {
+  return [...whyNobody(facts), ...whyNotYet(facts)];
+}
+
+/** Nobody is there who could take it, or nobody has room. */
+function whyNobody(facts: WaitingFacts): Reason[] {
+  const { inside, crew } = facts;
+  const isLeft = inside !== null && facts.now < inside.leftUntil;
+  if (inside !== null && !isLeft) return crew.idle > 0 ? [] : whyFullInside(inside, crew);
+  if (crew.fitting === 0 && !crew.more) return [whoIsMissing(facts, isLeft ? inside : null)];
+  if (crew.idle > 0 || crew.fitting === 0) return [];
+  const all = crew.fitting === 1 ? "The only worker" : `All ${crew.fitting} workers`;
+  return [
+    one(
+      "atCapacity",
+      `${all} that could take it (${listed(crew.names, crew.fitting)}) ${crew.fitting === 1 ? "holds" : "hold"} ` +
+        `${count(crew.held, "job")}: whether there is room for more only they know.`,
+      "Start another worker, or give these more concurrency.",
+    ),
+  ];
+}
+
+function whyFullInside(inside: InsideFacts, crew: CrewFacts): Reason[] {
+  const { maxParallelism, running, names, needsSlot } = inside;
+  if (maxParallelism === 0) {
+    const text = "At most 0 of the queue's jobs may run inside Convex (`maxParallelism`).";
+    return crew.fitting > 0
+      ? []
+      : [one("atCapacity", text, "Configure a higher `maxParallelism`.")];
+  }
+  if (running >= maxParallelism) {
+    return [
+      one(
+        "atCapacity",
+        `As many of the queue's jobs run inside Convex as may at once, ${maxParallelism}: ${listed(names, running)}.`,
+        "Wait until one ends, or configure a higher `maxParallelism`.",
+      ),
+    ];
+  }
+  if (!needsSlot) return [];
+  return [
+    one(
+      "atCapacity",
+      "The lanes of other queues take all that the deployment leaves to queues at once.",
+      "Wait until one ends, lower the `maxParallelism` of other queues, or use a larger deployment class.",
+    ),
+  ];
+}
+
+function whoIsMissing(facts: WaitingFacts, left: InsideFacts | null): Reason {
+  const { crew, queue, labels, group, cost } = facts;
+  const later =
+    left === null
+      ? ""
+      : ` It is left to workers outside until ${instant(left.leftUntil)}, and then to Convex itself.`;
+  const until = left === null ? {} : { until: left.leftUntil };
+  const orLater = left === null ? "" : ", or configure a shorter `fallbackAfterMs`";
+  const [kind, text, remedy]: [WhyKind, string, string] =
+    crew.serving === 0
+      ? ["noWorker", `No worker that serves "${queue}" is alive.`, "Start a worker for this queue"]
+      : [
+          "noWorkerWithLabels",
+          `${count(crew.serving, "worker")} that serve${crew.serving === 1 ? "s" : ""} "${queue}" ` +
+            `${crew.serving === 1 ? "is" : "are"} alive, none of which may take it: it needs ${needs(labels, group, cost)}.`,
+          "Start a worker that offers it",
+        ];
+  return { ...one(kind, `${text}${later}`, `${remedy}${orLater}.`), ...until };
+}
+
+function needs(labels: readonly string[], group: string | undefined, cost: number): string {
+  const parts = [
+    ...(labels.length === 0 ? [] : [`${count(labels.length, "label")} (${labels.join(", ")})`]),
+    ...(group === undefined ? [] : [`the group ${group}`]),
+    ...(cost === 1 ? [] : [`a budget of ${cost}`]),
+  ];
+  return parts.length === 0 ? "one that takes jobs without a group" : parts.join(" and ");
+}
+
+/** It has its turn to wait for; or it has had it, and nobody came. */
+function whyNotYet(facts: WaitingFacts): Reason[] {
+  const { now, ahead, more, startsAt, claimableAt, claimedAt, isDraining } = facts;
+  const since = Math.max(claimableAt, claimedAt ?? 0);
+  const draining = isDraining
+    ? " The queue is being drained, and what waits is still worked off."
+    : "";
+  if (now - since >= STUCK_MS && couldBeTaken(facts)) {
+    return [
+      one(
+        "stuck",
+        `Somebody could take it, and nothing of the queue has been claimed since ${instant(since)}.${draining}`,
+        "Look at the queue's events and its workers' logs; `conveyor.watch` schedules anew what should have run.",
+      ),
+    ];
+  }
+  if (ahead === 0) {
+    return [one("next", `It is next.${draining}`, "Nothing: whoever has room takes it.")];
+  }
+  const text = more
+    ? `More than ${ahead} jobs are before it.`
+    : `${count(ahead, "job")} ${ahead === 1 ? "is" : "are"} before it.`;
+  const pace =
+    startsAt === undefined
+      ? ""
+      : ` At the pace of the last minutes it begins at about ${instant(startsAt)}.`;
+  return [
+    {
+      ...one(
+        "behind",
+        `${text}${pace}${draining}`,
+        "More workers or a higher `maxParallelism`; or enqueue what is urgent with a higher `priority`.",
+      ),
+      ...(startsAt === undefined ? {} : { until: startsAt }),
+    },
+  ];
+}
+
+function couldBeTaken({ crew, inside, now }: WaitingFacts): boolean {
+  if (crew.idle > 0) return true;
+  if (inside === null || now < inside.leftUntil + STUCK_MS) return false;
+  return !inside.needsSlot && inside.running < inside.maxParallelism;
+}
+
+// --- Words --------------------------------------------------------------------------------------
+
+function one(kind: WhyKind, text: string, remedy: string): Reason {
+  return { kind, text, remedy };
+}
+
+function instant(at: number): string {
+  return new Date(at)
+    .toISOString()
+    .replace("T", " ")
+    .replace(/\.\d+Z$/, " UTC");
+}
+
+function times(n: number): string {
+  return n === 1 ? "once" : `${n} times`;
+}
+
+function count(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? "" : "s"}`;
+}
+
+function listed(names: readonly string[], of: number): string {
+  const others = of - names.length;
+  return others > 0 ? `${names.join(", ")} and ${others} more` : names.join(", ");
+}
+
+function cut(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
