@@ -10,6 +10,7 @@ import { mutationGeneric, type GenericDataModel } from "convex/server";
 import { v } from "convex/values";
 import type { JobId } from "../shared/index.js";
 import type { EnqueueOptions } from "./enqueueTypes.js";
+import { observeFunctions } from "./observeApi.js";
 import type { Queue } from "./queue.js";
 import type { ApiOptions, QueueFunctions, ValueValidator } from "./types.js";
 import { checkPayload } from "./validate.js";
@@ -32,6 +33,7 @@ export function queueFunctions<
   return {
     ...enqueueFunctions(queue, authorize, options.options ?? (() => undefined)),
     ...watchFunctions(queue, authorize),
+    ...observeFunctions(queue, authorize),
     ...changeFunctions(queue, authorize),
   };
 }

@@ -42,6 +42,16 @@ describe("a batch is split", () => {
     expect(calls.map((call) => call.length)).toEqual([3, 3, 3, 1]);
   });
 
+  test("by rows, in a queue that writes one for each tag", async () => {
+    const { calls, send } = component();
+    const tags = Array.from({ length: 16 }, (_, n) => `t${n}`);
+    await sendAll(inAction, jobs(900, { tags }), { expire: false, listBy: ["tag"], send });
+    expect(calls.map((call) => call.length)).toEqual([470, 430]);
+    const many = sendAll(inMutation, jobs(900, { tags }), { expire: false, listBy: ["tag"], send });
+    expect((await refusal(many, "invalidArgument")).message).toContain("rows");
+    await sendAll(inMutation, jobs(900, { tags }), { expire: false, listBy: ["group"], send });
+  });
+
   test("the largest payload there is goes alone or with others, and none is left out", async () => {
     const { calls, send } = component();
     const largest = "x".repeat(MIB - 4_096 - 2);

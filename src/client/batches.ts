@@ -16,22 +16,31 @@ import {
   ENQUEUE_MAX_BYTES,
   ENQUEUE_MAX_JOBS,
   isConveyorError,
+  marksOf,
   type Enqueued,
   type JobWeight,
+  type ListBy,
   type NewJob,
 } from "../shared/index.js";
 import type { RunsMutations } from "./types.js";
 
 type Send = (jobs: NewJob[]) => Promise<Enqueued[]>;
 
-/** Sends all jobs. `expire`: the queue has each of them expire. */
+/** Sends all jobs. `expire`: the queue has each of them expire; `listBy`: each has a row for its tags and group. */
 export async function sendAll(
   ctx: RunsMutations,
   jobs: readonly NewJob[],
-  { expire, send }: { expire: boolean; send: Send },
+  {
+    expire,
+    listBy = [],
+    send,
+  }: { expire: boolean; listBy?: readonly ListBy[] | undefined; send: Send },
 ): Promise<Enqueued[]> {
   const now = Date.now();
-  const weights = jobs.map((job, index) => weigh(job, index, now));
+  const weights = jobs.map((job, index) => {
+    const weight = weigh(job, index, now);
+    return { ...weight, rows: weight.rows + marksOf(listBy, job.options ?? {}).length };
+  });
   if (isAction(ctx)) return await sendSplit(split(jobs, weights), jobs.length, send);
   checkTransaction(weights, expire);
   const enqueued: Enqueued[] = [];
@@ -79,17 +88,19 @@ function checkTransaction(weights: readonly JobWeight[], expire: boolean): void 
 
 function split(jobs: readonly NewJob[], weights: readonly JobWeight[]): NewJob[][] {
   const parts: NewJob[][] = [];
-  let [bytes, replaces] = [0, 0];
+  let [bytes, replaces, rows] = [0, 0, 0];
   for (const [i, job] of jobs.entries()) {
     const part = parts.at(-1);
     bytes += weights[i]!.bytes;
     replaces += weights[i]!.replaces;
-    const fits = bytes <= ENQUEUE_MAX_BYTES && replaces <= BATCH_MAX_REPLACED;
+    rows += weights[i]!.rows;
+    const fits =
+      bytes <= ENQUEUE_MAX_BYTES && replaces <= BATCH_MAX_REPLACED && rows <= BATCH_MAX_ROWS;
     if (part !== undefined && part.length < ENQUEUE_MAX_JOBS && fits) {
       part.push(job);
     } else {
       parts.push([job]);
-      ({ bytes, replaces } = weights[i]!);
+      ({ bytes, replaces, rows } = weights[i]!);
     }
   }
   return parts;

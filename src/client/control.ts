@@ -243,8 +243,7 @@ export class QueueControl<Name extends string = string> {
 
   /**
    * Deletes all jobs that a filter means, as {@link deleteJob} does: finished ones, unless the filter names other `statuses`.
-   * **It cannot be undone.** Jobs that are deleted within seconds of their end may be missing in the statistics.
-   * Otherwise like {@link cancelMany}.
+   * **It cannot be undone.** Otherwise like {@link cancelMany}.
    *
    * @throws As {@link cancelMany}.
    * @example

@@ -1,12 +1,22 @@
 /** The entry of an app's backend: from here it defines queues and gets the functions that it exports. */
-import type { GenericDataModel } from "convex/server";
+import type { GenericDataModel, PublicHttpAction } from "convex/server";
 import type { VAny } from "convex/values";
-import { conveyorError, type WorkerStatus } from "../shared/index.js";
+import {
+  checkInteger,
+  conveyorError,
+  OVERVIEW_QUEUES_MAX,
+  type QueueOverview,
+  type WorkerStatus,
+} from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { QueueControl } from "./control.js";
+import { dashboardFunctions } from "./dashboardApi.js";
+import type { DashboardFunctions, DashboardResolver } from "./dashboardTypes.js";
 import type { Fitting } from "./enqueueTypes.js";
 import type { HandlerOption } from "./handlerOptions.js";
+import { metricsAction, type MetricsOptions } from "./metrics.js";
 import { callComponent, checkComponent } from "./mounted.js";
+import { ObservedQueue } from "./observed.js";
 import { Queue } from "./queue.js";
 import type { QueueOptions } from "./queueOptions.js";
 import type { RelatedQueries, WithRelated } from "./related.js";
@@ -140,6 +150,52 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
+   * Public functions of the dashboard, to be exported by a module of the app: all of them, under these names. They show
+   * every queue of the component to whom the resolver lets see it, and change what it lets be changed.
+   *
+   * @param resolver.maySee Asked before every query, and for each queue in `overview`. Required: without it, nobody sees
+   * anything.
+   * @param resolver.mayAct Asked before every change, and for the buttons of each page.
+   * @param resolver.show What a page is shown of payloads, results, progress, errors, logs and output.
+   * @default mayAct nobody may change anything
+   * @default show as it is
+   * @throws Nothing itself. The functions throw `forbidden`, or what the resolver throws; `invalidArgument`, `unknownQueue`,
+   * `unknownJob`, `componentNotMounted`.
+   * @example
+   * // convex/dashboard.ts
+   * const isAdmin = async (ctx: { auth: Auth }) =>
+   *   (await ctx.auth.getUserIdentity())?.["role"] === "admin";
+   * export const {
+   *   overview, queue, stats, jobs, job, why, logs, output, workers, events,
+   *   pause, resume, drain, cancel, retry, remove, cancelMany, redrive, removeMany,
+   * } = conveyor.dashboardApi({ maySee: isAdmin, mayAct: isAdmin });
+   */
+  dashboardApi(resolver: DashboardResolver<DataModel>): DashboardFunctions {
+    return dashboardFunctions(this.component, resolver);
+  }
+
+  /**
+   * An HTTP action for Prometheus, and what reads its format: jobs by status, what came in and how it ended, how long jobs
+   * waited and ran, what has waited for longest, and who works. Counts only grow, some ten seconds behind; each reading costs a
+   * query a queue.
+   *
+   * @param options.authorize Asked before anything is read; see {@link MetricsOptions}.
+   * @throws Nothing: whoever may not read it is answered 401.
+   * @example
+   * // convex/http.ts
+   * const http = httpRouter();
+   * http.route({
+   *   path: "/metrics",
+   *   method: "GET",
+   *   handler: conveyor.metrics({ authorize: bearerToken("METRICS_TOKEN") }),
+   * });
+   * export default http;
+   */
+  metrics(options: MetricsOptions): PublicHttpAction {
+    return metricsAction(this.component, options);
+  }
+
+  /**
    * Looks after queues that nobody visits: scheduled functions of Conveyor that were canceled, or failed, are scheduled
    * anew. Every claim that finds nothing and every sweep of the janitor does so too, for its own queues; call it from an hourly cron
    * if jobs are to start on time in a queue that has no worker connected. Safe at any time, and cheap when all is well.
@@ -172,16 +228,72 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
-   * The workers that were seen last, newest first: name, state, last call or beat, and the jobs they hold. Lanes are among
-   * them: what `isLane` is Convex itself at work.
+   * What people see of a queue, by its name: for an administration of all queues. For one queue, use the queue itself, which
+   * has the same methods. Results are not typed.
    *
+   * @param queue The name of any queue; it need not be defined here.
+   * @throws Nothing itself.
+   * @example
+   * export const lastDay = query({
+   *   args: { queue: v.string() },
+   *   handler: (ctx, { queue }) => conveyor.observe(queue).stats(ctx, { per: "hour", count: 24 }),
+   * });
+   */
+  observe(queue: string): ObservedQueue<string> {
+    return new ObservedQueue(this.component, queue);
+  }
+
+  /**
+   * Every queue at a glance, by name: how it is configured and where each field comes from, whether Convex works it off, how it
+   * stands, and its last 30 minutes.
+   *
+   * Of a busy queue it reads the row that is kept of it and 30 more, of a quiet one up to a thousand rows, fewer where many
+   * queues are shown. A subscription runs again when any of that changes: see {@link ObservedQueue.gauge}.
+   *
+   * @param options.after The name behind which to go on, where there were `more`.
+   * @param options.limit How many, 1 to 100.
+   * @default limit 100
+   * @returns The queues, and whether there are more.
+   * @throws `invalidArgument` for a limit out of bounds, `componentNotMounted`.
+   * @example
+   * export const queues = query({ args: {}, handler: async (ctx) => (await conveyor.queues(ctx)).queues });
+   */
+  async queues(
+    ctx: RunsQueries,
+    options: { after?: string; limit?: number } = {},
+  ): Promise<{ queues: QueueOverview[]; more: boolean }> {
+    const { observe } = this.component;
+    const limit = options.limit ?? OVERVIEW_QUEUES_MAX;
+    checkInteger("limit", limit, 1, OVERVIEW_QUEUES_MAX);
+    const { names, more } = await callComponent(() =>
+      ctx.runQuery(observe.queues, { ...options, limit }),
+    );
+    const queues: QueueOverview[] = [];
+    for (const queue of names) {
+      const found = await ctx.runQuery(observe.overview, { queue, beside: names.length });
+      if (found !== null) queues.push(found);
+    }
+    return { queues, more };
+  }
+
+  /**
+   * The workers that were seen last, newest first: name, state, last call or beat, the queues and labels with which they last
+   * claimed, and the jobs they hold, the first 256 of them with their names and since when they run. Lanes are among them:
+   * what `isLane` is Convex itself at work.
+   *
+   * A subscription runs again with every call and beat of one of them.
+   *
+   * @param options.queue Those that last claimed from this queue, of the 256 of each state that were seen last.
    * @param options.limit How many, 1 to 100.
    * @default limit 100
    * @throws `invalidArgument` for a limit out of bounds, `componentNotMounted`.
    * @example
    * export const workers = query({ args: {}, handler: async (ctx) => await conveyor.workers(ctx) });
    */
-  async workers(ctx: RunsQueries, options: { limit?: number } = {}): Promise<WorkerStatus[]> {
+  async workers(
+    ctx: RunsQueries,
+    options: { queue?: string; limit?: number } = {},
+  ): Promise<WorkerStatus[]> {
     return await callComponent(() => ctx.runQuery(this.component.lib.workers, options));
   }
 }

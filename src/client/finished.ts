@@ -13,6 +13,7 @@ import {
   vFinished,
   type Continuation,
   type Finished,
+  logLine,
 } from "../shared/index.js";
 import { explainBadResult } from "../shared/mismatch.js";
 import type { AnyQueue } from "./types.js";
@@ -50,7 +51,7 @@ export async function checkFinished(
     if ("error" in following) {
       refused.push({ id, attempt, error: following.error });
       // The deployment's own log has it too: an older worker does not hear of it.
-      console.warn(`[conveyor] job ${id}: ${following.error}`);
+      console.warn(logLine("warn", "resultRefused", { job: id, attempt, error: following.error }));
       checked.push({ id, attempt, outcome: { kind: "failed", error: following.error } });
     } else {
       checked.push({ id, attempt, outcome, ...following });

@@ -13,8 +13,8 @@ import type {
 } from "./handledTypes.js";
 import { vHandlerArgs, type VHandlerArgs } from "./handlerOptions.js";
 import { inlineAction, jobContext } from "./inline.js";
+import { ObservedQueue } from "./observed.js";
 import type { AnyQueue, TypesOf, ValueValidator } from "./types.js";
-import { WatchedQueue } from "./watched.js";
 
 /** A queue whose jobs Convex itself may run. */
 export abstract class HandledQueue<
@@ -22,7 +22,7 @@ export abstract class HandledQueue<
   VPayload extends ValueValidator = VAny,
   VResult extends ValueValidator = VAny,
   DataModel extends GenericDataModel = GenericDataModel,
-> extends WatchedQueue<Name, VResult> {
+> extends ObservedQueue<Name, VResult> {
   abstract readonly payload: VPayload;
 
   /**

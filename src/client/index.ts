@@ -3,6 +3,8 @@
  * @module
  */
 export { vJobId, vOnComplete } from "./appValidators.js";
+export { bearerToken } from "./bearerToken.js";
+export type { MetricsOptions } from "./metrics.js";
 export type { ComponentApi } from "./componentApi.js";
 export { Conveyor } from "./conveyor.js";
 export type {
@@ -16,6 +18,15 @@ export type {
 export type { HandlerOption } from "./handlerOptions.js";
 export type { HandledJob, InlineJob, JobContext, RunsActions } from "./handledTypes.js";
 export { QueueControl, type ManyOptions, type PauseReply } from "./control.js";
+export { ObservedQueue, type ListOptions, type StatsOptions } from "./observed.js";
+export type {
+  DashboardAction,
+  DashboardApi,
+  DashboardFunctions,
+  DashboardResolver,
+  DashboardValue,
+  DashboardView,
+} from "./dashboardTypes.js";
 export { Queue } from "./queue.js";
 export type { QueueOptions } from "./queueOptions.js";
 export type {
@@ -41,20 +52,35 @@ export type {
   ConveyorError,
   ConveyorErrorCode,
   Counts,
+  Gauge,
+  Health,
   JobFilter,
   JobId,
+  JobPage,
+  ListBy,
+  ListedJob,
+  ListFilter,
+  ListOrder,
   LogEntry,
   LogPage,
   OnConflict,
+  PageOptions,
+  Per,
+  Percentiles,
+  Period,
+  Position,
   Retention,
   Retry,
   RetryOption,
   QueueEvent,
   QueueOverrides,
   QueueState,
+  Reason,
+  Stats,
   Status,
   TokenStatus,
   TypedJobStatus as JobStatus,
   TypedOnCompleteArgs as OnCompleteArgs,
+  Why,
   WorkerStatus,
 } from "../shared/index.js";

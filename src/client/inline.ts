@@ -11,7 +11,15 @@ import {
 } from "convex/server";
 import { v } from "convex/values";
 import { claimedOf, Handling, runByHandle, runLane, type Says } from "../lane/index.js";
-import { askedBy, vLaneStart, type ClaimedJob, type LaneStart } from "../shared/index.js";
+import {
+  askedBy,
+  vLaneStart,
+  type ClaimedJob,
+  type LaneStart,
+  errorText,
+  logLine,
+  stackOf,
+} from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { checkFinished } from "./finished.js";
 import type { HandledJob, InlineJob, JobContext, RunsActions } from "./handledTypes.js";
@@ -90,7 +98,8 @@ function saysOf({ lib }: ComponentApi, ctx: RunsActions): Says {
 /** Its job keeps what the error says; where it was thrown only the lane's log can tell, since the lane itself goes on. */
 function sayWhere({ queue, id, attempt }: ClaimedJob, error: unknown): void {
   if (askedBy(error).snoozeMs !== undefined) return;
-  console.warn(`[conveyor] ${queue} ${id} (attempt ${attempt}) threw:`, error);
+  const said = { error: errorText(error), stack: stackOf(error) };
+  console.warn(logLine("warn", "handlerThrew", { queue, job: id, attempt, ...said }));
 }
 
 function byName(queues: readonly AnyQueue[]): ReadonlyMap<string, AnyQueue> {

@@ -12,6 +12,7 @@ import {
 } from "convex/server";
 import { v } from "convex/values";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { readLine } from "../component/lines.test.js";
 import { register, settle } from "../test.js";
 import { Conveyor, type ComponentApi } from "./index.js";
 
@@ -73,10 +74,16 @@ const app = {
   }),
 };
 
+/** Who looks after `sums` alone. */
+const { workers } = conveyor.dashboardApi({
+  maySee: (_ctx, view) => !("queue" in view) || view.queue === "sums",
+});
+const all = conveyor.dashboardApi({ maySee: () => true }).workers;
+
 function setup() {
   const t = convexTest(defineSchema({ booked: defineTable({ n: v.number() }) }), {
     "/convex/_generated/server.ts": async () => ({}),
-    "/convex/app.ts": async () => app,
+    "/convex/app.ts": async () => ({ ...app, workers, all }),
   });
   register(t);
   return t;
@@ -99,10 +106,31 @@ test("actions run, and their results and errors are the jobs'", async () => {
 });
 
 test("a mutation's writes are there if and only if its job has succeeded", async () => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
   const t = setup();
   const ids: string[] = await t.mutation(functions["enter"], { ns: [1, -2, 3] });
   await settle(t, { advance });
+  expect(readLine(warn.mock.calls[0]![0])).toMatchObject({
+    ...{ conveyor: "handlerThrew", queue: "books", job: ids[1], error: "No negative numbers." },
+    stack: expect.stringContaining("No negative numbers."),
+  });
+  warn.mockRestore();
   const done: any[] = await t.query(functions["ofBooks"], { ids });
   expect(done.map(({ status }) => status)).toEqual(["succeeded", "failed", "succeeded"]);
   expect(await t.query(functions["booked"], {})).toEqual([1, 3]);
+});
+
+test("lanes of queues that a dashboard's caller may not see are not among its workers", async () => {
+  const t = setup();
+  await t.mutation(functions["enqueue"], { ns: [1] });
+  await t.mutation(functions["enter"], { ns: [1] });
+  await settle(t, { advance });
+  const lanesOf = async (whose: string): Promise<string[]> => {
+    const seen: { name: string; queues: string[] }[] = await t.query(functions[whose], {});
+    return [
+      ...new Set(seen.flatMap(({ name, queues }) => [name.split("#")[0]!, ...queues])),
+    ].sort();
+  };
+  expect(await lanesOf("all")).toEqual(["books", "sums"]);
+  expect(await lanesOf("workers")).toEqual(["sums"]);
 });

@@ -250,6 +250,7 @@ export class Queue<
     }
     const enqueued = await sendAll(ctx, jobs, {
       expire: this.config.expiresAfterMs !== undefined,
+      listBy: this.config.listBy,
       send: (part) => this.send(ctx, part),
     });
     return enqueued.map(({ id }) => id as JobId<Name>);

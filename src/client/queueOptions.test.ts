@@ -13,11 +13,13 @@ describe("a definition comes to a configuration", () => {
       ...{ graceMs: 500, timeoutMs: 60_000, expiresAfterMs: 5_000, circular: true, restMs: 10 },
       ...{ retry: true, retention: { failedMs: 0 }, onCompleteExclude: ["canceled"] },
       logLevel: "debug",
+      listBy: ["tag", "group"],
     });
     expect(config).toMatchObject({
       ...{ graceMs: 500, timeoutMs: 60_000, expiresAfterMs: 5_000, circular: true, restMs: 10 },
       ...{ retry: RETRY_DEFAULT, onCompleteExclude: ["canceled"], logLevel: "debug" },
       retention: { succeededMs: 86_400_000, failedMs: 0 },
+      listBy: ["tag", "group"],
     });
   });
 
@@ -38,6 +40,7 @@ describe("a definition comes to a configuration", () => {
     ["graceMs", { graceMs: 1e9 }],
     ["expiresAfterMs", { expiresAfterMs: 10 }],
     ["restMs", { restMs: 10 }],
+    ["listBy", { listBy: ["tag", "tag"] }],
   ])("a wrong %s is refused when the app is loaded", async (what, options) => {
     const define = async () => configOf("q", options);
     expect((await refusal(define(), "invalidArgument")).message).toContain(what);

@@ -8,6 +8,7 @@ import {
   retryRule,
   SHARDS_DEFAULT,
   type FinishedStatus,
+  type ListBy,
   type LogLevel,
   type QueueConfig,
   type Retention,
@@ -147,6 +148,16 @@ export interface QueueOptions<
    */
   fallbackAfterMs?: number;
   /**
+   * By what its jobs are found besides their status: by each of their tags, by their group, or both. It costs a row more for each
+   * tag of a job and for its group (some 130 bytes with its index entries), written at its enqueue and deleted with it; nothing
+   * when the job moves. Lists by tag and group are then read from there, the newest first. A job that was enqueued before is not
+   * in them. Without this a list by tag or group passes by all the jobs of its status.
+   * @default none
+   * @example
+   * export const reports = conveyor.queue("reports", { listBy: ["tag", "group"] });
+   */
+  listBy?: ListBy[];
+  /**
    * What the component writes to the deployment's log about this queue's jobs, one line of JSON each.
    * @default "warn"
    */
@@ -172,6 +183,7 @@ export function configOf(
     ...said("maxParallelism", options.maxParallelism),
     ...said("fallbackAfterMs", options.fallbackAfterMs),
     ...said("circular", circular || undefined),
+    ...said("listBy", options.listBy && [...options.listBy]),
     ...said("retry", retry === undefined ? undefined : retryRule(retry)),
     ...said("retention", retention && { ...RETENTION_DEFAULT, ...retention }),
     ...said("onCompleteExclude", onCompleteExclude && [...onCompleteExclude]),

@@ -82,10 +82,18 @@ export const internal = anyApi as unknown as FilterApi<Modules, FunctionReferenc
 
 export type App = TestConvex<typeof schema>;
 
-export function setup({ mounted = true } = {}): App {
+/** `modules`: others than the app's own, by name. */
+export function setup({
+  mounted = true,
+  modules = {},
+}: { mounted?: boolean; modules?: Record<string, object> } = {}): App {
+  const others = Object.entries(modules).map(
+    ([name, module]) => [`/convex/${name}.ts`, async () => module] as const,
+  );
   const t = convexTest(schema, {
     "/convex/_generated/server.ts": async () => ({}),
     "/convex/app.ts": async () => functions,
+    ...Object.fromEntries(others),
   });
   if (mounted) register(t);
   return t;

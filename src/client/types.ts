@@ -21,21 +21,30 @@ import type {
   CompleteReply,
   Conditions,
   Counts,
+  Gauge,
+  Health,
   JobId,
+  JobPage,
   Lease,
+  ListedJob,
+  ListFilter,
   LogPage,
   LogUpdate,
+  Position,
   ProgressUpdate,
   QueueTypes,
   ReportAnswer,
+  Stats,
   Status,
   TokenStatus,
   TypedJobStatus,
   TypedOnCompleteArgs,
   TypedPeekedJob,
+  Why,
 } from "../shared/index.js";
 import type { EnqueueOptions } from "./enqueueTypes.js";
 import type { RefusedResult, WorkerFinished } from "./finished.js";
+import type { ListOptions, StatsOptions } from "./observed.js";
 import type { Queue } from "./queue.js";
 import type { RelatedQueries } from "./related.js";
 import type { ChunkOptions, LogOptions } from "./watched.js";
@@ -80,7 +89,11 @@ export type ApiCall<Payload = any, Name extends string = string> =
   | { kind: "chunks"; id: JobId<Name> }
   | { kind: "cancel"; id: JobId<Name> }
   | { kind: "retry"; id: JobId<Name> }
-  | { kind: "counts" };
+  | { kind: "list"; filter: ListFilter }
+  | { kind: "byKey"; key: string }
+  | { kind: "position"; id: JobId<Name> }
+  | { kind: "why"; id: JobId<Name> }
+  | { kind: "counts" | "stats" | "gauge" | "health" };
 
 /** What `authorize` may look at: who calls, and the app's data. */
 export interface AuthorizeCtx<DataModel extends GenericDataModel> {
@@ -157,6 +170,20 @@ export interface QueueFunctions<Name extends string, Payload, Result> {
   retry: RegisteredMutation<"public", { id: string }, Promise<RetryReply>>;
   /** {@link Queue.counts}, each counted up to `limit`, 100 by default. */
   counts: RegisteredQuery<"public", { limit?: number }, Promise<Counts>>;
+  /** {@link Queue.stats}: the last 60 minutes by default. */
+  stats: RegisteredQuery<"public", StatsOptions, Promise<Stats>>;
+  /** {@link Queue.gauge}: what a page that is always open subscribes to. */
+  gauge: RegisteredQuery<"public", Record<string, never>, Promise<Gauge>>;
+  /** {@link Queue.health} by the last 5 jobs by default. */
+  health: RegisteredQuery<"public", { last?: number }, Promise<Health>>;
+  /** {@link Queue.list}: for `usePaginatedQuery`. */
+  list: RegisteredQuery<"public", ListOptions, Promise<JobPage>>;
+  /** {@link Queue.byKey}. */
+  byKey: RegisteredQuery<"public", { key: string }, Promise<ListedJob | null>>;
+  /** {@link Queue.position}. */
+  position: RegisteredQuery<"public", { id: string }, Promise<Position | null>>;
+  /** {@link Queue.why}. */
+  why: RegisteredQuery<"public", { id: string }, Promise<Why | null>>;
 }
 
 /** What became of a wish to cancel; `status` is what the job is now. */

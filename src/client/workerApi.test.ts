@@ -1,5 +1,6 @@
 /** The functions for workers: names become declarations, results are checked, tokens are asked for. */
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
+import { readLine } from "../component/lines.test.js";
 import type { Outcome } from "../shared/index.js";
 import {
   api,
@@ -65,7 +66,10 @@ describe("results", () => {
       status: "failed",
       error: expect.stringContaining("result.pixels must be string, got number"),
     });
-    expect(warn).toHaveBeenCalledWith(expect.stringContaining("result.pixels must be string"));
+    expect(warn.mock.calls.map(([line]) => readLine(line))).toContainEqual({
+      ...{ conveyor: "resultRefused", level: "warn", job: ids[0], attempt: 1 },
+      error: expect.stringContaining("result.pixels must be string"),
+    });
     warn.mockRestore();
     expect(await t.query(api.app.status, { id: ids[1]! })).toMatchObject({ status: "succeeded" });
   });

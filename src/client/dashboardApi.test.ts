@@ -1,0 +1,362 @@
+/** Who may see and who may act: for every query and every action of the dashboard, its own tests. */
+import type { ApiFromModules, FunctionReference } from "convex/server";
+import { ConvexError } from "convex/values";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import {
+  asked,
+  dashboard,
+  everything,
+  fill,
+  names,
+  newApp,
+  resolver,
+  type Jobs,
+} from "./dashboardSetup.test.js";
+import type { DashboardApi } from "./dashboardTypes.js";
+import { refusal, type App, type conveyor } from "./setup.test.js";
+
+type Name = keyof DashboardApi;
+type Args = Record<string, unknown>;
+
+/** What each is called with, what the resolver is to be asked, and what comes of it. */
+interface Case {
+  args: (jobs: Jobs) => Args;
+  asks: (jobs: Jobs) => object;
+  answers: unknown;
+}
+
+const queue = "tiles";
+const one = (key: keyof Jobs) => (jobs: Jobs) => ({ queue, id: jobs[key] });
+const job = (key: keyof Jobs) => (jobs: Jobs) => ({ kind: "job", queue, id: jobs[key] });
+const filter = { statuses: ["pending" as const] };
+
+const may = ["pause", "resume", "drain", "cancelMany", "redrive", "deleteMany"];
+
+const QUERIES: [Name, Case][] = [
+  [
+    "overview",
+    {
+      args: () => ({}),
+      asks: () => ({ kind: "overview" }),
+      answers: {
+        queues: [
+          { state: { name: "loose" }, may },
+          { state: { name: "tiles" }, gauge: { counts: { failed: { count: 1 } } }, may },
+        ],
+        more: false,
+      },
+    },
+  ],
+  [
+    "queue",
+    {
+      args: () => ({ queue }),
+      asks: () => ({ kind: "queue", queue }),
+      answers: { state: { name: queue }, gauge: { counts: { running: { count: 1 } } }, may },
+    },
+  ],
+  [
+    "job",
+    {
+      args: one("pending"),
+      asks: job("pending"),
+      answers: { job: { status: "pending" }, may: ["cancel", "retry", "delete"] },
+    },
+  ],
+  [
+    "jobs",
+    {
+      args: () => ({
+        ...{ queue, filter: { status: "failed" }, order: "newest" },
+        paginationOpts: { numItems: 10, cursor: null },
+      }),
+      asks: () => ({ kind: "jobs", queue }),
+      answers: { page: [{ status: "failed" }], isDone: true },
+    },
+  ],
+  [
+    "why",
+    {
+      args: one("pending"),
+      asks: job("pending"),
+      answers: { why: { status: "pending" }, position: { ahead: 0, more: false } },
+    },
+  ],
+  ["logs", { args: one("running"), asks: job("running"), answers: { entries: [{ entry: 0 }] } }],
+  ["output", { args: one("running"), asks: job("running"), answers: { chunks: [{ index: 0 }] } }],
+  [
+    "stats",
+    {
+      args: () => ({ queue, per: "minute", count: 2 }),
+      asks: () => ({ kind: "stats", queue }),
+      answers: { per: "minute", periods: [{ succeeded: 0 }, { succeeded: 0 }] },
+    },
+  ],
+  [
+    "workers",
+    {
+      args: () => ({}),
+      asks: () => ({ kind: "workers" }),
+      answers: [{ name: "w", holding: [{ queue }] }],
+    },
+  ],
+  [
+    "events",
+    {
+      args: () => ({ queue, limit: 5 }),
+      asks: () => ({ kind: "events", queue }),
+      answers: [],
+    },
+  ],
+];
+
+const change = (kind: string, answers: object): Case => ({
+  args: () => ({ queue }),
+  asks: () => ({ kind, queue }),
+  answers,
+});
+const many = (kind: string): Case => ({
+  args: () => ({ queue, filter }),
+  asks: () => ({ kind, queue, filter }),
+  answers: { isDone: true },
+});
+const act = (kind: string, key: keyof Jobs, answers: object): Case => ({
+  args: one(key),
+  asks: (jobs) => ({ kind, queue, id: jobs[key] }),
+  answers,
+});
+
+const ACTIONS: [Name, Case][] = [
+  ["pause", change("pause", { changed: true })],
+  ["resume", change("resume", { changed: false })],
+  ["drain", change("drain", { changed: true })],
+  ["cancel", act("cancel", "pending", { canceled: true })],
+  ["retry", act("retry", "failed", { retried: true })],
+  ["remove", act("delete", "succeeded", { deleted: true })],
+  ["cancelMany", many("cancelMany")],
+  ["redrive", { ...many("redrive"), ...redriven() }],
+  ["removeMany", many("deleteMany")],
+];
+
+function redriven(): Case {
+  const failed = { statuses: ["failed" as const] };
+  return {
+    args: () => ({ queue, filter: failed }),
+    asks: () => ({ kind: "redrive", queue, filter: failed }),
+    answers: { changed: 1 },
+  };
+}
+
+const query = async (t: App, name: Name, args: Args): Promise<unknown> =>
+  await t.query(dashboard[name] as FunctionReference<"query">, args);
+const mutation = async (t: App, name: Name, args: Args): Promise<unknown> =>
+  await t.mutation(dashboard[name] as FunctionReference<"mutation">, args);
+
+/** What a resolver may answer that is no leave, by mistake too. */
+const NOS: unknown[] = [false, undefined, null, "yes", 1, {}, Promise.resolve(false)];
+
+/** Every way to refuse, set one after the other; what throws passes its own error on. */
+async function eachNo(ask: "maySee" | "mayAct", call: () => Promise<unknown>): Promise<void> {
+  for (const no of NOS) {
+    resolver[ask] = (() => no) as () => boolean;
+    expect((await refusal(call(), "forbidden"))["ask"]).toBe(ask);
+  }
+  Reflect.deleteProperty(resolver, ask);
+  await refusal(call(), "forbidden");
+  resolver[ask] = () => {
+    throw new ConvexError("Not you.");
+  };
+  await expect(call()).rejects.toMatchObject({ data: "Not you." });
+  resolver[ask] = () => Promise.reject(new Error("The resolver is broken."));
+  await expect(call()).rejects.toThrow("The resolver is broken.");
+}
+
+test("there is a case for every function of the dashboard", () => {
+  const cases = [...QUERIES, ...ACTIONS].map(([name]) => name);
+  expect([...names].sort()).toEqual([...cases].sort());
+});
+
+describe("a query of the dashboard", () => {
+  test.each(QUERIES)(
+    "%s answers whom the resolver lets see it, and asks first",
+    async (name, of) => {
+      const t = newApp();
+      const jobs = await fill(t);
+      expect(await query(t, name, of.args(jobs))).toMatchObject(of.answers as object);
+      expect(asked[0]).toEqual(of.asks(jobs));
+    },
+  );
+
+  test.each(QUERIES)("%s shows nothing without the resolver's leave", async (name, of) => {
+    const t = newApp();
+    const jobs = await fill(t);
+    await eachNo("maySee", () => query(t, name, of.args(jobs)));
+  });
+
+  test.each(QUERIES)("%s reads nothing before the resolver has answered", async (name, of) => {
+    // Whatever is read of a component that is not there is another error.
+    const t = newApp({ mounted: false });
+    const args = of.args({ pending: "a", running: "b" } as Jobs);
+    await eachNo("maySee", () => query(t, name, args));
+    resolver.maySee = () => true;
+    await refusal(query(t, name, args), "componentNotMounted");
+  });
+});
+
+describe("an action of the dashboard", () => {
+  test.each(ACTIONS)(
+    "%s is done for whom the resolver lets do it, and asks first",
+    async (name, of) => {
+      const t = newApp();
+      const jobs = await fill(t);
+      const before = await everything(t);
+      const reply = (await mutation(t, name, of.args(jobs))) as object;
+      expect(reply).toMatchObject(of.answers as object);
+      expect(asked[0]).toEqual(of.asks(jobs));
+      if (name !== "resume") expect(await everything(t)).not.toEqual(before);
+    },
+  );
+
+  test.each(ACTIONS)("%s changes nothing without the resolver's leave", async (name, of) => {
+    const t = newApp();
+    const jobs = await fill(t);
+    const before = await everything(t);
+    await eachNo("mayAct", () => mutation(t, name, of.args(jobs)));
+    expect(await everything(t)).toEqual(before);
+  });
+
+  test.each(ACTIONS)("%s does nothing before the resolver has answered", async (name, of) => {
+    const t = newApp({ mounted: false });
+    const args = of.args({ pending: "a", failed: "b", succeeded: "c" } as Jobs);
+    await eachNo("mayAct", () => mutation(t, name, args));
+    resolver.mayAct = () => true;
+    await refusal(mutation(t, name, args), "componentNotMounted");
+  });
+
+  test.each(ACTIONS)(
+    "%s is refused to everybody who may see, where there is no mayAct",
+    async (name, of) => {
+      const t = newApp();
+      const jobs = await fill(t);
+      delete resolver.mayAct;
+      const { message } = await refusal(mutation(t, name, of.args(jobs)), "forbidden");
+      expect(message).toContain("`mayAct` is not there, so nobody may.");
+    },
+  );
+});
+
+describe("a job of another queue", () => {
+  test.each(["job", "why", "logs", "output"] as const)("is none to %s", async (name) => {
+    const t = newApp();
+    const { other } = await fill(t);
+    expect(await query(t, name, { queue, id: other })).toBeNull();
+    expect(await query(t, name, { queue, id: "nonsense" })).toBeNull();
+    expect(await query(t, name, { queue: "loose", id: other })).not.toBeNull();
+  });
+
+  test.each(["cancel", "retry"] as const)("is unknown to %s", async (name) => {
+    const t = newApp();
+    const { other } = await fill(t);
+    const before = await everything(t);
+    await refusal(mutation(t, name, { queue, id: other }), "unknownJob");
+    expect(await everything(t)).toEqual(before);
+  });
+
+  test("is not there for remove", async () => {
+    const t = newApp();
+    const { other } = await fill(t);
+    const before = await everything(t);
+    expect(await mutation(t, "remove", { queue, id: other })).toEqual({ deleted: false });
+    expect(await everything(t)).toEqual(before);
+  });
+
+  test("is not touched by what is done to many", async () => {
+    const t = newApp();
+    const { other } = await fill(t);
+    await t.mutation(dashboard.cancelMany, { queue, filter: {} });
+    await t.mutation(dashboard.removeMany, { queue, filter: {} });
+    expect(await query(t, "job", { queue: "loose", id: other })).toMatchObject({
+      job: { status: "pending" },
+    });
+  });
+});
+
+describe("the overview", () => {
+  test("leaves out queues that the caller may not see, and reads nothing of them", async () => {
+    const t = newApp();
+    await fill(t);
+    const seen = async () => (await t.query(dashboard.overview, {})).queues;
+    resolver.maySee = (_ctx, view) => view.kind === "overview";
+    expect(await seen()).toEqual([]);
+    resolver.maySee = (_ctx, view) => {
+      if ("queue" in view && view.queue === "tiles") throw new ConvexError("Not you.");
+      return true;
+    };
+    expect(await seen()).toMatchObject([{ state: { name: "loose" } }]);
+  });
+
+  test("has the actions of each queue that the resolver allows", async () => {
+    const t = newApp();
+    await fill(t);
+    resolver.mayAct = (_ctx, action) => action.queue === "tiles" && action.kind !== "deleteMany";
+    const { queues } = await t.query(dashboard.overview, {});
+    expect(queues.map((one) => one.may)).toEqual([[], may.slice(0, -1)]);
+    delete resolver.mayAct;
+    expect(await t.query(dashboard.queue, { queue })).toMatchObject({ may: [] });
+  });
+
+  test("of a queue that no code has declared is none", async () => {
+    const t = newApp();
+    expect(await t.query(dashboard.overview, {})).toEqual({ queues: [], more: false });
+    expect(await t.query(dashboard.queue, { queue: "nobody" })).toBeNull();
+  });
+});
+
+describe("workers", () => {
+  test("are shown without what they hold of queues that the caller may not see", async () => {
+    const t = newApp();
+    await fill(t);
+    resolver.maySee = (_ctx, view) => view.kind === "workers";
+    expect(await t.query(dashboard.workers, {})).toMatchObject([
+      { name: "w", queues: [], holding: [] },
+    ]);
+    resolver.maySee = (_ctx, view) => {
+      if (view.kind === "workers") return true;
+      throw new ConvexError("Not you.");
+    };
+    expect(await t.query(dashboard.workers, {})).toMatchObject([
+      { name: "w", queues: [], holding: [] },
+    ]);
+  });
+});
+
+describe("the buttons of a job's page", () => {
+  test("are those that the resolver allows of this very job, whatever it throws at others", async () => {
+    const t = newApp();
+    const { pending, running } = await fill(t);
+    resolver.mayAct = (_ctx, action) => {
+      if (action.kind === "delete") throw new Error("Nobody deletes.");
+      return action.kind === "cancel" && action.id === pending;
+    };
+    expect(await query(t, "job", { queue, id: pending })).toMatchObject({ may: ["cancel"] });
+    expect(await query(t, "job", { queue, id: running })).toMatchObject({ may: [] });
+  });
+});
+
+test("the functions have the types that pages call", () => {
+  type Functions = ReturnType<typeof conveyor.dashboardApi>;
+  type Built = ApiFromModules<{ dashboard: Functions }>["dashboard"];
+  expectTypeOf<Built>().toExtend<DashboardApi>();
+});
+
+test("the resolver is asked who calls, and may read the app's tables", async () => {
+  const t = newApp();
+  await fill(t);
+  resolver.maySee = async (ctx) => {
+    const rows = await ctx.db.query("done").collect();
+    return rows.length > 0 && (await ctx.auth.getUserIdentity())?.subject === "ann";
+  };
+  const ann = t.withIdentity({ subject: "ann" });
+  expect(await ann.query(dashboard.workers, {})).toHaveLength(1);
+  await refusal(t.withIdentity({ subject: "bob" }).query(dashboard.workers, {}), "forbidden");
+});

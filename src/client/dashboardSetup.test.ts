@@ -1,0 +1,110 @@
+/** A dashboard over the test app, whose resolver tests set, and a queue whose jobs carry something to hide. */
+import { anyApi, type GenericDatabaseReader } from "convex/server";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import schema from "../component/schema.js";
+import type { Outcome } from "../shared/index.js";
+import type { DashboardApi, DashboardResolver } from "./dashboardTypes.js";
+import { api, conveyor, internal, loose, setup, tiles, type App } from "./setup.test.js";
+
+/** What the dashboard was given; tests change it. Everything is allowed to begin with. */
+export const resolver: DashboardResolver = { maySee: () => true };
+
+/** What the resolver was asked since the test began. */
+export const asked: unknown[] = [];
+
+/** Asked this, everything is allowed. */
+const allow = (_ctx: unknown, of: object): boolean => asked.push(of) > 0;
+
+beforeEach(() => {
+  Object.assign(resolver, { maySee: allow, mayAct: allow });
+  delete resolver.show;
+  asked.length = 0;
+  // What fails here is on the log.
+  vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  vi.spyOn(console, "error").mockImplementation(() => undefined);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const functions = conveyor.dashboardApi(resolver);
+export const dashboard = (anyApi as unknown as { dashboard: DashboardApi }).dashboard;
+export const names = Object.keys(functions);
+
+export const newApp = (options: { mounted?: boolean } = {}): App =>
+  setup({ ...options, modules: { dashboard: functions } });
+
+/** Runs as a mutation of the app. */
+export const asApp = async <Result>(t: App, run: (ctx: any) => Promise<Result>): Promise<Result> =>
+  await t.run(async (ctx) => await run(ctx));
+
+/** All that the component has stored and scheduled, to see whether anything was changed. */
+export async function everything(t: App): Promise<unknown> {
+  const dump = async ({ db }: { db: GenericDatabaseReader<any> }) => [
+    await db.system.query("_scheduled_functions").collect(),
+    ...(await Promise.all(Object.keys(schema.tables).map((table) => db.query(table).collect()))),
+  ];
+  const within = t as unknown as {
+    runInComponent: (path: string, run: typeof dump) => Promise<unknown>;
+  };
+  return await within.runInComponent("conveyor", dump);
+}
+
+export const secret = "what only some may see";
+
+/** Of `tiles`, one of each fate that carries something; and one of another queue. */
+export interface Jobs {
+  pending: string;
+  scheduled: string;
+  running: string;
+  succeeded: string;
+  failed: string;
+  canceled: string;
+  other: string;
+}
+
+/** Jobs in whose payloads, results, progress, errors, logs and output {@link secret} stands. */
+export async function fill(t: App): Promise<Jobs> {
+  const payload = { x: 1, label: secret };
+  const begun = await asApp(t, (ctx) =>
+    tiles.enqueueBatch(ctx, Array(5).fill(payload), { retry: true }),
+  );
+  const [running, succeeded, failed, canceled, scheduled] = begun as string[];
+  const { token } = await t.mutation(internal.app.createToken, { name: "test" });
+  const session = { token, session: "session-1" };
+  const look = { ...session, queues: ["tiles"] };
+  const { jobs } = await t.mutation(api.app.claim, { ...look, name: "w", n: 1, max: 10 });
+  const leaseOf = (id: string) => ({ id, attempt: jobs.find((job) => job.id === id)!.attempt });
+  const lease = leaseOf(running!);
+  await t.mutation(api.app.report, {
+    ...session,
+    updates: [{ ...lease, value: { note: secret } }],
+    logs: [{ ...lease, entry: 0, level: "info", message: secret, data: { secret } }],
+    chunks: [{ ...lease, index: 0, text: secret }],
+  });
+  await asApp(t, (ctx) => tiles.cancel(ctx, canceled!, { reason: secret }));
+  const outcomes: [string, Outcome][] = [
+    [succeeded!, { kind: "succeeded", result: { pixels: secret } }],
+    [failed!, { kind: "failed", error: secret, retryable: false }],
+    [canceled!, { kind: "failed", error: secret }],
+    [scheduled!, { kind: "failed", error: secret, retryAfterMs: 60_000 }],
+  ];
+  const finished = outcomes.map(([id, outcome]) => ({ ...leaseOf(id), outcome }));
+  await t.mutation(api.app.complete, { ...session, n: 2, finished });
+  const pending = await asApp(t, (ctx) => tiles.enqueue(ctx, payload));
+  const other = await asApp(t, (ctx) => loose.enqueue(ctx, { secret }));
+  return {
+    ...{ running: running!, succeeded: succeeded!, failed: failed!, canceled: canceled! },
+    ...{ scheduled: scheduled!, pending, other },
+  };
+}
+
+test("the jobs of a dashboard's tests are what they are called", async () => {
+  const t = newApp();
+  const { other, ...jobs } = await fill(t);
+  for (const [status, id] of Object.entries(jobs)) {
+    expect(await t.query(dashboard.job, { queue: "tiles", id })).toMatchObject({ job: { status } });
+  }
+  const args = { queue: "loose", id: other };
+  expect(await t.query(dashboard.job, args)).toMatchObject({ payload: { secret } });
+});

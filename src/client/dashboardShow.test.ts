@@ -1,0 +1,177 @@
+/** What jobs carry leaves the server only as the app's `show` lets it. */
+import { describe, expect, test } from "vitest";
+import { dashboard, fill, newApp, resolver, secret, type Jobs } from "./dashboardSetup.test.js";
+import type { DashboardValue } from "./dashboardTypes.js";
+import type { App } from "./setup.test.js";
+
+const queue = "tiles";
+
+/** All that the dashboard's queries say of the jobs of a queue. */
+async function allOf(t: App, { other: _other, ...jobs }: Jobs): Promise<unknown[]> {
+  const said: unknown[] = [await t.query(dashboard.events, { queue }), await listed(t)];
+  for (const id of Object.values(jobs)) {
+    said.push(await t.query(dashboard.job, { queue, id }));
+    said.push(await t.query(dashboard.why, { queue, id }));
+    said.push(await t.query(dashboard.logs, { queue, id }));
+    said.push(await t.query(dashboard.output, { queue, id }));
+  }
+  return said;
+}
+
+async function listed(t: App) {
+  const paginationOpts = { numItems: 100, cursor: null };
+  const args = { queue, filter: {}, order: "next" as const, paginationOpts };
+  return (await t.query(dashboard.jobs, args)).page;
+}
+
+/** Where in what the dashboard says something is, kind by kind. */
+const WHERE: [DashboardValue["kind"], (said: Said) => unknown][] = [
+  ["payload", ({ pending }) => pending.payload],
+  ["result", ({ succeeded }) => succeeded.job],
+  ["progress", ({ running }) => running.job],
+  ["error", ({ failed, list }) => [failed.job, failed.attempts, list]],
+  ["log", ({ log }) => log],
+  ["output", ({ output }) => output],
+];
+
+type Said = Awaited<ReturnType<typeof look>>;
+
+async function look(t: App, jobs: Jobs) {
+  const job = async (key: keyof Jobs) => (await t.query(dashboard.job, { queue, id: jobs[key] }))!;
+  const args = { queue, id: jobs.running };
+  return {
+    pending: await job("pending"),
+    running: await job("running"),
+    succeeded: await job("succeeded"),
+    scheduled: await job("scheduled"),
+    failed: await job("failed"),
+    canceled: await job("canceled"),
+    list: await listed(t),
+    log: (await t.query(dashboard.logs, args))!.entries,
+    output: (await t.query(dashboard.output, args))!.chunks,
+  };
+}
+
+describe("show", () => {
+  test.each(WHERE)(
+    "is given the %s of a job before it leaves, and what it returns leaves",
+    async (kind, where) => {
+      const t = newApp();
+      const jobs = await fill(t);
+      expect(JSON.stringify(where(await look(t, jobs)))).toContain(secret);
+      resolver.show = (_ctx, of) => (of.kind === kind ? "hidden" : of.value);
+      const hidden = JSON.stringify(where(await look(t, jobs)));
+      expect(hidden).toContain("hidden");
+      expect(hidden).not.toContain(secret);
+    },
+  );
+
+  test("hides everything that jobs carry, wherever a page could see it", async () => {
+    const t = newApp();
+    const jobs = await fill(t);
+    expect(JSON.stringify(await allOf(t, jobs))).toContain(secret);
+    resolver.show = () => undefined;
+    expect(JSON.stringify(await allOf(t, jobs))).not.toContain(secret);
+  });
+
+  test("is told of which job and which queue each value is", async () => {
+    const t = newApp();
+    const jobs = await fill(t);
+    const shown: DashboardValue[] = [];
+    resolver.show = async (_ctx, value) => {
+      shown.push(value);
+      return value.value;
+    };
+    await t.query(dashboard.job, { queue, id: jobs.succeeded });
+    const of = { queue, id: jobs.succeeded };
+    expect(shown).toEqual([
+      { ...of, kind: "result", value: { pixels: secret } },
+      { ...of, kind: "payload", value: { x: 1, label: secret } },
+    ]);
+  });
+
+  test("of an error that waits for another try, and of a cancel's reason, is the error's", async () => {
+    const t = newApp();
+    const jobs = await fill(t);
+    expect(await look(t, jobs)).toMatchObject({
+      scheduled: { job: { lastError: secret }, attempts: [{ error: secret }] },
+      canceled: { job: { reason: secret } },
+    });
+    resolver.show = (_ctx, { kind }) => (kind === "error" ? { code: 7n } : null);
+    expect(await look(t, jobs)).toMatchObject({
+      scheduled: { job: { lastError: '{"code":"7"}' }, attempts: [{ error: '{"code":"7"}' }] },
+      canceled: { job: { reason: '{"code":"7"}' } },
+    });
+  });
+
+  test("may return a log entry's message alone, or another message and other data", async () => {
+    const t = newApp();
+    const jobs = await fill(t);
+    const entries = async () => (await look(t, jobs)).log;
+    expect(await entries()).toMatchObject([{ message: secret, data: { secret } }]);
+    const level = "info";
+    for (const [returned, shown] of [
+      ["less", { message: "less" }],
+      [
+        { message: "other", data: { n: 1 } },
+        { message: "other", data: { n: 1 } },
+      ],
+      [{ data: 5 }, { message: "", data: 5 }],
+      [null, { message: "" }],
+      [7, { message: "7" }],
+    ] as const) {
+      resolver.show = () => returned;
+      expect(await entries()).toEqual([
+        { level, attempt: 1, entry: 0, at: expect.any(Number), ...shown },
+      ]);
+    }
+  });
+
+  test("where there is one, why a job waits is told without its errors", async () => {
+    const t = newApp();
+    const jobs = await fill(t);
+    const whys = async () =>
+      await Promise.all(
+        (["scheduled", "failed", "canceled"] as const).map(async (key) => {
+          const found = await t.query(dashboard.why, { queue, id: jobs[key] });
+          return found!.why.reasons.map(({ text }) => text).join(" ");
+        }),
+      );
+    for (const text of await whys()) expect(text).toContain(secret);
+    resolver.show = (_ctx, { value }) => value;
+    const told = await whys();
+    expect(told.map((text) => text.split(" ").slice(0, 2).join(" "))).toEqual([
+      ...["It failed", "It failed", "It was"],
+    ]);
+    for (const text of told) expect(text).not.toContain(secret);
+  });
+
+  test("that throws lets nothing out", async () => {
+    const t = newApp();
+    const jobs = await fill(t);
+    resolver.show = () => {
+      throw new Error("The show is broken.");
+    };
+    for (const call of [
+      t.query(dashboard.job, { queue, id: jobs.pending }),
+      t.query(dashboard.logs, { queue, id: jobs.running }),
+      t.query(dashboard.output, { queue, id: jobs.running }),
+    ]) {
+      await expect(call).rejects.toThrow("The show is broken.");
+    }
+  });
+
+  test("without one, pages are shown what jobs carry as it is", async () => {
+    const t = newApp();
+    const jobs = await fill(t);
+    expect(resolver.show).toBeUndefined();
+    expect(await look(t, jobs)).toMatchObject({
+      pending: { payload: { x: 1, label: secret } },
+      running: { job: { progress: { note: secret } } },
+      succeeded: { job: { result: { pixels: secret } } },
+      failed: { job: { error: expect.stringContaining(secret) } },
+      log: [{ message: secret, data: { secret } }],
+      output: [{ index: 0, text: secret }],
+    });
+  });
+});

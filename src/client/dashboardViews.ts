@@ -1,0 +1,116 @@
+/** What pages see of queues and workers. */
+import { queryGeneric } from "convex/server";
+import { v } from "convex/values";
+import {
+  OVERVIEW_QUEUES_MAX,
+  QUEUES_LISTED_MAX,
+  vPer,
+  type QueueOverview,
+  type WorkerStatus,
+} from "../shared/index.js";
+import type { ComponentApi } from "./componentApi.js";
+import { allowedOf, checkMaySee, seesQueue, type GivenResolver } from "./dashboardLeave.js";
+import type { QueueActionKind } from "./dashboardTypes.js";
+import { callComponent } from "./mounted.js";
+import type { AuthorizeCtx } from "./types.js";
+
+export function viewFunctions(component: ComponentApi, resolver: GivenResolver) {
+  return {
+    overview: queryGeneric({
+      args: {},
+      handler: async (ctx) => {
+        await checkMaySee(resolver, ctx, { kind: "overview" });
+        const limit = QUEUES_LISTED_MAX;
+        const all = await callComponent(() => ctx.runQuery(component.observe.queues, { limit }));
+        const seen: string[] = [];
+        for (const name of all.names) if (await seesQueue(resolver, ctx, name)) seen.push(name);
+        const names = seen.slice(0, OVERVIEW_QUEUES_MAX);
+        const queues: (QueueOverview & { may: QueueActionKind[] })[] = [];
+        for (const queue of names) {
+          const args = { queue, beside: names.length };
+          const found = await ctx.runQuery(component.observe.overview, args);
+          if (found !== null) queues.push({ ...found, may: await mayOf(resolver, ctx, queue) });
+        }
+        return { queues, more: all.more || names.length < seen.length };
+      },
+    }),
+
+    queue: queryGeneric({
+      args: { queue: v.string() },
+      handler: async (ctx, { queue }) => {
+        await checkMaySee(resolver, ctx, { kind: "queue", queue });
+        const found = await callComponent(() =>
+          ctx.runQuery(component.observe.overview, { queue }),
+        );
+        return found === null ? null : { ...found, may: await mayOf(resolver, ctx, queue) };
+      },
+    }),
+
+    stats: queryGeneric({
+      args: { queue: v.string(), per: vPer, count: v.optional(v.number()) },
+      handler: async (ctx, args) => {
+        await checkMaySee(resolver, ctx, { kind: "stats", queue: args.queue });
+        return await callComponent(() => ctx.runQuery(component.observe.stats, args));
+      },
+    }),
+
+    workers: queryGeneric({
+      args: {},
+      handler: async (ctx): Promise<WorkerStatus[]> => {
+        await checkMaySee(resolver, ctx, { kind: "workers" });
+        const workers = await callComponent(() => ctx.runQuery(component.lib.workers, {}));
+        return await withoutUnseen(workers, (queue) => seesQueue(resolver, ctx, queue));
+      },
+    }),
+
+    events: queryGeneric({
+      args: { queue: v.string(), limit: v.optional(v.number()) },
+      handler: async (ctx, args) => {
+        await checkMaySee(resolver, ctx, { kind: "events", queue: args.queue });
+        return await callComponent(() => ctx.runQuery(component.operate.events, args));
+      },
+    }),
+  };
+}
+
+/** What the caller may do to a queue; to many of its jobs, whichever are meant. */
+async function mayOf(
+  resolver: GivenResolver,
+  ctx: AuthorizeCtx<any>,
+  queue: string,
+): Promise<QueueActionKind[]> {
+  return await allowedOf(resolver, ctx, [
+    ...(["pause", "resume", "drain"] as const).map((kind) => ({ kind, queue })),
+    ...(["cancelMany", "redrive", "deleteMany"] as const).map((kind) => ({
+      ...{ kind, queue, filter: {} },
+    })),
+  ]);
+}
+
+/** Without queues that the caller may not see, what workers hold of them, and their lanes. */
+async function withoutUnseen(
+  workers: readonly WorkerStatus[],
+  sees: (queue: string) => Promise<boolean>,
+): Promise<WorkerStatus[]> {
+  const queues = new Set(
+    workers.flatMap((worker) => [
+      ...worker.holding.map(({ queue }) => queue),
+      ...worker.queues,
+      ...(worker.isLane ? [queueOfLane(worker.name)] : []),
+    ]),
+  );
+  const seen = new Set<string>();
+  for (const queue of queues) if (await sees(queue)) seen.add(queue);
+  return workers
+    .filter(({ isLane, name }) => !isLane || seen.has(queueOfLane(name)))
+    .map(({ holding, queues: serves, ...worker }) => ({
+      ...worker,
+      queues: serves.filter((queue) => seen.has(queue)),
+      holding: holding.filter(({ queue }) => seen.has(queue)),
+    }));
+}
+
+/** A lane is called after its queue, with a number behind `#`, which no queue's name has. */
+function queueOfLane(name: string): string {
+  return name.replace(/#\d+$/, "");
+}

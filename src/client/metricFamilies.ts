@@ -1,0 +1,111 @@
+/** What is measured of queues and workers, under which names. Pure. */
+import {
+  bucketBounds,
+  BUCKETS,
+  FINISHED_STATUSES,
+  STATUSES,
+  type Family,
+  type MetricHistogram,
+  type Metrics,
+  type MetricSample,
+  type WorkerStatus,
+} from "../shared/index.js";
+
+/** A queue, by its name. */
+export type Measured = Metrics & { queue: string };
+
+/** Seconds, as Prometheus has it. Those of a bucket are below its bound: all but its own last millisecond. */
+const BOUNDS = Array.from({ length: BUCKETS - 1 }, (_, i) => bucketBounds(i).max / 1_000);
+
+const LIGHTS = { green: 0, yellow: 1, red: 2 };
+
+export function familiesOf(
+  queues: readonly Measured[],
+  workers: readonly WorkerStatus[],
+  now: number,
+): Family[] {
+  const each = (sample: (of: Measured) => number): MetricSample[] =>
+    queues.map((of) => ({ labels: { queue: of.queue }, value: sample(of) }));
+  const durations = (of: (one: Measured) => readonly [number[], number]): MetricHistogram[] =>
+    queues.map((one) => {
+      const [counts, sumMs] = of(one);
+      return { labels: { queue: one.queue }, bounds: BOUNDS, counts, sum: sumMs / 1_000 };
+    });
+  return [
+    gauge("jobs", "Jobs that are there, by status; each counted up to 1000.", jobsOf(queues)),
+    counter(
+      "jobs_enqueued_total",
+      "Jobs that came in.",
+      each(({ totals }) => totals.enqueued),
+    ),
+    counter("jobs_finished_total", "Jobs that ended, by outcome.", endsOf(queues)),
+    {
+      ...named(
+        "job_wait_seconds",
+        "From enqueue to the start of the last attempt, of jobs that ended.",
+      ),
+      type: "histogram",
+      samples: durations(({ totals }) => [totals.waitMs, totals.waitSumMs]),
+    },
+    {
+      ...named(
+        "job_run_seconds",
+        "From the start of the last attempt to its end, of jobs that ended.",
+      ),
+      type: "histogram",
+      samples: durations(({ totals }) => [totals.runMs, totals.runSumMs]),
+    },
+    gauge(
+      "oldest_pending_age_seconds",
+      "How long ago the job was enqueued that has been claimable for longest; 0 where none is.",
+      each(({ gauge: { oldestPendingAt = now } }) => Math.max(0, now - oldestPendingAt) / 1_000),
+    ),
+    gauge(
+      "queue_paused",
+      "1 while nobody may claim.",
+      each((one) => Number(one.isPaused)),
+    ),
+    gauge(
+      "queue_draining",
+      "1 while nobody may enqueue.",
+      each((one) => Number(one.isDraining)),
+    ),
+    gauge(
+      "queue_health",
+      "0 is well, 1 is worth a look, 2 is not well.",
+      each((one) => LIGHTS[one.gauge.health.light]),
+    ),
+    gauge("workers", "Workers that are alive, and lanes of Convex itself.", livingOf(workers)),
+  ];
+}
+
+const named = (name: string, help: string) => ({ name: `conveyor_${name}`, help });
+const gauge = (name: string, help: string, samples: MetricSample[]): Family => ({
+  ...{ ...named(name, help), type: "gauge", samples },
+});
+const counter = (name: string, help: string, samples: MetricSample[]): Family => ({
+  ...{ ...named(name, help), type: "counter", samples },
+});
+
+function jobsOf(queues: readonly Measured[]): MetricSample[] {
+  return queues.flatMap(({ queue, gauge: { counts } }) =>
+    STATUSES.map((status) => ({ labels: { queue, status }, value: counts[status].count })),
+  );
+}
+
+function endsOf(queues: readonly Measured[]): MetricSample[] {
+  return queues.flatMap(({ queue, totals }) =>
+    FINISHED_STATUSES.map((outcome) => ({ labels: { queue, outcome }, value: totals[outcome] })),
+  );
+}
+
+/** Always all four, so that none is missing when it falls to 0. */
+function livingOf(workers: readonly WorkerStatus[]): MetricSample[] {
+  return (["worker", "lane"] as const).flatMap((kind) =>
+    (["active", "idle"] as const).map((state) => ({
+      labels: { kind, state },
+      value: workers.filter((one) => one.state === state && one.isLane === (kind === "lane"))
+        .length,
+    })),
+  );
+}

@@ -1,0 +1,160 @@
+/** Metrics by HTTP: who may read them, and what they say. */
+import { httpRouter } from "convex/server";
+import parse from "parse-prometheus-text-format";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { bearerToken } from "./bearerToken.js";
+import { fill } from "./dashboardSetup.test.js";
+import type { MetricsOptions } from "./metrics.js";
+import { asApp } from "./dashboardSetup.test.js";
+import { conveyor, setup, tiles, type App } from "./setup.test.js";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** An app with metrics under `/metrics`, and jobs. */
+async function newApp(options: unknown): Promise<App> {
+  const http = httpRouter();
+  const handler = conveyor.metrics(options as MetricsOptions);
+  http.route({ path: "/metrics", method: "GET", handler });
+  const t = setup({ modules: { http: { default: http } } });
+  await fill(t);
+  return t;
+}
+
+const get = async (t: App, authorization?: string) =>
+  await t.fetch("/metrics", authorization === undefined ? {} : { headers: { authorization } });
+
+/** One family's samples, by their labels. */
+async function read(t: App, family: string): Promise<Record<string, string | undefined>> {
+  const found = parse(await (await get(t)).text()).find(({ name }) => name === family)!;
+  return Object.fromEntries(
+    found.metrics.map(({ labels, value }) => [Object.values(labels ?? {}).join(" "), value]),
+  );
+}
+
+describe("who may not read metrics", () => {
+  const throws = () => {
+    throw new Error("The app's authorize is broken: a secret.");
+  };
+  test.each([
+    ["is told no", { authorize: () => false }],
+    ["is told no later", { authorize: async () => await Promise.resolve(false) }],
+    ["is told something that is not yes", { authorize: () => "yes" }],
+    ["is told nothing", { authorize: () => undefined }],
+    ["meets an authorize that throws", { authorize: throws }],
+    ["finds no authorize", {}],
+    ["finds no options", undefined],
+  ])("one who %s gets a 401, and learns of nothing", async (_how, options) => {
+    const t = await newApp(options);
+    const response = await get(t, "Bearer x");
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toBe("Bearer");
+    expect(await response.text()).toBe("Not without a token.\n");
+  });
+
+  test("nothing is read before authorize has said yes", async () => {
+    const http = httpRouter();
+    const authorize = vi.fn((_ctx: unknown, _request: Request) => false);
+    const handler = conveyor.metrics({ authorize });
+    http.route({ path: "/metrics", method: "GET", handler });
+    // Whatever is read of a component that is not there is an error.
+    const t = setup({ mounted: false, modules: { http: { default: http } } });
+    expect((await get(t, "Bearer x")).status).toBe(401);
+    expect(authorize.mock.lastCall![1].headers.get("authorization")).toBe("Bearer x");
+    authorize.mockReturnValue(true);
+    await expect(get(t)).rejects.toThrow("component");
+  });
+});
+
+describe("a bearer token", () => {
+  test("is the secret in the environment, whole", async () => {
+    const t = await newApp({ authorize: bearerToken("METRICS_TOKEN") });
+    vi.stubEnv("METRICS_TOKEN", "a long secret");
+    for (const [authorization, status] of [
+      ["Bearer a long secret", 200],
+      ["bearer  a long secret", 200],
+      ["Bearer a long secre", 401],
+      ["Bearer a long secret!", 401],
+      ["Bearer A long secret", 401],
+      ["Basic a long secret", 401],
+      ["Bearer ", 401],
+      ["a long secret", 401],
+      [undefined, 401],
+    ] as const) {
+      expect([authorization, (await get(t, authorization)).status]).toEqual([
+        authorization,
+        status,
+      ]);
+    }
+  });
+
+  test("is nobody's where the environment has none, or an empty one", async () => {
+    const t = await newApp({ authorize: bearerToken("METRICS_TOKEN") });
+    for (const secret of [undefined, ""]) {
+      vi.stubEnv("METRICS_TOKEN", secret);
+      for (const given of ["Bearer ", "Bearer undefined", "Bearer null", undefined]) {
+        expect((await get(t, given)).status).toBe(401);
+      }
+    }
+  });
+});
+
+describe("metrics", () => {
+  const open = { authorize: () => true };
+
+  test("are text that a parser reads, every family with its help", async () => {
+    const response = await get(await newApp(open));
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    const families = parse(await response.text());
+    expect(families.map(({ name, type }) => `${name} ${type}`)).toEqual([
+      "conveyor_jobs GAUGE",
+      "conveyor_jobs_enqueued_total COUNTER",
+      "conveyor_jobs_finished_total COUNTER",
+      "conveyor_job_wait_seconds HISTOGRAM",
+      "conveyor_job_run_seconds HISTOGRAM",
+      "conveyor_oldest_pending_age_seconds GAUGE",
+      "conveyor_queue_paused GAUGE",
+      "conveyor_queue_draining GAUGE",
+      "conveyor_queue_health GAUGE",
+      "conveyor_workers GAUGE",
+    ]);
+    expect(families.filter(({ help }) => help === "")).toEqual([]);
+  });
+
+  test("say how many jobs each queue has in each status, and who works", async () => {
+    const t = await newApp(open);
+    const jobs = await read(t, "conveyor_jobs");
+    expect(jobs).toMatchObject({
+      ...{ "tiles pending": "1", "tiles scheduled": "1", "tiles running": "1" },
+      ...{ "tiles succeeded": "1", "tiles failed": "1", "tiles canceled": "1" },
+      ...{ "tiles timedOut": "0", "loose pending": "1", "loose failed": "0" },
+    });
+    expect(await read(t, "conveyor_workers")).toEqual({
+      ...{ "worker active": "1", "worker idle": "0", "lane active": "0", "lane idle": "0" },
+    });
+  });
+
+  test("say which queues are paused or draining, and how long the oldest job has waited", async () => {
+    const t = await newApp(open);
+    expect(await read(t, "conveyor_queue_paused")).toEqual({ loose: "0", tiles: "0" });
+    await asApp(t, (ctx) => tiles.control.pause(ctx));
+    await asApp(t, (ctx) => tiles.control.drain(ctx));
+    expect(await read(t, "conveyor_queue_paused")).toEqual({ loose: "0", tiles: "1" });
+    expect(await read(t, "conveyor_queue_draining")).toEqual({ loose: "0", tiles: "1" });
+    const { tiles: age } = await read(t, "conveyor_oldest_pending_age_seconds");
+    expect(Number(age)).toBeGreaterThanOrEqual(0);
+    expect(Number(age)).toBeLessThan(60);
+  });
+
+  test("say nothing of what jobs carry, nor what they are called", async () => {
+    const t = await newApp(open);
+    await asApp(t, (ctx) =>
+      tiles.enqueue(ctx, { x: 1 }, { name: "for ann", group: "ann", tags: ["ann"], key: "ann" }),
+    );
+    const text = await (await get(t)).text();
+    expect(text).not.toContain("ann");
+    expect(text).not.toContain("only some may see");
+  });
+});

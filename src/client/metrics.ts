@@ -1,0 +1,86 @@
+/**
+ * An HTTP action that a monitoring system reads. It is open to the internet: nothing is read before the app's `authorize` has
+ * said yes. An action and no query, so that queues are read one by one, however many there are.
+ */
+import { httpActionGeneric, type GenericActionCtx, type PublicHttpAction } from "convex/server";
+import { expose, EXPOSITION_TYPE, QUEUES_LISTED_MAX } from "../shared/index.js";
+import type { ComponentApi } from "./componentApi.js";
+import { familiesOf, type Measured } from "./metricFamilies.js";
+import { callComponent } from "./mounted.js";
+import type { RunsQueries } from "./types.js";
+
+/** What {@link Conveyor.metrics} takes. */
+export interface MetricsOptions {
+  /**
+   * Whether whoever asks may read the metrics: only `true` is a yes, anything else is answered 401. They name every queue, and
+   * say how busy it is.
+   *
+   * @example
+   * authorize: bearerToken("METRICS_TOKEN")
+   */
+  authorize: (ctx: GenericActionCtx<any>, request: Request) => boolean | Promise<boolean>;
+}
+
+/** Queues that are read at the same time. */
+const AT_ONCE = 8;
+
+/** Builds what {@link Conveyor.metrics} returns. */
+export function metricsAction(component: ComponentApi, options: MetricsOptions): PublicHttpAction {
+  const given: Partial<MetricsOptions> | undefined = options;
+  return httpActionGeneric(async (ctx, request) => {
+    if (!(await isAllowed(given, ctx, request))) return refused();
+    const queues = await measureAll(component, ctx);
+    const workers = await callComponent(() => ctx.runQuery(component.lib.workers, {}));
+    const text = expose(familiesOf(queues, workers, Date.now()));
+    return new Response(text, {
+      headers: { "content-type": EXPOSITION_TYPE, "cache-control": "no-store" },
+    });
+  });
+}
+
+/** An `authorize` that throws has not said yes; why it threw is nobody's business but the app's. */
+async function isAllowed(
+  options: Partial<MetricsOptions> | undefined,
+  ctx: GenericActionCtx<any>,
+  request: Request,
+): Promise<boolean> {
+  try {
+    return (await options?.authorize?.(ctx, request)) === true;
+  } catch (error) {
+    console.error("[conveyor] `authorize` of the metrics threw:", error);
+    return false;
+  }
+}
+
+function refused(): Response {
+  return new Response("Not without a token.\n", {
+    status: 401,
+    headers: { "www-authenticate": "Bearer", "content-type": "text/plain" },
+  });
+}
+
+async function measureAll(component: ComponentApi, ctx: RunsQueries): Promise<Measured[]> {
+  const names = await allNames(component, ctx);
+  const measured: Measured[] = [];
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    const some = names.slice(at, at + AT_ONCE).map(async (queue) => {
+      const found = await ctx.runQuery(component.observe.metrics, { queue });
+      return found === null ? [] : [{ ...found, queue }];
+    });
+    measured.push(...(await Promise.all(some)).flat());
+  }
+  return measured;
+}
+
+async function allNames(component: ComponentApi, ctx: RunsQueries): Promise<string[]> {
+  const names: string[] = [];
+  let more = true;
+  while (more) {
+    const last = names.at(-1);
+    const args = { limit: QUEUES_LISTED_MAX, ...(last === undefined ? {} : { after: last }) };
+    const page = await callComponent(() => ctx.runQuery(component.observe.queues, args));
+    names.push(...page.names);
+    ({ more } = page);
+  }
+  return names;
+}

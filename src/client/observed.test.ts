@@ -1,0 +1,55 @@
+/** How a queue goes, as pages see it through the app's own functions, and an administration by the queue's name. */
+import { ConvexError } from "convex/values";
+import { expect, test } from "vitest";
+import { api, conveyor, setup, tiles } from "./setup.test.js";
+
+test.each([
+  ["stats", { per: "hour", count: 3 }],
+  ["gauge", {}],
+  ["health", { last: 7 }],
+] as const)("%s asks `authorize`, and reads nothing if that throws", async (kind, args) => {
+  const asked: unknown[] = [];
+  const functions = tiles.api({
+    authorize: async (_ctx, call) => {
+      asked.push(call);
+      throw new ConvexError("Not you.");
+    },
+  });
+  const handler = (functions[kind] as any)._handler as (ctx: any, args: any) => Promise<unknown>;
+  await expect(handler({ runQuery: () => expect.fail("was read") }, args)).rejects.toThrow("Not");
+  expect(asked).toEqual([{ kind }]);
+});
+
+test("each is of its own queue, and by its name says the same as the queue itself", async () => {
+  const t = setup();
+  await t.mutation(api.app.enqueue, { payload: { x: 1 } });
+  await t.mutation(api.app.looseEnqueue, { payload: {} });
+  await t.mutation(api.app.looseEnqueue, { payload: {} });
+  await t.run(async (given) => {
+    const ctx = given as never;
+    for (const [name, waiting] of [
+      ["tiles", 1],
+      ["loose", 2],
+      ["nobodys", 0],
+    ] as const) {
+      const queue = conveyor.observe(name);
+      expect((await queue.gauge(ctx)).counts.pending).toEqual({ count: waiting, more: false });
+      expect(await queue.health(ctx)).toMatchObject({ of: 0, successRate: 1, averageMs: 5_000 });
+      const { per, periods } = await queue.stats(ctx, { per: "day", count: 2 });
+      expect([per, periods.length]).toEqual(["day", 2]);
+    }
+    const { at: _, ...own } = await tiles.gauge(ctx);
+    expect(await conveyor.observe("tiles").gauge(ctx)).toMatchObject({ counts: own.counts });
+  });
+});
+
+test("what is out of bounds is refused with the rule, the value and the code", async () => {
+  const t = setup();
+  await t.run(async (given) => {
+    const ctx = given as never;
+    const refused = { data: { code: "invalidArgument" } };
+    await expect(tiles.stats(ctx, { count: 0 })).rejects.toMatchObject(refused);
+    await expect(tiles.health(ctx, { last: 101 })).rejects.toMatchObject(refused);
+    await expect(conveyor.observe("no name").gauge(ctx)).rejects.toMatchObject(refused);
+  });
+});
