@@ -1,0 +1,108 @@
+/** Queries of a part of a page that are watched calmly. */
+import {
+  ConvexProvider,
+  useConvex,
+  type ConvexReactClient,
+  type Watch,
+  type WatchQueryOptions,
+} from "convex/react";
+import { getFunctionName, type FunctionReference } from "convex/server";
+import { convexToJson, type Value } from "convex/values";
+import { useMemo, type ReactNode } from "react";
+import { CALM_EVERY_MS, CalmWatch, type Source, type Timers } from "./calmWatch.js";
+
+const timers: Timers = {
+  now: () => performance.now(),
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/**
+ * Within it, every query that is watched (`useQuery`, `usePaginatedQuery`, the hooks of this package) is live while it changes
+ * seldom, and one whose answer changes at full speed, as a list of the jobs that run in a busy queue does, is run again about
+ * once a second at most instead of with every change: each run is a function call. Nothing is asked for while nothing changes.
+ * A mutation that is called within it ends such rests first, so that optimistic updates find what they change.
+ *
+ * It must stand within a `ConvexProvider`, whose client and login it uses.
+ *
+ * @param props.everyMs So long a query rests whose answer has changed twice within it, in milliseconds; twice in it, it runs.
+ * @default everyMs 2_500
+ * @example
+ * <CalmQueries><FailedJobs /></CalmQueries>;
+ */
+export function CalmQueries({
+  children,
+  everyMs = CALM_EVERY_MS,
+}: {
+  children: ReactNode;
+  everyMs?: number;
+}) {
+  const client = useConvex();
+  const calm = useMemo(() => calmClient(client, everyMs), [client, everyMs]);
+  return <ConvexProvider client={calm}>{children}</ConvexProvider>;
+}
+
+type Asked = [
+  mutation: FunctionReference<"mutation">,
+  args: Record<string, Value>,
+  options: object,
+];
+
+/** The client itself in all but what is watched and changed through it. */
+function calmClient(client: ConvexReactClient, everyMs: number): ConvexReactClient {
+  const watches = new Map<string, CalmWatch<unknown>>();
+
+  const watchQuery = (
+    query: FunctionReference<"query">,
+    args: Record<string, Value> = {},
+    options: WatchQueryOptions = {},
+  ): Watch<unknown> => {
+    const inner = client.watchQuery(query, args, options);
+    const key = `${getFunctionName(query)} ${JSON.stringify(convexToJson(args))}`;
+    // Whoever comes while somebody watches the same shares that subscription, and its rests.
+    const watch = watches.get(key) ?? new CalmWatch<unknown>(sourceOf(inner), everyMs, timers);
+    watches.set(key, watch);
+    return {
+      ...inner,
+      onUpdate: (listener) => {
+        watches.set(key, watch);
+        const unlisten = watch.listen(listener);
+        return () => {
+          unlisten();
+          if (!watch.isWatched && watches.get(key) === watch) watches.delete(key);
+        };
+      },
+      localQueryResult: () => watch.read(),
+    };
+  };
+
+  // None rests while a change is on its way: what is shown of it, and taken back, is in what is subscribed.
+  const mutation = (...asked: Asked): Promise<unknown> => {
+    const held = [...watches.values()];
+    const areAwake = !held.some(({ isResting }) => isResting);
+    const awake = held.map((watch) => watch.wake());
+    const call = () => client.mutation(...asked) as Promise<unknown>;
+    const called = areAwake ? call() : Promise.all(awake).then(call);
+    return called.finally(() => {
+      for (const watch of held) watch.release();
+    });
+  };
+
+  return new Proxy(client, {
+    get: (target, name) => {
+      if (name === "watchQuery") return watchQuery;
+      if (name === "mutation") return mutation;
+      const value = Reflect.get(target, name, target) as unknown;
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+function sourceOf(watch: Watch<unknown>): Source<unknown> {
+  return {
+    subscribe: (onAnswer) => watch.onUpdate(onAnswer),
+    read: () => watch.localQueryResult(),
+  };
+}
