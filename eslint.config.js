@@ -34,7 +34,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["src/react/**/*.{ts,tsx}", "example/src/**/*.{ts,tsx}"],
+    files: ["{src/react,src/dashboard,src/page,example/src}/**/*.{ts,tsx}"],
     plugins: { "react-hooks": reactHooks },
     languageOptions: { globals: { ...globals.browser } },
     rules: { ...reactHooks.configs.recommended.rules },

@@ -61,7 +61,7 @@ export default defineConfig({
           maxWorkers: BOTH_CORES,
           environment: "node",
           include: [
-            "src/{lane,worker}/**/*.test.ts",
+            "src/{cli,lane,worker}/**/*.test.ts",
             "local/**/*.test.{ts,tsx}",
             "example/{worker,convex,start}/**/*.test.ts",
             "bench/**/*.test.ts",
@@ -77,7 +77,8 @@ export default defineConfig({
           name: "react",
           maxWorkers: BOTH_CORES,
           environment: "jsdom",
-          include: ["src/react/**/*.test.{ts,tsx}", "example/src/**/*.test.{ts,tsx}"],
+          include: ["{src/react,src/dashboard,example/src}/**/*.test.{ts,tsx}"],
+          testTimeout: 30_000,
         },
       },
       ...(["system", "deep"] as const).map((name) => ({

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { root } from "./paths.js";
+import { buildStyles } from "./styles.js";
 
 export function libraryIsStale(of = root): boolean {
   const built = path.join(of, "dist/client/index.js");
@@ -13,7 +14,7 @@ export function libraryIsStale(of = root): boolean {
 
 function sourcesOf(of: string): string[] {
   const sources = readdirSync(path.join(of, "src"), { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name))
+    .filter((name) => /\.(tsx?|css)$/.test(name) && !/\.test\.tsx?$/.test(name))
     .map((name) => path.join(of, "src", name));
   return [...sources, path.join(of, "tsconfig.build.json"), path.join(of, "package.json")];
 }
@@ -22,5 +23,7 @@ function sourcesOf(of: string): string[] {
 export const BUILD = ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"];
 
 export default function build(): void {
-  if (libraryIsStale()) execFileSync(process.execPath, BUILD, { cwd: root, stdio: "inherit" });
+  if (!libraryIsStale()) return;
+  execFileSync(process.execPath, BUILD, { cwd: root, stdio: "inherit" });
+  buildStyles();
 }

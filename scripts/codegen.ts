@@ -14,6 +14,7 @@ const GENERATED = [
   "src/component/_generated",
   "example/convex/_generated",
   "harness/app/convex/_generated",
+  "tests/dashboard/app/convex/_generated",
   "tests/packages/app/convex/_generated",
   "tests/packages/app/mailer/_generated",
   "tests/conformance/app/convex/_generated",
@@ -42,6 +43,8 @@ try {
   await convex(root, ["codegen"], backend);
   linkPackage(path.join(root, "harness/app"));
   await convex(path.join(root, "harness/app"), ["codegen"], backend);
+  linkPackage(path.join(root, "tests/dashboard/app"));
+  await convex(path.join(root, "tests/dashboard/app"), ["codegen"], backend);
   linkPackage(path.join(root, "tests/packages/app"));
   await convex(path.join(root, "tests/packages/app"), ["codegen"], backend);
   await convex(path.join(root, "tests/conformance/app"), ["codegen"], backend);

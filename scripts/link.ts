@@ -3,5 +3,11 @@ import path from "node:path";
 import { linkPackage } from "../harness/link.js";
 import { root } from "../harness/paths.js";
 
-for (const app of ["harness/app", "bench/pull", "bench/push/app", "tests/packages/app"])
+for (const app of [
+  "harness/app",
+  "bench/pull",
+  "bench/push/app",
+  "tests/packages/app",
+  "tests/dashboard/app",
+])
   linkPackage(path.join(root, app));

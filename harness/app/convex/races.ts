@@ -2,7 +2,19 @@ import { v } from "convex/values";
 import { internalMutation } from "./_generated/server.js";
 import { races } from "./queues.js";
 
-export const { enqueueBatch, status, statusBatch, attempts, logs, chunks } = races.api({
+export const {
+  enqueueBatch,
+  status,
+  statusBatch,
+  attempts,
+  logs,
+  chunks,
+  counts,
+  list,
+  byKey,
+  position,
+  why,
+} = races.api({
   authorize: async () => {},
 });
 

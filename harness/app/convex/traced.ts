@@ -24,6 +24,9 @@ acted.handledBy({ action: internal.traced.act, job: true });
 export const written = conveyor.queue("written", options);
 written.handledBy({ mutation: internal.traced.write, job: true });
 
+/** What pages subscribe to. */
+export const { gauge, stats, health } = acted.api({ authorize: async () => {} });
+
 export const act = internalAction({
   args: acted.handlerArgs,
   returns: v.object({ n: v.number() }),

@@ -8,3 +8,5 @@ export const { hasWork, claim, heartbeat, complete, completeLater, report, cance
   });
 
 export const workers = query({ args: {}, handler: async (ctx) => conveyor.workers(ctx) });
+
+export const overviews = query({ args: {}, handler: async (ctx) => await conveyor.queues(ctx) });

@@ -1,0 +1,38 @@
+/** The standalone page of `npx convex-conveyor dashboard`, in one piece with all that it imports: `dist/site`. */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import path from "node:path";
+import { root } from "./paths.js";
+
+export const SITE = path.join(root, "dist/site");
+/** What the page is made of. */
+const SOURCES = ["page", "dashboard", "react", "shared"].map((name) =>
+  path.join(root, "src", name),
+);
+
+export function pageIsStale(): boolean {
+  const built = path.join(SITE, "index.html");
+  if (!existsSync(built)) return true;
+  const builtAt = statSync(built).mtimeMs;
+  return SOURCES.some((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).some(
+      (name) => !/\.test\.tsx?$/.test(name) && statSync(path.join(folder, name)).mtimeMs > builtAt,
+    ),
+  );
+}
+
+export async function buildPage(): Promise<void> {
+  // Only here: loading Vite takes a second.
+  const [{ build }, { default: react }] = await Promise.all([
+    import("vite"),
+    import("@vitejs/plugin-react"),
+  ]);
+  await build({
+    root: path.join(root, "src/page"),
+    configFile: false,
+    // The page's address is not known before it is served.
+    base: "./",
+    plugins: [react()],
+    logLevel: "warn",
+    build: { outDir: SITE, emptyOutDir: true, chunkSizeWarningLimit: 2_000 },
+  });
+}

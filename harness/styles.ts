@@ -1,0 +1,13 @@
+/** The dashboard's styles, one file from those in the source: apps import `convex-conveyor/dashboard.css`. */
+import path from "node:path";
+import { buildSync } from "esbuild";
+import { root } from "./paths.js";
+
+export function buildStyles(): void {
+  buildSync({
+    entryPoints: [path.join(root, "src/dashboard/styles/index.css")],
+    outfile: path.join(root, "dist/dashboard.css"),
+    bundle: true,
+    logLevel: "warning",
+  });
+}

@@ -1,0 +1,4 @@
+/** Second step of `npm run build`: what the compiler leaves out. */
+import { buildStyles } from "../harness/styles.js";
+
+buildStyles();

@@ -1,0 +1,115 @@
+/** What `npx convex-conveyor dashboard` is told by flags or environment. */
+import { parseArgs } from "node:util";
+
+export const DASHBOARD_USAGE = `Shows the dashboard of a deployment's queues, on this machine only.
+
+  npx convex-conveyor dashboard [options]
+
+  --url URL          the deployment                        (or CONVEX_URL, CONVEX_SELF_HOSTED_URL)
+  --module PATH      the module under convex/ that exports the functions of \`conveyor.dashboardApi\`;
+                     "dashboard" by default
+  --token JWT        signs in as the user of this token    (or CONVEYOR_DASHBOARD_TOKEN)
+  --admin-key KEY    calls as an administrator             (or CONVEYOR_DASHBOARD_ADMIN_KEY)
+  --identity JSON    with --admin-key: as which user; what \`getUserIdentity()\` is to return, with its
+                     "issuer" and "subject"
+  --port N           where the page is served; any free port by default
+  --help
+
+The app's resolver decides what is shown and what may be done, as for any caller. Whoever may run programs on this machine
+can read a flag: give secrets by the environment.`;
+
+export interface DashboardOptions {
+  readonly url: string;
+  readonly module: string;
+  /** 0 is any that is free. */
+  readonly port: number;
+  readonly token?: string;
+  readonly adminKey?: string;
+  readonly identity?: Record<string, unknown>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Flags win over the environment. Returns `null` when only help was asked for; throws what to correct otherwise. */
+export function readDashboardOptions(
+  args: readonly string[],
+  environment: Environment,
+): DashboardOptions | null {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      url: { type: "string" },
+      module: { type: "string", default: "dashboard" },
+      token: { type: "string" },
+      "admin-key": { type: "string" },
+      identity: { type: "string" },
+      port: { type: "string", default: "0" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return null;
+  const token = values.token ?? environment["CONVEYOR_DASHBOARD_TOKEN"];
+  const adminKey = values["admin-key"] ?? environment["CONVEYOR_DASHBOARD_ADMIN_KEY"];
+  if (token && adminKey) {
+    throw new Error("Give --token or --admin-key, not both: a caller is one or the other.");
+  }
+  if (values.identity !== undefined && !adminKey) {
+    throw new Error(
+      "--identity needs --admin-key: only an administrator may act as somebody else.",
+    );
+  }
+  return {
+    url: readUrl(values.url, environment),
+    module: readModule(values.module),
+    port: readPort(values.port),
+    ...(token ? { token } : {}),
+    ...(adminKey ? { adminKey } : {}),
+    ...(values.identity === undefined ? {} : { identity: readIdentity(values.identity) }),
+  };
+}
+
+function readUrl(given: string | undefined, environment: Environment): string {
+  const url = given ?? environment["CONVEX_URL"] ?? environment["CONVEX_SELF_HOSTED_URL"];
+  if (!url) {
+    throw new Error(
+      "Which deployment? Give --url or set CONVEX_URL, as in --url https://happy-animal-123.convex.cloud.",
+    );
+  }
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new Error(`--url must be an address with https:// or http://; got ${url}.`);
+  }
+  if (new URL(url).hostname.endsWith(".convex.site")) {
+    throw new Error(
+      `--url must be where functions are called, which ends with .convex.cloud; ${url} is where HTTP actions are.`,
+    );
+  }
+  return url.replace(/\/+$/, "");
+}
+
+function readModule(module: string): string {
+  if (/^[\w-]+(\/[\w-]+)*$/.test(module)) return module;
+  throw new Error(
+    `--module must be a path under convex/ without its ending, as in "dashboard" or "admin/queues"; got ${module}.`,
+  );
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (text !== "" && Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new Error(`--port must be a whole number from 0 to 65535; got ${text}.`);
+}
+
+function readIdentity(text: string): Record<string, unknown> {
+  try {
+    const identity: unknown = JSON.parse(text);
+    const { issuer, subject } = identity as Record<string, unknown>;
+    if (typeof issuer === "string" && typeof subject === "string") {
+      return identity as Record<string, unknown>;
+    }
+  } catch {
+    // The same answer as for what is no object.
+  }
+  throw new Error(
+    `--identity must be a JSON object with both, as in '{"issuer": "https://…", "subject": "ann"}'; got ${text}.`,
+  );
+}

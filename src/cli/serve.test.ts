@@ -1,0 +1,92 @@
+/** The standalone page's server, over real HTTP, with a folder that tests fill. */
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { serve, type Served } from "./serve.js";
+
+const config = { url: "https://happy-animal-123.convex.cloud", module: "dashboard", token: "jwt" };
+let folder: string;
+let served: Served | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "page-"));
+  writeFileSync(path.join(folder, "index.html"), "<title>Queues</title>");
+  mkdirSync(path.join(folder, "assets"));
+  writeFileSync(path.join(folder, "assets", "page.js"), "export {};");
+});
+
+afterEach(async () => {
+  await served?.close();
+  served = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+const start = async (port = 0) => (served = await serve(config, { port, folder }));
+
+test("the page, what it needs and what it is told are at the address that is printed", async () => {
+  const { url } = await start();
+  expect(new URL(url).hostname).toBe("127.0.0.1");
+  const page = await fetch(url);
+  expect(await page.text()).toContain("<title>Queues</title>");
+  expect(page.headers.get("content-type")).toContain("text/html");
+  const script = await fetch(new URL("assets/page.js", url));
+  expect(script.headers.get("content-type")).toContain("javascript");
+  expect(await (await fetch(new URL("config.json", url))).json()).toEqual(config);
+});
+
+test("nothing is told to whoever does not know the whole address", async () => {
+  const { url } = await start();
+  const { origin, pathname } = new URL(url);
+  const wrong = pathname.replace(/[0-9a-f]/, (digit) => (digit === "0" ? "1" : "0"));
+  for (const at of [
+    "/",
+    "/config.json",
+    "/index.html",
+    pathname.slice(0, -1),
+    `${wrong}config.json`,
+  ]) {
+    const response = await fetch(origin + at);
+    expect([at, response.status]).toEqual([at, 404]);
+    expect(await response.text()).not.toContain("jwt");
+  }
+});
+
+test("nothing outside of its folder is served", async () => {
+  writeFileSync(path.join(folder, "..", "beside.txt"), "a secret");
+  const { url } = await start();
+  const { port, pathname } = new URL(url);
+  // `fetch` would tidy the path up.
+  for (const at of ["../beside.txt", "..%2fbeside.txt", "assets/../../beside.txt"]) {
+    const text = await new Promise<string>((resolve, reject) => {
+      request({ port, host: "127.0.0.1", path: pathname + at }, (response) => {
+        let body = "";
+        response.on("data", (part: Buffer) => (body += part.toString()));
+        response.on("end", () => resolve(`${response.statusCode} ${body}`));
+      })
+        .on("error", reject)
+        .end();
+    });
+    expect(text).toMatch(/^404/);
+    expect(text).not.toContain("a secret");
+  }
+  rmSync(path.join(folder, "..", "beside.txt"));
+});
+
+test("the page may talk to its deployment and to nobody else", async () => {
+  const { url } = await start();
+  const policy = (await fetch(url)).headers.get("content-security-policy");
+  expect(policy).toContain(
+    "connect-src 'self' https://happy-animal-123.convex.cloud wss://happy-animal-123.convex.cloud;",
+  );
+  expect(policy).toContain("frame-ancestors 'none'");
+});
+
+test("a port that is taken, and a page that was not built, are told with the way out", async () => {
+  const { url } = await start();
+  const port = Number(new URL(url).port);
+  await expect(serve(config, { port, folder })).rejects.toThrow(`Port ${port} is taken.`);
+  const missing = path.join(folder, "assets");
+  await expect(serve(config, { port: 0, folder: missing })).rejects.toThrow("npm run page");
+});

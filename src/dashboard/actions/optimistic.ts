@@ -1,0 +1,150 @@
+/**
+ * What an action will probably have done, written into what the page has before the backend answers. Convex takes it back
+ * when the answer comes, and with it everything that was not so.
+ */
+import type { OptimisticLocalStore } from "convex/browser";
+import type { DashboardApi, DashboardJob } from "../../client/dashboardTypes.js";
+import {
+  CANCELABLE_STATUSES,
+  type JobFilter,
+  type JobStatus,
+  type ListedJob,
+  type QueueState,
+  type Status,
+} from "../../shared/index.js";
+
+/** Changes a queue's state wherever it is shown. */
+export function changeQueue(
+  store: OptimisticLocalStore,
+  api: DashboardApi,
+  queue: string,
+  change: (state: QueueState) => QueueState,
+): void {
+  const overview = store.getQuery(api.overview, {});
+  if (overview !== undefined) {
+    const queues = overview.queues.map((one) =>
+      one.state.name === queue ? { ...one, state: change(one.state) } : one,
+    );
+    store.setQuery(api.overview, {}, { ...overview, queues });
+  }
+  const alone = store.getQuery(api.queue, { queue });
+  if (alone) store.setQuery(api.queue, { queue }, { ...alone, state: change(alone.state) });
+}
+
+/** Paused since now. */
+export const paused = (state: QueueState): QueueState => ({ ...state, pausedAt: Date.now() });
+
+/** Drains since now. */
+export const draining = (state: QueueState): QueueState => ({
+  ...state,
+  drainingAt: Date.now(),
+  drained: false,
+});
+
+/** Neither paused nor draining. */
+export function resumed(state: QueueState): QueueState {
+  const { pausedAt: _, drainingAt: _at, drained: _is, ...rest } = state;
+  return rest;
+}
+
+type OneJob = { queue: string; id: string };
+
+/** What becomes of one job: `null` where it goes. */
+export interface JobChange {
+  job: (job: JobStatus) => JobStatus | null;
+  row: (row: ListedJob) => ListedJob | null;
+}
+
+/** Changes a job on its own page, and its row in every list. */
+export function changeJob(
+  store: OptimisticLocalStore,
+  api: DashboardApi,
+  { queue, id }: OneJob,
+  change: JobChange,
+): void {
+  const shown = store.getQuery(api.job, { queue, id });
+  if (shown) store.setQuery(api.job, { queue, id }, changed(shown, change));
+  changeRows(store, api, queue, (row) => (row.id === id ? change.row(row) : row));
+}
+
+function changed(shown: DashboardJob, change: JobChange): DashboardJob | null {
+  const job = change.job(shown.job);
+  return job === null ? null : { ...shown, job };
+}
+
+/** Changes the rows that a filter means; `usual` are the states of one that names none. */
+export function changeMeant(
+  store: OptimisticLocalStore,
+  api: DashboardApi,
+  { queue, filter }: { queue: string; filter: JobFilter },
+  change: JobChange,
+  usual: readonly Status[],
+): void {
+  const whole = { ...filter, statuses: filter.statuses ?? [...usual] };
+  changeRows(store, api, queue, (row) => (isMeant(row, whole) ? change.row(row) : row));
+}
+
+/** As far as a row tells. */
+function isMeant(row: ListedJob, { statuses, name, group, tags }: JobFilter): boolean {
+  return (
+    (statuses === undefined || statuses.includes(row.status)) &&
+    (name === undefined || row.name === name) &&
+    (group === undefined || row.group === group) &&
+    (tags === undefined || tags.some((tag) => row.tags?.includes(tag)))
+  );
+}
+
+/** Changes rows of a queue's lists; one that no longer is what its list is of, goes. */
+function changeRows(
+  store: OptimisticLocalStore,
+  api: DashboardApi,
+  queue: string,
+  change: (row: ListedJob) => ListedJob | null,
+): void {
+  for (const { args, value } of store.getAllQueries(api.jobs)) {
+    if (value === undefined || args.queue !== queue) continue;
+    const { status } = args.filter;
+    const page = value.page
+      .map((row) => change(row))
+      .filter((row) => row !== null)
+      .filter((row) => status === undefined || row.status === status);
+    store.setQuery(api.jobs, args, { ...value, page });
+  }
+}
+
+const mayEndAtOnce = (status: Status) =>
+  (CANCELABLE_STATUSES as readonly Status[]).includes(status);
+
+/** Ended at once while nobody has begun; one that runs is asked to end. */
+export const canceled: JobChange = {
+  job(job) {
+    if (job.status === "running") return { ...job, cancelRequestedAt: Date.now() };
+    if (!mayEndAtOnce(job.status)) return job;
+    return { ...commonOf(job), status: "canceled", finishedAt: Date.now() };
+  },
+  row(row) {
+    if (row.status === "running") return { ...row, cancelRequestedAt: Date.now() };
+    if (!mayEndAtOnce(row.status)) return row;
+    return { ...row, status: "canceled", finishedAt: Date.now() };
+  },
+};
+
+/** Claimable again. */
+export const retried: JobChange = {
+  job: (job) => ({ ...commonOf(job), status: "pending" }),
+  row: (row) => ({ ...row, status: "pending" }),
+};
+
+/** Gone. */
+export const deleted: JobChange = { job: () => null, row: () => null };
+
+/** What a job has in every state. */
+function commonOf(job: JobStatus) {
+  const { id, queue, enqueuedAt, attempt, failures, resets, ...rest } = job;
+  const { name, priority, key, group, tags, labels, cost } = rest;
+  const given = { name, priority, key, group, tags, labels, cost };
+  return {
+    ...{ id, queue, enqueuedAt, attempt, failures, resets },
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  };
+}

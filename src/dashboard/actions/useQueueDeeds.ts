@@ -1,0 +1,93 @@
+/** What can be done to a queue, each shown at once. */
+import { useMutation } from "convex/react";
+import {
+  CANCELABLE_STATUSES,
+  FINISHED_STATUSES,
+  type BulkReply,
+  type JobFilter,
+} from "../../shared/index.js";
+import { useApi } from "../frame/context.js";
+import { several } from "../words.js";
+import {
+  canceled,
+  changeMeant,
+  changeQueue,
+  deleted,
+  draining,
+  paused,
+  resumed,
+  retried,
+} from "./optimistic.js";
+import { usePerform } from "./usePerform.js";
+
+/** Pauses, resumes and drains. */
+export function useQueueDeeds(queue: string) {
+  const api = useApi();
+  const perform = usePerform();
+  const pause = useMutation(api.pause).withOptimisticUpdate((store, args) =>
+    changeQueue(store, api, args.queue, paused),
+  );
+  const resume = useMutation(api.resume).withOptimisticUpdate((store, args) =>
+    changeQueue(store, api, args.queue, resumed),
+  );
+  const drain = useMutation(api.drain).withOptimisticUpdate((store, args) =>
+    changeQueue(store, api, args.queue, draining),
+  );
+  return {
+    pause: () =>
+      perform({
+        work: () => pause({ queue }),
+        done: () => `${queue} is paused.`,
+        failed: `${queue} could not be paused`,
+      }),
+    resume: () =>
+      perform({
+        work: () => resume({ queue }),
+        done: () => `${queue} goes on.`,
+        failed: `${queue} could not be resumed`,
+      }),
+    drain: () =>
+      perform({
+        work: () => drain({ queue }),
+        done: () => `${queue} takes no new jobs.`,
+        failed: `${queue} could not be drained`,
+      }),
+  };
+}
+
+/** Cancels, makes claimable again or deletes all jobs that a filter means. */
+export function useManyDeeds(queue: string) {
+  const api = useApi();
+  const perform = usePerform();
+  const cancelMany = useMutation(api.cancelMany).withOptimisticUpdate((store, args) =>
+    changeMeant(store, api, args, canceled, [...CANCELABLE_STATUSES, "running"]),
+  );
+  const redrive = useMutation(api.redrive).withOptimisticUpdate((store, args) =>
+    changeMeant(store, api, args, retried, ["failed", "timedOut"]),
+  );
+  const removeMany = useMutation(api.removeMany).withOptimisticUpdate((store, args) =>
+    changeMeant(store, api, args, deleted, FINISHED_STATUSES),
+  );
+  const told = (what: string) => (reply: BulkReply) =>
+    `${several(reply.changed, "job")} ${what}${reply.isDone ? "." : "; the rest goes on by itself."}`;
+  return {
+    cancelMany: (filter: JobFilter) =>
+      perform({
+        work: () => cancelMany({ queue, filter }),
+        done: told("canceled"),
+        failed: "The jobs could not be canceled",
+      }),
+    redrive: (filter: JobFilter) =>
+      perform({
+        work: () => redrive({ queue, filter }),
+        done: told("made claimable again"),
+        failed: "The jobs could not be made claimable again",
+      }),
+    removeMany: (filter: JobFilter) =>
+      perform({
+        work: () => removeMany({ queue, filter }),
+        done: told("deleted"),
+        failed: "The jobs could not be deleted",
+      }),
+  };
+}

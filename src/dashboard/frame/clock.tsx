@@ -1,0 +1,17 @@
+/** The time of day for all that is "3 s ago": one timer for the page, and it stands still while nothing can be heard. */
+import { createContext, useContext, useEffect, useState, type ReactNode } from "react";
+
+const NowContext = createContext(0);
+
+/** The current time, renewed once a second: nobody reads faster. */
+export const useNow = (): number => useContext(NowContext);
+
+export function Clock({ runs, children }: { runs: boolean; children: ReactNode }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (!runs) return;
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, [runs]);
+  return <NowContext.Provider value={now}>{children}</NowContext.Provider>;
+}

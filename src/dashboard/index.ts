@@ -1,0 +1,13 @@
+/**
+ * `convex-conveyor/dashboard`: a dashboard of queues, jobs and workers, whole or in parts, for pages of an app. Its styles are
+ * `convex-conveyor/dashboard.css`.
+ * @module
+ */
+export { Dashboard, type DashboardProps } from "./Dashboard.js";
+export { Overview } from "./overview/Overview.js";
+export { QueueView } from "./queue/QueueView.js";
+export { JobView } from "./job/JobView.js";
+export { WorkersView } from "./workers/WorkersView.js";
+export { hashRouting, type Routing } from "./routing.js";
+export type { ViewProps } from "./frame/Root.js";
+export type { DashboardApi } from "../client/dashboardTypes.js";

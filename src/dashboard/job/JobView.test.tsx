@@ -1,0 +1,158 @@
+/** A job's page. */
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { ConvexError } from "convex/values";
+import { expect, test } from "vitest";
+import type { DashboardJob } from "../../client/dashboardTypes.js";
+import type { JobStatus } from "../../shared/index.js";
+import { runningJob, shownJob, T0 } from "../testing/fixtures.js";
+import { api, withBackend } from "../testing/show.js";
+import { JobView } from "./JobView.js";
+
+const world = withBackend();
+
+function shows(shown: DashboardJob | null) {
+  const { queries } = world.backend;
+  queries["dashboard:job"] = () => shown;
+  queries["dashboard:why"] = () => null;
+  queries["dashboard:logs"] = () => ({ entries: [], cursor: "c", isDone: true });
+  queries["dashboard:output"] = () => ({
+    ...{ attempt: 1, lastAttempt: 1, chunks: [], cursor: "c", isDone: false },
+  });
+  world.show(<JobView api={api} queue="tiles" id="j1" />);
+}
+
+const failed = (given: object = {}) =>
+  ({
+    ...{ id: "j1", queue: "tiles", enqueuedAt: T0, attempt: 1, failures: 1, resets: 0 },
+    ...{ status: "failed", error: "Error: boom\n    at draw (tile.ts:3)", finishedAt: T0 + 5 },
+    ...given,
+  }) as JobStatus;
+
+test("an id that names no job says so, and leads back", async () => {
+  shows(null);
+  expect(await screen.findByRole("heading", { name: "No such job" })).toBeTruthy();
+  expect(screen.getByRole("link", { name: "To tiles" })).toBeTruthy();
+});
+
+test("an error is told by its first line; its stack is there for those who ask", async () => {
+  shows(shownJob(failed()));
+  const [first] = await screen.findAllByText("Error: boom");
+  const details = first!.parentElement!.querySelector("details")!;
+  expect(details.open).toBe(false);
+  expect(details.textContent).toContain("at draw (tile.ts:3)");
+});
+
+test("why it does not run, what would change that, and when it begins", async () => {
+  shows(shownJob(failed({ status: "pending" })));
+  world.backend.queries["dashboard:why"] = () => ({
+    why: {
+      status: "pending",
+      reasons: [{ kind: "paused", text: "It is paused.", remedy: "Resume it with `resumeJob`." }],
+    },
+    position: { ahead: 100, more: true, startsAt: Date.now() + 30_000 },
+  });
+  expect(await screen.findByText("It is paused.")).toBeTruthy();
+  expect(screen.getByText("resumeJob").tagName).toBe("CODE");
+  expect(screen.getByText("resumeJob").parentElement!.textContent).toBe(
+    "Resume it with resumeJob.",
+  );
+  const place = screen.getByText(/More than 100 jobs are before it/);
+  expect(place.textContent).toMatch(/begins in \d+ s\.$/);
+});
+
+test("progress in percent is a bar, within its bounds; whatever else it says is text", async () => {
+  shows(shownJob(runningJob("j1", { progress: { percent: 140, step: "drawing" } })));
+  const bar = await screen.findByRole("progressbar", { name: "Progress" });
+  expect(bar).toHaveProperty("value", 100);
+  expect(screen.getByText(/"step": "drawing"/)).toBeTruthy();
+});
+
+test("a payload of megabytes is cut until somebody wants all of it", async () => {
+  shows(shownJob(runningJob("j1"), { payload: "x".repeat(50_000) }));
+  const box = await screen.findByRole("group", { name: "Payload" });
+  expect(box.textContent).toHaveLength(20_000);
+  fireEvent.click(screen.getByRole("button", { name: /Show all/ }));
+  expect(box.textContent).toHaveLength(50_000);
+});
+
+test("a payload with values that JSON has no word for is shown all the same", async () => {
+  const payload = { big: 7n, bytes: new ArrayBuffer(3), none: null };
+  shows(shownJob(runningJob("j1"), { payload }));
+  const box = await screen.findByRole("group", { name: "Payload" });
+  expect(box.textContent).toContain('"big": "7n"');
+  expect(box.textContent).toContain("<3 bytes>");
+});
+
+test("output is shown as it comes", async () => {
+  shows(shownJob(runningJob("j1")));
+  await screen.findByText("Nothing yet.");
+  const chunks = [{ index: 0, text: "a queue " }];
+  world.backend.queries["dashboard:output"] = () => ({
+    ...{ attempt: 1, lastAttempt: 1, chunks, cursor: "c", isDone: false },
+  });
+  world.backend.tell();
+  const output = await screen.findByRole("group", { name: "Output" });
+  expect(output.textContent).toBe("a queue ");
+  chunks.push({ index: 1, text: "that is seen" });
+  world.backend.tell();
+  await waitFor(() => expect(output.textContent).toBe("a queue that is seen"));
+});
+
+test("a cancel asks first, takes a reason, shows at once, and is undone when it fails", async () => {
+  shows(shownJob(runningJob("j1", { name: "resize" })));
+  let refuse: (error: unknown) => void = () => undefined;
+  world.backend.mutations["dashboard:cancel"] = () => new Promise((_, no) => (refuse = no));
+  fireEvent.click(await screen.findByRole("button", { name: "Cancel" }));
+  const dialog = screen.getByRole("dialog", { name: "Cancel resize?" });
+  const reason = within(dialog).getByLabelText("Why (if you like)");
+  fireEvent.change(reason, { target: { value: " too late " } });
+  fireEvent.click(within(dialog).getByRole("button", { name: "Cancel the job" }));
+  expect(world.backend.called).toEqual([
+    { path: "dashboard:cancel", args: { queue: "tiles", id: "j1", reason: "too late" } },
+  ]);
+  expect(await screen.findByText("asked to end")).toBeTruthy();
+  expect(screen.queryByRole("button", { name: "Cancel" })).toBeNull();
+  refuse(new ConvexError("Not yours."));
+  expect(await screen.findByRole("button", { name: "Cancel" })).toBeTruthy();
+  expect(screen.queryByText("asked to end")).toBeNull();
+  expect(screen.getByText("resize could not be canceled: Not yours.")).toBeTruthy();
+});
+
+test("a job that waits is canceled at once, before the backend has answered", async () => {
+  shows(shownJob(failed({ status: "pending" })));
+  world.backend.mutations["dashboard:cancel"] = () => new Promise(() => undefined);
+  fireEvent.click(await screen.findByRole("button", { name: "Cancel" }));
+  fireEvent.click(
+    within(screen.getByRole("dialog")).getByRole("button", { name: "Cancel the job" }),
+  );
+  expect((await screen.findAllByText("Canceled")).length).toBeGreaterThan(0);
+  expect(world.backend.called[0]!.args).toEqual({ queue: "tiles", id: "j1" });
+});
+
+test("a dialog that is closed with Escape has done nothing", async () => {
+  shows(shownJob(failed()));
+  fireEvent.click(await screen.findByRole("button", { name: "Delete" }));
+  const dialog = screen.getByRole<HTMLDialogElement>("dialog");
+  // The browser closes it so on Escape.
+  dialog.close();
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  expect(world.backend.called).toEqual([]);
+});
+
+test("a deleted job's page gives way to its queue's list, and a failure is told there", async () => {
+  window.location.hash = "#/queues/tiles/jobs/j1";
+  shows(shownJob(failed()));
+  world.backend.mutations["dashboard:remove"] = () => {
+    throw new ConvexError("Keep it.");
+  };
+  fireEvent.click(await screen.findByRole("button", { name: "Delete" }));
+  fireEvent.click(within(screen.getByRole("dialog")).getByRole("button", { name: "Delete" }));
+  expect(window.location.hash).toBe("#/queues/tiles");
+  expect(await screen.findByText("Job j1 could not be deleted: Keep it.")).toBeTruthy();
+});
+
+test("only what the resolver allows and the state permits is offered", async () => {
+  shows(shownJob(failed(), { may: ["cancel", "retry"] }));
+  await screen.findByRole("button", { name: "Retry" });
+  expect(screen.queryByRole("button", { name: /Cancel|Delete/ })).toBeNull();
+});

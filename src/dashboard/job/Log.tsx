@@ -1,0 +1,88 @@
+/** What a job's handler has logged, as it comes. */
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef } from "react";
+import { useLogPages } from "../../react/useJobLogs.js";
+import type { LogEntry } from "../../shared/index.js";
+import { useApi } from "../frame/context.js";
+import { Skeleton } from "../parts/Skeleton.js";
+import { Moment } from "../parts/Times.js";
+import { ValueText } from "../parts/ValueText.js";
+
+export function Log({ queue, id }: { queue: string; id: string }) {
+  const log = useLogPages(useApi().logs, { queue, id });
+  if (log === undefined) return <Skeleton lines={3} />;
+  if (log === null || log.entries.length === 0)
+    return <p className="cv-soft">It logged nothing.</p>;
+  return <Entries entries={log.entries} isLoading={log.isLoading} />;
+}
+
+const LINE_PX = 30;
+
+/** Only the lines in sight are drawn: a log may have thousands. */
+function Entries({ entries, isLoading }: { entries: readonly LogEntry[]; isLoading: boolean }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  // Nothing of what it returns is kept from one rendering to the next.
+  // eslint-disable-next-line react-hooks/incompatible-library
+  const virtualizer = useVirtualizer({
+    count: entries.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => LINE_PX,
+    overscan: 10,
+  });
+  useEffect(() => {
+    if (follows.current) virtualizer.scrollToIndex(entries.length - 1, { align: "end" });
+  }, [entries.length, virtualizer]);
+  return (
+    <div
+      ref={scroller}
+      className="cv-scroll cv-log"
+      tabIndex={0}
+      role="log"
+      aria-label="Log"
+      aria-live="off"
+      aria-busy={isLoading}
+      onScroll={() => {
+        const last = virtualizer.range?.endIndex ?? 0;
+        follows.current = last >= entries.length - 2;
+      }}
+    >
+      <div style={{ height: virtualizer.getTotalSize(), position: "relative" }}>
+        {virtualizer.getVirtualItems().map(({ index, start }) => (
+          <div
+            key={index}
+            ref={virtualizer.measureElement}
+            data-index={index}
+            className="cv-log-place"
+            style={{ transform: `translateY(${start}px)` }}
+          >
+            <Entry entry={entries[index]!} />
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Entry({ entry: { attempt, level, message, data, at } }: { entry: LogEntry }) {
+  return (
+    <div className={`cv-log-entry cv-log-${level}`}>
+      <span className="cv-soft">
+        <Moment at={at} />
+      </span>
+      <span className="cv-log-level">{level}</span>
+      <span className="cv-soft" title={`Attempt ${attempt}`}>
+        {attempt}.
+      </span>
+      <span className="cv-log-message">
+        {message}
+        {data !== undefined && (
+          <details className="cv-details">
+            <summary>Data</summary>
+            <ValueText value={data} />
+          </details>
+        )}
+      </span>
+    </div>
+  );
+}

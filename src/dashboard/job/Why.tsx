@@ -1,0 +1,84 @@
+/** Why a job does not run, what would change it, and where in the queue it stands; or how far it is. */
+import { useQuery } from "convex/react";
+import type { JobStatus, Position, Reason } from "../../shared/index.js";
+import { useApi } from "../frame/context.js";
+import { Skeleton } from "../parts/Skeleton.js";
+import { Until } from "../parts/Times.js";
+import { several } from "../words.js";
+import { Progress } from "./Progress.js";
+
+export function Why({ queue, id, job }: { queue: string; id: string; job: JobStatus }) {
+  const answer = useQuery(useApi().why, { queue, id });
+  return (
+    <>
+      {job.status === "running" && <Progress progress={job.progress} />}
+      {answer === undefined && <Skeleton lines={2} />}
+      {answer && <Reasons reasons={answer.why.reasons} />}
+      {answer?.position && (
+        <Place
+          position={answer.position}
+          isSaid={answer.why.reasons.some(({ kind }) => kind === "behind" || kind === "next")}
+        />
+      )}
+    </>
+  );
+}
+
+function Reasons({ reasons }: { reasons: readonly Reason[] }) {
+  return (
+    <ol className="cv-reasons">
+      {reasons.map(({ kind, text, remedy, until }) => (
+        <li key={`${kind} ${text}`}>
+          <p className="cv-reason">
+            <Worded text={text} />
+            {until !== undefined && (
+              <span className="cv-soft">
+                {" "}
+                (<Until at={until} />)
+              </span>
+            )}
+          </p>
+          {remedy !== "" && (
+            <p className="cv-soft">
+              <Worded text={remedy} />
+            </p>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** What stands between backticks is a name in code. */
+function Worded({ text }: { text: string }) {
+  return text.split("`").map((part, at) =>
+    at % 2 === 1 ? (
+      <code key={at} className="cv-code">
+        {part}
+      </code>
+    ) : (
+      part
+    ),
+  );
+}
+
+/** How many are before it, unless a reason has said so, and when it begins. */
+function Place({ position, isSaid }: { position: Position; isSaid: boolean }) {
+  const { ahead, more, startsAt } = position;
+  if (isSaid && startsAt === undefined) return null;
+  return (
+    <p className="cv-position">
+      {!isSaid && (
+        <>
+          {more && "More than "}
+          {several(ahead, "job")} {ahead === 1 ? "is" : "are"} before it.{" "}
+        </>
+      )}
+      {startsAt !== undefined && (
+        <>
+          As the queue goes now, it begins <Until at={startsAt} />.
+        </>
+      )}
+    </p>
+  );
+}

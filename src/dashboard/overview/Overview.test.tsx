@@ -1,0 +1,137 @@
+/** The overview against a backend that says what it is told. */
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { ConvexError } from "convex/values";
+import { expect, test, vi } from "vitest";
+import { countsOf, queueOf, T0 } from "../testing/fixtures.js";
+import { api, withBackend } from "../testing/show.js";
+import { Overview } from "./Overview.js";
+
+const world = withBackend();
+
+const shows = (...queues: ReturnType<typeof queueOf>[]) => {
+  world.backend.queries["dashboard:overview"] = () => ({ queues });
+  world.show(<Overview api={api} />);
+};
+
+test("while it loads it says so, and claims nothing", () => {
+  world.show(<Overview api={api} />);
+  expect(screen.getByText("Loading…")).toBeTruthy();
+  expect(screen.queryByText("No queue yet")).toBeNull();
+});
+
+test("without a queue it says how one comes to be", async () => {
+  shows();
+  expect(await screen.findByText("No queue yet")).toBeTruthy();
+});
+
+test("a queue's health is told in words, not by a colour alone", async () => {
+  const { gauge, ...rest } = queueOf("tiles");
+  const health = { ...gauge.health, light: "red" as const, reason: "nothing moves." };
+  shows({ ...rest, gauge: { ...gauge, health } });
+  expect(await screen.findByText("Trouble")).toBeTruthy();
+  expect(screen.getByText("nothing moves.")).toBeTruthy();
+  expect(screen.getByText(/1 of them in trouble/)).toBeTruthy();
+});
+
+test("counts that were cut say so, and lead to the jobs they count", async () => {
+  const { gauge, ...rest } = queueOf("tiles");
+  shows({ ...rest, gauge: { ...gauge, counts: countsOf({ timedOut: 2_000 }) } });
+  const link = await screen.findByRole("link", { name: /Timed out/ });
+  expect(link.textContent).toContain("1,000+");
+  expect(link.getAttribute("href")).toBe("#/queues/tiles?status=timedOut");
+});
+
+test("a sparkline says in words what it shows", async () => {
+  shows(queueOf("tiles"));
+  expect(
+    await screen.findByRole("img", { name: /jobs ended in the last 30 minutes, at most/ }),
+  ).toBeTruthy();
+});
+
+test("a pause shows at once, before the backend has answered", async () => {
+  let answer: (value: unknown) => void = () => undefined;
+  world.backend.mutations["dashboard:pause"] = () => new Promise((done) => (answer = done));
+  shows(queueOf("tiles"));
+  fireEvent.click(await screen.findByRole("button", { name: "Pause tiles" }));
+  expect(await screen.findByRole("button", { name: "Resume tiles" })).toBeTruthy();
+  expect(world.backend.called).toEqual([{ path: "dashboard:pause", args: { queue: "tiles" } }]);
+
+  const paused = queueOf("tiles");
+  paused.state.pausedAt = T0;
+  world.backend.queries["dashboard:overview"] = () => ({ queues: [paused] });
+  answer({ changed: true });
+  expect(await screen.findByText("tiles is paused.")).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Resume tiles" })).toBeTruthy();
+});
+
+test("a pause that fails is undone, and why it failed is told to everybody", async () => {
+  let refuse: (error: unknown) => void = () => undefined;
+  world.backend.mutations["dashboard:pause"] = () => new Promise((_, no) => (refuse = no));
+  shows(queueOf("tiles"), queueOf("mails"));
+  fireEvent.click(await screen.findByRole("button", { name: "Pause tiles" }));
+  await screen.findByRole("button", { name: "Resume tiles" });
+  refuse(new ConvexError({ code: "forbidden", message: "Only operators may pause." }));
+  expect(await screen.findByRole("button", { name: "Pause tiles" })).toBeTruthy();
+  const told = screen.getByText("tiles could not be paused: Only operators may pause.");
+  expect(told.closest("[aria-live=assertive]")).toBeTruthy();
+  fireEvent.click(screen.getByRole("button", { name: "Dismiss" }));
+  expect(screen.queryByText(/could not be paused/)).toBeNull();
+});
+
+test("what the resolver refuses is not offered", async () => {
+  shows(queueOf("tiles", { may: [] }), queueOf("mails", { may: ["pause"] }));
+  await screen.findByRole("button", { name: "Pause mails" });
+  expect(screen.queryByRole("button", { name: /tiles/ })).toBeNull();
+});
+
+test("who may pause but not resume finds no button on a paused queue", async () => {
+  const paused = queueOf("tiles", { may: ["pause"] });
+  paused.state.pausedAt = T0;
+  shows(paused);
+  await screen.findByRole("heading", { name: "tiles" });
+  expect(screen.queryByRole("button")).toBeNull();
+});
+
+test("forbidden, it says so in the app's words, and asks again when told to", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => undefined);
+  let isForbidden = true;
+  world.backend.queries["dashboard:overview"] = () => {
+    if (isForbidden) throw new ConvexError({ code: "forbidden", message: "Sign in first." });
+    return { queues: [queueOf("tiles")] };
+  };
+  world.show(<Overview api={api} />);
+  const alert = await screen.findByRole("alert");
+  expect(alert.textContent).toContain("The queues cannot be shown to you");
+  expect(alert.textContent).toContain("Sign in first.");
+  isForbidden = false;
+  // Until the backend has heard that nobody asks any more, the client has its old answer.
+  await waitFor(() => expect(world.backend.asked).toEqual([]));
+  await new Promise((done) => setTimeout(done, 20));
+  fireEvent.click(within(alert).getByRole("button", { name: "Ask again" }));
+  expect(await screen.findByRole("heading", { name: "tiles" })).toBeTruthy();
+});
+
+test("failing, it says what failed without a stack", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => undefined);
+  world.backend.queries["dashboard:overview"] = () => {
+    throw new Error("Server Error\n  at handler (dashboard.ts:3)");
+  };
+  world.show(<Overview api={api} />);
+  const alert = await screen.findByRole("alert");
+  expect(alert.textContent).toContain("The queues cannot be shown");
+  expect(alert.textContent).toContain("Server Error");
+  expect(alert.textContent).not.toContain("dashboard.ts:3");
+});
+
+test("out of reach, it says that what is shown is old, and nothing can be done", async () => {
+  shows(queueOf("tiles"));
+  await screen.findByRole("heading", { name: "tiles" });
+  world.backend.reach(false);
+  const banner = await screen.findByText("The backend is out of reach.", {}, { timeout: 4_000 });
+  const button = screen.getByRole<HTMLButtonElement>("button", { name: "Pause tiles" });
+  expect(button.disabled).toBe(true);
+  const reason = document.getElementById(button.getAttribute("aria-describedby")!);
+  expect(reason?.contains(banner)).toBe(true);
+  world.backend.reach(true);
+  await waitFor(() => expect(button.disabled).toBe(false), { timeout: 8_000 });
+}, 15_000);

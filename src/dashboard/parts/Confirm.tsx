@@ -1,0 +1,96 @@
+/** Asks before something is done that is not undone by the next click: the browser's own dialog, which keeps the focus in it. */
+import { useEffect, useId, useRef, useState, type ReactNode } from "react";
+import { useOff } from "../frame/reach.js";
+
+interface Asked {
+  /** On the button that asks. */
+  readonly label: string;
+  /** What a screen reader says of that button, where the label alone is too little. */
+  readonly described?: string;
+  readonly title: string;
+  /** What it will mean. */
+  readonly children: ReactNode;
+  /** On the button that does it: the verb. */
+  readonly verb: string;
+  readonly isGrave?: boolean;
+  readonly onConfirm: () => void;
+}
+
+/** A button that asks first. */
+export function AskingButton(asked: Asked) {
+  const [isOpen, setIsOpen] = useState(false);
+  const off = useOff();
+  return (
+    <>
+      <button
+        type="button"
+        className={`cv-button ${asked.isGrave ? "cv-grave" : ""}`}
+        aria-haspopup="dialog"
+        aria-label={asked.described}
+        {...off}
+        onClick={() => setIsOpen(true)}
+      >
+        {asked.label}
+      </button>
+      {isOpen && <Dialog {...asked} onClose={() => setIsOpen(false)} />}
+    </>
+  );
+}
+
+function Dialog({
+  title,
+  children,
+  verb,
+  isGrave = false,
+  onConfirm,
+  onClose,
+}: Asked & { onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [titleId, wordsId] = [useId(), useId()];
+  const off = useOff();
+  useEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    // Closed before it goes: then the browser gives the focus back to the button that asked.
+    return () => element?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      className="cv-dialog"
+      aria-labelledby={titleId}
+      aria-describedby={wordsId}
+      onClose={onClose}
+      // A click beside the box is on the dialog itself.
+      onClick={(event) => event.target === event.currentTarget && dialog.current?.close()}
+    >
+      <form
+        method="dialog"
+        onSubmit={(event) => {
+          event.preventDefault();
+          dialog.current?.close();
+          onConfirm();
+        }}
+      >
+        <p id={titleId} className="cv-dialog-title">
+          {title}
+        </p>
+        <div id={wordsId} className="cv-dialog-words">
+          {children}
+        </div>
+        <div className="cv-actions">
+          <button type="button" className="cv-button" onClick={() => dialog.current?.close()}>
+            Leave it
+          </button>
+          <button
+            type="submit"
+            className={`cv-button ${isGrave ? "cv-grave-full" : "cv-primary"}`}
+            {...off}
+          >
+            {verb}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}

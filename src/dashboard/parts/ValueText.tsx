@@ -1,0 +1,42 @@
+/** What a job carries, as text that can be read and selected. */
+import { useState } from "react";
+import { numeral } from "../words.js";
+
+/** So much is written at once; a payload of megabytes would hold up the page. */
+const SHOWN_CHARACTERS = 20_000;
+
+export function ValueText({ value, label }: { value: unknown; label?: string }) {
+  const [isWhole, setIsWhole] = useState(false);
+  const text = textOf(value);
+  const isLong = text.length > SHOWN_CHARACTERS && !isWhole;
+  return (
+    <>
+      <pre
+        className="cv-text"
+        // What scrolls can be scrolled by keyboard.
+        tabIndex={0}
+        {...(label === undefined ? {} : { role: "group", "aria-label": label })}
+      >
+        {isLong ? text.slice(0, SHOWN_CHARACTERS) : text}
+      </pre>
+      {isLong && (
+        <button type="button" className="cv-button cv-quiet" onClick={() => setIsWhole(true)}>
+          Show all {numeral(text.length)} characters
+        </button>
+      )}
+    </>
+  );
+}
+
+/** JSON, with what JSON has no word for. */
+export function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  return JSON.stringify(value, written, 2) ?? String(value);
+}
+
+function written(_name: string, value: unknown): unknown {
+  if (typeof value === "bigint") return `${value}n`;
+  if (value instanceof ArrayBuffer) return `<${numeral(value.byteLength)} bytes>`;
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
+  return value;
+}

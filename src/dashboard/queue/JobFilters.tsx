@@ -1,0 +1,104 @@
+/** Narrows a list of jobs: what is typed goes into the address, and so into the list. */
+import { useEffect, useId, useRef } from "react";
+import type { ListFilter } from "../../shared/index.js";
+import { useLook } from "./useLook.js";
+
+/** Whoever types faster asks once. */
+const PAUSE_MS = 350;
+
+const FIELDS = [
+  ["name", "Name"],
+  ["worker", "Worker"],
+  ["tag", "Tag"],
+  ["group", "Group"],
+] as const satisfies readonly (readonly [keyof ListFilter, string])[];
+
+export function JobFilters({ queue }: { queue: string }) {
+  const { look, change } = useLook(queue);
+  const { filter, order } = look;
+  const isNarrowed = FIELDS.some(([field]) => filter[field] !== undefined);
+  const narrow = (field: keyof ListFilter, text: string) => {
+    const { [field]: _before, ...rest } = filter;
+    const next: ListFilter = text === "" ? rest : { ...rest, [field]: text };
+    change({ filter: next }, { replace: true });
+  };
+  return (
+    <form className="cv-filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      {FIELDS.map(([field, label]) => (
+        <TypedField
+          key={field}
+          label={label}
+          value={filter[field] ?? ""}
+          onTyped={(text) => narrow(field, text)}
+        />
+      ))}
+      <label className="cv-field">
+        <span>Order</span>
+        <select
+          className="cv-input"
+          value={order}
+          onChange={(event) => change({ order: event.target.value === "next" ? "next" : "newest" })}
+        >
+          <option value="newest">Newest first</option>
+          <option value="next">Next first</option>
+        </select>
+      </label>
+      {isNarrowed && (
+        <button
+          type="button"
+          className="cv-button cv-quiet"
+          onClick={() => change({ filter: onlyStatus(filter) })}
+        >
+          Clear the filters
+        </button>
+      )}
+    </form>
+  );
+}
+
+const onlyStatus = ({ status }: ListFilter): ListFilter => (status === undefined ? {} : { status });
+
+function TypedField({
+  label,
+  value,
+  onTyped,
+}: {
+  label: string;
+  value: string;
+  onTyped: (text: string) => void;
+}) {
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  // The address may change without anybody typing: by a link, by going back.
+  useEffect(() => {
+    const element = input.current;
+    if (element && element !== document.activeElement) element.value = value;
+  }, [value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const say = () => {
+    clearTimeout(timer.current);
+    const text = input.current?.value.trim() ?? "";
+    if (text !== value) onTyped(text);
+  };
+  return (
+    <div className="cv-field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        ref={input}
+        id={id}
+        className="cv-input"
+        type="search"
+        defaultValue={value}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={() => {
+          clearTimeout(timer.current);
+          timer.current = setTimeout(say, PAUSE_MS);
+        }}
+        onBlur={say}
+        onKeyDown={(event) => event.key === "Enter" && say()}
+      />
+    </div>
+  );
+}

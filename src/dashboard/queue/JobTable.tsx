@@ -1,0 +1,118 @@
+/**
+ * A long list of jobs as a table: only the rows in sight are drawn, and more are asked for as whoever scrolls comes to its
+ * end. It stays a real table: rows that are not drawn are two empty ones, as high as they are.
+ */
+import { tableFeatures, useTable } from "@tanstack/react-table";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useRef, type KeyboardEvent } from "react";
+import type { ListedJob } from "../../shared/index.js";
+import { JOB_COLUMNS } from "./jobColumns.js";
+
+/** Before they are measured. */
+const ROW_PX = 53;
+
+/** Rows drawn beyond those in sight: the next one must be there when the focus goes to it. */
+const ROWS_BEYOND = 6;
+
+const features = tableFeatures({});
+
+export function JobTable(props: {
+  jobs: ListedJob[];
+  /** What a screen reader says of it. */
+  label: string;
+  hasMore: boolean;
+  isLoading: boolean;
+  onMore: () => void;
+}) {
+  const { jobs, label, hasMore, isLoading, onMore } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const table = useTable({ features, columns: JOB_COLUMNS, data: jobs, getRowId: ({ id }) => id });
+  const { rows } = table.getRowModel();
+  // Nothing of what it returns is kept from one rendering to the next.
+  // eslint-disable-next-line react-hooks/incompatible-library
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    getItemKey: (at) => rows[at]!.id,
+    overscan: ROWS_BEYOND,
+  });
+  const drawn = virtualizer.getVirtualItems();
+  // Only whoever scrolls: a filter that few jobs pass would otherwise look through all of them by itself.
+  const moreAtEnd = () => {
+    const last = virtualizer.getVirtualItems().at(-1)?.index ?? 0;
+    if (hasMore && !isLoading && last >= rows.length - 1) onMore();
+  };
+  const above = drawn[0]?.start ?? 0;
+  const below = virtualizer.getTotalSize() - (drawn.at(-1)?.end ?? 0);
+  return (
+    <div
+      ref={scroller}
+      className="cv-scroll cv-jobs"
+      tabIndex={0}
+      role="group"
+      aria-label={label}
+      aria-busy={isLoading}
+      onScroll={moreAtEnd}
+    >
+      <table className="cv-table" aria-rowcount={hasMore ? -1 : rows.length + 1}>
+        <thead>
+          {table.getHeaderGroups().map(({ id, headers }) => (
+            <tr key={id} aria-rowindex={1}>
+              {headers.map((header) => (
+                <th key={header.id} scope="col" className={`cv-col-${header.column.id}`}>
+                  <table.FlexRender header={header} />
+                </th>
+              ))}
+            </tr>
+          ))}
+        </thead>
+        <tbody onKeyDown={walkRows}>
+          <Gap height={above} />
+          {drawn.map(({ index, key }) => (
+            <tr
+              key={key}
+              ref={virtualizer.measureElement}
+              data-index={index}
+              aria-rowindex={index + 2}
+            >
+              {rows[index]!.getAllCells().map((cell) => (
+                <td key={cell.id} className={`cv-col-${cell.column.id}`}>
+                  <table.FlexRender cell={cell} />
+                </td>
+              ))}
+            </tr>
+          ))}
+          <Gap height={below} />
+        </tbody>
+      </table>
+      {hasMore && (
+        <button type="button" className="cv-button cv-quiet" disabled={isLoading} onClick={onMore}>
+          {isLoading ? "Loading more…" : "Load more"}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Gap({ height }: { height: number }) {
+  if (height <= 0) return null;
+  return (
+    <tr aria-hidden="true" className="cv-gap">
+      {/* Alone: spanning columns that a narrow page hides would bring them back. */}
+      <td style={{ height }} />
+    </tr>
+  );
+}
+
+/** Up and down lead from a job's link to the next one's. */
+function walkRows(event: KeyboardEvent<HTMLElement>): void {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (step === 0 || !(event.target instanceof HTMLAnchorElement)) return;
+  const row = event.target.closest("tr");
+  const next = step === 1 ? row?.nextElementSibling : row?.previousElementSibling;
+  const link = next?.querySelector("a");
+  if (!link) return;
+  event.preventDefault();
+  link.focus();
+}

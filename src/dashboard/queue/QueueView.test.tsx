@@ -1,0 +1,205 @@
+/** A queue's page: what its address says is what it shows, and what is done is asked about first. */
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { ConvexError } from "convex/values";
+import { expect, test, vi } from "vitest";
+import type { ListedJob } from "../../shared/index.js";
+import { queueOf, rowOf, someMinutes } from "../testing/fixtures.js";
+import { api, withBackend } from "../testing/show.js";
+import { QueueView } from "./QueueView.js";
+
+const world = withBackend();
+
+function shows(jobs: ListedJob[], given: Parameters<typeof queueOf>[1] = {}) {
+  const { queries } = world.backend;
+  queries["dashboard:queue"] = () => queueOf("tiles", given);
+  queries["dashboard:stats"] = ({ per, count }) => ({ per, periods: someMinutes(count as number) });
+  queries["dashboard:events"] = () => [];
+  queries["dashboard:jobs"] = ({ filter }) => ({
+    page: jobs.filter(({ status }) => filter.status === undefined || status === filter.status),
+    isDone: true,
+    continueCursor: "end",
+  });
+  world.show(<QueueView api={api} queue="tiles" />);
+}
+
+/** What the list is asked for now. */
+const listed = () =>
+  world.backend.asked.findLast(({ path }) => path === "dashboard:jobs")?.args as
+    { filter: object; order: string } | undefined;
+
+const goTo = (hash: string) => act(() => void (window.location.hash = hash));
+
+test("the address says which jobs are listed, also when it changes", async () => {
+  window.location.hash = "#/queues/tiles?status=timedOut&name=resize&order=next";
+  shows([]);
+  await waitFor(() => expect(listed()?.filter).toEqual({ status: "timedOut", name: "resize" }));
+  expect(listed()?.order).toBe("next");
+  const name = screen.getByRole<HTMLInputElement>("searchbox", { name: "Name" });
+  expect(name.value).toBe("resize");
+  goTo("#/queues/tiles?status=any&tag=x");
+  await waitFor(() => expect(listed()?.filter).toEqual({ tag: "x" }));
+  await waitFor(() => expect(name.value).toBe(""));
+});
+
+test("what is typed goes into the address at once with Enter, and leaves no step in the history", async () => {
+  shows([]);
+  const steps = window.history.length;
+  const tag = await screen.findByRole("searchbox", { name: "Tag" });
+  fireEvent.change(tag, { target: { value: " customer:7 & more " } });
+  fireEvent.keyDown(tag, { key: "Enter" });
+  expect(window.location.hash).toBe("#/queues/tiles?tag=customer%3A7+%26+more");
+  expect(window.history.length).toBe(steps);
+  await waitFor(() =>
+    expect(listed()?.filter).toEqual({ status: "failed", tag: "customer:7 & more" }),
+  );
+  fireEvent.click(screen.getByRole("button", { name: "Clear the filters" }));
+  expect(window.location.hash).toBe("#/queues/tiles");
+});
+
+test("what is typed is asked for once, after a pause, and not for every letter", async () => {
+  shows([]);
+  const name = await screen.findByRole("searchbox", { name: "Name" });
+  for (const value of ["r", "re", "res"]) fireEvent.change(name, { target: { value } });
+  expect(window.location.hash).toBe("");
+  await waitFor(() => expect(window.location.hash).toBe("#/queues/tiles?name=res"));
+  const asked = world.backend.asked.filter(({ args }) => args["filter"]?.name !== undefined);
+  await waitFor(() => expect(listed()?.filter).toEqual({ status: "failed", name: "res" }));
+  expect(asked.length).toBeLessThanOrEqual(1);
+});
+
+test("going to another state keeps what the list was narrowed by", async () => {
+  window.location.hash = "#/queues/tiles?name=resize&per=day";
+  shows([]);
+  const link = await screen.findByRole("link", { name: /Pending/ });
+  expect(link.getAttribute("href")).toBe("#/queues/tiles?per=day&status=pending&name=resize");
+  expect(screen.getByRole("link", { name: /Failed/ }).getAttribute("aria-current")).toBe("true");
+});
+
+test("statistics are asked for by what the address says", async () => {
+  window.location.hash = "#/queues/tiles?per=day";
+  shows([]);
+  await waitFor(() =>
+    expect(world.backend.asked).toContainEqual({
+      path: "dashboard:stats",
+      args: { queue: "tiles", per: "day", count: 30 },
+    }),
+  );
+});
+
+test("charts say what they show in words, and as a table when asked", async () => {
+  shows([]);
+  expect(await screen.findByText(/jobs enqueued, .* ended, 120 of them failed/)).toBeTruthy();
+  expect(screen.queryByRole("group", { name: "Figures of each minute" })).toBeNull();
+  const details = screen.getByText("The figures as a table").closest("details")!;
+  details.open = true;
+  fireEvent(details, new Event("toggle"));
+  const table = await screen.findByRole("group", { name: "Figures of each minute" });
+  expect(within(table).getAllByRole("row")).toHaveLength(61);
+});
+
+test("a job's row leads to its page, and the arrows lead from row to row", async () => {
+  window.location.hash = "#/queues/tiles?status=running";
+  shows([rowOf("j1", { name: "first" }), rowOf("j2", { name: "second" })]);
+  const first = await screen.findByRole("link", { name: "first" });
+  expect(first.getAttribute("href")).toBe("#/queues/tiles/jobs/j1");
+  first.focus();
+  fireEvent.keyDown(first, { key: "ArrowDown" });
+  expect(document.activeElement?.textContent).toBe("second");
+  fireEvent.keyDown(document.activeElement!, { key: "ArrowDown" });
+  expect(document.activeElement?.textContent).toBe("second");
+  fireEvent.keyDown(document.activeElement!, { key: "ArrowUp" });
+  expect(document.activeElement).toBe(first);
+});
+
+test("of ten thousand jobs only those in sight are drawn", async () => {
+  window.location.hash = "#/queues/tiles?status=running";
+  shows(Array.from({ length: 10_000 }, (_, n) => rowOf(`j${n}`)));
+  await screen.findByRole("link", { name: "j0" });
+  const table = screen.getByRole("group", { name: "Jobs of tiles: running jobs" });
+  expect(within(table).getAllByRole("row").length).toBeLessThan(60);
+  expect(within(table).getByRole("table").getAttribute("aria-rowcount")).toBe("10001");
+}, 20_000);
+
+test("a filter that nothing has passed yet looks further only when told to", async () => {
+  shows([]);
+  world.backend.queries["dashboard:jobs"] = ({ paginationOpts }) => ({
+    page: [],
+    isDone: false,
+    continueCursor: paginationOpts.endCursor ?? `${Number(paginationOpts.cursor ?? 0) + 1}`,
+  });
+  const button = await screen.findByRole("button", { name: "Look further" });
+  await new Promise((done) => setTimeout(done, 100));
+  const pages = () => world.backend.asked.filter(({ path }) => path === "dashboard:jobs").length;
+  expect(pages()).toBe(1);
+  fireEvent.click(button);
+  await waitFor(() => expect(pages()).toBeGreaterThan(1));
+});
+
+test("a list that is refused leaves the filters, so that another can be asked for", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => undefined);
+  shows([]);
+  world.backend.queries["dashboard:jobs"] = ({ filter }) => {
+    if (filter.status === "failed") throw new ConvexError("Not those.");
+    return { page: [rowOf("j1")], isDone: true, continueCursor: "end" };
+  };
+  expect((await screen.findByRole("alert")).textContent).toContain("Not those.");
+  goTo("#/queues/tiles?status=running");
+  expect(await screen.findByRole("link", { name: "j1" })).toBeTruthy();
+  expect(screen.queryByRole("alert")).toBeNull();
+});
+
+test("deleting many asks first, in words that say which, and does nothing when left", async () => {
+  window.location.hash = "#/queues/tiles?name=resize";
+  shows([rowOf("j1", { status: "failed", name: "resize" })]);
+  world.backend.mutations["dashboard:removeMany"] = () => ({ changed: 1, isDone: true });
+  const ask = await screen.findByRole("button", { name: "Delete all failed jobs named “resize”" });
+  fireEvent.click(ask);
+  let dialog = screen.getByRole("dialog", { name: "Delete all failed jobs named “resize”?" });
+  fireEvent.click(within(dialog).getByRole("button", { name: "Leave it" }));
+  expect(screen.queryByRole("dialog")).toBeNull();
+  expect(world.backend.called).toEqual([]);
+
+  fireEvent.click(ask);
+  dialog = screen.getByRole("dialog");
+  fireEvent.click(within(dialog).getByRole("button", { name: "Delete" }));
+  expect(world.backend.called).toEqual([
+    {
+      path: "dashboard:removeMany",
+      args: { queue: "tiles", filter: { statuses: ["failed"], name: "resize" } },
+    },
+  ]);
+  expect(await screen.findByText("1 job deleted.")).toBeTruthy();
+});
+
+test("jobs that are canceled go from the list at once, and come back when that fails", async () => {
+  window.location.hash = "#/queues/tiles?status=pending";
+  shows([rowOf("j1", { status: "pending" }), rowOf("j2", { status: "pending" })]);
+  let refuse: (error: unknown) => void = () => undefined;
+  world.backend.mutations["dashboard:cancelMany"] = () => new Promise((_, no) => (refuse = no));
+  await screen.findByRole("link", { name: "j1" });
+  fireEvent.click(screen.getByRole("button", { name: "Cancel all pending jobs" }));
+  fireEvent.click(within(screen.getByRole("dialog")).getByRole("button", { name: "Cancel" }));
+  await waitFor(() => expect(screen.queryByRole("link", { name: "j1" })).toBeNull());
+  refuse(new ConvexError("Not today."));
+  expect(await screen.findByRole("link", { name: "j1" })).toBeTruthy();
+  expect(screen.getByText("The jobs could not be canceled: Not today.")).toBeTruthy();
+});
+
+test("what the resolver refuses is not there, and what a worker narrows cannot be meant", async () => {
+  window.location.hash = "#/queues/tiles?worker=anvil";
+  shows([], { may: ["deleteMany"] });
+  await screen.findByText(/cannot be chosen by their worker/);
+  expect(screen.queryByRole("button", { name: /Pause|Drain|Redrive|Delete all/ })).toBeNull();
+});
+
+test("a queue that nobody has declared is said to be none", async () => {
+  world.backend.queries["dashboard:queue"] = () => null;
+  world.show(<QueueView api={api} queue="nonsense" />);
+  expect(await screen.findByText("No code has declared a queue “nonsense”")).toBeTruthy();
+});
+
+test("an address of another queue says nothing of this one", async () => {
+  window.location.hash = "#/queues/mails?status=succeeded&name=x";
+  shows([]);
+  await waitFor(() => expect(listed()?.filter).toEqual({ status: "failed" }));
+});

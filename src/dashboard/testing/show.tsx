@@ -1,0 +1,73 @@
+/** Renders a part of the dashboard against a backend that says what it is told. */
+import { cleanup, configure, render } from "@testing-library/react";
+import { ConvexProvider, type ConvexReactClient } from "convex/react";
+import { anyApi } from "convex/server";
+import type { ReactNode } from "react";
+import { afterEach, beforeEach, vi } from "vitest";
+import type { DashboardApi } from "../../client/dashboardTypes.js";
+import { TestBackend } from "./backend.js";
+
+// Charts are slow in jsdom, and others compute beside these tests. Whether something is hidden by styles is not asked: there
+// are none here, and asking takes longer than all else.
+configure({ asyncUtilTimeout: 10_000, defaultHidden: true });
+
+export const api = anyApi["dashboard"] as unknown as DashboardApi;
+
+/** A backend for each test, and what jsdom lacks of a browser. */
+export function withBackend() {
+  const held: { backend: TestBackend; client?: ConvexReactClient } = { backend: new TestBackend() };
+  beforeEach(() => {
+    held.backend = new TestBackend();
+    window.location.hash = "";
+    standIn();
+  });
+  afterEach(async () => {
+    cleanup();
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+    await held.client?.close();
+  });
+  const wrapped = (what: ReactNode) => (
+    <ConvexProvider client={held.client!}>{what}</ConvexProvider>
+  );
+  return {
+    get backend() {
+      return held.backend;
+    },
+    wrapped,
+    show: (what: ReactNode) => {
+      held.client = held.backend.client();
+      return render(wrapped(what));
+    },
+  };
+}
+
+/** jsdom lays nothing out, opens no dialogs and watches no sizes. */
+function standIn(): void {
+  // A box that scrolls is so high, and each row in it.
+  vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(600);
+  vi.spyOn(HTMLElement.prototype, "offsetHeight", "get").mockReturnValue(50);
+  globalThis.ResizeObserver ??= class {
+    observe() {}
+    unobserve() {}
+    disconnect() {}
+  };
+  lend(HTMLElement.prototype, { scrollTo: () => undefined });
+  lend(HTMLDialogElement.prototype, {
+    showModal(this: HTMLDialogElement) {
+      this.open = true;
+      this.querySelector<HTMLElement>("input, button")?.focus();
+    },
+    close(this: HTMLDialogElement) {
+      if (!this.open) return;
+      this.open = false;
+      this.dispatchEvent(new Event("close"));
+    },
+  });
+}
+
+function lend(prototype: object, methods: object): void {
+  for (const [name, method] of Object.entries(methods)) {
+    if (!(name in prototype)) Object.defineProperty(prototype, name, { value: method });
+  }
+}

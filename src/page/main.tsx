@@ -1,0 +1,50 @@
+/**
+ * The standalone page: the dashboard of a deployment whose code this page has never seen. What it is about, the program that
+ * serves it tells it (`src/cli`).
+ */
+import { ConvexProvider, ConvexReactClient } from "convex/react";
+import { anyApi } from "convex/server";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import type { PageConfig } from "../cli/config.js";
+import { Dashboard, type DashboardApi } from "../dashboard/index.js";
+import "../dashboard/styles/index.css";
+import "./page.css";
+
+/** Clients of Convex have it and do not document it. */
+interface TakesAdminKey {
+  setAdminAuth(key: string, identity?: Record<string, unknown>): void;
+}
+
+function clientOf({ url, token, adminKey, identity }: PageConfig): ConvexReactClient {
+  const client = new ConvexReactClient(url);
+  if (token !== undefined) client.setAuth(() => Promise.resolve(token));
+  if (adminKey !== undefined) (client as unknown as TakesAdminKey).setAdminAuth(adminKey, identity);
+  return client;
+}
+
+/** `admin/queues` is `anyApi.admin.queues`. */
+function functionsOf(module: string): DashboardApi {
+  const at = (parent: any, name: string): any => parent[name];
+  return module.split("/").reduce(at, anyApi) as DashboardApi;
+}
+
+async function start(): Promise<void> {
+  // Relative: the address has a part that is different each time.
+  const response = await fetch("config.json");
+  if (!response.ok) throw new Error("The program that served this page has ended. Start it again.");
+  const config = (await response.json()) as PageConfig;
+  const { host } = new URL(config.url);
+  document.title = `${host} · Conveyor`;
+  createRoot(document.getElementById("root")!).render(
+    <StrictMode>
+      <ConvexProvider client={clientOf(config)}>
+        <Dashboard api={functionsOf(config.module)} title={host} />
+      </ConvexProvider>
+    </StrictMode>,
+  );
+}
+
+start().catch((error: unknown) => {
+  document.getElementById("root")!.textContent = String(error);
+});
