@@ -10,5 +10,9 @@ export default defineConfig({
   // `convex dev` writes VITE_CONVEX_URL into the repository's .env.local. A variable of the process wins over it.
   envDir: fileURLToPath(new URL("..", import.meta.url)),
   plugins: [react()],
-  build: { outDir: "dist", emptyOutDir: true },
+  build: {
+    outDir: "dist",
+    emptyOutDir: true,
+    rolldownOptions: { input: ["index.html", "dashboard.html"].map((page) => `${here}${page}`) },
+  },
 });

@@ -134,7 +134,8 @@ describe("the workers", () => {
   beforeEach(() => void vi.useFakeTimers());
 
   const holding = [{ id: "j6", queue: "tiles", attempt: 2 }];
-  const worker = { session: "s", name: "anvil", isLane: false, state: "active", holding } as const;
+  const about = { session: "s", name: "anvil", isLane: false, state: "active" } as const;
+  const worker = { ...about, queues: ["tiles"], holding };
 
   test("are shown with their last beat, and what they hold by the tile's name", () => {
     vi.mocked(data.useWorkers).mockReturnValue([

@@ -1,4 +1,5 @@
 /** Builds the library when what is built is missing or older than its source: the example imports it as an app would. */
+import { buildStyles } from "../../harness/styles.js";
 import type { Children } from "./children.js";
 import { compiler } from "./repository.js";
 
@@ -7,4 +8,5 @@ export { libraryIsStale } from "../../harness/build.js";
 /** Compiles into `dist`, without emptying it first: an open page or worker may be reading it. */
 export async function buildLibrary(children: Children): Promise<void> {
   await children.run("The compiler", compiler("-p", "tsconfig.build.json"));
+  buildStyles();
 }

@@ -8,7 +8,8 @@ import { say, step } from "./steps.js";
 /** Goes on until it is interrupted. Returns, with the exit code, only when the backend dies. */
 export async function serve({ backend, workers, children, options }: Farm): Promise<number> {
   const page = await step("Serving the page", () => servePage(options.pagePort, backend.url));
-  say(`\n  Open  ${page}\n`);
+  say(`\n  Open  ${page}`);
+  say(`  The queues, for those who run the farm:  ${new URL("dashboard.html", page).href}\n`);
   say(`  Workers: ${workers.map(({ name, pid }) => `${name} (pid ${pid})`).join(", ")}`);
   say(`  Kill one while a picture is drawn and nothing is lost: kill -9 ${workers[0]!.pid}`);
   say("  Ctrl-C stops everything.\n");

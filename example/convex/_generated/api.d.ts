@@ -8,6 +8,7 @@
  * @module
  */
 
+import type * as dashboard from "../dashboard.js";
 import type * as pictures from "../pictures.js";
 import type * as queue_farm from "../queue/farm.js";
 import type * as queue_summaries from "../queue/summaries.js";
@@ -24,6 +25,7 @@ import type {
 } from "convex/server";
 
 declare const fullApi: ApiFromModules<{
+  dashboard: typeof dashboard;
   pictures: typeof pictures;
   "queue/farm": typeof queue_farm;
   "queue/summaries": typeof queue_summaries;

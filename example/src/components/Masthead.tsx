@@ -1,4 +1,4 @@
-/** The page's name, and the queue in numbers. */
+/** The page's name, the queue in numbers, and the way to the dashboard. */
 import { Guard } from "./Guard.js";
 import { QueueCounts } from "./QueueCounts.js";
 
@@ -11,6 +11,7 @@ export function Masthead() {
       <Guard label="The queue">
         <QueueCounts />
       </Guard>
+      <a href="dashboard.html">Dashboard</a>
     </header>
   );
 }

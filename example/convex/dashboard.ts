@@ -1,0 +1,40 @@
+/**
+ * What the dashboard's page calls. Open to everybody who finds the deployment, for sight and for deeds: there is nobody to
+ * protect pictures of numbers from, and `npm start` serves this machine alone. An app with users asks who calls:
+ *
+ *   maySee: async (ctx) => (await ctx.auth.getUserIdentity())?.["role"] === "admin",
+ */
+import { conveyor } from "./queue/farm.js";
+
+export const {
+  overview,
+  queue,
+  stats,
+  jobs,
+  job,
+  why,
+  logs,
+  output,
+  workers,
+  events,
+  pause,
+  resume,
+  drain,
+  cancel,
+  retry,
+  remove,
+  cancelMany,
+  redrive,
+  removeMany,
+} = conveyor.dashboardApi({
+  maySee: () => true,
+  mayAct: () => true,
+  // Pixels tell people nothing.
+  show: (_ctx, { queue, kind, value }) =>
+    queue === "tiles" && kind === "result" ? sizeOf(value) : value,
+});
+
+function sizeOf(result: unknown): unknown {
+  const { rgb, preview, ...rest } = result as { rgb: ArrayBuffer; preview: ArrayBuffer };
+  return { ...rest, rgb: `${rgb.byteLength} bytes`, preview: `${preview.byteLength} bytes` };
+}
