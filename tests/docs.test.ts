@@ -10,6 +10,7 @@ import {
   LANES_BY_CLASS,
   LANE_QUANTUM_MS,
   LANE_WIDTH,
+  LOG_EVENTS,
   MAX_RESETS_DEFAULT,
   PARALLELISM_DEFAULT,
   PUSH_TIMEOUT_DEFAULT_MS,
@@ -43,6 +44,7 @@ const FEATURES = [
   ...these("E", 1, 2, 3, ...range(6, 9), ...range(11, 14), 18),
   ...these("F", ...range(1, 21), ...range(24, 26)),
   ...these("G", 1, 2, 4, 7, 10, 11),
+  ...these("K", 4, 14, 16, 17, 18),
   ...these("M", 2, 3, ...range(5, 9)),
   ...these("O", 1, 2, 3, 8),
 ];
@@ -107,6 +109,20 @@ describe("docs/hazards.md", () => {
     expect(silent.map(([id]) => id)).toEqual([]);
     expect(rows.flatMap(([, , , shownBy = ""]) => unfounded(shownBy))).toEqual([]);
   });
+});
+
+test("docs/events.md has every event of the log, with all its fields and no other", () => {
+  const rows = tableRows("docs/events.md").map(([event = "", , fields = ""]) => [
+    event.replaceAll("`", ""),
+    [...fields.matchAll(/`(\w+\??)`/g)].map(([, name]) => name!).sort(),
+  ]);
+  const events = Object.entries(LOG_EVENTS).map(([event, { fields }]) => [
+    event,
+    Object.entries(fields)
+      .map(([name, { isOptional }]) => (isOptional === "optional" ? `${name}?` : name))
+      .sort(),
+  ]);
+  expect(rows).toEqual(events);
 });
 
 test("every fence of a document closes: what stands behind an open one is shown as code", () => {

@@ -44,6 +44,9 @@ const ALLOWED: Record<string, string[]> = {
   "src/workpool": ["src/workpool", "src/client/parts", "src/shared"],
   "src/worker": ["src/worker", "src/shared"],
   "src/react": ["src/react", "src/shared"],
+  "src/dashboard": ["src/dashboard", "src/react", "src/shared", "src/client/dashboardTypes"],
+  "src/cli": ["src/cli", "src/shared"],
+  "src/page": ["src/page", "src/dashboard", "src/cli/config"],
 };
 
 test.each(Object.entries(ALLOWED))("%s imports only what it may", (folder, allowed) => {
@@ -76,10 +79,12 @@ test("nothing imports the signpost at the root: the CLI would take the root for 
   expect(JSON.stringify(manifest.exports)).not.toMatch(/"\.\/convex\.config\.(ts|js)"(?!:)/);
 });
 
-test("every export of the package exists once it is built", () => {
-  const { exports } = JSON.parse(read("package.json")) as {
+test("every export of the package, and its program, exists once it is built", () => {
+  const { bin, exports } = JSON.parse(read("package.json")) as {
+    bin: string;
     exports: Record<string, string | Record<string, string>>;
   };
+  expect(read(bin)).toMatch(/^#!\/usr\/bin\/env node\n/);
   const targets = Object.values(exports).flatMap((target) =>
     typeof target === "string" ? [target] : Object.values(target),
   );

@@ -307,8 +307,8 @@ export async function checkEnd(world: World): Promise<void> {
   must((await world.rows("callbacks")).length === 0, "a callback is stuck");
 }
 
-/** Finished jobs are kept for longer than any round goes on. */
-export const KEPT_TIMERS = new Set<unknown>(["purge"]);
+/** Finished jobs are kept for longer than any round goes on, and new ones may be counted ten minutes later. */
+export const KEPT_TIMERS = new Set<unknown>(["purge", "arrivals"]);
 
 async function atRest(world: World): Promise<void> {
   if (!(await world.stage.rest())) throw new Violation("the world does not come to rest");

@@ -16,7 +16,7 @@ const LATE_MS = 20_000;
 const FIRST_STEP_MS = 500;
 const LAST_STEP_MS = 10_000;
 /** Jobs are counted and purged, seldom, and sessions forgotten: not because anything runs. */
-const UPKEEP = /^(conveyor\/)?(rollUp|purge)\b/;
+const UPKEEP = /^(conveyor\/)?(rollUp|arrivals|purge)\b/;
 
 export async function comeToRest(simulation: Simulation): Promise<void> {
   if (simulation.violations.length > 0) return;
@@ -28,6 +28,7 @@ export async function comeToRest(simulation: Simulation): Promise<void> {
   await untilAllTold(simulation);
   await simulation.goTo(simulation.now() + CALM_MS);
   await stayIdle(simulation);
+  await untilAllCounted(simulation);
 }
 
 /** What is left of configuration is put back, and whoever is gone comes again. */
@@ -123,4 +124,15 @@ async function stayIdle(simulation: Simulation): Promise<void> {
   const called = Object.keys(world.stats.snapshot().functions);
   const idle = called.filter((name) => !UPKEEP.test(name));
   if (idle.length > 0) simulation.broken(`an idle queue calls ${idle.join(", ")}`);
+}
+
+/** A queue's last jobs are counted minutes later: nobody waits for that. */
+async function untilAllCounted(simulation: Simulation): Promise<void> {
+  const counting = () =>
+    simulation.tables.all("timers").filter(({ kind }) => kind === "rollUp" || kind === "arrivals");
+  const bound = simulation.now() + BOUND_MS;
+  while (counting().length > 0 && simulation.violations.length === 0 && simulation.now() < bound) {
+    await simulation.goTo(simulation.now() + CALM_MS);
+  }
+  for (const { kind } of counting()) simulation.broken(`the alarm of ${kind} does not go`);
 }

@@ -13,7 +13,7 @@ export const COMPONENT = "conveyor";
 export const QUEUES = ["acted", "written"] as const;
 const IDLE_MS = 600_000;
 /** Jobs are counted and purged, seldom, and sessions forgotten: not because anything runs. */
-const UPKEEP = /^(rollUp|purge)\b/;
+const UPKEEP = /^(rollUp|arrivals|purge)\b/;
 
 export interface JobRow {
   _id: string;

@@ -3,6 +3,7 @@ import type { Pair } from "../pair.js";
 import { AGAIN } from "./again.js";
 import { CANCELS } from "./cancels.js";
 import { CLAIMS } from "./claims.js";
+import { COUNTING } from "./counting.js";
 import { ENDS } from "./ends.js";
 import { KEYS } from "./keys.js";
 import { LANE_LOSSES } from "./laneLosses.js";
@@ -24,6 +25,7 @@ export const PAIRS: readonly Pair[] = [
   ...SCHEDULES,
   ...OPERATED,
   ...UPKEEP,
+  ...COUNTING,
   ...LANES,
   ...LANE_LOSSES,
 ];

@@ -25,7 +25,7 @@ function dueAt(line: Line, kind: string): number {
 const counts = (line: Line) => line.pass(3 * LEASE_MS);
 
 /** Until just when an alarm is due, and before it rings. */
-async function until(line: Line, kind: string): Promise<void> {
+export async function until(line: Line, kind: string): Promise<void> {
   await line.pass(dueAt(line, kind) - 1 - line.now);
   line.transactions.now += 1;
 }
@@ -74,8 +74,8 @@ const purgeAndComplete: Pair = {
       replace: [
         {
           file: "rollUp.ts",
-          text: "await ensurePurge(ctx, queue, ended, now);",
-          by: "if (row === null) await ensurePurge(ctx, queue, ended, now);",
+          text: "await ensurePurge(ctx, queue, found.ended, now);",
+          by: "if (row === null) await ensurePurge(ctx, queue, found.ended, now);",
         },
       ],
       finds: /^a finished job is kept/,
@@ -162,8 +162,8 @@ const rollUpAndCancel: Pair = {
       replace: [
         {
           file: "rollUp.ts",
-          text: "if (await hasMore(ctx.db, queue, upTo)) await",
-          by: "if (false) await",
+          text: "!isFull && !(await hasMore(ctx.db, queue, keys))",
+          by: "!isFull",
         },
       ],
       finds: /^a job was not counted/,
@@ -190,8 +190,8 @@ const rollUpOfFew: Pair = {
       replace: [
         {
           file: "rollUp.ts",
-          text: "found.count < ROLL_UP_STAYS_JOBS && !(await hasMore(ctx.db, queue, found.upTo))",
-          by: "found.count < ROLL_UP_STAYS_JOBS",
+          text: "!isFull && !(await hasMore(ctx.db, queue, keys))",
+          by: "!isFull",
         },
       ],
       finds: /^a job was not counted/,

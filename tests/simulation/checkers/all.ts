@@ -19,6 +19,7 @@ import { reports } from "./reports.js";
 import { retention } from "./retention.js";
 import { runsAsPromised } from "./runs.js";
 import { stateMachine } from "./stateMachine.js";
+import { statistics } from "./statistics.js";
 import { timers } from "./timers.js";
 
 export const CHECKERS: readonly Checker[] = [
@@ -36,6 +37,7 @@ export const CHECKERS: readonly Checker[] = [
   counts,
   cursors,
   retention,
+  statistics,
   timers,
   inTime,
   begun,

@@ -16,8 +16,6 @@ interface Cursor {
   /** Of all places that are not named. */
   floor: Key | null;
 }
-/** How old what a roll-up sees may be: an old snapshot, and its own time. */
-const SEEN_MS = 1_500;
 
 type CountedUpTo = (Key & { status: FinishedStatus })[];
 
@@ -26,9 +24,7 @@ export const cursors: Checker = {
   promise:
     "below a cursor, published or a session's own, nothing is claimable or becomes so; and what has finished is counted once",
   marks: ["a cursor is published", "a session has a cursor", "finished jobs are counted"],
-  watch({ plan, tables, broken, happened, nameOf, now }) {
-    /** Rows of jobs that had ended, as they were, and when they were retried or deleted. */
-    const left: { row: Row; at: number }[] = [];
+  watch({ plan, tables, broken, happened, nameOf }) {
     /** By queue, then by whose it is. */
     const known = new Map<string, Map<string, Cursor>>();
     const of = (queue: string) => {
@@ -56,8 +52,7 @@ export const cursors: Checker = {
             put(queue, id, { bounds, floor: null });
           }
         }
-        for (const { before, after } of changedJobs(commit)) {
-          if (hasEnded(before) && !hasEnded(after)) left.push({ row: before!, at: now() });
+        for (const { after } of changedJobs(commit)) {
           if (after === null) continue;
           if (statusOf(after) === "pending") {
             for (const cursor of of(after["queue"] as string).values()) check(cursor, after);
@@ -65,8 +60,15 @@ export const cursors: Checker = {
           if (hasEnded(after)) checkUncounted(after);
         }
         for (const { before, after } of changed(commit, "counted")) {
-          if (after !== null)
-            checkCounted(after, (before?.["upTo"] ?? []) as CountedUpTo, minutes());
+          if (after === null) continue;
+          checkCounted(after, (before?.["upTo"] ?? []) as CountedUpTo, minutes(), gone());
+        }
+
+        /** Ends that somebody has taken away, and that this counts. */
+        function gone(): FinishedStatus[] {
+          return changed(commit, "ended").flatMap(({ before, after }) =>
+            after === null ? [before!["status"] as FinishedStatus] : [],
+          );
         }
 
         function minutes(): Record<string, number> {
@@ -111,7 +113,12 @@ export const cursors: Checker = {
       }
     }
 
-    function checkCounted(row: Row, before: CountedUpTo, added: Record<string, number>): void {
+    function checkCounted(
+      row: Row,
+      before: CountedUpTo,
+      added: Record<string, number>,
+      gone: readonly FinishedStatus[],
+    ): void {
       for (const { status, ...to } of row["upTo"] as CountedUpTo) {
         const from = before.find((one) => one.status === status);
         const isPassed = (job: Row) =>
@@ -119,12 +126,11 @@ export const cursors: Checker = {
           statusOf(job) === status &&
           isBelow(job, to) &&
           (from === undefined || !isBelow(job, from));
-        const passed = tables.all("jobs").filter(isPassed).length;
-        // Those that it saw, and that have gone on since, had ended as well.
-        const gone = left.filter((one) => one.at > now() - SEEN_MS && isPassed(one.row)).length;
+        const passed =
+          tables.all("jobs").filter(isPassed).length + gone.filter((one) => one === status).length;
         const count = added[status] ?? 0;
         if (count > 0) happened("finished jobs are counted");
-        if (count < passed || count > passed + gone) {
+        if (count !== passed) {
           broken(`${count} ${status} of ${row["queue"] as string} are counted, ${passed} are`);
         }
       }

@@ -66,6 +66,25 @@ export const LATER: readonly Mutant[] = [
     finds: ["simulation", "cursors", "retention"],
   },
   {
+    name: "a new job is not counted when it is deleted at once",
+    replace: [
+      {
+        file: "component/goneEarly.ts",
+        text: "if (job._creationTime <= counted.arrivals) return;",
+        by: "if (job._creationTime > 0) return;",
+      },
+    ],
+    finds: ["statistics"],
+    needs: ["operators"],
+    where: ({ events }) =>
+      events.some(({ do: what, how }) => how === "deleteJob" || what === "operators.deleteMany"),
+  },
+  {
+    name: "an end is not counted when a retry comes first",
+    replace: [{ file: "component/retry.ts", text: "await noteEndGone(ctx, job);", by: "" }],
+    finds: ["statistics"],
+  },
+  {
     name: "a job that nobody begins in time waits for ever",
     replace: [
       {

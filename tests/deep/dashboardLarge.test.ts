@@ -1,0 +1,87 @@
+/** With 100,000 jobs in a queue each view reads what it shows, and no more: documents are counted; times are printed. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hasChromium } from "../../harness/chromium.js";
+import { until } from "../../harness/until.js";
+import { api } from "../dashboard/app/convex/_generated/api.js";
+import { startLooks, type Looks } from "../dashboard/looks.js";
+import { startStage, type Stage } from "../dashboard/stage.js";
+
+const JOBS = 100_000;
+const A_CALL = 1_000;
+/** Of the longest list's first page, and of what each row may cost beside it. */
+const DOCUMENTS_MAX = 3_000;
+const WATCHED_MS = 15_000;
+
+describe.skipIf(!hasChromium())("the dashboard over 100,000 jobs", () => {
+  let stage: Stage;
+  let looks: Looks;
+  let middle: string;
+
+  beforeAll(async () => {
+    stage = await startStage();
+    for (let from = 0; from < JOBS; from += A_CALL) {
+      const ids = await stage.client.mutation(api.stage.importFiles, { from, count: A_CALL });
+      if (from === JOBS / 2) middle = ids[0]!;
+    }
+    looks = await startLooks(stage);
+  }, 300_000);
+  afterAll(async () => {
+    await looks?.close();
+    await stage?.close();
+  }, 60_000);
+
+  for (const [view, path, ready] of [
+    ["the queues", () => "/", /imports/],
+    ["the queue", () => "/queues/imports?status=pending", /archive|pending/i],
+    ["the queue, next first", () => "/queues/imports?status=pending&order=next", /pending/i],
+    ["a job in the middle", () => `/queues/imports/jobs/${middle}`, /Where it stands/],
+    ["the workers", () => "/workers", /anvil/],
+  ] as const) {
+    test(
+      view,
+      async () => {
+        // Once before: what is loaded for the first time is the browser's affair.
+        const warm = await looks.open(path());
+        await warm.getByText(ready).first().waitFor();
+        await warm.close();
+        stage.backend.stats.reset();
+        const startedAt = performance.now();
+        const page = await looks.open(path());
+        await page.getByText(ready).first().waitFor();
+        await page.waitForFunction(() => document.querySelector(".cv-skeleton") === null);
+        const ms = performance.now() - startedAt;
+        const { total, functions } = stage.backend.stats.snapshot();
+        const most = Math.max(...Object.values(functions).map(({ io }) => io.documentsRead));
+        console.log(`${view}: ${ms.toFixed()} ms, ${total.io.documentsRead} documents read`);
+        expect(most).toBeLessThan(DOCUMENTS_MAX);
+        await page.close();
+      },
+      60_000,
+    );
+  }
+
+  for (const [view, path] of [
+    ["the queues", "/"],
+    ["a busy queue", "/queues/mails"],
+    ["its list of what ended last", "/queues/mails?status=succeeded"],
+    ["the workers", "/workers"],
+  ] as const) {
+    test(`${view}, at full speed: each thing shown runs at most once a second`, async () => {
+      const unload = stage.load(100);
+      const page = await looks.open(path);
+      await page.waitForFunction(() => document.querySelector(".cv-skeleton") === null);
+      await page.waitForTimeout(12_000);
+      stage.backend.stats.reset();
+      await page.waitForTimeout(WATCHED_MS);
+      const { functions } = stage.backend.stats.snapshot();
+      await unload();
+      await page.close();
+      const shown = Object.entries(functions).filter(([name]) => name.startsWith("dashboard:"));
+      const runs = shown.map(([name, { billed }]) => [name, billed] as const);
+      console.log(
+        `${view}: ${runs.map(([name, count]) => `${name} ${count}`).join(", ") || "none"}`,
+      );
+      for (const [, count] of runs) expect(count).toBeLessThanOrEqual(WATCHED_MS / 1_000 + 1);
+    }, 180_000);
+  }
+});

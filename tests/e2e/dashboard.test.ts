@@ -1,0 +1,121 @@
+/** What leaves a deployment for those who look after it: the dashboard by one command, and metrics by HTTP. */
+import path from "node:path";
+import parse from "parse-prometheus-text-format";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { convex } from "../../harness/cli.js";
+import { buildPage, pageIsStale } from "../../harness/page.js";
+import { root } from "../../harness/paths.js";
+import { start, type Program } from "../../harness/program.js";
+import { until } from "../../harness/until.js";
+import { api } from "../dashboard/app/convex/_generated/api.js";
+import { startStage, type Stage } from "../dashboard/stage.js";
+
+const APP = path.join(root, "tests/dashboard/app");
+const STARTS_MS = 30_000;
+const SECRET = "what only the monitoring system knows";
+let stage: Stage;
+
+beforeAll(async () => {
+  if (pageIsStale()) await buildPage();
+  stage = await startStage();
+  await convex(APP, ["env", "set", "METRICS_TOKEN", SECRET], stage.backend);
+}, 120_000);
+
+afterAll(() => stage.close());
+
+describe("the dashboard by one command", () => {
+  const leave = { see: true, act: true, hide: false, trap: false };
+  const command = (...args: string[]): Program => {
+    const at = ["--url", stage.backend.url, ...args];
+    return start(process.execPath, ["dist/cli/main.js", "dashboard", ...at]);
+  };
+
+  test("serves a page that is told which deployment it is about, until it is stopped", async () => {
+    const program = command();
+    const [url] = await program.prints(/http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//, STARTS_MS);
+    const page = await (await fetch(url)).text();
+    const script = /<script[^>]* src="\.\/(assets\/[^"]+\.js)"/.exec(page)?.[1];
+    expect(await (await fetch(url + script!)).text()).toContain("config.json");
+    expect(await (await fetch(`${url}config.json`)).json()).toEqual({
+      ...{ url: stage.backend.url, module: "dashboard" },
+    });
+    expect(await program.interrupt()).toBe(0);
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  test("says that the resolver refuses, and how to sign in", async () => {
+    await stage.client.mutation(api.stage.giveLeave, { ...leave, see: false });
+    const { code, output } = await command().ended;
+    await stage.client.mutation(api.stage.giveLeave, leave);
+    expect(output).toContain("You may not see the overview");
+    expect(output).toContain("Give --token");
+    expect(code).toBe(1);
+  });
+
+  test("says that a module has no functions of a dashboard", async () => {
+    const { code, output } = await command("--module", "stage").ended;
+    expect(output).toContain('has no public function "stage:overview"');
+    expect(code).toBe(1);
+  });
+
+  test("says that a credential is not the deployment's", async () => {
+    const { output } = await command("--admin-key", "wrong").ended;
+    expect(output).toContain("does not know this --admin-key");
+    const { output: other } = await command("--token", "wrong").ended;
+    expect(other).toContain("does not take this --token");
+  });
+
+  test("calls as an administrator who acts as a user", async () => {
+    const identity = { issuer: "https://example.com", subject: "ann" };
+    const as = ["--identity", JSON.stringify(identity)];
+    const program = command("--admin-key", stage.backend.adminKey, ...as);
+    const [url] = await program.prints(/http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//, STARTS_MS);
+    expect(await (await fetch(`${url}config.json`)).json()).toMatchObject({
+      ...{ adminKey: stage.backend.adminKey, identity },
+    });
+    await program.interrupt();
+  });
+});
+
+describe("metrics by HTTP", () => {
+  const get = async (headers: Record<string, string> = {}) =>
+    await fetch(`${stage.backend.siteUrl}/metrics`, { headers });
+  const read = async () => parse(await (await get({ authorization: `Bearer ${SECRET}` })).text());
+  const valueOf = (families: Awaited<ReturnType<typeof read>>, name: string, of: object) =>
+    Number(
+      families
+        .find((family) => family.name === name)
+        ?.metrics.find(({ labels }) => JSON.stringify(labels) === JSON.stringify(of))?.value,
+    );
+
+  test("without the token nothing is told, not even which queues there are", async () => {
+    await stage.client.mutation(api.stage.sendMails, { from: 0, count: 1 });
+    for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: SECRET }]) {
+      const response = await get(headers);
+      expect(response.status).toBe(401);
+      expect(await response.text()).toBe("Not without a token.\n");
+    }
+  });
+
+  test("with it, what a queue has done is told in text that a parser reads, and only grows", async () => {
+    const before = valueOf(await read(), "conveyor_jobs_enqueued_total", { queue: "mails" });
+    await stage.client.mutation(api.stage.sendMails, { from: 10, count: 5 });
+    const succeeded = { queue: "mails", outcome: "succeeded" };
+    let last = 0;
+    const look = async () => {
+      const families = await read();
+      const now = valueOf(families, "conveyor_jobs_finished_total", succeeded);
+      expect(now).toBeGreaterThanOrEqual(last);
+      last = now;
+      const enqueued = valueOf(families, "conveyor_jobs_enqueued_total", { queue: "mails" });
+      expect(enqueued).toBeGreaterThanOrEqual(before);
+      return now;
+    };
+    // Counted some seconds behind.
+    await until(look, (count) => count === 6, 40_000);
+    const text = await (await get({ authorization: `Bearer ${SECRET}` })).text();
+    expect(text).toMatch(/^conveyor_job_run_seconds_count\{queue="mails"\} 6$/m);
+    expect(text).toMatch(/^conveyor_jobs\{queue="mails",status="succeeded"\} 6$/m);
+    expect(text).not.toContain("reader-");
+  });
+});

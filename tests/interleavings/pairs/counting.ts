@@ -1,0 +1,148 @@
+/** New jobs and ends are counted behind: of who counts, and who takes away what is to be counted, one sees the other. */
+import { ARRIVALS_LAG_MS, ROLL_UP_RARE_MS } from "../../../src/shared/index.js";
+import { must } from "../../races/world.js";
+import { LEASE_MS, mutation, type Line, type Row } from "../line.js";
+import { UNVALIDATED, type Pair } from "../pair.js";
+import { until } from "./upkeep.js";
+
+/** Longer than it takes until what is left is counted too. */
+const COUNTED_MS = ROLL_UP_RARE_MS + ARRIVALS_LAG_MS;
+
+const deletes = (id: string) => mutation("operate:deleteJob", { id });
+
+async function checkSum(line: Line, field: string, count: number): Promise<void> {
+  await line.pass(COUNTED_MS);
+  const minutes = line.rows("minutes").map((row) => ({ ...row, per: "minute" }));
+  const rows: Row[] = [...minutes, ...line.rows("periods")];
+  for (const per of ["minute", "hour", "day"]) {
+    const those = rows.filter((row) => row["per"] === per);
+    const sum = those.reduce((all, row) => all + ((row[field] as number | undefined) ?? 0), 0);
+    must(sum === count, `${sum} of ${count} ${field} are counted`);
+  }
+}
+
+const arrivalsAndDelete: Pair = {
+  of: "the count of new jobs, and a delete of one of them",
+  orders: 12,
+  async setUp(line) {
+    const [one, , gone] = await line.enqueue(3);
+    // Nothing ends here: this is what has the others counted.
+    await line.do(deletes(gone!));
+    await until(line, "arrivals");
+    return {
+      calls: { delete: deletes(one!) },
+      check: async (_, line) => await checkSum(line, "enqueued", 3),
+    };
+  },
+  mutants: [
+    {
+      without: "the row of a new job that is deleted before it was counted",
+      replace: [
+        {
+          file: "goneEarly.ts",
+          text: "if (job._creationTime <= counted.arrivals) return;",
+          by: "if (job._creationTime > 0) return;",
+        },
+      ],
+      finds: /of 3 enqueued are counted|^no alarm/,
+    },
+    {
+      without: "leaving out of an old look those that are gone",
+      replace: [
+        {
+          file: "arrivals.ts",
+          text: "const jobs = rows.filter(({ _id }) => !gone.has(_id));",
+          by: "const jobs = rows.filter(({ _id }) => _id !== undefined || gone.has(_id));",
+        },
+      ],
+      finds: /4 of 3 enqueued are counted/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+const arrivalsAndBoth: Pair = {
+  of: "the count of new jobs that goes, an enqueue, and a delete of what it counts",
+  orders: 252,
+  async setUp(line) {
+    const [one, gone] = await line.enqueue(2);
+    await line.do(deletes(gone!));
+    await until(line, "arrivals");
+    return {
+      calls: { delete: deletes(one!), enqueue: line.enqueues() },
+      async check(_, line) {
+        // Nobody is to count what nobody has begun; the next who ends anything does.
+        await line.do(line.cancels(await line.enqueueOne({})));
+        await checkSum(line, "enqueued", 4);
+      },
+    };
+  },
+  mutants: [UNVALIDATED],
+};
+
+const rollUpAndRetry: Pair = {
+  of: "the roll-up, and a retry of what it counts",
+  orders: 45,
+  async setUp(line) {
+    const id = await line.enqueueOne({});
+    await line.do(line.cancels(id));
+    await until(line, "rollUp");
+    return {
+      calls: { retry: line.retries(id) },
+      check: async (_, line) => await checkSum(line, "canceled", 1),
+    };
+  },
+  mutants: [
+    {
+      without: "the row of an end that a retry takes away",
+      replace: [{ file: "retry.ts", text: "await noteEndGone(ctx, job);", by: "" }],
+      finds: /0 of 1 canceled are counted/,
+    },
+    {
+      without: "leaving out of an old look the ends that are gone",
+      replace: [
+        { file: "rollUp.ts", text: "gone.get(_id) !== seq", by: "gone.get(_id) !== 0n || seq" },
+      ],
+      finds: /2 of 1 canceled are counted/,
+    },
+    {
+      without: "the real read of how far ends have been counted",
+      replace: [
+        {
+          file: "goneEarly.ts",
+          text: "if (compareKeys({ seq, creationTime: _creationTime }, upTo) < 0) return;",
+          by: "if (upTo.seq < 0n) return;",
+        },
+      ],
+      finds: /2 of 1 canceled are counted/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+const rollUpAndDelete: Pair = {
+  of: "the roll-up, and a delete of what it counts",
+  orders: 12,
+  async setUp(line) {
+    const [one, two] = await line.enqueue(2);
+    for (const id of [one!, two!]) await line.do(line.cancels(id));
+    await until(line, "rollUp");
+    return {
+      calls: { delete: deletes(one!) },
+      async check(_, line) {
+        await checkSum(line, "canceled", 2);
+        await checkSum(line, "enqueued", 2);
+        must(line.rows("ended").length === 0, "an end is never counted");
+        await line.pass(LEASE_MS);
+      },
+    };
+  },
+  mutants: [UNVALIDATED],
+};
+
+export const COUNTING: readonly Pair[] = [
+  arrivalsAndDelete,
+  arrivalsAndBoth,
+  rollUpAndRetry,
+  rollUpAndDelete,
+];

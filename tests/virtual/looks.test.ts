@@ -1,0 +1,213 @@
+/**
+ * What looking costs: the documents that each look at a queue of 100,000 jobs reads, which are those that it shows; and how
+ * often a look that is open runs again while the queue is busy.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { squared, type Session } from "../../harness/session.js";
+import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
+import { CALM_EVERY_MS, CalmWatch } from "../../src/react/calmWatch.js";
+
+const JOBS = 100_000;
+const SHARDS = 8;
+let app: VirtualApp;
+
+interface Page {
+  page: { id: string; status: string }[];
+  isDone: boolean;
+  continueCursor: string;
+}
+
+/** The documents that a call reads. */
+async function documentsOf<T>(path: string, args: object): Promise<{ read: number; reply: T }> {
+  app.world.stats.reset();
+  const reply = (await app.world.call(path, args)) as T;
+  const { io } = app.world.stats.snapshot().functions[path]!;
+  return { read: io.documentsRead, reply };
+}
+
+const list = async (filter: object, order: string, cursor: string | null = null) =>
+  await documentsOf<Page>("races:list", {
+    filter,
+    order,
+    paginationOpts: { numItems: 50, cursor },
+  });
+
+describe(`a queue of ${JOBS} jobs`, () => {
+  beforeAll(async () => {
+    app = await startVirtualApp({ seed: 1 });
+    const worker = app.session("worker");
+    const batch = async (count: number) => {
+      const payloads = Array.from({ length: count }, (_, n) => ({ n }));
+      return (await app.world.call("races:enqueueBatch", { payloads })) as string[];
+    };
+    // Some have ended, some run, and the rest waits.
+    await batch(320);
+    let { jobs } = await app.world.run(worker.claim(64));
+    for (let done = 0; done < 256; done += 64) {
+      const finished = jobs.map(({ id, attempt }) => ({ id, attempt, outcome: squared(1) }));
+      ({ jobs } = await app.world.run(worker.completeAndClaim(finished, 64)));
+    }
+    for (let n = 320; n < JOBS; n += 1_000) await batch(Math.min(1_000, JOBS - n));
+  }, 500_000);
+  afterAll(() => app.world.close());
+
+  test.each(["pending", "running", "succeeded"] as const)(
+    "a page of 50 that are %s reads 50 of them, and one more of each place",
+    async (status) => {
+      const heads = status === "pending" ? SHARDS : 1;
+      for (const order of ["next", "newest"]) {
+        const first = await list({ status }, order);
+        expect(first.reply.page).toHaveLength(50);
+        // The queue's row; of waiting ones the row of public cursors as well.
+        expect(first.read).toBeLessThanOrEqual(50 + heads + 2);
+        const second = await list({ status }, order, first.reply.continueCursor);
+        expect(second.read).toBeLessThanOrEqual(50 + heads + 2);
+        console.log(`list ${status} ${order}: ${first.read} and ${second.read} documents a page`);
+      }
+    },
+  );
+
+  test("position, why and counts read what is said, and an overview what it shows of all", async () => {
+    const { reply } = await list({ status: "pending" }, "next");
+    const near = await documentsOf<{ ahead: number }>("races:position", { id: reply.page[40]!.id });
+    expect(near.reply.ahead).toBe(40);
+    expect(near.read).toBeLessThanOrEqual(41 + SHARDS + 8);
+    const newest = await list({ status: "pending" }, "newest");
+    const far = await documentsOf("races:position", { id: newest.reply.page[0]!.id });
+    expect(far.reply).toEqual({ ahead: 100, more: true });
+    expect(far.read).toBeLessThanOrEqual(101 + SHARDS + 8);
+    const why = await documentsOf("races:why", { id: newest.reply.page[0]!.id });
+    expect(why.reply).toMatchObject({ reasons: [{ kind: "atCapacity" }, { kind: "behind" }] });
+    expect(why.read).toBeLessThanOrEqual(far.read + 16);
+    const workers = await documentsOf("work:workers", {});
+    expect(workers.read).toBeLessThanOrEqual(1 + 64);
+    const overviews = await documentsOf("work:overviews", {});
+    console.log(
+      `position ${near.read} and ${far.read}, why ${why.read}, workers ${workers.read}, overview ${overviews.read} documents`,
+    );
+  });
+
+  test("a filter reads a thousand rows a page at most, and then says that there is more", async () => {
+    const none = await list({ status: "pending", name: "no such name" }, "next");
+    expect(none.reply).toMatchObject({ page: [], isDone: false });
+    expect(none.read).toBeLessThanOrEqual(1_000 + SHARDS + 2);
+  });
+});
+
+describe("a look that is open while a queue does a hundred jobs a second", () => {
+  const SECONDS = 20;
+
+  beforeAll(async () => {
+    app = await startVirtualApp({ seed: 1 });
+  }, 60_000);
+  afterAll(() => app.world.close());
+
+  /** Works off a hundred jobs a second, in twenty calls, and returns how often the list has run meanwhile. */
+  async function runsDuring(worker: Session): Promise<number> {
+    let { jobs: held } = await app.world.run(worker.claim(5));
+    app.world.stats.reset();
+    const until = app.world.now() + SECONDS * 1_000;
+    while (app.world.now() < until) {
+      const next = app.world.now() + 50;
+      const finished = held.map(({ id, attempt }) => ({ id, attempt, outcome: squared(1) }));
+      ({ jobs: held } = await app.world.run(worker.completeAndClaim(finished, 5)));
+      expect(held).toHaveLength(5);
+      await app.world.advance(Math.max(0, next - app.world.now()));
+    }
+    return app.world.stats.snapshot().functions["races:list"]!.billed;
+  }
+
+  test("runs again with every change as a plain subscription, and once a second as a calm one", async () => {
+    const { api } = await import("../../harness/app/convex/_generated/api.js");
+    for (let n = 0; n < 6; n += 1) {
+      const payloads = Array.from({ length: 1_000 }, (_, i) => ({ n: i }));
+      await app.world.call("races:enqueueBatch", { payloads });
+    }
+    const args = {
+      filter: { status: "running" as const },
+      paginationOpts: { numItems: 50, cursor: null },
+    };
+    const client = app.world.client("page");
+    const worker = app.session("worker");
+    const shown: string[][] = [];
+
+    const unwatch = client.onUpdate(api.races.list, args, () => {});
+    const plain = await runsDuring(worker);
+    unwatch();
+
+    const { clock } = app.world;
+    const watch = new CalmWatch<Page>(
+      {
+        subscribe: (onAnswer) => client.onUpdate(api.races.list, args, () => onAnswer()),
+        read: () => client.client.localQueryResult("races:list", args) as Page | undefined,
+      },
+      CALM_EVERY_MS,
+      {
+        now: () => app.world.now(),
+        after: (ms, run) => {
+          const timer = clock.timer(ms, run);
+          return () => timer.cancel();
+        },
+      },
+    );
+    const unlisten = watch.listen(() => shown.push(watch.read()!.page.map(({ id }) => id)));
+    const calm = await runsDuring(worker);
+    console.log(
+      `a list of running jobs ran ${plain / SECONDS} times a second, calmly ${calm / SECONDS}`,
+    );
+    expect(plain).toBeGreaterThan(5 * SECONDS);
+    expect(calm).toBeLessThanOrEqual(SECONDS);
+    expect(new Set(shown.map((ids) => ids.join())).size).toBeGreaterThan(SECONDS / 4);
+
+    // Nothing moves any more: what is shown is what is, and nothing is asked for.
+    await app.world.advance(5_000);
+    app.world.stats.reset();
+    const now = (await app.world.call("races:list", args)) as Page;
+    expect(shown.at(-1)).toEqual(now.page.map(({ id }) => id));
+    await app.world.advance(20_000);
+    expect(app.world.stats.snapshot().functions["races:list"]!.billed).toBeLessThanOrEqual(1);
+    unlisten();
+  });
+});
+
+describe("why a job does not run that Convex itself works off", () => {
+  beforeAll(async () => {
+    app = await startVirtualApp({ seed: 1 });
+  }, 60_000);
+  afterAll(() => app.world.close());
+
+  const why = async (path: string, id: string) => {
+    const { reasons } = (await app.world.call(path, { id })) as {
+      reasons: { kind: string; text: string; until?: number }[];
+    };
+    return reasons;
+  };
+
+  test("as many run as may, and it says which; when they have ended it runs", async () => {
+    const payloads = Array.from({ length: 25 }, (_, n) => ({ n, ms: 5_000 }));
+    const ids = (await app.world.call("pushed:enqueueBatch", { payloads })) as string[];
+    await app.world.advance(2_000);
+    const told = await Promise.all(ids.map((id) => why("pushed:why", id)));
+    const running = ids.filter((_, n) => told[n]![0]!.kind === "running");
+    expect(running).toHaveLength(10);
+    const waiting = told.filter(([first]) => first!.kind === "atCapacity");
+    expect(waiting).toHaveLength(15);
+    for (const [full, place] of waiting) {
+      expect(full!.text).toMatch(/as may at once, 10: \S+, \S+, \S+ and 7 more\.$/);
+      expect(running.some((id) => full!.text.includes(id))).toBe(true);
+      expect(["behind", "next"]).toContain(place!.kind);
+    }
+    await app.world.advance(30_000);
+    expect((await why("pushed:why", ids[24]!))[0]!.kind).toBe("ended");
+  });
+
+  test("it is left to workers outside until then, and after that it is done", async () => {
+    const payloads = [{ n: 2, ms: 0 }];
+    const [id] = (await app.world.call("pushed:enqueueMixed", { payloads })) as [string];
+    const [left] = await why("pushed:whyMixed", id);
+    expect(left).toMatchObject({ kind: "noWorker" });
+    expect(left!.until).toBeGreaterThan(app.world.now());
+    await app.world.advance(5_000);
+    expect((await why("pushed:whyMixed", id))[0]!.kind).toBe("ended");
+  });
+});
