@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: Conveyor beside the alternatives, in one run: the same work, the same class, virtual time. Writes
  * `results.jsonl`, `RESULTS.md` and the plots. `--smoke` only shows that it runs, and writes nothing; `--only text` plays the
- * scenarios whose title has it, and keeps the other lines as they were; `--wall` plays the worker processes alone; `--report`
- * plays nothing. For sweeps, which print
+ * scenarios whose title has it, and keeps the other lines as they were; `--rest` goes on with a run that was stopped: it plays
+ * what has no line of this commit; `--wall` plays the worker processes alone; `--report` plays nothing. For sweeps, which print
  * and write nothing: `--case text` and `--of workpool` take less, `--set LANE_WIDTH=16` plays with another constant of
  * `src/shared/pushLimits.ts`, and `--functions` tells what each function was called, and who lost to whom.
  */
@@ -10,17 +10,19 @@ import { parseArgs } from "node:util";
 import build from "../harness/build.js";
 import type { Line, Task } from "./lines.js";
 import { calledOf } from "./report/functions.js";
-import { keep, readLines } from "./report/results.js";
+import { keep, readLines, runOf } from "./report/results.js";
 import { writeReport } from "./report/page.js";
 import { playProcesses } from "./processes/play.js";
 import { tablesOf } from "./report/tables.js";
 import { keepWall, readWall, wallOf } from "./report/wall.js";
 import { playAll, tasksOf } from "./tasks.js";
+import { versions } from "./versions.js";
 
 const { values } = parseArgs({
   options: {
     smoke: { type: "boolean", default: false },
     report: { type: "boolean", default: false },
+    rest: { type: "boolean", default: false },
     wall: { type: "boolean", default: false },
     functions: { type: "boolean", default: false },
     only: { type: "string" },
@@ -35,6 +37,13 @@ if (!values.report && !values.wall) await playChosen();
 const isWhole = values.only === undefined && (values.smoke || !isSweep());
 if (values.wall || (!values.report && isWhole)) await playOnTheWall();
 if (values.report || !isSweep()) await writeReport(readLines(), readWall());
+
+/** What has a line of these sources. */
+function playedHere(): Set<string> {
+  const { conveyor } = versions();
+  const lines = readLines().filter(({ settings }) => settings.versions["conveyor"] === conveyor);
+  return new Set(lines.map(runOf));
+}
 
 /** What is printed and not kept. */
 function isSweep(): boolean {
@@ -53,7 +62,9 @@ async function playChosen(): Promise<void> {
   const constants = Object.fromEntries(
     values.set.map((one) => [one.split("=")[0]!, Number(one.split("=")[1])]),
   );
+  const played = values.rest ? playedHere() : new Set<string>();
   const tasks = tasksOf({ isSmoke: values.smoke, only: values.only })
+    .filter((task) => !played.has(runOf(task)))
     .filter((task) => values.of === undefined || task.of === values.of)
     .filter((task) => values.case === undefined || task.case.includes(values.case))
     .map((task) => ({
@@ -61,7 +72,8 @@ async function playChosen(): Promise<void> {
       withFunctions: values.functions,
       ...(values.set.length === 0 ? {} : { constants }),
     }));
-  if (tasks.length === 0) throw new Error("Nothing is called that: see bench/scenarios.");
+  if (tasks.length === 0 && !values.rest)
+    throw new Error("Nothing is called that: see bench/scenarios.");
   const all = new Map<Task, Line[]>();
   let left = tasks.length;
   await playAll(tasks, (task, lines, seconds) => {

@@ -28,7 +28,13 @@ export function keep(lines: readonly Line[]): void {
   writeFileSync(FILE, text.join(""));
 }
 
-function runOf({ scenario, case: name, of, varied }: Line): string {
+/** What tells a run from all others. */
+export function runOf({
+  scenario,
+  case: name,
+  of,
+  varied,
+}: Pick<Line, "scenario" | "case" | "of" | "varied">): string {
   return JSON.stringify([scenario, name, of, varied]);
 }
 
