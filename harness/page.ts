@@ -26,13 +26,21 @@ export async function buildPage(): Promise<void> {
     import("vite"),
     import("@vitejs/plugin-react"),
   ]);
-  await build({
-    root: path.join(root, "src/page"),
-    configFile: false,
-    // The page's address is not known before it is served.
-    base: "./",
-    plugins: [react()],
-    logLevel: "warn",
-    build: { outDir: SITE, emptyOutDir: true, chunkSizeWarningLimit: 2_000 },
-  });
+  // Whoever builds it, a test too: with React as it is for users.
+  const { NODE_ENV: before } = process.env;
+  process.env.NODE_ENV = "production";
+  try {
+    await build({
+      root: path.join(root, "src/page"),
+      configFile: false,
+      // The page's address is not known before it is served.
+      base: "./",
+      plugins: [react()],
+      logLevel: "warn",
+      build: { outDir: SITE, emptyOutDir: true, chunkSizeWarningLimit: 2_000 },
+    });
+  } finally {
+    if (before === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = before;
+  }
 }

@@ -4,7 +4,7 @@
  */
 import type { Transaction } from "../../local/engine/types.js";
 import { COMPONENT } from "./deployment.js";
-import { must, rowsOf, Violation, type World } from "./world.js";
+import { must, RESTLESS, rowsOf, Violation, type World } from "./world.js";
 
 /** The janitor's slack after a lease's end and the tolerance of a timer, and a little for a commit's own time. */
 const SWEEP_WITHIN_MS = 100 + 250 + 50;
@@ -311,5 +311,5 @@ export async function checkEnd(world: World): Promise<void> {
 export const KEPT_TIMERS = new Set<unknown>(["purge", "arrivals"]);
 
 async function atRest(world: World): Promise<void> {
-  if (!(await world.stage.rest())) throw new Violation("the world does not come to rest");
+  if (!(await world.stage.rest())) throw new Violation(RESTLESS);
 }

@@ -23,6 +23,9 @@ export interface RoundOptions {
 /** The seeded clock has no time for when nobody waits; so there is always somebody, this often, who does not count. */
 const TICK_MS = 1_000;
 
+/** What commits more often in one round, of some fifty, goes on without end: that is found, and not waited for. */
+const COMMITS_MAX = 600;
+
 /** How long, in virtual time, a round may go on by itself after its last call. */
 const REST_MS = 3_600_000;
 
@@ -87,6 +90,8 @@ export class Stage {
   readonly runner: FunctionRunner;
   /** The round's state after each of its commits, oldest first. */
   commits: { commit: PublishedCommit; state: Transaction }[] = [];
+  /** Told once of a round that goes on without end. */
+  onRestless: (() => void) | undefined;
   #database: Database = createDatabase(this.clock);
   readonly #listeners = new Set<(commit: PublishedCommit) => void>();
   #lag = 0;
@@ -103,6 +108,7 @@ export class Stage {
     this.#lag = snapshotLag;
     this.#database = createDatabase(this.clock, { skipValidation });
     this.commits = [];
+    this.onRestless = undefined;
     for (const [namespace, { definition }] of this.deployment.instances) {
       const { tables, schemaValidation: enforce } = definition;
       await this.#database.applySchema(namespace, tables, { enforce });
@@ -110,6 +116,7 @@ export class Stage {
     await this.runner.install(this.deployment);
     this.#database.onPublish((commit) => {
       this.commits.push({ commit, state: this.#database.begin() });
+      if (this.commits.length === COMMITS_MAX) this.onRestless?.();
       for (const listener of this.#listeners) listener(commit);
     });
   }
@@ -120,7 +127,7 @@ export class Stage {
     for (let quiet = 0; quiet < 3;) {
       await new Promise((resolve) => setImmediate(resolve));
       quiet = this.clock.waiting === 0 ? quiet + 1 : 0;
-      if (this.clock.now() > limit) return false;
+      if (this.clock.now() > limit || this.commits.length > COMMITS_MAX) return false;
     }
     return true;
   }

@@ -13,6 +13,7 @@ export const LEASE_MS = 10_000;
 const START_PAUSES = 24;
 /** More than any snapshot lags behind, in commits; a claim that finds nothing is one. */
 const CLAIM_TRIES = 6;
+export const RESTLESS = "the world does not come to rest";
 const CALLER = { identity: { kind: "none" }, publicOnly: false, requestId: "race" } as const;
 
 /** What must never be, and was. Anything else that is thrown is a fault of the test or of the backend. */
@@ -59,7 +60,10 @@ export class World {
   }
 
   async sleep(ms: number): Promise<void> {
-    await this.stage.clock.sleep(ms);
+    await new Promise<void>((resolve, reject) => {
+      this.stage.onRestless = () => reject(new Violation(RESTLESS));
+      void this.stage.clock.sleep(ms).then(resolve);
+    });
   }
 
   /** Until the janitor's next sweep is due: it begins with what the caller begins then. */

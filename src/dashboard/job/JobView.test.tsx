@@ -1,6 +1,7 @@
 /** A job's page. */
-import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { ConvexError } from "convex/values";
+import { Fragment, StrictMode, type ExoticComponent, type PropsWithChildren } from "react";
 import { expect, test } from "vitest";
 import type { DashboardJob } from "../../client/dashboardTypes.js";
 import type { JobStatus } from "../../shared/index.js";
@@ -10,7 +11,7 @@ import { JobView } from "./JobView.js";
 
 const world = withBackend();
 
-function shows(shown: DashboardJob | null) {
+function shows(shown: DashboardJob | null, Within: ExoticComponent<PropsWithChildren> = Fragment) {
   const { queries } = world.backend;
   queries["dashboard:job"] = () => shown;
   queries["dashboard:why"] = () => null;
@@ -18,7 +19,11 @@ function shows(shown: DashboardJob | null) {
   queries["dashboard:output"] = () => ({
     ...{ attempt: 1, lastAttempt: 1, chunks: [], cursor: "c", isDone: false },
   });
-  world.show(<JobView api={api} queue="tiles" id="j1" />);
+  world.show(
+    <Within>
+      <JobView api={api} queue="tiles" id="j1" />
+    </Within>,
+  );
 }
 
 const failed = (given: object = {}) =>
@@ -137,6 +142,16 @@ test("a dialog that is closed with Escape has done nothing", async () => {
   dialog.close();
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   expect(world.backend.called).toEqual([]);
+});
+
+test("in React's strict mode, which opens it twice, a dialog stays", async () => {
+  shows(shownJob(failed()), StrictMode);
+  fireEvent.click(await screen.findByRole("button", { name: "Delete" }));
+  await act(async () => await new Promise((resolve) => setTimeout(resolve, 20)));
+  const dialog = screen.getByRole<HTMLDialogElement>("dialog");
+  expect(dialog.open).toBe(true);
+  dialog.close();
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
 });
 
 test("a deleted job's page gives way to its queue's list, and a failure is told there", async () => {

@@ -60,7 +60,8 @@ function Dialog({
       className="cv-dialog"
       aria-labelledby={titleId}
       aria-describedby={wordsId}
-      onClose={onClose}
+      // Heard late of a dialog that has been opened again meanwhile, as by React's strict mode.
+      onClose={() => dialog.current?.open !== true && onClose()}
       // A click beside the box is on the dialog itself.
       onClick={(event) => event.target === event.currentTarget && dialog.current?.close()}
     >

@@ -76,10 +76,15 @@ function TypedField({
     if (element && element !== document.activeElement) element.value = value;
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
+  // The rest of the filter may have changed since the key was pressed: it is narrowed as it is when it is said.
+  const latest = useRef({ value, onTyped });
+  useEffect(() => {
+    latest.current = { value, onTyped };
+  });
   const say = () => {
     clearTimeout(timer.current);
     const text = input.current?.value.trim() ?? "";
-    if (text !== value) onTyped(text);
+    if (text !== latest.current.value) latest.current.onTyped(text);
   };
   return (
     <div className="cv-field">

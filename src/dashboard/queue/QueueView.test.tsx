@@ -67,6 +67,14 @@ test("what is typed is asked for once, after a pause, and not for every letter",
   expect(asked.length).toBeLessThanOrEqual(1);
 });
 
+test("a state that is chosen before the pause is over is kept", async () => {
+  shows([]);
+  const name = await screen.findByRole("searchbox", { name: "Name" });
+  fireEvent.change(name, { target: { value: "res" } });
+  goTo("#/queues/tiles?status=pending");
+  await waitFor(() => expect(window.location.hash).toBe("#/queues/tiles?status=pending&name=res"));
+});
+
 test("going to another state keeps what the list was narrowed by", async () => {
   window.location.hash = "#/queues/tiles?name=resize&per=day";
   shows([]);
@@ -156,7 +164,7 @@ test("deleting many asks first, in words that say which, and does nothing when l
   fireEvent.click(ask);
   let dialog = screen.getByRole("dialog", { name: "Delete all failed jobs named “resize”?" });
   fireEvent.click(within(dialog).getByRole("button", { name: "Leave it" }));
-  expect(screen.queryByRole("dialog")).toBeNull();
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   expect(world.backend.called).toEqual([]);
 
   fireEvent.click(ask);

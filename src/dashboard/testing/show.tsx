@@ -1,5 +1,5 @@
 /** Renders a part of the dashboard against a backend that says what it is told. */
-import { cleanup, configure, render } from "@testing-library/react";
+import { act, cleanup, configure, render } from "@testing-library/react";
 import { ConvexProvider, type ConvexReactClient } from "convex/react";
 import { anyApi } from "convex/server";
 import type { ReactNode } from "react";
@@ -61,7 +61,8 @@ function standIn(): void {
     close(this: HTMLDialogElement) {
       if (!this.open) return;
       this.open = false;
-      this.dispatchEvent(new Event("close"));
+      // As a browser does: later.
+      setTimeout(() => act(() => void this.dispatchEvent(new Event("close"))));
     },
   });
 }
