@@ -6,11 +6,11 @@ import { root } from "../../harness/paths.js";
 
 const FOLDERS = ["src", "local", "tests/simulation"];
 /**
- * What is planted, written down or tested plays no part in a seed, nor does what people read, what is made of the rest, and
- * what tools leave behind.
+ * What is planted, written down or tested plays no part in a seed, nor does what people look at and read, what is made of the
+ * rest, and what tools leave behind.
  */
 const APART =
-  /^tests\/simulation\/(mutants|fixtures)\/|(^|\/)(\.[^/]*$|(node_modules|_generated)\/)|\.test\.tsx?$|\.md$|verified\.json$/;
+  /^src\/(cli|dashboard|page|react)\/|^tests\/simulation\/(mutants|fixtures)\/|(^|\/)(\.[^/]*$|(node_modules|_generated)\/)|\.test\.tsx?$|\.md$|verified\.json$/;
 
 export function sourcesFingerprint(): string {
   const hash = createHash("sha256");
