@@ -10,7 +10,7 @@ const FOLDERS = ["src", "local", "tests/simulation"];
  * rest, and what tools leave behind.
  */
 const APART =
-  /^src\/(cli|dashboard|page|react)\/|^tests\/simulation\/(mutants|fixtures)\/|(^|\/)(\.[^/]*$|(node_modules|_generated)\/)|\.test\.tsx?$|\.md$|verified\.json$/;
+  /^src\/(cli|dashboard|page|react)\/|^tests\/simulation\/((mutants|fixtures)\/|verified|record|coveragePage)|(^|\/)(\.[^/]*$|(node_modules|_generated)\/)|\.test\.tsx?$|\.md$/;
 
 export function sourcesFingerprint(): string {
   const hash = createHash("sha256");

@@ -33,6 +33,8 @@ export interface Verified {
   slices: Slice[];
   /** What has happened in all of them. */
   happened: Counts;
+  /** Of earlier sources, while more seeds were played of those. */
+  earlier?: Omit<Verified, "earlier">;
 }
 
 export function sliceOf(reports: readonly SeedReport[]): Slice {
@@ -56,17 +58,23 @@ export async function readVerified(): Promise<Verified | null> {
   return text === null ? null : (JSON.parse(text) as Verified);
 }
 
-/** What was verified of other sources is forgotten. */
+/** What was verified of other sources is kept beside until as many seeds of these have been played. */
 export async function beginVerified(): Promise<Verified> {
   const sources = sourcesFingerprint();
   const known = await readVerified();
   if (known?.sources === sources) return known;
   const commit = execFileSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" }).trim();
-  return { commit, sources, seedsPerSlice: SLICE, slices: [], happened: {} };
+  const begun = { commit, sources, seedsPerSlice: SLICE, slices: [], happened: {} };
+  return known === null ? begun : { ...begun, earlier: longer(known) };
+}
+
+function longer({ earlier, ...last }: Verified): Omit<Verified, "earlier"> {
+  return earlier !== undefined && earlier.slices.length > last.slices.length ? earlier : last;
 }
 
 export async function writeVerified(verified: Verified): Promise<void> {
   verified.slices.sort((a, b) => a.from - b.from);
+  if (verified.slices.length >= (verified.earlier?.slices.length ?? 0)) delete verified.earlier;
   await writeFile(
     FILE,
     await format(JSON.stringify(verified), { parser: "json", printWidth: 100 }),
