@@ -28,7 +28,7 @@ const timers: Timers = {
  * It must stand within a `ConvexProvider`, whose client and login it uses.
  *
  * @param props.everyMs So long a query rests whose answer has changed twice within it, in milliseconds; twice in it, it runs.
- * @default everyMs 2_500
+ * @default everyMs 3_000
  * @example
  * <CalmQueries><FailedJobs /></CalmQueries>;
  */

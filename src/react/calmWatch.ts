@@ -8,8 +8,8 @@
  * and the next change after it. It asks for nothing while nothing changes.
  */
 
-/** Twice in so long a query runs whose answer changes at full speed: less than once a second. */
-export const CALM_EVERY_MS = 2_500;
+/** Twice in so long a query runs whose answer changes at full speed, or three times where the end of its subscription comes late. */
+export const CALM_EVERY_MS = 3_000;
 
 /** Where answers come from: `read` is the last one while subscribed, `undefined` before the first. */
 export interface Source<T> {

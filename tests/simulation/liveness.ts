@@ -126,12 +126,13 @@ async function stayIdle(simulation: Simulation): Promise<void> {
   if (idle.length > 0) simulation.broken(`an idle queue calls ${idle.join(", ")}`);
 }
 
-/** A queue's last jobs are counted minutes later: nobody waits for that. */
+/** A queue's last jobs are counted minutes later: nobody waits for that. An alarm that was lost is overdue only then. */
 async function untilAllCounted(simulation: Simulation): Promise<void> {
   const counting = () =>
     simulation.tables.all("timers").filter(({ kind }) => kind === "rollUp" || kind === "arrivals");
   const bound = simulation.now() + BOUND_MS;
   while (counting().length > 0 && simulation.violations.length === 0 && simulation.now() < bound) {
+    await watch(simulation);
     await simulation.goTo(simulation.now() + CALM_MS);
   }
   for (const { kind } of counting()) simulation.broken(`the alarm of ${kind} does not go`);
