@@ -47,21 +47,35 @@ test("an error is told by its first line; its stack is there for those who ask",
   expect(details.textContent).toContain("at draw (tile.ts:3)");
 });
 
-test("why it does not run, what would change that, and when it begins", async () => {
+test("why it does not run, and what would change that; when it begins, nobody knows then", async () => {
   shows(shownJob(failed({ status: "pending" })));
+  const next = { kind: "next", text: "It is next.", remedy: "" };
   world.backend.queries["dashboard:why"] = () => ({
     why: {
       status: "pending",
-      reasons: [{ kind: "paused", text: "It is paused.", remedy: "Resume it with `resumeJob`." }],
+      reasons: [
+        { kind: "paused", text: "It is paused.", remedy: "Resume it with `resumeJob`." },
+        next,
+      ],
     },
-    position: { ahead: 100, more: true, startsAt: Date.now() + 30_000 },
+    position: { ahead: 0, more: false, startsAt: Date.now() },
   });
   expect(await screen.findByText("It is paused.")).toBeTruthy();
   expect(screen.getByText("resumeJob").tagName).toBe("CODE");
   expect(screen.getByText("resumeJob").parentElement!.textContent).toBe(
     "Resume it with resumeJob.",
   );
-  const place = screen.getByText(/More than 100 jobs are before it/);
+  expect(screen.queryByText("It is next.")).toBeNull();
+  expect(screen.queryByText(/begins/)).toBeNull();
+});
+
+test("how many are before it, and when it begins", async () => {
+  shows(shownJob(failed({ status: "pending" })));
+  world.backend.queries["dashboard:why"] = () => ({
+    why: { status: "pending", reasons: [{ kind: "atCapacity", text: "Full.", remedy: "" }] },
+    position: { ahead: 100, more: true, startsAt: Date.now() + 30_000 },
+  });
+  const place = await screen.findByText(/More than 100 jobs are before it/);
   expect(place.textContent).toMatch(/begins in \d+ s\.$/);
 });
 

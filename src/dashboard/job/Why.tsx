@@ -1,11 +1,22 @@
 /** Why a job does not run, what would change it, and where in the queue it stands; or how far it is. */
 import { useQuery } from "convex/react";
-import type { JobStatus, Position, Reason } from "../../shared/index.js";
+import type { JobStatus, Position, Reason, WhyKind } from "../../shared/index.js";
 import { useApi } from "../frame/context.js";
 import { Skeleton } from "../parts/Skeleton.js";
 import { Until } from "../parts/Times.js";
 import { several } from "../words.js";
 import { Progress } from "./Progress.js";
+
+/** Somebody must do something first: then nobody knows when it begins, and that it is next is no news. */
+const HOLDING: readonly WhyKind[] = [
+  "cancelRequested",
+  "expired",
+  "paused",
+  "queuePaused",
+  "noWorker",
+  "noWorkerWithLabels",
+  "stuck",
+];
 
 export function Why({ queue, id, job }: { queue: string; id: string; job: JobStatus }) {
   const answer = useQuery(useApi().why, { queue, id });
@@ -13,13 +24,25 @@ export function Why({ queue, id, job }: { queue: string; id: string; job: JobSta
     <>
       {job.status === "running" && <Progress progress={job.progress} />}
       {answer === undefined && <Skeleton lines={2} />}
-      {answer && <Reasons reasons={answer.why.reasons} />}
-      {answer?.position && (
-        <Place
-          position={answer.position}
-          isSaid={answer.why.reasons.some(({ kind }) => kind === "behind" || kind === "next")}
-        />
-      )}
+      {answer && <Answer reasons={answer.why.reasons} position={answer.position} />}
+    </>
+  );
+}
+
+function Answer({
+  reasons,
+  position,
+}: {
+  reasons: readonly Reason[];
+  position: Position | null | undefined;
+}) {
+  const isHeld = reasons.some(({ kind }) => HOLDING.includes(kind));
+  const isSaid = reasons.some(({ kind }) => kind === "behind" || kind === "next");
+  const startsAt = isHeld ? undefined : position?.startsAt;
+  return (
+    <>
+      <Reasons reasons={isHeld ? reasons.filter(({ kind }) => kind !== "next") : reasons} />
+      {position && <Place position={position} isSaid={isSaid} startsAt={startsAt} />}
     </>
   );
 }
@@ -63,8 +86,15 @@ function Worded({ text }: { text: string }) {
 }
 
 /** How many are before it, unless a reason has said so, and when it begins. */
-function Place({ position, isSaid }: { position: Position; isSaid: boolean }) {
-  const { ahead, more, startsAt } = position;
+function Place({
+  position: { ahead, more },
+  isSaid,
+  startsAt,
+}: {
+  position: Position;
+  isSaid: boolean;
+  startsAt: number | undefined;
+}) {
   if (isSaid && startsAt === undefined) return null;
   return (
     <p className="cv-position">
