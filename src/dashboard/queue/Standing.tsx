@@ -1,6 +1,6 @@
 /** What somebody has done to a queue that still holds, and what works on it. */
 import type { QueueOverview } from "../../shared/index.js";
-import { Ago } from "../parts/Times.js";
+import { Ago, Took } from "../parts/Times.js";
 
 export function StandingWords({ queue: { state, gauge, isPush } }: { queue: QueueOverview }) {
   const { pausedAt, drainingAt, drained } = state;
@@ -20,7 +20,7 @@ export function StandingWords({ queue: { state, gauge, isPush } }: { queue: Queu
       {isPush && <li className="cv-tag">Convex works on it</li>}
       {oldestPendingAt !== undefined && (
         <li className="cv-tag">
-          Oldest waits since <Ago at={oldestPendingAt} />
+          Oldest has waited <Took from={oldestPendingAt} />
         </li>
       )}
     </ul>
