@@ -18,14 +18,14 @@ const LONG_COMPUTING = [
   "tests/packages/**/*.test.ts",
   "tests/races/*.test.ts",
   "tests/model/*.test.ts",
-  "tests/virtual/{cost,handlers,history,laneCrashes,lostTimers,pushCost,queue}.test.ts",
+  "tests/virtual/{cost,handlers,history,laneCrashes,looks,lostTimers,pushCost,queue,sameInstant,statistics}.test.ts",
 ];
 const LONG = [
   "local/push/{cli,pusher}.test.ts",
   "local/restart.test.ts",
   "local/http/served.test.ts",
   "local/{backend,auth/users}.test.ts",
-  "tests/e2e/{badInput,newcomer,stopping}.test.ts",
+  "tests/e2e/{badInput,dashboard,newcomer,once,stopping}.test.ts",
 ];
 const SYSTEM = [
   "tests/{conformance,interleavings,model,packages,races,simulation,upgrade,virtual}/**/*.test.ts",
@@ -48,6 +48,8 @@ export default defineConfig({
         test: {
           name: "component",
           maxWorkers: BOTH_CORES,
+          // They begin sooner than processes.
+          pool: "threads",
           environment: "edge-runtime",
           include: ["src/{component,client,shared,workpool}/**/*.test.ts"],
           server: { deps: { inline: ["convex-test"] } },
