@@ -18,14 +18,16 @@ const LONG_COMPUTING = [
   "tests/packages/**/*.test.ts",
   "tests/races/*.test.ts",
   "tests/model/*.test.ts",
-  "tests/virtual/{cost,handlers,history,laneCrashes,looks,lostTimers,pushCost,queue,sameInstant,statistics}.test.ts",
+  "tests/virtual/{cost,handlers,history,laneCrashes,looks,lostTimers,oldLooks}.test.ts",
+  "tests/virtual/{pushCost,queue,rare,sameInstant,statistics,storm}.test.ts",
+  "tests/simulation/ownHandlers.test.ts",
 ];
 const LONG = [
   "local/push/{cli,pusher}.test.ts",
   "local/restart.test.ts",
   "local/http/served.test.ts",
   "local/{backend,auth/users}.test.ts",
-  "tests/e2e/{badInput,dashboard,newcomer,once,stopping}.test.ts",
+  "tests/e2e/{badInput,dashboard,leases,newcomer,once,stopping}.test.ts",
 ];
 const SYSTEM = [
   "tests/{conformance,interleavings,model,packages,races,simulation,upgrade,virtual}/**/*.test.ts",
