@@ -3,7 +3,7 @@ import type { DeploymentClass } from "../local/functions/classes.js";
 import type { AlternativeName } from "./alternatives.js";
 import type { Arrivals } from "./load.js";
 
-/** How jobs come: all by one mutation, or by a mutation each; or nothing comes for so long. */
+/** How jobs come: all by one mutation, or one for each thousand; or by a mutation each; or nothing comes for so long. */
 export type Load = { inOne: number } | Arrivals | { idleMs: number };
 
 /** What a job is. */

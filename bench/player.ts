@@ -11,7 +11,19 @@ import { versions } from "./versions.js";
 
 const SEED = 1;
 
-export default async function playTask(task: Task): Promise<Line[]> {
+export interface PlayedTask {
+  lines: Line[];
+  /** On the wall clock. */
+  seconds: number;
+}
+
+export default async function playTask(task: Task): Promise<PlayedTask> {
+  const startedAt = performance.now();
+  const lines = await linesOf(task);
+  return { lines, seconds: (performance.now() - startedAt) / 1_000 };
+}
+
+async function linesOf(task: Task): Promise<Line[]> {
   const one = caseOf(task);
   const { of, varied, constants, withFunctions, isSmoke: _isSmoke, ...named } = task;
   const costs = costsOf(varied);

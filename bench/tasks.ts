@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { Tinypool } from "tinypool";
 import { DEFAULT_COSTS } from "../local/virtual/costs.js";
 import type { Line, Task } from "./lines.js";
+import type { PlayedTask } from "./player.js";
 import { SCENARIOS } from "./scenarios/all.js";
 import { SENSITIVITY } from "./scenarios/sensitivity.js";
 
@@ -35,12 +36,25 @@ export async function playAll(
   tasks: readonly Task[],
   told: (task: Task, lines: Line[], seconds: number) => void,
 ): Promise<void> {
+  // A million jobs need the room, and leave none behind; small ones would pay more for a start than for the run.
+  const isSmall = ({ isSmoke, scenario }: Task) => isSmoke || scenario === SENSITIVITY.title;
+  await playEach(
+    tasks.filter((task) => !isSmall(task)),
+    { isolateWorkers: true },
+    told,
+  );
+  await playEach(tasks.filter(isSmall), { isolateWorkers: false }, told);
+}
+
+async function playEach(
+  tasks: readonly Task[],
+  options: { isolateWorkers: boolean },
+  told: (task: Task, lines: Line[], seconds: number) => void,
+): Promise<void> {
   const pool = new Tinypool({
     filename: new URL("./player.ts", import.meta.url).href,
     runtime: "child_process",
-    ...{ minThreads: 0, maxThreads: availableParallelism() },
-    // A million jobs need the room, and leave none behind; small ones would pay more for a start than for the run.
-    isolateWorkers: !tasks.every(({ isSmoke }) => isSmoke),
+    ...{ minThreads: 0, maxThreads: availableParallelism(), ...options },
     execArgv: [
       ...["--import", "tsx", "--experimental-vm-modules", "--no-warnings"],
       ...["--max-old-space-size=10240", "--max-semi-space-size=64"],
@@ -49,9 +63,8 @@ export async function playAll(
   try {
     await Promise.all(
       tasks.map(async (task) => {
-        const startedAt = performance.now();
-        const lines = (await pool.run(task)) as Line[];
-        told(task, lines, (performance.now() - startedAt) / 1_000);
+        const { lines, seconds } = (await pool.run(task)) as PlayedTask;
+        told(task, lines, seconds);
       }),
     );
   } finally {

@@ -27,6 +27,8 @@ export interface Figures {
   /** what of them comes behind, */
   documentsWrittenBehind: number;
   bytesWrittenBehind: number;
+  documentsReadBehind: number;
+  bytesReadBehind: number;
   /** and of the scheduler's table. */
   systemDocumentsWritten: number;
   systemBytesWritten: number;
@@ -126,6 +128,8 @@ export function count(
     keptBytesWritten: (stretch?.keptBytes ?? played.keptBytes) / per,
     documentsWrittenBehind: io("documentsWritten", isBehind) / per,
     bytesWrittenBehind: io("bytesWritten", isBehind) / per,
+    documentsReadBehind: io("documentsRead", isBehind) / per,
+    bytesReadBehind: io("bytesRead", isBehind) / per,
     systemDocumentsWritten: system("documentsWritten") / per,
     systemBytesWritten: system("bytesWritten") / per,
     callerConflicts: (100 * sum(conflicts, isCallers)) / per,

@@ -106,7 +106,9 @@ function withBehind(all: number, behind: number): string {
 }
 
 const kb = (bytes: number): string => short(bytes / 1_000);
-const times = ({ p50, p95, p99 }: Latencies): string => `${p50} / ${p95} / ${p99}`;
+/** Nothing takes no time: of what was measured, none came while it was. */
+const times = ({ p50, p95, p99 }: Latencies): string =>
+  p99 === 0 ? "—" : `${p50} / ${p95} / ${p99}`;
 const taken = ({ mean, most, of }: Taken): string => `${short(mean)}, ${most} of ${of}`;
 
 /** Two digits where it is small. */

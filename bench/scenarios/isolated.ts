@@ -9,7 +9,7 @@ const idle = { of: PUSH, class: "s16", parallelism: 10 } as const;
 const everyMinute = (jobs: number) => ({ everyMs: 60_000, jobs });
 const action: Case = {
   ...{ name: "an action of 20 ms", ...idle },
-  ...{ load: everyMinute(20), work: { kind: "act", ms: 20 } },
+  ...{ load: everyMinute(100), work: { kind: "act", ms: 20 } },
 };
 
 export const isolated: Scenario = {

@@ -9,6 +9,7 @@ import {
   checkName,
   conveyorError,
   IDLE_GRID_MS,
+  LANE_WATCH_GRID_MS,
   LANE_WATCH_MS,
   LEASE_GRID_MAX_MS,
   LEASE_GRID_PART,
@@ -150,10 +151,11 @@ function expiry(leases: readonly HeldLease[], seenAt: number): number {
   if (leases.length === 0) return roundUp(seenAt, IDLE_GRID_MS);
   const lost = lostAt(leases, seenAt);
   const grid = Math.min(LEASE_GRID_MAX_MS, Math.floor((lost - seenAt) / LEASE_GRID_PART));
-  return Math.min(
-    roundUp(lost, grid),
-    ...leases.map(({ timeoutAt }) => timeoutAt ?? Number.POSITIVE_INFINITY),
-  );
+  return Math.min(roundUp(lost, grid), firstTimeout(leases));
+}
+
+function firstTimeout(leases: readonly HeldLease[]): number {
+  return Math.min(...leases.map(({ timeoutAt }) => timeoutAt ?? Number.POSITIVE_INFINITY));
 }
 
 function roundUp(instant: number, grid: number): number {
@@ -172,11 +174,11 @@ function alive(leases: HeldLease[], now: number) {
 
 /** The same of a lane: it is looked after for as long as it is awake. */
 function awake(leases: HeldLease[], now: number) {
-  const watched = roundUp(now + LANE_WATCH_MS, LEASE_GRID_MAX_MS);
+  const watched = roundUp(now + LANE_WATCH_MS, LANE_WATCH_GRID_MS);
   const state = "active" as const;
   return {
     state,
-    expiresAt: leases.length === 0 ? watched : Math.min(watched, expiry(leases, now)),
+    expiresAt: Math.min(watched, firstTimeout(leases)),
     lastSeenAt: now,
     leases,
   };

@@ -226,7 +226,9 @@ function isWatched({ state, expiresAt }: Holder, now: number): boolean {
  * what it has freed, each looks for others among the first.
  */
 function lookOf(gate: Gate | null, lane: Lane["_id"], now: number): LaneLook {
-  if (guardsIt(gate, lane)) return { everywhere: true };
+  const fresh = commitTimeOf(now - STEAL_AFTER_MS);
+  if (guardsIt(gate, lane))
+    return { everywhere: true, ...(gate?.state === "leaving" ? { upTo: fresh } : {}) };
   switch (gate?.state) {
     case "full":
       return { everywhere: true, isCrowded: true };
@@ -234,7 +236,7 @@ function lookOf(gate: Gate | null, lane: Lane["_id"], now: number): LaneLook {
     case "leaving":
       return { everywhere: false, upTo: commitTimeOf(now - LANE_RESCUE_MS) };
     default:
-      return { everywhere: false, upTo: commitTimeOf(now - STEAL_AFTER_MS) };
+      return { everywhere: false, upTo: fresh };
   }
 }
 

@@ -29,6 +29,10 @@ export const LANE_WIDTH = 48;
 export const LANE_QUANTUM_MS = 30_000;
 /** A lane that has not called for so long is looked after: whether its scheduled function still runs. */
 export const LANE_WATCH_MS = 20_000;
+/** As seldom, at most, does anybody come to look: for all lanes whose time has come since, together. */
+export const LANE_WATCH_GRID_MS = 5_000;
+/** The sweep does, soon after that time. When it is later than this, whoever has room for more does. */
+export const LANE_SWEPT_MS = 1_000;
 /**
  * A lane with room, in a queue where jobs keep coming, looks again after so long, then after twice that, so often. From its
  * second look in vain on it says that it is about to go: 600 ms before it does, which is longer than nearly every caller
