@@ -14,8 +14,8 @@ import {
   type PushWorld,
 } from "./pushWorld.js";
 
-/** Longer than until what is overdue counts as dead, a sweep has come, and what was lost has run. */
-const CALM_MS = 120_000;
+/** Longer than until what is overdue counts as dead, a sweep has come, what was lost has run, and the last sweep has been. */
+const CALM_MS = 180_000;
 
 let pushed: PushWorld;
 afterEach(async () => await pushed.world.close());
