@@ -35,7 +35,7 @@ const SYSTEM = [
 ];
 const DEEP_COMPUTING = [
   "tests/deep/{batches,claims,histories,interleavings,model,pull,push,pushRestarts,pushSlots,races}.test.ts",
-  "tests/deep/{schedule,virtualQueue}.test.ts",
+  "tests/deep/{crash,earlyBackend,nested,schedule,threads,virtualQueue}.test.ts",
 ];
 
 /**

@@ -10,7 +10,7 @@ const JOBS = 100_000;
 const A_CALL = 1_000;
 /** Of the longest list's first page, and of what each row may cost beside it. */
 const DOCUMENTS_MAX = 3_000;
-const WATCHED_MS = 10_000;
+const WATCHED_MS = 6_000;
 
 async function opened(page: Page, ready: RegExp): Promise<void> {
   await page.getByText(ready).first().waitFor();
@@ -75,7 +75,7 @@ describe.skipIf(!hasChromium())("the dashboard over 100,000 jobs", () => {
       const unload = stage.load(100);
       const page = await looks.open(path);
       await page.waitForFunction(() => document.querySelector(".cv-skeleton") === null);
-      await page.waitForTimeout(6_000);
+      await page.waitForTimeout(3_000);
       stage.backend.stats.reset();
       await page.waitForTimeout(WATCHED_MS);
       const { functions } = stage.backend.stats.snapshot();
