@@ -98,6 +98,28 @@ export async function ensureAlarm(
   return timer.dueAt <= dueAt || (await rearm(ctx, timer, ring, dueAt));
 }
 
+/**
+ * Has the alarm ring at `dueAt` and not before, or, for `null`, not at all: for who has just done what it would do, and read
+ * for real what is left. What was scheduled is canceled, and costs no call.
+ */
+export async function deferAlarm(
+  ctx: MutationCtx,
+  key: AlarmKey,
+  ring: Ring,
+  dueAt: number | null,
+  now: number,
+): Promise<void> {
+  const timer = await findAlarm(ctx.db, key);
+  if (dueAt === null) {
+    if (timer === null) return;
+    await ctx.db.delete("timers", timer._id);
+  } else if (timer === null || isOverdue(timer, now)) {
+    await ensureAlarm(ctx, key, ring, dueAt, now);
+    return;
+  } else if (!(await rearm(ctx, timer, ring, dueAt))) return;
+  if (timer.scheduledId !== undefined) await ctx.scheduler.cancel(timer.scheduledId);
+}
+
 /** A new alarm. That there is none is the caller's to have read. */
 export async function insertAlarm(
   ctx: MutationCtx,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ARRIVALS_JOBS, ROLL_UP_RARE_MS } from "../shared/index.js";
+import { ARRIVALS_JOBS, ARRIVALS_RARE_MS } from "../shared/index.js";
 import { api, internal } from "./_generated/api.js";
 import { ensureArrivals } from "./arrivals.js";
+import { ensureUpkeep } from "./rollUp.js";
 import { newWorld, succeeded, T0, type World } from "./setup.test.js";
 
 const SECOND = 1_000;
@@ -18,6 +19,20 @@ async function ring(world: World): Promise<void> {
   }
   const { _id, generation } = (await alarm(world))!;
   await world.t.mutation(internal.arrivals.ring, { timer: _id, generation: generation! });
+}
+
+/** Has what has ended counted, and goes. */
+async function rollUp(world: World): Promise<void> {
+  await world.t.run((ctx) => ensureUpkeep(ctx as never, "tiles", Date.now()));
+  const { _id, generation } = (await world.all("timers")).find(({ kind }) => kind === "rollUp")!;
+  await world.t.mutation(internal.rollUp.ring, { timer: _id, generation: generation! });
+}
+
+/** How often its alarm has rung. */
+async function ringsOf(world: World): Promise<number> {
+  const all = await world.t.run((ctx) => ctx.db.system.query("_scheduled_functions").collect());
+  const rings = all.filter(({ name }) => name.includes("arrivals"));
+  return rings.filter(({ state }) => state.kind === "success").length;
 }
 
 /** New jobs by the minute since the beginning, as counted. */
@@ -99,7 +114,7 @@ describe("the count of new jobs", () => {
     expect(await total(world)).toBe(2);
     await world.t.mutation(api.operate.deleteJob, { id: late! });
     expect(await world.all("arrived")).toEqual([]);
-    await world.advance(ROLL_UP_RARE_MS + MINUTE);
+    await world.advance(ARRIVALS_RARE_MS + MINUTE);
     expect(await total(world)).toBe(2);
   });
 
@@ -158,10 +173,32 @@ describe("the count of new jobs", () => {
     const world = await newWorld();
     await world.enqueue();
     await ring(world);
-    expect((await alarm(world))!.dueAt).toBe(T0 + ROLL_UP_RARE_MS);
-    await world.advance(ROLL_UP_RARE_MS + SECOND);
+    expect((await alarm(world))!.dueAt).toBe(T0 + ARRIVALS_RARE_MS);
+    await world.advance(ARRIVALS_RARE_MS + SECOND);
     expect(await total(world)).toBe(1);
     expect(await alarm(world)).toBeUndefined();
+  });
+
+  test("a roll-up that has counted all takes the alarm with it, and puts it off while something is too new", async () => {
+    const world = await newWorld();
+    const worker = world.worker("a");
+    await world.enqueue();
+    await ring(world);
+    await world.advance(5 * MINUTE);
+    await world.enqueue();
+    await worker.complete((await worker.claim()).map((job) => succeeded(job, 1)));
+    await rollUp(world);
+    const putOff = Date.now() + ARRIVALS_RARE_MS;
+    expect((await alarm(world))!.dueAt, "the second is a moment old").toBe(putOff);
+    expect(await total(world)).toBe(1);
+    await world.advance(2 * MINUTE);
+    await worker.complete((await worker.claim()).map((job) => succeeded(job, 1)));
+    await rollUp(world);
+    expect(await alarm(world)).toBeUndefined();
+    const before = await ringsOf(world);
+    await world.advance(2 * ARRIVALS_RARE_MS);
+    expect(await ringsOf(world), "what was scheduled is canceled").toBe(before);
+    expect(await total(world)).toBe(2);
   });
 
   test("where nothing ends, a sweep sees to it, and an app's cron", async () => {

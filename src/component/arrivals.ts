@@ -11,11 +11,12 @@
  * where nothing ends. Nobody depends on being counted soon, so nothing is armed by an enqueue: whoever ends a job has it
  * counted, and so do a sweep and a cron that find one that has long not been.
  *
- * Handshake: its alarm goes after a real read that no job is left to be counted. A roll-up that leaves some makes sure of the
- * alarm; so of the two, one runs again.
+ * Handshake: its alarm goes after a real read that no job is left to be counted. A roll-up that goes has done what the alarm is
+ * for: it takes the alarm with it after the same read, and else puts it off, so that where jobs come seldom, and end, it never
+ * rings.
  *
  * Looks: jobs above its place. Reads for real: its row, `arrived`, the rows of the periods it adds to; its alarm; before that
- * goes, jobs above its place. Writes: those but jobs. Conflicts with: the roll-ups of queues that it counts, and whoever
+ * goes, or a roll-up does, jobs above its place. Writes: those but jobs. Conflicts with: the roll-ups of queues that it counts, and whoever
  * deletes a job.
  */
 import { v, type Infer } from "convex/values";
@@ -23,16 +24,17 @@ import {
   ARRIVALS_JOBS,
   ARRIVALS_LAG_MS,
   ARRIVALS_LATE_MS,
+  ARRIVALS_RARE_MS,
   RANGE_ROWS,
   ROLL_UP_EVERY_MS,
-  ROLL_UP_RARE_MS,
+  ROLL_UP_LATELY_MS,
   ROLL_UP_STAYS_JOBS,
   Tallies,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
-import { ensureAlarm, rearm, ringOf } from "./alarms.js";
+import { ensureAlarm, deferAlarm, rearm, ringOf } from "./alarms.js";
 import { addTallies } from "./periodRows.js";
 
 /** How far new jobs have been counted, or `null` if none ever were. */
@@ -42,10 +44,10 @@ export async function findArrivals(db: DatabaseReader): Promise<Doc<"arrivals"> 
 
 export const ring = ringOf(async (ctx, alarm): Promise<void> => {
   const now = Date.now();
-  const { count, isFull, hasMore } = await step(ctx, now);
+  const { lately, isFull, hasMore } = await step(ctx, now);
   if (isFull) await rearm(ctx, alarm, internal.arrivals.ring, now);
   else if (hasMore || (await anyAbove(ctx.db))) {
-    const waitMs = count < ROLL_UP_STAYS_JOBS ? ROLL_UP_RARE_MS : ARRIVALS_LAG_MS;
+    const waitMs = lately < ROLL_UP_STAYS_JOBS ? ARRIVALS_RARE_MS : ARRIVALS_LAG_MS;
     await rearm(ctx, alarm, internal.arrivals.ring, now + waitMs);
   } else await ctx.db.delete("timers", alarm._id);
 });
@@ -65,8 +67,11 @@ export async function countBeside(ctx: MutationCtx, now: number, goes: boolean):
   if (!goes && row !== null && row.at > now - ROLL_UP_EVERY_MS) return;
   const { isFull, hasMore } = await step(ctx, now);
   if (isFull) await ensureArrivals(ctx, now, now);
-  else if (goes && (hasMore || (await anyAbove(ctx.db)))) {
-    await ensureArrivals(ctx, now + ROLL_UP_RARE_MS, now);
+  else if (goes) {
+    // What the alarm was for has just been done.
+    const isNeeded = hasMore || (await anyAbove(ctx.db));
+    const dueAt = isNeeded ? now + ARRIVALS_RARE_MS : null;
+    await deferAlarm(ctx, { kind: "arrivals" }, internal.arrivals.ring, dueAt, now);
   }
 }
 
@@ -79,7 +84,8 @@ export async function isLate(db: DatabaseReader, now: number): Promise<boolean> 
 // --- One step -----------------------------------------------------------------------------------
 
 interface Step {
-  count: number;
+  /** How many of those that were counted are not old, as far as that goes half a minute behind. */
+  lately: number;
   /** Whether there is more than one step counts. */
   isFull: boolean;
   /** Whether something was left, or is too new. */
@@ -106,7 +112,9 @@ async function step(ctx: MutationCtx, now: number): Promise<Step> {
   else if (upTo > after) await ctx.db.patch("arrivals", row._id, { upTo, at: now });
   const isFull = found.isFull || manyGone;
   const hasMore = isFull || found.hasMore || (await anyGone(ctx.db));
-  return { count: found.jobs.length + ofGone.length, isFull, hasMore };
+  const since = now - ARRIVALS_LAG_MS - ROLL_UP_LATELY_MS;
+  const lately = [...found.jobs, ...ofGone].filter(({ enqueuedAt }) => enqueuedAt > since).length;
+  return { lately, isFull, hasMore };
 }
 
 /**

@@ -10,7 +10,7 @@
  * `arrived`, and that alarm where there is none. Conflicts with: a count that passes the job at this very moment, which is
  * every few seconds at most.
  */
-import { isFinished, msOfCommit, ROLL_UP_RARE_MS } from "../shared/index.js";
+import { ARRIVALS_RARE_MS, isFinished, msOfCommit } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
 import { ensureArrivals, findArrivals } from "./arrivals.js";
@@ -39,7 +39,7 @@ export async function noteDeleted(
   if (job._creationTime <= counted.arrivals) return;
   const { _id, _creationTime, queue, enqueuedAt } = job;
   await ctx.db.insert("arrived", { job: _id, creationTime: _creationTime, queue, enqueuedAt });
-  await ensureArrivals(ctx, now + ROLL_UP_RARE_MS, now);
+  await ensureArrivals(ctx, now + ARRIVALS_RARE_MS, now);
 }
 
 /** A job is about to be deleted or retried: if it has finished, that may not have been counted. */

@@ -57,7 +57,8 @@ export const sweep = internalMutation({
     for (const callback of found.overdue) await replan(ctx, callback);
     await reviveOverdue(ctx, found.neglected, now);
     for (const queue of found.uncounted) await ensureUpkeep(ctx, queue, now);
-    if (found.lateArrivals) await ensureArrivals(ctx, now, now);
+    // A roll-up counts them besides.
+    if (found.lateArrivals && found.uncounted.length === 0) await ensureArrivals(ctx, now, now);
     await goOn(ctx, timer, found, now);
     return null;
   },

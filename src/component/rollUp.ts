@@ -27,6 +27,7 @@ import {
   RANGE_ROWS,
   ROLL_UP_EVERY_MS,
   ROLL_UP_JOBS,
+  ROLL_UP_LATELY_MS,
   ROLL_UP_STAYS_JOBS,
   Tallies,
   vFinishedStatus,
@@ -83,9 +84,10 @@ export const ring = ringOf(async (ctx, alarm): Promise<void> => {
   const row = await findCounted(ctx.db, queue);
   const upTo = row?.upTo ?? [];
   const gone = await endsGone(ctx.db, queue);
+  const since = now - ROLL_UP_LATELY_MS;
   const found: Found = await ctx.runQuery(
     internal.rollUp.look,
-    { queue, upTo, ...exceptOf(gone) },
+    { queue, upTo, since, ...exceptOf(gone) },
     { useStaleSnapshot: true },
   );
   const { passed, keys } = await passGone(ctx.db, queue, found.upTo, gone);
@@ -97,7 +99,8 @@ export const ring = ringOf(async (ctx, alarm): Promise<void> => {
   else if (count > 0) await ctx.db.patch("counted", row!._id, { upTo: keys });
   await ensurePurge(ctx, queue, found.ended, now);
   const isFull = found.isFull || gone.length === ENDS_READ;
-  const goes = count < ROLL_UP_STAYS_JOBS && !isFull && !(await hasMore(ctx.db, queue, keys));
+  const lately = found.lately + passed.filter(({ endedAt }) => endedAt > since).length;
+  const goes = lately < ROLL_UP_STAYS_JOBS && !isFull && !(await hasMore(ctx.db, queue, keys));
   if (!isFull) await countBeside(ctx, now, goes);
   await keepGauge(ctx, queue, found.samples, goes, now);
   if (goes) {
@@ -140,6 +143,8 @@ const vTally = v.object({
 
 const vFound = v.object({
   count: v.number(),
+  /** How many of them ended after `since`. */
+  lately: v.number(),
   /** Whether there is more than one run counts. */
   isFull: v.boolean(),
   tallies: v.array(vTally),
@@ -159,11 +164,12 @@ export const look = internalQuery({
   args: {
     queue: v.string(),
     upTo: vKeys,
+    since: v.number(),
     but: v.array(v.object({ job: v.id("jobs"), seq: v.int64() })),
     before: v.optional(v.int64()),
   },
   returns: vFound,
-  handler: async (ctx, { queue, upTo, but, before }): Promise<Found> => {
+  handler: async (ctx, { queue, upTo, since, but, before }): Promise<Found> => {
     const gone = new Map(but.map(({ job, seq }) => [job, seq]));
     const tallies = new Tallies();
     const keys: Infer<typeof vKeys> = [];
@@ -187,6 +193,7 @@ export const look = internalQuery({
     for (const job of counted) tallies.countEnd(endOf(job));
     return {
       count: counted.length,
+      lately: counted.filter(({ seq }) => msOfCommit(seq as bigint) > since).length,
       isFull: room === 0,
       tallies: tallies.all(),
       ended: FINISHED_STATUSES.filter((status) => counted.some((job) => job.status === status)),

@@ -9,10 +9,17 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /** The roll-up follows finished jobs by so much: a page of counts may be ten seconds old, and a busy queue costs six calls a minute. */
 export const ROLL_UP_EVERY_MS = 10_000;
-/** A run that counts fewer does not come again by itself: whoever sweeps after the next job asks for another. */
+/**
+ * A run that counts fewer of the last minute does not come again by itself: whoever sweeps after the next job asks for
+ * another. (Of all that it counts, one that comes every ten minutes would come twice.)
+ */
 export const ROLL_UP_STAYS_JOBS = 8;
-/** Where a queue's only job for a while has ended, its roll-up waits for others: of an idle app's calls it would be one in five. */
-export const ROLL_UP_RARE_MS = 10 * 60_000;
+export const ROLL_UP_LATELY_MS = 60_000;
+/**
+ * Where a queue's only job for a while has ended, its roll-up waits for others: of an idle app's calls it would be one in five.
+ * No whole number of minutes: jobs that a cron brings would end just when it comes, and it would have to come again.
+ */
+export const ROLL_UP_RARE_MS = 8.5 * 60_000;
 /** Finished jobs that one run of the roll-up counts: rows of up to 6 KB with the longest error, 3 MiB in all. */
 export const ROLL_UP_JOBS = 512;
 /**
@@ -29,6 +36,11 @@ export const PERIODS_RETENTION_MS = {
  * to commit: nothing may come in below what has been counted.
  */
 export const ARRIVALS_LAG_MS = 30_000;
+/**
+ * Where few come, their alarm is put off by so much with each roll-up, which counts them too. Longer than from one of these to
+ * the next of a job a minute: it rings where nothing ends for a while.
+ */
+export const ARRIVALS_RARE_MS = 10 * 60_000;
 /** New jobs that one step counts. */
 export const ARRIVALS_JOBS = 512;
 /** A sweep that meets a new job so old, uncounted, sees to it: in its queue nothing ends. */

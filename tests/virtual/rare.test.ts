@@ -44,6 +44,18 @@ test("a rare job is followed by no sweep, and by its roll-up ten minutes later",
   await checkRest(pushed);
 });
 
+test("jobs that come by the minute are counted together, by one roll-up that comes once and counts new ones too", async () => {
+  await start(7);
+  for (let n = 10; n < 20; n += 1) {
+    await enqueue(pushed.world, "acted", [{ n, ms: 10 }]);
+    await pushed.world.advance(REST_MS);
+  }
+  expect(calls()["rollUp:ring"]).toBe(1);
+  expect(calls()).not.toHaveProperty("arrivals:ring");
+  await pushed.world.advance(ROLL_UP_MS);
+  await checkRest(pushed);
+});
+
 test("a sweep on which another queue's job relies is not called off", async () => {
   await start(2);
   await enqueue(pushed.world, "acted", [{ n: 10, ms: 200 }]);

@@ -1,12 +1,12 @@
 /** New jobs and ends are counted behind: of who counts, and who takes away what is to be counted, one sees the other. */
-import { ARRIVALS_LAG_MS, ROLL_UP_RARE_MS } from "../../../src/shared/index.js";
+import { ARRIVALS_LAG_MS, ARRIVALS_RARE_MS } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import { LEASE_MS, mutation, type Line, type Row } from "../line.js";
 import { UNVALIDATED, type Pair } from "../pair.js";
 import { until } from "./upkeep.js";
 
 /** Longer than it takes until what is left is counted too. */
-const COUNTED_MS = ROLL_UP_RARE_MS + ARRIVALS_LAG_MS;
+const COUNTED_MS = ARRIVALS_RARE_MS + ARRIVALS_LAG_MS;
 
 const deletes = (id: string) => mutation("operate:deleteJob", { id });
 
