@@ -64,6 +64,25 @@ describe("the private cursor's string", () => {
     expect(decodeCursor(encodeCursor(cursor))).toEqual(cursor);
   });
 
+  test("says once what all places have in common: a lane writes it with every call", () => {
+    const key = { seq: 1_767_225_600_000_000_123n, creationTime: 0 };
+    const bounds = [20, 21].flatMap((order) =>
+      Array.from({ length: 8 }, (_, shard) => ({ order, shard, ...key })),
+    );
+    const other = { order: 20, shard: 64, seq: 5n, creationTime: 1.5 };
+    const queues = new Map([["tiles", { epoch: 0, bounds: [...bounds, other] }]]);
+    const cursor = encodeCursor({ groups: [], queues });
+    expect(decodeCursor(cursor)).toEqual({ groups: [], queues });
+    expect(cursor.length).toBeLessThan(100);
+  });
+
+  test("of an older version knows nothing, and is not refused: workers hold on to theirs across a deploy", () => {
+    const { queues } = decodeCursor(
+      '{"tiles":[2,[21,3,"1767225600000000123",1767225600000.0625]]}',
+    );
+    expect(queues).toEqual(new Map([["tiles", { epoch: 2, bounds: [] }]]));
+  });
+
   test("knows nothing for other groups than it was made for: their rows lie below", () => {
     const bounds = [{ order: 21, shard: 3, seq: 7n, creationTime: 1 }];
     const queues = new Map([["tiles", { epoch: 2, bounds }]]);
@@ -78,8 +97,10 @@ describe("the private cursor's string", () => {
   });
 
   test("is given up when it would be too long: looking from the start is slow, and right", () => {
-    const bound = { order: 21, shard: 0, seq: 2n ** 62n, creationTime: 1_767_225_600_000.0625 };
-    const bounds = Array.from({ length: 2_000 }, (_, shard) => ({ ...bound, shard }));
+    const bound = { order: 21, creationTime: 1_767_225_600_000.0625 };
+    const bounds = Array.from({ length: 2_000 }, (_, shard) => ({
+      ...{ ...bound, shard, seq: 2n ** 62n + BigInt(shard) },
+    }));
     expect(encodeCursor({ groups: [], queues: new Map([["tiles", { epoch: 0, bounds }]]) })).toBe(
       "{}",
     );
@@ -90,9 +111,12 @@ describe("the private cursor's string", () => {
     "null",
     "[",
     '{"tiles":1}',
-    '{"tiles":[0,[21,0,"x",1]]}',
-    `{"tiles":[0,[21,0,"${2n ** 63n}",1]]}`,
-    `{"tiles":[0,[21,0,"${-(2n ** 63n) - 1n}",1]]}`,
+    '{"tiles":[0,["x",1,[21,0]]]}',
+    '{"tiles":[0,["7",null,[21,0]]]}',
+    '{"tiles":[0,["7",1,21]]}',
+    '{"tiles":[0,["7",1,[21,"0"]]]}',
+    `{"tiles":[0,["${2n ** 63n}",1,[21,0]]]}`,
+    `{"tiles":[0,["${-(2n ** 63n) - 1n}",1,[21,0]]]}`,
     "x".repeat(70_000),
   ])("is refused when it is none", (cursor) => {
     expect(() => decodeCursor(cursor)).toThrow("no cursor");

@@ -153,28 +153,43 @@ export interface PrivateCursor {
   queues: Map<string, QueueBounds>;
 }
 
-/** Not for anybody to read; numbers of 64 bits go as strings, which plain JSON would round. */
-type Wire = Record<string, [epoch: number, ...bounds: [number, number, string, number][]]>;
+/**
+ * Not for anybody to read, and written with every call of a lane: bounds that are alike, as those of all places that one look
+ * found empty, share one entry, which names their shards by band. Numbers of 64 bits go as strings, which plain JSON would
+ * round.
+ */
+type Wire = Record<string, [epoch: number, ...alike: Alike[]]>;
+type Alike = [seq: string, creationTime: number, ...places: [order: number, ...shards: number[]][]];
 /** Beside the queues' names, none of which looks like this. */
 const GROUPS = "#groups";
 
 export function encodeCursor({ groups, queues }: PrivateCursor): string {
   const wire: Wire & { [GROUPS]?: readonly string[] } = {};
   if (groups.length > 0) Object.assign(wire, { [GROUPS]: groups });
-  for (const [queue, { epoch, bounds }] of queues) {
-    wire[queue] = [
-      epoch,
-      ...bounds.map((b): [number, number, string, number] => [
-        b.order,
-        b.shard,
-        b.seq.toString(),
-        b.creationTime,
-      ]),
-    ];
-  }
+  for (const [queue, { epoch, bounds }] of queues) wire[queue] = [epoch, ...alikeOf(bounds)];
   const cursor = JSON.stringify(wire);
   // Looking from the start again is slow but right; a reply that its own repeat would be refused with is neither.
   return cursor.length > CURSOR_MAX_BYTES ? "{}" : cursor;
+}
+
+function alikeOf(bounds: readonly Bound[]): Alike[] {
+  const byKey = new Map<string, { alike: Alike; byOrder: Map<number, [number, ...number[]]> }>();
+  for (const { order, shard, seq, creationTime } of bounds) {
+    const key = `${seq} ${creationTime}`;
+    let entry = byKey.get(key);
+    if (entry === undefined) {
+      entry = { alike: [seq.toString(), creationTime], byOrder: new Map() };
+      byKey.set(key, entry);
+    }
+    let place = entry.byOrder.get(order);
+    if (place === undefined) {
+      place = [order];
+      entry.byOrder.set(order, place);
+      entry.alike.push(place);
+    }
+    place.push(shard);
+  }
+  return [...byKey.values()].map(({ alike }) => alike);
 }
 
 /** What the cursor knows for a claimer of these groups. One that was made for others knows nothing. */
@@ -189,8 +204,8 @@ export function decodeCursor(
   try {
     const { [GROUPS]: theirs = [], ...wire } = JSON.parse(cursor) as Wire & { [GROUPS]?: unknown };
     madeFor = theirs;
-    for (const [queue, [epoch, ...bounds]] of Object.entries(wire)) {
-      queues.set(queue, { epoch, bounds: bounds.map(decodeBound) });
+    for (const [queue, [epoch, ...alike]] of Object.entries(wire)) {
+      queues.set(queue, { epoch, bounds: alike.flatMap(decodeBounds) });
     }
   } catch {
     throw notOurs();
@@ -199,12 +214,18 @@ export function decodeCursor(
   return { groups, queues };
 }
 
-function decodeBound([order, shard, seq, creationTime]: [number, number, string, number]): Bound {
-  if (![order, shard, creationTime].every(Number.isFinite)) throw notOurs();
+function decodeBounds([seq, creationTime, ...places]: Alike): Bound[] {
+  // Older versions wrote each bound by itself, its band first: forgotten, it costs one look from the start.
+  if (typeof seq === "number") return [];
   const wide = BigInt(seq);
   // Wider than the index knows, it would be refused by the platform, in words that name no cursor.
   if (BigInt.asIntN(64, wide) !== wide) throw notOurs();
-  return { order, shard, seq: wide, creationTime };
+  return places.flatMap(([order, ...shards]) =>
+    shards.map((shard) => {
+      if (![order, shard, creationTime].every(Number.isFinite)) throw notOurs();
+      return { order, shard, seq: wide, creationTime };
+    }),
+  );
 }
 
 function notOurs(): Error {

@@ -256,17 +256,16 @@ function checkFloor(
   }
 }
 
-/** The string that travels with claims: by queue its epoch, then its bounds. */
+/** The string that travels with claims: by queue its epoch, then its bounds, those that are alike together. */
 function decode(cursor: string): [queue: string, bounds: Place[]][] {
-  type Wire = Record<string, [number, ...[number, number, string, number][]]>;
-  return Object.entries(JSON.parse(cursor) as Wire).map(([queue, [, ...bounds]]) => [
+  type Wire = Record<string, [number, ...[string, number, ...[number, ...number[]][]][]]>;
+  return Object.entries(JSON.parse(cursor) as Wire).map(([queue, [, ...alike]]) => [
     queue,
-    bounds.map(([order, shard, seq, creationTime]) => ({
-      order,
-      shard,
-      seq: BigInt(seq),
-      creationTime,
-    })),
+    alike.flatMap(([seq, creationTime, ...places]) =>
+      places.flatMap(([order, ...shards]) =>
+        shards.map((shard) => ({ order, shard, seq: BigInt(seq), creationTime })),
+      ),
+    ),
   ]);
 }
 
