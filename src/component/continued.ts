@@ -10,6 +10,7 @@ import { internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import type { Owed } from "./callbacks.js";
+import { ensureDues, type Dues } from "./dispatcher.js";
 import { enqueueJobs } from "./enqueue.js";
 import { effective, recordOutcome } from "./outcomes.js";
 import { owedFields } from "./stored.js";
@@ -23,6 +24,7 @@ export async function recordContinued(
   outcome: Outcome,
   continued: Continued,
   now: number,
+  dues: Dues,
 ): Promise<Owed[]> {
   try {
     const args = { job: job._id, outcome, continued, now };
@@ -32,7 +34,7 @@ export async function recordContinued(
       kind: "failed",
       error: `The jobs that it was to be continued with were refused, so that its outcome (${outcome.kind}) was not recorded: ${textOf(error)}`,
     };
-    const owed = await recordOutcome(ctx, job, refused, now);
+    const owed = await recordOutcome(ctx, job, refused, now, dues);
     return owed === null ? [] : [owed];
   }
 }
@@ -49,7 +51,9 @@ export const record = internalMutation({
     const job = (await ctx.db.get("jobs", id))!;
     const stands = effective(job, outcome) === outcome;
     // Recorded first: the key of a job that ends with it may be taken by what it is continued with.
-    const own = await recordOutcome(ctx, job, outcome, now);
+    const dues: Dues = new Map();
+    const own = await recordOutcome(ctx, job, outcome, now, dues);
+    await ensureDues(ctx, dues, now);
     const owed = own === null ? [] : [own];
     if (!stands) return owed;
     for (const { queue, jobs } of continued) {

@@ -52,6 +52,19 @@ export async function ensureDispatch(
   await ensureSegments(ctx, DISPATCH, queue, typeof dueAt === "number" ? [dueAt] : dueAt, now);
 }
 
+/** When what one call puts off falls due, by queue: seen to once for all of it, since jobs of one segment share its alarm. */
+export type Dues = Map<string, number[]>;
+
+export function addDue(dues: Dues, queue: string, dueAt: number): void {
+  dues.set(queue, [...(dues.get(queue) ?? []), dueAt]);
+}
+
+/** The same for all of them. Such a call may take long, and lets alarms be that are about to ring. */
+export async function ensureDues(ctx: MutationCtx, dues: Dues, now: number): Promise<void> {
+  for (const [queue, ats] of dues)
+    await ensureSegments(ctx, DISPATCH, queue, ats, now, { isLong: true });
+}
+
 /** An alarm of the dispatcher rings. */
 export const ring = segmentRingOf(DISPATCH, promoteBatch);
 

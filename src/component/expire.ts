@@ -24,6 +24,7 @@ import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import { recordAttempt } from "./attemptRows.js";
 import { owe, type Owed } from "./callbacks.js";
 import { forgetAsked } from "./cancels.js";
+import { ensureDues, type Dues } from "./dispatcher.js";
 import { endJob } from "./ending.js";
 import { recordEvent } from "./events.js";
 import { failAttempt } from "./failing.js";
@@ -148,7 +149,9 @@ async function endOverlong(
 ): Promise<{ end: End }> {
   const ms = timeoutAt - (job.startedAt ?? timeoutAt);
   const error = `The attempt ran longer than its timeoutMs, ${ms} ms, on worker "${job.worker}".`;
-  await oweOne(ctx, await failAttempt(ctx, queue, job, { error, timedOut: true }, now));
+  const dues: Dues = new Map();
+  await oweOne(ctx, await failAttempt(ctx, queue, job, { error, timedOut: true }, now, dues));
+  await ensureDues(ctx, dues, now);
   return { end: "failed" };
 }
 

@@ -2,8 +2,8 @@
  * What becomes of an attempt that failed: its worker said so, or it ran too long. Whoever ends such an attempt comes here,
  * so that a failure is a failure wherever it is found.
  *
- * Reads for real: what the job has of its own, its key, the alarm of the segment in which it falls due. Writes: the job,
- * its key; inserts into `attempts`, and an alarm where there is none.
+ * Reads for real: what the job has of its own, its key. Writes: the job, its key; inserts into `attempts`. That somebody
+ * comes for a job which is tried again is its caller's to see to, once for all that it ends.
  */
 import {
   backoffMs,
@@ -16,7 +16,7 @@ import type { Doc } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { recordAttempt } from "./attemptRows.js";
 import { isResultOwed, type Owed } from "./callbacks.js";
-import { ensureDispatch } from "./dispatcher.js";
+import { addDue, type Dues } from "./dispatcher.js";
 import { endJob, toTell } from "./ending.js";
 import { rulesOf } from "./handlers.js";
 import { log } from "./log.js";
@@ -35,13 +35,17 @@ export interface Failure {
   timedOut?: boolean;
 }
 
-/** Ends an attempt that failed. Returns whom to tell, if the job has ended with it or has come round. */
+/**
+ * Ends an attempt that failed. Returns whom to tell, if the job has ended with it or has come round. What is tried again is
+ * among `dues`, which the caller sees to.
+ */
 export async function failAttempt(
   ctx: MutationCtx,
   queue: Queue,
   job: Doc<"jobs">,
   failure: Failure,
   now: number,
+  dues: Dues,
 ): Promise<Owed | null> {
   const { retry, compat } = await rulesOf(ctx.db, queue, job);
   const failures = (job.failures ?? 0) + 1;
@@ -54,10 +58,10 @@ export async function failAttempt(
   if (isTriedAgain) {
     const dueAt = now + waitMs(retry, failures, failure.retryAfterMs);
     await backOff(ctx.db, job, failure.error, dueAt);
-    await ensureDispatch(ctx, queue.name, dueAt, now);
+    addDue(dues, queue.name, dueAt);
     return null;
   }
-  if (goesRound) return await failRound(ctx, queue, job, failure.error, now);
+  if (goesRound) return await failRound(ctx, queue, job, failure.error, now, dues);
   // A work pool's `onComplete` may compare the text with what the function threw.
   const note = compat === "workpool" ? null : whyOver(retry, failures, fatal);
   const error = noted(failure.error, note);
@@ -74,8 +78,9 @@ async function failRound(
   job: Doc<"jobs">,
   error: string,
   now: number,
+  dues: Dues,
 ): Promise<Owed | null> {
-  const moved = await goRound(ctx, queue, job, { error }, now);
+  const moved = await goRound(ctx, queue, job, { error }, now, dues);
   return await tellRound(ctx, queue, job, moved, "failed");
 }
 
@@ -86,12 +91,13 @@ export async function goRound(
   job: Doc<"jobs">,
   round: Parameters<typeof comeRound>[3],
   now: number,
+  dues: Dues,
 ): Promise<Doc<"jobs">> {
   const { restMs } = queue.config;
   const dueAt = restMs > 0 ? now + restMs : null;
   const keepResult = "result" in round && (await isResultOwed(ctx.db, job));
   const moved = await comeRound(ctx, job, queue, round, { now, dueAt, keepResult });
-  if (dueAt !== null) await ensureDispatch(ctx, queue.name, dueAt, now);
+  if (dueAt !== null) addDue(dues, queue.name, dueAt);
   return moved;
 }
 

@@ -15,7 +15,7 @@ import type { MutationCtx } from "./_generated/server.js";
 import { recordAttempt } from "./attemptRows.js";
 import { forgetAsked } from "./cancels.js";
 import type { Owed } from "./callbacks.js";
-import { ensureDispatch } from "./dispatcher.js";
+import { addDue, type Dues } from "./dispatcher.js";
 import { endJob } from "./ending.js";
 import { failAttempt, goRound, tellRound } from "./failing.js";
 import { rulesOf } from "./handlers.js";
@@ -24,12 +24,16 @@ import { store, whyNotStorable } from "./payloads.js";
 import { getQueue, type Queue } from "./queues.js";
 import { release, snooze, stop, succeed } from "./transitions.js";
 
-/** Moves a job along the edge of its attempt's outcome. Returns whom to tell, if anybody. `known` is its queue, if read. */
+/**
+ * Moves a job along the edge of its attempt's outcome. Returns whom to tell, if anybody. What is put off is among `dues`,
+ * which the caller sees to. `known` is its queue, if read.
+ */
 export async function recordOutcome(
   ctx: MutationCtx,
   job: Doc<"jobs">,
   reported: Outcome,
   now: number,
+  dues: Dues,
   known?: Queue,
 ): Promise<Owed | null> {
   const queue = known ?? (await getQueue(ctx.db, job.queue));
@@ -40,14 +44,14 @@ export async function recordOutcome(
     case "canceled":
       return await stopJob(ctx, queue, job, now);
     case "succeeded":
-      return await recordResult(ctx, queue, job, (outcome.result ?? null) as Value, now);
+      return await recordResult(ctx, queue, job, (outcome.result ?? null) as Value, now, dues);
     case "failed":
-      return await failAttempt(ctx, queue, job, outcome, now);
+      return await failAttempt(ctx, queue, job, outcome, now, dues);
     case "snoozed": {
       const dueAt = now + outcome.runAfter;
       await recordAttempt(ctx.db, job, "snoozed", now);
       await snooze(ctx.db, job, dueAt);
-      await ensureDispatch(ctx, queue.name, dueAt, now);
+      addDue(dues, queue.name, dueAt);
       return null;
     }
     case "released":
@@ -100,13 +104,14 @@ async function recordResult(
   job: Doc<"jobs">,
   result: Value,
   now: number,
+  dues: Dues,
 ): Promise<Owed | null> {
   // A circular job that somebody wants to end has had its last round.
   if (!queue.config.circular || job.cancelRequestedAt !== undefined) {
     return await endJob(ctx, queue, await succeed(ctx.db, job, result, now));
   }
   logEnded(queue.config, "roundSucceeded", job, now);
-  const moved = await goRound(ctx, queue, job, { result: await store(ctx.db, result) }, now);
+  const moved = await goRound(ctx, queue, job, { result: await store(ctx.db, result) }, now, dues);
   return await tellRound(ctx, queue, job, moved, "succeeded");
 }
 

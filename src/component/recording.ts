@@ -2,7 +2,8 @@
  * Records what a session reports: checks for every outcome that the lease is the session's, moves the job, and answers for
  * each by itself. Does not write the holder's row, and tells nobody: that is its caller's.
  *
- * Reads for real: each job reported; of one that the session does not hold, its row of `attempts`.
+ * Reads for real: each job reported; of one that the session does not hold, its row of `attempts`; of those that are tried
+ * again, the alarms that will come for them, but none that is about to ring.
  */
 import type { Answer, Finished } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
@@ -11,6 +12,7 @@ import { findAttempt } from "./attemptRows.js";
 import type { Owed } from "./callbacks.js";
 import { forgetAsked } from "./cancels.js";
 import { recordContinued } from "./continued.js";
+import { ensureDues, type Dues } from "./dispatcher.js";
 import { findLease, type HeldLease, type Holder } from "./holders.js";
 import { findJob } from "./jobs.js";
 import { recordOutcome } from "./outcomes.js";
@@ -35,6 +37,7 @@ export async function recordAll(
   let leases = holder.leases;
   const rows = await rowsOf(ctx.db, holder, finished);
   const queues = new Map<string, Queue>();
+  const dues: Dues = new Map();
   let areFresh = true;
   for (const one of finished) {
     const { id, attempt } = one;
@@ -51,11 +54,12 @@ export async function recordAll(
     }
     const queue = queues.get(job.queue) ?? (await getQueue(ctx.db, job.queue));
     queues.set(job.queue, queue);
-    owed.push(...(await recordOne(ctx, queue, job, one, now)));
+    owed.push(...(await recordOne(ctx, queue, job, one, now, dues)));
     // What it goes on with may take the place of any other job.
     areFresh &&= (one.continued ?? []).length === 0;
     answers.push({ id, attempt, answer: "ok" });
   }
+  await ensureDues(ctx, dues, now);
   return { answers, leases, owed };
 }
 
@@ -81,9 +85,10 @@ async function recordOne(
   job: Doc<"jobs">,
   { outcome, continued = [] }: Finished,
   now: number,
+  dues: Dues,
 ): Promise<Owed[]> {
-  if (continued.length > 0) return await recordContinued(ctx, job, outcome, continued, now);
-  const owed = await recordOutcome(ctx, job, outcome, now, queue);
+  if (continued.length > 0) return await recordContinued(ctx, job, outcome, continued, now, dues);
+  const owed = await recordOutcome(ctx, job, outcome, now, dues, queue);
   return owed === null ? [] : [owed];
 }
 

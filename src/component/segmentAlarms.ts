@@ -19,6 +19,8 @@
  */
 import { v, type Infer } from "convex/values";
 import {
+  ALARM_AFTER_MS,
+  ALARM_NEAR_MS,
   ALARM_SLOTS,
   ARM_MAX,
   REBUCKET_MAX,
@@ -73,6 +75,9 @@ function segmentAlarmOf(row: Doc<"timers">, { widths }: Ladder): SegmentAlarm {
 /**
  * Makes sure that an alarm will see to these instants: one look, and for each segment a point read of the alarm that it
  * shows. What has no alarm because it was scheduled by a canceled function is found by `watchdog.ts` once it is overdue.
+ *
+ * `isLong`: whoever calls may take until an alarm that is near has rung, and would run again if it depended on that. It arms
+ * one of its own, which rings a moment later: it finds nothing to do, or what the first came too soon for.
  */
 export async function ensureSegments(
   ctx: MutationCtx,
@@ -80,6 +85,7 @@ export async function ensureSegments(
   queue: string,
   ats: readonly number[],
   now: number,
+  { isLong = false }: { isLong?: boolean } = {},
 ): Promise<void> {
   if (ats.length === 0) return;
   // A loop of single calls in one mutation would arm one each, and a transaction may schedule a thousand functions.
@@ -92,8 +98,10 @@ export async function ensureSegments(
     { useStaleSnapshot: true },
   );
   for (const [i, { start, width }] of segments.entries()) {
-    const armed = { start, width, at: start, alarm: alarms[i] ?? null };
-    await ensureSegment(ctx, ladder, queue, armed, now);
+    const alarm = alarms[i] ?? null;
+    const isNear = isLong && alarm !== null && ringsAt({ start, width }) < now + ALARM_NEAR_MS;
+    if (isNear) await ensureOneMore(ctx, ladder, queue, { start, width }, now);
+    else await ensureSegment(ctx, ladder, queue, { start, width, at: start, alarm }, now);
   }
 }
 
@@ -155,6 +163,20 @@ async function ensureSegment(
   // Its next look may have begun: only a write makes sure that there is a later one.
   if (from !== null) await rearm(ctx, row, ring, now, { from: Math.min(from, at) });
   else if (isOverdue(row, now)) await revive(ctx, row, ring, now);
+}
+
+/** Beside those that others rely on: its slot is none of theirs, and behind them, so that none of them yields to it. */
+async function ensureOneMore(
+  ctx: MutationCtx,
+  { kind, ring }: Ladder,
+  queue: string,
+  segment: Segment,
+  now: number,
+): Promise<void> {
+  const slot = ALARM_SLOTS + Math.floor(Math.random() * ALARM_SLOTS);
+  const key = { kind, queue, ...segment, slot };
+  if ((await findAlarm(ctx.db, key)) !== null) return;
+  await insertAlarm(ctx, key, ring, Math.max(ringsAt(segment), now) + ALARM_AFTER_MS);
 }
 
 // --- An alarm rings -----------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 /** Several alarms of one segment, and who arms how many. */
-import { expect, test } from "vitest";
-import { ALARM_SLOTS, ARM_MAX, REBUCKET_MAX } from "../shared/index.js";
+import { expect, test, vi } from "vitest";
+import { ALARM_AFTER_MS, ALARM_SLOTS, ARM_MAX, REBUCKET_MAX } from "../shared/index.js";
 import { api } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
 import { newWorld, type World } from "./setup.test.js";
@@ -98,4 +98,32 @@ test("one look finds a segment once, however many jobs it has, and comes to thos
   await ringOf(world, (await alarms(world))[0]!);
   const starts = (await alarms(world)).map(({ start }) => (start! - hour) / MINUTE);
   expect(starts).toEqual([3, 44]);
+});
+
+test("what one call puts off shares the alarms of its segments; beside one that is about to ring it arms another behind it", async () => {
+  const world = await newWorld();
+  const worker = world.worker("worker");
+  await world.enqueueBatch([1, 2, 3, 4]);
+  const jobs = await worker.claim(4);
+  vi.setSystemTime(Math.ceil(Date.now() / SECOND) * SECOND + 50);
+  const [soon] = await schedule(world, [Date.now() + 120]);
+  const near = await alarms(world);
+  const waits = [110, 120, 2_050, 2_060];
+  await worker.complete(
+    jobs.map(({ id, attempt }, i) => ({
+      ...{ id, attempt },
+      outcome: { kind: "snoozed" as const, runAfter: waits[i]! },
+    })),
+  );
+  const [first, behind, far, ...more] = await alarms(world);
+  expect(first).toEqual(near[0]);
+  expect(behind).toMatchObject({ start: first!.start, dueAt: first!.dueAt + ALARM_AFTER_MS });
+  expect(behind!.slot).toBeGreaterThanOrEqual(ALARM_SLOTS);
+  expect(far!.start).toBe(first!.start! + 2_000);
+  expect(more).toEqual([]);
+  await pass(world, 300);
+  const statuses = await Promise.all(jobs.map(async ({ id }) => (await world.status(id))!.status));
+  expect(statuses).toEqual(["pending", "pending", "scheduled", "scheduled"]);
+  expect(await world.status(soon!)).toMatchObject({ status: "pending" });
+  expect(await alarms(world)).toEqual([far]);
 });

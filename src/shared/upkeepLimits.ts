@@ -98,6 +98,13 @@ export const REVOKED_SESSIONS = 64;
  * (With one slot, at 100 delayed jobs a second, 11 callers in a hundred ran again.)
  */
 export const ALARM_SLOTS = 32;
+/**
+ * A call that records what workers report does not depend on an alarm which rings within so long: it may take as long as
+ * that, and would run again. It arms another, which rings so much later. (Of calls that record 1,000 jobs of which 30 in 100
+ * fail, 43 in 100 ran again.)
+ */
+export const ALARM_NEAR_MS = 300;
+export const ALARM_AFTER_MS = 50;
 
 /** Narrower alarms that the ring of a wider one arms: each costs a read, a row and a scheduled function. */
 export const REBUCKET_MAX = 64;

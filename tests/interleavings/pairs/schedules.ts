@@ -1,4 +1,5 @@
 /** Jobs that are due later or expire, and the alarms that come for them. */
+import type { Outcome } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import type { Line } from "../line.js";
 import { UNVALIDATED, withSkew, type Mutant, type Pair } from "../pair.js";
@@ -134,6 +135,38 @@ const enqueueAndRings: Pair = withSkew(
   -500,
 );
 
+/** By a clock that is behind, the job is put off to a time whose alarm is about to ring: another is to come behind it. */
+const reportAndRing: Pair = withSkew(
+  {
+    of: "a report that puts a job off for a moment, and the ring of the alarm of that time",
+    orders: 27,
+    async setUp(line) {
+      await line.enqueue();
+      const worker = new Worker(line, "worker");
+      const jobs = await worker.claim();
+      await line.do(schedules(line, line.now + 150));
+      await untilAlarm(line);
+      const outcome: Outcome = { kind: "snoozed", runAfter: 10 };
+      return { calls: { report: worker.completes(jobs, { outcome }) } };
+    },
+    mutants: [
+      {
+        without: "the alarm that the report arms beside the one that is about to ring",
+        replace: [
+          {
+            file: "segmentAlarms.ts",
+            text: "if (isNear) await ensureOneMore(ctx, ladder, queue, { start, width }, now);",
+            by: "if (isNear) continue;",
+          },
+        ],
+        finds: /job is stuck|no alarm will ring/,
+      },
+      UNVALIDATED,
+    ],
+  },
+  -60,
+);
+
 const cancelAndRing: Pair = {
   of: "a cancel of a job that falls due, and the ring of its alarm",
   orders: 6,
@@ -196,6 +229,7 @@ export const SCHEDULES: readonly Pair[] = [
   enqueueAndRings,
   enqueueAndHandOver,
   enqueueAndLook,
+  reportAndRing,
   cancelAndRing,
   claimAndExpire,
   watchAndRing,
