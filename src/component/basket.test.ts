@@ -22,12 +22,8 @@ test("a job that has been elsewhere since it was seen is left where it stands no
       const queue = (await findQueue(ctx.db, "tiles"))!;
       const offer = { labels: [], maxCost: undefined, groups: [] };
       const by = {
-        holder,
-        n: 9,
-        queues: new Map([["tiles", queue]]),
-        offer,
-        max: 1,
-        now: Date.now(),
+        ...{ holder, n: 9, queues: new Map([["tiles", queue]]), offer },
+        ...{ max: 1, now: Date.now(), carries: Infinity },
       };
       const basket = newBasket(by);
       await take(ctx, basket, id, seq);

@@ -19,11 +19,12 @@ import { rulesOf } from "./handlers.js";
 import type { HeldLease, Holder } from "./holders.js";
 import { log } from "./log.js";
 import { allows, costOf, type Offer } from "./offers.js";
-import { load } from "./payloads.js";
+import { load, sizeOf } from "./payloads.js";
 import type { Queue } from "./queues.js";
 import { lease } from "./transitions.js";
 
 type Job = Doc<"jobs">;
+type Rules = Awaited<ReturnType<typeof rulesOf>>;
 
 interface For {
   holder: Holder;
@@ -33,6 +34,8 @@ interface For {
   offer: Offer;
   max: number;
   now: number;
+  /** So many bytes of payloads may go with its jobs; of more none are read, and it is told later. */
+  carries: number;
 }
 
 export interface Basket extends For {
@@ -42,6 +45,8 @@ export interface Basket extends For {
   cost: number;
   /** Stopped by bytes: what comes next is for the next claim. */
   full: boolean;
+  /** Jobs have been taken whose payloads are more than it carries. */
+  isHeavy: boolean;
   /** A job has been ended instead of taken, since it came too late. */
   hasEnded: boolean;
   /** What jobs that were taken have of their own. */
@@ -51,7 +56,7 @@ export interface Basket extends For {
 }
 
 export function newBasket(by: For): Basket {
-  const empty = { bytes: 0, cost: 0, full: false, hasEnded: false };
+  const empty = { bytes: 0, cost: 0, full: false, isHeavy: false, hasEnded: false };
   const ruled = new Map<string, Id<"handlers">>();
   return { ...by, ...empty, ruled, leases: [], jobs: [], dealtWith: new Set<Id<"jobs">>() };
 }
@@ -120,14 +125,15 @@ async function put(ctx: MutationCtx, basket: Basket, queue: Queue, job: Job): Pr
   const { offer, now } = basket;
   const cost = basket.cost + costOf(job);
   if (cost > (offer.maxCost ?? Infinity)) return;
-  const payload = await load(ctx.db, job.payload);
-  const bytes = basket.bytes + getConvexSize(payload);
+  const rules = await rulesOf(ctx.db, queue, job);
+  const payload = await payloadFor(ctx, basket, rules, job);
+  const bytes = basket.bytes + payload.bytes;
   // The first is taken whatever its size, or a large job would never be.
   if (basket.jobs.length > 0 && bytes > CLAIM_MAX_BYTES) {
     basket.full = true;
     return;
   }
-  const { leaseMs, graceMs, timeoutMs } = await boundsOf(ctx, basket, queue, job);
+  const { leaseMs, graceMs, timeoutMs } = boundsOf(basket, queue, rules);
   const leased = await lease(ctx.db, job, basket.holder, now);
   log(queue.config, "debug", "attemptStarted", {
     ...{ queue: queue.name, job: job._id, attempt: leased.attempt, worker: leased.worker },
@@ -140,21 +146,36 @@ async function put(ctx: MutationCtx, basket: Basket, queue: Queue, job: Job): Pr
     ...(timeoutMs === undefined ? {} : { timeoutAt: now + timeoutMs }),
   };
   basket.bytes = bytes;
+  basket.isHeavy ||= payload.isLeftOut;
   basket.cost = cost;
   basket.dealtWith.add(job._id);
   basket.leases.push(held);
   if (job.handler !== undefined) basket.ruled.set(job._id, job.handler);
-  basket.jobs.push(describe(leased, payload, held, now));
+  basket.jobs.push(describe(leased, payload.value, held, now));
+}
+
+/** The payload that goes with the job, if it does: not of one whose handler is a mutation, which reads it by itself. */
+async function payloadFor(
+  ctx: MutationCtx,
+  { holder, bytes: before, carries }: Basket,
+  { handler }: Rules,
+  { payload: stored }: Job,
+): Promise<{ value: Value; bytes: number; isLeftOut: boolean }> {
+  const bytes = sizeOf(stored);
+  const isLeftOut = bytes !== undefined && before + bytes > carries;
+  const isUnasked = holder.lane !== undefined && handler?.kind === "mutation";
+  if (bytes !== undefined && (isUnasked || isLeftOut))
+    return { value: null, bytes, isLeftOut: isLeftOut && !isUnasked };
+  const value = await load(ctx.db, stored);
+  return { value, bytes: bytes ?? getConvexSize(value), isLeftOut };
 }
 
 /** A lane is looked after by its scheduled function, and no attempt outlives that. */
-async function boundsOf(
-  ctx: MutationCtx,
+function boundsOf(
   { holder }: Basket,
   queue: Queue,
-  job: Job,
-): Promise<{ leaseMs?: number; graceMs: number; timeoutMs: number | undefined }> {
-  const { leaseMs, graceMs, timeoutMs } = await rulesOf(ctx.db, queue, job);
+  { leaseMs, graceMs, timeoutMs }: Rules,
+): { leaseMs?: number; graceMs: number; timeoutMs: number | undefined } {
   if (holder.lane === undefined) return { leaseMs, graceMs, timeoutMs };
   const max = queue.config.handler?.kind === "inline" ? INLINE_TIMEOUT_MAX_MS : PUSH_TIMEOUT_MAX_MS;
   const asked = timeoutMs ?? Math.min(PUSH_TIMEOUT_DEFAULT_MS, max);

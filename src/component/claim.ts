@@ -58,6 +58,8 @@ export interface Claimed {
   cursor: string;
   /** Of jobs that have rules of their own, the row: see `laneJobs.ts`. */
   ruled: ReadonlyMap<string, Id<"handlers">>;
+  /** Payloads are left out, being more than was asked for: whoever has the jobs is to read them. */
+  isHeavy?: boolean;
   /** The janitor's timer that the look showed, `null` for none, `undefined` when nobody looked. */
   timer: Id<"timers"> | null | undefined;
   /**
@@ -88,6 +90,8 @@ export interface LaneLook {
   isCrowded?: boolean;
   /** Taken first, if it is still to be had: what a wake was scheduled for. */
   first?: Doc<"jobs">;
+  /** So many bytes of payloads are to go with the jobs, or none at all. */
+  carries?: number;
   /** Once it has that one it is content, and does not look. */
   isContent?: boolean;
   /** What became claimable by a later commit is not for it. */
@@ -205,7 +209,8 @@ export async function takeFrom(
   // Before anything is taken, so that a string that is no cursor is refused whether or not there is room.
   const known = decodeCursor(cursor, offer.groups);
   const max = Math.min(request.max, room(holder));
-  const basket = newBasket({ holder, n, queues: open, offer, max, now });
+  const carries = lane?.carries ?? Infinity;
+  const basket = newBasket({ holder, n, queues: open, offer, max, now, carries });
   if (isFull(basket) || open.size === 0) {
     return { leases: [], jobs: [], ruled: basket.ruled, cursor: cursor ?? "{}", timer: undefined };
   }
@@ -217,6 +222,7 @@ export async function takeFrom(
       cursor: cursor ?? "{}",
       timer: undefined,
       ruled: basket.ruled,
+      isHeavy: basket.isHeavy,
     };
   }
   const seen: Look = await ctx.runQuery(
@@ -249,6 +255,7 @@ export async function takeFrom(
     leases: basket.leases,
     jobs: basket.jobs,
     ruled: basket.ruled,
+    isHeavy: basket.isHeavy,
     cursor: nextCursor(known, seen.scans, basket),
     timer: seen.timer,
     fleet: seen.fleet,

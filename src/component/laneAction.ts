@@ -5,25 +5,32 @@
  */
 import type { FunctionHandle } from "convex/server";
 import { runByHandle, runLane } from "../lane/index.js";
-import { vLaneStart, type Finished, type LaneStart } from "../shared/index.js";
+import { LANE_CARRIES_BYTES, vLaneStart, type Finished, type LaneStart } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
 import { internalAction, type MutationCtx } from "./_generated/server.js";
-import { v } from "convex/values";
+import { getConvexSize, v, type Value } from "convex/values";
 import type { Queue } from "./queues.js";
 
 /** Schedules the lane: here, or, where the app gave the queue an inline handler, in the app's own action. */
 export async function startLane(
   ctx: MutationCtx,
   queue: Queue,
-  start: LaneStart,
+  asked: LaneStart,
 ): Promise<Id<"_scheduled_functions">> {
   const { handler } = queue.config;
+  const isLarge = getConvexSize(asked.jobs as Value) > LANE_CARRIES_BYTES;
+  const start = isLarge ? { ...asked, ...unheard(asked.n) } : asked;
   if (handler?.kind !== "inline") {
     return await ctx.scheduler.runAfter(0, internal.laneAction.run, start);
   }
   const handle = handler.handle as FunctionHandle<"action", { start: LaneStart }>;
   return await ctx.scheduler.runAfter(0, handle, { start });
+}
+
+/** Of jobs that are too large to be carried to a lane: its first call is told what this one has claimed. */
+export function unheard(n: number): Pick<LaneStart, "jobs" | "heard"> {
+  return { jobs: [], heard: n - 1 };
 }
 
 export const run = internalAction({

@@ -1,6 +1,7 @@
 /**
- * What a lane is told of the jobs that were claimed for it. Reads what jobs have of their own, by id. `ruled` are the rows
- * of those that have any, where the claim of this very transaction knows: then no job is read again.
+ * What a lane is told of the jobs that were claimed for it: not the payloads of those whose handler is a mutation, which reads
+ * them in its own transaction. Reads what jobs have of their own, by id. `ruled` are the rows of those that have any, where the
+ * claim of this very transaction knows: then no job is read again.
  */
 import type { ClaimedJob, LaneJob } from "../shared/index.js";
 import type { Id } from "./_generated/dataModel.js";
@@ -24,7 +25,8 @@ export async function describeLaneJobs(
             ? {}
             : { handler: own };
       const { handler } = row === null ? {} : await rulesOf(db, queue, row);
-      return { job, ...(handler === undefined ? {} : { handler }) };
+      if (handler === undefined) return { job };
+      return { job: handler.kind === "mutation" ? { ...job, payload: null } : job, handler };
     }),
   );
 }

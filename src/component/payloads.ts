@@ -23,8 +23,14 @@ export type Stored = Infer<typeof vStored>;
 
 /** Puts a value where it belongs by its size. Its size must have been checked. */
 export async function store(db: DatabaseWriter, value: Value): Promise<Stored> {
-  if (getConvexSize(value) <= INLINE_MAX_BYTES) return { inline: value };
-  return { row: await db.insert("payloads", { value }) };
+  const bytes = getConvexSize(value);
+  if (bytes <= INLINE_MAX_BYTES) return { inline: value };
+  return { row: await db.insert("payloads", { value }), bytes };
+}
+
+/** How large the value is; `undefined` where only who reads it can say. */
+export function sizeOf(stored: Stored): number | undefined {
+  return "inline" in stored ? getConvexSize(stored.inline as Value) : stored.bytes;
 }
 
 /** The value, wherever it lies. */

@@ -2,8 +2,14 @@
 import { v } from "convex/values";
 import { vCompat } from "../shared/index.js";
 
-/** A payload or result where it lies: in the row that names it, or, over 512 bytes, in a row of `payloads`. */
-export const vStored = v.union(v.object({ inline: v.any() }), v.object({ row: v.id("payloads") }));
+/**
+ * A payload or result where it lies: in the row that names it, or, over 512 bytes, in a row of `payloads`, of which it is known
+ * how large it is: whoever only passes it by need not read it. Rows of older versions do not say.
+ */
+export const vStored = v.union(
+  v.object({ inline: v.any() }),
+  v.object({ row: v.id("payloads"), bytes: v.optional(v.number()) }),
+);
 
 /** A place in the order of one band of one shard: all rows of one transaction share `seq`. */
 export const vKey = v.object({ seq: v.int64(), creationTime: v.number() });

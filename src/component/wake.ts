@@ -22,6 +22,7 @@ import { v } from "convex/values";
 import {
   commitTimeOf,
   JANITOR_PERIOD_MS,
+  LANE_CARRIES_BYTES,
   LANE_LOOK_MS,
   msOfCommit,
   WAKE_AGAIN_MS,
@@ -33,6 +34,7 @@ import type { Doc, Id } from "./_generated/dataModel.js";
 import { isClaimable } from "./basket.js";
 import { takeFrom, type Claimed, type LaneLook } from "./claim.js";
 import { closeCall, type Holder } from "./holders.js";
+import { unheard } from "./laneAction.js";
 import { describeLaneJobs } from "./laneJobs.js";
 import { beginWith } from "./laneOnce.js";
 import {
@@ -141,7 +143,7 @@ async function wakeOne(
   const holder = (await ctx.db.get("holders", lane.holder))!;
   const n = holder.n + 1;
   const look: LaneLook = {
-    ...{ everywhere: true, due: asked, isContent },
+    ...{ everywhere: true, due: asked, isContent, carries: LANE_CARRIES_BYTES },
     // What became claimable after its own job has wakes of its own: they would only meet.
     ...(own === null ? {} : { first: own, upTo: asked }),
   };
@@ -166,7 +168,9 @@ async function wakeOne(
   const guards = !mayBeMore && (areMany || isLast || !isQuiet(gate));
   const start: LaneStart = {
     ...{ lane: lane._id, generation: lane.generation + 1, n },
-    jobs: await describeLaneJobs(ctx.db, queue, taken.jobs),
+    ...(taken.isHeavy === true
+      ? unheard(n)
+      : { jobs: await describeLaneJobs(ctx.db, queue, taken.jobs) }),
     ...(guards ? { lookAfterMs: LANE_LOOK_MS } : {}),
   };
   const scheduledId = await beginWith(ctx, queue, start);

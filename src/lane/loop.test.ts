@@ -49,6 +49,27 @@ test("a call that seemed to fail is not counted as heard: the next is told what 
   expect(calls.map(({ finished }) => finished.map(({ id }) => id))).toEqual([["a"], ["a"], ["b"]]);
 });
 
+test("a lane whose first jobs were too large to be carried asks for them at once", async () => {
+  const calls: Said[] = [];
+  await runLane(
+    {
+      step: (args) => {
+        calls.push(args);
+        const jobs = calls.length === 1 ? [job("large")] : [];
+        return Promise.resolve({ ...nothing, answers: heardOf(args), jobs });
+      },
+      later: () => Promise.resolve(null),
+      run: () => Promise.resolve({ outcome: { kind: "succeeded", result: null } }),
+    },
+    { ...start(), n: 5, heard: 4, lookAfterMs: 60_000 },
+    new FakeClock(),
+  );
+  expect(calls.map(({ n, heard, finished }) => [n, heard, finished.length])).toEqual([
+    [6, 4, 0],
+    [7, 6, 1],
+  ]);
+});
+
 describe("what ends within a moment", () => {
   /** When calls were made, and what they reported, of jobs that run so long. */
   const reported = async (runsMs: Record<string, number>) => {

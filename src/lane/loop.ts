@@ -67,12 +67,13 @@ class Loop {
   ) {
     this.outbox = new Outbox(clock);
     this.n = start.n;
-    this.heard = start.n;
+    this.heard = start.heard ?? start.n;
   }
 
   async run(): Promise<void> {
     const { jobs, lookAfterMs } = this.start;
-    if (lookAfterMs !== undefined) this.lookAt = this.clock.now() + lookAfterMs;
+    if (this.heard < this.n) this.lookAt = this.clock.now();
+    else if (lookAfterMs !== undefined) this.lookAt = this.clock.now() + lookAfterMs;
     this.begin(jobs);
     while (!this.isDone()) {
       await this.until();

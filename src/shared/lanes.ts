@@ -3,15 +3,22 @@ import { v, type Infer } from "convex/values";
 import { vHandler } from "./handlers.js";
 import { vAnswer, vClaimedJob, vFinished } from "./protocol.js";
 
-/** A job that a lane is given, and what works on it; without, nobody said what does. */
+/**
+ * A job that a lane is given, and what works on it; without, nobody said what does. One whose handler is a mutation comes
+ * without its payload: that is read where the mutation runs.
+ */
 export const vLaneJob = v.object({ job: vClaimedJob, handler: v.optional(vHandler) });
 export type LaneJob = Infer<typeof vLaneJob>;
 
-/** What a lane is started with. `n` is the call that claimed its first jobs. */
+/**
+ * What a lane is started with. `n` is the call that claimed its first jobs; `heard` the one before it, where these are too
+ * large to be carried: its own first call brings them.
+ */
 export const vLaneStart = v.object({
   lane: v.string(),
   generation: v.number(),
   n: v.number(),
+  heard: v.optional(v.number()),
   jobs: v.array(vLaneJob),
   /** In how many milliseconds it is to look for more, though nothing has ended: others rely on it. */
   lookAfterMs: v.optional(v.number()),

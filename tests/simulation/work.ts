@@ -17,7 +17,11 @@ export function drawWork(draw: Draw, plan: Plan, n: number): Work {
   const turns: Turn[] = Array.from({ length: draw.pick([1, 1, 2]) }, () => drawTurn(draw, plan));
   // What hangs, or snoozes, for ever is ended by nobody: at last every job is as any other.
   turns.push({ ms: draw.pick([0, 20, 200]), end: draw.chance(0.8) ? "returns" : "throws" });
-  return { n, turns, ...(draw.chance(0.05) && { padding: "x".repeat(draw.pick([600, 9_000])) }) };
+  return {
+    n,
+    turns,
+    ...(draw.chance(0.05) && { padding: "x".repeat(draw.pick([600, 9_000, 80_000])) }),
+  };
 }
 
 function drawTurn(draw: Draw, plan: Plan): Turn {

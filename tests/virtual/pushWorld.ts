@@ -124,6 +124,7 @@ export interface Trace {
   n: number;
   ms: number;
   fails?: number;
+  pad?: string;
 }
 
 export async function enqueue(
@@ -180,7 +181,7 @@ const OPEN: ReadonlySet<string> = new Set(["pending", "running", "scheduled"]);
 /** An action begins once an attempt at most; a mutation has its effect once, if and only if its job has succeeded. */
 function checkEffects(job: JobRow, store: PushStore): void {
   const { queue, status, attempt } = job;
-  const notes = store.notes(nOf(job)).map(({ what }) => what);
+  const notes = store.notes(nOf(job, store)).map(({ what }) => what);
   if (queue === "written") {
     must(
       notes.length === (status === "succeeded" ? 1 : 0),
@@ -195,9 +196,12 @@ function checkEffects(job: JobRow, store: PushStore): void {
   must(hasRun, "a job succeeded that has not run");
 }
 
-/** A small payload stands in the job's row. */
-export function nOf({ payload }: JobRow): number {
-  const text = JSON.stringify(payload, (_key, value: unknown) =>
+/** A small payload stands in the job's row, a large one in a row of its own. */
+function nOf({ payload }: JobRow, store: PushStore): number {
+  const { row } = payload as { row?: string };
+  const stored =
+    row === undefined ? payload : store.docs("payloads").find(({ _id }) => _id === row);
+  const text = JSON.stringify(stored, (_key, value: unknown) =>
     typeof value === "bigint" ? String(value) : value,
   );
   return Number(/"n":(\d+)/.exec(text)![1]);

@@ -10,6 +10,8 @@ const vTrace = v.object({
   ms: v.number(),
   /** So many attempts throw at their end. Defaults to 0. */
   fails: v.optional(v.number()),
+  /** Makes it large. */
+  pad: v.optional(v.string()),
 });
 /** One that was lost with its lane is tried again: these actions may run twice. */
 const options = {

@@ -177,7 +177,7 @@ function claim(simulation: Simulation, { queues, max, cursor, which }: any): voi
 /** As if all that will ever be enqueued had been seen. */
 const FUTURE = (queues: string[]): string =>
   JSON.stringify(
-    Object.fromEntries(queues.map((name) => [name, [0, [20, 0, "9".repeat(18), 9e12]]])),
+    Object.fromEntries(queues.map((name) => [name, [0, ["9".repeat(18), 9e12, [20, 0]]]])),
   );
 
 /** Says of a lease that is not its own what only its holder may say. */
