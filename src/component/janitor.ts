@@ -56,7 +56,8 @@ export const sweep = internalMutation({
     for (const holder of found.forgotten) await forget(ctx, holder, now);
     for (const callback of found.overdue) await replan(ctx, callback);
     await reviveOverdue(ctx, found.neglected, now);
-    for (const queue of found.uncounted) await ensureUpkeep(ctx, queue, now);
+    // One that is about to ring is left to the next sweep to look at: the two would only meet.
+    for (const queue of found.unattended) await ensureUpkeep(ctx, queue, now);
     // A roll-up counts them besides.
     if (found.lateArrivals && found.uncounted.length === 0) await ensureArrivals(ctx, now, now);
     await goOn(ctx, timer, found, now);
@@ -91,10 +92,10 @@ async function goOn(
  */
 async function leaveNothing(
   ctx: MutationCtx,
-  { served, uncounted }: Found,
+  { served, unattended }: Found,
   now: number,
 ): Promise<void> {
-  const others = served.filter((queue) => !uncounted.includes(queue));
+  const others = served.filter((queue) => !unattended.includes(queue));
   for (const queue of await findUncounted(ctx.db, others)) await ensureUpkeep(ctx, queue, now);
 }
 

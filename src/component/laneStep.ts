@@ -57,7 +57,7 @@ import { getQueue, type Queue } from "./queues.js";
 import { recordAll } from "./recording.js";
 import { withFittingResults } from "./results.js";
 import { callOffSweep } from "./rest.js";
-import { ensureJanitor } from "./timers.js";
+import { ensureJanitor, reviveJanitor } from "./timers.js";
 import { findGate, isQuiet, quieten, setGate, scheduleWake, type Gate } from "./wakes.js";
 
 export const step = internalMutation({
@@ -205,9 +205,10 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
     isAwake && !hasDone && isWatched(holder, now)
       ? holder
       : await closeCall(ctx.db, holder, call, now);
-  // Who holds something, or looks for others, depends on a sweep that notices if it dies.
-  if (isAwake) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
-  else await callOffSweep(ctx, lane, now);
+  // Who takes something depends on a sweep that notices if it dies; who only goes on has been seen to.
+  if (!isAwake) await callOffSweep(ctx, lane, now);
+  else if (taken.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
+  else await reviveJanitor(ctx, closed.expiresAt, now, taken.timer);
   // Calls that committed and seemed to have failed: what they have claimed the lane has never heard.
   const missed = await leasedBefore(ctx, holder, args.heard + 1);
   const ruled = missed.length === 0 ? taken.ruled : undefined;

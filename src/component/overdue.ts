@@ -33,7 +33,7 @@ import {
   type Key,
 } from "./cursors.js";
 import { findQueue, type Queue } from "./queues.js";
-import { findUncounted } from "./rollUp.js";
+import { findUnattended, findUncounted } from "./rollUp.js";
 import { placesOf } from "./routes.js";
 import { keyOf, snapshotOf } from "./scan.js";
 import { vBound, vKey } from "./stored.js";
@@ -67,8 +67,10 @@ const vFound = v.object({
   overdue: v.array(v.id("callbacks")),
   /** Queues of live holders, and of those that have just become idle. */
   served: v.array(v.string()),
-  /** Those of them in which jobs have finished that nobody has counted. */
+  /** Those of them in which jobs have finished that nobody has counted, */
   uncounted: v.array(v.string()),
+  /** and of these, those to which no roll-up comes soon. */
+  unattended: v.array(v.string()),
   /** Whether a new job has long not been counted: in its queue nothing ends. */
   lateArrivals: v.boolean(),
   /** Alarms that should have rung, and jobs of these queues that are due without one. */
@@ -99,6 +101,7 @@ export const find = internalQuery({
     const holders = [...active, ...(await idleHolders(ctx, now))];
     const served = someOf([...new Set(holders.flatMap((one) => one.queues))], SERVED_MAX);
     const queues = someOf(served, QUEUES_MAX);
+    const uncounted = await findUncounted(ctx.db, served);
     return {
       expired: picked.map(({ _id }) => _id),
       more: expired.length > picked.length,
@@ -107,7 +110,8 @@ export const find = internalQuery({
       forgotten: await findForgotten(ctx, now),
       overdue: await findOverdue(ctx, now),
       served: [...served],
-      uncounted: await findUncounted(ctx.db, served),
+      uncounted,
+      unattended: await findUnattended(ctx.db, uncounted, now),
       lateArrivals: await isLate(ctx.db, now),
       neglected: await lookForOverdue(ctx.db, [...queues, ...(await others(ctx, queues))], now),
       published: await findBounds(ctx, queues, now),

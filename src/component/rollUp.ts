@@ -8,7 +8,8 @@
  * again. A round of a circular queue finishes nothing and is not counted here: the item says how often it came round.
  *
  * Handshake: a worker that finishes jobs need not know of the roll-up. The janitor's sweeps, of which one comes after the
- * last lease has ended, make sure of it where they see that something has finished; what finishes jobs without a lease, or
+ * last lease has ended, make sure of it where they see that something has finished and no run comes soon, and the last of
+ * them where it reads so for real; what finishes jobs without a lease, or
  * without a call of whoever holds it, does so itself (`ensureUpkeep`, `ensureCounted`), and so does a lane that calls off
  * the sweep. A run that finds little reads everything above its keys for real before its alarm goes, so of it and a job that
  * finishes meanwhile one comes later and sees the other.
@@ -40,7 +41,7 @@ import {
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
-import { ensureAlarm, rearm, ringOf } from "./alarms.js";
+import { ensureAlarm, findAlarm, rearm, ringOf } from "./alarms.js";
 import { countBeside } from "./arrivals.js";
 import { compareKeys, justAfter, type Key } from "./cursors.js";
 import { finishedFrom, keyOfStatus, tiedWithLast } from "./finished.js";
@@ -48,6 +49,7 @@ import { keepGauge } from "./gauge.js";
 import { samplesOf } from "./movement.js";
 import { addTallies } from "./periodRows.js";
 import { ensurePurge } from "./purge.js";
+import { isOverdue } from "./timers.js";
 
 /**
  * Makes sure that what has finished in a queue is counted soon, and deleted when its time comes: the roll-up, which finds
@@ -281,6 +283,22 @@ export async function findUncounted(
     queues.map(async (queue) => {
       const upTo = (await findCounted(db, queue))?.upTo ?? [];
       return (await hasMore(db, queue, upTo)) ? [queue] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** Those of these queues to which no roll-up comes soon. For looks: what it shows may have gone since. */
+export async function findUnattended(
+  db: DatabaseReader,
+  queues: readonly string[],
+  now: number,
+): Promise<string[]> {
+  const found = await Promise.all(
+    queues.map(async (queue) => {
+      const alarm = await findAlarm(db, { kind: "rollUp", queue });
+      const comes = alarm !== null && alarm.dueAt <= now + ROLL_UP_EVERY_MS;
+      return comes && !isOverdue(alarm, now) ? [] : [queue];
     }),
   );
   return found.flat();
