@@ -29,7 +29,7 @@ import { rulesOf } from "./handlers.js";
 import { findLease, type HeldLease, type Holder } from "./holders.js";
 import { log } from "./log.js";
 import { cutError, load } from "./payloads.js";
-import { getQueue } from "./queues.js";
+import type { Queue } from "./queues.js";
 import { recordAll } from "./recording.js";
 import { whyNoResult } from "./results.js";
 
@@ -42,9 +42,11 @@ interface Executed {
   owed: Owed[];
 }
 
+/** Of a lane: all its jobs are of `queue`, which this transaction has read. */
 export async function executeAll(
   ctx: MutationCtx,
   holder: Holder,
+  queue: Queue,
   leases: readonly Lease[],
   now: number,
 ): Promise<Executed> {
@@ -52,15 +54,11 @@ export async function executeAll(
   const done: Executed = { answers: [], leases: holder.leases, owed: [] };
   const limits = leases.length > 1 ? CALLBACK_INLINE_LIMITS : HANDLER_ALONE_LIMITS;
   for (const { id, attempt } of leases) {
-    const outcome = await execute(ctx, { ...holder, leases: done.leases }, id, attempt, limits);
+    const current = { ...holder, leases: done.leases };
+    const outcome = await execute(ctx, current, queue, { id, attempt }, limits);
     // It has no answer: its lane runs it alone.
     if (outcome === "tooMuch") continue;
-    const recorded = await recordAll(
-      ctx,
-      { ...holder, leases: done.leases },
-      [{ id, attempt, outcome }],
-      now,
-    );
+    const recorded = await recordAll(ctx, current, [{ id, attempt, outcome }], now, queue);
     done.answers.push(...recorded.answers);
     done.owed.push(...recorded.owed);
     done.leases = recorded.leases;
@@ -71,15 +69,14 @@ export async function executeAll(
 async function execute(
   ctx: MutationCtx,
   holder: Holder,
-  id: string,
-  attempt: number,
+  queue: Queue,
+  { id, attempt }: Lease,
   transactionLimits: typeof CALLBACK_INLINE_LIMITS,
 ): Promise<Outcome | "tooMuch"> {
   const held = findLease(holder, id, attempt);
   const job = held === undefined ? null : await ctx.db.get("jobs", held.id);
   if (job?.status !== "running" || job.attempt !== attempt) return { kind: "released" };
   if (job.cancelRequestedAt !== undefined) return { kind: "canceled" };
-  const queue = await getQueue(ctx.db, job.queue);
   const { handler } = await rulesOf(ctx.db, queue, job);
   if (handler === undefined) return noHandler(job);
   // The queue was given a handler of another kind since the job was claimed: the next claim brings that.

@@ -9,7 +9,7 @@ import { LANE_CARRIES_BYTES, vLaneStart, type Finished, type LaneStart } from ".
 import { internal } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
 import { internalAction, type MutationCtx } from "./_generated/server.js";
-import { getConvexSize, v, type Value } from "convex/values";
+import { getConvexSize, v } from "convex/values";
 import type { Queue } from "./queues.js";
 
 /** Schedules the lane: here, or, where the app gave the queue an inline handler, in the app's own action. */
@@ -19,7 +19,7 @@ export async function startLane(
   asked: LaneStart,
 ): Promise<Id<"_scheduled_functions">> {
   const { handler } = queue.config;
-  const isLarge = getConvexSize(asked.jobs as Value) > LANE_CARRIES_BYTES;
+  const isLarge = getConvexSize(asked.jobs) > LANE_CARRIES_BYTES;
   const start = isLarge ? { ...asked, ...unheard(asked.n) } : asked;
   if (handler?.kind !== "inline") {
     return await ctx.scheduler.runAfter(0, internal.laneAction.run, start);

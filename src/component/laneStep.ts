@@ -92,7 +92,7 @@ export async function stepOf(
   }
   const finished = check?.(queue, args.finished) ?? args.finished;
   const said = { ...args, finished };
-  const { answers, holder: current, besideCallbacks } = await finish(ctx, holder, said, now);
+  const { answers, holder: current, besideCallbacks } = await finish(ctx, holder, queue, said, now);
   if (!(await isLaneAlive(ctx, lane._id)))
     return await goNoFurther(ctx, current, args.n, answers, now);
   return await goOn(ctx, { lane, holder: current, queue, args, answers, besideCallbacks, now });
@@ -133,11 +133,13 @@ async function goNoFurther(
 async function finish(
   ctx: MutationCtx,
   holder: Holder,
+  queue: Queue,
   args: LaneStep,
   now: number,
 ): Promise<{ answers: Answer[]; holder: Holder; besideCallbacks: boolean }> {
-  const executed = await executeAll(ctx, holder, args.execute, now);
-  const recorded = await recordAll(ctx, { ...holder, leases: executed.leases }, args.finished, now);
+  const executed = await executeAll(ctx, holder, queue, args.execute, now);
+  const current = { ...holder, leases: executed.leases };
+  const recorded = await recordAll(ctx, current, args.finished, now, queue);
   const answers = [...recorded.answers, ...executed.answers];
   const owed = [...recorded.owed, ...executed.owed];
   const kept = { ...holder, leases: recorded.leases };

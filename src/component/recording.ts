@@ -25,18 +25,22 @@ interface Recorded {
   owed: Owed[];
 }
 
-/** Records what is the holder's to report. Each gets an answer of its own; a stale one undoes no other. */
+/**
+ * Records what is the holder's to report. Each gets an answer of its own; a stale one undoes no other. `known` is a queue
+ * that this transaction has read: of all that one call reports, the queue is as the call found it.
+ */
 export async function recordAll(
   ctx: MutationCtx,
   holder: Holder,
   finished: readonly Finished[],
   now: number,
+  known?: Queue,
 ): Promise<Recorded> {
   const answers: Answer[] = [];
   const owed: Owed[] = [];
   let leases = holder.leases;
   const rows = await rowsOf(ctx.db, holder, finished);
-  const queues = new Map<string, Queue>();
+  const queues = new Map(known === undefined ? [] : [[known.name, known]]);
   const dues: Dues = new Map();
   let areFresh = true;
   for (const one of finished) {

@@ -59,19 +59,17 @@ export async function ensureJanitor(
   now: number,
   seen: Id<"timers"> | null | undefined,
 ): Promise<void> {
-  const dueAt = sweepAt(leaseEndsAt, now);
-  const timers = await readSeen(ctx.db, seen);
-  if (!timers.some((timer) => serves(timer, dueAt, now))) await insertTimer(ctx, dueAt);
+  await ensureAmong(ctx, await readSeen(ctx.db, seen), leaseEndsAt, now);
 }
 
-/** The same; returns the timer if this is the only one there is, and was made here. */
-export async function ensureOnly(
+/** The same among those that were read for real. Returns the timer if there was none, and it was made here. */
+export async function ensureAmong(
   ctx: MutationCtx,
+  timers: readonly Doc<"timers">[],
   leaseEndsAt: number,
   now: number,
 ): Promise<Id<"timers"> | undefined> {
   const dueAt = sweepAt(leaseEndsAt, now);
-  const timers = await findTimers(ctx.db);
   if (timers.some((timer) => serves(timer, dueAt, now))) return undefined;
   const id = await insertTimer(ctx, dueAt);
   return timers.length === 0 ? id : undefined;

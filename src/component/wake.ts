@@ -53,7 +53,7 @@ import {
 import { findQueue, type Queue } from "./queues.js";
 import { oldestIn } from "./oldest.js";
 import { callOffSurplus } from "./surplus.js";
-import { ensureJanitor, ensureOnly, isStillborn, reviveJanitor } from "./timers.js";
+import { ensureAmong, ensureJanitor, findTimers, isStillborn, reviveJanitor } from "./timers.js";
 import { findGate, hasCome, isQuiet, quieten, setGate, scheduleWake, type Gate } from "./wakes.js";
 
 export const wake = internalMutation({
@@ -108,11 +108,13 @@ async function wakeOne(
 ): Promise<void> {
   const own = row !== undefined && row !== null && isClaimable(row) ? row : null;
   // Whatever else waits has a wake of its own; what moved this one since has seen to another.
-  const [isContent, found] =
+  const [isContent, found, timers] =
     own !== null && isAlone && isQuiet(gate)
       ? await Promise.all([
           hasCome(ctx.db, queue.name, own, 1).then((others) => !others),
           seen === null || seen === undefined ? null : spareLane(ctx, queue, seen),
+          // Such a wake does not look, so nobody shows it one on which it could depend.
+          findTimers(ctx.db),
         ])
       : [false, null];
   const spare = isContent ? found : null;
@@ -181,7 +183,7 @@ async function wakeOne(
   if (isDone && !guards && spare === null) await ensureSpares(ctx, queue, lanes, now);
   await makeRoom(ctx, queue, lanes, lane, cap);
   const { expiresAt } = await beginLane(ctx, holder, n, taken, now);
-  const sweep = await ensureLookedAfter(ctx, holder, { isDone, expiresAt, taken, now });
+  const sweep = await ensureLookedAfter(ctx, holder, { isDone, timers, expiresAt, taken, now });
   await awaken(ctx, lane, {
     ...{ cap, under: queue.config.maxParallelism, scheduledId, startedAt: now, sweep },
   });
@@ -193,17 +195,25 @@ async function wakeOne(
 async function ensureLookedAfter(
   ctx: MutationCtx,
   { n, lastSeenAt }: Holder,
-  {
-    isDone,
-    expiresAt,
-    taken,
-    now,
-  }: { isDone: boolean; expiresAt: number; taken: Claimed; now: number },
+  { isDone, timers, expiresAt, taken, now }: LookedAfter,
 ): Promise<Id<"timers"> | undefined> {
+  if (timers === undefined) {
+    await ensureJanitor(ctx, expiresAt, now, taken.timer);
+    return undefined;
+  }
+  const made = await ensureAmong(ctx, timers, expiresAt, now);
   const isRare = n === 0 || lastSeenAt < now - JANITOR_PERIOD_MS;
-  if (isDone && isRare) return await ensureOnly(ctx, expiresAt, now);
-  await ensureJanitor(ctx, expiresAt, now, taken.timer);
-  return undefined;
+  return isDone && isRare ? made : undefined;
+}
+
+interface LookedAfter {
+  /** It took its own job, without a look. */
+  isDone: boolean;
+  /** All that there are, if they have been read. */
+  timers: readonly Doc<"timers">[] | undefined;
+  expiresAt: number;
+  taken: Claimed;
+  now: number;
 }
 
 /** The commit by which a job must have become claimable to be a lane's now. */

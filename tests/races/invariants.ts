@@ -3,6 +3,7 @@
  * snapshots, taken as the commits were published and read when the round is over: looking changes no interleaving.
  */
 import type { Transaction } from "../../local/engine/types.js";
+import { boundsIn, type Bound } from "./cursor.js";
 import { COMPONENT } from "./deployment.js";
 import { must, RESTLESS, rowsOf, Violation, type World } from "./world.js";
 
@@ -30,16 +31,10 @@ interface Holder {
   expiresAt: number;
   leases: { id: string; attempt: number }[];
 }
-interface Place {
-  order: number;
-  shard: number;
-  seq: bigint;
-  creationTime: number;
-}
 interface Published {
   queue: string;
-  bounds: Place[];
-  floor?: Pick<Place, "seq" | "creationTime">;
+  bounds: Bound[];
+  floor?: Pick<Bound, "seq" | "creationTime">;
 }
 interface Timer {
   _id: string;
@@ -112,7 +107,7 @@ export async function checkTables(state: Transaction): Promise<void> {
 
 /** Of a cursor that a call returned, after that call and ever after. */
 export function checkCursor(cursor: string, jobs: readonly Job[]): void {
-  for (const [queue, bounds] of decode(cursor)) checkBounds("returned", queue, bounds, jobs);
+  for (const [queue, bounds] of boundsIn(cursor)) checkBounds("returned", queue, bounds, jobs);
 }
 
 /** Whatever is to happen at a time has an alarm that will ring for it: its function is scheduled, and is of its generation. */
@@ -226,7 +221,7 @@ function checkTold(job: Job, told: readonly Told[], owed: readonly Told[]): void
 function checkBounds(
   whose: string,
   queue: string,
-  bounds: readonly Place[],
+  bounds: readonly Bound[],
   jobs: readonly Job[],
 ): void {
   for (const { order, shard, seq, creationTime } of bounds) {
@@ -245,8 +240,8 @@ function checkBounds(
 /** The floor is the bound of every place that is not named. */
 function checkFloor(
   queue: string,
-  bounds: readonly Place[],
-  floor: Pick<Place, "seq" | "creationTime">,
+  bounds: readonly Bound[],
+  floor: Pick<Bound, "seq" | "creationTime">,
   jobs: readonly Job[],
 ): void {
   const waiting = jobs.filter((job) => job.status === "pending" && job.queue === queue);
@@ -254,19 +249,6 @@ function checkFloor(
     const isNamed = bounds.some((bound) => bound.order === order && bound.shard === shard);
     if (!isNamed) checkBounds("published", queue, [{ order, shard, ...floor }], jobs);
   }
-}
-
-/** The string that travels with claims: by queue its epoch, then its bounds, those that are alike together. */
-function decode(cursor: string): [queue: string, bounds: Place[]][] {
-  type Wire = Record<string, [number, ...[string, number, ...[number, ...number[]][]][]]>;
-  return Object.entries(JSON.parse(cursor) as Wire).map(([queue, [, ...alike]]) => [
-    queue,
-    alike.flatMap(([seq, creationTime, ...places]) =>
-      places.flatMap(([order, ...shards]) =>
-        shards.map((shard) => ({ order, shard, seq: BigInt(seq), creationTime })),
-      ),
-    ),
-  ]);
 }
 
 /** An idle worker is woken: of every "no work" some later commit that enqueues lies in what was read. */

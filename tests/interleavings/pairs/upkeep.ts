@@ -132,7 +132,7 @@ const rollUpAndComplete: Pair = {
       replace: [
         {
           file: "janitor.ts",
-          text: "for (const queue of found.uncounted) await ensureUpkeep(ctx, queue, now);",
+          text: "for (const queue of found.unattended) await ensureUpkeep(ctx, queue, now);",
           by: "",
         },
       ],

@@ -1,4 +1,5 @@
 import { FINISHED_STATUSES, type FinishedStatus } from "../../../src/shared/index.js";
+import { boundsIn, type Bound } from "../../races/cursor.js";
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
 import { changed, changedJobs, LIAR, hasEnded, statusOf } from "./jobs.js";
@@ -6,10 +7,6 @@ import { changed, changedJobs, LIAR, hasEnded, statusOf } from "./jobs.js";
 interface Key {
   seq: bigint;
   creationTime: number;
-}
-interface Bound extends Key {
-  order: number;
-  shard: number;
 }
 interface Cursor {
   bounds: readonly Bound[];
@@ -47,7 +44,7 @@ export const cursors: Checker = {
           // A cursor for some groups passes the others' jobs for good.
           if (plan.workers.some(({ name, groups }) => groups && name === after?.["name"])) continue;
           if (cursor === undefined || cursor === before?.["reply"].cursor) continue;
-          for (const [queue, bounds] of decode(cursor)) {
+          for (const [queue, bounds] of boundsIn(cursor)) {
             if (bounds.length > 0) happened("a session has a cursor");
             put(queue, id, { bounds, floor: null });
           }
@@ -141,16 +138,4 @@ export const cursors: Checker = {
 function isBelow(job: Row, { seq, creationTime }: Key): boolean {
   const own = job["seq"] as bigint;
   return own < seq || (own === seq && job["_creationTime"] < creationTime);
-}
-
-/** The string that travels with claims: by queue its epoch, then its bounds. */
-function decode(cursor: string): [queue: string, bounds: Bound[]][] {
-  type Wire = Record<string, [number, ...[number, number, string, number][]]>;
-  return Object.entries(JSON.parse(cursor) as Wire).map(([queue, [, ...bounds]]) => [
-    queue,
-    bounds.map(([order, shard, seq, creationTime]) => ({
-      ...{ order, shard, creationTime },
-      seq: BigInt(seq),
-    })),
-  ]);
 }

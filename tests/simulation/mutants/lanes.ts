@@ -123,13 +123,13 @@ const planted: readonly Mutant[] = [
     replace: [
       {
         file: "component/wake.ts",
-        text: "if (isDone && isRare) return await ensureOnly(ctx, expiresAt, now);\n  await ensureJanitor(ctx, expiresAt, now, taken.timer);",
-        by: "",
+        text: "await ensureLookedAfter(ctx, holder, { isDone, timers, expiresAt, taken, now });",
+        by: "undefined;",
       },
       {
         file: "component/laneStep.ts",
-        text: "if (isAwake) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);",
-        by: "if (isAwake) void 0;",
+        text: "if (!isAwake) await callOffSweep(ctx, lane, now);",
+        by: "if (isAwake) void 0;\n  else if (!isAwake) await callOffSweep(ctx, lane, now);",
       },
     ],
     finds: ["simulation", "timers"],
