@@ -119,6 +119,17 @@ const planted: readonly Mutant[] = [
     needs: ["restarts"],
   },
   {
+    name: "a lane to which nothing is carried does not ask for its jobs",
+    replace: [
+      {
+        file: "lane/loop.ts",
+        text: "this.heard = start.heard ?? start.n;",
+        by: "this.heard = start.n;",
+      },
+    ],
+    finds: ["simulation"],
+  },
+  {
     name: "a wake arms no janitor",
     replace: [
       {
