@@ -3,8 +3,8 @@
  *
  * It takes up to a lane's width of jobs for one lane, writes its row and schedules it with the jobs as arguments, or without
  * any where they are large: the lane's first call then brings them. If it took as many as it may, there may be more, and it
- * sees to another wake. A wake that was scheduled for a job takes that one
- * first, and others only if they came no later, so that two wakes seldom want the same.
+ * sees to another wake. A wake that was scheduled for a job takes that one first, and others only if they came no later, so
+ * that two wakes seldom want the same.
  *
  * If nothing came with it, and nobody is relied on, it takes that one alone, without a look, and starts a spare with it,
  * whose room is its own already: a start is sooner, reads half, and meets no other of its kind. Beside more than a few
