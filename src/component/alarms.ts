@@ -64,7 +64,10 @@ export async function findAlarm(
     .first();
 }
 
-/** The first alarms of this key, whatever their slots: as many as there are slots, or the very first alone. */
+/**
+ * The first alarms of this key, whatever their slots: as many as there are slots for who relies on one, or the very first
+ * alone. Behind them may be some that rely on nobody, and on which nobody relies.
+ */
 export async function findAlarms(
   db: DatabaseReader,
   { kind, queue, start, width }: AlarmKey,

@@ -25,12 +25,13 @@ import { argsFor, noHandler, outcomeOfThrown } from "../lane/index.js";
 import { internal } from "./_generated/api.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import type { Owed } from "./callbacks.js";
+import type { Dues } from "./dispatcher.js";
 import { rulesOf } from "./handlers.js";
 import { findLease, type HeldLease, type Holder } from "./holders.js";
 import { log } from "./log.js";
 import { cutError, load } from "./payloads.js";
 import type { Queue } from "./queues.js";
-import { recordAll } from "./recording.js";
+import { recordPart } from "./recording.js";
 import { whyNoResult } from "./results.js";
 
 /** The platform's words for a transaction that has used up what it may. */
@@ -42,13 +43,14 @@ interface Executed {
   owed: Owed[];
 }
 
-/** Of a lane: all its jobs are of `queue`, which this transaction has read. */
+/** Of a lane: all its jobs are of `queue`, which this transaction has read. What is put off is among `dues`. */
 export async function executeAll(
   ctx: MutationCtx,
   holder: Holder,
   queue: Queue,
   leases: readonly Lease[],
   now: number,
+  dues: Dues,
 ): Promise<Executed> {
   checkLength("The handlers of a call", leases, 0, HANDLERS_PER_STEP);
   const done: Executed = { answers: [], leases: holder.leases, owed: [] };
@@ -58,7 +60,8 @@ export async function executeAll(
     const outcome = await execute(ctx, current, queue, { id, attempt }, limits);
     // It has no answer: its lane runs it alone.
     if (outcome === "tooMuch") continue;
-    const recorded = await recordAll(ctx, current, [{ id, attempt, outcome }], now, queue);
+    const finished = [{ id, attempt, outcome }];
+    const recorded = await recordPart(ctx, current, finished, now, { dues, queue });
     done.answers.push(...recorded.answers);
     done.owed.push(...recorded.owed);
     done.leases = recorded.leases;

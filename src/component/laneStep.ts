@@ -39,9 +39,18 @@ import {
 import { internal } from "./_generated/api.js";
 import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { oweAll, tellAll } from "./callbacks.js";
+import { forgetAsked } from "./cancels.js";
 import { leasedBefore, takeFrom, type Claimed, type LaneLook } from "./claim.js";
+import { ensureDues, type Dues } from "./dispatcher.js";
 import { executeAll } from "./execute.js";
-import { closeCall, dropLeases, judgeCall, keepLeases, type Holder } from "./holders.js";
+import {
+  closeCall,
+  dropLeases,
+  judgeCall,
+  keepLeases,
+  type HeldLease,
+  type Holder,
+} from "./holders.js";
 import { describeLaneJobs } from "./laneJobs.js";
 import {
   drain,
@@ -54,7 +63,7 @@ import {
   type Lane,
 } from "./lanes.js";
 import { getQueue, type Queue } from "./queues.js";
-import { recordAll } from "./recording.js";
+import { recordAll, recordPart } from "./recording.js";
 import { withFittingResults } from "./results.js";
 import { callOffSweep } from "./rest.js";
 import { ensureJanitor, reviveJanitor } from "./timers.js";
@@ -137,19 +146,38 @@ async function finish(
   args: LaneStep,
   now: number,
 ): Promise<{ answers: Answer[]; holder: Holder; besideCallbacks: boolean }> {
-  const executed = await executeAll(ctx, holder, queue, args.execute, now);
+  const dues: Dues = new Map();
+  const executed = await executeAll(ctx, holder, queue, args.execute, now, dues);
   const current = { ...holder, leases: executed.leases };
-  const recorded = await recordAll(ctx, current, args.finished, now, queue);
+  const recorded = await recordPart(ctx, current, args.finished, now, { dues, queue });
+  await ensureDues(ctx, dues, now);
   const answers = [...recorded.answers, ...executed.answers];
   const owed = [...recorded.owed, ...executed.owed];
-  const kept = { ...holder, leases: recorded.leases };
+  const kept = { ...holder, leases: await dropUnheard(ctx, holder, recorded.leases, args.heard) };
   if (owed.length === 0 || args.deferCallbacks === true) {
     await oweAll(ctx, owed);
     return { answers, holder: kept, besideCallbacks: args.execute.length > 0 };
   }
-  await keepLeases(ctx.db, kept, recorded.leases, now);
+  await keepLeases(ctx.db, kept, kept.leases, now);
   await tellAll(ctx, owed);
   return { answers, holder: (await ctx.db.get("holders", holder._id))!, besideCallbacks: true };
+}
+
+/** Without those of jobs that were deleted before the lane could hear of them: it would never say anything of these. */
+async function dropUnheard(
+  ctx: MutationCtx,
+  holder: Holder,
+  leases: HeldLease[],
+  heard: number,
+): Promise<HeldLease[]> {
+  const unheard = leases.filter(({ n }) => n > heard);
+  const rows = await Promise.all(unheard.map(({ id }) => ctx.db.get("jobs", id)));
+  const gone = unheard.filter((_, i) => rows[i] === null);
+  if (gone.length === 0) return leases;
+  for (const { id } of gone) await forgetAsked(ctx.db, id);
+  const left = leases.filter((lease) => !gone.includes(lease));
+  await dropLeases(ctx.db, holder, left);
+  return left;
 }
 
 interface Going {
@@ -184,7 +212,9 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const isSeenTo = gate?.state !== "full" && !guardsIt(gate, lane._id);
   const isContent = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
   const width = isOver ? 0 : await widthFor(ctx, queue, lane, { running, isContent });
-  const room = isSeenTo && lane.cap <= 1 ? 0 : Math.max(0, width - running);
+  // What it has yet to be told may be as much as one answer carries.
+  const isTold = holder.leases.every(({ n }) => n <= args.heard);
+  const room = !isTold || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, width - running);
   const open = new Map([[queue.name, queue]]);
   const look = lookOf(gate, lane._id, now);
   const taken: Claimed =

@@ -3,7 +3,7 @@
  * each by itself. Does not write the holder's row, and tells nobody: that is its caller's.
  *
  * Reads for real: each job reported; of one that the session does not hold, its row of `attempts`; of those that are tried
- * again, the alarms that will come for them, but none that is about to ring.
+ * again, the alarms that will come for them, but as a rule none that is about to ring.
  */
 import type { Answer, Finished } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
@@ -25,23 +25,40 @@ interface Recorded {
   owed: Owed[];
 }
 
-/**
- * Records what is the holder's to report. Each gets an answer of its own; a stale one undoes no other. `known` is a queue
- * that this transaction has read: of all that one call reports, the queue is as the call found it.
- */
+/** Records what is the holder's to report. Each gets an answer of its own; a stale one undoes no other. */
 export async function recordAll(
   ctx: MutationCtx,
   holder: Holder,
   finished: readonly Finished[],
   now: number,
-  known?: Queue,
+): Promise<Recorded> {
+  const dues: Dues = new Map();
+  const recorded = await recordPart(ctx, holder, finished, now, { dues });
+  await ensureDues(ctx, dues, now);
+  return recorded;
+}
+
+/** A part of what one call reports. */
+interface Part {
+  /** What is put off is added to these, to which the caller sees once for its whole call. */
+  dues: Dues;
+  /** Read by this transaction: for all of a call, a queue is as the call found it. */
+  queue?: Queue;
+}
+
+/** The same, of a call that has more to record. */
+export async function recordPart(
+  ctx: MutationCtx,
+  holder: Holder,
+  finished: readonly Finished[],
+  now: number,
+  { dues, queue }: Part,
 ): Promise<Recorded> {
   const answers: Answer[] = [];
   const owed: Owed[] = [];
   let leases = holder.leases;
   const rows = await rowsOf(ctx.db, holder, finished);
-  const queues = new Map(known === undefined ? [] : [[known.name, known]]);
-  const dues: Dues = new Map();
+  const queues = new Map(queue === undefined ? [] : [[queue.name, queue]]);
   let areFresh = true;
   for (const one of finished) {
     const { id, attempt } = one;
@@ -56,14 +73,13 @@ export async function recordAll(
       answers.push({ id, attempt, answer: await answerUnheld(ctx, holder, one) });
       continue;
     }
-    const queue = queues.get(job.queue) ?? (await getQueue(ctx.db, job.queue));
-    queues.set(job.queue, queue);
-    owed.push(...(await recordOne(ctx, queue, job, one, now, dues)));
+    const of = queues.get(job.queue) ?? (await getQueue(ctx.db, job.queue));
+    queues.set(job.queue, of);
+    owed.push(...(await recordOne(ctx, of, job, one, now, dues)));
     // What it goes on with may take the place of any other job.
     areFresh &&= (one.continued ?? []).length === 0;
     answers.push({ id, attempt, answer: "ok" });
   }
-  await ensureDues(ctx, dues, now);
   return { answers, leases, owed };
 }
 

@@ -76,8 +76,8 @@ function segmentAlarmOf(row: Doc<"timers">, { widths }: Ladder): SegmentAlarm {
  * Makes sure that an alarm will see to these instants: one look, and for each segment a point read of the alarm that it
  * shows. What has no alarm because it was scheduled by a canceled function is found by `watchdog.ts` once it is overdue.
  *
- * `isLong`: whoever calls may take until an alarm that is near has rung, and would run again if it depended on that. It arms
- * one of its own, which rings a moment later: it finds nothing to do, or what the first came too soon for.
+ * `isLong`: whoever calls may take until a narrow alarm that is near has rung, and would run again if it depended on that. It
+ * arms one of its own, which rings a moment later: it finds nothing to do, or what the first came too soon for.
  */
 export async function ensureSegments(
   ctx: MutationCtx,
@@ -99,8 +99,9 @@ export async function ensureSegments(
   );
   for (const [i, { start, width }] of segments.entries()) {
     const alarm = alarms[i] ?? null;
-    const isNear = isLong && alarm !== null && ringsAt({ start, width }) < now + ALARM_NEAR_MS;
-    if (isNear) await ensureOneMore(ctx, ladder, queue, { start, width }, now);
+    const isNarrow = width === ladder.widths[0];
+    const isNear = isNarrow && alarm !== null && ringsAt({ start, width }) < now + ALARM_NEAR_MS;
+    if (isLong && isNear) await ensureOneMore(ctx, ladder, queue, { start, width }, now);
     else await ensureSegment(ctx, ladder, queue, { start, width, at: start, alarm }, now);
   }
 }
@@ -165,7 +166,10 @@ async function ensureSegment(
   else if (isOverdue(row, now)) await revive(ctx, row, ring, now);
 }
 
-/** Beside those that others rely on: its slot is none of theirs, and behind them, so that none of them yields to it. */
+/**
+ * Beside those that others rely on, and behind them, so that none of them yields to it. Its slot is one for the whole
+ * transaction, too: what that puts off call by call shares it.
+ */
 async function ensureOneMore(
   ctx: MutationCtx,
   { kind, ring }: Ladder,
@@ -173,10 +177,11 @@ async function ensureOneMore(
   segment: Segment,
   now: number,
 ): Promise<void> {
-  const slot = ALARM_SLOTS + Math.floor(Math.random() * ALARM_SLOTS);
-  const key = { kind, queue, ...segment, slot };
-  if ((await findAlarm(ctx.db, key)) !== null) return;
-  await insertAlarm(ctx, key, ring, Math.max(ringsAt(segment), now) + ALARM_AFTER_MS);
+  const key = { kind, queue, ...segment, slot: ALARM_SLOTS + (Math.floor(now) % ALARM_SLOTS) };
+  const row = await findAlarm(ctx.db, key);
+  if (row === null)
+    await insertAlarm(ctx, key, ring, Math.max(ringsAt(segment), now) + ALARM_AFTER_MS);
+  else if (isOverdue(row, now)) await revive(ctx, row, ring, now);
 }
 
 // --- An alarm rings -----------------------------------------------------------------------------

@@ -114,7 +114,7 @@ async function wakeOne(
       ? await Promise.all([
           hasCome(ctx.db, queue.name, own, 1).then((others) => !others),
           seen === null || seen === undefined ? null : spareLane(ctx, queue, seen),
-          // Such a wake does not look, so nobody shows it one on which it could depend.
+          // As a rule such a wake does not look, so that nothing shows it one on which it could depend.
           findTimers(ctx.db),
         ])
       : [false, null];

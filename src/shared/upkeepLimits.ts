@@ -94,7 +94,7 @@ export const ROTATION_GRACE_MAX_MS = 7 * DAY_MS;
 export const REVOKED_SESSIONS = 64;
 
 /**
- * Alarms that one segment may have: of callers that find it without one at the same time, only those of the same slot meet.
+ * Alarms that one segment may have for those who rely on them: of callers that find it without one at the same time, only those of the same slot meet.
  * (With one slot, at 100 delayed jobs a second, 11 callers in a hundred ran again.)
  */
 export const ALARM_SLOTS = 32;

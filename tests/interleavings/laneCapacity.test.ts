@@ -1,10 +1,10 @@
 /** Capacity that must come free, and wakes that must come to an end: one line of time on the local backend's own engine. */
 import { expect, test } from "vitest";
-import { RUNS_BY_CLASS, type LaneReply } from "../../src/shared/index.js";
+import { LANE_CARRIES_BYTES, RUNS_BY_CLASS, type LaneReply } from "../../src/shared/index.js";
 import { deploymentOf } from "../races/deployment.js";
 import { awakeLane, guard, lanesOf, loses, steps } from "./lane.js";
-import { Line, mutation } from "./line.js";
-import { Transactions } from "./transactions.js";
+import { Line, mutation, type Row } from "./line.js";
+import { Transactions, type Call } from "./transactions.js";
 
 const sound = await deploymentOf([]);
 const MINUTE_MS = 60_000;
@@ -130,3 +130,48 @@ test("a lane that grows takes no more than the class leaves to all queues togeth
   expect(running).toBeLessThanOrEqual(RUNS_BY_CLASS["s16"]!);
   expect(running).toBeGreaterThan(40);
 });
+
+test("a large job that is deleted before its lane fetches it keeps nobody's room, and the lane ends", async () => {
+  const line = await newLine(2);
+  const jobs = [{ payload: "x".repeat(LANE_CARRIES_BYTES) }];
+  const [large] = await line.do<{ id: string }[]>(
+    mutation("lib:enqueue", { queue: line.queue, jobs }),
+  );
+  await line.pass(0);
+  const lane = awakeLane(line);
+  await line.do(mutation("operate:deleteJob", { id: large!.id }));
+  expect(heldBy(line, lane)).toHaveLength(1);
+  expect(await line.do<LaneReply>(fetches(line, lane))).toMatchObject({ isOver: true, jobs: [] });
+  expect(heldBy(line, lane)).toEqual([]);
+  expect(lanesOf(line).every(({ state }) => state === "asleep")).toBe(true);
+});
+
+test("a lane that fetches what is large takes nothing besides: one answer carries no more than one claim", async () => {
+  const line = await newLine(4);
+  const large = (count: number) => {
+    const jobs = Array.from({ length: count }, () => ({ payload: "x".repeat(LANE_CARRIES_BYTES) }));
+    return mutation("lib:enqueue", { queue: line.queue, jobs });
+  };
+  await line.enqueue();
+  await line.pass(0);
+  await line.do(large(2));
+  await line.pass(0);
+  const lane = guard(line);
+  await line.do(large(1));
+  const brought = await line.do<LaneReply>(fetches(line, lane));
+  expect(brought.jobs).toHaveLength(2);
+  expect(brought.lookAfterMs).toBeGreaterThan(0);
+  expect(await line.do<LaneReply>(steps(line, lane, { ends: 0 }))).toMatchObject({
+    jobs: [{ job: { attempt: 1 } }],
+  });
+});
+
+const heldBy = (line: Line, { holder }: Row) =>
+  line.rows("holders").find(({ _id }) => _id === holder)!["leases"] as unknown[];
+
+/** A lane's first call, where its jobs were not carried to it: it has not heard what its start has claimed. */
+function fetches(line: Line, lane: Row): Call {
+  const call = steps(line, lane, { ends: 0 });
+  const { heard } = call.args as { heard: number };
+  return { ...call, args: { ...call.args, heard: heard - 1 } };
+}

@@ -155,8 +155,8 @@ const reportAndRing: Pair = withSkew(
         replace: [
           {
             file: "segmentAlarms.ts",
-            text: "if (isNear) await ensureOneMore(ctx, ladder, queue, { start, width }, now);",
-            by: "if (isNear) continue;",
+            text: "if (isLong && isNear) await ensureOneMore(ctx, ladder, queue, { start, width }, now);",
+            by: "if (isLong && isNear) continue;",
           },
         ],
         finds: /job is stuck|no alarm will ring/,
