@@ -2,9 +2,14 @@
 import type { DeploymentClass } from "../local/functions/classes.js";
 import type { AlternativeName } from "./alternatives.js";
 import type { Arrivals } from "./load.js";
+import type { Stream } from "./streams.js";
 
-/** How jobs come: all by one mutation, or one for each thousand; or by a mutation each; or nothing comes for so long. */
-export type Load = { inOne: number } | Arrivals | { idleMs: number };
+/**
+ * How jobs come: all by one mutation, or one for each thousand; or by a mutation each; or nothing comes for so long; or
+ * streams of calls come into several queues.
+ */
+export type Load =
+  { inOne: number } | Arrivals | { idleMs: number } | { streams: readonly Stream[] };
 
 /** What a job is. */
 export interface Work {
@@ -16,6 +21,8 @@ export interface Work {
   payloadBytes?: number;
   /** So many of 100 attempts throw, and are tried again. */
   failing?: number;
+  /** Whether its action calls a mutation of the app. Of streams only. */
+  saves?: boolean;
   /** Whether the nth goes before others, where an alternative knows what that is. */
   isUrgent?: (n: number) => boolean;
 }
@@ -46,6 +53,18 @@ export interface Case {
    * be more, since its own functions find room. The best is shown.
    */
   tries?: readonly number[];
+  /** How many queues there are, where there are several: the load is of streams. */
+  queues?: number;
+  /** How many workpools are mounted for them: queue i has the one numbered i modulo so many. Defaults to 30. */
+  mounts?: number;
+  /** Of Conveyor's queues, where a job takes longer than their default allows. */
+  timeoutMs?: number;
+  /** Jobs want more places than the class has: how soon they begin is for comparison only. */
+  isCrowded?: boolean;
+  /** Played with so many seeds, from 1 on: figures are means over them, with the interval in which the mean is. */
+  seeds?: number;
+  /** What has not ended so long after the last call was answered counts as lost. Defaults to half an hour. */
+  patienceMs?: number;
   /** For those that pull. */
   fleet?: Fleet;
   /** Into how many parts Conveyor's queue is split. Defaults to the product's default. */

@@ -16,15 +16,20 @@ export interface Task {
   varied?: { constant: string; by: number };
   /** Constants of Conveyor's lanes, where they are not to be the product's. */
   constants?: Constants;
+  /** With which it is played; or with how many, each in a run of its own. */
+  seed?: number;
+  seeds?: number;
   /** Whether every function is to be told of. */
   withFunctions?: boolean;
 }
 
-export interface Line extends Omit<Task, "isSmoke" | "withFunctions"> {
+export interface Line extends Omit<Task, "isSmoke" | "withFunctions" | "seed" | "seeds"> {
   /** Of a run that is compared with itself: which stretch of it. */
   window?: string;
   settings: Settings;
   figures: Figures;
+  /** Of several seeds: between which values a mean is with 95 % confidence, by the figure's name. */
+  intervals?: Record<string, [low: number, high: number]>;
   functions?: Record<string, FunctionStats>;
   conflicts?: ConflictStats[];
 }
@@ -33,6 +38,8 @@ export interface Line extends Omit<Task, "isSmoke" | "withFunctions"> {
 export interface Settings {
   class: string;
   seed: number;
+  /** How many were played. The figures are means over them. */
+  seeds?: number;
   /** The commit of these sources, and the versions of what is compared. */
   versions: Record<string, string>;
   load: unknown;

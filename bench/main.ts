@@ -4,7 +4,8 @@
  * scenarios whose title has it, and keeps the other lines as they were; `--rest` goes on with a run that was stopped: it plays
  * what has no line of this commit; `--wall` plays the worker processes alone; `--report` plays nothing. For sweeps, which print
  * and write nothing: `--case text` and `--of workpool` take less, `--set LANE_WIDTH=16` plays with another constant of
- * `src/shared/pushLimits.ts`, and `--functions` tells what each function was called, and who lost to whom.
+ * `src/shared/pushLimits.ts`, `--seeds 1` plays as many seeds, and `--functions` tells what each function was called, and who
+ * lost to whom.
  */
 import { parseArgs } from "node:util";
 import build from "../harness/build.js";
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     case: { type: "string" },
     of: { type: "string" },
+    seeds: { type: "string" },
     set: { type: "string", multiple: true, default: [] },
   },
 });
@@ -47,7 +49,7 @@ function playedHere(): Set<string> {
 
 /** What is printed and not kept. */
 function isSweep(): boolean {
-  const takesLess = values.of !== undefined || values.case !== undefined;
+  const takesLess = [values.of, values.case, values.seeds].some((one) => one !== undefined);
   return values.smoke || values.functions || values.set.length > 0 || takesLess;
 }
 
@@ -70,6 +72,7 @@ async function playChosen(): Promise<void> {
     .map((task) => ({
       ...task,
       withFunctions: values.functions,
+      ...(values.seeds === undefined ? {} : { seeds: Number(values.seeds) }),
       ...(values.set.length === 0 ? {} : { constants }),
     }));
   if (tasks.length === 0 && !values.rest)

@@ -11,6 +11,7 @@ import { arrivals, callAll, makeDeadPages, type Told } from "./load.js";
 import { pull } from "./pull/side.js";
 import { push } from "./push/side.js";
 import type { Constants, Side, Workers } from "./sides.js";
+import { callsOf, warmingsOf } from "./streams.js";
 import { watchJobs, type Watched } from "./watch/jobs.js";
 import { watchOccupancy, type Sample } from "./watch/occupancy.js";
 import { WatchingStore } from "./watch/store.js";
@@ -75,7 +76,7 @@ export async function play(
   const { seed = 1, parallelism = one.parallelism, constants = {}, costs } = options;
   const { module, ...alternative } = ALTERNATIVES[name];
   const side = SIDES[alternative.side];
-  const app = await side.bundle(constants);
+  const app = await side.bundle(constants, name, one);
   const store = new WatchingStore();
   const world = await createWorld({
     ...{ seed, class: one.class, store },
@@ -97,7 +98,13 @@ export async function play(
     const canceling = cancelLater(world, module, one);
     const told = await bringIn(world, side.entries(module, one), one);
     const jobs = one.backlog === undefined ? told.jobs : Math.min(told.jobs, countOf(one));
-    await recordedAll(world, watched, jobs, one, options.patienceMs ?? PATIENCE_MS);
+    await recordedAll(
+      world,
+      watched,
+      jobs,
+      one,
+      options.patienceMs ?? one.patienceMs ?? PATIENCE_MS,
+    );
     const busy = world.stats.snapshot();
     const samples = occupancy.stop();
     if (one.backlog === undefined) await world.advance(REST_MS);
@@ -127,7 +134,9 @@ async function prepare(
   if (one.reads !== undefined) await makeDeadPages(world, DEAD_PAGES);
   const workers = await side.start?.(world, module, one);
   store.first.clear();
-  await world.call(side.entries(module, one).one, argsOf(one, -1, 0));
+  const { one: entry } = side.entries(module, one);
+  const warmings = "streams" in one.load ? warmingsOf(one.load.streams) : [argsOf(one, -1, 0)];
+  for (const args of warmings) await world.call(entry, { ...args });
   await settle(world);
   // What was told behind the job before has been done as well.
   if ("idleMs" in one.load) await world.advance(FORGOTTEN_MS);
@@ -164,6 +173,11 @@ async function bringIn(
     }));
     const told = await callAll(world, entries.all, calls);
     return { ...told, jobs: told.errors.length > 0 ? 0 : load.inOne };
+  }
+  if ("streams" in load) {
+    const calls = callsOf(world, load.streams);
+    const told = await callAll(world, entries.one, calls);
+    return { ...told, jobs: calls.reduce((all, { args }) => all + args.works.length, 0) };
   }
   const calls = arrivals(world, load).map((at, n) => ({ at, args: argsOf(one, n) }));
   const told = await callAll(world, entries.one, calls);

@@ -9,6 +9,7 @@ import { SENSITIVITY } from "./scenarios/sensitivity.js";
 import { SCENARIOS } from "./scenarios/all.js";
 import { versions } from "./versions.js";
 
+/** Where a case does not ask for several. */
 const SEED = 1;
 
 export interface PlayedTask {
@@ -25,13 +26,14 @@ export default async function playTask(task: Task): Promise<PlayedTask> {
 
 async function linesOf(task: Task): Promise<Line[]> {
   const one = caseOf(task);
-  const { of, varied, constants, withFunctions, isSmoke: _isSmoke, ...named } = task;
+  const { of, varied, constants, withFunctions, seed = SEED } = task;
+  const named = { scenario: task.scenario, case: task.case };
   const costs = costsOf(varied);
   let best: { played: Played; figures: Figures; parallelism: number | undefined } | undefined;
   const tries = of === "workpool" ? (one.tries ?? []) : [];
   for (const parallelism of [one.parallelism, ...tries]) {
     const played = await play(of, one, {
-      ...{ seed: SEED, ...(costs === undefined ? {} : { costs }) },
+      ...{ seed, ...(costs === undefined ? {} : { costs }) },
       ...(parallelism === undefined ? {} : { parallelism }),
       ...(constants === undefined ? {} : { constants }),
     });
@@ -42,7 +44,7 @@ async function linesOf(task: Task): Promise<Line[]> {
   }
   const { played, figures, parallelism } = best!;
   const { functions, conflicts } = played.stats;
-  const settings = settingsOf(one, parallelism, tries);
+  const settings = settingsOf(one, seed, parallelism, tries);
   const lineOf = (counted: Figures, window?: string): Line => ({
     ...{ ...named, of },
     ...(window === undefined ? {} : { window }),
@@ -76,12 +78,21 @@ function isBetter(one: Figures, other: Figures, { load }: Case): boolean {
 
 function settingsOf(
   one: Case,
+  seed: number,
   parallelism: number | undefined,
   tries: readonly number[],
 ): Settings {
-  const { name: _name, of: _of, tries: _tries, sort: _sort, class: of, ...rest } = one;
+  const {
+    name: _name,
+    of: _of,
+    tries: _tries,
+    sort: _sort,
+    seeds: _seeds,
+    class: of,
+    ...rest
+  } = one;
   return {
-    ...{ class: of, seed: SEED, versions: versions() },
+    ...{ class: of, seed, versions: versions() },
     ...said(rest),
     ...(parallelism === undefined ? {} : { parallelism }),
     ...(tries.length === 0 ? {} : { tried: [one.parallelism!, ...tries] }),

@@ -1,11 +1,12 @@
 /** What a way to run jobs has to bring for a load to be played on it. */
 import type { AppBundle } from "../local/virtual/appBundle.js";
 import type { World } from "../local/virtual/world.js";
+import type { AlternativeName } from "./alternatives.js";
 import type { Case } from "./cases.js";
 import type { Watched } from "./watch/jobs.js";
 
 export interface Side {
-  bundle(constants: Constants): Promise<AppBundle>;
+  bundle(constants: Constants, name: AlternativeName, one: Case): Promise<AppBundle>;
   /** `process.env` of its functions. */
   variables(one: Case, parallelism: number | undefined): Record<string, string>;
   /** The app's function that brings one job in, and the one that brings many. */

@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { Tinypool } from "tinypool";
 import { DEFAULT_COSTS } from "../local/virtual/costs.js";
 import type { Line, Task } from "./lines.js";
+import { merged } from "./figures/merge.js";
 import type { PlayedTask } from "./player.js";
 import { SCENARIOS } from "./scenarios/all.js";
 import { SENSITIVITY } from "./scenarios/sensitivity.js";
@@ -22,7 +23,11 @@ export function tasksOf({ isSmoke, only }: Chosen): Task[] {
   );
   return scenarios.flatMap((scenario) => {
     const tasks = (isSmoke ? scenario.smoke : scenario.cases).flatMap((one) =>
-      one.of.map((of): Task => ({ scenario: scenario.title, case: one.name, of, isSmoke })),
+      one.of.map((of): Task => {
+        const { seeds } = one;
+        const named = { scenario: scenario.title, case: one.name, of, isSmoke };
+        return { ...named, ...(seeds === undefined ? {} : { seeds }) };
+      }),
     );
     if (scenario !== SENSITIVITY || isSmoke) return tasks;
     const constants = Object.keys(DEFAULT_COSTS);
@@ -37,7 +42,8 @@ export async function playAll(
   told: (task: Task, lines: Line[], seconds: number) => void,
 ): Promise<void> {
   // A million jobs need the room, and leave none behind; small ones would pay more for a start than for the run.
-  const isSmall = ({ isSmoke, scenario }: Task) => isSmoke || scenario === SENSITIVITY.title;
+  const isSmall = ({ isSmoke, scenario, seeds }: Task) =>
+    isSmoke || seeds !== undefined || scenario === SENSITIVITY.title;
   await playEach(
     tasks.filter((task) => !isSmall(task)),
     { isolateWorkers: true },
@@ -63,8 +69,15 @@ async function playEach(
   try {
     await Promise.all(
       tasks.map(async (task) => {
-        const { lines, seconds } = (await pool.run(task)) as PlayedTask;
-        told(task, lines, seconds);
+        const { seeds = 1 } = task;
+        const played = await Promise.all(
+          Array.from(
+            { length: seeds },
+            (_, i) => pool.run({ ...task, seed: i + 1 }) as Promise<PlayedTask>,
+          ),
+        );
+        const seconds = played.reduce((all, one) => all + one.seconds, 0);
+        told(task, merged(played.map(({ lines }) => lines)), seconds);
       }),
     );
   } finally {

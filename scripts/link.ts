@@ -7,6 +7,7 @@ for (const app of [
   "harness/app",
   "bench/pull",
   "bench/push/app",
+  "bench/push/many",
   "tests/packages/app",
   "tests/dashboard/app",
 ])

@@ -1,17 +1,26 @@
 /** Jobs that Convex itself runs. */
 import type { Case } from "../cases.js";
 import type { Side } from "../sides.js";
-import { benchApp } from "./variant.js";
+import { benchApp, queuesApp } from "./variant.js";
+
+/** As many workpools as most cases have queues. */
+const MOUNTS = 30;
 
 export const push: Side = {
-  bundle: benchApp,
-  variables: ({ work, cancelAfterMs }, parallelism = 10) => ({
+  bundle(constants, name, { queues, mounts = MOUNTS }) {
+    if (queues === undefined) return benchApp(constants);
+    return queuesApp(constants, name === "workpool" ? mounts : 0);
+  },
+  variables: ({ work, cancelAfterMs, queues, timeoutMs }, parallelism = 10) => ({
     PARALLELISM: String(parallelism),
     ...(work.failing === undefined ? {} : { RETRIES: "yes" }),
     ...(cancelAfterMs === undefined ? {} : { CANCELS: "yes" }),
+    ...(queues === undefined ? {} : { QUEUES: String(queues) }),
+    ...(work.saves === true ? { SAVES: "yes" } : {}),
+    ...(timeoutMs === undefined ? {} : { TIMEOUT_MS: String(timeoutMs) }),
   }),
-  entries: (module, { work }: Case) => ({
-    one: `${module}:${work.kind}`,
-    all: `${module}:${work.kind}All`,
-  }),
+  entries(module, { work, queues }: Case) {
+    if (queues !== undefined) return { one: `${module}:enqueue`, all: `${module}:enqueue` };
+    return { one: `${module}:${work.kind}`, all: `${module}:${work.kind}All` };
+  },
 };

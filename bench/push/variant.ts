@@ -1,5 +1,5 @@
 /**
- * The bench's app, also with other constants than the product's: for sweeps. A copy of the built package is changed and the
+ * The bench's apps, also with other constants than the product's: for sweeps. A copy of the built package is changed and the
  * app bundled with it, so that nothing else differs.
  */
 import { createHash } from "node:crypto";
@@ -18,46 +18,67 @@ import { linkPackage } from "../../harness/link.js";
 import { root } from "../../harness/paths.js";
 import type { Constants } from "../sides.js";
 
-const APP = path.join(root, "bench/push/app");
-const OWN_WORK = path.join(root, "bench/ownWork.ts");
+const APP = "bench/push/app";
+/** The one of several queues. */
+const QUEUES_APP = "bench/push/many";
+const OWN_WORK = "bench/ownWork.ts";
 const KEPT = path.join(root, "node_modules/.cache/conveyor/variants");
 const CONSTANTS = "dist/shared/pushLimits.js";
+const MOUNTS = `${QUEUES_APP}/convex/mounts.ts`;
 
-export async function benchApp(constants: Constants): Promise<AppBundle> {
-  const dist = path.join(root, "dist");
-  if (Object.keys(constants).length === 0) {
-    linkPackage(APP);
-    return await bundleApp(APP, { inputs: [dist, OWN_WORK] });
+/** What a copy has changed: a file, and its numbers by name. */
+type Changes = Readonly<Record<string, Constants>>;
+
+export function benchApp(constants: Constants): Promise<AppBundle> {
+  return variantOf(APP, [OWN_WORK], { [CONSTANTS]: constants });
+}
+
+/** With so many workpools mounted. */
+export function queuesApp(constants: Constants, mounts: number): Promise<AppBundle> {
+  const mounted: Constants = mounts === 0 ? {} : { MOUNTS: mounts };
+  return variantOf(QUEUES_APP, [], { [CONSTANTS]: constants, [MOUNTS]: mounted });
+}
+
+async function variantOf(
+  app: string,
+  files: readonly string[],
+  changes: Changes,
+): Promise<AppBundle> {
+  const here = (name: string) => path.join(root, name);
+  const inputs = ["dist", ...files];
+  if (Object.values(changes).every((constants) => Object.keys(constants).length === 0)) {
+    linkPackage(here(app));
+    return await bundleApp(here(app), { inputs: inputs.map(here) });
   }
   const key = createHash("sha256")
-    .update(await fingerprint([dist, APP, OWN_WORK]))
-    .update(JSON.stringify(constants))
+    .update(await fingerprint([app, ...inputs].map(here)))
+    .update(JSON.stringify(changes))
     .digest("hex")
     .slice(0, 16);
   const place = path.join(KEPT, key);
-  if (!existsSync(place)) make(place, constants);
-  return await bundleApp(path.join(place, "bench/push/app"), {
-    inputs: [path.join(place, "dist")],
-  });
+  if (!existsSync(place)) make(place, app, inputs, changes);
+  return await bundleApp(path.join(place, app), { inputs: [path.join(place, "dist")] });
 }
 
-function make(place: string, constants: Constants): void {
+function make(place: string, app: string, inputs: readonly string[], changes: Changes): void {
   const draft = `${place}.${process.pid}`;
   mkdirSync(draft, { recursive: true });
-  for (const name of ["dist", "package.json", "bench/ownWork.ts", "bench/push/app/package.json"])
+  for (const name of [...inputs, "package.json", `${app}/package.json`, `${app}/convex`])
     cpSync(path.join(root, name), path.join(draft, name), { recursive: true });
-  cpSync(path.join(APP, "convex"), path.join(draft, "bench/push/app/convex"), { recursive: true });
-  const file = path.join(draft, CONSTANTS);
-  writeFileSync(file, changed(readFileSync(file, "utf8"), constants));
+  for (const [name, constants] of Object.entries(changes)) {
+    const file = path.join(draft, name);
+    if (Object.keys(constants).length > 0)
+      writeFileSync(file, changed(name, readFileSync(file, "utf8"), constants));
+  }
   if (existsSync(place)) rmSync(draft, { recursive: true });
   else renameSync(draft, place);
-  linkPackage(path.join(place, "bench/push/app"), place);
+  linkPackage(path.join(place, app), place);
 }
 
-function changed(source: string, constants: Constants): string {
+function changed(file: string, source: string, constants: Constants): string {
   return Object.entries(constants).reduce((text, [name, value]) => {
     const line = new RegExp(`^export const ${name} = [\\d_. *]+;$`, "m");
-    if (!line.test(text)) throw new Error(`There is no number ${name} in ${CONSTANTS}.`);
+    if (!line.test(text)) throw new Error(`There is no number ${name} in ${file}.`);
     return text.replace(line, `export const ${name} = ${value};`);
   }, source);
 }

@@ -8,7 +8,9 @@ import { failures } from "./failures.js";
 import { fleets } from "./fleets.js";
 import { idleHour } from "./idleHour.js";
 import { isolated } from "./isolated.js";
+import { longBesideShort } from "./longBesideShort.js";
 import { longJobs } from "./longJobs.js";
+import { manyQueues } from "./manyQueues.js";
 import { mixed } from "./mixed.js";
 import { noOps } from "./noOps.js";
 import { payloads } from "./payloads.js";
@@ -21,5 +23,6 @@ import { waitingJobs } from "./waitingJobs.js";
 
 export const SCENARIOS: readonly Scenario[] = [
   ...[isolated, trickle, bursts, sustained, shortJobs, noOps, waitingJobs, mixed, longJobs],
+  ...[manyQueues, longBesideShort],
   ...[backlogs, afterHours, payloads, failures, cancels, priorities, idleHour, fleets, together],
 ];

@@ -19,6 +19,10 @@ const PAYLOADS: Record<string, (row: Row) => (Value | undefined)[]> = {
   "/ringItems": ({ work }) => [work],
 };
 
+/** All workpools as one. */
+const placeOf = (namespace: string, table: string): string =>
+  `${namespace.replace(/^workpool\d+$/, "workpool")}/${table}`;
+
 const ENDS = ["succeeded", "failed", "canceled", "timedOut"];
 
 export class WatchingStore extends MemoryStore {
@@ -46,13 +50,13 @@ export class WatchingStore extends MemoryStore {
 
   #number({ namespace, table, id, doc }: StoredWrite): void {
     if (doc === null) return;
-    const values = PAYLOADS[`${namespace}/${table}`]?.(doc) ?? [];
+    const values = PAYLOADS[placeOf(namespace, table)]?.(doc) ?? [];
     const [payload] = values as { n?: number }[];
     if (payload?.n !== undefined) this.#numbers.set(id, payload.n);
   }
 
   #see({ namespace, table, id, doc: row }: StoredWrite, at: number): void {
-    const place = `${namespace}/${table}`;
+    const place = placeOf(namespace, table);
     if (row !== null && !this.first.has(place)) this.first.set(place, row);
     for (const value of row === null ? [] : (PAYLOADS[place]?.(row) ?? [])) {
       if (value !== undefined) this.payloadBytes += getConvexSize(value);

@@ -1,0 +1,10 @@
+/** What plain scheduling needs to be asked about, and what jobs write. */
+import { defineSchema, defineTable } from "convex/server";
+import { v } from "convex/values";
+
+export default defineSchema({
+  /** A row a job: written by its enqueue, and when it has ended. */
+  tasks: defineTable({ status: v.union(v.literal("pending"), v.literal("succeeded")) }),
+  /** A row of each job that saves something. */
+  saved: defineTable({ n: v.number() }),
+});
