@@ -21,6 +21,8 @@ export interface Stream {
   /** Defaults to an action. */
   kind?: "act" | "book";
   ms: number;
+  /** Its jobs wait for one another, by the bound of their own queue. */
+  areInLine?: boolean;
 }
 
 /** One call of the mutation that brings jobs in. */

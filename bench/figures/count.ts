@@ -13,8 +13,8 @@ export interface Figures {
   jobs: number;
   /** Billed calls a job beside the callers' own, */
   calls: number;
-  /** those of the callers, where there are several queues: these, too, are calls of the app's, */
-  callersCalls?: number;
+  /** all that are billed, the callers' own too, where there are several queues, */
+  allCalls?: number;
   /** and of the former what comes behind: Conveyor's janitor, roll-up and retention. */
   callsBehind: number;
   /** Documents and bytes a job of the app's and the component's own tables, the enqueue's too, */
@@ -121,7 +121,7 @@ export function count(
   return {
     jobs,
     calls,
-    ...(one.queues === undefined ? {} : { callersCalls: sum((s) => s.billed, isCallers) / per }),
+    ...(one.queues === undefined ? {} : { allCalls: sum((s) => s.billed) / per }),
     callsBehind: sum((s) => s.billed, isBehind) / per,
     documentsRead: io("documentsRead") / per,
     documentsWritten: io("documentsWritten") / per,

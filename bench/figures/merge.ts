@@ -45,6 +45,6 @@ function valueOf(
   const mean = sum / values.length;
   const variance = values.reduce((all, one) => all + (one - mean) ** 2, 0) / (values.length - 1);
   const off = (T[values.length - 2] ?? 2.2) * Math.sqrt(variance / values.length);
-  if (values.length > 1) intervals[path] = [mean - off, mean + off];
+  if (values.length > 1) intervals[path] = [Math.max(0, mean - off), mean + off];
   return mean;
 }

@@ -8,7 +8,7 @@ import type { Scenario } from "../cases.js";
 import type { Figures } from "../figures/count.js";
 import type { Line } from "../lines.js";
 import { BENCH } from "./results.js";
-import { short } from "./tables.js";
+import { short } from "./said.js";
 
 interface Plotted {
   name: string;

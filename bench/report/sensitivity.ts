@@ -3,7 +3,7 @@ import { markdownTable } from "markdown-table";
 import type { Figures } from "../figures/count.js";
 import type { Line } from "../lines.js";
 import { groupBy } from "./group.js";
-import { short } from "./tables.js";
+import { short } from "./said.js";
 
 const MEASURES: [string, (figures: Figures) => number][] = [
   ["jobs/s", ({ perSecond }) => perSecond],

@@ -1,11 +1,12 @@
 /** Figures as tables: counts first, which hang on no cost model, then times. */
 import { markdownTable } from "markdown-table";
-import { ALTERNATIVES } from "../alternatives.js";
 import type { Figures } from "../figures/count.js";
 import type { Latencies } from "../figures/latencies.js";
 import type { Taken } from "../figures/occupied.js";
 import type { Line } from "../lines.js";
 import { groupBy } from "./group.js";
+import { queueTablesOf } from "./queueTables.js";
+import { labelOf, short } from "./said.js";
 
 type Column = [name: string, cell: (figures: Figures) => string];
 
@@ -58,6 +59,7 @@ export function tablesOf(lines: readonly Line[]): string {
 
 /** What is of one case. */
 export function tableOf(lines: readonly Line[]): string {
+  if (lines.every(({ settings }) => settings["queues"] !== undefined)) return queueTablesOf(lines);
   return [table(lines, COUNTS), table(lines, TIMES), sortsOf(lines), cancelsOf(lines)]
     .filter((part) => part !== "")
     .join("\n\n");
@@ -68,12 +70,6 @@ function table(lines: readonly Line[], columns: Column[]): string {
     ["", ...columns.map(([name]) => name)],
     ...lines.map((line) => [labelOf(line), ...columns.map(([, cell]) => cell(line.figures))]),
   ]);
-}
-
-export function labelOf({ of, window, varied, settings }: Line): string {
-  const tried = settings.tried === undefined ? "" : `, ${settings.parallelism} at once`;
-  const what = varied === undefined ? "" : `, ${varied.constant} × ${varied.by}`;
-  return `${ALTERNATIVES[of].label}${tried}${window === undefined ? "" : `, ${window}`}${what}`;
 }
 
 function sortsOf(lines: readonly Line[]): string {
@@ -110,9 +106,3 @@ const kb = (bytes: number): string => short(bytes / 1_000);
 const times = ({ p50, p95, p99 }: Latencies): string =>
   p99 === 0 ? "—" : `${p50} / ${p95} / ${p99}`;
 const taken = ({ mean, most, of }: Taken): string => `${short(mean)}, ${most} of ${of}`;
-
-/** Two digits where it is small. */
-export function short(figure: number): string {
-  if (!Number.isFinite(figure)) return "—";
-  return figure.toFixed(figure < 10 ? 2 : 0);
-}

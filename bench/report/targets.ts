@@ -9,15 +9,8 @@ import { fleets } from "../scenarios/fleets.js";
 import { idleHour } from "../scenarios/idleHour.js";
 import { isolated } from "../scenarios/isolated.js";
 import { waitingJobs } from "../scenarios/waitingJobs.js";
-import { short } from "./tables.js";
-
-export interface Target {
-  promise: string;
-  /** `undefined`: it was not played. */
-  isMet: boolean | undefined;
-  /** What was measured. */
-  measured: string;
-}
+import { queueTargetsOf } from "./queueTargets.js";
+import { judgedLines, verdict, type Target } from "./verdict.js";
 
 /** Queues with much to do. */
 const BUSY = ["Bursts", "A stream of short jobs", "Jobs that do nothing"];
@@ -145,6 +138,7 @@ export function targetsOf(lines: readonly Line[]): Target[] {
       ({ ours, theirs }) => ours.perSecond / theirs.perSecond,
       (ratio) => ratio >= 3,
     ),
+    ...queueTargetsOf(plain),
   ];
 }
 
@@ -159,38 +153,6 @@ function judged(
 ): Target {
   const values = list.map((pair) => ({ where: pair.where, value: of(pair) }));
   return verdict(promise, values, holds);
-}
-
-function judgedLines(
-  promise: string,
-  lines: readonly Line[],
-  of: (figures: Figures, line: Line) => number,
-  holds: (value: number) => boolean,
-): Target {
-  const values = lines.map((line) => ({
-    where: `${line.scenario}, ${line.case}`,
-    value: of(line.figures, line),
-  }));
-  return verdict(promise, values, holds);
-}
-
-/** Where it fails, all places; else how far it goes. */
-function verdict(
-  promise: string,
-  values: readonly { where: string; value: number }[],
-  holds: (value: number) => boolean,
-): Target {
-  if (values.length === 0) return { promise, isMet: undefined, measured: "not played" };
-  const missed = values.filter(({ value }) => !holds(value));
-  const say = ({ where, value }: { where: string; value: number }) => `${short(value)} (${where})`;
-  if (missed.length > 0) return { promise, isMet: false, measured: missed.map(say).join("; ") };
-  const numbers = values.map(({ value }) => value);
-  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
-  return {
-    promise,
-    isMet: true,
-    measured: least === most ? short(least) : `${short(least)} to ${short(most)}`,
-  };
 }
 
 /**

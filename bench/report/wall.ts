@@ -5,7 +5,7 @@ import { markdownTable } from "markdown-table";
 import { ALTERNATIVES } from "../alternatives.js";
 import type { WallLine } from "../processes/play.js";
 import { BENCH } from "./results.js";
-import { short } from "./tables.js";
+import { short } from "./said.js";
 
 const FILE = path.join(BENCH, "processes.jsonl");
 

@@ -3,7 +3,7 @@ import { ALTERNATIVES, isConveyor } from "../alternatives.js";
 import type { Figures } from "../figures/count.js";
 import type { Line } from "../lines.js";
 import { groupBy } from "./group.js";
-import { short } from "./tables.js";
+import { short } from "./said.js";
 
 interface Measure {
   name: string;

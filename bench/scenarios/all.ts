@@ -8,9 +8,16 @@ import { failures } from "./failures.js";
 import { fleets } from "./fleets.js";
 import { idleHour } from "./idleHour.js";
 import { isolated } from "./isolated.js";
-import { longBesideShort } from "./longBesideShort.js";
+import { longBesideShort, longHour } from "./longBesideShort.js";
 import { longJobs } from "./longJobs.js";
-import { manyQueues } from "./manyQueues.js";
+import {
+  manyQueues,
+  oneIntoEight,
+  sixNowAndThen,
+  sixOfBothKinds,
+  thousandQueues,
+  twoHundredQueues,
+} from "./manyQueues.js";
 import { mixed } from "./mixed.js";
 import { noOps } from "./noOps.js";
 import { payloads } from "./payloads.js";
@@ -23,6 +30,7 @@ import { waitingJobs } from "./waitingJobs.js";
 
 export const SCENARIOS: readonly Scenario[] = [
   ...[isolated, trickle, bursts, sustained, shortJobs, noOps, waitingJobs, mixed, longJobs],
-  ...[manyQueues, longBesideShort],
+  ...[manyQueues, twoHundredQueues, sixNowAndThen, oneIntoEight, sixOfBothKinds, thousandQueues],
+  ...[longBesideShort, longHour],
   ...[backlogs, afterHours, payloads, failures, cancels, priorities, idleHour, fleets, together],
 ];

@@ -1,6 +1,6 @@
 /** What was played, as lines of a markdown table. */
 import { latencies } from "../figures/latencies.js";
-import { short } from "../report/tables.js";
+import { short } from "../report/said.js";
 import type { Played } from "./play.js";
 import type { Way } from "./scenarios.js";
 
