@@ -35,6 +35,7 @@ interface StreamCall {
 const OF_A_STREAM = 1_000_000;
 /** So many queues one call has a job done in before anything counts. */
 const WARMED_AT_ONCE = 50;
+const MOUNTS_OF_SMALL = 8;
 
 type Streaming = Omit<Case, "of" | "load" | "work" | "queues"> & {
   streams: readonly Stream[];
@@ -55,6 +56,11 @@ export function streaming({ streams, saves, ...one }: Streaming): Case {
     queues: Math.max(...streams.map(({ first = 0, queues = 1 }) => first + queues)),
     ...(areSorted ? { sort: (n) => streams[Math.floor(n / OF_A_STREAM)]?.sort ?? "others" } : {}),
   };
+}
+
+/** The same with one seed and few workpools, for the small ones. */
+export function small({ seeds: _seeds, ...one }: Case): Case {
+  return { ...one, mounts: MOUNTS_OF_SMALL };
 }
 
 /** All calls of a load, and how many jobs they bring. */

@@ -42,8 +42,7 @@ export async function playAll(
   told: (task: Task, lines: Line[], seconds: number) => void,
 ): Promise<void> {
   // A million jobs need the room, and leave none behind; small ones would pay more for a start than for the run.
-  const isSmall = ({ isSmoke, scenario, seeds }: Task) =>
-    isSmoke || seeds !== undefined || scenario === SENSITIVITY.title;
+  const isSmall = ({ isSmoke, scenario }: Task) => isSmoke || scenario === SENSITIVITY.title;
   await playEach(
     tasks.filter((task) => !isSmall(task)),
     { isolateWorkers: true },

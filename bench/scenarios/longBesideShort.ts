@@ -3,7 +3,7 @@
  * soon as without the long ones, and what does that cost? Every job's action calls a mutation of the app.
  */
 import type { Case, Scenario } from "../cases.js";
-import { streaming, type Stream } from "../streams.js";
+import { small, streaming, type Stream } from "../streams.js";
 
 const MINUTE_MS = 60_000;
 const SHORT = { sort: "short", ms: 200 };
@@ -50,7 +50,7 @@ export const longBesideShort: Scenario = {
     ...[inOneQueue, besideQueues(4), besideQueues(8)],
     ...[besideBacklog("s16"), besideBacklog("s256")],
   ],
-  smoke: [besideQueues(2, 3)],
+  smoke: [small(besideQueues(2, 3))],
 };
 
 /** Conveyor ends an attempt after 25 minutes. */
@@ -79,5 +79,5 @@ export const longHour: Scenario = {
   title: "An hour of jobs of 2, 10 and 25 minutes among short ones",
   question: "Do short jobs begin as soon, and long ones too, in one queue and in a queue for each?",
   cases: [hour("in one queue", () => 0), hour("in four queues", (stream) => stream)],
-  smoke: [hourSmoke],
+  smoke: [small(hourSmoke)],
 };

@@ -3,7 +3,7 @@
  * queues are used: evenly, hardly ever, all by one mutation, or all at once?
  */
 import type { Case, Scenario } from "../cases.js";
-import { streaming } from "../streams.js";
+import { small, streaming } from "../streams.js";
 
 const shared = { class: "s16", parallelism: 10, seeds: 8 } as const;
 
@@ -24,7 +24,7 @@ export const manyQueues: Scenario = {
     ...[1, 3, 5, 8, 12, 24, 30].map((queues) => even(queues, "s16")),
     ...[3, 12, 30].map((queues) => even(queues, "s256")),
   ],
-  smoke: [even(3, "s16", 2)],
+  smoke: [small(even(3, "s16", 2))],
 };
 
 const anyOf = (queues: number, seconds: number, mounts = queues): Case =>
@@ -37,7 +37,7 @@ export const twoHundredQueues: Scenario = {
   title: "Two hundred queues",
   question: "Each job goes into any one of 200 queues, so that a queue seldom has one.",
   cases: [anyOf(200, 60)],
-  smoke: [anyOf(5, 1, 30)],
+  smoke: [small(anyOf(5, 1))],
 };
 
 const nowAndThen = (times: number): Case =>
@@ -51,7 +51,7 @@ export const sixNowAndThen: Scenario = {
   question:
     "One job in each of six queues, 200 ms apart, then nothing for ten minutes. What does such a job cost?",
   cases: [nowAndThen(10)],
-  smoke: [nowAndThen(1)],
+  smoke: [small(nowAndThen(1))],
 };
 
 const fanOut = (times: number): Case =>
@@ -64,7 +64,7 @@ export const oneIntoEight: Scenario = {
   title: "One mutation into eight queues",
   question: "A mutation brings a job of 200 ms into each of eight queues, every other second.",
   cases: [fanOut(30)],
-  smoke: [fanOut(2)],
+  smoke: [small(fanOut(2))],
 };
 
 const bothKinds = (seconds: number): Case =>
@@ -83,10 +83,10 @@ export const sixOfBothKinds: Scenario = {
   title: "Mutations and actions in six queues",
   question: "Three queues have actions of 500 ms, three have mutations.",
   cases: [bothKinds(60)],
-  smoke: [bothKinds(2)],
+  smoke: [small(bothKinds(2))],
 };
 
-const twoEach = (queues: number, mounts: number): Case =>
+const twoEach = (queues: number, mounts = 200): Case =>
   streaming({
     ...{ name: "all within two seconds", ...shared, mounts, isCrowded: true },
     streams: [{ queues, jobs: 2, calls: { everyMs: 2_000, jobs: 1 }, ms: 20 }],
@@ -95,6 +95,6 @@ const twoEach = (queues: number, mounts: number): Case =>
 export const thousandQueues: Scenario = {
   title: "A thousand queues of two jobs",
   question: "Two jobs of 20 ms come into each of 1,000 queues. How soon are all done?",
-  cases: [twoEach(1_000, 200)],
-  smoke: [twoEach(20, 30)],
+  cases: [twoEach(1_000)],
+  smoke: [small(twoEach(20))],
 };
