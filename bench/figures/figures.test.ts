@@ -1,17 +1,19 @@
 /** What runs come to: percentiles, prices, and what is told of them. */
 import { expect, test } from "vitest";
 import type { Line } from "../lines.js";
+import { queueTargetsOf } from "../report/queueTargets.js";
 import { targetsOf } from "../report/targets.js";
 import { winsOf } from "../report/wins.js";
 import type { Figures } from "./count.js";
 import { latencies } from "./latencies.js";
+import { merged } from "./merge.js";
 import { mostAtOnce } from "./occupied.js";
 import { dollarsAMillion } from "./prices.js";
 
 test("latencies are the values that so many in 100 do not exceed, and nothing is zero", () => {
   const hundred = Array.from({ length: 101 }, (_, n) => 100 - n);
-  expect(latencies(hundred)).toEqual({ p50: 50, p95: 95, p99: 99 });
-  expect(latencies([])).toEqual({ p50: 0, p95: 0, p99: 0 });
+  expect(latencies(hundred)).toEqual({ p50: 50, p95: 95, p99: 99, max: 100 });
+  expect(latencies([])).toEqual({ p50: 0, p95: 0, p99: 0, max: 0 });
 });
 
 test("a second of an action costs what 64 MiB cost for a second, and a call what a call costs", () => {
@@ -72,4 +74,36 @@ test("a target is reached, missed with the cases that miss it, or not played", (
   expect(of([line("conveyor", start(50)), late])).toMatchObject({
     ...{ isMet: false, measured: "1.25 (One isolated job, x)" },
   });
+});
+
+test("figures of several seeds are means with their intervals, errors are summed, and one seed stays as it is", () => {
+  const start = (p50: number) => ({ startMs: { p50, p95: p50, p99: p50 } });
+  const one = line("conveyor", { calls: 1, callerErrors: 1, atOnce: 3, ...start(10) });
+  const other = line("conveyor", { calls: 2, callerErrors: 2, atOnce: 5, ...start(10) });
+  expect(merged([[one]])).toEqual([one]);
+  const [both] = merged([[one], [other]]);
+  expect(both!.figures).toMatchObject({ calls: 1.5, callerErrors: 3, atOnce: 5, ...start(10) });
+  expect(both!.settings.seeds).toBe(2);
+  // 1.5 - 12.71 * 0.5 is less than nothing.
+  expect(both!.intervals!["calls"]).toEqual([0, expect.closeTo(7.855, 3)]);
+  expect(both!.intervals!["startMs.p50"]).toEqual([10, 10]);
+});
+
+test("of several queues, jobs that wait in line by their queue's own bound are judged by nothing", () => {
+  const start = (p95: number) => ({ p50: p95, p95, p99: p95 });
+  const sorts = {
+    short: { startMs: start(100), doneMs: start(300), jobs: 1 },
+    long: { startMs: start(90_000), doneMs: start(90_000), jobs: 1 },
+  };
+  const streams = [
+    { sort: "short", ms: 1 },
+    { sort: "long", ms: 1, areInLine: true },
+  ];
+  const several = (of: Line["of"]): Line => ({
+    ...line(of, { sorts }),
+    settings: { queues: 2, load: { streams } } as unknown as Line["settings"],
+  });
+  const [soon, compared] = queueTargetsOf([several("conveyor"), several("workpool")]);
+  expect(soon).toMatchObject({ isMet: true, measured: "100" });
+  expect(compared).toMatchObject({ isMet: true, measured: "1.00" });
 });
