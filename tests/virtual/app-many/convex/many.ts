@@ -1,0 +1,136 @@
+/**
+ * Queues `q0`, `q1`, … in each mount of the component, as many as a test wants, with one action as the handler of all. The
+ * action and the app's own scheduled mutation log their times: a log line costs neither a call nor a write.
+ */
+import { Conveyor } from "convex-conveyor";
+import type { ComponentApi } from "convex-conveyor/_generated/component.js";
+import {
+  anyApi,
+  componentsGeneric,
+  internalActionGeneric as internalAction,
+  internalMutationGeneric as internalMutation,
+  mutationGeneric as mutation,
+  queryGeneric as query,
+  type FunctionReference,
+} from "convex/server";
+import { v, type Infer } from "convex/values";
+
+const vWork = v.object({ n: v.number(), ms: v.number() });
+type Work = Infer<typeof vWork>;
+interface App {
+  many: {
+    work: FunctionReference<"action", "internal", Work, null>;
+    came: FunctionReference<"mutation", "internal", { n: number }, null>;
+  };
+}
+const app = anyApi as unknown as App;
+const components = componentsGeneric() as unknown as {
+  conveyor: ComponentApi;
+  conveyorB: ComponentApi;
+};
+
+const number = (name: string, otherwise: number) => Number(process.env[name] ?? otherwise);
+const QUEUES = number("QUEUES", 1);
+const RETENTION_MS = number("RETENTION_MS", 24 * 60 * 60_000);
+const options = {
+  payload: vWork,
+  maxParallelism: number("PARALLELISM", 10),
+  handler: app.many.work,
+  retention: { succeededMs: RETENTION_MS },
+};
+
+/** The share of the scheduler's slots that one mount may take: typed here, so that this app compiles without the option. */
+type Declared = new (component: ComponentApi, options?: { schedulerShare: number }) => Conveyor;
+const share = process.env.SCHEDULER_SHARE;
+
+function mount(component: ComponentApi) {
+  const conveyor =
+    share === undefined
+      ? new Conveyor(component)
+      : new (Conveyor as unknown as Declared)(component, { schedulerShare: Number(share) });
+  return Array.from({ length: QUEUES }, (_, i) => conveyor.queue(`q${i}`, options));
+}
+
+const mounts = [mount(components.conveyor), mount(components.conveyorB)] as const;
+const queueOf = (mounted: number, queue: number) => mounts[mounted]![queue]!;
+
+export const work = internalAction({
+  args: vWork,
+  returns: v.null(),
+  handler: async (_ctx, { n, ms }) => {
+    console.log(`began ${n}`);
+    if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+    console.log(`ended ${n}`);
+    return null;
+  },
+});
+
+const vPlace = { mount: v.optional(v.number()), queue: v.number() };
+
+export const enqueue = mutation({
+  args: { ...vPlace, works: v.array(vWork) },
+  returns: v.null(),
+  handler: async (ctx, { mount: mounted = 0, queue, works }) => {
+    await queueOf(mounted, queue).enqueueBatch(ctx, works);
+    console.log(works.map(({ n }) => `enqueued ${n}`).join(", "));
+    return null;
+  },
+});
+
+/** Some of a queue's settings are changed while jobs run. */
+export const configure = mutation({
+  args: { queue: v.number(), maxParallelism: v.number() },
+  returns: v.null(),
+  handler: async (ctx, { queue, maxParallelism }) => {
+    await queueOf(0, queue).control.configure(ctx, { maxParallelism });
+    return null;
+  },
+});
+
+export const pause = mutation({
+  args: { queues: v.array(v.number()) },
+  returns: v.null(),
+  handler: async (ctx, { queues }) => {
+    for (const queue of queues) await queueOf(0, queue).control.pause(ctx);
+    return null;
+  },
+});
+
+/** The app's own function, scheduled for now. */
+export const scheduleOwn = mutation({
+  args: { n: v.number() },
+  returns: v.null(),
+  handler: async (ctx, { n }) => {
+    await ctx.scheduler.runAfter(0, app.many.came, { n });
+    console.log(`scheduled ${n}`);
+    return null;
+  },
+});
+
+export const came = internalMutation({
+  args: { n: v.number() },
+  returns: v.null(),
+  handler: async (_ctx, { n }) => {
+    console.log(`came ${n}`);
+    return null;
+  },
+});
+
+/** Rows of jobs that are left in a queue, and how many have been counted: as enqueued, and as succeeded. */
+export const remains = query({
+  args: { queue: v.number() },
+  returns: v.object({ rows: v.number(), enqueued: v.number(), succeeded: v.number() }),
+  handler: async (ctx, { queue }) => {
+    const page = { numItems: 100, cursor: null };
+    const statuses = ["pending", "running", "scheduled", "succeeded", "failed"] as const;
+    let rows = 0;
+    for (const status of statuses) {
+      const listed = { filter: { status }, order: "next", paginationOpts: page } as const;
+      rows += (await queueOf(0, queue).list(ctx, listed)).page.length;
+    }
+    const { periods } = await queueOf(0, queue).stats(ctx, { per: "hour", count: 24 });
+    const sum = (what: "enqueued" | "succeeded") =>
+      periods.reduce((all, period) => all + period[what], 0);
+    return { rows, enqueued: sum("enqueued"), succeeded: sum("succeeded") };
+  },
+});
