@@ -37,6 +37,11 @@ export interface Arrival extends Job {
   at?: number;
 }
 
+/** As many jobs of the same kind, all at once. */
+export function times(jobs: number, job: Arrival): Arrival[] {
+  return Array.from({ length: jobs }, () => job);
+}
+
 /** As many jobs, one after the other, the first after `fromMs`. */
 export function every(everyMs: number, jobs: number, job: Job, fromMs = 0): Arrival[] {
   return Array.from({ length: jobs }, (_, i) => ({ ...job, at: fromMs + i * everyMs }));
