@@ -1,10 +1,13 @@
 /** The entry of an app's backend: from here it defines queues and gets the functions that it exports. */
-import type { GenericDataModel, PublicHttpAction } from "convex/server";
+import type { GenericDataModel, PublicHttpAction, RegisteredAction } from "convex/server";
 import type { VAny } from "convex/values";
 import {
   checkInteger,
+  checkNumber,
   conveyorError,
   OVERVIEW_QUEUES_MAX,
+  SCHEDULER_SHARE_MAX,
+  SCHEDULER_SHARE_MIN,
   type QueueOverview,
   type WorkerStatus,
 } from "../shared/index.js";
@@ -13,7 +16,9 @@ import { QueueControl } from "./control.js";
 import { dashboardFunctions } from "./dashboardApi.js";
 import type { DashboardFunctions, DashboardResolver } from "./dashboardTypes.js";
 import type { Fitting } from "./enqueueTypes.js";
+import type { InlinePart, StartOf } from "./handledTypes.js";
 import type { HandlerOption } from "./handlerOptions.js";
+import { inlineAction } from "./inline.js";
 import { metricsAction, type MetricsOptions } from "./metrics.js";
 import { callComponent, checkComponent } from "./mounted.js";
 import { ObservedQueue } from "./observed.js";
@@ -53,13 +58,26 @@ import { workerFunctions } from "./workerApi.js";
  */
 export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   private readonly names = new Set<string>();
+  private readonly schedulerShare: number | undefined;
 
   /**
    * @param component The mounted component, `components.conveyor` from `_generated/api`.
-   * @throws `componentNotMounted` for undefined.
+   * @param options.schedulerShare How much of what the deployment class schedules at once this mount may take with its
+   * processes, all of its queues together: 0.01 to 0.9. One mount cannot see another: two with a quarter each leave the app
+   * its half. A queue has the share with which it is declared.
+   * @default schedulerShare 0.5
+   * @throws `componentNotMounted` for undefined, `invalidArgument` for a share out of bounds.
+   * @example
+   * export const imports = new Conveyor(components.imports, { schedulerShare: 0.25 });
    */
-  constructor(private readonly component: ComponentApi) {
+  constructor(
+    private readonly component: ComponentApi,
+    { schedulerShare }: { schedulerShare?: number } = {},
+  ) {
     checkComponent(component);
+    if (schedulerShare !== undefined)
+      checkNumber("schedulerShare", schedulerShare, SCHEDULER_SHARE_MIN, SCHEDULER_SHARE_MAX);
+    this.schedulerShare = schedulerShare;
   }
 
   /**
@@ -95,6 +113,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
       this.component,
       name,
       options,
+      this.schedulerShare,
     );
     if (this.names.has(name)) {
       throw conveyorError(
@@ -132,6 +151,33 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
     options: WorkerApiOptions<Queues, Continues, Related, DataModel>,
   ): WorkerFunctions<WithRelated<TypesOf<Queues>, Related>, TypesOf<Continues>> {
     return workerFunctions(this.component, options);
+  }
+
+  /**
+   * An inline handler for several queues: an internal action, to be exported by a module of the app, in which lanes of all
+   * these queues run, and every job in it. They share processes, of which inline handlers have half of the mount's at most:
+   * queues that each had an action of their own would wait for each other's. See {@link Queue.worker}.
+   *
+   * @param parts What each queue's `inline` returns.
+   * @throws `invalidArgument` for a queue that is listed twice.
+   * @example
+   * export const work = conveyor.worker([pages.inline({ handler: load }), feeds.inline({ handler: read })]);
+   * pages.handledBy({ inline: internal.work.work });
+   * feeds.handledBy({ inline: internal.work.work });
+   */
+  worker<const Parts extends readonly InlinePart<any>[]>(
+    parts: Parts,
+  ): RegisteredAction<"internal", { start: StartOf<NamesOf<Parts>> }, Promise<null>> {
+    const names = parts.map(({ queue }) => queue.name);
+    const twice = names.find((name, i) => names.indexOf(name) < i);
+    if (twice !== undefined) {
+      throw conveyorError(
+        "invalidArgument",
+        `The queue "${twice}" is listed twice. An action has one handler for each queue.`,
+        { queue: twice },
+      );
+    }
+    return inlineAction(this.component, parts);
   }
 
   /**
@@ -297,3 +343,6 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
     return await callComponent(() => ctx.runQuery(this.component.lib.workers, options));
   }
 }
+
+type NamesOf<Parts extends readonly InlinePart<any>[]> =
+  Parts[number] extends InlinePart<infer Name> ? Name : never;

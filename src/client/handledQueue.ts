@@ -7,6 +7,7 @@ import type { VAny } from "convex/values";
 import type {
   HandledJob,
   InlineOptions,
+  InlinePart,
   JobContext,
   RunsActions,
   StartOf,
@@ -90,6 +91,22 @@ export abstract class HandledQueue<
   }: InlineOptions<Name, VPayload["type"], VResult["type"], TypesOf<Continues>, DataModel> & {
     continueWith?: Continues;
   }): RegisteredAction<"internal", { start: StartOf<Name> }, Promise<null>> {
-    return inlineAction(this.component, this as unknown as AnyQueue, handler, continueWith);
+    return inlineAction(this.component, [this.inline({ handler, continueWith })]);
+  }
+
+  /**
+   * An inline handler of this queue for an action that serves several queues, so that they share processes: see
+   * `Conveyor.worker`. Options as of {@link worker}.
+   *
+   * @example
+   * export const work = conveyor.worker([pages.inline({ handler: load }), feeds.inline({ handler: read })]);
+   */
+  inline<const Continues extends readonly AnyQueue[] = []>({
+    handler,
+    continueWith = [] as unknown as Continues,
+  }: InlineOptions<Name, VPayload["type"], VResult["type"], TypesOf<Continues>, DataModel> & {
+    continueWith?: Continues;
+  }): InlinePart<Name> {
+    return { queue: this as unknown as AnyQueue, handler, continues: continueWith };
   }
 }

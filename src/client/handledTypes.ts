@@ -1,8 +1,8 @@
 /** The types of handlers inside Convex: what they are called with, and whether they fit their queue. Nothing here runs. */
 import type { FunctionReference, GenericActionCtx, GenericDataModel } from "convex/server";
-import type { JobId, LaneStart, QueueTypes } from "../shared/index.js";
+import type { JobId, ProcessStart, QueueTypes } from "../shared/index.js";
 import type { HandlerContext, Job } from "../worker/types.js";
-import type { RunsMutations, RunsQueries } from "./types.js";
+import type { AnyQueue, RunsMutations, RunsQueries } from "./types.js";
 
 /** The context of an action. */
 export interface RunsActions extends RunsMutations, RunsQueries {
@@ -68,6 +68,14 @@ export interface InlineOptions<
   ) => Returned<Result> | Promise<Returned<Result>>;
 }
 
+/** One queue's inline handler, for an action that serves several: see `Conveyor.worker`. */
+export interface InlinePart<Name extends string = string> {
+  readonly queue: AnyQueue;
+  readonly handler: (ctx: GenericActionCtx<any>, job: InlineJob<any, any, any>) => unknown;
+  readonly continues: readonly AnyQueue[];
+  readonly __name?: Name;
+}
+
 // --- Whether a handler fits its queue -----------------------------------------------------------
 
 interface Misfit<Why extends string> {
@@ -91,7 +99,7 @@ type FitsReference<Reference, Given, Result> = [Reference] extends [never]
     : unknown;
 
 /** What the lane of a queue hands to the action in which it runs: that of another queue is none for this one. */
-export type StartOf<Name extends string> = LaneStart & { readonly __queue?: Name };
+export type StartOf<Name extends string> = ProcessStart & { readonly __queue?: Name };
 
 type FitsLane<Reference, Name extends string> =
   Reference extends FunctionReference<any, any, infer Args, any>

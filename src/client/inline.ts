@@ -6,41 +6,47 @@
 import {
   internalActionGeneric,
   type GenericActionCtx,
-  type GenericDataModel,
   type RegisteredAction,
 } from "convex/server";
 import { v } from "convex/values";
-import { claimedOf, Handling, runByHandle, runLane, type Says } from "../lane/index.js";
+import {
+  claimedOf,
+  Handling,
+  runByHandle,
+  runProcess,
+  type InlineContext,
+  type Says,
+} from "../lane/index.js";
 import {
   askedBy,
-  vLaneStart,
+  vProcessStart,
   type ClaimedJob,
-  type LaneStart,
+  type ProcessStart,
   errorText,
   logLine,
   stackOf,
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { checkFinished } from "./finished.js";
-import type { HandledJob, InlineJob, JobContext, RunsActions } from "./handledTypes.js";
+import type { HandledJob, InlineJob, InlinePart, JobContext, RunsActions } from "./handledTypes.js";
 import { callComponent } from "./mounted.js";
 import type { AnyQueue } from "./types.js";
 
-/** The action that {@link Queue.worker} makes. */
-export function inlineAction<DataModel extends GenericDataModel>(
+/** The action in which lanes of these queues run, and every job in it. */
+export function inlineAction(
   component: ComponentApi,
-  queue: AnyQueue,
-  handler: (ctx: GenericActionCtx<DataModel>, job: InlineJob<any, any, any>) => unknown,
-  continues: readonly AnyQueue[],
-): RegisteredAction<"internal", { start: LaneStart }, Promise<null>> {
-  const rules = { served: byName([queue]), continues: byName(continues) };
+  parts: readonly InlinePart[],
+): RegisteredAction<"internal", { start: ProcessStart }, Promise<null>> {
+  const byQueue = new Map(parts.map((part) => [part.queue.name, part]));
+  const served = byName(parts.map(({ queue }) => queue));
+  const rules = { served, continues: byName(parts.flatMap(({ continues }) => continues)) };
   const { lib } = component;
   return internalActionGeneric({
-    args: { start: vLaneStart },
+    args: { start: vProcessStart },
     returns: v.null(),
     handler: async (ctx, { start }) => {
       const handling = new Handling(saysOf(component, ctx));
-      await runLane(
+      await runProcess(
         {
           step: async (args) => {
             const { checked } = await checkFinished(rules, args.finished);
@@ -51,23 +57,38 @@ export function inlineAction<DataModel extends GenericDataModel>(
             return await ctx.runMutation(lib.laneLater, { lane, finished: checked[0]! });
           },
           run: async (one) => {
-            if (one.handler?.kind !== "inline") return { outcome: await runByHandle(ctx, one) };
-            return await handling.run(async (job, { isCanceled, ...context }) => {
-              const told = { ...job, ...context, isCanceled } as InlineJob<any, any, any>;
-              try {
-                return await handler(ctx as GenericActionCtx<DataModel>, told);
-              } catch (error) {
-                sayWhere(one.job, error);
-                throw error;
-              }
-            }, one);
+            const part = byQueue.get(one.job.queue);
+            if (one.handler?.kind !== "inline" || part === undefined)
+              return { outcome: await runByHandle(ctx, one) };
+            return await handling.run((job, told) => runInline(ctx, part, one.job, job, told), one);
           },
+          look: (args) => ctx.runQuery(lib.processLook, args),
+          ask: (args) => ctx.runMutation(lib.processAsk, args),
+          close: (args) => ctx.runMutation(lib.processClose, args),
+          rouse: (from) => ctx.runMutation(lib.processRouse, { from }),
         },
         start,
+        { isInline: true },
       );
       return null;
     },
   });
+}
+
+async function runInline(
+  ctx: GenericActionCtx<any>,
+  { handler }: InlinePart,
+  claimed: ClaimedJob,
+  job: object,
+  { isCanceled, ...context }: InlineContext,
+): Promise<unknown> {
+  const told = { ...job, ...context, isCanceled } as unknown as InlineJob<any, any, any>;
+  try {
+    return await handler(ctx, told);
+  } catch (error) {
+    sayWhere(claimed, error);
+    throw error;
+  }
 }
 
 /** What a handler with a function of its own may say and ask. */

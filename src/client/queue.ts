@@ -100,10 +100,11 @@ export class Queue<
     component: ComponentApi,
     name: Name,
     options: QueueOptions<VPayload, VResult, VContext>,
+    private readonly schedulerShare?: number,
   ) {
     super(component, name);
     this.options = options;
-    this.config = configOf(name, options);
+    this.config = configOf(name, options, schedulerShare);
     this.handler = options.handler === "perJob" ? undefined : options.handler;
     this.payload = options.payload ?? (v.any() as ValueValidator as VPayload);
     this.result = options.result ?? (v.any() as ValueValidator as VResult);
@@ -164,7 +165,7 @@ export class Queue<
       );
     }
     this.handler = handler;
-    this.config = configOf(this.name, { ...this.options, handler });
+    this.config = configOf(this.name, { ...this.options, handler }, this.schedulerShare);
   }
 
   /**

@@ -168,6 +168,7 @@ export interface QueueOptions<
 export function configOf(
   name: string,
   options: QueueOptions<any, any, any>,
+  schedulerShare?: number,
 ): Omit<QueueConfig, "onComplete" | "handler"> {
   const { circular = false, retry, retention, onCompleteExclude } = options;
   const config: Omit<QueueConfig, "onComplete" | "handler"> = {
@@ -181,6 +182,7 @@ export function configOf(
     ...said("logLevel", options.logLevel),
     ...said("push", options.handler === undefined ? undefined : true),
     ...said("maxParallelism", options.maxParallelism),
+    ...said("schedulerShare", schedulerShare),
     ...said("fallbackAfterMs", options.fallbackAfterMs),
     ...said("circular", circular || undefined),
     ...said("listBy", options.listBy && [...options.listBy]),

@@ -5,11 +5,8 @@
 import { getConvexSize, type Value } from "convex/values";
 import {
   CLAIM_MAX_BYTES,
-  INLINE_TIMEOUT_MAX_MS,
   LANE_WATCH_MS,
   PRIORITY_DEFAULT,
-  PUSH_TIMEOUT_DEFAULT_MS,
-  PUSH_TIMEOUT_MAX_MS,
   type ClaimedJob,
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
@@ -20,6 +17,7 @@ import type { HeldLease, Holder } from "./holders.js";
 import { log } from "./log.js";
 import { allows, costOf, type Offer } from "./offers.js";
 import { load, sizeOf } from "./payloads.js";
+import { timeoutOf } from "./processTime.js";
 import type { Queue } from "./queues.js";
 import { lease } from "./transitions.js";
 
@@ -36,6 +34,8 @@ interface For {
   now: number;
   /** So many bytes of payloads may go with its jobs; of more none are read, and it is told later. */
   carries: number;
+  /** No attempt may end later: the lane's process ends. */
+  endsAt: number;
 }
 
 export interface Basket extends For {
@@ -47,6 +47,8 @@ export interface Basket extends For {
   full: boolean;
   /** Jobs have been taken whose payloads are more than it carries. */
   isHeavy: boolean;
+  /** A job has been left that may run for longer than the process does. */
+  isTooLong: boolean;
   /** A job has been ended instead of taken, since it came too late. */
   hasEnded: boolean;
   /** What jobs that were taken have of their own. */
@@ -56,9 +58,10 @@ export interface Basket extends For {
 }
 
 export function newBasket(by: For): Basket {
-  const empty = { bytes: 0, cost: 0, full: false, isHeavy: false, hasEnded: false };
+  const empty = { bytes: 0, cost: 0, full: false, isHeavy: false, isTooLong: false };
   const ruled = new Map<string, Id<"handlers">>();
-  return { ...by, ...empty, ruled, leases: [], jobs: [], dealtWith: new Set<Id<"jobs">>() };
+  const dealtWith = new Set<Id<"jobs">>();
+  return { ...by, ...empty, hasEnded: false, ruled, leases: [], jobs: [], dealtWith };
 }
 
 export function isFull(basket: Basket): boolean {
@@ -134,6 +137,10 @@ async function put(ctx: MutationCtx, basket: Basket, queue: Queue, job: Job): Pr
     return;
   }
   const { leaseMs, graceMs, timeoutMs } = boundsOf(basket, queue, rules);
+  if (timeoutMs !== undefined && now + timeoutMs > basket.endsAt) {
+    basket.isTooLong = true;
+    return;
+  }
   const leased = await lease(ctx.db, job, basket.holder, now);
   log(queue.config, "debug", "attemptStarted", {
     ...{ queue: queue.name, job: job._id, attempt: leased.attempt, worker: leased.worker },
@@ -177,9 +184,7 @@ function boundsOf(
   { leaseMs, graceMs, timeoutMs }: Rules,
 ): { leaseMs?: number; graceMs: number; timeoutMs: number | undefined } {
   if (holder.lane === undefined) return { leaseMs, graceMs, timeoutMs };
-  const max = queue.config.handler?.kind === "inline" ? INLINE_TIMEOUT_MAX_MS : PUSH_TIMEOUT_MAX_MS;
-  const asked = timeoutMs ?? Math.min(PUSH_TIMEOUT_DEFAULT_MS, max);
-  return { graceMs: 0, timeoutMs: Math.min(asked, max) };
+  return { graceMs: 0, timeoutMs: timeoutOf(queue, timeoutMs) };
 }
 
 /** What the worker is told. A repeated call is told what is left of the attempt's time. */

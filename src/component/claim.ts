@@ -60,6 +60,8 @@ export interface Claimed {
   ruled: ReadonlyMap<string, Id<"handlers">>;
   /** Payloads are left out, being more than was asked for: whoever has the jobs is to read them. */
   isHeavy?: boolean;
+  /** A job was left that may run for longer than the process does. */
+  isTooLong?: boolean;
   /** The janitor's timer that the look showed, `null` for none, `undefined` when nobody looked. */
   timer: Id<"timers"> | null | undefined;
   /**
@@ -98,6 +100,8 @@ export interface LaneLook {
   upTo?: bigint;
   /** What became claimable by this commit is no longer left to workers outside. */
   due?: bigint;
+  /** No attempt may run longer: the process ends. */
+  endsAt?: number;
 }
 
 export async function claim(
@@ -210,7 +214,8 @@ export async function takeFrom(
   const known = decodeCursor(cursor, offer.groups);
   const max = Math.min(request.max, room(holder));
   const carries = lane?.carries ?? Infinity;
-  const basket = newBasket({ holder, n, queues: open, offer, max, now, carries });
+  const endsAt = lane?.endsAt ?? Infinity;
+  const basket = newBasket({ holder, n, queues: open, offer, max, now, carries, endsAt });
   if (isFull(basket) || open.size === 0) {
     return { leases: [], jobs: [], ruled: basket.ruled, cursor: cursor ?? "{}", timer: undefined };
   }
@@ -223,6 +228,7 @@ export async function takeFrom(
       timer: undefined,
       ruled: basket.ruled,
       isHeavy: basket.isHeavy,
+      isTooLong: basket.isTooLong,
     };
   }
   const seen: Look = await ctx.runQuery(
@@ -256,6 +262,7 @@ export async function takeFrom(
     jobs: basket.jobs,
     ruled: basket.ruled,
     isHeavy: basket.isHeavy,
+    isTooLong: basket.isTooLong,
     cursor: nextCursor(known, seen.scans, basket),
     timer: seen.timer,
     fleet: seen.fleet,

@@ -19,7 +19,6 @@ import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader } from "./_generated/server.js";
 import { allows, offerOf } from "./offers.js";
 import type { Queue } from "./queues.js";
-import { findGate } from "./wakes.js";
 
 type Holder = Doc<"holders">;
 type Job = Doc<"jobs">;
@@ -61,8 +60,11 @@ export async function insideOf(
 ): Promise<InsideFacts | null> {
   const { push, maxParallelism, fallbackAfterMs } = queue.config;
   if (!push || (job.labels ?? []).length > 0) return null;
-  const [gate, rows] = await Promise.all([
-    findGate(db, queue.name),
+  const [waiting, rows] = await Promise.all([
+    db
+      .query("waitingQueues")
+      .withIndex("queue", (q) => q.eq("queue", queue.name))
+      .first(),
     db
       .query("jobs")
       .withIndex("status", (q) => q.eq("queue", queue.name).eq("status", "running"))
@@ -73,7 +75,7 @@ export async function insideOf(
     maxParallelism,
     running: inside.length,
     names: inside.slice(0, NAMED).map(({ _id, name }) => name ?? _id),
-    needsSlot: gate?.state === "full" && gate.needsSlot === true,
+    isWaiting: waiting !== null,
     leftUntil: msOfCommit(job.seq as bigint) + fallbackAfterMs,
   };
 }

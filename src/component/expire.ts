@@ -76,7 +76,7 @@ export const expireHolder = internalMutation({
     const holder = await ctx.db.get("holders", args.holder);
     // It has beaten since the snapshot in which it was found, or somebody was here before.
     if (holder?.state !== "active" || holder.expiresAt >= args.now) return [];
-    const isAlive = holder.lane !== undefined && (await isLaneAlive(ctx, holder.lane));
+    const isAlive = holder.lane !== undefined && (await isLaneAlive(ctx, holder));
     // Of a lane that has ended nobody speaks any more, whatever else there is to be said of what it held.
     const isLost = holder.lane === undefined ? isGone(holder, args.now) : !isAlive;
     const over = holder.leases.filter((held) => isLost || isOverlong(held, args.now));

@@ -174,14 +174,8 @@ function alive(leases: HeldLease[], now: number) {
 
 /** The same of a lane: it is looked after for as long as it is awake. */
 function awake(leases: HeldLease[], now: number) {
-  const watched = roundUp(now + LANE_WATCH_MS, LANE_WATCH_GRID_MS);
   const state = "active" as const;
-  return {
-    state,
-    expiresAt: Math.min(watched, firstTimeout(leases)),
-    lastSeenAt: now,
-    leases,
-  };
+  return { state, expiresAt: watchedUntil(leases, now), lastSeenAt: now, leases };
 }
 
 /** The scheduled function of this lane still runs. */
@@ -239,6 +233,8 @@ export async function closeCall(
     offer?: Offer;
     /** A lane that goes on, whatever it holds: it is looked after. */
     isAwake?: boolean;
+    /** A lane that begins. */
+    begins?: Pick<Holder, "runsIn" | "sweep">;
   },
   now: number,
 ): Promise<Holder> {
@@ -256,9 +252,35 @@ export async function closeCall(
     ...(call.name === undefined ? {} : { name: call.name }),
     ...(call.queues === undefined ? {} : { queues: call.queues }),
     ...(call.offer === undefined ? {} : said(call.offer)),
+    ...(call.begins === undefined
+      ? {}
+      : {
+          runsIn: call.begins.runsIn,
+          sweep: call.begins.sweep,
+          generation: generationOf(holder) + 1,
+        }),
   };
   await db.patch("holders", holder._id, changed);
   return { ...holder, ...changed } as Holder;
+}
+
+/** Of a lane: what was scheduled under an older generation does nothing any more. */
+export function generationOf({ generation = 0 }: Holder): number {
+  return generation;
+}
+
+/** Until when nobody need look after a lane with these leases. */
+export function watchedUntil(leases: readonly HeldLease[], now: number): number {
+  return Math.min(roundUp(now + LANE_WATCH_MS, LANE_WATCH_GRID_MS), firstTimeout(leases));
+}
+
+/** The lane goes on in another scheduled function. */
+export async function runsOnIn(
+  db: DatabaseWriter,
+  id: Id<"holders">,
+  runsIn: Id<"_scheduled_functions">,
+): Promise<void> {
+  await db.patch("holders", id, { runsIn });
 }
 
 /**

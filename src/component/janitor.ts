@@ -30,6 +30,7 @@ import { replan } from "./callbacks.js";
 import { publicBounds } from "./cursors.js";
 import { takeOver } from "./expire.js";
 import { forgetLane } from "./lanes.js";
+import { freeLost } from "./mainLoop.js";
 import type { Found } from "./overdue.js";
 import { ensureUpkeep, findUncounted } from "./rollUp.js";
 import { arm, isOverdue, isStillborn, serves, sweepAt } from "./timers.js";
@@ -52,6 +53,7 @@ export const sweep = internalMutation({
       { useStaleSnapshot: true },
     );
     for (const holder of found.expired) await takeOver(ctx, holder, now);
+    for (const process of found.lostProcesses) await freeLost(ctx, process);
     for (const cursor of found.published) await publish(ctx, cursor, now);
     for (const holder of found.forgotten) await forget(ctx, holder, now);
     for (const callback of found.overdue) await replan(ctx, callback);
@@ -202,6 +204,7 @@ async function forget(ctx: MutationCtx, id: Id<"holders">, now: number): Promise
   const holder = await ctx.db.get("holders", id);
   if (holder === null || holder.leases.length > 0) return;
   if (holder.lastSeenAt >= now - HOLDER_RETENTION_MS) return;
-  if (holder.lane !== undefined && !(await forgetLane(ctx, holder.lane))) return;
+  if (holder.state === "active") return;
+  if (holder.lane !== undefined) await forgetLane(ctx, holder.lane);
   await ctx.db.delete("holders", id);
 }

@@ -1,31 +1,41 @@
 /**
- * The lane itself: a scheduled action that runs jobs until there are none, or its time is over. The loop is
- * `lane/loop.ts`; here is what it does inside the component: a handler is called by its handle, in an action, query or
+ * The process itself: a scheduled action that runs lanes until there are none, or its time is over. Its code is
+ * `lane/process.ts`; here is what it does inside the component: a handler is called by its handle, in an action, query or
  * mutation of its own, so that one which crashes, hangs or takes all its memory costs only its own attempt.
  */
 import type { FunctionHandle } from "convex/server";
-import { runByHandle, runLane } from "../lane/index.js";
-import { LANE_CARRIES_BYTES, vLaneStart, type Finished, type LaneStart } from "../shared/index.js";
+import { runByHandle, runProcess } from "../lane/index.js";
+import {
+  LANE_CARRIES_BYTES,
+  vProcessStart,
+  type Finished,
+  type LaneStart,
+  type ProcessStart,
+} from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
 import { internalAction, type MutationCtx } from "./_generated/server.js";
 import { getConvexSize, v } from "convex/values";
 import type { Queue } from "./queues.js";
 
-/** Schedules the lane: here, or, where the app gave the queue an inline handler, in the app's own action. */
-export async function startLane(
+/** Schedules the process: here, or, where the app gave the queue an inline handler, in the app's own action. */
+export async function startProcess(
   ctx: MutationCtx,
   queue: Queue,
-  asked: LaneStart,
+  start: ProcessStart,
 ): Promise<Id<"_scheduled_functions">> {
   const { handler } = queue.config;
-  const isLarge = getConvexSize(asked.jobs) > LANE_CARRIES_BYTES;
-  const start = isLarge ? { ...asked, ...unheard(asked.n) } : asked;
   if (handler?.kind !== "inline") {
     return await ctx.scheduler.runAfter(0, internal.laneAction.run, start);
   }
-  const handle = handler.handle as FunctionHandle<"action", { start: LaneStart }>;
+  const handle = handler.handle as FunctionHandle<"action", { start: ProcessStart }>;
   return await ctx.scheduler.runAfter(0, handle, { start });
+}
+
+/** What is carried to a lane: of jobs that are too large nothing, and its first call is told what was claimed. */
+export function carried(start: LaneStart): LaneStart {
+  const isLarge = getConvexSize(start.jobs) > LANE_CARRIES_BYTES;
+  return isLarge ? { ...start, ...unheard(start.n) } : start;
 }
 
 /** Of jobs that are too large to be carried to a lane: its first call is told what this one has claimed. */
@@ -34,16 +44,20 @@ export function unheard(n: number): Pick<LaneStart, "jobs" | "heard"> {
 }
 
 export const run = internalAction({
-  args: vLaneStart.fields,
+  args: vProcessStart.fields,
   returns: v.null(),
   handler: async (ctx, start): Promise<null> => {
-    await runLane(
+    await runProcess(
       {
         step: ({ finished, ...args }) =>
           ctx.runMutation(internal.laneStep.step, { ...args, finished: finished.map(plain) }),
         later: ({ lane, finished }) =>
           ctx.runMutation(internal.laneStep.later, { lane, finished: plain(finished) }),
         run: async (job) => ({ outcome: await runByHandle(ctx, job) }),
+        look: (args) => ctx.runQuery(internal.mainLoop.look, args),
+        ask: (args) => ctx.runMutation(internal.mainLoop.ask, args),
+        close: (args) => ctx.runMutation(internal.mainLoop.close, args),
+        rouse: (from) => ctx.runMutation(internal.mainLoop.rouse, { from }),
       },
       start,
     );

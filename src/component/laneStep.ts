@@ -1,6 +1,7 @@
 /**
  * Step: one call of a lane. It reports how jobs ended, runs those whose handler is a mutation, takes what comes next, and is
- * told whether to look again, to wait, or to end. A look in vain writes nothing.
+ * told whether to look again, to wait, or to end. A look in vain writes nothing. For its process it also gives back places or
+ * asks for more, hears of lanes that were handed over, and, where it is the last, ends it.
  *
  * Order: outcomes and handlers → callbacks → everything re-read → claim → leave. At its end a lane is full; or guards its
  * queue, and looks again and again; or has given away the room that it does not use. So whoever has read all lanes knows
@@ -21,10 +22,10 @@ import {
   LANE_LOOK_MS,
   LANE_LOOKS_ALONE,
   LANE_LOOKS_MAX,
-  LANE_QUANTUM_MS,
   LANE_RESCUE_MS,
   LANE_WATCH_MS,
   LEASES_MAX,
+  PLACES_MORE,
   STEAL_AFTER_MS,
   vFinished,
   vLaneReply,
@@ -35,6 +36,7 @@ import {
   type LaneReply,
   type LaneStep,
   type Lease,
+  type ProcessSaid,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
@@ -46,22 +48,24 @@ import { executeAll } from "./execute.js";
 import {
   closeCall,
   dropLeases,
+  generationOf,
   judgeCall,
   keepLeases,
   type HeldLease,
   type Holder,
 } from "./holders.js";
 import { describeLaneJobs } from "./laneJobs.js";
+import { guardsIt, isLaneAlive, putToSleep, setCap, widthFor, type Lane } from "./lanes.js";
 import {
-  drain,
-  guardsIt,
-  isLaneAlive,
-  leftOfAll,
-  putToSleep,
-  setCap,
-  widthFor,
-  type Lane,
-} from "./lanes.js";
+  closeOf,
+  forgetHandOver,
+  givePlaces,
+  handedOver,
+  mountLimits,
+  takeBackPlaces,
+  waitFor,
+} from "./mainLoop.js";
+import { isMutation, isTimeOver, takesMore } from "./processTime.js";
 import { getQueue, type Queue } from "./queues.js";
 import { recordAll, recordPart } from "./recording.js";
 import { withFittingResults } from "./results.js";
@@ -86,14 +90,14 @@ export async function stepOf(
   const id = ctx.db.normalizeId("lanes", args.lane);
   const lane = id === null ? null : await ctx.db.get("lanes", id);
   if (lane === null) return over(lost(args));
-  // Another has taken its place. What it still runs was dealt with when it was found to be gone.
-  if (lane.generation !== args.generation) return over(lost(args));
   const [holder, queue] = await Promise.all([
     ctx.db.get("holders", lane.holder),
     getQueue(ctx.db, lane.queue),
     fetchJobs(ctx.db, args.execute),
+    args.handOver === undefined ? null : forgetHandOver(ctx, args.handOver),
   ]);
-  if (holder === null) return over(lost(args));
+  // Another has taken its place. What it still runs was dealt with when it was found to be gone.
+  if (holder === null || generationOf(holder) !== args.generation) return over(lost(args));
   if (judgeCall(holder, args.n) === "repeated") {
     const missed = await leasedBefore(ctx, holder, args.heard + 1);
     const jobs = await describeLaneJobs(ctx.db, queue, missed);
@@ -102,7 +106,9 @@ export async function stepOf(
   const finished = check?.(queue, args.finished) ?? args.finished;
   const said = { ...args, finished };
   const { answers, holder: current, besideCallbacks } = await finish(ctx, holder, queue, said, now);
-  if (!(await isLaneAlive(ctx, lane._id)))
+  // It has left, and was not told: the reply was lost.
+  if (current.state !== "active") return over(answers);
+  if (!(await isLaneAlive(ctx, current)))
     return await goNoFurther(ctx, current, args.n, answers, now);
   return await goOn(ctx, { lane, holder: current, queue, args, answers, besideCallbacks, now });
 }
@@ -207,16 +213,17 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   ]);
   const lane = row!;
   const running = holder.leases.length;
-  const isOver = queue.isPaused || now > lane.startedAt + LANE_QUANTUM_MS || lane.state !== "awake";
+  const isOver = queue.isPaused || isTimeOver(args.in, queue, now);
   // What comes has a wake of its own, or somebody who looks: one that came for one job looks for no other, and does not grow.
   const isSeenTo = gate?.state !== "full" && !guardsIt(gate, lane._id);
   const isContent = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
   const width = isOver ? 0 : await widthFor(ctx, queue, lane, { running, isContent });
   // What it has yet to be told may be as much as one answer carries.
   const isTold = holder.leases.every(({ n }) => n <= args.heard);
-  const room = !isTold || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, width - running);
+  const wanted = !isTold || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, width - running);
+  const { room, given: before } = await placesOf(ctx, going, queue, wanted);
   const open = new Map([[queue.name, queue]]);
-  const look = lookOf(gate, lane._id, now);
+  const look = { ...lookOf(gate, lane._id, now), endsAt: args.in?.endsAt ?? now };
   const taken: Claimed =
     room === 0
       ? { ...NOTHING, cursor: holder.reply.cursor ?? "{}" }
@@ -225,11 +232,14 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
           lane: look,
         });
   const held = running + taken.leases.length;
-  const next = isOver
-    ? await end(ctx, queue, lane, held)
-    : await settle(ctx, queue, lane, gate, {
-        ...{ held, width, found: taken.leases.length, looks: args.looks, now },
-      });
+  if (taken.isTooLong === true && gate?.state === "full") await waitFor(ctx, queue.name);
+  const next =
+    isOver || (taken.isTooLong === true && guardsIt(gate, lane._id))
+      ? await end(ctx, queue, lane, held)
+      : await settle(ctx, queue, lane, gate, {
+          ...{ held, width, found: taken.leases.length, looks: args.looks },
+          isEnding: !takesMore(args.in, queue, now + LANE_LEAVES_MS),
+        });
   const isAwake = next !== "left";
   const hasDone = args.finished.length + args.execute.length + taken.leases.length > 0;
   const call = { n: args.n, claimed: taken.leases, cursor: taken.cursor, isAwake };
@@ -238,14 +248,73 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
       ? holder
       : await closeCall(ctx.db, holder, call, now);
   // Who takes something depends on a sweep that notices if it dies; who only goes on has been seen to.
-  if (!isAwake) await callOffSweep(ctx, lane, now);
+  if (!isAwake) await callOffSweep(ctx, lane, holder, now);
   else if (taken.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
   else await reviveJanitor(ctx, closed.expiresAt, now, taken.timer);
   // Calls that committed and seemed to have failed: what they have claimed the lane has never heard.
   const missed = await leasedBefore(ctx, holder, args.heard + 1);
   const ruled = missed.length === 0 ? taken.ruled : undefined;
   const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
-  return reply(answers, jobs, next);
+  const of = args.in === undefined ? {} : await tellProcess(ctx, args.in, next);
+  // It has filled all the places that there were, and there may be more jobs.
+  const lacking = wanted - room;
+  const isShort = room > 0 && taken.leases.length === room && lacking > 0 && isAwake;
+  const isFull = args.in?.isFull === true && isShort;
+  const after = isFull ? await morePlaces(ctx, queue, args.in!, held, lacking) : 0;
+  const given = before + after;
+  return {
+    ...reply(answers, jobs, isShort && (!isFull || after > 0) ? lookAgain(next) : next),
+    ...of,
+    ...(given > 0 ? { given } : {}),
+  };
+}
+
+/** At once, where it goes on. */
+function lookAgain(next: Next): Next {
+  return next === "left" || next === "draining" ? next : { lookAfterMs: 0 };
+}
+
+/**
+ * How many jobs the lane may take, and how many places its process is given besides: where it has none left, and a lane is
+ * relied on that has room.
+ */
+async function placesOf(
+  ctx: MutationCtx,
+  { args, holder }: Going,
+  queue: Queue,
+  wanted: number,
+): Promise<{ room: number; given: number }> {
+  if (args.in === undefined || wanted === 0) return { room: 0, given: 0 };
+  if (isMutation(queue)) return { room: wanted, given: 0 };
+  const { places, isFull } = args.in;
+  if (places > 0 || !isFull) return { room: Math.min(wanted, places), given: 0 };
+  const given = await morePlaces(ctx, queue, args.in, holder.leases.length, wanted);
+  return { room: Math.min(wanted, given), given };
+}
+
+async function morePlaces(
+  ctx: MutationCtx,
+  queue: Queue,
+  said: ProcessSaid,
+  held: number,
+  wanted: number,
+): Promise<number> {
+  const few = Math.min(wanted, Math.max(0, 2 - held));
+  const asked = { any: Math.min(wanted, PLACES_MORE), few };
+  return await givePlaces(ctx, await mountLimits(ctx, queue), said, asked);
+}
+
+/** What a call does for the process in which its lane runs. */
+async function tellProcess(
+  ctx: MutationCtx,
+  said: ProcessSaid,
+  next: Next,
+): Promise<Pick<LaneReply, "isClosed" | "handedOver">> {
+  await takeBackPlaces(ctx, said);
+  if (next === "left" && said.closes === true) return await closeOf(ctx, said);
+  const id = ctx.db.normalizeId("processes", said.process);
+  if (said.heardUpTo === undefined || id === null) return {};
+  return { handedOver: await handedOver(ctx, id, said.heardUpTo) };
 }
 
 /** A look in vain changes nothing; that the lane lives must be written only now and then. */
@@ -280,7 +349,7 @@ type Next = "left" | "draining" | { lookAfterMs: number | null };
 async function end(ctx: MutationCtx, queue: Queue, lane: Lane, held: number): Promise<Next> {
   const hasFreed = held < lane.cap;
   if (held === 0) await putToSleep(ctx, lane);
-  else await drain(ctx, lane, held);
+  else if (hasFreed) await setCap(ctx, queue, lane, { cap: held, width: held });
   // Handlers and callbacks may have changed it since it was read.
   const gate = await findGate(ctx.db, queue.name);
   // Whoever resumes a queue sees to a wake.
@@ -297,7 +366,8 @@ interface Standing {
   width: number;
   found: number;
   looks: number;
-  now: number;
+  /** Its time is nearly over. */
+  isEnding: boolean;
 }
 
 /** The lane goes on: full; or as the one that looks; or with no more room than it uses; or not at all. */
@@ -306,7 +376,7 @@ async function settle(
   queue: Queue,
   lane: Lane,
   gate: Gate | null,
-  { held, width, found, looks, now }: Standing,
+  { held, width, found, looks, isEnding }: Standing,
 ): Promise<Next> {
   const guards = guardsIt(gate, lane._id);
   if (held >= width && held > 0) {
@@ -323,10 +393,8 @@ async function settle(
     gate?.state === "full" || (found > 0 && held > 0 && (gate?.state ?? "quiet") === "quiet");
   const inVain = guards && found === 0 ? looks : 0;
   if (begins || guards) {
-    const isNeeded = held > 0 && inVain >= LANE_LOOKS_MAX && (await isLastSlot(ctx));
-    if (inVain < LANE_LOOKS_MAX || isNeeded) {
-      const isEnding = now > lane.startedAt + LANE_QUANTUM_MS - LANE_LEAVES_MS;
-      const leaves = !isNeeded && (inVain >= LANE_LOOKS_ALONE || isEnding);
+    if (inVain < LANE_LOOKS_MAX) {
+      const leaves = inVain >= LANE_LOOKS_ALONE || isEnding;
       const state = leaves ? "leaving" : "guarded";
       // Who comes now has a wake of its own, which is to find room for another lane.
       // It keeps what it needs to be a spare, where it is not all there is.
@@ -340,11 +408,6 @@ async function settle(
   else await setCap(ctx, queue, lane, { cap: held, width });
   if (guards) await quieten(ctx, gate, queue);
   return held === 0 ? "left" : { lookAfterMs: null };
-}
-
-/** Whether nobody else can be started: what comes now can only go to those that run. */
-async function isLastSlot(ctx: MutationCtx): Promise<boolean> {
-  return (await leftOfAll(ctx)).lanes <= 0;
 }
 
 function reply(answers: Answer[], jobs: LaneJob[], next: Next): LaneReply {

@@ -1,24 +1,19 @@
 /**
- * The rows of lanes: who is awake, how many jobs each may run, and what is left. Only this file writes `lanes`.
+ * The rows of lanes: how many jobs each may run. Only this file writes `lanes`.
  *
- * The promise: the caps of a queue's lanes, and one for each that is a spare, add up to its `maxParallelism` at most, and no
- * lane begins more than its cap. Whoever raises a cap has read all of the queue's lanes for real, and takes the room of
- * spares where there is no other. A lane that does not look for more gives away the room that it does not use, so that a
- * wake can start another with it. One that goes to sleep keeps the room of one job, as a spare, for a wake that brings one
- * alone: such wakes neither write nor read a row in common, so that jobs which come one by one never meet.
+ * The promise: the caps of a queue's lanes add up to its `maxParallelism` at most, and no lane begins more than its cap.
+ * A transaction that raises a cap has read all of the queue's lanes for real. A lane that does not look for more gives away
+ * the room that it does not use, so that a wake can start another with it. A lane that goes to sleep keeps a cap of one, for a
+ * wake that brings one job alone: such wakes neither write nor read a row in common, so that jobs which come one by one never
+ * conflict. A wake that needs that room takes it, after a real read of the holder that says that the lane sleeps.
  */
 import { v, type Infer } from "convex/values";
-import {
-  HANDLERS_PER_STEP,
-  LANES_BY_CLASS,
-  LANES_READ,
-  LANE_WIDTH,
-  RUNS_BY_CLASS,
-} from "../shared/index.js";
+import { HANDLERS_PER_STEP, LANES_READ, LANE_WIDTH } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
-import { enterLane } from "./holders.js";
+import { enterLane, type Holder } from "./holders.js";
+import { mountViewOf, vMountView } from "./mount.js";
 import { findQueue, getQueue, type Queue } from "./queues.js";
 import { findGate, quieten, scheduleWake, type Gate } from "./wakes.js";
 
@@ -37,40 +32,92 @@ export function freeOf(queue: Queue, lanes: readonly Lane[]): number {
   return queue.config.maxParallelism - lanes.reduce((sum, { cap }) => sum + cap, 0);
 }
 
-/** What all queues together leave: lanes that may still be started, and jobs that those may run. */
-export async function leftOfAll(ctx: MutationCtx): Promise<{ lanes: number; runs: number }> {
-  const { class: name } = await ctx.meta.getDeploymentMetadata();
-  return await leftOfClass(ctx.db, name);
+// --- What a wake looks at ------------------------------------------------------------------------
+
+const vSleeper = v.object({ lane: v.id("lanes"), holder: v.id("holders"), cap: v.number() });
+export type Sleeper = Infer<typeof vSleeper>;
+
+const vStanding = v.object({
+  /** Lanes that sleep. */
+  asleep: v.array(vSleeper),
+  /** So many lanes are awake that one is to look for all. */
+  areMany: v.boolean(),
+  /** So many there are. */
+  count: v.number(),
+  mount: vMountView,
+});
+export type Standing = Infer<typeof vStanding>;
+
+/** With more lanes of a queue awake, a lane that comes for one job looks for others too. */
+const LANES_BESIDE = 2;
+/** Lanes of a queue of which it is asked whether they sleep. */
+const LANES_ASKED = 24;
+
+/** A queue's lanes and the mount's slots. To be called with `useStaleSnapshot`. */
+export const look = internalQuery({
+  args: { queue: v.string(), class: v.string() },
+  returns: vStanding,
+  handler: async ({ db }, { queue: name, class: of }): Promise<Standing> => {
+    const [queue, lanes] = await Promise.all([findQueue(db, name), lanesOf(db, name)]);
+    const asked = someOf(lanes, LANES_ASKED);
+    const [asleep, mount] = await Promise.all([
+      sleepersAmong(db, asked),
+      mountViewOf(db, of, queue?.config),
+    ]);
+    return {
+      asleep,
+      areMany: asked.length - asleep.length > LANES_BESIDE,
+      count: lanes.length,
+      mount,
+    };
+  },
+});
+
+function someOf<Item>(list: readonly Item[], max: number): readonly Item[] {
+  if (list.length <= max) return list;
+  const start = Math.floor(Math.random() * list.length);
+  return [...list.slice(start), ...list.slice(0, start)].slice(0, max);
 }
 
-async function leftOfClass(
+export interface LaneAndHolder {
+  lane: Lane;
+  holder: Holder;
+}
+
+/** The lane and its holder for real, if the lane sleeps. */
+export async function ifAsleep(
   db: DatabaseReader,
-  name: string,
-): Promise<{ lanes: number; runs: number }> {
-  const inState = (state: Lane["state"]) =>
-    db
-      .query("lanes")
-      .withIndex("state", (q) => q.eq("state", state))
-      .take(LANES_READ);
-  const all = (await Promise.all([inState("awake"), inState("draining")])).flat();
-  const runs = all.reduce((sum, { cap }) => sum + cap, 0);
-  return {
-    lanes: (LANES_BY_CLASS[name] ?? LANES_BY_CLASS.s16!) - all.length,
-    runs: (RUNS_BY_CLASS[name] ?? RUNS_BY_CLASS.s16!) - all.length - runs,
-  };
+  seen: Pick<Sleeper, "lane" | "holder">,
+): Promise<LaneAndHolder | null> {
+  const [lane, holder] = await Promise.all([
+    db.get("lanes", seen.lane),
+    db.get("holders", seen.holder),
+  ]);
+  return lane === null || holder === null || holder.state === "active" ? null : { lane, holder };
 }
 
-/** A lane of the queue that is asleep: one that is there, a spare first, or a new one. */
+/** A lane that sleeps and has room for one job by itself. */
+export async function spareLane(
+  db: DatabaseReader,
+  { config }: Queue,
+  { asleep }: Standing,
+): Promise<LaneAndHolder | null> {
+  const spares = asleep.filter(({ cap }) => cap === 1);
+  const seen = spares[Math.floor(Math.random() * spares.length)];
+  const found = seen === undefined ? null : await ifAsleep(db, seen);
+  return found?.lane.cap === 1 && found.lane.under === config.maxParallelism ? found : null;
+}
+
+/** A lane of the queue that is asleep: one that is there, one with room first, or a new one. */
 export async function sleepingLane(
   ctx: MutationCtx,
   queue: Queue,
-  lanes: readonly Lane[],
+  { asleep, count }: Standing,
   now: number,
-): Promise<Lane> {
-  const asleep = lanes.filter(({ state }) => state === "asleep");
-  return (
-    asleep.find((one) => one.isSpare) ?? asleep[0] ?? (await newLane(ctx, queue, lanes.length, now))
-  );
+): Promise<LaneAndHolder> {
+  const first = asleep.find(({ cap }) => cap === 1) ?? asleep[0];
+  const found = first === undefined ? null : await ifAsleep(ctx.db, first);
+  return found ?? (await newLane(ctx, queue, count, now));
 }
 
 async function newLane(
@@ -79,17 +126,21 @@ async function newLane(
   number: number,
   now: number,
   fields: Partial<Lane> = {},
-): Promise<Lane> {
-  const row = { queue, state: "asleep" as const, cap: 0, generation: 0, startedAt: now, ...fields };
+): Promise<LaneAndHolder> {
   const id = await enterLane(ctx.db, queue, number, now, (holder) =>
-    ctx.db.insert("lanes", { ...row, holder }),
+    ctx.db.insert("lanes", { queue, cap: 0, ...fields, holder }),
   );
-  return (await ctx.db.get("lanes", id))!;
+  const lane = (await ctx.db.get("lanes", id))!;
+  return { lane, holder: (await ctx.db.get("holders", lane.holder))! };
 }
 
+/** Lanes that are kept for jobs that come alone: of wakes at the same moment few pick the same. Measured: `docs/push.md`. */
+const SPARES = 8;
+
 /**
- * Spares for jobs that come alone, as far as there is room beside these lanes and one more job: all of them at once, since
- * wakes that have none would meet.
+ * Lanes for jobs that come alone at the same moment, as far as there is room beside these lanes and one more job: as many
+ * again as there are, all in one transaction, since wakes that have none conflict. A queue whose jobs never come at the same
+ * moment has one lane.
  */
 export async function ensureSpares(
   ctx: MutationCtx,
@@ -98,123 +149,42 @@ export async function ensureSpares(
   now: number,
 ): Promise<void> {
   const { maxParallelism: under } = queue.config;
-  const room = freeOf(queue, lanes) - lanes.filter(({ isSpare }) => isSpare).length - 1;
-  const missing = Math.min(SPARES - lanes.length - 1, room);
+  const count = lanes.length;
+  const missing = Math.min(count, SPARES - count - 1, freeOf(queue, lanes) - 2);
   for (let i = 0; i < missing; i += 1)
-    await newLane(ctx, queue, lanes.length + 1 + i, now, { under, isSpare: true });
+    await newLane(ctx, queue, count + 1 + i, now, { under, cap: 1 });
 }
 
-/**
- * A spare of the queue, as a snapshot shows it, that may be started with one job; or `null`: then all lanes are to be read.
- * What other queues leave is taken from there, too: a lane too many of each queue at the same moment may be started, out of
- * the half of the class that is the app's.
- */
-export async function findSpare(ctx: MutationCtx, queue: string): Promise<Spare | null> {
-  const { class: of } = await ctx.meta.getDeploymentMetadata();
-  const args = { queue, class: of };
-  const found: Spare[] = await ctx.runQuery(internal.lanes.spares, args, {
-    useStaleSnapshot: true,
-  });
-  return found[Math.floor(Math.random() * found.length)] ?? null;
+// --- Caps ----------------------------------------------------------------------------------------
+
+/** Gives a sleeping lane that begins its cap. One that keeps its room for one job is not written. */
+export async function awaken(ctx: MutationCtx, lane: Lane, cap: number, under: number): Promise<void> {
+  if (lane.cap !== cap || lane.under !== under) await ctx.db.patch("lanes", lane._id, { cap, under });
 }
 
-/** That one, if it still is a spare. */
-export async function spareLane(
-  ctx: MutationCtx,
-  { config }: Queue,
-  seen: Spare,
-): Promise<Lane | null> {
-  // Its holder is fetched with it, for whoever starts it.
-  const [lane] = await Promise.all([
-    ctx.db.get("lanes", seen.lane),
-    ctx.db.get("holders", seen.holder),
-  ]);
-  return lane !== null && isSpare(lane, config.maxParallelism) ? lane : null;
-}
-
-const vSpare = v.object({
-  lane: v.id("lanes"),
-  holder: v.id("holders"),
-  /** So many lanes are awake beside it that somebody is to look for all. */
-  areMany: v.boolean(),
-});
-export type Spare = Infer<typeof vSpare>;
-
-function isSpare(lane: Lane, under: number): boolean {
-  return lane.state === "asleep" && lane.isSpare === true && lane.under === under;
-}
-
-/** A queue's spares, where there is room beside other queues. */
-export const spares = internalQuery({
-  args: { queue: v.string(), class: v.string() },
-  returns: v.array(vSpare),
-  handler: async ({ db }, { queue, class: of }): Promise<Spare[]> => {
-    const [row, lanes, left] = await Promise.all([
-      findQueue(db, queue),
-      lanesOf(db, queue),
-      leftOfClass(db, of),
-    ]);
-    const under = row?.config.maxParallelism ?? 0;
-    const awake = lanes.filter(({ state }) => state !== "asleep").length;
-    // The last slot there is is for one that looks for others.
-    if (left.lanes <= 1 || left.runs <= 0) return [];
-    const found = lanes.filter((lane) => isSpare(lane, under));
-    const areMany = awake > LANES_BESIDE;
-    return found.map(({ _id: lane, holder }) => ({ lane, holder, areMany }));
-  },
-});
-
-/** Beside more lanes of a queue, one that comes for one job alone looks for more. */
-const LANES_BESIDE = 2;
-/** Lanes of a queue whose jobs come one by one: of wakes at the same moment few start the same. Roads not taken: `docs/push.md`. */
-const SPARES = 8;
-
-/** The lane starts, under a new generation: what was scheduled before does nothing any more. */
-export async function awaken(
-  ctx: MutationCtx,
-  lane: Lane,
-  fields: {
-    cap: number;
-    under: number;
-    scheduledId: Id<"_scheduled_functions">;
-    startedAt: number;
-    sweep: Id<"timers"> | undefined;
-  },
-): Promise<void> {
-  await ctx.db.patch("lanes", lane._id, {
-    ...{ state: "awake", isSpare: undefined, generation: lane.generation + 1, ...fields },
-  });
-}
-
-/** The lane goes on under another scheduled function. */
-export async function runsUnder(
-  ctx: MutationCtx,
-  id: Id<"lanes">,
-  schedule: (queue: Queue) => Promise<Id<"_scheduled_functions">>,
-): Promise<void> {
-  const lane = (await ctx.db.get("lanes", id))!;
-  const scheduledId = await schedule(await getQueue(ctx.db, lane.queue));
-  await ctx.db.patch("lanes", id, { scheduledId });
-}
-
-/** Takes their room from spares, as far as there is no other for a lane that is to have this cap. */
+/** Takes their room from lanes that sleep, until as much is free. Returns how much there is. */
 export async function makeRoom(
   ctx: MutationCtx,
   queue: Queue,
   lanes: readonly Lane[],
-  lane: Pick<Lane, "_id">,
-  cap: number,
-): Promise<void> {
-  const others = lanes.filter(({ _id }) => _id !== lane._id);
-  const spare = others.filter(({ isSpare }) => isSpare);
-  const missing = cap + spare.length - freeOf(queue, others);
-  for (const { _id } of spare.slice(0, Math.max(0, missing)))
-    await ctx.db.patch("lanes", _id, { isSpare: undefined });
+  needed: number,
+  asleep: readonly Sleeper[],
+): Promise<number> {
+  let free = freeOf(queue, lanes);
+  for (const { _id } of lanes) {
+    if (free >= needed) break;
+    const seen = asleep.find(({ lane, cap }) => lane === _id && cap === 1);
+    const found = seen === undefined ? null : await ifAsleep(ctx.db, seen);
+    if (found?.lane.cap !== 1) continue;
+    await ctx.db.patch("lanes", _id, { cap: 0, under: undefined });
+    free += 1;
+  }
+  return free;
 }
 
 /**
  * The most that the lane may hold. One that has as much as a lane can have, under the `maxParallelism` of today, needs
- * nobody's leave: it does not depend on the others, who change their caps with their jobs. Nor does one that has no reason
+ * no look at the others: it does not depend on the lanes whose caps change with their jobs. Nor does one that has no reason
  * to grow: half of its room is free; or `isContent`, since whatever comes has a wake of its own.
  */
 export async function widthFor(
@@ -228,16 +198,31 @@ export async function widthFor(
   const hasRoom = lane.cap - running >= Math.max(ROOM, lane.cap / 2);
   if (lane.under === maxParallelism && (lane.cap === most || hasRoom || isContent)) return lane.cap;
   const lanes = await lanesOf(ctx.db, queue.name);
-  const width = widthOf(
-    queue,
-    freeOf(
-      queue,
-      lanes.filter(({ _id }) => _id !== lane._id),
-    ),
-  );
-  if (width <= lane.cap) return width;
-  const { runs } = await leftOfAll(ctx);
-  return Math.min(width, lane.cap + Math.max(0, runs));
+  const others = lanes.filter(({ _id }) => _id !== lane._id);
+  const free = freeOf(queue, others);
+  if (free >= most || !others.some(({ cap }) => cap === 1)) return widthOf(queue, free);
+  return widthOf(queue, free + (await sleepersOf(ctx, queue.name)).length);
+}
+
+async function sleepersOf(ctx: MutationCtx, queue: string): Promise<Sleeper[]> {
+  return await ctx.runQuery(internal.lanes.sleepers, { queue }, { useStaleSnapshot: true });
+}
+
+/** Lanes that sleep and have room for one job. To be called with `useStaleSnapshot`. */
+export const sleepers = internalQuery({
+  args: { queue: v.string() },
+  returns: v.array(vSleeper),
+  handler: async ({ db }, { queue }): Promise<Sleeper[]> => {
+    const lanes = (await lanesOf(db, queue)).filter(({ cap }) => cap === 1);
+    return await sleepersAmong(db, someOf(lanes, LANES_ASKED));
+  },
+});
+
+async function sleepersAmong(db: DatabaseReader, lanes: readonly Lane[]): Promise<Sleeper[]> {
+  const holders = await Promise.all(lanes.map(({ holder }) => db.get("holders", holder)));
+  return lanes
+    .filter((_, i) => holders[i]?.state !== "active")
+    .map(({ _id: lane, holder, cap }) => ({ lane, holder, cap }));
 }
 
 /** Gives the lane another cap. It may hold more than its `width` where that has become less: then it drains to it. */
@@ -248,43 +233,32 @@ export async function setCap(
   { cap, width }: { cap: number; width: number },
 ): Promise<void> {
   const under = cap <= width ? queue.config.maxParallelism : undefined;
-  if (cap > lane.cap) await makeRoom(ctx, queue, await lanesOf(ctx.db, queue.name), lane, cap);
+  if (under !== undefined && cap > lane.cap) await growInto(ctx, queue, lane, cap);
   if (lane.cap !== cap || lane.under !== under)
     await ctx.db.patch("lanes", lane._id, { cap, under });
 }
 
-/** The lane takes nothing any more, and keeps what it runs. */
-export async function drain(ctx: MutationCtx, lane: Lane, cap: number): Promise<void> {
-  if (lane.state === "draining" && lane.cap === cap) return;
-  await ctx.db.patch("lanes", lane._id, { state: "draining", cap });
+/** Takes their room from lanes that sleep, as far as a lane needs it that is to have this cap. */
+async function growInto(ctx: MutationCtx, queue: Queue, lane: Lane, cap: number): Promise<void> {
+  const others = (await lanesOf(ctx.db, queue.name)).filter(({ _id }) => _id !== lane._id);
+  if (freeOf(queue, others) >= cap) return;
+  const free = await makeRoom(ctx, queue, others, cap, await sleepersOf(ctx, queue.name));
+  if (free < cap) throw new Error("The room that the lane was to have has been taken.");
 }
 
-/** The lane ends. Its slot of the scheduler is free, for whichever queue waits for one. */
+/** The lane ends, or its function has ended: it keeps the room of one job, if it has any under the bound of today. */
 export async function putToSleep(ctx: MutationCtx, lane: Lane): Promise<void> {
-  const isSpare = lane.cap > 0 && lane.under !== undefined ? (true as const) : undefined;
-  await ctx.db.patch("lanes", lane._id, { state: "asleep", cap: 0, isSpare });
-  const waiting = await ctx.db
-    .query("gates")
-    .withIndex("needsSlot", (q) => q.eq("needsSlot", true))
-    .take(WAITING_READ);
-  const others = waiting.filter(({ queue }) => queue !== lane.queue);
-  // From a random one on: none is passed over for ever by others that always wait.
-  const start = Math.floor(Math.random() * others.length);
-  const told = [...others.slice(start), ...others.slice(0, start)].slice(0, WAITING_TOLD);
-  for (const { queue } of told) await scheduleWake(ctx, { name: queue });
+  const cap = lane.cap > 0 && lane.under !== undefined ? 1 : 0;
+  if (lane.cap !== cap) await ctx.db.patch("lanes", lane._id, { cap });
 }
-
-/** Queues that wait for a slot, as far as they are seen; and how many are told of one that is free: one of them gets it. */
-const WAITING_READ = 64;
-const WAITING_TOLD = 4;
 
 /**
  * A lane whose scheduled function has ended without a word: what it held has been dealt with, and its capacity is free.
- * If it was the one that looked, nobody does.
+ * If it was the one that looked, none does.
  */
 export async function loseLane(ctx: MutationCtx, id: Id<"lanes">): Promise<void> {
   const lane = await ctx.db.get("lanes", id);
-  if (lane === null || lane.state === "asleep") return;
+  if (lane === null) return;
   await putToSleep(ctx, lane);
   const queue = await getQueue(ctx.db, lane.queue);
   const gate = await findGate(ctx.db, queue.name);
@@ -297,20 +271,30 @@ export function guardsIt(gate: Gate | null, id: Id<"lanes">): boolean {
   return (gate?.state === "guarded" || gate?.state === "leaving") && gate.guard === id;
 }
 
-/** A lane has no beat: it lives while its scheduled function is to run, or runs. */
-export async function isLaneAlive(ctx: MutationCtx, id: Id<"lanes">): Promise<boolean> {
-  const lane = await ctx.db.get("lanes", id);
-  if (lane?.scheduledId === undefined || lane.state === "asleep") return false;
-  const scheduled = await ctx.db.system.get("_scheduled_functions", lane.scheduledId);
+/** A lane has no beat: it lives while the scheduled function in which it runs is to run, or runs. */
+export async function isLaneAlive(ctx: MutationCtx, { state, runsIn }: Holder): Promise<boolean> {
+  return state === "active" && runsIn !== undefined && (await runs(ctx.db, runsIn));
+}
+
+/** Whether a scheduled function is to run, or runs. Read for real: its start and end conflict. */
+export async function runs(
+  db: DatabaseReader,
+  scheduledId: Id<"_scheduled_functions">,
+): Promise<boolean> {
+  const scheduled = await db.system.get("_scheduled_functions", scheduledId);
   return scheduled?.state.kind === "pending" || scheduled?.state.kind === "inProgress";
 }
 
-/** A lane that has slept for so long goes, with its holder. Whether it may. */
-export async function forgetLane(ctx: MutationCtx, id: Id<"lanes">): Promise<boolean> {
-  const lane = await ctx.db.get("lanes", id);
-  if (lane !== null && lane.state !== "asleep") return false;
-  if (lane !== null) await ctx.db.delete("lanes", id);
-  return true;
+/** Whether any lane of the queue is awake. */
+export async function isAnyAwake(db: DatabaseReader, queue: string): Promise<boolean> {
+  const lanes = someOf(await lanesOf(db, queue), LANES_ASKED);
+  const holders = await Promise.all(lanes.map(({ holder }) => db.get("holders", holder)));
+  return holders.some((holder) => holder?.state === "active");
+}
+
+/** A lane that has slept for so long goes, with its holder. */
+export async function forgetLane(ctx: MutationCtx, id: Id<"lanes">): Promise<void> {
+  if ((await ctx.db.get("lanes", id)) !== null) await ctx.db.delete("lanes", id);
 }
 
 /** A lane with less room than this grows, if it can. */

@@ -16,6 +16,7 @@ import {
   vCounts,
   vEnqueued,
   vFinished,
+  vHandedOver,
   vJobStatus,
   vLaneReply,
   vLaneStep,
@@ -46,6 +47,7 @@ import * as hasWorkStep from "./hasWork.js";
 import * as heartbeatStep from "./heartbeat.js";
 import * as laneReportStep from "./laneReport.js";
 import * as laneStepStep from "./laneStep.js";
+import * as mainLoopStep from "./mainLoop.js";
 import * as logsStep from "./logs.js";
 import * as reportStep from "./report.js";
 import * as replaceStep from "./replace.js";
@@ -326,6 +328,34 @@ export const laneLater = mutation({
   args: { lane: v.string(), finished: vFinished },
   returns: v.null(),
   handler: (ctx, args) => laneStepStep.hand(ctx, args),
+});
+
+/** Lanes that were handed to a process that runs in an action of the app, by a later commit: `mainLoop.ts`. */
+export const processLook = query({
+  args: { process: v.string(), upTo: v.int64() },
+  returns: vHandedOver,
+  handler: (ctx, args) => mainLoopStep.lookOf(ctx, args),
+});
+
+/** Gives such a process more places. */
+export const processAsk = mutation({
+  args: mainLoopStep.askArgs,
+  returns: v.number(),
+  handler: (ctx, args) => mainLoopStep.askOf(ctx, args),
+});
+
+/** Ends such a process, unless lanes have been handed to it. */
+export const processClose = mutation({
+  args: mainLoopStep.closeArgs,
+  returns: mainLoopStep.vClosed,
+  handler: (ctx, args) => mainLoopStep.closeOf(ctx, args),
+});
+
+/** Has queues woken that wait for a slot or for places. */
+export const processRouse = mutation({
+  args: { from: mainLoopStep.vGivenBack },
+  returns: v.null(),
+  handler: (ctx, args) => mainLoopStep.rouseWaiting(ctx, args),
 });
 
 /** What handlers inside Convex say of their jobs. No token: only the app's own functions call it. */

@@ -32,6 +32,7 @@ import {
   type Bound,
   type Key,
 } from "./cursors.js";
+import { findLost } from "./mainLoop.js";
 import { findQueue, type Queue } from "./queues.js";
 import { findUnattended, findUncounted } from "./rollUp.js";
 import { placesOf } from "./routes.js";
@@ -56,7 +57,9 @@ const EXPIRED_PICKED = 16;
 const vFound = v.object({
   /** Some of those whose leases have run out. */
   expired: v.array(v.id("holders")),
-  /** Whether there are more of them. */
+  /** Processes that have ended without a word. */
+  lostProcesses: v.array(v.id("processes")),
+  /** Whether there are more of those expired. */
   more: v.boolean(),
   /** When the next leases run out, or `null` if there are none. */
   nextExpiry: v.union(v.number(), v.null()),
@@ -104,6 +107,7 @@ export const find = internalQuery({
     const uncounted = await findUncounted(ctx.db, served);
     return {
       expired: picked.map(({ _id }) => _id),
+      lostProcesses: await findLost(ctx.db),
       more: expired.length > picked.length,
       nextExpiry: next?.expiresAt ?? null,
       timers: (await findTimers(ctx.db)).map(({ _id, dueAt }) => ({ id: _id, dueAt })),

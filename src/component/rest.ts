@@ -16,6 +16,7 @@ import { JANITOR_OVERDUE_MS, RANGE_ROWS, ROLL_UP_RARE_MS } from "../shared/index
 import { internal } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
+import type { Holder } from "./holders.js";
 import type { Lane } from "./lanes.js";
 import { others } from "./overdue.js";
 import { ensureUpkeep } from "./rollUp.js";
@@ -30,17 +31,23 @@ const APART_MS = 60_000;
 const IDLE_READ = 16;
 
 /** The lane has left, and holds nothing: its rows say so already. */
-export async function callOffSweep(ctx: MutationCtx, lane: Lane, now: number): Promise<void> {
-  if (lane.sweep === undefined || Math.random() * SWEEPS_LEFT < 1) return;
+export async function callOffSweep(
+  ctx: MutationCtx,
+  lane: Lane,
+  { sweep }: Holder,
+  now: number,
+): Promise<void> {
+  if (sweep === undefined || Math.random() * SWEEPS_LEFT < 1) return;
   // A look first: where others work, a real read of who does would lose to each of them.
-  const args = { lane: lane._id, now };
+  const { madeAt } = sweep;
+  const args = { lane: lane._id, madeAt, now };
   const mayRest: boolean = await ctx.runQuery(internal.rest.look, args, { useStaleSnapshot: true });
   if (!mayRest) return;
   const [[timer, ...more], isNeeded] = await Promise.all([
     findTimers(ctx.db),
-    isNeededSince(ctx.db, lane),
+    isNeededSince(ctx.db, lane.queue, madeAt),
   ]);
-  if (timer?._id !== lane.sweep || timer.scheduledId === undefined || more.length > 0) return;
+  if (timer?._id !== sweep.timer || timer.scheduledId === undefined || more.length > 0) return;
   // It is about to come, or is dead: let whoever meets it see to that.
   if (timer.dueAt < now + JANITOR_OVERDUE_MS) return;
   if (isNeeded) return;
@@ -51,15 +58,18 @@ export async function callOffSweep(ctx: MutationCtx, lane: Lane, now: number): P
 
 /** Whether a sweep would have nothing to see to: beside this lane nobody works, and nothing is lost where nothing runs. */
 export const look = internalQuery({
-  args: { lane: v.id("lanes"), now: v.number() },
+  args: { lane: v.id("lanes"), madeAt: v.number(), now: v.number() },
   returns: v.boolean(),
-  handler: async (ctx, { lane: id, now }): Promise<boolean> => {
+  handler: async (ctx, { lane: id, madeAt, now }): Promise<boolean> => {
     const lane = await ctx.db.get("lanes", id);
     if (lane === null) return false;
     const { queue, holder } = lane;
     const lost = async () =>
       await lookForOverdue(ctx.db, [queue, ...(await others(ctx, [queue]))], now);
-    const [isNeeded, overdue] = await Promise.all([isNeededSince(ctx.db, lane, holder), lost()]);
+    const [isNeeded, overdue] = await Promise.all([
+      isNeededSince(ctx.db, queue, madeAt, holder),
+      lost(),
+    ]);
     return !isNeeded && Object.values(overdue).every((one) => one.length === 0);
   },
 });
@@ -67,7 +77,8 @@ export const look = internalQuery({
 /** Whether anything is leased or owed, or somebody has served another queue since the lane, and with it the timer. */
 async function isNeededSince(
   db: DatabaseReader,
-  { queue, startedAt }: Lane,
+  queue: string,
+  madeAt: number,
   but?: Id<"holders">,
 ): Promise<boolean> {
   const [active, idle, owed] = await Promise.all([
@@ -77,7 +88,7 @@ async function isNeededSince(
       .take(RANGE_ROWS),
     db
       .query("holders")
-      .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", startedAt - APART_MS))
+      .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", madeAt - APART_MS))
       .take(IDLE_READ),
     db
       .query("callbacks")

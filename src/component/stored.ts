@@ -55,11 +55,11 @@ export const vGateState = v.union(
   v.literal("full"),
 );
 
-export const vLaneState = v.union(
-  v.literal("asleep"),
-  v.literal("awake"),
-  /** Its time is over: it takes nothing more and ends with its last job. */
-  v.literal("draining"),
+/** See `shared/mainLoop.ts`. */
+export const vProcessState = v.union(
+  v.literal("free"),
+  v.literal("open"),
+  v.literal("receiving"),
 );
 
 /** One call of `onComplete` that is to be made. */

@@ -1,23 +1,25 @@
 /**
- * Wake: looks at what is claimable in a queue that Convex itself works off, and starts a lane with it.
+ * Wake: looks at what is claimable in a queue that Convex itself works off, and begins a lane with it.
  *
- * It takes up to a lane's width of jobs for one lane, writes its row and schedules it with the jobs as arguments, or without
- * any where they are large: the lane's first call then brings them. If it took as many as it may, there may be more, and it
- * sees to another wake. A wake that was scheduled for a job takes that one first, and others only if they came no later, so
- * that two wakes seldom want the same.
+ * It takes up to a lane's width of jobs for one lane, writes its row, and has the main loop say where the lane runs: in a
+ * process of its own, which is scheduled with the jobs as arguments, or without any where they are large; in one that runs
+ * already; or nowhere for now. If it took as many as it may, there may be more, and it schedules another wake. A wake that was
+ * scheduled for a job takes that one first, and others only if they came no later, so that two wakes seldom want the same.
  *
- * If nothing came with it, and nobody is relied on, it takes that one alone, without a look, and starts a spare with it,
- * whose room is its own already: a start is sooner, reads half, and meets no other of its kind. Beside more than a few
- * lanes that one begins to look for all. So an isolated job costs a wake, a lane, its handler and a completion; where its
+ * If nothing came with it, and the gate is quiet, it takes that one alone, without a look, and begins a lane with it that has
+ * kept room for one job: a start is sooner, reads half, and conflicts with no other of its kind. With more than a few lanes
+ * awake that one begins to look for all. So an isolated job costs a wake, a process, its handler and a completion; where its
  * handler is a mutation, a wake and that mutation (`laneOnce.ts`).
  *
- * Nobody's job hangs on how fresh a snapshot is: its own job it reads by id, and one whose look is older than the commit it
+ * No job hangs on how fresh a snapshot is: its own job it reads by id, and a wake whose look is older than the commit it
  * looks because of comes again. Nor on a clock: what came with its own job is as old as that, and no longer left to workers.
  *
- * Reads for real: the queue's row and its gate; then, unless somebody is relied on, all its lanes, those of all queues that
- * are awake, each job before it is taken, the lane's holder, a timer of the janitor's. Looks: as a claim, everywhere.
- * Writes: the jobs taken, a lane, its holder, the gate, and the door where that changes; schedules the lane. Conflicts with:
- * another wake of the queue, a lane of the queue that changes its cap, a claim of the same job. Callers never meet it.
+ * Reads for real: the queue's row and its gate; then, unless the gate is guarded, the slot or the process that its lane is to
+ * have; for a lane that may take more than its own job all of the queue's lanes, and all processes that run; each job before it
+ * is taken, the lane's holder, a timer of the janitor's. Never the lanes of other queues. Looks: the queue's lanes and the
+ * mount's slots; as a claim, everywhere. Writes: the jobs taken, a lane, its holder, a process or a hand-over, the gate, and
+ * the door where that changes. Conflicts with: another wake of the queue, or one that takes the same slot; a lane of the queue
+ * that changes its cap; a claim of the same job. Callers never conflict with it.
  */
 import { v } from "convex/values";
 import {
@@ -34,23 +36,37 @@ import { internalMutation, internalQuery, type MutationCtx } from "./_generated/
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { isClaimable } from "./basket.js";
 import { takeFrom, type Claimed, type LaneLook } from "./claim.js";
-import { closeCall, type Holder } from "./holders.js";
-import { unheard } from "./laneAction.js";
+import { rulesOf } from "./handlers.js";
+import { closeCall, generationOf, watchedUntil, type Holder } from "./holders.js";
+import { carried, unheard } from "./laneAction.js";
 import { describeLaneJobs } from "./laneJobs.js";
-import { beginWith } from "./laneOnce.js";
+import { isOnce, runOnce } from "./laneOnce.js";
 import {
   awaken,
   ensureSpares,
   freeOf,
+  ifAsleep,
   lanesOf,
-  leftOfAll,
   makeRoom,
   sleepingLane,
-  findSpare,
   spareLane,
   widthOf,
-  type Spare,
+  type Lane,
+  type LaneAndHolder,
+  type Sleeper,
+  type Standing,
 } from "./lanes.js";
+import {
+  chooseTarget,
+  givePlaces,
+  handTo,
+  mountLimits,
+  placesFor,
+  startIn,
+  waitFor,
+  type Target,
+} from "./mainLoop.js";
+import { isMutation, timeoutOf } from "./processTime.js";
 import { findQueue, type Queue } from "./queues.js";
 import { oldestIn } from "./oldest.js";
 import { callOffSurplus } from "./surplus.js";
@@ -73,11 +89,11 @@ export const wake = internalMutation({
   returns: v.null(),
   handler: async (ctx, args): Promise<null> => {
     const { job, isAlone = false, dueAt = Infinity, upTo, againAfterMs } = args;
-    const [queue, gate, row, spare] = await Promise.all([
+    const [queue, gate, row, standing] = await Promise.all([
       findQueue(ctx.db, args.queue),
       findGate(ctx.db, args.queue),
       job === undefined ? null : ctx.db.get("jobs", job),
-      isAlone ? findSpare(ctx, args.queue) : null,
+      isAlone ? lookAt(ctx, args.queue) : null,
     ]);
     if (queue === null || queue.isPaused || !queue.config.push) return null;
     // A lane looks again, or whoever frees capacity; and shuts the door and schedules another wake before it stops.
@@ -86,110 +102,289 @@ export const wake = internalMutation({
       return null;
     }
     if (againAfterMs !== undefined) await scheduleWake(ctx, queue, snapshotOf(ctx), againAfterMs);
-    const asked = job === undefined ? { upTo } : { row, ...(isAlone && { isAlone, spare }) };
-    await wakeOne(ctx, queue, gate, asked, Date.now());
+    const asked = job === undefined ? { upTo } : { row, isAlone };
+    const seen = standing ?? (await lookAt(ctx, queue.name));
+    await wakeOne(ctx, { queue, gate, seen, now: Date.now() }, asked);
     return null;
   },
 });
+
+async function lookAt(ctx: MutationCtx, queue: string): Promise<Standing> {
+  const { class: of } = await ctx.meta.getDeploymentMetadata();
+  return await ctx.runQuery(
+    internal.lanes.look,
+    { queue, class: of },
+    { useStaleSnapshot: true },
+  );
+}
 
 /** What a wake is for: a job, gone or not, that came by itself or not; or what became claimable by a commit. */
 interface Asked {
   row?: Doc<"jobs"> | null;
   isAlone?: boolean;
-  spare?: Spare | null;
   upTo?: bigint | undefined;
 }
 
-async function wakeOne(
-  ctx: MutationCtx,
-  queue: Queue,
-  gate: Gate | null,
-  { row, isAlone = false, spare: seen, upTo }: Asked,
-  now: number,
-): Promise<void> {
+/** What a wake has read. */
+interface Waking {
+  queue: Queue;
+  gate: Gate | null;
+  seen: Standing;
+  now: number;
+}
+
+async function wakeOne(ctx: MutationCtx, waking: Waking, asked: Asked): Promise<void> {
+  const { queue, gate, now } = waking;
+  const { row, upTo } = asked;
   const own = row !== undefined && row !== null && isClaimable(row) ? row : null;
-  // Whatever else waits has a wake of its own; what moved this one since has seen to another.
-  const [isContent, found, timers] =
-    own !== null && isAlone && isQuiet(gate)
-      ? await Promise.all([
-          hasCome(ctx.db, queue.name, own, 1).then((others) => !others),
-          seen === null || seen === undefined ? null : spareLane(ctx, queue, seen),
-          // As a rule such a wake does not look, so that nothing shows it one on which it could depend.
-          findTimers(ctx.db),
-        ])
-      : [false, null];
-  const spare = isContent ? found : null;
-  const [lanes, left] =
-    spare === null
-      ? await Promise.all([lanesOf(ctx.db, queue.name), leftOfAll(ctx)])
-      : [[spare], { lanes: Infinity, runs: 1 }];
-  // Nobody has begun it: it was canceled, say. When it came, and so what came with it, nobody knows any more.
+  // It has not been begun: it was canceled, say. When it came, and so what came with it, is not known any more.
   const isLost = row !== undefined && own === null && (row === null || row.attempt === 0);
   const { fallbackAfterMs } = queue.config;
   if (isLost && fallbackAfterMs > 0)
     await scheduleWake(ctx, queue, snapshotOf(ctx), fallbackAfterMs);
   // Up to where it has to have seen everything, and nothing is left to workers any more.
-  const asked = (own?.seq as bigint | undefined) ?? upTo ?? waitedSince(ctx, queue, now);
-  const free = freeOf(queue, lanes);
-  const room = widthOf(queue, Math.min(free, left.runs));
-  if (room <= 0 || left.lanes <= 0) {
-    if (queue.config.maxParallelism === 0 || gate?.state === "leaving") return;
-    // Nobody can be started. A queue that waits for nothing but its own lanes is looked at by them.
-    const isNeeded = gate?.state === "full" || own !== null || (await isWaiting(ctx, queue, asked));
-    if (!isNeeded) return;
-    // From now on it is left to lanes: nobody may rely on one that died while no sweep comes.
-    if (gate?.state !== "full") await reviveJanitor(ctx, Infinity, now);
-    await setGate(ctx, gate, queue.name, { state: "full", ...(free > 0 && { needsSlot: true }) });
-    return;
+  const due = (own?.seq as bigint | undefined) ?? upTo ?? waitedSince(ctx, queue, now);
+  // What else waits has a wake of its own.
+  const isAlone = own !== null && asked.isAlone === true && isQuiet(gate);
+  const told = isAlone ? await beginAlone(ctx, waking, own, due) : NOT_ALONE;
+  if (told !== "begun") await beginWithAll(ctx, waking, { own, due, ...told });
+}
+
+/** What a wake knows that could not begin a lane with its own job alone, or did not try. */
+interface Alone {
+  isContent: boolean;
+  timers?: readonly Doc<"timers">[];
+  target?: Target | null;
+}
+const NOT_ALONE: Alone = { isContent: false };
+
+/** Begins a lane that has kept room for one job with this one, if there is such a lane, and nothing came with the job. */
+async function beginAlone(
+  ctx: MutationCtx,
+  { queue, gate, seen, now }: Waking,
+  own: Doc<"jobs">,
+  due: bigint,
+): Promise<Alone | "begun"> {
+  const rules = await rulesOf(ctx.db, queue, own);
+  const runsOnce = isOnce(rules.handler, own.resets ?? 0) && !seen.areMany;
+  const [hasOthers, spare, timers, target] = await Promise.all([
+    hasCome(ctx.db, queue.name, own, 1),
+    spareLane(ctx.db, queue, seen),
+    // As a rule such a wake does not look, so that nothing shows it one on which it could depend.
+    findTimers(ctx.db),
+    runsOnce ? null : targetFor(ctx, queue, seen, timeoutOf(queue, rules.timeoutMs), now),
+  ]);
+  if (hasOthers) return NOT_ALONE;
+  if (spare === null || target?.kind === "wait") return { isContent: true, timers, target };
+  const begun = await takeAndBegin(ctx, { queue, gate, seen, now }, spare, target, {
+    ...{ room: 1, own, due, isContent: true, timers, guardsIf: seen.areMany },
+  });
+  return begun === "none" ? NOT_ALONE : "begun";
+}
+
+/** Begins a lane with as many as there are, and it has room for; or with its own job alone. */
+async function beginWithAll(
+  ctx: MutationCtx,
+  waking: Waking,
+  { own, due, isContent, timers, target: chosen }: Alone & Pick<Beginning, "own" | "due">,
+): Promise<void> {
+  const { queue, gate, seen, now } = waking;
+  const lanes = await lanesOf(ctx.db, queue.name);
+  const free = freeOf(queue, lanes) + seen.asleep.reduce((sum, { cap }) => sum + cap, 0);
+  const left = { own, due, free };
+  const wide = isContent ? Math.min(1, free) : widthOf(queue, free);
+  if (wide <= 0) return await leaveToOthers(ctx, waking, left);
+  const target =
+    chosen === undefined ? await targetFor(ctx, queue, seen, timeoutOf(queue), now) : chosen;
+  if (target?.kind === "wait") return await leaveToOthers(ctx, waking, left);
+  const awake = lanes.length - seen.asleep.length;
+  const sleeper = await sleepingLane(ctx, queue, seen, now);
+  const wanted = await roomFor(ctx, queue, { wide, isFew: awake < 2 });
+  const beside = others(lanes, sleeper.lane);
+  const spares = await confirmed(ctx, queue, seen, beside, wanted);
+  const room = Math.min(wanted, freeOf(queue, beside) + spares.length);
+  if (room <= 0) return await leaveToOthers(ctx, waking, left);
+  const begun = await takeAndBegin(ctx, waking, sleeper, target, {
+    ...{ room, own, due, isContent, timers, lanes: beside, spares },
+    guardsIf: awake > 0 || !isQuiet(gate),
+  });
+  // Jobs that may run for longer than this process has left: one that is younger will do.
+  if (begun === "tooLong") await leaveToOthers(ctx, waking, left);
+}
+
+/** Lanes that sleep for sure and have room for one job, as many as are needed beside what is free. */
+async function confirmed(
+  ctx: MutationCtx,
+  queue: Queue,
+  { asleep }: Standing,
+  beside: readonly Lane[],
+  wanted: number,
+): Promise<Sleeper[]> {
+  const needed = wanted - freeOf(queue, beside);
+  const spares: Sleeper[] = [];
+  for (const seen of asleep) {
+    if (spares.length >= needed) break;
+    const isBeside = beside.some(({ _id, cap }) => _id === seen.lane && cap === 1);
+    if (isBeside && (await ifAsleep(ctx.db, seen)) !== null) spares.push(seen);
   }
-  const lane = spare ?? (await sleepingLane(ctx, queue, lanes, now));
-  const holder = (await ctx.db.get("holders", lane.holder))!;
+  return spares;
+}
+
+async function targetFor(
+  ctx: MutationCtx,
+  queue: Queue,
+  { mount }: Standing,
+  timeoutMs: number,
+  now: number,
+): Promise<Target> {
+  const target = await chooseTarget(ctx, queue, mount, timeoutMs, now);
+  return target.kind === "handOver" && !mount.hasPlaces && !isMutation(queue)
+    ? { kind: "wait" }
+    : target;
+}
+
+/** How many jobs a lane may begin with. Handlers that are mutations take no place. */
+async function roomFor(
+  ctx: MutationCtx,
+  queue: Queue,
+  { wide, isFew }: { wide: number; isFew: boolean },
+): Promise<number> {
+  if (isMutation(queue)) return wide;
+  return await placesFor(ctx, await mountLimits(ctx, queue), wide, isFew && wide <= 2);
+}
+
+/** No lane can begin. A queue that waits for nothing but its own lanes is looked at by them. */
+async function leaveToOthers(
+  ctx: MutationCtx,
+  { queue, gate, now }: Waking,
+  { own, due, free }: { own: Doc<"jobs"> | null; due: bigint; free: number },
+): Promise<void> {
+  if (queue.config.maxParallelism === 0 || gate?.state === "leaving") return;
+  const isNeeded = gate?.state === "full" || own !== null || (await isWaiting(ctx, queue, due));
+  if (!isNeeded) return;
+  // From now on it is left to lanes: none may be relied on that died while no sweep comes.
+  if (gate?.state !== "full") await reviveJanitor(ctx, Infinity, now);
+  await setGate(ctx, gate, queue.name, { state: "full" });
+  if (free > 0) await waitFor(ctx, queue.name);
+}
+
+interface Beginning {
+  /** The most that it may take. */
+  room: number;
+  own: Doc<"jobs"> | null;
+  due: bigint;
+  /** It takes its own job, and looks for no other. */
+  isContent: boolean;
+  /** All that there are, if they have been read. */
+  timers: readonly Doc<"timers">[] | undefined;
+  /** The other lanes of the queue, if they have been read; and those of them that may give their room away. */
+  lanes?: readonly Lane[];
+  spares?: readonly Sleeper[];
+  /** Whether the lane is to look for all, if it has not taken as many as it may. */
+  guardsIf: boolean;
+}
+
+async function takeAndBegin(
+  ctx: MutationCtx,
+  waking: Waking,
+  { lane, holder }: LaneAndHolder,
+  target: Target | null,
+  beginning: Beginning,
+): Promise<"begun" | "none" | "tooLong"> {
+  const { queue, gate, now } = waking;
+  const { room, own, due, isContent, guardsIf } = beginning;
   const n = holder.n + 1;
   const look: LaneLook = {
-    ...{ everywhere: true, due: asked, isContent, carries: LANE_CARRIES_BYTES },
-    // What became claimable after its own job has wakes of its own: they would only meet.
-    ...(own === null ? {} : { first: own, upTo: asked }),
+    ...{ everywhere: true, due, isContent, carries: LANE_CARRIES_BYTES },
+    ...(target === null || target.kind === "wait" ? {} : { endsAt: target.endsAt }),
+    // What became claimable after its own job has wakes of its own: they would only conflict.
+    ...(own === null ? {} : { first: own, upTo: due }),
   };
   const open = new Map([[queue.name, queue]]);
   const taken = await takeFrom(ctx, holder, n, open, { max: room }, now, { lane: look });
-  const isDone = isContent && taken.leases.length > 0;
-  const mayBeMore = taken.leases.length === room && !isDone;
-  // What an older snapshot does not show may be there all the same, and what stood behind others who have gone since.
-  const isSure = isDone || mayBeMore || (taken.snapshot ?? 0n) >= asked;
-  if (!isSure) await scheduleWake(ctx, queue, asked, WAKE_AGAIN_MS);
-  if (taken.leases.length === 0) {
-    if (!isSure) return;
-    // Capacity is free, so it may no longer be said that whoever frees some looks.
-    if (gate?.state === "full") await quieten(ctx, gate, queue);
-    return;
+  const found = taken.leases.length;
+  const isDone = isContent && found > 0;
+  const mayBeMore = found === room && !isDone;
+  // What an older snapshot does not show may be there all the same, and what stood behind others that have gone since.
+  const isSure = isDone || mayBeMore || (taken.snapshot ?? 0n) >= due;
+  if (!isSure) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);
+  if (found === 0) {
+    if (taken.isTooLong === true) return "tooLong";
+    // Capacity is free, so it may no longer be said that a lane which frees some looks.
+    if (isSure && gate?.state === "full") await quieten(ctx, gate, queue);
+    return isSure || !isContent ? "none" : "begun";
   }
-  // Jobs that come one by one, and seldom at once, need nobody who looks for more; but wakes that have no spare meet.
-  const areMany =
-    spare === null ? lanes.some(({ state }) => state === "awake") : seen?.areMany === true;
-  // The last slot there is: whoever comes later cannot be given a lane.
-  const isLast = left.lanes === 1;
-  const guards = !mayBeMore && (areMany || isLast || !isQuiet(gate));
-  const start: LaneStart = {
-    ...{ lane: lane._id, generation: lane.generation + 1, n },
+  const guards = !mayBeMore && guardsIf;
+  await beginLane(ctx, waking, { lane, holder }, target, { ...beginning, n, taken, guards, isDone });
+  if (guards) await setGate(ctx, gate, queue.name, { state: "guarded", guard: lane._id });
+  if (mayBeMore || taken.isTooLong === true) await scheduleWake(ctx, queue, due);
+  return "begun";
+}
+
+interface Begun extends Beginning {
+  n: number;
+  taken: Claimed;
+  guards: boolean;
+  isDone: boolean;
+}
+
+/** Writes the lane, its holder, and where it runs. */
+async function beginLane(
+  ctx: MutationCtx,
+  { queue, now }: Waking,
+  { lane, holder }: LaneAndHolder,
+  target: Target | null,
+  { n, taken, guards, isDone, room, lanes, spares, timers }: Begun,
+): Promise<void> {
+  const cap = guards ? room : taken.leases.length;
+  if (lanes !== undefined) await makeRoom(ctx, queue, lanes, cap, spares ?? []);
+  await awaken(ctx, lane, cap, queue.config.maxParallelism);
+  if (isDone && !guards && lanes !== undefined) await ensureSpares(ctx, queue, lanes, now);
+  const leases = [...holder.leases, ...taken.leases];
+  const expiresAt = watchedUntil(leases, now);
+  const sweep = await ensureLookedAfter(ctx, holder, { isDone, timers, expiresAt, taken, now });
+  const start: LaneStart = carried({
+    ...{ lane: lane._id, generation: generationOf(holder) + 1, n },
     ...(taken.isHeavy === true
       ? unheard(n)
       : { jobs: await describeLaneJobs(ctx.db, queue, taken.jobs) }),
     ...(guards ? { lookAfterMs: LANE_LOOK_MS } : {}),
-  };
-  const scheduledId = await beginWith(ctx, queue, start);
+  });
+  const runsIn = await runIn(ctx, queue, target, { start, jobs: taken.leases.length }, now);
+  const begins = { runsIn, ...(sweep === undefined ? {} : { sweep }) };
+  const call = { n, claimed: taken.leases, cursor: taken.cursor, isAwake: true, begins };
+  await closeCall(ctx.db, holder, call, now);
+}
+
+function others(lanes: readonly Lane[], { _id }: Lane): Lane[] {
+  return lanes.filter((lane) => lane._id !== _id);
+}
+
+/** Returns the scheduled function in which the lane runs. */
+async function runIn(
+  ctx: MutationCtx,
+  queue: Queue,
+  target: Target | null,
+  { start, jobs }: { start: LaneStart; jobs: number },
+  now: number,
+): Promise<Id<"_scheduled_functions">> {
+  if (target?.kind === "handOver") {
+    if (jobs > 1 && !isMutation(queue)) {
+      const { _id: process, generation } = target.row;
+      const limits = await mountLimits(ctx, queue);
+      await givePlaces(ctx, limits, { process, generation }, { any: jobs - 1, few: 0 });
+    }
+    return await handTo(ctx, target, start);
+  }
+  const places = isMutation(queue) ? 1 : jobs;
+  const scheduledId =
+    target?.kind === "start"
+      ? await startIn(ctx, queue, target, { start, places }, now)
+      : await runOnce(ctx, start);
   // Under a canceled function it would never run: the jobs stay where they were, for a wake that is not.
   if (await isStillborn(ctx, scheduledId))
     throw new Error("A wake was run by a canceled function.");
-  const cap = guards ? room : taken.leases.length;
-  if (isDone && !guards && spare === null) await ensureSpares(ctx, queue, lanes, now);
-  await makeRoom(ctx, queue, lanes, lane, cap);
-  const { expiresAt } = await beginLane(ctx, holder, n, taken, now);
-  const sweep = await ensureLookedAfter(ctx, holder, { isDone, timers, expiresAt, taken, now });
-  await awaken(ctx, lane, {
-    ...{ cap, under: queue.config.maxParallelism, scheduledId, startedAt: now, sweep },
-  });
-  if (guards) await setGate(ctx, gate, queue.name, { state: "guarded", guard: lane._id });
-  if (mayBeMore) await scheduleWake(ctx, queue, asked);
+  return scheduledId;
 }
 
 /** Returns the timer that the lane may call off when it leaves: nothing runs beside it, and jobs are rare. */
@@ -197,21 +392,20 @@ async function ensureLookedAfter(
   ctx: MutationCtx,
   { n, lastSeenAt }: Holder,
   { isDone, timers, expiresAt, taken, now }: LookedAfter,
-): Promise<Id<"timers"> | undefined> {
+): Promise<Holder["sweep"]> {
   if (timers === undefined) {
     await ensureJanitor(ctx, expiresAt, now, taken.timer);
     return undefined;
   }
   const made = await ensureAmong(ctx, timers, expiresAt, now);
   const isRare = n === 0 || lastSeenAt < now - JANITOR_PERIOD_MS;
-  return isDone && isRare ? made : undefined;
+  return isDone && isRare && made !== undefined ? { timer: made, madeAt: now } : undefined;
 }
 
 interface LookedAfter {
   /** It took its own job, without a look. */
   isDone: boolean;
-  /** All that there are, if they have been read. */
-  timers: readonly Doc<"timers">[] | undefined;
+  timers: Begun["timers"];
   expiresAt: number;
   taken: Claimed;
   now: number;
@@ -225,18 +419,6 @@ function waitedSince(ctx: MutationCtx, { config }: Queue, now: number): bigint {
 
 function snapshotOf(ctx: MutationCtx): bigint {
   return ctx.meta.getSnapshotTs();
-}
-
-async function beginLane(
-  ctx: MutationCtx,
-  holder: Holder,
-  n: number,
-  taken: Claimed,
-  now: number,
-): Promise<Holder> {
-  const { leases: claimed, cursor } = taken;
-  const call = { n, claimed, cursor, isAwake: true };
-  return await closeCall(ctx.db, holder, call, now);
 }
 
 /** Whether anything may wait for a lane: also where the snapshot is too old to say. */

@@ -135,15 +135,15 @@ export async function setGate(
   ctx: MutationCtx,
   gate: Gate | null,
   queue: string,
-  next: { state: Gate["state"]; guard?: Id<"lanes">; needsSlot?: boolean },
+  next: { state: Gate["state"]; guard?: Id<"lanes"> },
 ): Promise<void> {
   await setDoor(ctx, queue, next.state !== "quiet");
   if (gate === null) {
     if (next.state !== "quiet") await ctx.db.insert("gates", { queue, ...next });
     return;
   }
-  const { state, guard, needsSlot } = gate;
-  if (state === next.state && guard === next.guard && needsSlot === next.needsSlot) return;
+  const { state, guard } = gate;
+  if (state === next.state && guard === next.guard) return;
   await ctx.db.replace("gates", gate._id, { queue, ...next });
 }
 

@@ -25,6 +25,7 @@ import { findAlarms, revive, type AlarmKind, type Ring } from "./alarms.js";
 import { ensureArrivals, isLate } from "./arrivals.js";
 import { DISPATCH } from "./dispatcher.js";
 import { EXPIRY } from "./expiries.js";
+import { isAnyAwake } from "./lanes.js";
 import { oldestIn } from "./oldest.js";
 import { findQueue } from "./queues.js";
 import { ensureUpkeep, findUncounted } from "./rollUp.js";
@@ -110,16 +111,13 @@ async function isAsleep(db: DatabaseReader, name: string, now: number): Promise<
   if (queue === null || !queue.config.push || queue.isPaused) return false;
   const { maxParallelism, fallbackAfterMs } = queue.config;
   if (maxParallelism === 0) return false;
-  const [gate, [lane], at] = await Promise.all([
+  const [gate, isAwake, at] = await Promise.all([
     findGate(db, name),
-    db
-      .query("lanes")
-      .withIndex("queue", (q) => q.eq("queue", name).eq("state", "awake"))
-      .take(1),
+    isAnyAwake(db, name),
     oldestIn(db, queue),
   ]);
   // Whoever guards looks; who is full frees capacity some time; and whoever died is found by the janitor.
-  if (lane !== undefined && gate !== null && gate.state !== "quiet") return false;
+  if (isAwake && gate !== null && gate.state !== "quiet") return false;
   return at !== null && at < now - fallbackAfterMs - WAKE_OVERDUE_MS;
 }
 
@@ -186,7 +184,8 @@ async function rouse(ctx: MutationCtx, name: string): Promise<void> {
   if (queue === null) return;
   const gate = await findGate(ctx.db, name);
   const guard = gate?.guard === undefined ? null : await ctx.db.get("lanes", gate.guard);
-  if (gate?.guard !== undefined && guard?.state !== "awake") await quieten(ctx, gate, queue);
+  const holder = guard === null ? null : await ctx.db.get("holders", guard.holder);
+  if (gate?.guard !== undefined && holder?.state !== "active") await quieten(ctx, gate, queue);
   else await scheduleWake(ctx, queue);
 }
 

@@ -3,7 +3,7 @@ import type { FunctionHandle, GenericActionCtx, GenericDataModel } from "convex/
 import type { Value } from "convex/values";
 import {
   conveyorError,
-  LANE_QUANTUM_MS,
+  INLINE_OPEN_MS,
   type ClaimedJob,
   type Handler,
   type LaneJob,
@@ -51,7 +51,7 @@ export async function runByHandle(
 ): Promise<Outcome> {
   if (handler === undefined) return noHandler(job);
   // The queue was given an inline handler while this lane ran: the next lane runs in that.
-  if (handler.kind === "inline") return { kind: "snoozed", runAfter: LANE_QUANTUM_MS };
+  if (handler.kind === "inline") return { kind: "snoozed", runAfter: INLINE_OPEN_MS };
   return await within(job.timeoutMs, call(ctx, job, handler), clock);
 }
 

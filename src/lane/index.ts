@@ -3,3 +3,4 @@ export * from "./blameless.js";
 export * from "./handlers.js";
 export * from "./inline.js";
 export * from "./loop.js";
+export * from "./process.js";

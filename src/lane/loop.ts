@@ -1,7 +1,7 @@
 /**
- * The loop of a lane: runs what it is given, reports what ends together with whatever else has ended, and takes what comes
- * next, one call at a time. No slow job holds up another: each runs by itself, and the loop waits for whichever ends
- * first. It knows nothing of contexts; whoever runs it says how a job is run and how the component is called.
+ * The loop of a lane: runs what it is given, reports jobs that have ended together, and takes what comes next, one call at a
+ * time. No slow job holds up another: each runs by itself, and the loop waits for the one that ends first. It knows nothing
+ * of contexts: its process says how a job is run, how the component is called, and how many jobs a call may bring.
  */
 import {
   HANDLERS_PER_STEP,
@@ -12,6 +12,7 @@ import {
   type LaneStart,
   type LaneStep,
   type Lease,
+  type ProcessSaid,
 } from "../shared/index.js";
 import { Outbox, type Sending } from "../worker/outbox.js";
 import type { Report } from "../worker/transport.js";
@@ -31,12 +32,14 @@ export interface Lane {
   run(job: LaneJob): Promise<Ended>;
 }
 
-export async function runLane(
-  lane: Lane,
-  start: LaneStart,
-  clock: Clock = systemClock,
-): Promise<void> {
-  await new Loop(lane, start, clock).run();
+/** What a lane asks of its process, and tells it. */
+export interface Host {
+  /** What a call of this lane says of the process. */
+  says(loop: Loop): ProcessSaid;
+  /** The call was answered, or refused. */
+  hears(loop: Loop, said: ProcessSaid, reply: LaneReply | null): void;
+  /** Runs one job when there is a place for it. */
+  run(loop: Loop, job: LaneJob): Promise<Ended>;
 }
 
 /** A job whose handler is a mutation. */
@@ -48,7 +51,7 @@ interface Execution {
   alone: boolean;
 }
 
-class Loop {
+export class Loop {
   private n: number;
   private heard: number;
   private readonly running = new Set<string>();
@@ -59,12 +62,18 @@ class Loop {
   private lookAt: number | null = null;
   private isOver = false;
   private wake: () => void = () => undefined;
+  private handOver: string | undefined;
+  /** Jobs that its last call has brought. */
+  private brought = 0;
 
   constructor(
     private readonly lane: Lane,
-    private readonly start: LaneStart,
+    private readonly host: Host,
+    readonly start: LaneStart,
     private readonly clock: Clock,
   ) {
+    this.handOver = start.handOver;
+    this.brought = start.jobs.length;
     this.outbox = new Outbox(clock);
     this.n = start.n;
     this.heard = start.heard ?? start.n;
@@ -82,6 +91,26 @@ class Loop {
     }
   }
 
+  /** Jobs that it has been given and has not reported. */
+  get held(): number {
+    return this.running.size + this.outbox.size + this.mutations.length;
+  }
+
+  /** Jobs of it that take a place: they run, or wait for one. */
+  get placed(): number {
+    return this.running.size;
+  }
+
+  /** As many jobs as its next call is likely to bring: twice as many as the last, or as have ended. */
+  get mayFill(): number {
+    return 2 * Math.max(this.brought, this.outbox.size) + 2;
+  }
+
+  /** Whether its next call may be its last: it reports all that the lane has. */
+  get mayLeave(): boolean {
+    return this.running.size === 0;
+  }
+
   private isDone(): boolean {
     return this.isOver && this.running.size + this.outbox.size + this.mutations.length === 0;
   }
@@ -95,7 +124,7 @@ class Loop {
       }
       const key = `${id} ${attempt}`;
       this.running.add(key);
-      void this.lane.run(one).then((ended) => {
+      void this.host.run(this, one).then((ended) => {
         this.running.delete(key);
         this.outbox.put({ id, attempt, queue: one.job.queue, ...ended });
         this.wake();
@@ -149,31 +178,31 @@ class Loop {
   private async step(): Promise<void> {
     const sending = this.outbox.next();
     const execute = sending.alone ? [] : this.nextMutations();
-    if (sending.handOver) return await this.handOver(sending);
+    if (sending.handOver) return await this.giveAway(sending);
     this.n += 1;
     const { n, heard } = this;
     const isLook = this.lookAt !== null && this.lookAt <= this.clock.now();
     const { lane, generation } = this.start;
+    const { handOver } = this;
+    const said = this.host.says(this);
+    let told: LaneReply | null = null;
     try {
       const reply = await this.lane.step({
-        ...{
-          lane,
-          generation,
-          n,
-          heard,
-          finished: sending.reports,
-          looks: this.looks,
-        },
+        ...{ lane, generation, n, heard, finished: sending.reports, looks: this.looks, in: said },
         execute: execute.map(({ lease }) => lease),
+        ...(handOver === undefined ? {} : { handOver }),
         ...(sending.deferCallbacks ? { deferCallbacks: true } : {}),
       });
+      told = reply;
       this.heard = n;
+      this.handOver = undefined;
       this.hear(reply, isLook, execute);
     } catch (error) {
       this.outbox.reject(sending);
       this.refused(execute, error);
       this.lookAt = this.clock.now() + REFUSED_WAIT_MS;
     }
+    this.host.hears(this, said, told);
   }
 
   private nextMutations(): Execution[] {
@@ -185,6 +214,7 @@ class Loop {
     for (const answer of reply.answers) this.settle(answer);
     // Those without an answer were too much beside others.
     for (const one of execute) one.alone = true;
+    this.brought = reply.jobs.length;
     if (reply.jobs.length > 0) this.looks = 0;
     else if (isLook) this.looks += 1;
     this.lookAt = reply.lookAfterMs === null ? null : this.clock.now() + reply.lookAfterMs;
@@ -211,7 +241,7 @@ class Loop {
     for (const one of execute) one.alone = true;
   }
 
-  private async handOver(sending: Sending): Promise<void> {
+  private async giveAway(sending: Sending): Promise<void> {
     const { lane } = this.start;
     try {
       await this.lane.later({ lane, finished: sending.reports[0]! });

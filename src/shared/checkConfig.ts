@@ -20,7 +20,13 @@ import {
   TIMEOUT_MAX_MS,
   TIMEOUT_MIN_MS,
 } from "./limits.js";
-import { FALLBACK_MAX_MS, PARALLELISM_MAX, RESULT_RULE_MAX_CHARS } from "./pushLimits.js";
+import {
+  FALLBACK_MAX_MS,
+  PARALLELISM_MAX,
+  RESULT_RULE_MAX_CHARS,
+  SCHEDULER_SHARE_MAX,
+  SCHEDULER_SHARE_MIN,
+} from "./pushLimits.js";
 import type { JobRules, QueueConfig, QueueOverrides, Retry } from "./protocol.js";
 
 /** A queue as code declares it. */
@@ -40,6 +46,7 @@ export function checkQueueConfig(name: string, config: QueueConfig): void {
       { argument: "listBy", queue: name },
     );
   }
+  checkShare(name, config.schedulerShare);
   if (config.restMs !== undefined && config.circular !== true) {
     throw conveyorError(
       "invalidArgument",
@@ -47,6 +54,12 @@ export function checkQueueConfig(name: string, config: QueueConfig): void {
       { argument: "restMs", queue: name },
     );
   }
+}
+
+function checkShare(name: string, share: number | undefined): void {
+  if (share === undefined) return;
+  const what = `schedulerShare of the queue "${name}"`;
+  checkNumber(what, share, SCHEDULER_SHARE_MIN, SCHEDULER_SHARE_MAX);
 }
 
 /** What people may change at run time: any of it, within the same bounds. */

@@ -15,6 +15,7 @@ export * from "./health.js";
 export * from "./lanes.js";
 export * from "./limits.js";
 export * from "./lookLimits.js";
+export * from "./mainLoop.js";
 export * from "./logEvents.js";
 export * from "./logLevels.js";
 export * from "./marks.js";

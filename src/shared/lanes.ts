@@ -11,7 +11,7 @@ export const vLaneJob = v.object({ job: vClaimedJob, handler: v.optional(vHandle
 export type LaneJob = Infer<typeof vLaneJob>;
 
 /**
- * What a lane is started with. `n` is the call that claimed its first jobs; `heard` the one before it, where these are too
+ * What a lane begins with. `n` is the call that claimed its first jobs; `heard` the one before it, where these are too
  * large to be carried: its own first call brings them.
  */
 export const vLaneStart = v.object({
@@ -22,8 +22,58 @@ export const vLaneStart = v.object({
   jobs: v.array(vLaneJob),
   /** In how many milliseconds it is to look for more, though nothing has ended: others rely on it. */
   lookAfterMs: v.optional(v.number()),
+  /** Its row of `handOvers`, which its first call deletes. */
+  handOver: v.optional(v.string()),
 });
 export type LaneStart = Infer<typeof vLaneStart>;
+
+/** What a process is started with. */
+export const vProcessStart = v.object({
+  process: v.string(),
+  generation: v.number(),
+  openedAt: v.number(),
+  /** Jobs that it may run at once. */
+  places: v.number(),
+  /** Other lanes may be handed to it. */
+  receives: v.boolean(),
+  version: v.string(),
+  /** Of the class's scheduler, the mount's; absent is the default. */
+  share: v.optional(v.number()),
+  lanes: v.array(vLaneStart),
+});
+export type ProcessStart = Infer<typeof vProcessStart>;
+
+/** Lanes that were handed to a process. */
+export const vHandedOver = v.object({
+  lanes: v.array(vLaneStart),
+  /** All up to this commit have been told. */
+  upTo: v.int64(),
+  /** Whether queues wait for a slot or for places. */
+  areWaiting: v.boolean(),
+});
+export type HandedOver = Infer<typeof vHandedOver>;
+
+/** What a lane's call says of its process. */
+export const vProcessSaid = v.object({
+  process: v.string(),
+  generation: v.number(),
+  version: v.string(),
+  /** No attempt may end later. */
+  endsAt: v.number(),
+  /** It takes no jobs after that, where that is sooner than their time allows. */
+  openUntil: v.optional(v.number()),
+  /** So many jobs this call may bring. */
+  places: v.number(),
+  /** All of its places are taken, and it may be given more. */
+  isFull: v.boolean(),
+  /** Places that are given back. */
+  givenBack: v.optional(v.number()),
+  /** If the lane leaves, the process ends. */
+  closes: v.optional(v.boolean()),
+  /** It receives: lanes are told that were handed over by a later commit. */
+  heardUpTo: v.optional(v.int64()),
+});
+export type ProcessSaid = Infer<typeof vProcessSaid>;
 
 /** One call of a lane. */
 export const vLaneStep = v.object({
@@ -38,6 +88,10 @@ export const vLaneStep = v.object({
   /** How often in a row it has looked and found nothing. */
   looks: v.number(),
   deferCallbacks: v.optional(v.boolean()),
+  /** Its row of `handOvers`, until that is known to be deleted. */
+  handOver: v.optional(v.string()),
+  /** Absent: it runs in a mutation of its own. */
+  in: v.optional(vProcessSaid),
 });
 export type LaneStep = Infer<typeof vLaneStep>;
 
@@ -48,5 +102,10 @@ export const vLaneReply = v.object({
   lookAfterMs: v.union(v.number(), v.null()),
   /** It takes nothing more: it ends with its last job. */
   isOver: v.boolean(),
+  /** Places that its process has been given, above those that it had. */
+  given: v.optional(v.number()),
+  /** Its process has ended with it. */
+  isClosed: v.optional(v.boolean()),
+  handedOver: v.optional(vHandedOver),
 });
 export type LaneReply = Infer<typeof vLaneReply>;

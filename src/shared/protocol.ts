@@ -87,6 +87,8 @@ const queueConfigFields = {
   maxParallelism: v.optional(v.number()),
   /** How long jobs are left to workers outside. */
   fallbackAfterMs: v.optional(v.number()),
+  /** How much of the class's scheduler its mount takes, all of its queues together. */
+  schedulerShare: v.optional(v.number()),
   /** What results of its handlers must be: a validator, as `writtenValidator.ts` writes it. */
   result: v.optional(v.string()),
   /** What its jobs may be listed by besides their status: a row more for each tag, and for the group. */

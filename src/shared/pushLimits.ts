@@ -25,8 +25,6 @@ export const RESULT_RULE_MAX_CHARS = 2_048;
  * each other. Of mutations it has as many as fit a call. Measured beside 8, 16, 32 and 64 (docs/push.md).
  */
 export const LANE_WIDTH = 48;
-/** How long a lane takes new jobs. Then another takes its place, so that a deploy reaches everything. */
-export const LANE_QUANTUM_MS = 30_000;
 /** A lane that has not called for so long is looked after: whether its scheduled function still runs. */
 export const LANE_WATCH_MS = 20_000;
 /** As seldom, at most, does anybody come to look: for all lanes whose time has come since, together. */
@@ -41,7 +39,7 @@ export const LANE_SWEPT_MS = 1_000;
 export const LANE_LOOK_MS = 100;
 export const LANE_LOOKS_MAX = 3;
 export const LANE_LOOKS_ALONE = 1;
-/** A lane says so as long before its time is over. */
+/** A lane says so as long before its process takes no more of its jobs. */
 export const LANE_LEAVES_MS = 1_000;
 /** How long a lane that still runs something waits for others to end, before it reports what has (docs/push.md). */
 export const LANE_LINGER_MS = 25;
@@ -76,20 +74,58 @@ export const HANDLER_ALONE_LIMITS = {
  * of a work pool's.)
  */
 export const LANE_CARRIES_BYTES = 64 * 2 ** 10;
-/** Rows of `lanes` that are read for a queue: more than can ever be awake at once. */
-export const LANES_READ = 256;
+/** Rows of `lanes` that are read for a queue: one for each job that may run, and those kept for jobs that come alone. */
+export const LANES_READ = PARALLELISM_MAX + 64;
 
-/** Scheduled functions that lanes of all queues may be at once: half of what the class runs, the rest is the app's. */
-export const LANES_BY_CLASS: Readonly<Record<string, number>> = {
+// --- Processes ----------------------------------------------------------------------------------
+
+/** The share of the class's scheduler that one mount takes if nothing is said: the other half is the app's. */
+export const SCHEDULER_SHARE_DEFAULT = 0.5;
+/** Below this a mount of class S16 would have less than one slot; above, the app's own functions would have none left. */
+export const SCHEDULER_SHARE_MIN = 0.01;
+export const SCHEDULER_SHARE_MAX = 0.9;
+/**
+ * Processes of a mount at once, with half of the class's scheduler. On S16 that is half of what the class schedules at once.
+ * The larger classes schedule 128 and more; as many processes are as it takes to run all places in processes that are half
+ * full, and each is another that asks for places.
+ */
+export const PROCESSES_BY_CLASS: Readonly<Record<string, number>> = {
   s16: 4,
-  s256: 128,
-  d1024: 256,
-  d2048: 512,
+  s256: 32,
+  d1024: 64,
+  d2048: 128,
 };
-/** Jobs that lanes of all queues run at once: three quarters of the class's action permits, lanes included. */
-export const RUNS_BY_CLASS: Readonly<Record<string, number>> = {
-  s16: 48,
-  s256: 192,
-  d1024: 768,
-  d2048: 1_536,
+/**
+ * Jobs of a mount at once, handlers that are mutations not counted: of any queues, and with those of queues that run fewer
+ * than two. With the processes themselves they are fewer than the class's action permits: 64, 512, 1,024 and 2,048.
+ */
+export const PLACES_BY_CLASS: Readonly<Record<string, { any: number; all: number }>> = {
+  s16: { any: 48, all: 56 },
+  s256: { any: 192, all: 224 },
+  d1024: { any: 768, all: 832 },
+  d2048: { any: 1_536, all: 1_664 },
 };
+/** Places of one process: as many jobs does its death take with it. */
+export const PROCESS_WIDTH = 48;
+/** No attempt of a process ends later than this after its start: the platform ends actions after 30 minutes. */
+export const PROCESS_LIFE_MS = 29.5 * 60_000;
+/** The same of a process that runs in an action of the app, which may be a Node action: that ends after 10 minutes. */
+export const INLINE_LIFE_MS = 9.75 * 60_000;
+/**
+ * So long takes such a process new jobs. A deploy of the app reaches an inline handler only with a new process; functions
+ * that are called by reference are the new ones at once.
+ */
+export const INLINE_OPEN_MS = 30_000;
+/** So often a process looks for lanes that were handed to it, where no step of its lanes has looked. */
+export const PROCESS_LOOK_MS = 250;
+/** A process looks for so much longer than lanes are handed to it: a wake may take as long from its clock to its commit. */
+export const PROCESS_LATE_MS = 60_000;
+/** Lanes that one look brings, and hand-overs that one close reads. */
+export const HAND_OVERS_READ = 16;
+/** Queues that wait and are woken together, and how soon the next are where there are more. */
+export const ROUSED = 8;
+export const ROUSE_AGAIN_MS = 200;
+/** A process that has this many more places than half as many again as the jobs it runs gives the rest back. */
+export const PLACES_SPARE = 3;
+/** Places that a lane asks for which has used all that its process has. */
+export const PLACES_MORE = 8;

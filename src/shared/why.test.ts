@@ -6,7 +6,7 @@ import { whyWaits, type InsideFacts, type WaitingFacts } from "./why.js";
 const NOW = Date.UTC(2026, 0, 1);
 const NOBODY = { serving: 0, fitting: 0, idle: 0, held: 0, names: [], more: false };
 const INSIDE: InsideFacts = {
-  ...{ maxParallelism: 2, running: 0, names: [], needsSlot: false, leftUntil: NOW - 1_000 },
+  ...{ maxParallelism: 2, running: 0, names: [], isWaiting: false, leftUntil: NOW - 1_000 },
 };
 
 function waits(facts: Partial<WaitingFacts>) {
@@ -40,7 +40,7 @@ describe("a job that Convex itself may run", () => {
 
   test("waits for ever where none may run, and for a slot that other queues have", () => {
     expect(kinds({ inside: { ...INSIDE, maxParallelism: 0 } })).toEqual(["atCapacity", "next"]);
-    expect(kinds({ inside: { ...INSIDE, needsSlot: true } })).toEqual(["atCapacity", "next"]);
+    expect(kinds({ inside: { ...INSIDE, isWaiting: true } })).toEqual(["atCapacity", "next"]);
   });
 
   test("is left to workers outside until then", () => {

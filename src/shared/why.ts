@@ -144,8 +144,8 @@ export interface InsideFacts {
   running: number;
   /** What some of those are, the longest running first. */
   names: readonly string[];
-  /** No slot of the scheduler is left for a lane of this queue. */
-  needsSlot: boolean;
+  /** The queue waits for a slot of the mount, or for places. */
+  isWaiting: boolean;
   /** Until when the job is left to workers outside. */
   leftUntil: number;
 }
@@ -191,7 +191,7 @@ function whyNobody(facts: WaitingFacts): Reason[] {
 }
 
 function whyFullInside(inside: InsideFacts, crew: CrewFacts): Reason[] {
-  const { maxParallelism, running, names, needsSlot } = inside;
+  const { maxParallelism, running, names, isWaiting } = inside;
   if (maxParallelism === 0) {
     const text = "At most 0 of the queue's jobs may run inside Convex (`maxParallelism`).";
     return crew.fitting > 0
@@ -207,12 +207,14 @@ function whyFullInside(inside: InsideFacts, crew: CrewFacts): Reason[] {
       ),
     ];
   }
-  if (!needsSlot) return [];
+  if (!isWaiting) return [];
   return [
     one(
       "atCapacity",
-      "The lanes of other queues take all that the deployment leaves to queues at once.",
-      "Wait until one ends, lower the `maxParallelism` of other queues, or use a larger deployment class.",
+      "Jobs of other queues take all that the deployment class leaves to queues at once; or the job may run for longer than " +
+        "the processes that run now have left.",
+      "Wait until one ends, lower the `maxParallelism` of other queues, or use a larger deployment class. A job with a " +
+        "`timeoutMs` of 10 minutes or less waits for no other process.",
     ),
   ];
 }
@@ -287,7 +289,7 @@ function whyNotYet(facts: WaitingFacts): Reason[] {
 function couldBeTaken({ crew, inside, now }: WaitingFacts): boolean {
   if (crew.idle > 0) return true;
   if (inside === null || now < inside.leftUntil + STUCK_MS) return false;
-  return !inside.needsSlot && inside.running < inside.maxParallelism;
+  return !inside.isWaiting && inside.running < inside.maxParallelism;
 }
 
 // --- Words --------------------------------------------------------------------------------------

@@ -194,6 +194,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               maxParallelism?: number;
               fallbackAfterMs?: number;
+              schedulerShare?: number;
               result?: string;
               listBy?: Array<"tag" | "group">;
             };
@@ -290,6 +291,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  schedulerShare?: number;
                   result?: string;
                   listBy?: Array<"tag" | "group">;
                 };
@@ -374,6 +376,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 };
                 maxParallelism?: number;
                 fallbackAfterMs?: number;
+                schedulerShare?: number;
                 result?: string;
                 listBy?: Array<"tag" | "group">;
               };
@@ -482,6 +485,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  schedulerShare?: number;
                   result?: string;
                   listBy?: Array<"tag" | "group">;
                 };
@@ -595,6 +599,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               maxParallelism?: number;
               fallbackAfterMs?: number;
+              schedulerShare?: number;
               result?: string;
               listBy?: Array<"tag" | "group">;
             };
@@ -732,6 +737,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  schedulerShare?: number;
                   result?: string;
                   listBy?: Array<"tag" | "group">;
                 };
@@ -891,6 +897,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  schedulerShare?: number;
                   result?: string;
                   listBy?: Array<"tag" | "group">;
                 };
@@ -942,6 +949,18 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           heard: number;
           looks: number;
           deferCallbacks?: boolean;
+          handOver?: string;
+          in?: {
+            process: string;
+            generation: number;
+            version: string;
+            endsAt: number;
+            openUntil?: number;
+            places: number;
+            givenBack?: number;
+            closes?: boolean;
+            heardUpTo?: bigint;
+          };
         },
         {
           answers: Array<{
@@ -977,6 +996,46 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           }>;
           lookAfterMs: number | null;
           isOver: boolean;
+          given?: number;
+          isClosed?: boolean;
+          handedOver?: {
+            lanes: Array<{
+              lane: string;
+              generation: number;
+              n: number;
+              heard?: number;
+              jobs: Array<{
+                job: {
+                  id: string;
+                  queue: string;
+                  payload: any;
+                  attempt: number;
+                  failures: number;
+                  resets: number;
+                  leaseMs: number;
+                  timeoutMs?: number;
+                  enqueuedAt: number;
+                  name?: string;
+                  priority?: number;
+                  group?: string;
+                  tags?: Array<string>;
+                  labels?: Array<string>;
+                  cost?: number;
+                  rounds?: number;
+                  related?: any;
+                };
+                handler?: {
+                  kind: "action" | "mutation" | "query" | "inline";
+                  handle: string;
+                  takes: "payload" | "job";
+                };
+              }>;
+              lookAfterMs?: number;
+              handOver?: string;
+            }>;
+            upTo: bigint;
+            areWaiting: boolean;
+          };
         },
         Name
       >;
@@ -1041,6 +1100,117 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         }>,
         Name
       >;
+      processAsk: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          process: string;
+          generation: number;
+          share?: number;
+          any: number;
+          few: number;
+        },
+        number,
+        Name
+      >;
+      processClose: FunctionReference<
+        "mutation",
+        "internal",
+        { process: string; generation: number },
+        {
+          isClosed: boolean;
+          handedOver?: {
+            lanes: Array<{
+              lane: string;
+              generation: number;
+              n: number;
+              heard?: number;
+              jobs: Array<{
+                job: {
+                  id: string;
+                  queue: string;
+                  payload: any;
+                  attempt: number;
+                  failures: number;
+                  resets: number;
+                  leaseMs: number;
+                  timeoutMs?: number;
+                  enqueuedAt: number;
+                  name?: string;
+                  priority?: number;
+                  group?: string;
+                  tags?: Array<string>;
+                  labels?: Array<string>;
+                  cost?: number;
+                  rounds?: number;
+                  related?: any;
+                };
+                handler?: {
+                  kind: "action" | "mutation" | "query" | "inline";
+                  handle: string;
+                  takes: "payload" | "job";
+                };
+              }>;
+              lookAfterMs?: number;
+              handOver?: string;
+            }>;
+            upTo: bigint;
+            areWaiting: boolean;
+          };
+        },
+        Name
+      >;
+      processLook: FunctionReference<
+        "query",
+        "internal",
+        { process: string; upTo: bigint },
+        {
+          lanes: Array<{
+            lane: string;
+            generation: number;
+            n: number;
+            heard?: number;
+            jobs: Array<{
+              job: {
+                id: string;
+                queue: string;
+                payload: any;
+                attempt: number;
+                failures: number;
+                resets: number;
+                leaseMs: number;
+                timeoutMs?: number;
+                enqueuedAt: number;
+                name?: string;
+                priority?: number;
+                group?: string;
+                tags?: Array<string>;
+                labels?: Array<string>;
+                cost?: number;
+                rounds?: number;
+                related?: any;
+              };
+              handler?: {
+                kind: "action" | "mutation" | "query" | "inline";
+                handle: string;
+                takes: "payload" | "job";
+              };
+            }>;
+            lookAfterMs?: number;
+            handOver?: string;
+          }>;
+          upTo: bigint;
+          areWaiting: boolean;
+        },
+        Name
+      >;
+      processRouse: FunctionReference<
+        "mutation",
+        "internal",
+        { from: { process: string; generation: number; givenBack?: number } },
+        null,
+        Name
+      >;
       replace: FunctionReference<
         "mutation",
         "internal",
@@ -1082,6 +1252,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               maxParallelism?: number;
               fallbackAfterMs?: number;
+              schedulerShare?: number;
               result?: string;
               listBy?: Array<"tag" | "group">;
             };
@@ -1640,6 +1811,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  schedulerShare?: number;
                   result?: string;
                   listBy?: Array<"tag" | "group">;
                 };
@@ -1959,6 +2131,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               maxParallelism?: number;
               fallbackAfterMs?: number;
+              schedulerShare?: number;
               result?: string;
               listBy?: Array<"tag" | "group">;
             };
@@ -2021,6 +2194,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               maxParallelism?: number;
               fallbackAfterMs?: number;
+              schedulerShare?: number;
               result?: string;
               listBy?: Array<"tag" | "group">;
             };
@@ -2336,6 +2510,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             };
             maxParallelism?: number;
             fallbackAfterMs?: number;
+            schedulerShare?: number;
             result?: string;
             listBy?: Array<"tag" | "group">;
           };
@@ -2398,6 +2573,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             };
             maxParallelism?: number;
             fallbackAfterMs?: number;
+            schedulerShare?: number;
             result?: string;
             listBy?: Array<"tag" | "group">;
           };

@@ -3,7 +3,8 @@
  */
 import { defineTable } from "convex/server";
 import { v } from "convex/values";
-import { vGateState, vLaneState } from "../stored.js";
+import { vLaneStart } from "../../shared/index.js";
+import { vGateState, vProcessState } from "../stored.js";
 
 export const pushTables = {
   /**
@@ -16,11 +17,7 @@ export const pushTables = {
     state: vGateState,
     /** Guarded, or leaving: the lane that looks again and again. */
     guard: v.optional(v.id("lanes")),
-    /** Full for want of a slot of the scheduler: a lane of any queue that ends sees to a wake. */
-    needsSlot: v.optional(v.boolean()),
-  })
-    .index("queue", ["queue"])
-    .index("needsSlot", ["needsSlot"]),
+  }).index("queue", ["queue"]),
 
   /**
    * Whether it may be left to others to look: one row a queue, apart from the gate since callers depend on it. Who saw in a
@@ -34,30 +31,59 @@ export const pushTables = {
   }).index("queue", ["queue"]),
 
   /**
-   * Lanes: workers inside Convex, asleep or awake. Their caps add up to the queue's `maxParallelism` at most, so that no
-   * more run, whoever starts them. Patched when a lane starts, leaves, or gives away room that it does not use; read for
-   * real, all of a queue's, by wakes and by its lanes. What a lane holds is in its row of `holders`, which changes with
-   * every call.
+   * Lanes: workers inside Convex, each of one queue. Their caps add up to the queue's `maxParallelism` at most, so that no more
+   * jobs run, in whatever process. A lane that is asleep may keep a cap of one, for a wake that brings one job alone. Patched
+   * when a cap changes; read for real, all of a queue's, by wakes that bring more and by lanes that grow. Whether a lane is
+   * awake, and what it holds, is in its row of `holders`.
    */
   lanes: defineTable({
     queue: v.string(),
     holder: v.id("holders"),
-    state: vLaneState,
-    /** How many jobs it may run; 0 while it is asleep. */
+    /** How many jobs it may run; asleep, 0 or 1. */
     cap: v.number(),
-    /** Asleep, it keeps the room of one job: whoever brings one alone starts it without a look at the others. */
-    isSpare: v.optional(v.literal(true)),
     /** The `maxParallelism` under which it was given its cap: while that stands, so does the cap. */
     under: v.optional(v.number()),
-    /** One more at every start: a lane of an older one takes nothing any more. */
+  }).index("queue", ["queue"]),
+
+  /**
+   * The slots of the mount: a row for each process that may run at once. Written when a process starts and when it ends. A
+   * wake looks at some in a snapshot, and reads one for real: the slot that it takes, or the process to which it hands its lane.
+   */
+  processes: defineTable({
+    number: v.number(),
+    state: vProcessState,
+    /** The app's action in which it runs: that of inline handlers. Absent: the component's own. */
+    action: v.optional(v.string()),
+    /** One more at every start: a process of an older one changes nothing here. */
     generation: v.number(),
+    openedAt: v.number(),
     scheduledId: v.optional(v.id("_scheduled_functions")),
-    startedAt: v.number(),
-    /** The janitor's timer that its wake had to make, where nothing had run for a while: it may call that off. */
-    sweep: v.optional(v.id("timers")),
-    /** Older versions wrote here when it ended. Nobody reads it. */
-    leftAt: v.optional(v.number()),
-  })
-    .index("queue", ["queue", "state"])
-    .index("state", ["state"]),
+  }).index("state", ["state", "number"]),
+
+  /**
+   * Places that a process has above the one that each has: how many more jobs it may run at once. A row where there are any.
+   * Written when a process asks for more, gives some back, or ends. All are read for real by a transaction that gives places, so
+   * that all together never exceed those of the class. Apart from `processes`, which every hand-over depends on.
+   */
+  grants: defineTable({
+    process: v.id("processes"),
+    extra: v.number(),
+  }).index("process", ["process"]),
+
+  /**
+   * Lanes that were handed to a process. Inserted by a wake, after a real read of the process's row; told to the process by a
+   * read that ends at its snapshot, so that it meets no insert; deleted by the lane's first call. A process that ends reads its
+   * rows for real.
+   */
+  handOvers: defineTable({
+    process: v.id("processes"),
+    start: vLaneStart,
+    seq: v.commitTs(),
+  }).index("process", ["process", "seq"]),
+
+  /**
+   * Queues whose jobs wait for a slot or for places: one row each. Inserted by a wake that finds neither; deleted by the main
+   * loop, which wakes them. A process that ends reads the first for real.
+   */
+  waitingQueues: defineTable({ queue: v.string() }).index("queue", ["queue"]),
 };

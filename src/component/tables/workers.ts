@@ -32,6 +32,12 @@ export const workerTables = {
     token: v.optional(v.id("tokens")),
     /** The lane that this is the row of: a worker inside Convex. */
     lane: v.optional(v.id("lanes")),
+    /** Of a lane: one more at every start. A lane of an older generation takes nothing any more. */
+    generation: v.optional(v.number()),
+    /** Of a lane: the scheduled function in which it runs. */
+    runsIn: v.optional(v.id("_scheduled_functions")),
+    /** Of a lane: the janitor's timer that its wake had to make, where nothing had run for a while, and when that was. */
+    sweep: v.optional(v.object({ timer: v.id("timers"), madeAt: v.number() })),
     name: v.string(),
     state: vHolderState,
     /**

@@ -1,0 +1,430 @@
+/**
+ * The main loop of the mount: schedules the processes inside Convex, hands lanes to them, gives them places, ends them. Only
+ * this file writes `processes`, `handOvers` and `waitingQueues`. What follows from what is a table: `shared/mainLoop.ts`.
+ *
+ * It has no row of its own that all depend on. A wake reads for real one free slot's row, or one receiver's; a lane's step
+ * none, unless it gives places back, asks for more, or is the last of its process.
+ *
+ * Flip, then look: a process that ends reads for real the rows that were handed to it, in the transaction that frees its
+ * slot; a wake that hands it one has read its row for real. So of the two one runs again.
+ *
+ * Reads for real: as said at each function. Conflicts with: wakes that take the same slot; a hand-over with the end of that
+ * process; two transactions that give places.
+ */
+import { v, type Infer } from "convex/values";
+import {
+  choose,
+  COMPONENT_VERSION,
+  grant,
+  HAND_OVERS_READ,
+  lifeOf,
+  limitsOf,
+  next,
+  placesLeft,
+  PROCESS_WIDTH,
+  ROUSE_AGAIN_MS,
+  ROUSED,
+  vHandedOver,
+  type HandedOver,
+  type LaneStart,
+  type MountLimits,
+  type ProcessEvent,
+} from "../shared/index.js";
+import { internal } from "./_generated/api.js";
+import {
+  internalMutation,
+  internalQuery,
+  type DatabaseReader,
+  type MutationCtx,
+  type QueryCtx,
+} from "./_generated/server.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import { startProcess } from "./laneAction.js";
+import { runs } from "./lanes.js";
+import {
+  actionOf,
+  runningProcesses,
+  viewOf,
+  type Process,
+  type SlotsSeen,
+} from "./mount.js";
+import type { Queue } from "./queues.js";
+import { scheduleWake } from "./wakes.js";
+
+const vProcess = { process: v.string(), generation: v.number() };
+export const vGivenBack = v.object({ ...vProcess, givenBack: v.optional(v.number()) });
+export type GivenBack = Infer<typeof vGivenBack>;
+type Named = Pick<GivenBack, "process" | "generation">;
+
+/** Where a lane begins. */
+export type Target =
+  | { kind: "start"; row: Process; event: "start" | "startLast"; endsAt: number }
+  | { kind: "handOver"; row: Process; endsAt: number }
+  | { kind: "wait" };
+
+export async function mountLimits(ctx: MutationCtx, { config }: Queue): Promise<MountLimits> {
+  const { class: of } = await ctx.meta.getDeploymentMetadata();
+  return limitsOf(of, config.schedulerShare);
+}
+
+/** Moves a process along an edge of the table. */
+function edge(row: Process, event: ProcessEvent) {
+  const step = next(row.state, event);
+  if (step === null) throw new Error(`A process that is ${row.state} has no event ${event}.`);
+  return step;
+}
+
+// --- Where a lane begins -------------------------------------------------------------------------
+
+/**
+ * Where a lane of the queue begins whose jobs may run for `timeoutMs`. Reads for real the slot or the receiver that it names.
+ * A receiver that has ended without a word is freed here: its slot is the lane's.
+ */
+export async function chooseTarget(
+  ctx: MutationCtx,
+  queue: Queue,
+  seen: SlotsSeen,
+  timeoutMs: number,
+  now: number,
+): Promise<Target> {
+  const isInline = actionOf(queue.config) !== undefined;
+  const choice = choose(viewOf(seen), { timeoutMs, isInline }, now);
+  if (choice.kind === "wait") return choice;
+  if (choice.kind === "handOver") {
+    const row = await ctx.db.get("processes", choice.to);
+    if (row?.state !== "receiving") return { kind: "wait" };
+    if (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId)))
+      return { kind: "handOver", row, endsAt: row.openedAt + lifeOf(isInline) };
+    const freed = await loseProcess(ctx, row);
+    return { kind: "start", row: freed, event: "startLast", endsAt: now + lifeOf(isInline) };
+  }
+  const row = await freeSlot(ctx, queue, seen);
+  if (row === null) return { kind: "wait" };
+  return { kind: "start", row, event: choice.event, endsAt: now + lifeOf(isInline) };
+}
+
+/** One of the free slots, by lot: wakes at the same moment seldom take the same. */
+async function freeSlot(
+  ctx: MutationCtx,
+  queue: Queue,
+  { slots }: SlotsSeen,
+): Promise<Process | null> {
+  const known = slots.filter((id) => id !== null);
+  // Of the last two the first: the other is a successor's.
+  const among = Math.max(1, known.length - 1);
+  const id = known[Math.floor(Math.random() * among)];
+  if (id === undefined) return await makeSlots(ctx, queue);
+  const row = await ctx.db.get("processes", id);
+  return row?.state === "free" ? row : null;
+}
+
+/** Slots that are made at once: wakes that find none conflict. */
+const SLOTS_MADE = 16;
+
+/** Reads for real the last slot that there is. */
+async function makeSlots(ctx: MutationCtx, queue: Queue): Promise<Process | null> {
+  const { slots } = await mountLimits(ctx, queue);
+  const last = await ctx.db.query("processes").order("desc").first();
+  const from = last === null ? 0 : last.number + 1;
+  let first: Id<"processes"> | null = null;
+  for (let number = from; number < Math.min(slots, from + SLOTS_MADE); number += 1) {
+    const row = { number, state: "free" as const, generation: 0, openedAt: 0 };
+    const id = await ctx.db.insert("processes", row);
+    first ??= id;
+  }
+  return first === null ? null : await ctx.db.get("processes", first);
+}
+
+/** Starts a process in a free slot, with its first lane. */
+export async function startIn(
+  ctx: MutationCtx,
+  queue: Queue,
+  { row, event }: Target & { kind: "start" },
+  { start, places }: { start: LaneStart; places: number },
+  now: number,
+): Promise<Id<"_scheduled_functions">> {
+  const { to: state } = edge(row, event);
+  const generation = row.generation + 1;
+  const { schedulerShare: share } = queue.config;
+  const scheduledId = await startProcess(ctx, queue, {
+    ...{ process: row._id, generation, openedAt: now, places, receives: state === "receiving" },
+    ...{ version: COMPONENT_VERSION, lanes: [start] },
+    ...(share === undefined ? {} : { share }),
+  });
+  const action = actionOf(queue.config);
+  await ctx.db.patch("processes", row._id, {
+    ...{ state, generation, openedAt: now, scheduledId, action },
+  });
+  if (places > 1) await ctx.db.insert("grants", { process: row._id, extra: places - 1 });
+  return scheduledId;
+}
+
+/** Hands a lane to a process, and returns the scheduled function in which it will run. */
+export async function handTo(
+  ctx: MutationCtx,
+  { row }: Target & { kind: "handOver" },
+  start: LaneStart,
+): Promise<Id<"_scheduled_functions">> {
+  edge(row, "handOver");
+  const seq = ctx.db.vars.commitTs;
+  await ctx.db.insert("handOvers", { process: row._id, start, seq });
+  return row.scheduledId!;
+}
+
+/** The lane's first call: its process knows of it. */
+export async function forgetHandOver(ctx: MutationCtx, handOver: string): Promise<void> {
+  const id = ctx.db.normalizeId("handOvers", handOver);
+  if (id !== null && (await ctx.db.get("handOvers", id)) !== null)
+    await ctx.db.delete("handOvers", id);
+}
+
+// --- What was handed over ------------------------------------------------------------------------
+
+/**
+ * Lanes that were handed to a process by a later commit than `upTo`. The read ends at the transaction's snapshot: hand-overs
+ * that commit meanwhile lie beyond it, and rows that are deleted lie before it.
+ */
+export async function handedOver(
+  ctx: Pick<QueryCtx, "db" | "meta">,
+  process: Id<"processes">,
+  upTo: bigint,
+): Promise<HandedOver> {
+  const snapshot = ctx.meta.getSnapshotTs();
+  const rows = await ctx.db
+    .query("handOvers")
+    .withIndex("process", (q) => q.eq("process", process).gt("seq", upTo).lte("seq", snapshot))
+    .take(HAND_OVERS_READ);
+  const last = rows.at(-1)?.seq as bigint | undefined;
+  const lanes = rows.map(({ _id, start }) => ({ ...start, handOver: _id }));
+  const isAll = rows.length < HAND_OVERS_READ;
+  return { lanes, upTo: isAll ? snapshot : last!, areWaiting: false };
+}
+
+/** What a process asks that receives: lanes that were handed to it, and whether queues wait. */
+export const look = internalQuery({
+  args: { process: v.string(), upTo: v.int64() },
+  returns: vHandedOver,
+  handler: (ctx, args): Promise<HandedOver> => lookOf(ctx, args),
+});
+
+export async function lookOf(
+  ctx: QueryCtx,
+  { process, upTo }: { process: string; upTo: bigint },
+): Promise<HandedOver> {
+  const id = ctx.db.normalizeId("processes", process);
+  if (id === null) return { lanes: [], upTo, areWaiting: false };
+  const [found, waiting] = await Promise.all([
+    handedOver(ctx, id, upTo),
+    ctx.db.query("waitingQueues").first(),
+  ]);
+  return { ...found, areWaiting: waiting !== null };
+}
+
+// --- Places --------------------------------------------------------------------------------------
+
+/**
+ * Gives a process more places. Reads for real its row and what all processes have been given: all together never have more
+ * than the class.
+ */
+export async function givePlaces(
+  ctx: MutationCtx,
+  limits: MountLimits,
+  named: Named,
+  asked: { any: number; few: number },
+): Promise<number> {
+  const [row, grants] = await Promise.all([ownRow(ctx, named), allGrants(ctx.db)]);
+  if (row === null || row.state === "free") return 0;
+  const own = grants.find(({ process }) => process === row._id);
+  const extra = own?.extra ?? 0;
+  const given = grant(placesLeft(limits, grants), extra, asked);
+  if (given === 0) return 0;
+  if (own === undefined) await ctx.db.insert("grants", { process: row._id, extra: given });
+  else await ctx.db.patch("grants", own._id, { extra: extra + given });
+  return given;
+}
+
+/** As many as processes at most. */
+export async function allGrants(db: DatabaseReader): Promise<Doc<"grants">[]> {
+  return await db.query("grants").collect();
+}
+
+/** How many jobs a process may begin with that a wake starts. Reads for real what all processes have been given. */
+export async function placesFor(
+  ctx: MutationCtx,
+  limits: MountLimits,
+  wanted: number,
+  isFew: boolean,
+): Promise<number> {
+  if (wanted <= 1) return wanted;
+  const left = placesLeft(limits, await allGrants(ctx.db));
+  return Math.min(wanted, 1 + (isFew ? left.few : left.any), PROCESS_WIDTH);
+}
+
+/** Places that a process does not use. Reads its row and its grant for real. */
+export async function takeBackPlaces(ctx: MutationCtx, said: GivenBack): Promise<void> {
+  const { givenBack = 0 } = said;
+  const row = givenBack <= 0 ? null : await ownRow(ctx, said);
+  const own = row === null ? null : await grantOf(ctx.db, row._id);
+  if (own === null) return;
+  const extra = own.extra - givenBack;
+  if (extra > 0) await ctx.db.patch("grants", own._id, { extra });
+  else await ctx.db.delete("grants", own._id);
+}
+
+async function grantOf(db: DatabaseReader, process: Id<"processes">) {
+  return await db
+    .query("grants")
+    .withIndex("process", (q) => q.eq("process", process))
+    .unique();
+}
+
+async function ownRow(
+  ctx: MutationCtx,
+  { process, generation }: Named,
+): Promise<Process | null> {
+  const id = ctx.db.normalizeId("processes", process);
+  const row = id === null ? null : await ctx.db.get("processes", id);
+  return row?.generation === generation ? row : null;
+}
+
+/** For a process to which lanes were handed with more jobs than it has places. */
+export const askArgs = {
+  ...vProcess,
+  share: v.optional(v.number()),
+  any: v.number(),
+  few: v.number(),
+};
+
+export const ask = internalMutation({
+  args: askArgs,
+  returns: v.number(),
+  handler: (ctx, args): Promise<number> => askOf(ctx, args),
+});
+
+export async function askOf(
+  ctx: MutationCtx,
+  args: Named & { share?: number; any: number; few: number },
+): Promise<number> {
+  const { class: of } = await ctx.meta.getDeploymentMetadata();
+  return await givePlaces(ctx, limitsOf(of, args.share), args, args);
+}
+
+// --- The end of a process ------------------------------------------------------------------------
+
+/**
+ * The process ends, unless lanes have been handed to it: then it is told of them. Reads for real its row, the rows handed to
+ * it, and the first queue that waits.
+ */
+export async function closeOf(
+  ctx: MutationCtx,
+  args: Named,
+): Promise<{ isClosed: boolean; handedOver?: HandedOver }> {
+  const row = await ownRow(ctx, args);
+  if (row === null || row.state === "free") return { isClosed: true };
+  const rows = await rowsHandedTo(ctx.db, row._id);
+  if (rows.length > 0 && row.state === "receiving") {
+    edge(row, "closeInVain");
+    const lanes = rows.map(({ _id, start }) => ({ ...start, handOver: _id }));
+    const upTo = ctx.meta.getSnapshotTs();
+    return { isClosed: false, handedOver: { lanes, upTo, areWaiting: false } };
+  }
+  await free(ctx, row, "close");
+  return { isClosed: true };
+}
+
+async function rowsHandedTo(db: DatabaseReader, process: Id<"processes">) {
+  return await db
+    .query("handOvers")
+    .withIndex("process", (q) => q.eq("process", process))
+    .collect();
+}
+
+export const closeArgs = vProcess;
+export const vClosed = v.object({ isClosed: v.boolean(), handedOver: v.optional(vHandedOver) });
+
+export const close = internalMutation({
+  args: closeArgs,
+  returns: vClosed,
+  handler: (ctx, args): Promise<Infer<typeof vClosed>> => closeOf(ctx, args),
+});
+
+/** A process whose scheduled function has ended without a word. The janitor ends what its lanes held. Returns its free slot. */
+export async function loseProcess(ctx: MutationCtx, row: Process): Promise<Process> {
+  for (const { _id } of await rowsHandedTo(ctx.db, row._id)) await ctx.db.delete("handOvers", _id);
+  return await free(ctx, row, "lose");
+}
+
+async function free(ctx: MutationCtx, row: Process, event: "close" | "lose"): Promise<Process> {
+  const { to: state } = edge(row, event);
+  const changed = { state, scheduledId: undefined, action: undefined };
+  const [grant, waiting] = await Promise.all([
+    grantOf(ctx.db, row._id),
+    ctx.db.query("waitingQueues").first(),
+    ctx.db.patch("processes", row._id, changed),
+  ]);
+  if (grant !== null) await ctx.db.delete("grants", grant._id);
+  if (waiting !== null)
+    await ctx.scheduler.runAfter(0, internal.mainLoop.rouse, {});
+  return (await ctx.db.get("processes", row._id))!;
+}
+
+/** Processes whose scheduled function has ended: of all that run, as many as are asked about in a snapshot. */
+export async function findLost(db: DatabaseReader): Promise<Id<"processes">[]> {
+  const rows = await runningProcesses(db);
+  const start = Math.floor(Math.random() * rows.length);
+  const some = [...rows.slice(start), ...rows.slice(0, start)].slice(0, LOST_ASKED);
+  const alive = await Promise.all(
+    some.map(({ scheduledId }) => scheduledId !== undefined && runs(db, scheduledId)),
+  );
+  return some.filter((_, i) => !alive[i]).map(({ _id }) => _id);
+}
+
+/** Processes about which one sweep asks. */
+const LOST_ASKED = 32;
+
+/** Frees the slot of a process that a look has found to have ended, unless another has. */
+export async function freeLost(ctx: MutationCtx, id: Id<"processes">): Promise<void> {
+  const row = await ctx.db.get("processes", id);
+  if (row === null || row.state === "free") return;
+  if (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId))) return;
+  await loseProcess(ctx, row);
+}
+
+// --- Queues that wait ----------------------------------------------------------------------------
+
+/** The queue waits for a slot or for places: the process that frees either has it woken. */
+export async function waitFor(ctx: MutationCtx, queue: string): Promise<void> {
+  const known = await ctx.db
+    .query("waitingQueues")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .first();
+  if (known === null) await ctx.db.insert("waitingQueues", { queue });
+}
+
+/**
+ * Wakes queues that wait, those first that have waited longest, a few at a time, and each once: a queue that was paused
+ * meanwhile, or has no jobs any more, takes the turn of no other. A process that has places to spare gives them back first.
+ */
+export const rouse = internalMutation({
+  args: { upTo: v.optional(v.number()), from: v.optional(vGivenBack) },
+  returns: v.null(),
+  handler: (ctx, args): Promise<null> => rouseWaiting(ctx, args),
+});
+
+export async function rouseWaiting(
+  ctx: MutationCtx,
+  { upTo = Date.now(), from }: { upTo?: number; from?: GivenBack },
+): Promise<null> {
+  if (from !== undefined) await takeBackPlaces(ctx, from);
+  const rows = await ctx.db
+    .query("waitingQueues")
+    .withIndex("by_creation_time", (q) => q.lte("_creationTime", upTo))
+    .take(ROUSED);
+  for (const { _id, queue } of rows) {
+    await ctx.db.delete("waitingQueues", _id);
+    await scheduleWake(ctx, { name: queue });
+  }
+  if (rows.length === ROUSED)
+    await ctx.scheduler.runAfter(ROUSE_AGAIN_MS, internal.mainLoop.rouse, { upTo });
+  return null;
+}

@@ -1,0 +1,304 @@
+/**
+ * A process: runs lanes of many queues in one action, until the last of them has left. Each lane is a loop of its own
+ * (`loop.ts`), and makes its own calls. The process shares its places among them, looks for lanes that were handed to it, and
+ * ends with the call of its last lane.
+ *
+ * No more of its jobs run at once than it has places: a call takes no more jobs than are free when it is made, and a job that
+ * was handed to it waits for a place. It never rejects.
+ */
+import {
+  INLINE_OPEN_MS,
+  lifeOf,
+  PLACES_SPARE,
+  PROCESS_LATE_MS,
+  PROCESS_LOOK_MS,
+  receivesMs,
+  type HandedOver,
+  type LaneJob,
+  type LaneReply,
+  type LaneStart,
+  type ProcessSaid,
+  type ProcessStart,
+} from "../shared/index.js";
+import { systemClock, type Clock } from "../worker/clock.js";
+import type { Ended } from "./inline.js";
+import { Loop, type Host, type Lane } from "./loop.js";
+
+interface Named {
+  process: string;
+  generation: number;
+}
+
+/** How a process reaches what it needs. */
+export interface ProcessCalls extends Lane {
+  /** Lanes that were handed to it by a later commit. */
+  look(args: { process: string; upTo: bigint }): Promise<HandedOver>;
+  /** Asks for more places, and is told how many it has been given. */
+  ask(args: Named & { share?: number; any: number; few: number }): Promise<number>;
+  /** Ends it, unless lanes were handed to it. */
+  close(args: Named): Promise<{ isClosed: boolean; handedOver?: HandedOver }>;
+  /** Has queues woken that wait, and gives places back. */
+  rouse(from: Named & { givenBack: number }): Promise<unknown>;
+}
+
+export interface ProcessOptions {
+  clock?: Clock;
+  /** It runs in an action of the app. */
+  isInline?: boolean;
+}
+
+export async function runProcess(
+  calls: ProcessCalls,
+  start: ProcessStart,
+  { clock = systemClock, isInline = false }: ProcessOptions = {},
+): Promise<void> {
+  await new Process(calls, start, clock, isInline).live();
+}
+
+/** A job that waits for a place. */
+interface Waiting {
+  loop: Loop;
+  begin: () => void;
+}
+
+class Process implements Host {
+  private readonly loops = new Set<Loop>();
+  private places: number;
+  /** Places that calls under way may fill. */
+  private offered = 0;
+  /** Jobs that have a place. */
+  private running = 0;
+  private waiting: Waiting[] = [];
+  private upTo = 0n;
+  private lookedAt: number;
+  private rousedAt = -Infinity;
+  private isAsking = false;
+  private isClosed = false;
+  /** When it was last given places: until a while later it gives none back. */
+  private givenAt: number;
+  private readonly named: Named;
+  private ends: () => void = () => undefined;
+
+  constructor(
+    private readonly calls: ProcessCalls,
+    private readonly start: ProcessStart,
+    private readonly clock: Clock,
+    private readonly isInline: boolean,
+  ) {
+    const { process, generation, places } = start;
+    this.named = { process, generation };
+    this.places = places;
+    this.lookedAt = clock.now();
+    this.givenAt = clock.now();
+  }
+
+  async live(): Promise<void> {
+    const over = new Promise<void>((resolve) => (this.ends = resolve));
+    this.adopt(this.start.lanes);
+    const stop = this.start.receives ? this.lookNowAndThen() : () => undefined;
+    await over;
+    stop();
+  }
+
+  private adopt(lanes: readonly LaneStart[]): void {
+    for (const start of lanes) {
+      const loop = new Loop(this.calls, this, start, this.clock);
+      this.loops.add(loop);
+      void loop.run().then(() => this.left(loop));
+    }
+  }
+
+  /** A lane has left. With the last one the process ends, and says so where that lane's call has not. */
+  private left(loop: Loop): void {
+    this.loops.delete(loop);
+    if (this.loops.size > 0) return;
+    if (this.isClosed) this.ends();
+    else void this.close();
+  }
+
+  private async close(): Promise<void> {
+    for (let tries = 0; tries < CLOSE_TRIES && this.loops.size === 0; tries += 1) {
+      try {
+        const { isClosed, handedOver } = await this.calls.close(this.named);
+        if (handedOver !== undefined) this.hear(handedOver);
+        if (isClosed) return this.ends();
+      } catch {
+        await new Promise<void>((resolve) => this.clock.after(CLOSE_AGAIN_MS, resolve));
+      }
+    }
+    // The janitor finds that it has ended.
+    if (this.loops.size === 0) this.ends();
+  }
+
+  // --- What its lanes say and hear ---------------------------------------------------------------
+
+  says(loop: Loop): ProcessSaid {
+    const { openedAt, version, receives } = this.start;
+    const places = this.free(loop);
+    const isFull = this.places - this.running - this.waiting.length <= places;
+    this.offered += places;
+    const givenBack = this.spare();
+    this.places -= givenBack;
+    const closes = this.loops.size === 1 && loop.mayLeave && this.waiting.length === 0;
+    return {
+      ...this.named,
+      ...{ version, endsAt: openedAt + lifeOf(this.isInline), places, isFull },
+      ...(this.isInline ? { openUntil: openedAt + INLINE_OPEN_MS } : {}),
+      ...(givenBack > 0 ? { givenBack } : {}),
+      ...(closes ? { closes } : {}),
+      ...(receives ? { heardUpTo: this.upTo } : {}),
+    };
+  }
+
+  hears(loop: Loop, { places }: ProcessSaid, reply: LaneReply | null): void {
+    this.offered -= places;
+    const { given = 0, isClosed = false, handedOver } = reply ?? {};
+    this.add(given);
+    this.isClosed ||= isClosed;
+    if (handedOver !== undefined) this.hear(handedOver);
+    this.beginWaiting();
+  }
+
+  /**
+   * Places for a lane that makes a call: as many as it is likely to fill, since other lanes call at the same time. Jobs that
+   * wait for one come first, but for a lane that runs fewer than two.
+   */
+  private free({ placed, mayFill }: Loop): number {
+    const left = this.places - this.running - this.offered;
+    const kept = placed < 2 ? 0 : this.waiting.length;
+    return Math.max(0, Math.min(left - kept, mayFill));
+  }
+
+  /** Places that it gives back: it has many more than it uses, and has had them for a while. */
+  private spare(): number {
+    const used = this.running + this.offered + this.waiting.length;
+    if (this.clock.now() < this.givenAt + GIVEN_FOR_MS) return 0;
+    return Math.max(0, this.places - Math.ceil(1.5 * used) - PLACES_SPARE);
+  }
+
+  private add(given: number): void {
+    if (given <= 0) return;
+    this.places += given;
+    this.givenAt = this.clock.now();
+  }
+
+  // --- Jobs and places ---------------------------------------------------------------------------
+
+  /** Runs a job: as a rule there is a place for it, since the call that brought it was offered one. */
+  run(loop: Loop, job: LaneJob): Promise<Ended> {
+    return new Promise((resolve) => {
+      const begin = () => {
+        this.running += 1;
+        void this.calls.run(job).then((ended) => {
+          this.running -= 1;
+          resolve(ended);
+          this.beginWaiting();
+        });
+      };
+      this.waiting.push({ loop, begin });
+      this.beginWaiting();
+    });
+  }
+
+  /** The lanes that run least come first. */
+  private beginWaiting(): void {
+    while (this.waiting.length > 0 && this.running < this.places) {
+      const next = this.waiting.reduce((a, b) => (b.loop.placed < a.loop.placed ? b : a));
+      this.waiting = this.waiting.filter((one) => one !== next);
+      next.begin();
+    }
+    if (this.waiting.length > 0) void this.askForPlaces();
+  }
+
+  /** Asks for a few more than wait now: others are handed to it soon. In vain it asks again only after a while. */
+  private async askForPlaces(): Promise<void> {
+    if (this.isAsking) return;
+    this.isAsking = true;
+    const few = this.waiting.filter(({ loop }) => loop.placed <= 2).length;
+    const { share } = this.start;
+    const any = Math.max(PLACES_ASKED, this.waiting.length);
+    let given = 0;
+    try {
+      const asked = { any, few, ...(share === undefined ? {} : { share }) };
+      given = await this.calls.ask({ ...this.named, ...asked });
+    } catch {
+      // It asks again.
+    }
+    this.add(given);
+    if (given === 0) await new Promise<void>((resolve) => this.clock.after(ASK_AGAIN_MS, resolve));
+    this.isAsking = false;
+    this.beginWaiting();
+  }
+
+  // --- What was handed to it ---------------------------------------------------------------------
+
+  private hear({ lanes, upTo, areWaiting }: HandedOver): void {
+    this.lookedAt = this.clock.now();
+    if (upTo > this.upTo) this.upTo = upTo;
+    this.adopt(lanes.filter(({ handOver }) => !this.knows(handOver)));
+    if (areWaiting) void this.rouse();
+  }
+
+  /** Two answers may tell of the same lane. */
+  private readonly known = new Set<string>();
+  private knows(handOver: string | undefined): boolean {
+    if (handOver === undefined) return false;
+    if (this.known.has(handOver)) return true;
+    this.known.add(handOver);
+    return false;
+  }
+
+  /** Queues wait for places: what is free here is given back, so that they find it. */
+  private async rouse(): Promise<void> {
+    if (this.clock.now() < this.rousedAt + ROUSE_EVERY_MS) return;
+    this.rousedAt = this.clock.now();
+    const left = this.places - this.running - this.offered - this.waiting.length;
+    const givenBack = Math.max(0, Math.min(left, this.places - 1));
+    this.places -= givenBack;
+    try {
+      await this.calls.rouse({ ...this.named, givenBack });
+    } catch {
+      // They wait on, and are woken the next time.
+    }
+  }
+
+  /** Looks where no call of its lanes has looked for a while. */
+  private lookNowAndThen(): () => void {
+    const age = Date.now() - this.start.openedAt;
+    const until = this.clock.now() + receivesMs(this.isInline) + PROCESS_LATE_MS - age;
+    let isOver = false;
+    let forget = () => {};
+    const again = () => {
+      if (isOver || this.clock.now() > until) return;
+      const dueAt = this.lookedAt + PROCESS_LOOK_MS;
+      forget = this.clock.after(Math.max(1, dueAt - this.clock.now()), () => void look());
+    };
+    const look = async () => {
+      if (this.clock.now() >= this.lookedAt + PROCESS_LOOK_MS && this.loops.size > 0) {
+        this.lookedAt = this.clock.now();
+        try {
+          this.hear(await this.calls.look({ process: this.named.process, upTo: this.upTo }));
+        } catch {
+          // It looks again.
+        }
+      }
+      again();
+    };
+    again();
+    return () => {
+      isOver = true;
+      forget();
+    };
+  }
+}
+
+/** So often a process says that it has ended, and so long after a call that was refused. */
+const CLOSE_TRIES = 5;
+const CLOSE_AGAIN_MS = 1_000;
+/** Places for which it asks at least, and how soon again where it is given none. */
+const PLACES_ASKED = 4;
+const ASK_AGAIN_MS = 500;
+/** So long it keeps places that it was given. */
+const GIVEN_FOR_MS = 5_000;
+/** So often it has queues woken that wait. */
+const ROUSE_EVERY_MS = 2_000;
