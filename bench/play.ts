@@ -136,8 +136,11 @@ async function prepare(
   store.first.clear();
   const { one: entry } = side.entries(module, one);
   const warmings = "streams" in one.load ? warmingsOf(one.load.streams) : [argsOf(one, -1, 0)];
-  for (const args of warmings) await world.call(entry, { ...args });
-  await settle(world);
+  // One after the other: many at once would take longer than there is time to settle.
+  for (const args of warmings) {
+    await world.call(entry, { ...args });
+    await settle(world);
+  }
   // What was told behind the job before has been done as well.
   if ("idleMs" in one.load) await world.advance(FORGOTTEN_MS);
   if (one.backlog !== undefined) await preload(world, module, one, store);
