@@ -1,0 +1,63 @@
+/**
+ * Many small queues are no heavier than one large one: their jobs run without conflicts, and when they have ended the
+ * janitor counts and deletes them, however many queues there are.
+ */
+import { afterEach, expect, test } from "vitest";
+import { startManyWorld, times, type ManyWorld } from "./manyWorld.js";
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+let many: ManyWorld;
+afterEach(async () => await many.world.close());
+
+/** In each queue as many jobs at once, one queue after the other. */
+async function enqueueInEach(queues: number, jobs: number, everyMs: number): Promise<void> {
+  const each = Array.from({ length: queues }, (_, queue) =>
+    times(jobs, { queue, ms: 20, at: queue * everyMs }),
+  );
+  await many.enqueue(each.flat());
+}
+
+const QUEUES = 200;
+const JOBS_PER_SECOND = 60;
+const CONFLICTS_MAX = 100;
+
+test("200 queues of two short jobs each do 60 jobs per second with few conflicts, as their starts share no rows", async () => {
+  many = await startManyWorld({ queues: QUEUES });
+  many.world.stats.reset();
+  const from = many.world.now();
+  const jobs = 2 * QUEUES;
+  const withinMs = (jobs / JOBS_PER_SECOND) * SECOND;
+  await enqueueInEach(QUEUES, 2, 10);
+  while (many.ended.size < jobs && many.world.now() < from + withinMs)
+    await many.world.advance(100);
+  const seconds = (Math.max(...many.ended.values()) - from) / SECOND;
+  expect.soft(many.ended.size).toBe(jobs);
+  expect.soft(many.ended.size / seconds).toBeGreaterThanOrEqual(JOBS_PER_SECOND);
+  expect.soft(many.conflicts).toBeLessThan(CONFLICTS_MAX);
+});
+
+test.each([
+  [12, "s16"],
+  [30, "s256"],
+  [60, "s16"],
+] as const)(
+  "ended jobs of %i queues are all counted and deleted within three hours on %s, as the janitor passes over no queue",
+  async (queues, of) => {
+    many = await startManyWorld({ queues, class: of, retentionMs: MINUTE });
+    await enqueueInEach(queues, 1, 100);
+    await many.world.advance(10 * SECOND);
+    await enqueueInEach(queues, 3, 100);
+    await many.world.advance(3 * HOUR);
+    const left = { rows: 0, enqueued: 0, succeeded: 0 };
+    for (let queue = 0; queue < queues; queue += 1) {
+      const one = await many.ask<typeof left>("remains", { queue });
+      for (const key of ["rows", "enqueued", "succeeded"] as const) left[key] += one[key];
+    }
+    const jobs = 4 * queues;
+    expect(many.ended.size).toBe(jobs);
+    expect(left).toEqual({ rows: 0, enqueued: jobs, succeeded: jobs });
+  },
+);
