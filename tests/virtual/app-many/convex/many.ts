@@ -1,25 +1,22 @@
 /**
- * Queues `q0`, `q1`, … in each mount of the component, as many as a test wants, with one action as the handler of all. The
- * action and the app's own scheduled mutation log their times: a log line costs neither a call nor a write.
+ * Queues `q0`, `q1`, … in each mount of the component, as many as a test wants, with one action as the handler of all,
+ * and what a test asks of them.
  */
 import { Conveyor } from "convex-conveyor";
 import type { ComponentApi } from "convex-conveyor/_generated/component.js";
 import {
   anyApi,
   componentsGeneric,
-  internalActionGeneric as internalAction,
-  internalMutationGeneric as internalMutation,
   mutationGeneric as mutation,
   queryGeneric as query,
   type FunctionReference,
 } from "convex/server";
-import { v, type Infer } from "convex/values";
+import { v } from "convex/values";
+import { vWork, type Work } from "./work.js";
 
-const vWork = v.object({ n: v.number(), ms: v.number() });
-type Work = Infer<typeof vWork>;
 interface App {
-  many: {
-    work: FunctionReference<"action", "internal", Work, null>;
+  work: {
+    run: FunctionReference<"action", "internal", Work, null>;
     came: FunctionReference<"mutation", "internal", { n: number }, null>;
   };
 }
@@ -35,7 +32,7 @@ const RETENTION_MS = number("RETENTION_MS", 24 * 60 * 60_000);
 const options = {
   payload: vWork,
   maxParallelism: number("PARALLELISM", 10),
-  handler: app.many.work,
+  handler: app.work.run,
   retention: { succeededMs: RETENTION_MS },
 };
 
@@ -53,17 +50,6 @@ function mount(component: ComponentApi) {
 
 const mounts = [mount(components.conveyor), mount(components.conveyorB)] as const;
 const queueOf = (mounted: number, queue: number) => mounts[mounted]![queue]!;
-
-export const work = internalAction({
-  args: vWork,
-  returns: v.null(),
-  handler: async (_ctx, { n, ms }) => {
-    console.log(`began ${n}`);
-    if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
-    console.log(`ended ${n}`);
-    return null;
-  },
-});
 
 const vPlace = { mount: v.optional(v.number()), queue: v.number() };
 
@@ -101,17 +87,8 @@ export const scheduleOwn = mutation({
   args: { n: v.number() },
   returns: v.null(),
   handler: async (ctx, { n }) => {
-    await ctx.scheduler.runAfter(0, app.many.came, { n });
+    await ctx.scheduler.runAfter(0, app.work.came, { n });
     console.log(`scheduled ${n}`);
-    return null;
-  },
-});
-
-export const came = internalMutation({
-  args: { n: v.number() },
-  returns: v.null(),
-  handler: async (_ctx, { n }) => {
-    console.log(`came ${n}`);
     return null;
   },
 });
