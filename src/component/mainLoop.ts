@@ -25,6 +25,7 @@ import {
   ROUSE_AGAIN_MS,
   ROUSED,
   vHandedOver,
+  WAKE_AGAIN_MS,
   type HandedOver,
   type LaneStart,
   type MountLimits,
@@ -132,7 +133,12 @@ async function makeSlots(ctx: MutationCtx, queue: Queue): Promise<Process | null
     const id = await ctx.db.insert("processes", row);
     first ??= id;
   }
-  return first === null ? null : await ctx.db.get("processes", first);
+  if (first !== null) return await ctx.db.get("processes", first);
+  // This transaction has made them already.
+  return await ctx.db
+    .query("processes")
+    .withIndex("state", (q) => q.eq("state", "free").lt("number", slots))
+    .first();
 }
 
 /** Starts a process in a free slot, with its first lane. */
@@ -392,13 +398,16 @@ export async function freeLost(ctx: MutationCtx, id: Id<"processes">): Promise<v
 
 // --- Queues that wait ----------------------------------------------------------------------------
 
-/** The queue waits for a slot or for places: the process that frees either has it woken. */
+/** Flip, then look: the queue waits for a slot or for places, and the process that frees either has it woken. */
 export async function waitFor(ctx: MutationCtx, queue: string): Promise<void> {
   const known = await ctx.db
     .query("waitingQueues")
     .withIndex("queue", (q) => q.eq("queue", queue))
     .first();
-  if (known === null) await ctx.db.insert("waitingQueues", { queue });
+  if (known !== null) return;
+  await ctx.db.insert("waitingQueues", { queue });
+  // A process may have ended meanwhile, and seen no queue that waits: this wake begins after both.
+  await scheduleWake(ctx, { name: queue }, undefined, WAKE_AGAIN_MS);
 }
 
 /**

@@ -74,6 +74,9 @@ class Process implements Host {
   private rousedAt = -Infinity;
   private isAsking = false;
   private isClosed = false;
+  /** A call that may end the process is under way. Lanes that are heard of meanwhile begin when it is answered. */
+  private isClosing = false;
+  private heard: LaneStart[] = [];
   /** When it was last given places: until a while later it gives none back. */
   private givenAt: number;
   private readonly named: Named;
@@ -118,12 +121,17 @@ class Process implements Host {
 
   private async close(): Promise<void> {
     for (let tries = 0; tries < CLOSE_TRIES && this.loops.size === 0; tries += 1) {
+      this.isClosing = true;
       try {
         const { isClosed, handedOver } = await this.calls.close(this.named);
         if (handedOver !== undefined) this.hear(handedOver);
+        this.isClosing = false;
         if (isClosed) return this.ends();
+        this.adoptHeard();
       } catch {
+        this.isClosing = false;
         await new Promise<void>((resolve) => this.clock.after(CLOSE_AGAIN_MS, resolve));
+        this.adoptHeard();
       }
     }
     // The janitor finds that it has ended.
@@ -140,6 +148,7 @@ class Process implements Host {
     const givenBack = this.spare();
     this.places -= givenBack;
     const closes = this.loops.size === 1 && loop.mayLeave && this.waiting.length === 0;
+    this.isClosing = closes;
     return {
       ...this.named,
       ...{ version, endsAt: openedAt + lifeOf(this.isInline), places, isFull },
@@ -156,6 +165,8 @@ class Process implements Host {
     this.add(given);
     this.isClosed ||= isClosed;
     if (handedOver !== undefined) this.hear(handedOver);
+    this.isClosing = false;
+    this.adoptHeard();
     this.beginWaiting();
   }
 
@@ -235,8 +246,15 @@ class Process implements Host {
   private hear({ lanes, upTo, areWaiting }: HandedOver): void {
     this.lookedAt = this.clock.now();
     if (upTo > this.upTo) this.upTo = upTo;
-    this.adopt(lanes.filter(({ handOver }) => !this.knows(handOver)));
+    this.heard.push(...lanes.filter(({ handOver }) => !this.knows(handOver)));
+    if (!this.isClosing) this.adoptHeard();
     if (areWaiting) void this.rouse();
+  }
+
+  private adoptHeard(): void {
+    const lanes = this.heard;
+    this.heard = [];
+    this.adopt(lanes);
   }
 
   /** Two answers may tell of the same lane. */
