@@ -136,10 +136,9 @@ async function newLane(
 
 /** Lanes that are kept for jobs that come alone: of wakes at the same moment few pick the same. Measured: `docs/push.md`. */
 const SPARES = 8;
-
 /**
- * Lanes for jobs that come alone at the same moment, as far as there is room beside these lanes and one more job: as many
- * again as there are, all in one transaction, since wakes that have none conflict. A queue whose jobs never come at the same
+ * Lanes for jobs that come alone at the same moment, as far as there is room beside these lanes and one more job: all
+ * in one transaction, since wakes that have none conflict. A queue whose jobs never come at the same
  * moment has one lane.
  */
 export async function ensureSpares(
@@ -150,7 +149,8 @@ export async function ensureSpares(
 ): Promise<void> {
   const { maxParallelism: under } = queue.config;
   const count = lanes.length;
-  const missing = Math.min(count, SPARES - count - 1, freeOf(queue, lanes) - 2);
+  if (count === 0) return;
+  const missing = Math.min(SPARES - count - 1, freeOf(queue, lanes) - 2);
   for (let i = 0; i < missing; i += 1)
     await newLane(ctx, queue, count + 1 + i, now, { under, cap: 1 });
 }

@@ -111,9 +111,7 @@ async function freeSlot(
   { slots }: SlotsSeen,
 ): Promise<Process | null> {
   const known = slots.filter((id) => id !== null);
-  // Of the last two the first: the other is a successor's.
-  const among = Math.max(1, known.length - 1);
-  const id = known[Math.floor(Math.random() * among)];
+  const id = known[Math.floor(Math.random() * known.length)];
   if (id === undefined) return await makeSlots(ctx, queue);
   const row = await ctx.db.get("processes", id);
   return row?.state === "free" ? row : null;

@@ -199,14 +199,17 @@ async function beginWithAll(
   if (target?.kind === "wait") return await leaveToOthers(ctx, waking, left);
   const awake = lanes.length - seen.asleep.length;
   const sleeper = await sleepingLane(ctx, queue, seen, now);
-  const wanted = await roomFor(ctx, queue, { wide, isFew: awake < 2 });
+  const caps = freeOf(queue, []) - free;
+  const wanted = await roomFor(ctx, queue, { wide, isFew: caps < 2 });
+  // The place that a slot has of its own is for a queue that runs less: this one has lanes which take what comes free.
+  if (wanted < wide && wanted <= 1 && awake > 0) return await leaveToOthers(ctx, waking, left);
   const beside = others(lanes, sleeper.lane);
   const spares = await confirmed(ctx, queue, seen, beside, wanted);
   const room = Math.min(wanted, freeOf(queue, beside) + spares.length);
   if (room <= 0) return await leaveToOthers(ctx, waking, left);
   const begun = await takeAndBegin(ctx, waking, sleeper, target, {
     ...{ room, own, due, isContent, timers, lanes: beside, spares },
-    guardsIf: awake > 0 || !isQuiet(gate),
+    guardsIf: isContent ? seen.areMany : awake > 0 || !isQuiet(gate),
   });
   // Jobs that may run for longer than this process has left: one that is younger will do.
   if (begun === "tooLong") await leaveToOthers(ctx, waking, left);
