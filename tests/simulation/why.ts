@@ -28,7 +28,8 @@ export function why(simulation: Simulation, job: Row): string {
     said.push(`the door is ${door["open"] === true ? "open" : "shut"}`);
   }
   for (const lane of tables.all("lanes").filter((one) => one["queue"] === queue)) {
-    said.push(`a lane is ${lane["state"] as string} with a cap of ${lane["cap"] as number}`);
+    const state = tables.get("holders", lane["holder"] as string)?.["state"] as string;
+    said.push(`a lane is ${state} with a cap of ${lane["cap"] as number}`);
   }
   for (const timer of tables.all("timers")) {
     if (timer["queue"] !== undefined && timer["queue"] !== queue) continue;

@@ -34,6 +34,10 @@ export const begun: Checker = {
             stirred.set((row["queue"] ?? row["name"]) as string, date());
           }
         }
+        for (const { before, after } of changed(commit, "holders")) {
+          const row = (after ?? before)!;
+          if (row["lane"] !== undefined) stirred.set(row["queues"][0] as string, date());
+        }
         for (const { id, before, after } of changedJobs(commit)) {
           const queue = (after ?? before)!["queue"] as string;
           const all = running.get(queue) ?? new Set<string>();

@@ -108,9 +108,7 @@ function wasLost(facts: Facts, changes: readonly Change[], attempt: Row, name: s
     } else happened("a worker is silent for as long as its lease");
     return;
   }
-  const lane = holder["lane"] as string;
-  const row = changes.find((one) => one.id === lane)?.before ?? tables.get("lanes", lane);
-  const scheduled = tables.get("_scheduled_functions", row?.["scheduledId"] as string);
+  const scheduled = tables.get("_scheduled_functions", holder["runsIn"] as string);
   const state = (scheduled?.["state"] as { kind: string } | undefined)?.kind;
   if (state === "pending" || state === "inProgress") {
     broken(`${name} is given up, and the function of its lane is ${state}`);

@@ -10,7 +10,7 @@ interface Lease {
 export const leases: Checker = {
   name: "leases",
   promise:
-    "a job is running if and only if it stands in the leases of one holder, which is its own, with its attempt; who holds something is active, and a lane that does is not asleep",
+    "a job is running if and only if it stands in the leases of one holder, which is its own, with its attempt; a holder that has leases is active, and a lane that has some is awake",
   marks: ["a job is leased", "a lease ends", "a holder is lost", "a deleted job is still leased"],
   watch({ tables, broken, happened, nameOf }) {
     /** By job, the holders that have it in their leases. */
@@ -38,10 +38,6 @@ export const leases: Checker = {
           if (was.length > is.length) happened("a lease ends");
           if (after?.["state"] === "gone" && was.length > 0) happened("a holder is lost");
         }
-        for (const { after } of changed(commit, "lanes")) {
-          const holder = after === null ? undefined : tables.get("holders", after["holder"]);
-          if (holder !== undefined) checkHolder(holder, leasesOf(holder));
-        }
         for (const id of touched) checkJob(id);
       },
     };
@@ -50,9 +46,9 @@ export const leases: Checker = {
       const name = holder["name"] as string;
       if (own.length === 0) return;
       if (holder["state"] !== "active") broken(`${name} holds leases, and is ${holder["state"]}`);
-      if (holder["lane"] === undefined) return;
-      const lane = tables.get("lanes", holder["lane"] as string);
-      if (lane?.["state"] === "asleep") broken(`the lane ${name} holds leases, and sleeps`);
+      const lane = holder["lane"] as string | undefined;
+      if (lane === undefined) return;
+      if (tables.get("lanes", lane) === undefined) broken(`${name} holds leases, its lane is gone`);
     }
 
     function checkJob(id: string): void {

@@ -36,12 +36,13 @@ export const parallelism: Checker = {
         const queues = new Set<string>();
         for (const { before: was, after } of changed(commit, "holders")) {
           const row = (after ?? was)!;
-          if (row["lane"] !== undefined) queues.add(row["queues"][0] as string);
+          if (row["lane"] === undefined) continue;
+          queues.add(row["queues"][0] as string);
+          if (!isAwake(was) && isAwake(after)) happened("a lane begins");
+          if (isAwake(was) && !isAwake(after)) happened("a lane ends");
         }
         for (const { before: was, after } of changed(commit, "lanes")) {
           queues.add((after ?? was)!["queue"] as string);
-          if (was?.["state"] !== "awake" && after?.["state"] === "awake") happened("a lane begins");
-          if (was?.["state"] !== "asleep" && after?.["state"] === "asleep") happened("a lane ends");
         }
         for (const { after } of changed(commit, "gates")) {
           if (after !== null && after["state"] !== "quiet") happened(`a gate is ${after["state"]}`);
@@ -59,8 +60,9 @@ export const parallelism: Checker = {
       printed: (worker, line) => heard(worker, line as WorkerLine),
       end() {
         for (const lane of tables.all("lanes")) {
-          if (lane["state"] === "asleep" && lane["cap"] === 0) continue;
-          broken(`a lane of ${lane["queue"]} is ${lane["state"]} at the end, cap ${lane["cap"]}`);
+          const { state } = tables.get("holders", lane["holder"] as string) ?? { state: "gone" };
+          if (state !== "active" && lane["cap"] <= 1) continue;
+          broken(`a lane of ${lane["queue"]} is ${state} at the end, cap ${lane["cap"]}`);
         }
         for (const { queue, state } of tables.all("gates")) {
           if (state !== "quiet") broken(`the gate of ${queue} is ${state} at the end`);
@@ -76,10 +78,10 @@ export const parallelism: Checker = {
       const lanes = tables.all("lanes").filter((lane) => lane["queue"] === queue);
       const max = configOf(tables, queue)["maxParallelism"] as number;
       let [caps, runs] = [0, 0];
-      for (const { cap, holder, isSpare } of lanes) {
+      for (const { cap, holder } of lanes) {
         const held = leasesOf(tables.get("holders", holder as string));
         if (held.length > cap) broken(`a lane of ${queue} holds ${held.length}, its cap is ${cap}`);
-        caps += (cap as number) + (isSpare === true ? 1 : 0);
+        caps += cap as number;
         runs += held.filter(({ id }) => tables.get("jobs", id)?.["status"] === "running").length;
       }
       const was = before.get(queue) ?? { caps: 0, runs: 0 };
@@ -100,7 +102,8 @@ export const parallelism: Checker = {
         broken(`the gate of ${queue} is ${state}, and its door ${isOpen ? "open" : "shut"}`);
       }
       const guard = gate?.["guard"] as string | undefined;
-      if (guard !== undefined && tables.get("lanes", guard)?.["state"] !== "awake") {
+      const lane = guard === undefined ? undefined : tables.get("lanes", guard);
+      if (guard !== undefined && !isAwake(tables.get("holders", lane?.["holder"] as string))) {
         broken(`a lane guards ${queue}, and is not awake`);
       }
     }
@@ -136,4 +139,5 @@ export const parallelism: Checker = {
   },
 };
 
+const isAwake = (holder: Row | null | undefined): boolean => holder?.["state"] === "active";
 const leasesOf = (holder: Row | undefined): { id: string }[] => holder?.["leases"] ?? [];
