@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { root } from "../harness/paths.js";
+import { COMPONENT_VERSION } from "../src/shared/index.js";
 
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
   cwd: root,
@@ -55,6 +56,11 @@ test.each(Object.entries(ALLOWED))("%s imports only what it may", (folder, allow
     .flatMap((file) => imports(file).map((target) => ({ file, target })))
     .filter(({ target }) => !allowed.some((prefix) => `${target}/`.startsWith(`${prefix}/`)));
   expect(wrong).toEqual([]);
+});
+
+test("COMPONENT_VERSION is the version of the package, as processes of another one take no more jobs", () => {
+  const { version } = JSON.parse(read("package.json")) as { version: string };
+  expect(COMPONENT_VERSION).toBe(version);
 });
 
 test("the local backend imports nothing from src", () => {

@@ -189,9 +189,10 @@ test("a job whose handler is no mutation any more is given back by the step that
   const within = (t as unknown as { runInComponent: Looks }).runInComponent;
   const [lane] = await within("conveyor", (ctx) => ctx.db.query("lanes").collect());
   const [holder] = await within("conveyor", (ctx) => ctx.db.query("holders").collect());
-  const { _id, generation } = lane as { _id: string; generation: number };
-  const n = (holder as { n: number }).n + 1;
-  const reply = await t.mutation(functions["executes"], { lane: _id, generation, n, id });
+  const { _id } = lane as { _id: string };
+  const { generation, n: last } = holder as { generation: number; n: number };
+  const call = { lane: _id, generation, n: last + 1, id };
+  const reply = await t.mutation(functions["executes"], call);
   expect(reply).toMatchObject({ answers: [{ id, attempt: 1, answer: "ok" }] });
   const attempts: unknown = await t.query(functions["attempts"], { id });
   expect(attempts).toMatchObject([{ attempt: 1, outcome: "released" }]);

@@ -23,7 +23,7 @@ test("a job that has been elsewhere since it was seen is left where it stands no
       const offer = { labels: [], maxCost: undefined, groups: [] };
       const by = {
         ...{ holder, n: 9, queues: new Map([["tiles", queue]]), offer },
-        ...{ max: 1, now: Date.now(), carries: Infinity },
+        ...{ max: 1, now: Date.now(), carries: Infinity, endsAt: Infinity },
       };
       const basket = newBasket(by);
       await take(ctx, basket, id, seq);

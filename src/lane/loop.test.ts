@@ -1,20 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { LaneJob, LaneReply } from "../shared/index.js";
 import { FakeClock } from "../worker/fakes.test.js";
-import { runLane, type Said } from "./index.js";
-
-const job = (id: string, kind: "action" | "mutation" = "action"): LaneJob => ({
-  job: {
-    ...{ id, queue: "emails", payload: {}, attempt: 1, failures: 0, resets: 0 },
-    ...{ leaseMs: 20_000, enqueuedAt: 0 },
-  },
-  handler: { kind, handle: "function://;work", takes: "payload" },
-});
-const start = (...jobs: LaneJob[]) => ({ lane: "lane", generation: 1, n: 1, jobs });
-const nothing: LaneReply = { answers: [], jobs: [], lookAfterMs: null, isOver: true };
-
-const heardOf = ({ finished, execute }: Said): LaneReply["answers"] =>
-  [...finished, ...execute].map(({ id, attempt }) => ({ id, attempt, answer: "ok" }));
+import type { Said } from "./index.js";
+import { heardOf, job, nothing, runOne, start } from "./fakes.test.js";
 
 /** A lane of these jobs, each ended at once, whose calls are answered by `answer`. Returns the calls. */
 async function play(
@@ -22,7 +10,7 @@ async function play(
   answer: (args: Said, call: number) => LaneReply,
 ): Promise<Said[]> {
   const calls: Said[] = [];
-  await runLane(
+  await runOne(
     {
       step: (args) => {
         calls.push(args);
@@ -51,7 +39,7 @@ test("a call that seemed to fail is not counted as heard: the next is told what 
 
 test("a lane whose first jobs were too large to be carried asks for them at once", async () => {
   const calls: Said[] = [];
-  await runLane(
+  await runOne(
     {
       step: (args) => {
         calls.push(args);
@@ -76,7 +64,7 @@ describe("what ends within a moment", () => {
     const clock = new FakeClock();
     const calls: [number, string[]][] = [];
     const jobs = Object.keys(runsMs).map((id) => job(id));
-    const over = runLane(
+    const over = runOne(
       {
         step: (args) => {
           calls.push([clock.now(), args.finished.map(({ id }) => id)]);

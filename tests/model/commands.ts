@@ -302,7 +302,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
 
 type Pulled = Omit<
   Partial<QueueConfig>,
-  "push" | "handler" | "result" | "maxParallelism" | "fallbackAfterMs" | "listBy"
+  "push" | "handler" | "result" | "maxParallelism" | "fallbackAfterMs" | "schedulerShare" | "listBy"
 >;
 
 const config: fc.Arbitrary<Pulled> = record<Pulled>({

@@ -1,0 +1,147 @@
+/** For tests of lanes and processes: their jobs, what they begin with, and a component that answers. */
+import { expect, test } from "vitest";
+import {
+  COMPONENT_VERSION,
+  type HandedOver,
+  type LaneJob,
+  type LaneReply,
+  type LaneStart,
+  type ProcessStart,
+} from "../shared/index.js";
+import type { Clock } from "../worker/clock.js";
+import { FakeClock } from "../worker/fakes.test.js";
+import { runProcess, type ProcessCalls, type Said } from "./index.js";
+
+export const job = (id: string, kind: "action" | "mutation" = "action"): LaneJob => ({
+  job: {
+    ...{ id, queue: "emails", payload: {}, attempt: 1, failures: 0, resets: 0 },
+    ...{ leaseMs: 20_000, enqueuedAt: 0 },
+  },
+  handler: { kind, handle: "function://;work", takes: "payload" },
+});
+
+export const start = (...jobs: LaneJob[]): LaneStart => laneOf("lane", ...jobs);
+
+export const laneOf = (lane: string, ...jobs: LaneJob[]): LaneStart => ({
+  ...{ lane, generation: 1, n: 1, jobs },
+});
+
+export const nothing: LaneReply = { answers: [], jobs: [], lookAfterMs: null, isOver: true };
+
+export const heardOf = ({ finished, execute }: Said): LaneReply["answers"] =>
+  [...finished, ...execute].map(({ id, attempt }) => ({ id, attempt, answer: "ok" }));
+
+export const handedOver = (upTo: number, ...lanes: LaneStart[]): HandedOver => ({
+  ...{ lanes, upTo: BigInt(upTo), areWaiting: false },
+});
+
+/** A process of these lanes, with as many places. */
+export function processOf(
+  lanes: LaneStart[],
+  said: { places?: number; receives?: boolean; share?: number } = {},
+): ProcessStart {
+  const { places = 48, receives = false, ...rest } = said;
+  return {
+    ...{ process: "process", generation: 3, openedAt: Date.now(), version: COMPONENT_VERSION },
+    ...{ places, receives, lanes, ...rest },
+  };
+}
+
+/** What a process asks that runs one lane, and to which nothing is handed over. */
+export const ALONE: Omit<ProcessCalls, "step" | "later" | "run"> = {
+  look: ({ upTo }) => Promise.resolve({ lanes: [], upTo, areWaiting: false }),
+  ask: () => Promise.resolve(0),
+  close: () => Promise.resolve({ isClosed: true }),
+  rouse: () => Promise.resolve(null),
+};
+
+/** A process that runs one lane. */
+export async function runOne(
+  calls: Pick<ProcessCalls, "step" | "later" | "run">,
+  lane: LaneStart,
+  clock?: Clock,
+): Promise<void> {
+  const given = clock === undefined ? {} : { clock };
+  await runProcess({ ...ALONE, ...calls }, processOf([lane]), given);
+}
+
+/** A process whose jobs run for as long as the test says, and the calls that it has made. */
+export class FakeProcess {
+  readonly clock = new FakeClock();
+  readonly steps: Said[] = [];
+  /** Calls beside steps, each with its time. */
+  readonly asked: { at: number; call: "look" | "ask" | "close" | "rouse"; args: unknown }[] = [];
+  /** Jobs that run, in the order in which they began. */
+  readonly running: string[] = [];
+  isOver = false;
+  private readonly ends = new Map<string, () => void>();
+
+  /** By default a lane leaves when it has reported all, and the process ends with the last. */
+  step: (args: Said, calls: number) => LaneReply = (args) => ({
+    ...{ ...nothing, answers: heardOf(args) },
+    ...(args.in?.closes === true ? { isClosed: true } : {}),
+  });
+  ask: (args: { any: number; few: number }) => number = () => 0;
+  look: (upTo: bigint) => HandedOver = (upTo) => ({ lanes: [], upTo, areWaiting: false });
+  close: () => { isClosed: boolean; handedOver?: HandedOver } = () => ({ isClosed: true });
+
+  async start(start: ProcessStart, isInline = false): Promise<void> {
+    const { clock } = this;
+    void runProcess(this.calls(), start, { clock, isInline }).then(() => (this.isOver = true));
+    await clock.advance(0);
+  }
+
+  /** Ends a job, and lets pass what follows at once, and what is reported with it. */
+  async end(...ids: string[]): Promise<void> {
+    for (const id of ids) this.ends.get(id)!();
+    await this.clock.advance(25);
+  }
+
+  countOf(call: "look" | "ask" | "close" | "rouse"): number {
+    return this.asked.filter((one) => one.call === call).length;
+  }
+
+  private calls(): ProcessCalls {
+    const note = (call: "look" | "ask" | "close" | "rouse", args: unknown) =>
+      void this.asked.push({ at: this.clock.now(), call, args });
+    return {
+      step: async (args) => {
+        this.steps.push(args);
+        return await Promise.resolve(this.step(args, this.steps.length));
+      },
+      later: () => Promise.resolve(null),
+      run: ({ job: { id } }) =>
+        new Promise((resolve) => {
+          this.running.push(id);
+          this.ends.set(id, () => {
+            this.running.splice(this.running.indexOf(id), 1);
+            resolve({ outcome: { kind: "succeeded", result: null } });
+          });
+        }),
+      look: async (args) => {
+        note("look", args);
+        return await Promise.resolve(this.look(args.upTo));
+      },
+      ask: async (args) => {
+        note("ask", args);
+        return await Promise.resolve(this.ask(args));
+      },
+      close: async (args) => {
+        note("close", args);
+        return await Promise.resolve(this.close());
+      },
+      rouse: async (args) => {
+        note("rouse", args);
+        return await Promise.resolve(null);
+      },
+    };
+  }
+}
+
+test("a process of the fakes ends with its only job", async () => {
+  const fake = new FakeProcess();
+  await fake.start(processOf([start(job("a"))]));
+  expect(fake.running).toEqual(["a"]);
+  await fake.end("a");
+  expect(fake.isOver).toBe(true);
+});

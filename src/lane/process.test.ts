@@ -1,0 +1,324 @@
+/** A process: how its lanes share places, what is handed to it, and how it ends. */
+import { describe, expect, test } from "vitest";
+import { INLINE_OPEN_MS, PROCESS_LATE_MS, receivesMs } from "../shared/index.js";
+import {
+  FakeProcess,
+  handedOver,
+  heardOf,
+  job,
+  laneOf,
+  nothing,
+  processOf,
+  start,
+} from "./fakes.test.js";
+
+const handed = (lane: string, ...ids: string[]) => ({
+  ...laneOf(lane, ...ids.map((id) => job(id))),
+  handOver: `handOver of ${lane}`,
+});
+const receiving = (places: number) => processOf([start(job("a"))], { places, receives: true });
+
+/** A lane that goes on, whatever it holds. */
+const goesOn = { ...nothing, isOver: false };
+
+describe("places", () => {
+  test("are shared by all lanes of the process: no more jobs run than there are places", async () => {
+    const fake = new FakeProcess();
+    const lanes = [laneOf("x", job("a"), job("b")), laneOf("y", job("c"), job("d"))];
+    await fake.start(processOf(lanes, { places: 3 }));
+    expect(fake.running).toHaveLength(3);
+    await fake.end("a");
+    expect([...fake.running].sort()).toEqual(["b", "c", "d"]);
+  });
+
+  test("go first to the lane that runs least", async () => {
+    const fake = new FakeProcess();
+    const lanes = [laneOf("x", job("a"), job("b"), job("c")), laneOf("y", job("d"))];
+    await fake.start(processOf(lanes, { places: 1 }));
+    await fake.end("a");
+    expect(fake.running).toEqual(["d"]);
+  });
+
+  test("that one call is offered are not offered to another that is under way", async () => {
+    const fake = new FakeProcess();
+    const lanes = [laneOf("x", job("a")), laneOf("y", job("b"))];
+    await fake.start(processOf(lanes, { places: 3 }));
+    await fake.end("a", "b");
+    const offered = fake.steps.map((said) => said.in!.places);
+    expect(offered).toHaveLength(2);
+    expect(offered[0]! + offered[1]!).toBeLessThanOrEqual(3);
+    // The second asks for no more: the first may leave some of its own.
+    expect(fake.steps.map((said) => said.in!.isFull)).toEqual([true, false]);
+  });
+
+  test("of a call that was answered with nothing are free again", async () => {
+    const fake = new FakeProcess();
+    fake.step = (args) => ({ ...goesOn, answers: heardOf(args), lookAfterMs: 100 });
+    await fake.start(processOf([start(job("a"))], { places: 2 }));
+    await fake.end("a");
+    await fake.clock.advance(100);
+    expect(fake.steps.map((said) => said.in!.places)).toEqual([2, 2]);
+  });
+
+  test("that a step brings are filled by its next", async () => {
+    const fake = new FakeProcess();
+    fake.step = (args, calls) => ({
+      ...{ ...goesOn, answers: heardOf(args), lookAfterMs: 0 },
+      ...(calls === 1 ? { given: 4 } : { lookAfterMs: null }),
+    });
+    await fake.start(processOf([start(job("a"), job("b"))], { places: 2 }));
+    await fake.end("a");
+    // One of its two places is still taken; the next call has five, and asks for two, as the last has brought nothing.
+    expect(fake.steps.map((said) => said.in!.places)).toEqual([1, 2]);
+  });
+});
+
+describe("a job that was handed over and finds no place", () => {
+  test("waits, and the process asks for some", async () => {
+    const fake = new FakeProcess();
+    fake.look = () => handedOver(7, handed("x", "b"));
+    await fake.start(receiving(1));
+    await fake.clock.advance(250);
+    expect(fake.running).toEqual(["a"]);
+    const [asked] = fake.asked.filter(({ call }) => call === "ask");
+    expect(asked!.args).toEqual({ process: "process", generation: 3, any: 4, few: 1 });
+  });
+
+  test("begins as soon as the process is given one", async () => {
+    const fake = new FakeProcess();
+    fake.look = () => handedOver(7, handed("x", "b"));
+    fake.ask = () => 2;
+    await fake.start(receiving(1));
+    await fake.clock.advance(250);
+    expect(fake.running).toEqual(["a", "b"]);
+  });
+
+  test("begins with the end of another where the process is given none, which asks again after 500 ms", async () => {
+    const fake = new FakeProcess();
+    fake.look = () => handedOver(7, handed("x", "b"));
+    await fake.start(receiving(1));
+    await fake.clock.advance(250);
+    expect(fake.countOf("ask")).toBe(1);
+    await fake.clock.advance(500);
+    expect(fake.countOf("ask")).toBe(2);
+    await fake.end("a");
+    expect(fake.running).toEqual(["b"]);
+    await fake.clock.advance(2_000);
+    expect(fake.countOf("ask")).toBe(2);
+  });
+
+  test("is asked for with the mount's share, where the app has said one", async () => {
+    const fake = new FakeProcess();
+    await fake.start(processOf([start(job("a"), job("b"))], { places: 1, share: 0.25 }));
+    expect(fake.asked[0]!.args).toMatchObject({ share: 0.25 });
+  });
+});
+
+describe("hand-overs", () => {
+  test("that two answers tell of are adopted once", async () => {
+    const fake = new FakeProcess();
+    fake.look = () => handedOver(7, handed("x", "b"));
+    fake.step = (args) => ({
+      ...{ ...nothing, answers: heardOf(args) },
+      handedOver: handedOver(8, handed("x", "b"), handed("y", "c")),
+    });
+    await fake.start(receiving(9));
+    await fake.clock.advance(250);
+    await fake.end("a");
+    await fake.clock.advance(1_000);
+    expect(fake.running).toEqual(["b", "c"]);
+  });
+
+  test("are named by the lane's calls until one has been answered", async () => {
+    const fake = new FakeProcess();
+    fake.look = () => handedOver(7, handed("x", "b"));
+    fake.step = (args, calls) => {
+      if (calls === 1) throw new Error("The answer was lost.");
+      return { ...goesOn, answers: heardOf(args), lookAfterMs: 5_000 };
+    };
+    await fake.start(receiving(9));
+    await fake.clock.advance(250);
+    await fake.end("b");
+    await fake.clock.advance(7_000);
+    expect(fake.steps.map(({ handOver }) => handOver)).toEqual([
+      "handOver of x",
+      "handOver of x",
+      undefined,
+    ]);
+  });
+
+  test("are asked for from the last commit on of which the process has heard", async () => {
+    const fake = new FakeProcess();
+    fake.look = () => handedOver(7);
+    await fake.start(receiving(9));
+    await fake.clock.advance(500);
+    await fake.end("a");
+    const upTo = fake.asked.map(({ args }) => (args as { upTo: bigint }).upTo);
+    expect(upTo).toEqual([0n, 7n]);
+    expect(fake.steps[0]!.in!.heardUpTo).toBe(7n);
+  });
+});
+
+describe("looks", () => {
+  test("are every 250 ms, and only where no step has looked", async () => {
+    const fake = new FakeProcess();
+    fake.step = (args) => ({
+      ...{ ...goesOn, answers: heardOf(args), lookAfterMs: 100 },
+      handedOver: handedOver(7),
+    });
+    await fake.start(receiving(9));
+    await fake.clock.advance(1_000);
+    expect(fake.asked.map(({ at, call }) => [at, call])).toEqual(
+      [250, 500, 750, 1_000].map((at) => [at, "look"]),
+    );
+    await fake.end("a");
+    await fake.clock.advance(5_000);
+    expect(fake.countOf("look")).toBe(4);
+  });
+
+  test("are only those of a process that receives", async () => {
+    const fake = new FakeProcess();
+    await fake.start(processOf([start(job("a"))]));
+    await fake.clock.advance(60_000);
+    await fake.end("a");
+    expect(fake.asked).toEqual([]);
+    expect(fake.steps[0]!.in).not.toHaveProperty("heardUpTo");
+  });
+
+  test("end a minute after the last lane is handed over", async () => {
+    const fake = new FakeProcess();
+    await fake.start(receiving(9), true);
+    await fake.clock.advance(receivesMs(true) + PROCESS_LATE_MS + 1_000);
+    const before = fake.countOf("look");
+    expect(fake.asked.at(-1)!.at).toBeGreaterThan(receivesMs(true) + PROCESS_LATE_MS - 1_000);
+    await fake.clock.advance(60_000);
+    expect(fake.countOf("look")).toBe(before);
+  });
+
+  test("that are refused are made again", async () => {
+    const fake = new FakeProcess();
+    fake.look = () => {
+      throw new Error("No answer.");
+    };
+    await fake.start(receiving(9));
+    await fake.clock.advance(750);
+    expect(fake.countOf("look")).toBe(3);
+  });
+});
+
+describe("the end", () => {
+  test("is with the call of the last lane, which says so; a lane beside others does not", async () => {
+    const fake = new FakeProcess();
+    await fake.start(processOf([laneOf("x", job("a")), laneOf("y", job("b"))]));
+    await fake.end("a");
+    expect(fake.isOver).toBe(false);
+    await fake.end("b");
+    expect(fake.isOver).toBe(true);
+    expect(fake.steps.map((said) => said.in!.closes)).toEqual([undefined, true]);
+    expect(fake.asked).toEqual([]);
+  });
+
+  test("is asked for once more, by a call of its own, where the reply of that call was lost", async () => {
+    const fake = new FakeProcess();
+    fake.step = (args, calls) => {
+      if (calls === 1) throw new Error("The answer was lost.");
+      return { ...nothing, answers: heardOf(args) };
+    };
+    await fake.start(processOf([start(job("a"))]));
+    await fake.end("a");
+    await fake.clock.advance(2_000);
+    expect(fake.asked.map(({ call, args }) => [call, args])).toEqual([
+      ["close", { process: "process", generation: 3 }],
+    ]);
+    expect(fake.isOver).toBe(true);
+  });
+
+  test.each(["step", "close"] as const)(
+    "does not come where the %s tells of a lane that was handed over: the process adopts it",
+    async (by) => {
+      const fake = new FakeProcess();
+      const last = handedOver(9, handed("x", "b"));
+      fake.step = (args, calls) => ({
+        ...{ ...nothing, answers: heardOf(args) },
+        ...(calls > 1 ? { isClosed: true } : by === "step" ? { handedOver: last } : {}),
+      });
+      fake.close = () => ({ isClosed: false, handedOver: last });
+      await fake.start(receiving(1));
+      await fake.end("a");
+      expect(fake.running).toEqual(["b"]);
+      expect(fake.isOver).toBe(false);
+      await fake.end("b");
+      expect(fake.isOver).toBe(true);
+      expect(fake.countOf("close")).toBe(by === "close" ? 1 : 0);
+    },
+  );
+
+  test("is left to the janitor where five calls that would say so are refused", async () => {
+    const fake = new FakeProcess();
+    fake.step = (args) => ({ ...nothing, answers: heardOf(args) });
+    fake.close = () => {
+      throw new Error("No answer.");
+    };
+    await fake.start(processOf([start(job("a"))]));
+    await fake.end("a");
+    await fake.clock.advance(10_000);
+    expect(fake.countOf("close")).toBe(5);
+    expect(fake.isOver).toBe(true);
+  });
+});
+
+describe("places that it does not use", () => {
+  /** A lane with a job, and two more jobs that have ended. */
+  const looking = () => {
+    const fake = new FakeProcess();
+    fake.step = (args) => ({ ...goesOn, answers: heardOf(args), lookAfterMs: 1_000 });
+    return fake;
+  };
+
+  test("are given back by a call, five seconds after it was last given some", async () => {
+    const fake = looking();
+    await fake.start(processOf([start(job("a"), job("b"))], { places: 20 }));
+    await fake.end("b");
+    await fake.clock.advance(3_000);
+    expect(fake.steps.every((said) => said.in!.givenBack === undefined)).toBe(true);
+    await fake.clock.advance(3_000);
+    const given = fake.steps.map((said) => said.in!.givenBack ?? 0);
+    // One runs and two are offered: one and a half times as many, and three, it keeps.
+    expect(given.filter((count) => count > 0)).toEqual([expect.any(Number)]);
+    const left = 20 - given.reduce((sum, count) => sum + count);
+    expect(left).toBeGreaterThanOrEqual(4);
+    expect(left).toBeLessThanOrEqual(10);
+  });
+
+  test("are given back at once where queues wait, all but one, with the word that wakes them", async () => {
+    const fake = looking();
+    fake.look = (upTo) => ({ lanes: [], upTo, areWaiting: true });
+    await fake.start(receiving(6));
+    await fake.clock.advance(250);
+    const rouses = fake.asked.filter(({ call }) => call === "rouse");
+    expect(rouses.map(({ args }) => args)).toEqual([
+      { process: "process", generation: 3, givenBack: 5 },
+    ]);
+  });
+
+  test("queues that wait are woken every two seconds, also where no place is free", async () => {
+    const fake = new FakeProcess();
+    fake.look = (upTo) => ({ lanes: [], upTo, areWaiting: true });
+    await fake.start(receiving(1));
+    await fake.clock.advance(4_400);
+    expect(fake.asked.filter(({ call }) => call === "rouse").map(({ at }) => at)).toEqual([
+      250, 2_250, 4_250,
+    ]);
+    expect(fake.asked.find(({ call }) => call === "rouse")!.args).toMatchObject({ givenBack: 0 });
+  });
+});
+
+test("a process in an action of the app says until when it takes jobs, which ends before its life does", async () => {
+  const fake = new FakeProcess();
+  const said = processOf([start(job("a"))]);
+  await fake.start(said, true);
+  await fake.end("a");
+  const { openUntil, endsAt } = fake.steps[0]!.in!;
+  expect(openUntil).toBe(said.openedAt + INLINE_OPEN_MS);
+  expect(endsAt).toBeGreaterThan(openUntil!);
+});
