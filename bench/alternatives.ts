@@ -15,6 +15,7 @@ export const ALTERNATIVES = {
   workpool: { label: "workpool", side: "push", module: "workpool" },
   plain: { label: "plain scheduling", side: "push", module: "plain" },
   pulled: { label: "Conveyor", side: "pull", module: "conveyor" },
+  many: { label: "Conveyor", side: "pull", module: "many" },
   farm: { label: "llama farm", side: "pull", module: "farm" },
   ring: { label: "circular queue", side: "pull", module: "ring" },
 } as const satisfies Record<string, Alternative>;
@@ -32,4 +33,4 @@ export const PUSH_AND_INLINE = [
 export const PULL = ["pulled", "farm", "ring"] as const satisfies AlternativeName[];
 
 export const isConveyor = (name: AlternativeName): boolean =>
-  name === "conveyor" || name === "inline" || name === "pulled";
+  name === "conveyor" || name === "inline" || name === "pulled" || name === "many";

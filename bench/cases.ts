@@ -36,6 +36,8 @@ export interface Fleet {
   workers: number;
   /** How many jobs each of them does at once. */
   concurrency: number;
+  /** How many queues each of them serves, where that is more than one. */
+  queues?: number;
 }
 
 /** One load, played by each alternative in a world of its own. */

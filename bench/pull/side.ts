@@ -17,8 +17,9 @@ export const pull: Side = {
     linkPackage(PULL);
     return bundleApp(path.join(PULL, "app"), { inputs: [path.join(root, "dist")] });
   },
-  variables: ({ shards }) => ({
+  variables: ({ shards, fleet }) => ({
     WORKER_SECRET: SECRET,
+    ...(fleet?.queues === undefined ? {} : { QUEUES: String(fleet.queues) }),
     ...(shards === undefined ? {} : { SHARDS: String(shards) }),
   }),
   entries: (module) => ({ one: `${module}:enqueue`, all: `${module}:enqueueAll` }),
@@ -43,6 +44,7 @@ export const pull: Side = {
           WORKER_NAME: name,
           WORKER_KEY: key,
           WORKER_CONCURRENCY: String(fleet.concurrency),
+          WORKER_QUEUES: String(fleet.queues ?? 1),
         },
         onLine: (line) => read(name, line),
       });
@@ -55,7 +57,7 @@ export const pull: Side = {
 /** What a worker shows to be one. */
 async function admit(world: World, module: string, names: string[]): Promise<string> {
   if (module === "farm") await world.call("farm:admit", { apiKeys: names });
-  if (module !== "conveyor") return SECRET;
-  const { token } = await world.call("conveyor:create", { name: "fleet", queues: null });
+  if (module !== "conveyor" && module !== "many") return SECRET;
+  const { token } = await world.call(`${module}:create`, { name: "fleet", queues: null });
   return token as string;
 }

@@ -33,7 +33,13 @@ const lookRequest = {
   cursor: v.optional(v.string()),
   ...vConditions.fields,
 };
-const claimRequest = { ...lookRequest, max: v.number(), woken: v.optional(v.boolean()) };
+const claimRequest = {
+  ...lookRequest,
+  max: v.number(),
+  woken: v.optional(v.boolean()),
+  named: v.optional(v.array(v.string())),
+  lookIn: v.optional(v.array(v.string())),
+};
 
 /** Builds what {@link Conveyor.workerApi} returns. */
 export function workerFunctions<
@@ -54,7 +60,7 @@ export function workerFunctions<
 
   return {
     hasWork: queryGeneric({
-      args: { token: v.string(), ...lookRequest },
+      args: { token: v.string(), naming: v.optional(v.boolean()), ...lookRequest },
       handler: async (ctx, args) => {
         for (const name of args.queues) find(served, name);
         await ask(ctx, { kind: "hasWork", queues: args.queues });

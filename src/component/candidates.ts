@@ -12,6 +12,7 @@ import {
   pendingOrder,
   LOOK_ROWS_MAX,
   vConditions,
+  vPlaces,
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "./_generated/server.js";
@@ -21,6 +22,7 @@ import {
   fleetOf,
   larger,
   placeAmong,
+  PlacesByQueue,
   vPlaceInFleet,
   type Fleet,
   type PlaceInFleet,
@@ -81,6 +83,8 @@ export const vLook = v.object({
   miscounted: v.array(v.string()),
   /** Its place among all that are live and serve a queue that it has looked at: of several queues the one of most. */
   fleet: vPlaceInFleet,
+  /** The same by queue, as far as it is known: of all that it serves, where so few are live that all have been seen. */
+  places: vPlaces,
   /** What should have run by now. Only who finds nothing to take looks: nobody's jobs hang on its luck. */
   overdue: vOverdue,
   /** The commit up to which it has seen everything; `null` where the platform cannot say. */
@@ -95,6 +99,8 @@ const vLookedAtQueue = v.object({
   leaseMs: v.number(),
   /** What became claimable by a later commit is left to others. */
   upTo: v.optional(v.int64()),
+  /** It is not looked through: what is wanted of it has been named. */
+  isPassedBy: v.optional(v.boolean()),
 });
 type LookedAtQueue = Infer<typeof vLookedAtQueue>;
 
@@ -120,6 +126,8 @@ const vLookArgs = v.object({
   isWoken: v.optional(v.boolean()),
   /** It runs jobs inside Convex, where it makes no difference who failed one before. */
   isLane: v.optional(v.boolean()),
+  /** All queues that it serves: its places among their workers are told. A lane asks for none. */
+  served: v.optional(v.array(v.string())),
 });
 type LookArgs = Infer<typeof vLookArgs>;
 
@@ -137,8 +145,15 @@ export const look = internalQuery({
     const seen: Seen[] = [];
     const miscounted: string[] = [];
     let place: PlaceInFleet = { size: 1, rank: 0 };
+    const places = new PlacesByQueue(session, live);
+    const open = queues.filter(({ isPassedBy }) => isPassedBy !== true);
+    for (const { name } of queues.filter(({ isPassedBy }) => isPassedBy === true)) {
+      const fleet = await fleetOf(ctx.db, name, session, live, now);
+      place = larger(place, places.note(name, fleet));
+      if (fleet?.isMiscounted === true) miscounted.push(name);
+    }
     // From a random queue on: none waits for ever behind another's backlog.
-    for (const [i, queue] of rotate(queues, Math.random()).entries()) {
+    for (const [i, queue] of rotate(open, Math.random()).entries()) {
       if (picks.isFull) break;
       const [fleet, routes] = await Promise.all([
         args.everywhere === true ? null : fleetOf(ctx.db, queue.name, session, live, now),
@@ -146,6 +161,7 @@ export const look = internalQuery({
       ]);
       const others = servingOthers(session, queue.name, live);
       place = larger(place, fleet ?? placeAmong(session, others));
+      if (args.served !== undefined) places.note(queue.name, fleet);
       if (fleet?.isMiscounted === true && args.isLane !== true) miscounted.push(queue.name);
       const target = await targetOf(ctx, args, queue, { live, fleet, mine });
       const eyes: Eyes = {
@@ -157,7 +173,7 @@ export const look = internalQuery({
         left,
       };
       // Its part of what is left: a queue of many places must not keep a claim from looking at the next.
-      const kept = left.ranges - Math.floor(left.ranges / (queues.length - i));
+      const kept = left.ranges - Math.floor(left.ranges / (open.length - i));
       left.ranges -= kept;
       const levels = levelsOf(routes, offer);
       seen.push({ eyes, target, sight: await pickFrom(eyes, target, levels, picks) });
@@ -176,12 +192,13 @@ export const look = internalQuery({
       timer,
       miscounted,
       fleet: place,
+      places: places.known(args.served ?? []),
       overdue:
-        picks.rows.length > 0
+        picks.rows.length > 0 || open.length === 0
           ? NOTHING_OVERDUE
           : await lookForOverdue(
               ctx.db,
-              queues.map(({ name }) => name),
+              open.map(({ name }) => name),
               now,
               Math.random() < STRAYS_FAR_PART ? 0 : now - STRAYS_BACK_MS,
             ),

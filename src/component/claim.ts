@@ -15,9 +15,11 @@ import {
   LEASES_MAX,
   LOOK_RANGES_BESIDE_CALLBACKS,
   LOOK_RANGES_MAX,
+  NAMED_WAITED_MS,
   QUEUES_MAX,
   type ClaimedJob,
   type Conditions,
+  type Places,
   type QueueDeclaration,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
@@ -37,7 +39,8 @@ import {
 import { takeOver } from "./expire.js";
 import { countAnew, type PlaceInFleet } from "./fleet.js";
 import { closeCall, enterHolder, judgeCall, room, type HeldLease, type Holder } from "./holders.js";
-import { offerOf } from "./offers.js";
+import { keepsOrder, readNamed } from "./named.js";
+import { allows, offerOf } from "./offers.js";
 import { load } from "./payloads.js";
 import { declareQueue, type Queue } from "./queues.js";
 import { ensureUpkeep } from "./rollUp.js";
@@ -50,6 +53,10 @@ export interface ClaimRequest extends Conditions {
   max: number;
   cursor?: string;
   woken?: boolean;
+  /** To be taken before any other. */
+  named?: string[];
+  /** Where to look besides, of its queues. Absent: in all. */
+  lookIn?: string[];
 }
 
 export interface Claimed {
@@ -71,6 +78,8 @@ export interface Claimed {
   snapshot?: bigint | null;
   /** Its place among all that serve the queues, if it was looked. */
   fleet?: PlaceInFleet;
+  /** The same for each queue of which it is known. */
+  places?: Places;
 }
 
 export interface ClaimReply {
@@ -78,11 +87,15 @@ export interface ClaimReply {
   cursor: string;
   holder: string;
   fleet?: PlaceInFleet;
+  places?: Places;
 }
 
 /** What a worker is told of it. */
-export function fleetIn({ fleet }: Claimed): { fleet?: PlaceInFleet } {
-  return fleet === undefined ? {} : { fleet };
+export function fleetIn({ fleet, places = [] }: Claimed): Pick<Claimed, "fleet" | "places"> {
+  return {
+    ...(fleet === undefined ? {} : { fleet }),
+    ...(places.length === 0 ? {} : { places }),
+  };
 }
 
 /** How a lane looks. */
@@ -185,12 +198,30 @@ export async function takeJobs(
   now: number,
   { besideCallbacks = false }: { besideCallbacks?: boolean } = {},
 ): Promise<Claimed> {
-  const open = new Map<string, Queue>();
-  for (const declared of request.queues) {
-    const queue = await declareQueue(ctx, declared, now);
-    if (!queue.isPaused) open.set(queue.name, queue);
-  }
-  return await takeFrom(ctx, holder, n, open, request, now, { besideCallbacks });
+  const named = await readNamed(ctx.db, request.named ?? [], request.queues);
+  const wanted = new Set([...named.map(({ queue }) => queue), ...lookedIn(request)]);
+  const declared = await Promise.all(
+    request.queues
+      .filter(({ name }) => wanted.has(name))
+      .map((queue) => declareQueue(ctx, queue, now)),
+  );
+  const open = new Map(
+    declared.filter(({ isPaused }) => !isPaused).map((queue) => [queue.name, queue]),
+  );
+  return await takeFrom(ctx, holder, n, open, request, now, { besideCallbacks, named });
+}
+
+/** The names of the queues that it looks through. */
+function lookedIn({ queues, lookIn }: ClaimRequest): string[] {
+  const names = queues.map(({ name }) => name);
+  return lookIn === undefined ? names : names.filter((name) => lookIn.includes(name));
+}
+
+export interface TakeOptions {
+  besideCallbacks?: boolean;
+  lane?: LaneLook;
+  /** Read for real, and claimable then. */
+  named?: readonly Doc<"jobs">[];
 }
 
 /** The same from queues whose rows have been read for real, and are not paused. A lane takes what was left to others first. */
@@ -199,9 +230,9 @@ export async function takeFrom(
   holder: Holder,
   n: number,
   open: ReadonlyMap<string, Queue>,
-  request: Omit<ClaimRequest, "queues">,
+  request: Omit<ClaimRequest, "queues"> & Partial<Pick<ClaimRequest, "queues">>,
   now: number,
-  { besideCallbacks = false, lane }: { besideCallbacks?: boolean; lane?: LaneLook } = {},
+  { besideCallbacks = false, lane, named = [] }: TakeOptions = {},
 ): Promise<Claimed> {
   const {
     cursor = holder.lane === undefined ? undefined : holder.reply.cursor,
@@ -231,20 +262,25 @@ export async function takeFrom(
       isTooLong: basket.isTooLong,
     };
   }
+  await takeNamed(ctx, basket, named);
   const seen: Look = await ctx.runQuery(
     internal.candidates.look,
     {
       session: holder.session,
       name: holder.name,
-      queues: [...open.values()].map((queue) => describeQueue(queue, holder, lane, now)),
+      queues: [...open.values()].map((queue) => ({
+        ...describeQueue(queue, holder, lane, now),
+        ...(request.lookIn?.includes(queue.name) === false ? { isPassedBy: true } : {}),
+      })),
       conditions: given({ labels, maxCost, groups }),
-      max,
+      max: lane === undefined ? max - basket.leases.length : max,
       now,
       ranges: besideCallbacks ? LOOK_RANGES_BESIDE_CALLBACKS : LOOK_RANGES_MAX,
-      ...given({ cursor, upTo: lane?.upTo }),
+      ...given({ cursor, upTo: lane?.upTo ?? waitedFor(request, now) }),
       ...(lane === undefined ? {} : { isLane: true, everywhere: lane.everywhere }),
       ...(lane?.isCrowded === true ? { isCrowded: true } : {}),
       ...(request.woken === true ? { isWoken: true } : {}),
+      ...given({ served: request.queues?.map(({ name }) => name) }),
     },
     { useStaleSnapshot: true },
   );
@@ -266,8 +302,31 @@ export async function takeFrom(
     cursor: nextCursor(known, seen.scans, basket),
     timer: seen.timer,
     fleet: seen.fleet,
+    places: seen.places,
     snapshot: hidesMore(seen, basket) ? null : seen.snapshot,
   };
+}
+
+/** Takes what the claim has named, as far as it is for it. Of a queue that keeps an order, a look decides what comes first. */
+async function takeNamed(
+  ctx: MutationCtx,
+  basket: Basket,
+  named: readonly Doc<"jobs">[],
+): Promise<void> {
+  for (const job of named) {
+    const queue = basket.queues.get(job.queue);
+    if (queue === undefined || keepsOrder(queue) || !allows(basket.offer, job)) continue;
+    await take(ctx, basket, job._id, job.seq as bigint, job);
+  }
+}
+
+/**
+ * Up to which commit a look goes that looks everywhere beside jobs that were named: what has come since is named to the
+ * worker that is to come for it.
+ */
+function waitedFor({ named, lookIn }: Omit<ClaimRequest, "queues">, now: number) {
+  const isBeside = named !== undefined && lookIn === undefined;
+  return isBeside ? commitTimeOf(now - NAMED_WAITED_MS) : undefined;
 }
 
 /** Whether the look ended with as much as was asked for, and not all of that was to be had. */

@@ -19,6 +19,7 @@ import {
   type ClaimedJob,
   type Finished,
   type Lease,
+  type Places,
 } from "../shared/index.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { oweAll, tellAll } from "./callbacks.js";
@@ -45,6 +46,7 @@ export interface Completed {
   cursor?: string;
   holder: string;
   fleet?: PlaceInFleet;
+  places?: Places;
   /** Of the leases that were named besides. */
   held?: Answer[];
 }

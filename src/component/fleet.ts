@@ -16,6 +16,7 @@ import {
   IDLE_LIVE_MS,
   RANKED_HOLDERS_MAX,
   stableHash,
+  type Places,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
@@ -64,6 +65,47 @@ export function placeAmong(session: string, others: readonly Doc<"holders">[]): 
 
 export function larger(one: PlaceInFleet, { size, rank }: PlaceInFleet): PlaceInFleet {
   return size > one.size ? { size, rank } : one;
+}
+
+/** The places of a session among the workers of each of its queues. A lane follows no subscription, and has no place there. */
+export class PlacesByQueue {
+  private readonly byQueue = new Map<string, PlaceInFleet>();
+  private readonly workers: readonly Doc<"holders">[];
+
+  constructor(
+    private readonly session: string,
+    live: readonly Doc<"holders">[],
+  ) {
+    this.workers = live.filter(({ lane }) => lane === undefined);
+    this.isWhole = live.length <= RANKED_HOLDERS_MAX;
+  }
+  private readonly isWhole: boolean;
+
+  /** Of a queue that was looked at; `fleet`: its count, where the live are too many to be seen. */
+  note(queue: string, fleet: PlaceInFleet | null): PlaceInFleet {
+    const place = fleet ?? this.among(queue);
+    this.byQueue.set(queue, { size: place.size, rank: place.rank });
+    return place;
+  }
+
+  private among(queue: string): PlaceInFleet {
+    const others = this.workers.filter(
+      ({ session, queues }) => session !== this.session && queues.includes(queue),
+    );
+    return placeAmong(this.session, others);
+  }
+
+  known(served: readonly string[]): Places {
+    if (this.isWhole) for (const queue of served) this.note(queue, null);
+    const alike = new Map<string, Places[number]>();
+    for (const [queue, { size, rank }] of this.byQueue) {
+      const key = `${size}:${rank}`;
+      const group = alike.get(key) ?? { size, rank, queues: [] };
+      group.queues.push(queue);
+      alike.set(key, group);
+    }
+    return [...alike.values()];
+  }
 }
 
 /** Binary search: a thousand claims a second, each among a thousand. */

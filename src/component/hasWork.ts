@@ -6,9 +6,12 @@
  * It begins at the public cursors, stops at the first job that a claim with these conditions could take, and depends on
  * the ranges read up to there: it runs again when that job is claimed, or, with none, when one is enqueued. Where it may
  * read no further it says yes: the claim that follows gets on by its cursor, which may be given here.
+ *
+ * A worker that asks for names subscribes to each of its queues by itself (`named.ts`).
  */
-import { checkLength, QUEUES_MAX, type Conditions } from "../shared/index.js";
+import { checkLength, QUEUES_MAX, type Conditions, type Waiting } from "../shared/index.js";
 import type { QueryCtx } from "./_generated/server.js";
+import { nameWaiting } from "./named.js";
 import { isSpent, newStretch, readOn } from "./scan.js";
 import { authorize } from "./tokens.js";
 import { waitingRoom } from "./waiting.js";
@@ -19,9 +22,16 @@ export interface LookRequest extends Conditions {
   cursor?: string;
 }
 
-export async function hasWork(ctx: QueryCtx, args: LookRequest): Promise<boolean> {
-  checkLength("The queues of a worker", args.queues, 1, QUEUES_MAX);
+export async function hasWork(
+  ctx: QueryCtx,
+  { naming = false, ...args }: LookRequest & { naming?: boolean },
+): Promise<boolean | Waiting> {
+  checkLength("The queues of a worker", args.queues, 1, naming ? 1 : QUEUES_MAX);
   await authorize(ctx.db, args.token, args.queues);
+  return naming ? await nameWaiting(ctx, args) : await isAnyWaiting(ctx, args);
+}
+
+async function isAnyWaiting(ctx: QueryCtx, args: LookRequest): Promise<boolean> {
   const { eyes, look } = waitingRoom(ctx, args);
   for (const queue of args.queues) {
     const waiting = await look(queue);

@@ -25,11 +25,13 @@ import {
   vLogUpdate,
   vNewJob,
   vPeekedJob,
+  vPlaces,
   vProgressUpdate,
   vQueueDeclaration,
   vReportAnswer,
   vStatus,
   vTokenStatus,
+  vWaiting,
   vWorkerStatus,
 } from "../shared/index.js";
 import { mutation, query } from "./_generated/server.js";
@@ -206,16 +208,28 @@ const claimRequest = {
   cursor: v.optional(v.string()),
   /** It answers a wake, to which few of a fleet come. */
   woken: v.optional(v.boolean()),
+  /** Jobs to take before any other, as `hasWork` has named them. Those that are gone, or not for it, are passed over. */
+  named: v.optional(v.array(v.string())),
+  /** The queues to look through, of those it serves: none, if the named jobs are all that it wants. Absent: all. */
+  lookIn: v.optional(v.array(v.string())),
   ...vConditions.fields,
 };
 
 /** What filters a claim, and the claim's cursor, for those whose groups have made it one of their own. */
 const lookConditions = { ...vConditions.fields, cursor: v.optional(v.string()) };
 
-/** Whether any of these queues has a claimable job. The same arguments for a whole fleet share one cached answer. */
+/**
+ * Whether any of these queues has a claimable job. The same arguments for a whole fleet share one cached answer. With
+ * `naming`, of one queue, which jobs these are, where they are few.
+ */
 export const hasWork = query({
-  args: { token: v.string(), queues: v.array(v.string()), ...lookConditions },
-  returns: v.boolean(),
+  args: {
+    token: v.string(),
+    queues: v.array(v.string()),
+    naming: v.optional(v.boolean()),
+    ...lookConditions,
+  },
+  returns: v.union(v.boolean(), vWaiting),
   handler: (ctx, args) => hasWorkStep.hasWork(ctx, args),
 });
 
@@ -239,6 +253,7 @@ export const claim = mutation({
     cursor: v.string(),
     holder: v.string(),
     fleet: v.optional(vPlaceInFleet),
+    places: v.optional(vPlaces),
   }),
   handler: (ctx, args) => claimStep.claim(ctx, args),
 });
@@ -261,6 +276,7 @@ export const complete = mutation({
     cursor: v.optional(v.string()),
     holder: v.string(),
     fleet: v.optional(vPlaceInFleet),
+    places: v.optional(vPlaces),
     held: v.optional(v.array(vAnswer)),
   }),
   handler: (ctx, args) => completeStep.complete(ctx, args),

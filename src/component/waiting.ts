@@ -13,12 +13,11 @@ import type { QueryCtx } from "./_generated/server.js";
 import { decodeCursor, publicBounds, type QueueBounds } from "./cursors.js";
 import { levelsOf, offerOf } from "./offers.js";
 import { filledOf } from "./filled.js";
-import { findQueue } from "./queues.js";
+import { findQueue, type Queue } from "./queues.js";
 import { routesOf } from "./routes.js";
 import { snapshotOf, type Eyes, type Place } from "./scan.js";
 
-export interface WaitingIn {
-  epoch: number;
+export interface WaitingIn extends Pick<Queue, "epoch" | "shardsEver" | "config"> {
   bounds: (QueueBounds | undefined)[];
   /** The places of each band, in the order in which they are claimed; of too many, those where anything waits. */
   bands: Place[][];
@@ -64,11 +63,11 @@ export function waitingRoom(
       const bounds = [mine.queues.get(name), await publicBounds(ctx.db, name)];
       const places = bands.flat();
       if (places.length <= eyes.left.ranges) {
-        return { epoch: queue.epoch, bounds, bands, isWhole: true };
+        return { ...queue, bounds, bands, isWhole: true };
       }
       const { has, isWhole } = await filledOf(eyes, places);
       const filled = bands.map((band) => band.filter(has));
-      return { epoch: queue.epoch, bounds, bands: filled, isWhole };
+      return { ...queue, bounds, bands: filled, isWhole };
     },
   };
 }

@@ -105,9 +105,9 @@ export const PAGE_MAX = 1_000;
 export const CONTINUED_MAX = 64;
 /** Payloads handed out by one claim: Node actions take 5 MiB of arguments, and a claim must not starve the rest. */
 export const CLAIM_MAX_BYTES = 4 * 2 ** 20;
-/** Queues that one worker serves: each costs a claim up to two reads a band and shard. */
-export const QUEUES_MAX = 16;
-/** The private cursor that travels with a claim: 64 shards in two bands of sixteen queues would be more than this. */
+/** Queues that one worker serves: each costs a claim that looks everywhere up to two reads a band and shard. */
+export const QUEUES_MAX = 32;
+/** The private cursor that travels with a claim: 64 shards in two bands of all its queues would be more than this. */
 export const CURSOR_MAX_BYTES = 64 * 2 ** 10;
 /** Rows that `counts` reads a status, by default and at most: it is a number for a page, not an audit. */
 export const COUNT_DEFAULT = 100;
@@ -199,6 +199,12 @@ export const RELATED_LIMITS = {
 } as const;
 /** How long a retry waits for a worker that has not failed it, while there is one. */
 export const AVOID_MS = 2_000;
+/** Waiting jobs of one queue that its subscription names: of more a claim looks for itself. */
+export const NAMED_MAX = 8;
+/** The same in one place but the first: jobs are spread at random, and so many in one of eight say that many wait. */
+export const NAMED_IN_PLACE_MAX = 4;
+/** What a claim of named jobs takes besides, where it looks everywhere, has waited so long: its own worker has not come. */
+export const NAMED_WAITED_MS = 1_000;
 /** Jobs that `peek` shows, by default and at most. */
 export const PEEK_DEFAULT = 10;
 export const PEEK_MAX = 64;
@@ -338,8 +344,8 @@ holds(
   2 * LEASES_MAX < PLATFORM_TRANSACTION_SCHEDULED,
 );
 holds(
-  "a look reaches both bands of every shard of every queue with one route and priority",
-  2 * SHARDS_MAX * QUEUES_MAX <= LOOK_RANGES_MAX,
+  "a look reaches both bands of every shard of every queue with one route and priority, and as many shards as by default",
+  4 * SHARDS_DEFAULT * QUEUES_MAX <= LOOK_RANGES_MAX,
 );
 holds(
   "a look beside callbacks leaves the outcomes their reads",

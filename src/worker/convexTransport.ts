@@ -7,6 +7,7 @@
  * the session's call counter makes needless. The socket follows `hasWork` and what is canceled.
  */
 import { ConvexClient, ConvexHttpClient } from "convex/browser";
+import type { Waiting } from "../shared/index.js";
 import { BEAT_TIMEOUT_MS, CALL_TIMEOUT_MS } from "./limits.js";
 import { Unanswered, type Transport } from "./transport.js";
 import type { WorkerApi } from "./types.js";
@@ -59,14 +60,20 @@ export function connect(connection: Connection): Transport {
       (await beats.mutation(api.heartbeat, { ...caller, leases }, beside)).answers,
     report: async (said) =>
       (await calls.mutation(api.report, { ...caller, ...holder, ...said }, beside)).answers,
-    watchHasWork: (onValue, onError) =>
-      // Arguments that are the same for the whole fleet: then its subscriptions share one cached answer.
-      socket.onUpdate(
-        api.hasWork,
-        { token, ...offer, ...(maxCost === undefined ? {} : { maxCost }) },
-        onValue,
-        onError,
-      ),
+    watchHasWork: (onValue, onError) => {
+      // One for each queue: a job that comes or goes reruns that of its own queue alone, however many a worker serves. And
+      // arguments that are the same for the whole fleet: then its subscriptions share one cached answer.
+      const budget = maxCost === undefined ? {} : { maxCost };
+      const ends = offer.queues.map((queue) =>
+        socket.onUpdate(
+          api.hasWork,
+          { token, ...offer, ...budget, queues: [queue], naming: true },
+          (waiting: boolean | Waiting) => onValue(queue, waiting),
+          (error) => onError(queue, error),
+        ),
+      );
+      return () => ends.forEach((end) => end());
+    },
     watchCancellations: (onValue, onError) =>
       socket.onUpdate(api.cancellations, caller, onValue, onError),
     close: () => socket.close(),

@@ -46,6 +46,9 @@ export type Fault = (
   n: number | undefined,
 ) => "before" | "after" | Error | undefined;
 
+/** The queue that is served. */
+const QUEUE = "tiles";
+
 /** Every call takes so long, so that things happen while one is on its way. */
 const LATENCY_MS = 5;
 
@@ -207,10 +210,10 @@ export class FakeDeployment implements Transport {
     this.tellCanceled(held.map((id) => ({ id, attempt: this.held.get(id)! })));
   }
 
-  watchHasWork(onValue: (hasWork: boolean) => void, onError: (error: unknown) => void) {
-    this.tellHasWork = onValue;
-    this.failHasWork = onError;
-    this.clock.after(LATENCY_MS, () => onValue(this.pending.length > 0));
+  watchHasWork(...[onValue, onError]: Parameters<Transport["watchHasWork"]>) {
+    this.tellHasWork = (hasWork) => onValue(QUEUE, hasWork);
+    this.failHasWork = (error) => onError(QUEUE, error);
+    this.clock.after(LATENCY_MS, () => onValue(QUEUE, this.pending.length > 0));
     return () => void (this.tellHasWork = () => {});
   }
 
@@ -298,7 +301,8 @@ export function startLoop(
   const loop = new Loop({
     clock,
     transport: deployment,
-    handlers: new Map([["tiles", handler]]),
+    ...{ name: "worker", queues: [QUEUE] },
+    handlers: new Map([[QUEUE, handler]]),
     concurrency: options.concurrency ?? 1,
     presenceMs: options.presenceMs ?? 0,
     output: options.output ?? OUTPUT_DEFAULT,

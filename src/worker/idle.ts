@@ -51,19 +51,14 @@ export class Idle {
     this.lookAgainAt = clock.now() + LOOK_AGAIN_MS * (1 + clock.random());
   }
 
-  /** The subscription has spoken. */
-  told(hasWork: boolean): void {
-    if (hasWork && this.hasWork !== true) {
+  /** The subscription has spoken, or has failed. */
+  told(hasWork: boolean | undefined): void {
+    if (hasWork === true && this.hasWork !== true) {
       this.wait = 0;
       const spread = Math.max(WAKE_PATIENCE_MS, this.fleet.size * WAKE_PATIENCE_GAP_MS);
       this.lookWithin(WAKE_PATIENCE_MS + this.clock.random() * spread, this.afterWake());
     }
     this.hasWork = hasWork;
-  }
-
-  /** The subscription has failed. */
-  untold(): void {
-    this.hasWork = undefined;
   }
 
   /** A claim was answered, after `tookMs`. `fleet`: its place among those who serve the queues, if the deployment has looked. */

@@ -12,6 +12,14 @@ export const FIRST_MS = 1_000;
 export const WAKE_PATIENCE_MS = 300;
 /** Or so much later for each of the fleet: the smallest deployment answers some 250 claims a second. */
 export const WAKE_PATIENCE_GAP_MS = 4;
+/** Between the turns of two workers for one job that was named: its first one may have a call on its way, and then claim. */
+export const NAMED_GAP_MS = 200;
+/** Once to one and a half times so long after a job was named any worker comes for it. */
+export const NAMED_PATIENCE_MS = 2_000;
+/** For so long after it got a job, the news that it waits is old news. */
+export const NAMED_TAKEN_MS = 2_000;
+/** One in so many claims of named jobs looks through all queues besides: for what was lost, or overdue, or hidden. */
+export const NAMED_CLAIMS_A_LOOK = 100;
 /** The wait after an empty claim; it doubles while there is said to be work and none is got. */
 export const EMPTY_WAIT_MIN_MS = 50;
 export const EMPTY_WAIT_MAX_MS = 5_000;

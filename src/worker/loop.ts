@@ -19,18 +19,23 @@ import { contextOf } from "./context.js";
 import { handlerMissing, judge, messageOf, type Failure } from "./errors.js";
 import { Heart } from "./heart.js";
 import { Idle } from "./idle.js";
-import { FLUSH_MS, GRACE_DEFAULT_MS } from "./limits.js";
+import { FLUSH_MS, GRACE_DEFAULT_MS, NAMED_CLAIMS_A_LOOK } from "./limits.js";
 import { Outbox, type Sending } from "./outbox.js";
 import { outcomeOfAbandoned, outcomeOfStopped } from "./outcome.js";
 import { Recording } from "./recording.js";
 import { Reports } from "./reports.js";
 import { runHandler, type HandlerEnd } from "./runner.js";
+import { Waiting } from "./waiting.js";
 import { Waker } from "./waker.js";
 import type { Claimed, ClaimRequest, Transport } from "./transport.js";
 import type { CallName, Handler, OutputOptions, WorkerEvent } from "./types.js";
 
 export interface LoopOptions {
   clock: Clock;
+  /** Of the worker: a job that it has failed it leaves to others for a while. */
+  name: string;
+  /** Those that it serves, of its handlers'. */
+  queues: readonly string[];
   transport: Transport;
   handlers: ReadonlyMap<string, Handler>;
   concurrency: number;
@@ -46,6 +51,7 @@ export class Loop {
   private readonly attempts: Attempts;
   private readonly outbox: Outbox;
   private readonly idle: Idle;
+  private readonly waiting: Waiting;
   private readonly heart: Heart;
   private readonly recording: Recording;
   private readonly reports: Reports;
@@ -68,6 +74,7 @@ export class Loop {
     this.waker = new Waker(clock);
     this.outbox = new Outbox(clock);
     this.idle = new Idle(clock);
+    this.waiting = new Waiting(clock, options.queues, options.name);
     this.calls = new Calls({ clock, emit, gaveUp });
     this.attempts = new Attempts({
       clock,
@@ -112,12 +119,14 @@ export class Loop {
   /** Works until it is stopped. Rejects with the error that ended it, if one did. */
   async run(): Promise<void> {
     const unwatch = this.options.transport.watchHasWork(
-      (hasWork) => {
-        this.idle.told(hasWork);
+      (queue, waiting) => {
+        this.waiting.told(queue, waiting);
+        this.idle.told(this.waiting.isBacklog);
         this.waker.wake();
       },
-      (error) => {
-        this.idle.untold();
+      (queue, error) => {
+        this.waiting.untold(queue);
+        this.idle.told(this.waiting.isBacklog);
         this.sideCallFailed("hasWork", error);
       },
     );
@@ -160,7 +169,7 @@ export class Loop {
     const { length } = sending.reports;
     const room = this.room(length);
     if (length > 0) return await this.complete(sending, sending.alone ? 0 : room);
-    const claimAt = room > 0 ? this.idle.claimAt() : null;
+    const claimAt = room > 0 ? earlier(this.idle.claimAt(), this.waiting.nextDueAt()) : null;
     if (claimAt !== null && claimAt <= this.options.clock.now()) return await this.claim(room);
     await this.waker.sleepUntil(claimAt, this.outbox.nextDueAt());
   }
@@ -190,22 +199,29 @@ export class Loop {
   }
 
   private async claim(room: number): Promise<void> {
-    const request = {
-      ...this.claimRequest(room),
-      ...(this.idle.isInTurn ? { woken: true } : {}),
-    };
+    const looksAt = this.idle.claimAt();
+    const isLook = looksAt !== null && looksAt <= this.options.clock.now();
+    const request = isLook
+      ? { ...this.lookRequest(room), ...(this.idle.isInTurn ? { woken: true } : {}) }
+      : this.namedRequest(room);
     const end = await this.call("claim", (n) => this.options.transport.claim(n, request));
-    if (end.kind === "answered") return await this.claimed(end, room);
-    this.idle.claimed(0, room, 0);
-    this.cursor = undefined;
+    if (end.kind === "answered") return await this.claimed(end, request);
+    this.cameInVain(request);
     this.failed("claim", end);
+  }
+
+  private cameInVain({ max, named = [], lookIn }: ClaimRequest): void {
+    if (lookIn?.length !== 0) this.idle.claimed(0, max, 0);
+    this.waiting.claimed(named, []);
+    this.cursor = undefined;
   }
 
   private async complete(sending: Sending, room: number): Promise<void> {
     await this.recording.handOver(sending);
+    const claim = room > 0 ? this.requestBeside(room) : undefined;
     const options = {
       ...this.recording.optionsOf(sending),
-      ...(room > 0 ? { claim: this.claimRequest(room) } : {}),
+      ...(claim === undefined ? {} : { claim }),
     };
     const end = await this.call("complete", (n) =>
       this.options.transport.complete(n, sending.reports, options),
@@ -214,10 +230,11 @@ export class Loop {
       if (end.reply.held !== undefined) this.heart.heard(end.reply.held, end.sentAt);
       this.recording.settle(end.reply.answers, end.reply.refused);
       // A job in a reply to a call that asked for none comes from an earlier copy of it; it is as much ours.
-      if (room > 0 || end.reply.jobs.length > 0) await this.claimed(end, room);
+      if (claim !== undefined || end.reply.jobs.length > 0) await this.claimed(end, claim);
       return;
     }
     this.outbox.reject(sending);
+    if (claim !== undefined) this.waiting.claimed(claim.named ?? [], []);
     this.cursor = undefined;
     this.failed("complete", end);
   }
@@ -235,24 +252,50 @@ export class Loop {
     return end;
   }
 
-  private claimRequest(max: number): ClaimRequest {
-    const budget = this.budget();
+  /** What to claim in the call that records outcomes, if anything is known to wait. */
+  private requestBeside(max: number): ClaimRequest | undefined {
+    if (this.waiting.isBacklog !== false) return this.lookRequest(max);
+    return this.waiting.due(1).named.length > 0 ? this.namedRequest(max) : undefined;
+  }
+
+  /** A claim that looks: where more waits than was named, or, while nothing is known, and once more after that, everywhere. */
+  private lookRequest(max: number): ClaimRequest {
+    const { isBacklog } = this.waiting;
+    const { named } = this.waiting.due(max);
     return {
-      max,
+      ...this.bounds(max),
       ...(this.cursor === undefined ? {} : { cursor: this.cursor }),
-      ...(budget === Infinity ? {} : { maxCost: budget }),
+      ...(named.length > 0 || isBacklog === false ? { named } : {}),
+      ...(isBacklog === true ? { lookIn: this.waiting.backlogs() } : {}),
     };
+  }
+
+  /** A claim of what was named, and now and then a look at everything besides. */
+  private namedRequest(max: number): ClaimRequest {
+    const { named, lookIn } = this.waiting.due(max);
+    const looks = this.options.clock.random() * NAMED_CLAIMS_A_LOOK < 1;
+    const isLook = looks || lookIn.length > 0;
+    return {
+      ...this.bounds(max),
+      ...(isLook && this.cursor !== undefined ? { cursor: this.cursor } : {}),
+      named,
+      ...(looks ? {} : { lookIn }),
+      ...(isLook ? { woken: true } : {}),
+    };
+  }
+
+  private bounds(max: number): Pick<ClaimRequest, "max" | "maxCost"> {
+    const budget = this.budget();
+    return { max, ...(budget === Infinity ? {} : { maxCost: budget }) };
   }
 
   // --- Jobs -------------------------------------------------------------------------------------
 
   private async claimed(
     { reply, sentAt, repeats }: Extract<CallEnd<Claimed>, { kind: "answered" }>,
-    asked: number,
+    request: ClaimRequest | undefined,
   ): Promise<void> {
-    this.cursor = reply.cursor ?? this.cursor;
-    const tookMs = this.options.clock.now() - sentAt;
-    this.idle.claimed(reply.jobs.length, asked, tookMs, reply.fleet);
+    this.noteClaim(reply, request, this.options.clock.now() - sentAt);
     if (reply.jobs.length === 0) return;
     const leases: Confirmed[] =
       repeats === 0
@@ -269,6 +312,20 @@ export class Loop {
     for (const attempt of begun) this.begin(attempt);
     if (this.graceEndsAt !== undefined && begun.length > 0) this.awaitGrace();
     this.changed();
+  }
+
+  private noteClaim(
+    { jobs, cursor, fleet, places = [] }: Claimed,
+    request: ClaimRequest | undefined,
+    tookMs: number,
+  ): void {
+    const { max = 0, named = [], lookIn } = request ?? {};
+    this.waiting.placed(places);
+    this.waiting.claimed(named, jobs);
+    if (lookIn?.length === 0) return;
+    // Of a claim that has looked nowhere there is nothing to go on from.
+    this.cursor = cursor ?? this.cursor;
+    this.idle.claimed(jobs.length, max, tookMs, fleet);
   }
 
   private begin(attempt: Attempt): void {
@@ -392,4 +449,9 @@ export class Loop {
       this.waker.wake();
     });
   }
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
 }

@@ -7,8 +7,10 @@ import type {
   Finished,
   Lease,
   LogUpdate,
+  Places,
   ProgressUpdate,
   ReportAnswer,
+  Waiting,
 } from "../shared/index.js";
 
 export interface ClaimRequest {
@@ -18,6 +20,10 @@ export interface ClaimRequest {
   cursor?: string;
   /** It comes when no other does: it takes what there is, in whoever's shard. */
   woken?: boolean;
+  /** Jobs to take before any other. */
+  named?: string[];
+  /** Where to look besides, of its queues. Absent: in all. */
+  lookIn?: string[];
 }
 
 export interface CompleteOptions {
@@ -38,6 +44,8 @@ export interface Claimed {
   cursor?: string;
   /** How many serve its queues, itself among them, and its place in an order that all agree on, if it is known. */
   fleet?: PlaceInFleet;
+  /** The same by queue, of those of which it is known. */
+  places?: Places;
 }
 
 /** An outcome with its job's queue, which names the validator of the result, and what is to be enqueued with it. */
@@ -69,8 +77,14 @@ export interface Transport {
     logs: LogUpdate[];
     chunks: ChunkUpdate[];
   }): Promise<ReportAnswer[]>;
-  /** Follows whether there is work. `onError` may be called any number of times. */
-  watchHasWork(onValue: (hasWork: boolean) => void, onError: (error: unknown) => void): () => void;
+  /**
+   * Follows what waits in each queue: the jobs, where they are few, or from an older deployment whether there are any.
+   * `onError` may be called any number of times.
+   */
+  watchHasWork(
+    onValue: (queue: string, waiting: boolean | Waiting) => void,
+    onError: (queue: string, error: unknown) => void,
+  ): () => void;
   /** Follows which leases of this session somebody wants to end. */
   watchCancellations(
     onValue: (leases: Lease[]) => void,

@@ -161,6 +161,7 @@ export class Worker<Api extends WorkerApi> {
     this.loop = new Loop({
       clock: systemClock,
       transport,
+      ...{ name, queues },
       handlers: this.handlers,
       concurrency: options.concurrency ?? 1,
       presenceMs: options.presenceMs ?? PRESENCE_DEFAULT_MS,

@@ -69,6 +69,7 @@ import type * as marks from "../marks.js";
 import type * as metrics from "../metrics.js";
 import type * as mount from "../mount.js";
 import type * as movement from "../movement.js";
+import type * as named from "../named.js";
 import type * as observe from "../observe.js";
 import type * as offers from "../offers.js";
 import type * as oldest from "../oldest.js";
@@ -192,6 +193,7 @@ const fullApi: ApiFromModules<{
   metrics: typeof metrics;
   mount: typeof mount;
   movement: typeof movement;
+  named: typeof named;
   observe: typeof observe;
   offers: typeof offers;
   oldest: typeof oldest;

@@ -202,6 +202,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           max: number;
           cursor?: string;
           woken?: boolean;
+          named?: Array<string>;
+          lookIn?: Array<string>;
           labels?: Array<string>;
           maxCost?: number;
           groups?: Array<string>;
@@ -229,6 +231,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           cursor: string;
           holder: string;
           fleet?: { size: number; rank: number | null };
+          places?: Array<{
+            size: number;
+            rank: number | null;
+            queues: Array<string>;
+          }>;
         },
         Name
       >;
@@ -384,6 +391,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             max: number;
             cursor?: string;
             woken?: boolean;
+            named?: Array<string>;
+            lookIn?: Array<string>;
             labels?: Array<string>;
             maxCost?: number;
             groups?: Array<string>;
@@ -419,6 +428,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           cursor?: string;
           holder: string;
           fleet?: { size: number; rank: number | null };
+          places?: Array<{
+            size: number;
+            rank: number | null;
+            queues: Array<string>;
+          }>;
           held?: Array<{
             id: string;
             attempt: number;
@@ -655,12 +669,17 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         {
           token: string;
           queues: Array<string>;
+          naming?: boolean;
           labels?: Array<string>;
           maxCost?: number;
           groups?: Array<string>;
           cursor?: string;
         },
-        boolean,
+        | boolean
+        | {
+            jobs: Array<{ id: string; failedBy?: Array<string> }>;
+            more: boolean;
+          },
         Name
       >;
       heartbeat: FunctionReference<

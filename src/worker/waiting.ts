@@ -1,0 +1,136 @@
+/**
+ * What waits in each of a worker's queues, as its subscriptions tell, and when the worker comes for it. Pure but for the
+ * clock.
+ *
+ * Where few jobs wait they are named. Each has one worker that comes at once: all of a queue's workers find the same one, by
+ * a hash of the job's id and their places in an order that all know. The others come one gap after the other, in case that
+ * one is busy, or dead; the news that the job has been taken keeps them away. Where more waits than is named, a worker looks
+ * for itself (`idle.ts`).
+ *
+ * A name is a hint: a job that is told to wait, and that the worker did not get, it asks for again, ever more seldom; from the
+ * second time on its claim looks through the queue besides.
+ */
+import { stableHash, type Places, type Waiting as Answer } from "../shared/index.js";
+import type { Clock } from "./clock.js";
+import {
+  EMPTY_WAIT_GAP_MS,
+  EMPTY_WAIT_MAX_MS,
+  EMPTY_WAIT_MIN_MS,
+  NAMED_GAP_MS,
+  NAMED_PATIENCE_MS,
+  NAMED_TAKEN_MS,
+} from "./limits.js";
+import type { PlaceInFleet } from "./transport.js";
+
+interface Known {
+  id: string;
+  queue: string;
+  /** When this worker comes for it. */
+  dueAt: number;
+  /** How often it came in vain. */
+  failures: number;
+  /** It has it, and the news of that is on its way. */
+  takenUntil: number;
+}
+
+export class Waiting {
+  private readonly jobs = new Map<string, Known>();
+  /** Whether more waits in a queue than is named; absent while its subscription says nothing. */
+  private readonly more = new Map<string, boolean>();
+  private places = new Map<string, PlaceInFleet>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly queues: readonly string[],
+    private readonly name: string,
+  ) {}
+
+  /** A queue's subscription has spoken. One of an older deployment says only whether anything waits. */
+  told(queue: string, answer: boolean | Answer): void {
+    const { jobs, more } = typeof answer === "boolean" ? { jobs: [], more: answer } : answer;
+    this.more.set(queue, more);
+    const ids = new Set(jobs.map(({ id }) => id));
+    for (const known of this.of(queue)) if (!ids.has(known.id)) this.jobs.delete(known.id);
+    for (const { id, failedBy = [] } of jobs) {
+      if (this.jobs.has(id)) continue;
+      const dueAt = this.clock.now() + this.untilTurn(queue, id, failedBy.includes(this.name));
+      this.jobs.set(id, { id, queue, dueAt, failures: 0, takenUntil: 0 });
+    }
+  }
+
+  /** A queue's subscription has failed. */
+  untold(queue: string): void {
+    this.more.delete(queue);
+    for (const { id } of this.of(queue)) this.jobs.delete(id);
+  }
+
+  /** Its places among the workers of these queues. */
+  placed(places: Places): void {
+    for (const { queues, size, rank } of places)
+      for (const queue of queues) this.places.set(queue, { size, rank });
+  }
+
+  /** Whether anywhere more waits than is named; `undefined` while a subscription says nothing. */
+  get isBacklog(): boolean | undefined {
+    const said = this.queues.map((queue) => this.more.get(queue));
+    if (said.includes(true)) return true;
+    return said.includes(undefined) ? undefined : false;
+  }
+
+  /** Where more waits than is named. */
+  backlogs(): string[] {
+    return this.queues.filter((queue) => this.more.get(queue) === true);
+  }
+
+  /** When it comes for the next that was named, or null. */
+  nextDueAt(): number | null {
+    const due = [...this.jobs.values()].map(({ dueAt, takenUntil }) => Math.max(dueAt, takenUntil));
+    return due.length === 0 ? null : Math.min(...due);
+  }
+
+  /** The first jobs that it comes for now, and the queues through which it looks besides. */
+  due(max: number): { named: string[]; lookIn: string[] } {
+    const now = this.clock.now();
+    const due = [...this.jobs.values()]
+      .filter(({ dueAt, takenUntil }) => Math.max(dueAt, takenUntil) <= now)
+      .slice(0, max);
+    const stubborn = due.filter(({ failures }) => failures > 1).map(({ queue }) => queue);
+    return { named: due.map(({ id }) => id), lookIn: [...new Set(stubborn)] };
+  }
+
+  /** A claim that named these jobs was answered, or refused. */
+  claimed(named: readonly string[], got: readonly { id: string }[]): void {
+    const now = this.clock.now();
+    for (const { id } of got) {
+      const known = this.jobs.get(id);
+      if (known !== undefined) known.takenUntil = now + NAMED_TAKEN_MS;
+    }
+    for (const id of named) {
+      const known = this.jobs.get(id);
+      if (known === undefined || known.takenUntil > now) continue;
+      const wait = Math.min(EMPTY_WAIT_MAX_MS, EMPTY_WAIT_MIN_MS * 2 ** known.failures);
+      const { size } = this.placeIn(known.queue);
+      const spread = Math.min(EMPTY_WAIT_MAX_MS, (size - 1) * EMPTY_WAIT_GAP_MS);
+      known.dueAt = now + wait + this.clock.random() * spread;
+      known.failures += 1;
+    }
+  }
+
+  private of(queue: string): Known[] {
+    return [...this.jobs.values()].filter((known) => known.queue === queue);
+  }
+
+  private placeIn(queue: string): PlaceInFleet {
+    return this.places.get(queue) ?? { size: 1, rank: 0 };
+  }
+
+  /** How long it leaves a job to those whose turn comes before. A job that it has failed it leaves to all others first. */
+  private untilTurn(queue: string, id: string, hasFailedIt: boolean): number {
+    const { size, rank } = this.placeIn(queue);
+    const known = rank ?? Math.floor(this.clock.random() * size);
+    const before = (known - (stableHash(id) % size) + size) % size;
+    const turns = before + (hasFailedIt && size > 1 ? size : 0);
+    const latest = NAMED_PATIENCE_MS * (1 + this.clock.random() / 2);
+    return turns === 0 ? 0 : Math.min(turns * NAMED_GAP_MS, latest);
+  }
+}
