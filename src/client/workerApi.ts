@@ -39,6 +39,8 @@ const claimRequest = {
   woken: v.optional(v.boolean()),
   named: v.optional(v.array(v.string())),
   lookIn: v.optional(v.array(v.string())),
+  waited: v.optional(v.boolean()),
+  placed: v.optional(v.boolean()),
 };
 
 /** Builds what {@link Conveyor.workerApi} returns. */

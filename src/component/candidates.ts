@@ -48,6 +48,9 @@ import { lookForOverdue, NOTHING_OVERDUE, vOverdue } from "./watchdog.js";
 /** Expired holders among which a claim picks one: they seldom expire together, and two claims should not meet. */
 const EXPIRED_SEEN = 4;
 
+/** Of a claim that has not looked for any. */
+const NO_HOLDERS: Holders = { live: [], expired: [] };
+
 /** So many of a fleet at a time do again what should have run by now: all that find nothing to do see the same. */
 export const REVIVERS = 4;
 
@@ -126,6 +129,8 @@ const vLookArgs = v.object({
   isWoken: v.optional(v.boolean()),
   /** It runs jobs inside Convex, where it makes no difference who failed one before. */
   isLane: v.optional(v.boolean()),
+  /** It knows its places: where nothing is looked through, no other worker's row is read. */
+  isPlaced: v.optional(v.boolean()),
   /** All queues that it serves: its places among their workers are told. A lane asks for none. */
   served: v.optional(v.array(v.string())),
 });
@@ -138,7 +143,13 @@ export const look = internalQuery({
     const { queues, max, now, session, conditions } = args;
     const offer = offerOf(conditions);
     const mine = decodeCursor(args.cursor, offer.groups);
-    const [holders, timer] = await Promise.all([findHolders(ctx, now), aTimer(ctx, queues, now)]);
+    const open = queues.filter(({ isPassedBy }) => isPassedBy !== true);
+    const passedBy = queues.filter(({ isPassedBy }) => isPassedBy === true);
+    const seesOthers = args.isPlaced !== true || open.length > 0;
+    const [holders, timer] = await Promise.all([
+      seesOthers ? findHolders(ctx, now) : NO_HOLDERS,
+      aTimer(ctx, queues, now),
+    ]);
     const { live } = holders;
     const picks = new Picks(max, offer.maxCost ?? Infinity);
     const left: Budget = { ranges: args.ranges, rows: LOOK_ROWS_MAX };
@@ -146,8 +157,7 @@ export const look = internalQuery({
     const miscounted: string[] = [];
     let place: PlaceInFleet = { size: 1, rank: 0 };
     const places = new PlacesByQueue(session, live);
-    const open = queues.filter(({ isPassedBy }) => isPassedBy !== true);
-    for (const { name } of queues.filter(({ isPassedBy }) => isPassedBy === true)) {
+    for (const { name } of seesOthers ? passedBy : []) {
       const fleet = await fleetOf(ctx.db, name, session, live, now);
       place = larger(place, places.note(name, fleet));
       if (fleet?.isMiscounted === true) miscounted.push(name);

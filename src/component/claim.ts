@@ -57,6 +57,10 @@ export interface ClaimRequest extends Conditions {
   named?: string[];
   /** Where to look besides, of its queues. Absent: in all. */
   lookIn?: string[];
+  /** It looks for what has waited a while. */
+  waited?: boolean;
+  /** It knows its places among the workers of its queues. */
+  placed?: boolean;
 }
 
 export interface Claimed {
@@ -276,11 +280,16 @@ export async function takeFrom(
       max: lane === undefined ? max - basket.leases.length : max,
       now,
       ranges: besideCallbacks ? LOOK_RANGES_BESIDE_CALLBACKS : LOOK_RANGES_MAX,
-      ...given({ cursor, upTo: lane?.upTo ?? waitedFor(request, now) }),
+      ...given({
+        cursor,
+        upTo: request.waited === true ? commitTimeOf(now - NAMED_WAITED_MS) : lane?.upTo,
+      }),
       ...(lane === undefined ? {} : { isLane: true, everywhere: lane.everywhere }),
       ...(lane?.isCrowded === true ? { isCrowded: true } : {}),
       ...(request.woken === true ? { isWoken: true } : {}),
-      ...given({ served: request.queues?.map(({ name }) => name) }),
+      ...(request.placed === true
+        ? { isPlaced: true }
+        : given({ served: request.queues?.map(({ name }) => name) })),
     },
     { useStaleSnapshot: true },
   );
@@ -301,8 +310,8 @@ export async function takeFrom(
     isTooLong: basket.isTooLong,
     cursor: nextCursor(known, seen.scans, basket),
     timer: seen.timer,
-    fleet: seen.fleet,
-    places: seen.places,
+    ...(seen.places.length === 0 ? {} : { places: seen.places }),
+    ...(request.placed === true ? {} : { fleet: seen.fleet }),
     snapshot: hidesMore(seen, basket) ? null : seen.snapshot,
   };
 }
@@ -318,15 +327,6 @@ async function takeNamed(
     if (queue === undefined || keepsOrder(queue) || !allows(basket.offer, job)) continue;
     await take(ctx, basket, job._id, job.seq as bigint, job);
   }
-}
-
-/**
- * Up to which commit a look goes that looks everywhere beside jobs that were named: what has come since is named to the
- * worker that is to come for it.
- */
-function waitedFor({ named, lookIn }: Omit<ClaimRequest, "queues">, now: number) {
-  const isBeside = named !== undefined && lookIn === undefined;
-  return isBeside ? commitTimeOf(now - NAMED_WAITED_MS) : undefined;
 }
 
 /** Whether the look ended with as much as was asked for, and not all of that was to be had. */

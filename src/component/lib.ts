@@ -212,6 +212,10 @@ const claimRequest = {
   named: v.optional(v.array(v.string())),
   /** The queues to look through, of those it serves: none, if the named jobs are all that it wants. Absent: all. */
   lookIn: v.optional(v.array(v.string())),
+  /** It looks for what has waited a while: what has just come is named to the worker that is to come for it. */
+  waited: v.optional(v.boolean()),
+  /** It knows where it stands among the workers of these queues. */
+  placed: v.optional(v.boolean()),
   ...vConditions.fields,
 };
 

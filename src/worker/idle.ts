@@ -61,6 +61,11 @@ export class Idle {
     this.hasWork = hasWork;
   }
 
+  /** Its place, as a claim that has not looked for jobs was answered. */
+  inFleet(fleet: PlaceInFleet | undefined): void {
+    this.fleet = fleet ?? this.fleet;
+  }
+
   /** A claim was answered, after `tookMs`. `fleet`: its place among those who serve the queues, if the deployment has looked. */
   claimed(got: number, asked: number, tookMs: number, fleet?: PlaceInFleet): void {
     this.looksLeft -= 1;

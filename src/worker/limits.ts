@@ -18,8 +18,11 @@ export const NAMED_GAP_MS = 200;
 export const NAMED_PATIENCE_MS = 2_000;
 /** For so long after it got a job, the news that it waits is old news. */
 export const NAMED_TAKEN_MS = 2_000;
-/** One in so many claims of named jobs looks through all queues besides: for what was lost, or overdue, or hidden. */
-export const NAMED_CLAIMS_A_LOOK = 100;
+/** One in so many claims of named jobs looks through so many queues besides: for what was lost, or overdue, or hidden. */
+export const NAMED_CLAIMS_A_LOOK = 32;
+export const NAMED_LOOK_QUEUES = 2;
+/** So old, what a worker knows of its places among others is asked for anew; sooner if they come for the same job. */
+export const PLACES_OLD_MS = 120_000;
 /** The wait after an empty claim; it doubles while there is said to be work and none is got. */
 export const EMPTY_WAIT_MIN_MS = 50;
 export const EMPTY_WAIT_MAX_MS = 5_000;

@@ -19,7 +19,7 @@ import { contextOf } from "./context.js";
 import { handlerMissing, judge, messageOf, type Failure } from "./errors.js";
 import { Heart } from "./heart.js";
 import { Idle } from "./idle.js";
-import { FLUSH_MS, GRACE_DEFAULT_MS, NAMED_CLAIMS_A_LOOK } from "./limits.js";
+import { FLUSH_MS, GRACE_DEFAULT_MS, NAMED_CLAIMS_A_LOOK, NAMED_LOOK_QUEUES } from "./limits.js";
 import { Outbox, type Sending } from "./outbox.js";
 import { outcomeOfAbandoned, outcomeOfStopped } from "./outcome.js";
 import { Recording } from "./recording.js";
@@ -265,22 +265,24 @@ export class Loop {
     return {
       ...this.bounds(max),
       ...(this.cursor === undefined ? {} : { cursor: this.cursor }),
-      ...(named.length > 0 || isBacklog === false ? { named } : {}),
+      ...(named.length > 0 ? { named } : {}),
+      ...(isBacklog === false ? { waited: true } : {}),
       ...(isBacklog === true ? { lookIn: this.waiting.backlogs() } : {}),
     };
   }
 
-  /** A claim of what was named, and now and then a look at everything besides. */
+  /** A claim of what was named; and of what has waited, where it came for a job in vain, and now and then in other queues. */
   private namedRequest(max: number): ClaimRequest {
     const { named, lookIn } = this.waiting.due(max);
     const looks = this.options.clock.random() * NAMED_CLAIMS_A_LOOK < 1;
-    const isLook = looks || lookIn.length > 0;
+    const others = looks ? this.waiting.some(NAMED_LOOK_QUEUES) : [];
+    const look = [...new Set([...lookIn, ...others])];
     return {
       ...this.bounds(max),
-      ...(isLook && this.cursor !== undefined ? { cursor: this.cursor } : {}),
-      named,
-      ...(looks ? {} : { lookIn }),
-      ...(isLook ? { woken: true } : {}),
+      ...{ named, lookIn: look },
+      ...(look.length > 0 ? { waited: true, woken: true } : {}),
+      ...(look.length > 0 && this.cursor !== undefined ? { cursor: this.cursor } : {}),
+      ...(this.waiting.isPlaced(named) ? { placed: true } : {}),
     };
   }
 
@@ -322,7 +324,7 @@ export class Loop {
     const { max = 0, named = [], lookIn } = request ?? {};
     this.waiting.placed(places);
     this.waiting.claimed(named, jobs);
-    if (lookIn?.length === 0) return;
+    if (lookIn?.length === 0) return this.idle.inFleet(fleet);
     // Of a claim that has looked nowhere there is nothing to go on from.
     this.cursor = cursor ?? this.cursor;
     this.idle.claimed(jobs.length, max, tookMs, fleet);

@@ -24,6 +24,10 @@ export interface ClaimRequest {
   named?: string[];
   /** Where to look besides, of its queues. Absent: in all. */
   lookIn?: string[];
+  /** It looks for what has waited a while: what has just come is another's. */
+  waited?: boolean;
+  /** It knows its places among the workers of its queues. */
+  placed?: boolean;
 }
 
 export interface CompleteOptions {

@@ -19,6 +19,7 @@ import {
   NAMED_GAP_MS,
   NAMED_PATIENCE_MS,
   NAMED_TAKEN_MS,
+  PLACES_OLD_MS,
 } from "./limits.js";
 import type { PlaceInFleet } from "./transport.js";
 
@@ -27,6 +28,8 @@ interface Known {
   queue: string;
   /** When this worker comes for it. */
   dueAt: number;
+  /** Whether it is the one that comes at once. */
+  isFirst: boolean;
   /** How often it came in vain. */
   failures: number;
   /** It has it, and the news of that is on its way. */
@@ -37,7 +40,7 @@ export class Waiting {
   private readonly jobs = new Map<string, Known>();
   /** Whether more waits in a queue than is named; absent while its subscription says nothing. */
   private readonly more = new Map<string, boolean>();
-  private places = new Map<string, PlaceInFleet>();
+  private readonly places = new Map<string, PlaceInFleet & { until: number }>();
 
   constructor(
     private readonly clock: Clock,
@@ -53,8 +56,9 @@ export class Waiting {
     for (const known of this.of(queue)) if (!ids.has(known.id)) this.jobs.delete(known.id);
     for (const { id, failedBy = [] } of jobs) {
       if (this.jobs.has(id)) continue;
-      const dueAt = this.clock.now() + this.untilTurn(queue, id, failedBy.includes(this.name));
-      this.jobs.set(id, { id, queue, dueAt, failures: 0, takenUntil: 0 });
+      const wait = this.untilTurn(queue, id, failedBy.includes(this.name));
+      const dueAt = this.clock.now() + wait;
+      this.jobs.set(id, { id, queue, dueAt, isFirst: wait === 0, failures: 0, takenUntil: 0 });
     }
   }
 
@@ -66,8 +70,21 @@ export class Waiting {
 
   /** Its places among the workers of these queues. */
   placed(places: Places): void {
+    const until = this.clock.now() + PLACES_OLD_MS;
     for (const { queues, size, rank } of places)
-      for (const queue of queues) this.places.set(queue, { size, rank });
+      for (const queue of queues) this.places.set(queue, { size, rank, until });
+  }
+
+  /** Whether it is sure of its places in the queues of these jobs: none is old, and nothing has spoken against it. */
+  isPlaced(named: readonly string[]): boolean {
+    const now = this.clock.now();
+    return named.every((id) => {
+      const known = this.jobs.get(id);
+      if (known === undefined) return true;
+      return (
+        known.isFirst && known.failures === 0 && (this.places.get(known.queue)?.until ?? 0) > now
+      );
+    });
   }
 
   /** Whether anywhere more waits than is named; `undefined` while a subscription says nothing. */
@@ -98,6 +115,12 @@ export class Waiting {
     return { named: due.map(({ id }) => id), lookIn: [...new Set(stubborn)] };
   }
 
+  /** Some queues from a random one on, to look through beside what was named. */
+  some(count: number): string[] {
+    const start = Math.floor(this.clock.random() * this.queues.length);
+    return [...this.queues.slice(start), ...this.queues.slice(0, start)].slice(0, count);
+  }
+
   /** A claim that named these jobs was answered, or refused. */
   claimed(named: readonly string[], got: readonly { id: string }[]): void {
     const now = this.clock.now();
@@ -108,6 +131,9 @@ export class Waiting {
     for (const id of named) {
       const known = this.jobs.get(id);
       if (known === undefined || known.takenUntil > now) continue;
+      // Another has it: they may not be of one mind about their places.
+      const place = this.places.get(known.queue);
+      if (place !== undefined) place.until = 0;
       const wait = Math.min(EMPTY_WAIT_MAX_MS, EMPTY_WAIT_MIN_MS * 2 ** known.failures);
       const { size } = this.placeIn(known.queue);
       const spread = Math.min(EMPTY_WAIT_MAX_MS, (size - 1) * EMPTY_WAIT_GAP_MS);

@@ -204,6 +204,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           woken?: boolean;
           named?: Array<string>;
           lookIn?: Array<string>;
+          waited?: boolean;
+          placed?: boolean;
           labels?: Array<string>;
           maxCost?: number;
           groups?: Array<string>;
@@ -393,6 +395,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             woken?: boolean;
             named?: Array<string>;
             lookIn?: Array<string>;
+            waited?: boolean;
+            placed?: boolean;
             labels?: Array<string>;
             maxCost?: number;
             groups?: Array<string>;
