@@ -30,6 +30,7 @@ import {
   type QueueConfig,
   type QueueDeclaration,
   type ReportAnswer,
+  type Waiting,
 } from "../shared/index.js";
 import { api, internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
@@ -293,7 +294,13 @@ export class Worker {
   async hasWork(conditions: Conditions = {}, { on = false } = {}): Promise<boolean> {
     const cursor = on && this.cursor !== undefined ? { cursor: this.cursor } : {};
     const args = { token: this.token, queues: [this.world.queue.name], ...conditions, ...cursor };
-    return await this.world.t.query(api.lib.hasWork, args);
+    return (await this.world.t.query(api.lib.hasWork, args)) as boolean;
+  }
+
+  /** As a worker asks that wants to know which jobs wait. */
+  async waiting(conditions: Conditions = {}): Promise<Waiting> {
+    const args = { token: this.token, queues: [this.world.queue.name], ...conditions };
+    return (await this.world.t.query(api.lib.hasWork, { ...args, naming: true })) as Waiting;
   }
 
   async peek(options: Conditions & { limit?: number } = {}): Promise<PeekedJob[]> {

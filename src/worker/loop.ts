@@ -10,6 +10,7 @@
  * back; when the last calls have had their time too, the loop ends whatever is left.
  */
 import { LEASES_MAX, type Outcome } from "../shared/index.js";
+import { Asking, type Bounds } from "./asking.js";
 import { Attempts, describe, type Attempt } from "./attempts.js";
 import { Calls, type CallEnd } from "./calls.js";
 import { Cancellations } from "./cancellations.js";
@@ -18,14 +19,12 @@ import { confirmLeases, type Confirmed } from "./confirm.js";
 import { contextOf } from "./context.js";
 import { handlerMissing, judge, messageOf, type Failure } from "./errors.js";
 import { Heart } from "./heart.js";
-import { Idle } from "./idle.js";
-import { FLUSH_MS, GRACE_DEFAULT_MS, NAMED_CLAIMS_A_LOOK, NAMED_LOOK_QUEUES } from "./limits.js";
+import { FLUSH_MS, GRACE_DEFAULT_MS } from "./limits.js";
 import { Outbox, type Sending } from "./outbox.js";
 import { outcomeOfAbandoned, outcomeOfStopped } from "./outcome.js";
 import { Recording } from "./recording.js";
 import { Reports } from "./reports.js";
 import { runHandler, type HandlerEnd } from "./runner.js";
-import { Waiting } from "./waiting.js";
 import { Waker } from "./waker.js";
 import type { Claimed, ClaimRequest, Transport } from "./transport.js";
 import type { CallName, Handler, OutputOptions, WorkerEvent } from "./types.js";
@@ -50,14 +49,12 @@ export class Loop {
   private readonly waker: Waker;
   private readonly attempts: Attempts;
   private readonly outbox: Outbox;
-  private readonly idle: Idle;
-  private readonly waiting: Waiting;
+  private readonly asking: Asking;
   private readonly heart: Heart;
   private readonly recording: Recording;
   private readonly reports: Reports;
   private readonly cancellations: Cancellations;
   private readonly calls: Calls;
-  private cursor: string | undefined;
   /** Attempts that have ended, and whose last words are still on their way. */
   private ending = 0;
 
@@ -73,8 +70,7 @@ export class Loop {
     const gaveUp = new Promise<void>((resolve) => (this.giveUp = resolve));
     this.waker = new Waker(clock);
     this.outbox = new Outbox(clock);
-    this.idle = new Idle(clock);
-    this.waiting = new Waiting(clock, options.queues, options.name);
+    this.asking = new Asking(clock, options.queues, options.name);
     this.calls = new Calls({ clock, emit, gaveUp });
     this.attempts = new Attempts({
       clock,
@@ -120,13 +116,11 @@ export class Loop {
   async run(): Promise<void> {
     const unwatch = this.options.transport.watchHasWork(
       (queue, waiting) => {
-        this.waiting.told(queue, waiting);
-        this.idle.told(this.waiting.isBacklog);
+        this.asking.told(queue, waiting);
         this.waker.wake();
       },
       (queue, error) => {
-        this.waiting.untold(queue);
-        this.idle.told(this.waiting.isBacklog);
+        this.asking.untold(queue);
         this.sideCallFailed("hasWork", error);
       },
     );
@@ -169,7 +163,7 @@ export class Loop {
     const { length } = sending.reports;
     const room = this.room(length);
     if (length > 0) return await this.complete(sending, sending.alone ? 0 : room);
-    const claimAt = room > 0 ? earlier(this.idle.claimAt(), this.waiting.nextDueAt()) : null;
+    const claimAt = room > 0 ? this.asking.claimAt() : null;
     if (claimAt !== null && claimAt <= this.options.clock.now()) return await this.claim(room);
     await this.waker.sleepUntil(claimAt, this.outbox.nextDueAt());
   }
@@ -199,26 +193,16 @@ export class Loop {
   }
 
   private async claim(room: number): Promise<void> {
-    const looksAt = this.idle.claimAt();
-    const isLook = looksAt !== null && looksAt <= this.options.clock.now();
-    const request = isLook
-      ? { ...this.lookRequest(room), ...(this.idle.isInTurn ? { woken: true } : {}) }
-      : this.namedRequest(room);
+    const request = this.asking.request(this.bounds(room));
     const end = await this.call("claim", (n) => this.options.transport.claim(n, request));
     if (end.kind === "answered") return await this.claimed(end, request);
-    this.cameInVain(request);
+    this.asking.cameInVain(request);
     this.failed("claim", end);
-  }
-
-  private cameInVain({ max, named = [], lookIn }: ClaimRequest): void {
-    if (lookIn?.length !== 0) this.idle.claimed(0, max, 0);
-    this.waiting.claimed(named, []);
-    this.cursor = undefined;
   }
 
   private async complete(sending: Sending, room: number): Promise<void> {
     await this.recording.handOver(sending);
-    const claim = room > 0 ? this.requestBeside(room) : undefined;
+    const claim = room > 0 ? this.asking.requestBeside(this.bounds(room)) : undefined;
     const options = {
       ...this.recording.optionsOf(sending),
       ...(claim === undefined ? {} : { claim }),
@@ -234,8 +218,7 @@ export class Loop {
       return;
     }
     this.outbox.reject(sending);
-    if (claim !== undefined) this.waiting.claimed(claim.named ?? [], []);
-    this.cursor = undefined;
+    this.asking.rejected(claim);
     this.failed("complete", end);
   }
 
@@ -252,41 +235,7 @@ export class Loop {
     return end;
   }
 
-  /** What to claim in the call that records outcomes, if anything is known to wait. */
-  private requestBeside(max: number): ClaimRequest | undefined {
-    if (this.waiting.isBacklog !== false) return this.lookRequest(max);
-    return this.waiting.due(1).named.length > 0 ? this.namedRequest(max) : undefined;
-  }
-
-  /** A claim that looks: where more waits than was named, or, while nothing is known, and once more after that, everywhere. */
-  private lookRequest(max: number): ClaimRequest {
-    const { isBacklog } = this.waiting;
-    const { named } = this.waiting.due(max);
-    return {
-      ...this.bounds(max),
-      ...(this.cursor === undefined ? {} : { cursor: this.cursor }),
-      ...(named.length > 0 ? { named } : {}),
-      ...(isBacklog === false ? { waited: true } : {}),
-      ...(isBacklog === true ? { lookIn: this.waiting.backlogs() } : {}),
-    };
-  }
-
-  /** A claim of what was named; and of what has waited, where it came for a job in vain, and now and then in other queues. */
-  private namedRequest(max: number): ClaimRequest {
-    const { named, lookIn } = this.waiting.due(max);
-    const looks = this.options.clock.random() * NAMED_CLAIMS_A_LOOK < 1;
-    const others = looks ? this.waiting.some(NAMED_LOOK_QUEUES) : [];
-    const look = [...new Set([...lookIn, ...others])];
-    return {
-      ...this.bounds(max),
-      ...{ named, lookIn: look },
-      ...(look.length > 0 ? { waited: true, woken: true } : {}),
-      ...(look.length > 0 && this.cursor !== undefined ? { cursor: this.cursor } : {}),
-      ...(this.waiting.isPlaced(named) ? { placed: true } : {}),
-    };
-  }
-
-  private bounds(max: number): Pick<ClaimRequest, "max" | "maxCost"> {
+  private bounds(max: number): Bounds {
     const budget = this.budget();
     return { max, ...(budget === Infinity ? {} : { maxCost: budget }) };
   }
@@ -297,7 +246,7 @@ export class Loop {
     { reply, sentAt, repeats }: Extract<CallEnd<Claimed>, { kind: "answered" }>,
     request: ClaimRequest | undefined,
   ): Promise<void> {
-    this.noteClaim(reply, request, this.options.clock.now() - sentAt);
+    this.asking.answered(reply, request, this.options.clock.now() - sentAt);
     if (reply.jobs.length === 0) return;
     const leases: Confirmed[] =
       repeats === 0
@@ -314,20 +263,6 @@ export class Loop {
     for (const attempt of begun) this.begin(attempt);
     if (this.graceEndsAt !== undefined && begun.length > 0) this.awaitGrace();
     this.changed();
-  }
-
-  private noteClaim(
-    { jobs, cursor, fleet, places = [] }: Claimed,
-    request: ClaimRequest | undefined,
-    tookMs: number,
-  ): void {
-    const { max = 0, named = [], lookIn } = request ?? {};
-    this.waiting.placed(places);
-    this.waiting.claimed(named, jobs);
-    if (lookIn?.length === 0) return this.idle.inFleet(fleet);
-    // Of a claim that has looked nowhere there is nothing to go on from.
-    this.cursor = cursor ?? this.cursor;
-    this.idle.claimed(jobs.length, max, tookMs, fleet);
   }
 
   private begin(attempt: Attempt): void {
@@ -451,9 +386,4 @@ export class Loop {
       this.waker.wake();
     });
   }
-}
-
-function earlier(a: number | null, b: number | null): number | null {
-  if (a === null || b === null) return a ?? b;
-  return Math.min(a, b);
 }

@@ -1,0 +1,118 @@
+/**
+ * What a worker asks for with its next claim, and when: the jobs that its subscriptions have named, where few wait
+ * (`waiting.ts`), or a look, where more do (`idle.ts`). It knows nothing of calls or jobs in hand.
+ */
+import type { Waiting as Answer } from "../shared/index.js";
+import type { Clock } from "./clock.js";
+import { Idle } from "./idle.js";
+import { NAMED_CLAIMS_A_LOOK, NAMED_LOOK_QUEUES } from "./limits.js";
+import type { Claimed, ClaimRequest } from "./transport.js";
+import { Waiting } from "./waiting.js";
+
+/** What the worker has room for. */
+export type Bounds = Pick<ClaimRequest, "max" | "maxCost">;
+
+export class Asking {
+  private readonly idle: Idle;
+  private readonly waiting: Waiting;
+  private cursor: string | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    queues: readonly string[],
+    name: string,
+  ) {
+    this.idle = new Idle(clock);
+    this.waiting = new Waiting(clock, queues, name);
+  }
+
+  /** A queue's subscription has spoken. */
+  told(queue: string, answer: boolean | Answer): void {
+    this.waiting.told(queue, answer);
+    this.idle.told(this.waiting.isBacklog);
+  }
+
+  /** A queue's subscription has failed. */
+  untold(queue: string): void {
+    this.waiting.untold(queue);
+    this.idle.told(this.waiting.isBacklog);
+  }
+
+  /** When to claim, or null: when a subscription speaks. */
+  claimAt(): number | null {
+    return earlier(this.idle.claimAt(), this.waiting.nextDueAt());
+  }
+
+  /** What to claim now. */
+  request(bounds: Bounds): ClaimRequest {
+    const looksAt = this.idle.claimAt();
+    if (looksAt === null || looksAt > this.clock.now()) return this.named(bounds);
+    return { ...this.look(bounds), ...(this.idle.isInTurn ? { woken: true } : {}) };
+  }
+
+  /** What to claim in the call that records outcomes, if anything is known to wait. */
+  requestBeside(bounds: Bounds): ClaimRequest | undefined {
+    if (this.waiting.isBacklog !== false) return this.look(bounds);
+    return this.waiting.due(1).named.length > 0 ? this.named(bounds) : undefined;
+  }
+
+  /** A claim was answered, after `tookMs`; jobs may come of an earlier copy of one, though none was asked for. */
+  answered(
+    { jobs, cursor, fleet, places = [] }: Claimed,
+    request: ClaimRequest | undefined,
+    tookMs: number,
+  ): void {
+    const { max = 0, named = [], lookIn } = request ?? {};
+    this.waiting.placed(places);
+    this.waiting.claimed(named, jobs);
+    // Of a claim that has looked nowhere there is nothing to go on from.
+    if (lookIn?.length === 0) return this.idle.inFleet(fleet);
+    this.cursor = cursor ?? this.cursor;
+    this.idle.claimed(jobs.length, max, tookMs, fleet);
+  }
+
+  /** A claim was refused. */
+  cameInVain(request: ClaimRequest): void {
+    if (request.lookIn?.length !== 0) this.idle.claimed(0, request.max, 0);
+    this.rejected(request);
+  }
+
+  /** So was one beside outcomes, which it may have been for. */
+  rejected(request: ClaimRequest | undefined): void {
+    this.waiting.claimed(request?.named ?? [], []);
+    this.cursor = undefined;
+  }
+
+  /** A claim that looks: where more waits than was named, or, while nothing is known, and once more after that, everywhere. */
+  private look(bounds: Bounds): ClaimRequest {
+    const { isBacklog } = this.waiting;
+    const { named } = this.waiting.due(bounds.max);
+    return {
+      ...bounds,
+      ...(this.cursor === undefined ? {} : { cursor: this.cursor }),
+      ...(named.length > 0 ? { named } : {}),
+      ...(isBacklog === false ? { waited: true } : {}),
+      ...(isBacklog === true ? { lookIn: this.waiting.backlogs() } : {}),
+    };
+  }
+
+  /** A claim of what was named; and of what has waited, where it came for a job in vain, and now and then in other queues. */
+  private named(bounds: Bounds): ClaimRequest {
+    const { named, lookIn } = this.waiting.due(bounds.max);
+    const looks = this.clock.random() * NAMED_CLAIMS_A_LOOK < 1;
+    const others = looks ? this.waiting.some(NAMED_LOOK_QUEUES) : [];
+    const look = [...new Set([...lookIn, ...others])];
+    return {
+      ...bounds,
+      ...{ named, lookIn: look },
+      ...(look.length > 0 ? { waited: true, woken: true } : {}),
+      ...(look.length > 0 && this.cursor !== undefined ? { cursor: this.cursor } : {}),
+      ...(this.waiting.isPlaced(named) ? { placed: true } : {}),
+    };
+  }
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
+}

@@ -1,0 +1,155 @@
+/** What a worker knows of what waits, and when it comes for it, on a clock that moves when told. */
+import { describe, expect, test } from "vitest";
+import { FakeClock } from "./fakes.test.js";
+import {
+  EMPTY_WAIT_MIN_MS,
+  NAMED_GAP_MS,
+  NAMED_PATIENCE_MS,
+  NAMED_TAKEN_MS,
+  PLACES_OLD_MS,
+} from "./limits.js";
+import { Waiting } from "./waiting.js";
+
+const QUEUES = ["tiles", "walls"];
+const few = (...ids: string[]) => ({ jobs: ids.map((id) => ({ id })), more: false });
+const MORE = { jobs: [], more: true };
+
+/** Workers that know their places. */
+function fleetOf(size: number, clock: FakeClock): Waiting[] {
+  return Array.from({ length: size }, (_, rank) => {
+    const waiting = new Waiting(clock, QUEUES, `worker ${rank}`);
+    waiting.placed([{ size, rank, queues: QUEUES }]);
+    return waiting;
+  });
+}
+
+function alone(clock = new FakeClock()): Waiting {
+  return fleetOf(1, clock)[0]!;
+}
+
+describe("a job that is named", () => {
+  test("is claimed at once by a worker that is alone, and by one that knows of no other", () => {
+    const clock = new FakeClock();
+    for (const waiting of [alone(clock), new Waiting(clock, QUEUES, "a")]) {
+      waiting.told("tiles", few("x", "y"));
+      expect(waiting.nextDueAt()).toBe(clock.now());
+      expect(waiting.due(64)).toEqual({ named: ["x", "y"], lookIn: [] });
+      expect(waiting.due(1).named).toEqual(["x"]);
+    }
+  });
+
+  test.each([2, 5, 8])("has one of %i that comes at once, and the others in turn", (size) => {
+    const firsts = new Set<number>();
+    for (let n = 0; n < 40; n += 1) {
+      const clock = new FakeClock();
+      const fleet = fleetOf(size, clock);
+      for (const waiting of fleet) waiting.told("tiles", few(`job ${n}`));
+      const comes = fleet.map((waiting) => waiting.nextDueAt()!);
+      expect([...comes].sort((a, b) => a - b)).toEqual(fleet.map((_, i) => i * NAMED_GAP_MS));
+      firsts.add(comes.indexOf(0));
+    }
+    expect(firsts.size).toBe(size);
+  });
+
+  test("waits for none of a large fleet longer than its patience", () => {
+    const clock = new FakeClock();
+    const fleet = fleetOf(500, clock);
+    for (const waiting of fleet) waiting.told("tiles", few("x"));
+    const latest = Math.max(...fleet.map((waiting) => waiting.nextDueAt()!));
+    expect(latest).toBeLessThanOrEqual(1.5 * NAMED_PATIENCE_MS);
+  });
+
+  test("is left to all others first by one that has failed it, unless that one is alone", () => {
+    const clock = new FakeClock();
+    const failed = { jobs: [{ id: "x", failedBy: ["worker 0"] }], more: false };
+    const [mine, theirs] = fleetOf(2, clock) as [Waiting, Waiting];
+    for (const waiting of [mine, theirs]) waiting.told("tiles", failed);
+    expect(mine.nextDueAt()!).toBeGreaterThanOrEqual(2 * NAMED_GAP_MS);
+    expect(theirs.nextDueAt()!).toBeLessThanOrEqual(NAMED_GAP_MS);
+    const single = alone(clock);
+    single.told("tiles", failed);
+    expect(single.nextDueAt()).toBe(clock.now());
+  });
+
+  test("is forgotten when it is told of no more", () => {
+    const waiting = alone();
+    waiting.told("tiles", few("x"));
+    waiting.told("walls", few("y"));
+    waiting.told("tiles", few());
+    expect(waiting.due(64).named).toEqual(["y"]);
+    waiting.untold("walls");
+    expect(waiting.nextDueAt()).toBeNull();
+  });
+
+  test("is not asked for again by the worker that got it, unless it goes on to be named", async () => {
+    const clock = new FakeClock();
+    const waiting = alone(clock);
+    waiting.told("tiles", few("x"));
+    waiting.claimed(["x"], [{ id: "x" }]);
+    waiting.told("tiles", few("x", "y"));
+    expect(waiting.due(64).named).toEqual(["y"]);
+    await clock.advance(NAMED_TAKEN_MS);
+    expect(waiting.due(64).named).toEqual(["x", "y"]);
+  });
+
+  test("that a worker came for in vain it asks for ever more seldom, and then looks besides", async () => {
+    const clock = new FakeClock();
+    const waiting = alone(clock);
+    waiting.told("tiles", few("x"));
+    const waits: number[] = [];
+    const looks: string[][] = [];
+    for (let n = 0; n < 4; n += 1) {
+      looks.push(waiting.due(1).lookIn);
+      waiting.claimed(["x"], []);
+      waits.push(waiting.nextDueAt()! - clock.now());
+      await clock.advance(waits.at(-1)!);
+    }
+    expect(waits).toEqual([0, 1, 2, 3].map((n) => EMPTY_WAIT_MIN_MS * 2 ** n));
+    expect(looks).toEqual([[], [], ["tiles"], ["tiles"]]);
+  });
+});
+
+describe("a backlog", () => {
+  test("is known only once every subscription has spoken, or one has said so", () => {
+    const waiting = alone();
+    expect(waiting.isBacklog).toBeUndefined();
+    waiting.told("tiles", few());
+    expect(waiting.isBacklog).toBeUndefined();
+    waiting.told("walls", few());
+    expect(waiting.isBacklog).toBe(false);
+    waiting.told("walls", MORE);
+    expect([waiting.isBacklog, waiting.backlogs()]).toEqual([true, ["walls"]]);
+    waiting.untold("walls");
+    expect(waiting.isBacklog).toBeUndefined();
+  });
+
+  test("is all that an older deployment tells of", () => {
+    const waiting = alone();
+    for (const queue of QUEUES) waiting.told(queue, false);
+    expect(waiting.isBacklog).toBe(false);
+    waiting.told("tiles", true);
+    expect([waiting.isBacklog, waiting.nextDueAt()]).toEqual([true, null]);
+  });
+});
+
+describe("its places", () => {
+  test("are sure until they are old, or another has what it came for at once", async () => {
+    const clock = new FakeClock();
+    const waiting = alone(clock);
+    waiting.told("tiles", few("x", "y"));
+    expect(waiting.isPlaced(["x"])).toBe(true);
+    waiting.claimed(["x"], []);
+    expect(waiting.isPlaced(["y"])).toBe(false);
+    waiting.placed([{ size: 1, rank: 0, queues: ["tiles"] }]);
+    expect([waiting.isPlaced(["y"]), waiting.isPlaced(["x"])]).toEqual([true, false]);
+    await clock.advance(PLACES_OLD_MS);
+    expect(waiting.isPlaced(["y"])).toBe(false);
+  });
+
+  test("are in doubt where a job is claimed in a later turn: its first worker has not come", () => {
+    const clock = new FakeClock();
+    const fleet = fleetOf(2, clock);
+    for (const waiting of fleet) waiting.told("tiles", few("x"));
+    expect(fleet.filter((waiting) => waiting.isPlaced(["x"]))).toHaveLength(1);
+  });
+});
