@@ -19,7 +19,7 @@ const LONG_COMPUTING = [
   "tests/races/*.test.ts",
   "tests/model/*.test.ts",
   "tests/virtual/{cost,handlers,history,laneCrashes,largeQueue,looks,lostTimers,oldLooks}.test.ts",
-  "tests/virtual/{pushCost,queue,rare,sameInstant,statistics,storm}.test.ts",
+  "tests/virtual/{pullQueues,pushCost,queue,rare,sameInstant,statistics,storm}.test.ts",
   "tests/simulation/ownHandlers.test.ts",
 ];
 const LONG = [

@@ -38,6 +38,8 @@ export interface Fleet {
   concurrency: number;
   /** How many queues each of them serves, where that is more than one. */
   queues?: number;
+  /** Into how many of them jobs come. Defaults to all. */
+  filled?: number;
 }
 
 /** One load, played by each alternative in a world of its own. */

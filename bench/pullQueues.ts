@@ -1,7 +1,8 @@
 /**
  * `npm run bench:pull`: workers outside of Convex that serve many queues under light load, by several seeds: the table of
- * `docs/pull-queues.md`. `--only 12x8,30x8` plays these alone, `--seeds 8` so many of each, `--meetings` tells which function
- * lost to which, `--smoke` only shows that it runs.
+ * `docs/pull-queues.md`. `--only 12x8,30x8` plays these alone, `--seeds 8` so many of each; `--filled 1` brings jobs into so
+ * many of the queues, `--places 1` lets a worker do so many at once. `--meetings` tells which function lost to which,
+ * `--smoke` only shows that it runs.
  */
 import { parseArgs } from "node:util";
 import { markdownTable } from "markdown-table";
@@ -9,13 +10,15 @@ import build from "../harness/build.js";
 import type { StatsSnapshot } from "../local/stats/types.js";
 import { count, type Figures } from "./figures/count.js";
 import { play, type Played } from "./play.js";
-import { ofMany, PAIRS } from "./scenarios/workersOfManyQueues.js";
+import { conflictsOf, ofMany, PAIRS } from "./scenarios/workersOfManyQueues.js";
 
 const { values } = parseArgs({
   options: {
     only: { type: "string" },
     seeds: { type: "string", default: "1" },
     seconds: { type: "string", default: "40" },
+    places: { type: "string", default: "8" },
+    filled: { type: "string" },
     meetings: { type: "boolean", default: false },
     smoke: { type: "boolean", default: false },
   },
@@ -33,7 +36,11 @@ const lines: string[][] = [];
 for (const [queues, workers] of pairs) {
   const runs: Run[] = [];
   for (const seed of seeds) {
-    const one = ofMany(queues, workers, values.smoke ? 3 : Number(values.seconds));
+    const one = ofMany(queues, workers, {
+      seconds: values.smoke ? 3 : Number(values.seconds),
+      concurrency: Number(values.places),
+      ...(values.filled === undefined ? {} : { filled: Number(values.filled) }),
+    });
     const played = await play("many", one, { seed });
     runs.push({ played, figures: count("many", one, played) });
   }
@@ -59,7 +66,7 @@ function lineOf(name: string, runs: readonly Run[]): string[] {
   return [
     name,
     `${whole((run) => run.figures.startMs.p50)} / ${whole((run) => run.figures.startMs.p95)}`,
-    mean(conflictsOf).toFixed(1),
+    mean(({ played }) => conflictsOf(played)).toFixed(1),
     String(sum(({ played }) => played.workers.errors.length)),
     mean((run) => run.figures.calls).toFixed(2),
     mean((run) => run.figures.documentsRead).toFixed(1),
@@ -67,11 +74,6 @@ function lineOf(name: string, runs: readonly Run[]): string[] {
     mean(emptyClaims).toFixed(2),
     String(sum(({ played }) => played.lost)),
   ];
-}
-
-function conflictsOf({ played: { stats, jobs } }: Run): number {
-  const lost = ["many:claim", "many:complete"].map((name) => stats.functions[name]?.conflicts ?? 0);
-  return (100 * lost.reduce((sum, one) => sum + one, 0)) / jobs;
 }
 
 /** Calls of `claim` a job: one that brought nothing was in vain. */

@@ -20,6 +20,7 @@ export const pull: Side = {
   variables: ({ shards, fleet }) => ({
     WORKER_SECRET: SECRET,
     ...(fleet?.queues === undefined ? {} : { QUEUES: String(fleet.queues) }),
+    ...(fleet?.filled === undefined ? {} : { FILLED: String(fleet.filled) }),
     ...(shards === undefined ? {} : { SHARDS: String(shards) }),
   }),
   entries: (module) => ({ one: `${module}:enqueue`, all: `${module}:enqueueAll` }),

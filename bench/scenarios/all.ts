@@ -27,10 +27,12 @@ import { sustained } from "./sustained.js";
 import { together } from "./together.js";
 import { trickle } from "./trickle.js";
 import { waitingJobs } from "./waitingJobs.js";
+import { workersOfManyQueues } from "./workersOfManyQueues.js";
 
 export const SCENARIOS: readonly Scenario[] = [
   ...[isolated, trickle, bursts, sustained, shortJobs, noOps, waitingJobs, mixed, longJobs],
   ...[manyQueues, twoHundredQueues, sixNowAndThen, oneIntoEight, sixOfBothKinds, thousandQueues],
   ...[longBesideShort, longHour],
   ...[backlogs, afterHours, payloads, failures, cancels, priorities, idleHour, fleets, together],
+  workersOfManyQueues,
 ];

@@ -3,15 +3,28 @@
  * pay for queues that are empty, and do the workers meet?
  */
 import type { Case, Scenario } from "../cases.js";
+import type { Played } from "../play.js";
 
 const PER_SECOND = 12;
 
-export function ofMany(queues: number, workers: number, seconds = 40): Case {
+interface Options {
+  seconds?: number;
+  /** Into how many of the queues jobs come. Defaults to all. */
+  filled?: number;
+  /** How many jobs a worker does at once. */
+  concurrency?: number;
+}
+
+export function ofMany(
+  queues: number,
+  workers: number,
+  { seconds = 40, filled = queues, concurrency = 8 }: Options = {},
+): Case {
   return {
     name: `${queues} × ${workers}`,
     ...{ of: ["many"], class: "s16" },
     ...{ load: { perSecond: PER_SECOND, seconds }, work: { kind: "act", ms: 200 } },
-    ...{ fleet: { workers, concurrency: 8, queues }, size: queues },
+    ...{ fleet: { workers, concurrency, queues, filled }, size: queues },
   };
 }
 
@@ -32,10 +45,16 @@ export const PAIRS: readonly (readonly [number, number])[] = [
   ] as const),
 ];
 
+/** Attempts of `claim` and `complete` that lost to another commit, in a hundred jobs. */
+export function conflictsOf({ stats, jobs }: Pick<Played, "stats" | "jobs">): number {
+  const calls = ["many:claim", "many:complete"].map((name) => stats.functions[name]);
+  return (100 * calls.reduce((sum, of) => sum + (of?.conflicts ?? 0), 0)) / jobs;
+}
+
 export const workersOfManyQueues: Scenario = {
   title: "Workers of many queues",
   question: "What does a worker pay for queues that are empty, and do the workers meet?",
   cases: PAIRS.map(([queues, workers]) => ofMany(queues, workers)),
-  smoke: [ofMany(3, 2, 3)],
+  smoke: [ofMany(3, 2, { seconds: 3 })],
   grows: "queues",
 };

@@ -3,7 +3,7 @@
 /** Over how long workers that start at once spread their first claims. */
 export const FIRST_SPREAD_MS = 50;
 /** Once to twice so long after its start it looks around again: a fleet that starts together has been counted. */
-export const LOOK_AGAIN_MS = 5_000;
+export const LOOK_AGAIN_MS = 2_000;
 /** Between the turns of two workers of a fleet: a claim, and the news of it, take about so long. */
 export const TURN_GAP_MS = 120;
 /** For so long the same one of a fleet comes first when it is woken, and then the next: much longer than clocks are apart. */
@@ -21,8 +21,12 @@ export const NAMED_TAKEN_MS = 2_000;
 /** One in so many claims of named jobs looks through so many queues besides: for what was lost, or overdue, or hidden. */
 export const NAMED_CLAIMS_A_LOOK = 32;
 export const NAMED_LOOK_QUEUES = 2;
-/** So old, what a worker knows of its places among others is asked for anew; sooner if they come for the same job. */
-export const PLACES_OLD_MS = 120_000;
+/**
+ * For how long a worker is sure of its place among others: twice as long each time that it is told the same, and no longer
+ * once another has the job that it came for. A fleet that has just started is told often, and one at rest seldom.
+ */
+export const PLACES_SURE_MIN_MS = 1_000;
+export const PLACES_SURE_MAX_MS = 30_000;
 /** The wait after an empty claim; it doubles while there is said to be work and none is got. */
 export const EMPTY_WAIT_MIN_MS = 50;
 export const EMPTY_WAIT_MAX_MS = 5_000;

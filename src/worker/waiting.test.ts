@@ -6,7 +6,8 @@ import {
   NAMED_GAP_MS,
   NAMED_PATIENCE_MS,
   NAMED_TAKEN_MS,
-  PLACES_OLD_MS,
+  PLACES_SURE_MAX_MS,
+  PLACES_SURE_MIN_MS,
 } from "./limits.js";
 import { Waiting } from "./waiting.js";
 
@@ -138,11 +139,31 @@ describe("its places", () => {
     const waiting = alone(clock);
     waiting.told("tiles", few("x", "y"));
     expect(waiting.isPlaced(["x"])).toBe(true);
-    waiting.claimed(["x"], []);
+    waiting.claimed(waiting.due(1).named, []);
     expect(waiting.isPlaced(["y"])).toBe(false);
     waiting.placed([{ size: 1, rank: 0, queues: ["tiles"] }]);
     expect([waiting.isPlaced(["y"]), waiting.isPlaced(["x"])]).toEqual([true, false]);
-    await clock.advance(PLACES_OLD_MS);
+    await clock.advance(2 * PLACES_SURE_MIN_MS);
+    expect(waiting.isPlaced(["y"])).toBe(false);
+  });
+
+  test("are sure for longer each time that they are found to be the same, up to a bound", async () => {
+    const clock = new FakeClock();
+    const waiting = alone(clock);
+    waiting.told("tiles", few("x"));
+    for (let n = 0; n < 10; n += 1) waiting.placed([{ size: 1, rank: 0, queues: ["tiles"] }]);
+    await clock.advance(PLACES_SURE_MAX_MS - 1);
+    expect(waiting.isPlaced(["x"])).toBe(true);
+    await clock.advance(1);
+    expect(waiting.isPlaced(["x"])).toBe(false);
+  });
+
+  test("are in doubt also where the news that the job is gone came before the answer", () => {
+    const waiting = alone();
+    waiting.told("tiles", few("x", "y"));
+    const { named } = waiting.due(1);
+    waiting.told("tiles", few("y"));
+    waiting.claimed(named, []);
     expect(waiting.isPlaced(["y"])).toBe(false);
   });
 

@@ -19,7 +19,8 @@ import {
   NAMED_GAP_MS,
   NAMED_PATIENCE_MS,
   NAMED_TAKEN_MS,
-  PLACES_OLD_MS,
+  PLACES_SURE_MAX_MS,
+  PLACES_SURE_MIN_MS,
 } from "./limits.js";
 import type { PlaceInFleet } from "./transport.js";
 
@@ -36,11 +37,19 @@ interface Known {
   takenUntil: number;
 }
 
+/** Its place in a queue, and for how long it is sure of it. */
+interface Place extends PlaceInFleet {
+  sureMs: number;
+  until: number;
+}
+
 export class Waiting {
   private readonly jobs = new Map<string, Known>();
   /** Whether more waits in a queue than is named; absent while its subscription says nothing. */
   private readonly more = new Map<string, boolean>();
-  private readonly places = new Map<string, PlaceInFleet & { until: number }>();
+  private readonly places = new Map<string, Place>();
+  /** The queues of the jobs that the claim on its way has named: their news may come before its answer. */
+  private asked = new Map<string, string>();
 
   constructor(
     private readonly clock: Clock,
@@ -70,9 +79,14 @@ export class Waiting {
 
   /** Its places among the workers of these queues. */
   placed(places: Places): void {
-    const until = this.clock.now() + PLACES_OLD_MS;
-    for (const { queues, size, rank } of places)
-      for (const queue of queues) this.places.set(queue, { size, rank, until });
+    for (const { queues, size, rank } of places) {
+      for (const queue of queues) {
+        const known = this.places.get(queue);
+        const isSame = known?.size === size && known.rank === rank;
+        const sureMs = isSame ? Math.min(PLACES_SURE_MAX_MS, 2 * known.sureMs) : PLACES_SURE_MIN_MS;
+        this.places.set(queue, { size, rank, sureMs, until: this.clock.now() + sureMs });
+      }
+    }
   }
 
   /** Whether it is sure of its places in the queues of these jobs: none is old, and nothing has spoken against it. */
@@ -111,6 +125,7 @@ export class Waiting {
     const due = [...this.jobs.values()]
       .filter(({ dueAt, takenUntil }) => Math.max(dueAt, takenUntil) <= now)
       .slice(0, max);
+    this.asked = new Map(due.map(({ id, queue }) => [id, queue]));
     const stubborn = due.filter(({ failures }) => failures > 1).map(({ queue }) => queue);
     return { named: due.map(({ id }) => id), lookIn: [...new Set(stubborn)] };
   }
@@ -128,18 +143,26 @@ export class Waiting {
       const known = this.jobs.get(id);
       if (known !== undefined) known.takenUntil = now + NAMED_TAKEN_MS;
     }
+    const mine = new Set(got.map(({ id }) => id));
     for (const id of named) {
+      if (mine.has(id)) continue;
+      this.doubt(this.asked.get(id));
       const known = this.jobs.get(id);
-      if (known === undefined || known.takenUntil > now) continue;
-      // Another has it: they may not be of one mind about their places.
-      const place = this.places.get(known.queue);
-      if (place !== undefined) place.until = 0;
+      if (known === undefined) continue;
       const wait = Math.min(EMPTY_WAIT_MAX_MS, EMPTY_WAIT_MIN_MS * 2 ** known.failures);
       const { size } = this.placeIn(known.queue);
       const spread = Math.min(EMPTY_WAIT_MAX_MS, (size - 1) * EMPTY_WAIT_GAP_MS);
       known.dueAt = now + wait + this.clock.random() * spread;
       known.failures += 1;
     }
+  }
+
+  /** Another has what it came for: they may not be of one mind about their places. */
+  private doubt(queue: string | undefined): void {
+    const place = queue === undefined ? undefined : this.places.get(queue);
+    if (place === undefined) return;
+    place.sureMs = PLACES_SURE_MIN_MS;
+    place.until = 0;
   }
 
   private of(queue: string): Known[] {

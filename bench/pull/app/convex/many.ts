@@ -8,8 +8,10 @@ const count = Number(process.env.QUEUES ?? "1");
 const queues = Array.from({ length: count }, (_, at) =>
   conveyor.queue(`jobs${at}`, { payload: vWork, result: v.null() }),
 );
+/** Into how many of them jobs come. */
+const filled = Number(process.env.FILLED ?? count);
 /** A multiplication scatters the numbers, so that neighbours in time lie in queues far apart, and sometimes in one. */
-const queueOf = (n: number) => queues[(Math.imul(n + 1, 0x9e3779b1) >>> 8) % count]!;
+const queueOf = (n: number) => queues[(Math.imul(n + 1, 0x9e3779b1) >>> 8) % filled]!;
 
 export const { enqueue, enqueueAll } = entries({
   one: (ctx, work) => queueOf(work.n).enqueue(ctx, work),
