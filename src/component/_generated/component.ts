@@ -980,6 +980,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             endsAt: number;
             openUntil?: number;
             places: number;
+            isFull: boolean;
             givenBack?: number;
             closes?: boolean;
             heardUpTo?: bigint;
