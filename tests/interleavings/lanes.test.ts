@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { cancelScheduled } from "../../local/functions/scheduledTable.js";
 import { COMPONENT, deploymentOf } from "../races/deployment.js";
-import { LANE_WIDTH, type LaneReply } from "../../src/shared/index.js";
+import { LANE_WIDTH, type LaneReply, type ProcessStart } from "../../src/shared/index.js";
 import { awakeLane, guard, lanesOf, loses, steps } from "./lane.js";
 import { Line, mutation, type Row } from "./line.js";
 import { Transactions } from "./transactions.js";
@@ -89,7 +89,7 @@ test("a lane whose function is gone loses its job to another of a later generati
   await line.pass(0);
   const lane = awakeLane(line);
   const late = steps(line, lane);
-  await cancels(line, lane["scheduledId"]);
+  await cancels(line, lane.runsIn);
   await line.pass(WATCHED_MS);
   expect(awakeLane(line)).toMatchObject({ generation: 2 });
   expect(line.rows("jobs")).toMatchObject([{ status: "running", attempt: 2, resets: 1 }]);
@@ -128,11 +128,11 @@ test("if that call fails as a whole, its lane is missed, and the next attempt is
   expect(scheduled(line, "laneAction:run")).toHaveLength(1);
 });
 
-test("what such a call has taken besides is an action's, under the same lane", async () => {
+test("such a call takes nothing besides: a wake begins what its room is for, in an action", async () => {
   const { line, wake } = await bookedLine();
   await wake();
   const lane = awakeLane(line);
-  // No more may run than runs already: from now on whoever frees capacity looks.
+  // No more may run than runs already: from now on whatever frees capacity sees to a wake.
   await line.do(
     mutation("operate:configureQueue", {
       queue: line.queue.name,
@@ -147,7 +147,7 @@ test("what such a call has taken besides is an action's, under the same lane", a
   expect(statuses(line).sort()).toEqual(["pending", "running", "succeeded"]);
   const [action] = scheduled(line, "laneAction:run");
   expect(lanesOf(line).find(({ _id }) => _id === lane._id)).toMatchObject({
-    ...{ state: "awake", generation: 1, scheduledId: action!._id },
+    ...{ state: "awake", generation: 2, runsIn: action!._id },
   });
 });
 
@@ -159,7 +159,7 @@ test("a lane that guards and holds nothing is missed, too: nobody is relied on a
   await line.pass(0);
   const lane = guard(line);
   await line.do(steps(line, lane));
-  await cancels(line, lane["scheduledId"]);
+  await cancels(line, lane.runsIn);
   await line.pass(WATCHED_MS);
   expect(lanesOf(line).find(({ _id }) => _id === lane._id)).toMatchObject({ state: "asleep" });
   expect(line.rows("gates")).toMatchObject([{ state: "quiet" }]);
@@ -171,7 +171,7 @@ test("a lane that was canceled while it runs reports what has ended, and takes n
   await line.enqueue(2);
   await line.pass(0);
   const lane = awakeLane(line);
-  await cancels(line, lane["scheduledId"]);
+  await cancels(line, lane.runsIn);
   const { jobs, isOver } = await line.do<LaneReply>(steps(line, lane));
   expect({ jobs, isOver }).toEqual({ jobs: [], isOver: true });
   expect(statuses(line).sort()).toEqual(["pending", "succeeded"]);
@@ -230,7 +230,9 @@ test("a lane that others rely on looks for more though its first job has not end
   await line.pass(0);
   await line.enqueue(2);
   await line.pass(0);
-  const started = scheduled(line, "laneAction:run").map(({ args }) => (args as [object])[0]);
+  const started = scheduled(line, "laneAction:run").map(
+    ({ args }) => (args as [ProcessStart])[0].lanes[0],
+  );
   expect(started[0]).not.toHaveProperty("lookAfterMs");
   expect(started[1]).toMatchObject({ lookAfterMs: 100 });
 });

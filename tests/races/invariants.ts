@@ -5,6 +5,7 @@
 import type { Transaction } from "../../local/engine/types.js";
 import { boundsIn, type Bound } from "./cursor.js";
 import { COMPONENT } from "./deployment.js";
+import { checkLanes } from "./laneInvariants.js";
 import { must, RESTLESS, rowsOf, Violation, type World } from "./world.js";
 
 /** The janitor's slack after a lease's end and the tolerance of a timer, and a little for a commit's own time. */
@@ -25,11 +26,13 @@ export interface Job {
   seq: bigint;
   _creationTime: number;
 }
-interface Holder {
+export interface Holder {
   _id: string;
   state: string;
   expiresAt: number;
   leases: { id: string; attempt: number }[];
+  /** Of a lane: the scheduled function in which it runs. */
+  runsIn?: string;
 }
 interface Published {
   queue: string;
@@ -47,7 +50,9 @@ interface Timer {
   /** A wide segment's alarm that hands over says from where on it is still to be relied on. */
   position?: { from?: number };
 }
-interface Scheduled {
+export interface Scheduled {
+  _id: string;
+  target: { path: string };
   args: { timer?: string; generation?: number }[];
   state: { kind: string };
 }
@@ -55,7 +60,7 @@ interface Expiry {
   queue: string;
   at: number;
 }
-type Read = <T>(table: string) => Promise<T[]>;
+export type Read = <T>(table: string) => Promise<T[]>;
 type Told = { attempt: number; [field: string]: unknown };
 
 /** Every commit's state. */
@@ -149,61 +154,6 @@ function checkLeases(jobs: readonly Job[], holders: readonly Holder[]): void {
     if (status === "running") must(own.length === 1 && stands, "running, and nobody's lease");
     else must(own.length === 0, "leased, and not running");
   }
-}
-
-/**
- * No more jobs are leased inside Convex than may be, whoever starts lanes; the door is open while anybody is said to look,
- * and who is said to is awake.
- */
-async function checkLanes(
-  read: Read,
-  jobs: readonly Job[],
-  holders: readonly Holder[],
-): Promise<void> {
-  const lanes = await read<LaneRow>("lanes");
-  const doors = await read<{ queue: string; open: boolean }>("doors");
-  const gates = await read<{ queue: string; state: string; guard?: string }>("gates");
-  for (const { name, config, overrides } of await read<QueueRow>("queues")) {
-    const own = lanes.filter(({ queue }) => queue === name);
-    if (own.length === 0) continue;
-    // Those that were begun before it was lowered go on.
-    const max = Math.max(config.maxParallelism ?? 10, overrides?.maxParallelism ?? 0);
-    // A spare keeps the room of one job under the bound of today.
-    const under = overrides?.maxParallelism ?? config.maxParallelism ?? 10;
-    const roomOf = (lane: LaneRow) => lane.cap + (lane.isSpare && lane.under === under ? 1 : 0);
-    const caps = own.reduce((sum, lane) => sum + roomOf(lane), 0);
-    must(caps <= max, "lanes may run more than maxParallelism");
-    const running = jobs.filter(({ queue, status }) => queue === name && status === "running");
-    must(running.length <= max, "more run than maxParallelism");
-  }
-  for (const { holder, cap } of lanes) {
-    const held = holders.find(({ _id }) => _id === holder)!.leases.length;
-    must(held <= cap, "a lane runs more than its cap");
-  }
-  for (const { queue, state, guard } of gates) {
-    const isOpen = doors.some((door) => door.queue === queue && door.open);
-    must(
-      isOpen === (state !== "quiet"),
-      `a ${state} gate, and the door is ${isOpen ? "" : "not "}open`,
-    );
-    if (guard === undefined) continue;
-    must(lanes.find(({ _id }) => _id === guard)!.state === "awake", "a lane guards, and sleeps");
-  }
-}
-
-interface LaneRow {
-  _id: string;
-  queue: string;
-  holder: string;
-  state: string;
-  isSpare?: true;
-  under?: number;
-  cap: number;
-}
-interface QueueRow {
-  name: string;
-  config: { maxParallelism?: number };
-  overrides?: { maxParallelism?: number };
 }
 
 /** Every finished job is told exactly once, or owed; no attempt is told twice. */

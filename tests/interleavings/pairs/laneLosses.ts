@@ -14,8 +14,8 @@ const GENERATION: Mutant = {
   replace: [
     {
       file: "laneStep.ts",
-      text: "if (lane.generation !== args.generation) return over(lost(args));",
-      by: "",
+      text: "if (holder === null || generationOf(holder) !== args.generation) return over(lost(args));",
+      by: "if (holder === null) return over(lost(args));",
     },
   ],
   finds: /^a lane that is gone goes on/,
@@ -25,7 +25,7 @@ const ALIVE: Mutant = {
   replace: [
     {
       file: "laneStep.ts",
-      text: "if (!(await isLaneAlive(ctx, lane._id)))",
+      text: "if (!(await isLaneAlive(ctx, current)))",
       by: "if (lane._id === null)",
     },
   ],
@@ -133,7 +133,7 @@ const oldGeneration: Pair = {
       check(answers, after) {
         must(answers.of<LaneReply>("late").isOver, "a lane that is gone goes on");
         const [only] = lanesOf(after);
-        must(only!["state"] === "awake" || only!["state"] === "asleep", "it drains");
+        must(only!.state === "awake" || only!.state === "asleep", "it drains");
         const succeeded = after.rows("jobs").filter(({ status }) => status === "succeeded");
         must(succeeded.length === 1, "a late call has ended another's job");
       },
@@ -154,8 +154,8 @@ const sweepCalledOff: Pair = {
     await line.enqueue();
     await line.do(line.enqueues(1, pushed));
     await line.pass(0);
-    const lane = awakeLane(line);
-    must(lane["sweep"] !== undefined, "the sweep is not the lane's");
+    const lane = awakeLane(line, pushed);
+    must(lane.sweep !== undefined, "the sweep is not the lane's");
     const claim = new Worker(line, "worker").claims(1, [pulled]);
     return {
       calls: { claim, step: steps(line, lane) },

@@ -1,6 +1,6 @@
 /** Queues that Convex itself works off: who makes jobs claimable, who frees capacity, and who stops looking. */
 import { must } from "../../races/world.js";
-import { awakeLane, checkLanesRest, guard, lanesOf, steps } from "../lane.js";
+import { awakeLane, checkLanesRest, goes, guard, lanesOf, steps } from "../lane.js";
 import { mutation, type Line, type Row } from "../line.js";
 import { UNVALIDATED, type Mutant, type Pair } from "../pair.js";
 
@@ -23,8 +23,8 @@ async function slept(line: Line): Promise<void> {
   await line.enqueue(2);
   for (let looks = 0; looks < 5; looks += 1) {
     await line.pass(0);
-    const awake = lanesOf(line).filter(({ state }) => state !== "asleep");
-    for (const lane of awake) await line.do(steps(line, lane, { looks }));
+    const awake = lanesOf(line).filter(({ state }) => state === "awake");
+    for (const lane of awake) await goes(line, lane, { looks });
   }
   must(
     lanesOf(line).every(({ state }) => state === "asleep"),
@@ -130,7 +130,7 @@ const enqueueAndOldWake: Pair = {
       replace: [
         {
           file: "wake.ts",
-          text: "if (!isSure) await scheduleWake(ctx, queue, asked, WAKE_AGAIN_MS);",
+          text: "if (!isSure) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);",
           by: "",
         },
       ],
@@ -223,7 +223,7 @@ const loneWakeAndRoom: Pair = {
     push(line, 2);
     await slept(line);
     must(
-      lanesOf(line).some(({ isSpare }) => isSpare),
+      lanesOf(line).some(({ cap, state }) => cap === 1 && state === "asleep"),
       "no lane has kept room",
     );
     await line.enqueue(2);

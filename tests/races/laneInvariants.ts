@@ -1,0 +1,128 @@
+/**
+ * What holds of lanes and of the processes in which they run after any commit: of the caps of a queue's lanes, of who is
+ * said to look, and of the slots and places of the mount.
+ */
+import { limitsOf, placesLeft } from "../../src/shared/index.js";
+import type { Holder, Job, Read, Scheduled } from "./invariants.js";
+import { must } from "./world.js";
+
+interface LaneRow {
+  _id: string;
+  queue: string;
+  holder: string;
+  cap: number;
+}
+interface QueueRow {
+  name: string;
+  config: { maxParallelism?: number };
+  overrides?: { maxParallelism?: number };
+}
+interface ProcessRow {
+  _id: string;
+  number: number;
+  state: string;
+  scheduledId?: string;
+}
+
+export async function checkLanes(
+  read: Read,
+  jobs: readonly Job[],
+  holders: readonly Holder[],
+): Promise<void> {
+  const lanes = await read<LaneRow>("lanes");
+  await checkCaps(read, lanes, jobs, holders);
+  await checkGates(read, lanes, holders);
+  await checkProcesses(read, lanes, holders);
+}
+
+/** No more jobs are leased inside Convex than may be, whichever wake starts lanes. */
+async function checkCaps(
+  read: Read,
+  lanes: readonly LaneRow[],
+  jobs: readonly Job[],
+  holders: readonly Holder[],
+): Promise<void> {
+  for (const { name, config, overrides } of await read<QueueRow>("queues")) {
+    const own = lanes.filter(({ queue }) => queue === name);
+    if (own.length === 0) continue;
+    // Those that were begun before it was lowered go on.
+    const max = Math.max(config.maxParallelism ?? 10, overrides?.maxParallelism ?? 0);
+    const caps = own.reduce((sum, { cap }) => sum + cap, 0);
+    must(caps <= max, "lanes may run more than maxParallelism");
+    const running = jobs.filter(({ queue, status }) => queue === name && status === "running");
+    must(running.length <= max, "more run than maxParallelism");
+  }
+  for (const { holder, cap } of lanes) {
+    const { state, leases } = holders.find(({ _id }) => _id === holder)!;
+    must(leases.length <= cap, "a lane runs more than its cap");
+    must(state === "active" || cap <= 1, "a lane sleeps, and keeps more room than a spare");
+  }
+}
+
+/** The door is open while any lane is said to look, and the one that is said to is awake. */
+async function checkGates(
+  read: Read,
+  lanes: readonly LaneRow[],
+  holders: readonly Holder[],
+): Promise<void> {
+  const doors = await read<{ queue: string; open: boolean }>("doors");
+  const gates = await read<{ queue: string; state: string; guard?: string }>("gates");
+  for (const { queue, state, guard } of gates) {
+    const isOpen = doors.some((door) => door.queue === queue && door.open);
+    must(
+      isOpen === (state !== "quiet"),
+      `a ${state} gate, and the door is ${isOpen ? "" : "not "}open`,
+    );
+    if (guard === undefined) continue;
+    const { holder } = lanes.find(({ _id }) => _id === guard)!;
+    const isAwake = holders.find(({ _id }) => _id === holder)!.state === "active";
+    must(isAwake, "a lane guards, and sleeps");
+  }
+}
+
+/** The class of all deployments here: the smallest. */
+const LIMITS = limitsOf("s16");
+
+/** What a process has is its own, and no lane runs in a process that has ended. */
+async function checkProcesses(
+  read: Read,
+  lanes: readonly LaneRow[],
+  holders: readonly Holder[],
+): Promise<void> {
+  const processes = await read<ProcessRow>("processes");
+  const stateOf = (id: string) => processes.find(({ _id }) => _id === id)?.state;
+  const numbers = new Set(processes.map(({ number }) => number));
+  must(numbers.size === processes.length, "two slots have one number");
+  must(processes.length <= LIMITS.slots, "there are more slots than the class has");
+  const grants = await read<{ process: string; extra: number }>("grants");
+  for (const { process, extra } of grants) {
+    must(grants.filter((one) => one.process === process).length === 1, "it has places twice");
+    must(extra > 0, "a row of places, and there are none");
+    must(stateOf(process) !== "free", "a process that has ended has places");
+  }
+  const taken = grants.reduce((sum, { extra }) => sum + extra, 0);
+  must(taken <= placesLeft(LIMITS, []).few, "processes have more places than the class");
+  for (const { process } of await read<{ process: string }>("handOvers"))
+    must(stateOf(process) === "receiving", "a lane was handed to a process that does not receive");
+  await checkRunsIn(read, processes, lanes, holders);
+}
+
+/** While the scheduled function of an awake lane is there, it is a process, and that process has not ended. */
+async function checkRunsIn(
+  read: Read,
+  processes: readonly ProcessRow[],
+  lanes: readonly LaneRow[],
+  holders: readonly Holder[],
+): Promise<void> {
+  const scheduled = await read<Scheduled>("_scheduled_functions");
+  for (const { holder } of lanes) {
+    const { state, runsIn } = holders.find(({ _id }) => _id === holder)!;
+    const run = scheduled.find(({ _id }) => _id === runsIn);
+    const isThere = run?.state.kind === "pending" || run?.state.kind === "inProgress";
+    if (state !== "active" || !isThere || run.target.path !== "laneAction:run") continue;
+    const isProcess = processes.some(
+      ({ state: is, scheduledId }) => is !== "free" && scheduledId === runsIn,
+    );
+    must(isProcess, "a lane is awake, and its process has ended");
+  }
+}
