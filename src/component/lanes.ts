@@ -108,19 +108,31 @@ export async function spareLane(
   return found?.lane.cap === 1 && found.lane.under === config.maxParallelism ? found : null;
 }
 
-/** A lane of the queue that is asleep: one that is there, one with room first, or a new one. */
+/** A lane of the queue that sleeps for sure: one with room first. */
 export async function sleepingLane(
-  ctx: MutationCtx,
-  queue: Queue,
-  { asleep, count }: Standing,
-  now: number,
-): Promise<LaneAndHolder> {
+  db: DatabaseReader,
+  asleep: readonly Sleeper[],
+): Promise<LaneAndHolder | null> {
   const first = asleep.find(({ cap }) => cap === 1) ?? asleep[0];
-  const found = first === undefined ? null : await ifAsleep(ctx.db, first);
-  return found ?? (await newLane(ctx, queue, count, now));
+  return first === undefined ? null : await ifAsleep(db, first);
 }
 
-async function newLane(
+/**
+ * Lanes with room for one job that have gone to sleep since a look, for real: one that did so before its queue was said to
+ * be full has seen to no wake. The others run a job, and see what is said when it ends.
+ */
+export async function asleepSince(
+  db: DatabaseReader,
+  lanes: readonly Lane[],
+  { asleep }: Standing,
+): Promise<Sleeper[]> {
+  const unseen = lanes.filter(
+    ({ _id, cap }) => cap === 1 && !asleep.some(({ lane }) => lane === _id),
+  );
+  return await sleepersAmong(db, someOf(unseen, LANES_ASKED));
+}
+
+export async function newLane(
   ctx: MutationCtx,
   { name: queue }: Queue,
   number: number,
@@ -158,8 +170,14 @@ export async function ensureSpares(
 // --- Caps ----------------------------------------------------------------------------------------
 
 /** Gives a sleeping lane that begins its cap. One that keeps its room for one job is not written. */
-export async function awaken(ctx: MutationCtx, lane: Lane, cap: number, under: number): Promise<void> {
-  if (lane.cap !== cap || lane.under !== under) await ctx.db.patch("lanes", lane._id, { cap, under });
+export async function awaken(
+  ctx: MutationCtx,
+  lane: Lane,
+  cap: number,
+  under: number,
+): Promise<void> {
+  if (lane.cap !== cap || lane.under !== under)
+    await ctx.db.patch("lanes", lane._id, { cap, under });
 }
 
 /** Takes their room from lanes that sleep, until as much is free. Returns how much there is. */

@@ -15,8 +15,8 @@
  * looks because of comes again. Nor on a clock: what came with its own job is as old as that, and no longer left to workers.
  *
  * Reads for real: the queue's row and its gate; then, unless the gate is guarded, the slot or the process that its lane is to
- * have; for a lane that may take more than its own job all of the queue's lanes, and all processes that run; each job before it
- * is taken, the lane's holder, a timer of the janitor's. Never the lanes of other queues. Looks: the queue's lanes and the
+ * have; for a lane that may take more than its own job all of the queue's lanes, and where these leave no room the holders of
+ * those that may sleep; each job before it is taken, the lane's holder, a timer of the janitor's. Never the lanes of other queues. Looks: the queue's lanes and the
  * mount's slots; as a claim, everywhere. Writes: the jobs taken, a lane, its holder, a process or a hand-over, the gate, and
  * the door where that changes. Conflicts with: another wake of the queue, or one that takes the same slot; a lane of the queue
  * that changes its cap; a claim of the same job. Callers never conflict with it.
@@ -42,12 +42,14 @@ import { carried, unheard } from "./laneAction.js";
 import { describeLaneJobs } from "./laneJobs.js";
 import { isOnce, runOnce } from "./laneOnce.js";
 import {
+  asleepSince,
   awaken,
   ensureSpares,
   freeOf,
   ifAsleep,
   lanesOf,
   makeRoom,
+  newLane,
   sleepingLane,
   spareLane,
   widthOf,
@@ -111,11 +113,7 @@ export const wake = internalMutation({
 
 async function lookAt(ctx: MutationCtx, queue: string): Promise<Standing> {
   const { class: of } = await ctx.meta.getDeploymentMetadata();
-  return await ctx.runQuery(
-    internal.lanes.look,
-    { queue, class: of },
-    { useStaleSnapshot: true },
-  );
+  return await ctx.runQuery(internal.lanes.look, { queue, class: of }, { useStaleSnapshot: true });
 }
 
 /** What a wake is for: a job, gone or not, that came by itself or not; or what became claimable by a commit. */
@@ -182,37 +180,64 @@ async function beginAlone(
   return begun === "none" ? NOT_ALONE : "begun";
 }
 
-/** Begins a lane with as many as there are, and it has room for; or with its own job alone. */
+/**
+ * Begins a lane with as many as there are, and it has room for; or with its own job alone. Where the look shows no room, it
+ * asks for real whether lanes have gone to sleep since: what it leaves to lanes is left to those that are awake.
+ */
 async function beginWithAll(
   ctx: MutationCtx,
   waking: Waking,
-  { own, due, isContent, timers, target: chosen }: Alone & Pick<Beginning, "own" | "due">,
+  alone: Alone & Pick<Beginning, "own" | "due">,
 ): Promise<void> {
+  const lanes = await lanesOf(ctx.db, waking.queue.name);
+  const first = await beginAmong(ctx, waking, alone, lanes);
+  if (first === "begun") return;
+  const { own, due } = alone;
+  if (first.hasRoom) return await leaveToOthers(ctx, waking, { own, due, free: first.free });
+  const asleep = await asleepSince(ctx.db, lanes, waking.seen);
+  const seen = { ...waking.seen, asleep: [...asleep, ...waking.seen.asleep] };
+  const then =
+    asleep.length === 0 ? first : await beginAmong(ctx, { ...waking, seen }, alone, lanes);
+  if (then !== "begun") await leaveToOthers(ctx, waking, { own, due, free: then.free });
+}
+
+/** It could not begin a lane: for want of room, or, with room, of a process or its places. */
+interface NotBegun {
+  free: number;
+  hasRoom: boolean;
+}
+
+async function beginAmong(
+  ctx: MutationCtx,
+  waking: Waking,
+  { own, due, isContent, timers, target: chosen }: Alone & Pick<Beginning, "own" | "due">,
+  lanes: readonly Lane[],
+): Promise<"begun" | NotBegun> {
   const { queue, gate, seen, now } = waking;
-  const lanes = await lanesOf(ctx.db, queue.name);
-  const free = freeOf(queue, lanes) + seen.asleep.reduce((sum, { cap }) => sum + cap, 0);
-  const left = { own, due, free };
+  const { asleep, count } = seen;
+  const free = freeOf(queue, lanes) + asleep.reduce((sum, { cap }) => sum + cap, 0);
   const wide = isContent ? Math.min(1, free) : widthOf(queue, free);
-  if (wide <= 0) return await leaveToOthers(ctx, waking, left);
+  if (wide <= 0) return { free, hasRoom: false };
   const target =
     chosen === undefined ? await targetFor(ctx, queue, seen, timeoutOf(queue), now) : chosen;
-  if (target?.kind === "wait") return await leaveToOthers(ctx, waking, left);
-  const awake = lanes.length - seen.asleep.length;
-  const sleeper = await sleepingLane(ctx, queue, seen, now);
+  if (target?.kind === "wait") return { free, hasRoom: true };
+  const awake = lanes.length - asleep.length;
+  const sleeper = await sleepingLane(ctx.db, asleep);
   const caps = freeOf(queue, []) - free;
   const wanted = await roomFor(ctx, queue, { wide, isFew: caps < 2 });
   // The place that a slot has of its own is for a queue that runs less: this one has lanes which take what comes free.
-  if (wanted < wide && wanted <= 1 && awake > 0) return await leaveToOthers(ctx, waking, left);
-  const beside = others(lanes, sleeper.lane);
+  if (wanted < wide && wanted <= 1 && awake > 0) return { free, hasRoom: true };
+  const beside = sleeper === null ? lanes : others(lanes, sleeper.lane);
   const spares = await confirmed(ctx, queue, seen, beside, wanted);
   const room = Math.min(wanted, freeOf(queue, beside) + spares.length);
-  if (room <= 0) return await leaveToOthers(ctx, waking, left);
-  const begun = await takeAndBegin(ctx, waking, sleeper, target, {
+  if (room <= 0) return { free, hasRoom: false };
+  const lane = sleeper ?? (await newLane(ctx, queue, count, now));
+  const begun = await takeAndBegin(ctx, waking, lane, target, {
     ...{ room, own, due, isContent, timers, lanes: beside, spares },
     guardsIf: isContent ? seen.areMany : awake > 0 || !isQuiet(gate),
   });
   // Jobs that may run for longer than this process has left: one that is younger will do.
-  if (begun === "tooLong") await leaveToOthers(ctx, waking, left);
+  return begun === "tooLong" ? { free, hasRoom: true } : "begun";
 }
 
 /** Lanes that sleep for sure and have room for one job, as many as are needed beside what is free. */
@@ -318,7 +343,13 @@ async function takeAndBegin(
     return isSure || !isContent ? "none" : "begun";
   }
   const guards = !mayBeMore && guardsIf;
-  await beginLane(ctx, waking, { lane, holder }, target, { ...beginning, n, taken, guards, isDone });
+  await beginLane(ctx, waking, { lane, holder }, target, {
+    ...beginning,
+    n,
+    taken,
+    guards,
+    isDone,
+  });
   if (guards) await setGate(ctx, gate, queue.name, { state: "guarded", guard: lane._id });
   if (mayBeMore || taken.isTooLong === true) await scheduleWake(ctx, queue, due);
   return "begun";
