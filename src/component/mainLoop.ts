@@ -42,13 +42,7 @@ import {
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { startProcess } from "./laneAction.js";
 import { runs } from "./lanes.js";
-import {
-  actionOf,
-  runningProcesses,
-  viewOf,
-  type Process,
-  type SlotsSeen,
-} from "./mount.js";
+import { actionOf, runningProcesses, viewOf, type Process, type SlotsSeen } from "./mount.js";
 import type { Queue } from "./queues.js";
 import { scheduleWake } from "./wakes.js";
 
@@ -185,18 +179,23 @@ export async function forgetHandOver(ctx: MutationCtx, handOver: string): Promis
 // --- What was handed over ------------------------------------------------------------------------
 
 /**
- * Lanes that were handed to a process by a later commit than `upTo`. The read ends at the transaction's snapshot: hand-overs
- * that commit meanwhile lie beyond it, and rows that are deleted lie before it.
+ * Lanes that were handed to a process by a later commit than `upTo`. In a transaction the read ends at its snapshot: hand-overs
+ * that commit meanwhile lie beyond it, and rows that are deleted lie before it. In a query it does not, since an answer that
+ * is kept for the next one must be made anew when a lane is handed over.
  */
 export async function handedOver(
   ctx: Pick<QueryCtx, "db" | "meta">,
   process: Id<"processes">,
   upTo: bigint,
+  kind: "query" | "transaction" = "transaction",
 ): Promise<HandedOver> {
   const snapshot = ctx.meta.getSnapshotTs();
   const rows = await ctx.db
     .query("handOvers")
-    .withIndex("process", (q) => q.eq("process", process).gt("seq", upTo).lte("seq", snapshot))
+    .withIndex("process", (q) => {
+      const later = q.eq("process", process).gt("seq", upTo);
+      return kind === "query" ? later : later.lte("seq", snapshot);
+    })
     .take(HAND_OVERS_READ);
   const last = rows.at(-1)?.seq as bigint | undefined;
   const lanes = rows.map(({ _id, start }) => ({ ...start, handOver: _id }));
@@ -218,7 +217,7 @@ export async function lookOf(
   const id = ctx.db.normalizeId("processes", process);
   if (id === null) return { lanes: [], upTo, areWaiting: false };
   const [found, waiting] = await Promise.all([
-    handedOver(ctx, id, upTo),
+    handedOver(ctx, id, upTo, "query"),
     ctx.db.query("waitingQueues").first(),
   ]);
   return { ...found, areWaiting: waiting !== null };
@@ -282,10 +281,7 @@ async function grantOf(db: DatabaseReader, process: Id<"processes">) {
     .unique();
 }
 
-async function ownRow(
-  ctx: MutationCtx,
-  { process, generation }: Named,
-): Promise<Process | null> {
+async function ownRow(ctx: MutationCtx, { process, generation }: Named): Promise<Process | null> {
   const id = ctx.db.normalizeId("processes", process);
   const row = id === null ? null : await ctx.db.get("processes", id);
   return row?.generation === generation ? row : null;
@@ -367,8 +363,7 @@ async function free(ctx: MutationCtx, row: Process, event: "close" | "lose"): Pr
     ctx.db.patch("processes", row._id, changed),
   ]);
   if (grant !== null) await ctx.db.delete("grants", grant._id);
-  if (waiting !== null)
-    await ctx.scheduler.runAfter(0, internal.mainLoop.rouse, {});
+  if (waiting !== null) await ctx.scheduler.runAfter(0, internal.mainLoop.rouse, {});
   return (await ctx.db.get("processes", row._id))!;
 }
 
