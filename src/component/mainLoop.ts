@@ -42,7 +42,14 @@ import {
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { startProcess } from "./laneAction.js";
 import { runs } from "./lanes.js";
-import { actionOf, runningProcesses, viewOf, type Process, type SlotsSeen } from "./mount.js";
+import {
+  actionOf,
+  mountViewOf,
+  runningProcesses,
+  viewOf,
+  type Process,
+  type SlotsSeen,
+} from "./mount.js";
 import type { Queue } from "./queues.js";
 import { scheduleWake } from "./wakes.js";
 
@@ -72,10 +79,26 @@ function edge(row: Process, event: ProcessEvent) {
 // --- Where a lane begins -------------------------------------------------------------------------
 
 /**
- * Where a lane of the queue begins whose jobs may run for `timeoutMs`. Reads for real the slot or the receiver that it names.
- * A receiver that has ended without a word is freed here: its slot is the lane's.
+ * Where a lane of the queue begins whose jobs may run for `timeoutMs`. Reads for real the slot or the receiver that it names;
+ * and where a snapshot shows neither, or one that is no more, all that may be named: a queue that waits is woken by a process
+ * that ends, and one that has ended already wakes none, however old the snapshot is.
  */
 export async function chooseTarget(
+  ctx: MutationCtx,
+  queue: Queue,
+  seen: SlotsSeen,
+  timeoutMs: number,
+  now: number,
+): Promise<Target> {
+  const target = await targetAmong(ctx, queue, seen, timeoutMs, now);
+  if (target.kind !== "wait") return target;
+  const { class: of } = await ctx.meta.getDeploymentMetadata();
+  const there = await mountViewOf(ctx.db, of, queue.config);
+  return await targetAmong(ctx, queue, there, timeoutMs, now);
+}
+
+/** The same, by one look. A receiver that has ended without a word is freed here: its slot is the lane's. */
+async function targetAmong(
   ctx: MutationCtx,
   queue: Queue,
   seen: SlotsSeen,

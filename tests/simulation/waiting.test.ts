@@ -1,0 +1,46 @@
+/** Plans written by hand: a wake that waits for what has ended already, as its old snapshot does not show. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { keepSandboxes } from "../../local/virtual/keptSandboxes.js";
+import { build, type Built } from "./deployment.js";
+import type { Plan, Planned, QueueName } from "./plan.js";
+import { play } from "./run.js";
+
+/** Of what snapshot queries see, from then on. */
+const OLD = { at: 1_000, do: "old snapshots.begin", seed: 1, maxMs: 1_000 };
+/** The first lane is awake, and has left when the second job comes. */
+const FIRST_MS = 1_500;
+const LATER_MS = [1_700, 1_800, 1_900];
+
+let built: Built;
+const sandboxes = keepSandboxes();
+beforeAll(async () => {
+  built = await build();
+}, 60_000);
+
+function planned(queue: QueueName, maxParallelism: number, secondAt: number): Plan {
+  const enqueue = (at: number, n: number): Planned => {
+    const payload = { n, turns: [{ ms: 0, end: "returns" }] };
+    return { at, do: "producers.enqueue", queue, jobs: [{ payload, options: {} }] };
+  };
+  return {
+    ...{ seed: 1, class: "s16", jitter: 0.5, workers: [], faultsMs: 4_000 },
+    queues: { [queue]: { maxParallelism } },
+    parts: ["producers", "old snapshots"],
+    events: [OLD, enqueue(FIRST_MS, 1), enqueue(secondAt, 2)],
+  };
+}
+
+async function violations(plan: Plan): Promise<string[]> {
+  const played = await play(plan, { built, sandboxes });
+  expect(played.jobs).toBe(2);
+  return played.violations.map(({ checker, how }) => `${checker}: ${how}`);
+}
+
+describe("a job is begun, though an old snapshot shows", () => {
+  test.for(LATER_MS)(
+    "a process that has ended as the one to which its lane is handed (%i)",
+    async (at) => {
+      expect(await violations(planned("inlined", 10, at))).toEqual([]);
+    },
+  );
+});
