@@ -3,11 +3,7 @@
  * with a function of its own may say of its job. Both speak to the component as a lane does; results and jobs that follow
  * are checked as a worker's are.
  */
-import {
-  internalActionGeneric,
-  type GenericActionCtx,
-  type RegisteredAction,
-} from "convex/server";
+import { internalActionGeneric, type GenericActionCtx, type RegisteredAction } from "convex/server";
 import { v } from "convex/values";
 import {
   claimedOf,

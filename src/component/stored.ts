@@ -56,11 +56,7 @@ export const vGateState = v.union(
 );
 
 /** See `shared/mainLoop.ts`. */
-export const vProcessState = v.union(
-  v.literal("free"),
-  v.literal("open"),
-  v.literal("receiving"),
-);
+export const vProcessState = v.union(v.literal("free"), v.literal("open"), v.literal("receiving"));
 
 /** One call of `onComplete` that is to be made. */
 export const owedFields = {

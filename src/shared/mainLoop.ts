@@ -100,7 +100,8 @@ export function limitsOf(
   share: number = SCHEDULER_SHARE_DEFAULT,
 ): MountLimits {
   const places = PLACES_BY_CLASS[deploymentClass] ?? PLACES_BY_CLASS.s16!;
-  const part = (whole: number) => Math.max(1, Math.floor((whole * share) / SCHEDULER_SHARE_DEFAULT));
+  const part = (whole: number) =>
+    Math.max(1, Math.floor((whole * share) / SCHEDULER_SHARE_DEFAULT));
   const slots = part(PROCESSES_BY_CLASS[deploymentClass] ?? PROCESSES_BY_CLASS.s16!);
   return { slots, any: part(places.any), all: Math.max(slots, part(places.all)) };
 }
@@ -170,7 +171,11 @@ export function receivesMs(isInline: boolean): number {
 }
 
 /** Whether a receiver ends before one that begins now is too old to receive. */
-function endInTurn(receivers: readonly Receiver<unknown>[], isInline: boolean, now: number): boolean {
+function endInTurn(
+  receivers: readonly Receiver<unknown>[],
+  isInline: boolean,
+  now: number,
+): boolean {
   if (receivers.length === 0) return true;
   const life = lifeOf(isInline);
   return receivers.some(({ openedAt }) => openedAt + life <= now + receivesMs(isInline));
