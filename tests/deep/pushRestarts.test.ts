@@ -2,30 +2,33 @@
 import { afterEach, expect, test } from "vitest";
 import {
   HANDLER_ENDED,
-  LANE_BEGINS,
-  LANE_DRAINS,
+  PROCESS_BEGINS,
+  DRAINS_SOON,
+  laneDrains,
   STEP_COMMITS,
   WAKE_COMMITS,
   type Moment,
 } from "../virtual/pushMoments.js";
 import { checkRest, enqueue, load, startPushWorld, type PushWorld } from "../virtual/pushWorld.js";
 
-const CALM_MS = 120_000;
-const MOMENTS: Readonly<Record<string, Moment>> = {
-  "a wake commits": WAKE_COMMITS,
-  "a lane begins": LANE_BEGINS,
-  "a lane's step commits": STEP_COMMITS,
-  "a handler ends": HANDLER_ENDED,
-  "a lane begins to drain": LANE_DRAINS,
+const CALM_MS = 600_000;
+const MOMENTS: Readonly<Record<string, () => Moment>> = {
+  "a wake commits": () => WAKE_COMMITS,
+  "a process begins": () => PROCESS_BEGINS,
+  "a lane's step commits": () => STEP_COMMITS,
+  "a handler ends": () => HANDLER_ENDED,
+  "a lane begins to drain": laneDrains,
 };
+const SHORT_LIVED = { maxParallelism: 3, ...DRAINS_SOON };
 
 let pushed: PushWorld;
 afterEach(async () => await pushed.world.close());
 
 test.each(Object.entries(MOMENTS))(
   "when %s, so that this is lost: every job ends, and none runs too often",
-  async (_name, moment) => {
-    pushed = await startPushWorld(10, { maxParallelism: 3 });
+  async (_name, momentOf) => {
+    const moment = momentOf();
+    pushed = await startPushWorld(10, SHORT_LIVED);
     const { store } = pushed;
     let isDead = false;
     store.diesBefore = (commit) => (isDead ||= moment(commit));
@@ -37,8 +40,9 @@ test.each(Object.entries(MOMENTS))(
 
 test.each(Object.entries(MOMENTS))(
   "when %s, just after this is kept: every job ends, and none runs too often",
-  async (_name, moment) => {
-    pushed = await startPushWorld(11, { maxParallelism: 3 });
+  async (_name, momentOf) => {
+    const moment = momentOf();
+    pushed = await startPushWorld(11, SHORT_LIVED);
     const { store } = pushed;
     let isDead = false;
     store.kept = (commit) => void (isDead ||= moment(commit));
@@ -47,13 +51,13 @@ test.each(Object.entries(MOMENTS))(
   },
 );
 
-/** More than one lane does in its time. */
+/** More than one process does in its time. */
 async function playUntil(isDead: () => boolean): Promise<void> {
   const { world } = pushed;
   load(pushed);
-  const jobs = Array.from({ length: 45 }, (_, i) => ({ n: 50 + i, ms: 2_000 + 311 * (i % 5) }));
+  const jobs = Array.from({ length: 60 }, (_, i) => ({ n: 50 + i, ms: 16_000 + 2_311 * (i % 5) }));
   void enqueue(world, "acted", jobs).catch(() => null);
-  await world.until(isDead, { withinMs: 120_000, what: "that moment comes" });
+  await world.until(isDead, { withinMs: 400_000, what: "that moment comes" });
 }
 
 async function goOn(): Promise<void> {

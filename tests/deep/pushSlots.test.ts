@@ -1,29 +1,29 @@
 /** All queues together take half of the class's slots of the scheduler, each has its turn, and the app its own functions. */
 import { expect, test } from "vitest";
 import { startVirtualApp } from "../../harness/virtualApp.js";
-import { LANES_BY_CLASS } from "../../src/shared/index.js";
+import { PROCESSES_BY_CLASS } from "../../src/shared/index.js";
 import type { StoredCommit } from "../../local/engine/store.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";
 
 const QUEUES = 7;
 const JOBS = 25;
 const JOB_MS = 3_000;
-/** Longer than a lane takes new jobs, twice: whoever waits for a slot has had one by then. */
-const SERVED_MS = 80_000;
+/** A queue that waits for a slot or for places has had one by then. */
+const SERVED_MS = 30_000;
 const OWN_WITHIN_MS = 1_500;
 
 type Row = Record<string, unknown> & { _id: string };
 
-class LaneCounter extends MemoryStore {
-  private readonly awake = new Set<string>();
+class ProcessCounter extends MemoryStore {
+  private readonly taken = new Set<string>();
   most = 0;
 
   override append(commits: readonly StoredCommit[]): Promise<void> {
     for (const { id, doc, table } of commits.flatMap(({ writes }) => writes)) {
-      if (table !== "lanes") continue;
-      if (doc === null || (doc as Row)["state"] === "asleep") this.awake.delete(id);
-      else this.awake.add(id);
-      this.most = Math.max(this.most, this.awake.size);
+      if (table !== "processes") continue;
+      if (doc === null || (doc as Row)["state"] === "free") this.taken.delete(id);
+      else this.taken.add(id);
+      this.most = Math.max(this.most, this.taken.size);
     }
     return super.append(commits);
   }
@@ -37,7 +37,7 @@ class LaneCounter extends MemoryStore {
 }
 
 test("seven busy queues on the smallest class leave the app its scheduled functions, and each is served", async () => {
-  const store = new LaneCounter();
+  const store = new ProcessCounter();
   const { world } = await startVirtualApp({ seed: 1, class: "s16", store });
   try {
     await world.call("pushed:enqueueBatch", { payloads: [{ n: 0, ms: 0 }] });
@@ -60,15 +60,15 @@ test("seven busy queues on the smallest class leave the app its scheduled functi
         .map(({ queue }) => queue),
     );
     expect(served.size).toBe(QUEUES + 1);
-    expect(store.most).toBe(LANES_BY_CLASS["s16"]);
+    expect(store.most).toBe(PROCESSES_BY_CLASS["s16"]);
     const waits = store.docs("", "notes").map(({ n, at }) => Number(at) - asked[Number(n)]!);
     expect(waits.length).toBe(asked.length);
     expect(Math.max(...waits)).toBeLessThan(OWN_WITHIN_MS);
     await world.advance(300_000);
     const open = store.docs("conveyor", "jobs").filter(({ status }) => status !== "succeeded");
     expect(open).toEqual([]);
-    const awake = store.docs("conveyor", "lanes").filter(({ state }) => state !== "asleep");
-    expect(awake).toEqual([]);
+    const taken = store.docs("conveyor", "processes").filter(({ state }) => state !== "free");
+    expect(taken).toEqual([]);
   } finally {
     await world.close();
   }

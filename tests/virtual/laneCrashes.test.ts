@@ -1,16 +1,17 @@
 /**
- * A lane that dies at each point at which it makes a difference, in virtual time. What must hold afterwards is in
+ * A process that dies at each point at which it makes a difference, in virtual time. What must hold afterwards is in
  * `pushWorld.ts`; each test says beside it what became of the jobs. The backend's own death at the same moments is in
  * `tests/deep/pushRestarts.test.ts`.
  */
 import { afterEach, expect, test } from "vitest";
 import {
   cancel,
+  DRAINS_SOON,
   HANDED_OVER,
   HANDLER_ENDED,
-  LANE_BEGINS,
-  LANE_DRAINS,
-  loseLanes,
+  PROCESS_BEGINS,
+  laneDrains,
+  loseProcesses,
   STEP_COMMITS,
   until,
 } from "./pushMoments.js";
@@ -20,17 +21,20 @@ import {
   enqueue,
   load,
   startPushWorld,
+  type Doc,
   type PushWorld,
 } from "./pushWorld.js";
 
 /** Longer than it takes until a lane that died is noticed, what it held has run again, and the last sweep has been. */
 const CALM_MS = 120_000;
+/** The same where jobs of half a minute still wait. */
+const DRAINED_MS = 600_000;
 
 let pushed: PushWorld;
 afterEach(async () => await pushed.world.close());
 
-async function rest(of: PushWorld): Promise<void> {
-  await of.world.advance(CALM_MS);
+async function rest(of: PushWorld, calmMs = CALM_MS): Promise<void> {
+  await of.world.advance(calmMs);
   await checkRest(of);
 }
 
@@ -39,24 +43,24 @@ const attempts = ({ store }: PushWorld) =>
 const statuses = ({ store }: PushWorld) => [...new Set(store.jobs().map(({ status }) => status))];
 const resets = ({ store }: PushWorld) => store.jobs().reduce((sum, job) => sum + job.resets, 0);
 
-// --- The lane dies ------------------------------------------------------------------------------
+// --- The process dies ---------------------------------------------------------------------------
 
-test("a lane dies after its wake has committed and before its first line: its jobs were not begun, and another lane runs them", async () => {
+test("a process dies after its wake has committed and before its first line: its jobs were not begun, and another runs them", async () => {
   pushed = await startPushWorld(1);
-  const begun = until(pushed, LANE_BEGINS);
+  const begun = until(pushed, PROCESS_BEGINS);
   load(pushed);
   await begun;
-  await pushed.world.until(() => loseLanes(pushed) > 0);
+  await pushed.world.until(() => loseProcesses(pushed) > 0);
   expect(pushed.store.notes(10)).toEqual([]);
   await rest(pushed);
   expect(statuses(pushed)).toEqual(["succeeded"]);
   expect(resets(pushed)).toBeGreaterThan(0);
 });
 
-test("a lane dies after its step has committed and before it hears the reply: what was recorded stands, and what was claimed runs elsewhere", async () => {
+test("a process dies after its lane's step has committed and before it hears the reply: what was recorded stands, and what was claimed runs elsewhere", async () => {
   pushed = await startPushWorld(2);
   let lost = 0;
-  const stepped = until(pushed, STEP_COMMITS, () => (lost = loseLanes(pushed)));
+  const stepped = until(pushed, STEP_COMMITS, () => (lost = loseProcesses(pushed)));
   load(pushed);
   await stepped;
   expect(lost).toBeGreaterThan(0);
@@ -70,10 +74,10 @@ test("a lane dies after its step has committed and before it hears the reply: wh
   expect(resets(pushed)).toBe(held.length);
 });
 
-test("a lane dies between a handler's end and the step that reports it: that attempt is lost, and another is made", async () => {
+test("a process dies between a handler's end and the step that reports it: that attempt is lost, and another is made", async () => {
   pushed = await startPushWorld(3);
   let lost = 0;
-  const ended = until(pushed, HANDLER_ENDED, () => (lost = loseLanes(pushed)));
+  const ended = until(pushed, HANDLER_ENDED, () => (lost = loseProcesses(pushed)));
   load(pushed);
   await ended;
   expect(lost).toBeGreaterThan(0);
@@ -85,7 +89,7 @@ test("a lane dies between a handler's end and the step that reports it: that att
 
 test("the same where an action that may have run is not to run again: its job has timed out", async () => {
   pushed = await startPushWorld(3, { maxResets: 0 });
-  const ended = until(pushed, HANDLER_ENDED, () => void loseLanes(pushed));
+  const ended = until(pushed, HANDLER_ENDED, () => void loseProcesses(pushed));
   load(pushed);
   await ended;
   await rest(pushed);
@@ -108,8 +112,8 @@ async function storm(of: PushWorld, now: () => void = () => undefined): Promise<
       lost += 1;
       const other = database.begin();
       // What changes nothing is no write.
-      for (const { _id, startedAt } of store.docs("lanes"))
-        await other.patch(COMPONENT, _id, { startedAt: Number(startedAt) + 0.001 }, "lanes");
+      for (const { _id, lastSeenAt } of store.docs("holders"))
+        await other.patch(COMPONENT, _id, { lastSeenAt: Number(lastSeenAt) + 0.001 }, "holders");
       await commit(other, "a storm");
     }
     return await commit(tx, source, author);
@@ -123,9 +127,9 @@ async function storm(of: PushWorld, now: () => void = () => undefined): Promise<
 const toRecord = ({ store }: PushWorld) =>
   store.open().find(({ name }) => name === "laneStep.js:recordLater");
 
-test("a lane dies when it has handed an outcome over: it is recorded all the same, once", async () => {
+test("a process dies when its lane has handed an outcome over: it is recorded all the same, once", async () => {
   pushed = await startPushWorld(4);
-  await storm(pushed, () => void loseLanes(pushed));
+  await storm(pushed, () => void loseProcesses(pushed));
   expect(toRecord(pushed)).toBeDefined();
   await rest(pushed);
   expect(statuses(pushed)).toEqual(["succeeded"]);
@@ -141,9 +145,9 @@ test("an outcome that was handed over is canceled on its way: the lane reports i
   expect(attempts(pushed)).toBe(1);
 });
 
-test("it is canceled on its way, and the lane dies as well: the attempt is lost, and another is made", async () => {
+test("it is canceled on its way, and the process dies as well: the attempt is lost, and another is made", async () => {
   pushed = await startPushWorld(6);
-  await storm(pushed, () => void loseLanes(pushed));
+  await storm(pushed, () => void loseProcesses(pushed));
   expect(await cancel(pushed.world, toRecord(pushed)!._id)).toBe(true);
   await rest(pushed);
   expect(statuses(pushed)).toEqual(["succeeded"]);
@@ -152,42 +156,55 @@ test("it is canceled on its way, and the lane dies as well: the attempt is lost,
 
 // --- One lane takes another's place -------------------------------------------------------------
 
-/** More than one lane does in its time, so that it drains and another is started. */
+/** More than one process does in its time, so that its lane drains and another is started. */
 async function drains(of: PushWorld, now: () => void = () => undefined): Promise<void> {
-  const jobs = Array.from({ length: 40 }, (_, i) => ({ n: 10 + i, ms: 2_000 + 311 * (i % 5) }));
-  const drained = until(of, LANE_DRAINS, now);
+  const jobs = Array.from({ length: 60 }, (_, i) => ({ n: 10 + i, ms: 16_000 + 2_311 * (i % 5) }));
+  const drained = until(of, laneDrains(), now);
   void enqueue(of.world, "acted", jobs).catch(() => null);
   await drained;
 }
 
-const laneIn = ({ store }: PushWorld, state: string) =>
-  store.docs("lanes").find((lane) => lane["state"] === state);
+const SHORT_LIVED = { maxParallelism: 3, ...DRAINS_SOON };
 
-test("a lane dies while it drains and another has its place: the other goes on, and what it held runs again", async () => {
-  pushed = await startPushWorld(7, { maxParallelism: 3 });
+/** Processes that run, in the order in which they began. */
+const running = ({ store }: PushWorld) =>
+  store
+    .docs("processes")
+    .filter(({ state }) => state !== "free")
+    .sort((a, b) => Number(a["openedAt"]) - Number(b["openedAt"]));
+
+async function bothRun(of: PushWorld): Promise<[Doc, Doc]> {
+  await of.world.until(() => running(of).length === 2, { withinMs: 30_000 });
+  const [old, next] = running(of);
+  return [old!, next!];
+}
+
+test("a process dies while its lane drains and another has its place: the other goes on, and what it held runs again", async () => {
+  pushed = await startPushWorld(7, SHORT_LIVED);
   await drains(pushed);
-  await pushed.world.until(() => laneIn(pushed, "awake") !== undefined, { withinMs: 5_000 });
-  expect(loseLanes(pushed, laneIn(pushed, "draining")!["scheduledId"])).toBe(1);
-  await rest(pushed);
+  const [old] = await bothRun(pushed);
+  expect(loseProcesses(pushed, old["scheduledId"])).toBe(1);
+  await rest(pushed, DRAINED_MS);
   expect(statuses(pushed)).toEqual(["succeeded"]);
   expect(resets(pushed)).toBeGreaterThan(0);
 });
 
-test("the lane that is to take its place dies before its first line, while the other drains", async () => {
-  pushed = await startPushWorld(8, { maxParallelism: 3 });
+test("the process that is to take its place dies before its first line, while the other drains", async () => {
+  pushed = await startPushWorld(8, SHORT_LIVED);
   await drains(pushed);
-  await pushed.world.until(() => laneIn(pushed, "awake") !== undefined, { withinMs: 5_000 });
-  const next = laneIn(pushed, "awake")!["scheduledId"];
-  await pushed.world.until(() => loseLanes(pushed, next) > 0, { withinMs: 1_000 });
-  await rest(pushed);
+  const [, next] = await bothRun(pushed);
+  await pushed.world.until(() => loseProcesses(pushed, next["scheduledId"]) > 0, {
+    withinMs: 1_000,
+  });
+  await rest(pushed, DRAINED_MS);
   expect(statuses(pushed)).toEqual(["succeeded"]);
   expect(resets(pushed)).toBeGreaterThan(0);
 });
 
-test("both die at once, when the one has just said that it drains", async () => {
-  pushed = await startPushWorld(9, { maxParallelism: 3 });
-  await drains(pushed, () => void loseLanes(pushed));
-  await rest(pushed);
+test("a process dies when its lane has just said that it drains", async () => {
+  pushed = await startPushWorld(9, SHORT_LIVED);
+  await drains(pushed, () => void loseProcesses(pushed));
+  await rest(pushed, DRAINED_MS);
   expect(statuses(pushed)).toEqual(["succeeded"]);
   expect(resets(pushed)).toBeGreaterThan(0);
 });

@@ -4,7 +4,7 @@
  */
 import { afterEach, expect, test } from "vitest";
 import { markCompleted } from "../../local/functions/scheduledTable.js";
-import { HANDLER_BEGAN, loseLanes, until } from "./pushMoments.js";
+import { HANDLER_BEGAN, loseProcesses, until } from "./pushMoments.js";
 import {
   checkRest,
   COMPONENT,
@@ -63,7 +63,7 @@ test.each(["canceled", "failed"] as const)(
     void enqueue(world, "acted", [{ n: 10, ms: 1_000 }]);
     await began;
     expect(await lose("janitor.js:sweep", how)).toBeGreaterThan(0);
-    expect(loseLanes(pushed)).toBeGreaterThan(0);
+    expect(loseProcesses(pushed)).toBeGreaterThan(0);
     await settle();
     expect(openJobs()).toHaveLength(1);
     await enqueue(world, "acted", [{ n: 11, ms: 10 }]);
@@ -79,7 +79,7 @@ test("the same where the dead lane has all the room there is: the wake that find
   void enqueue(world, "acted", [{ n: 10, ms: 1_000 }]);
   await began;
   await lose("janitor.js:sweep");
-  expect(loseLanes(pushed)).toBe(1);
+  expect(loseProcesses(pushed)).toBe(1);
   await settle();
   await enqueue(world, "acted", [{ n: 11, ms: 10 }]);
   await rest();
@@ -95,7 +95,7 @@ test("the sweep is lost while jobs keep coming: calls of their lanes and wakes m
     void enqueue(world, "acted", [{ n, ms: 100 }]);
     await world.advance(1_000);
   }
-  expect(loseLanes(pushed)).toBeGreaterThan(0);
+  expect(loseProcesses(pushed)).toBeGreaterThan(0);
   await rest();
 });
 
@@ -107,7 +107,7 @@ test("the sweep is lost, the lane dies, and nobody comes: an app's cron brings b
   void enqueue(world, "acted", [{ n: 10, ms: 1_000 }]);
   await began;
   await lose("janitor.js:sweep");
-  loseLanes(pushed);
+  loseProcesses(pushed);
   await settle();
   expect(openJobs()).toHaveLength(1);
   await watch(world);

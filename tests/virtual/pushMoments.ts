@@ -6,6 +6,7 @@ import {
   type ScheduledRow,
 } from "../../local/functions/scheduledTable.js";
 import type { World } from "../../local/virtual/world.js";
+import { PROCESS_LIFE_MS, PUSH_TIMEOUT_MAX_MS } from "../../src/shared/index.js";
 import { COMPONENT, type PushWorld } from "./pushWorld.js";
 
 export type Moment = (commit: StoredCommit) => boolean;
@@ -30,12 +31,30 @@ export const wrote =
     );
 
 export const WAKE_COMMITS = scheduled("laneAction:run", "pending");
-export const LANE_BEGINS = scheduled("laneAction:run", "inProgress");
+export const PROCESS_BEGINS = scheduled("laneAction:run", "inProgress");
 export const STEP_COMMITS = wrote("jobs", { status: "succeeded", queue: "acted" });
 export const HANDLER_BEGAN = wrote("notes", { what: "began 1" });
 export const HANDLER_ENDED = wrote("notes", { what: "ended 1" });
 export const HANDED_OVER = scheduled("laneStep:recordLater", "pending");
-export const LANE_DRAINS = wrote("lanes", { state: "draining" });
+
+/** Jobs that may run for so long are taken by a process for the first four and a half minutes of its life. */
+export const DRAINS_SOON = { timeoutMs: PUSH_TIMEOUT_MAX_MS };
+
+/** A lane that holds jobs has made a call since its process is too old for more. To be asked about every commit. */
+export function laneDrains(): Moment {
+  /** By scheduled function. */
+  const opened = new Map<unknown, number>();
+  return ({ writes }) => {
+    for (const { table, doc } of writes)
+      if (table === "processes") opened.set(doc?.["scheduledId"], Number(doc?.["openedAt"]));
+    return writes.some(({ table, doc }) => {
+      const openedAt = opened.get(doc?.["runsIn"]);
+      if (table !== "holders" || doc === null || openedAt === undefined) return false;
+      const isOld = Number(doc["lastSeenAt"]) > openedAt + PROCESS_LIFE_MS - PUSH_TIMEOUT_MAX_MS;
+      return isOld && (doc["leases"] as unknown[]).length > 0;
+    });
+  };
+}
 
 /** Goes on until just after the commit; `now` is told at once, before anybody else hears of it. */
 export async function until(
@@ -49,11 +68,11 @@ export async function until(
     isReached = true;
     now();
   };
-  await world.until(() => isReached, { withinMs: 120_000, what: "that moment comes" });
+  await world.until(() => isReached, { withinMs: 400_000, what: "that moment comes" });
 }
 
-/** Lanes that run, all or this one, hear and do nothing more. How many they were. */
-export function loseLanes({ world }: PushWorld, scheduledId?: unknown): number {
+/** Processes that run, all or this one, hear and do nothing more. How many they were. */
+export function loseProcesses({ world }: PushWorld, scheduledId?: unknown): number {
   return world.backend.runner.loseActions(
     ({ address, requestId }) =>
       address.path === "laneAction:run" && (scheduledId === undefined || requestId === scheduledId),

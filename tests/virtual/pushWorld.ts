@@ -106,15 +106,16 @@ export interface PushWorld {
 /** Both queues are declared, and may run so many jobs each. */
 export async function startPushWorld(
   seed: number,
-  { maxParallelism = 5, maxResets = 3 } = {},
+  given: { maxParallelism?: number; maxResets?: number; timeoutMs?: number } = {},
 ): Promise<PushWorld> {
+  const { maxParallelism = 5, maxResets = 3 } = given;
   const store = new PushStore(maxParallelism);
   const { world } = await startVirtualApp({ seed, store });
   // The first of each declares its queue, and so can be configured.
   await enqueue(world, "acted", [{ n: 0, ms: 10 }]);
   await enqueue(world, "written", [{ n: 1, ms: 0 }]);
   for (const queue of QUEUES) {
-    const overrides = { maxParallelism, maxResets };
+    const overrides = { ...given, maxParallelism, maxResets };
     await world.call("operate:configureQueue", { queue, overrides }, { componentPath: COMPONENT });
   }
   return { world, store };
@@ -153,16 +154,15 @@ export async function watch(world: World): Promise<void> {
 
 /**
  * What must hold when nobody makes trouble any more, whatever has happened: every job has ended; none has run more often
- * than its handler may; at no moment more ran than may; all lanes sleep, nobody is relied on, and nothing is called any
- * more. Throws a `Fault` that says what did not hold.
+ * than its handler may; at no moment more ran than may; all lanes sleep, all slots are free, no lane is relied on, and
+ * nothing is called any more. Throws a `Fault` that says what did not hold.
  */
 export async function checkRest({ world, store }: PushWorld): Promise<void> {
   must(store.violation === null, store.violation ?? "");
   const open = store.jobs().filter(({ status }) => OPEN.has(status));
   must(open.length === 0, `a job of ${open[0]?.queue} is ${open[0]?.status}`);
   for (const job of store.jobs()) checkEffects(job, store);
-  const awake = store.docs("lanes").filter(({ state }) => state !== "asleep");
-  must(awake.length === 0, `a lane is ${String(awake[0]?.["state"])}`);
+  checkProcesses(store);
   const relied = store.docs("gates").filter(({ state }) => state !== "quiet");
   must(relied.length === 0, `a gate is ${String(relied[0]?.["state"])}`);
   const doors = store.docs("doors").filter((door) => door["open"] !== false);
@@ -174,6 +174,20 @@ export async function checkRest({ world, store }: PushWorld): Promise<void> {
   must(idle.length === 0, `an idle queue calls ${idle.join(", ")}`);
   const left = store.open().filter(({ name }) => !UPKEEP.test(name));
   must(left.length === 0, `${left[0]?.name} is still to be run`);
+}
+
+/** No lane is awake, no process runs, and nothing is left of what processes and waiting queues had. */
+function checkProcesses(store: PushStore): void {
+  const holders = store.docs("holders").filter(({ lane }) => lane !== undefined);
+  const awake = holders.filter(({ state }) => state === "active");
+  must(awake.length === 0, `${String(awake[0]?.["name"])} is awake`);
+  must(holders.length === store.docs("lanes").length, "a lane has no row of its leases");
+  const taken = store.docs("processes").filter(({ state }) => state !== "free");
+  must(taken.length === 0, `a process is ${String(taken[0]?.["state"])}`);
+  for (const table of ["grants", "handOvers", "waitingQueues"]) {
+    const left = store.docs(table).length;
+    must(left === 0, `${left} rows of ${table} are left`);
+  }
 }
 
 const OPEN: ReadonlySet<string> = new Set(["pending", "running", "scheduled"]);
