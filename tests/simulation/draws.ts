@@ -2,6 +2,7 @@
 import { Draw } from "./draw.js";
 import { drawOverrides } from "./overrides.js";
 import { PARTS } from "./parts.js";
+import { BESIDE_CROWD, drawCrowd } from "./workloads/crowd.js";
 import { CIRCULAR, PULLED, PUSHED, type Plan, type QueueName, type WorkerSpec } from "./plan.js";
 
 export interface DrawOptions {
@@ -12,11 +13,15 @@ export interface DrawOptions {
 export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
   const draw = new Draw(seed, "plan");
   const queues = drawQueues(draw);
+  const many = new Draw(seed, "crowd of queues");
+  const crowd = drawCrowd(many);
+  const isCrowd = Object.keys(crowd).length > 0;
   const plan: Plan = {
     seed,
     class: draw.chance(0.8) ? "s16" : "s256",
     jitter: draw.pick([0, 0.5, 0.5, 1.2]),
     queues,
+    crowd,
     workers: drawWorkers(draw, Object.keys(queues) as QueueName[]),
     parts: [],
     faultsMs: draw.pick(
@@ -24,11 +29,14 @@ export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
     ),
     events: [],
   };
+  if (isCrowd) plan.class = many.pick(["s16", "s16", "s256", "d1024"]);
+  if (isCrowd) plan.faultsMs = many.pick([8_000, 15_000, 30_000]);
   const candidates = PARTS.filter((part) => part.fits === undefined || part.fits(plan));
   plan.parts = candidates
     .filter(({ name, chance = 0.5 }) => new Draw(seed, `${name} is on`).chance(chance))
     .map(({ name }) => name)
-    .filter((name) => only === undefined || only.includes(name));
+    .filter((name) => only === undefined || only.includes(name))
+    .filter((name) => !isCrowd || BESIDE_CROWD.includes(name));
   for (const part of PARTS) {
     if (!plan.parts.includes(part.name)) continue;
     plan.events.push(...part.plan(new Draw(seed, part.name), plan));

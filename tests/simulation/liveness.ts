@@ -35,7 +35,7 @@ export async function comeToRest(simulation: Simulation): Promise<void> {
 async function heal(simulation: Simulation): Promise<void> {
   const { plan, world } = simulation;
   for (const link of world.network.links) link.mend();
-  const queues = usedQueues(plan);
+  const queues = [...usedQueues(plan), ...Object.keys(plan.crowd)];
   const paused = simulation.tables
     .all("jobs")
     .filter(({ paused }) => paused === true)

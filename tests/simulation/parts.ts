@@ -14,6 +14,7 @@ import { skew, workerCrash, workerPause, workerStop } from "./faults/workers.js"
 import type { Part } from "./part.js";
 import { callers } from "./workloads/callers.js";
 import { cancels } from "./workloads/cancels.js";
+import { crowd } from "./workloads/crowd.js";
 import { configuration } from "./workloads/configuration.js";
 import { operators } from "./workloads/operators.js";
 import { pages } from "./workloads/pages.js";
@@ -30,6 +31,7 @@ export const WORKLOADS: readonly Part[] = [
   configuration,
   pages,
   storm,
+  crowd,
 ];
 /** The first must leave a backend that runs, and a network, for the others to be healed. */
 export const FAULTS: readonly Part[] = [

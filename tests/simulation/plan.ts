@@ -7,6 +7,8 @@ import type { QueueOverrides } from "../../src/shared/index.js";
 import type { QueueName } from "./app/queues.js";
 
 export type { QueueName };
+/** Queues of which there are as many as a seed likes, all of one kind: see `workloads/crowd.ts`. */
+export type CrowdName = `many${number}`;
 
 export interface WorkerSpec {
   name: string;
@@ -29,11 +31,13 @@ export interface Planned {
 
 export interface Plan {
   seed: number;
-  class: "s16" | "s256";
+  class: "s16" | "s256" | "d1024";
   /** How uneven the time of all work is: see `local/virtual/costs.ts`. */
   jitter: number;
   /** Those that are used, each with what it is configured to. */
   queues: Partial<Record<QueueName, QueueOverrides>>;
+  /** The same of those of which there are many. */
+  crowd: Partial<Record<CrowdName, QueueOverrides>>;
   workers: WorkerSpec[];
   /** The workloads and faults that are on. */
   parts: string[];

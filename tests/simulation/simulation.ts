@@ -113,7 +113,7 @@ export class Simulation implements Facts {
     this.#producer = this.world.httpClient("producer");
     const { token } = await this.world.call("tokens:create", { name: "fleet", queues: null });
     this.token = token as string;
-    await this.world.call("calls:setUp", { queues: plan.queues });
+    await this.world.call("calls:setUp", { queues: { ...plan.queues, ...plan.crowd } });
     for (const spec of plan.workers) await this.startWorker(spec);
   }
 

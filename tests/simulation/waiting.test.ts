@@ -23,7 +23,7 @@ function planned(queue: QueueName, maxParallelism: number, secondAt: number): Pl
     return { at, do: "producers.enqueue", queue, jobs: [{ payload, options: {} }] };
   };
   return {
-    ...{ seed: 1, class: "s16", jitter: 0.5, workers: [], faultsMs: 4_000 },
+    ...{ seed: 1, class: "s16", jitter: 0.5, workers: [], crowd: {}, faultsMs: 4_000 },
     queues: { [queue]: { maxParallelism } },
     parts: ["producers", "old snapshots"],
     events: [OLD, enqueue(FIRST_MS, 1), enqueue(secondAt, 2)],

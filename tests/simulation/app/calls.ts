@@ -2,11 +2,12 @@
 import { v } from "convex/values";
 import { vWork, type Work } from "./payload.js";
 import { meetOthers } from "./meeting.js";
-import { conveyor, queues, type QueueName } from "./queues.js";
+import { conveyor, manyQueue, queues, type QueueName } from "./queues.js";
 import { internal, internalMutation, mutation, query } from "./server.js";
 
 const vQueue = v.string();
-const of = (name: string) => queues[name as QueueName];
+const of = (name: string): (typeof queues)[QueueName] =>
+  queues[name as QueueName] ?? manyQueue(name);
 const vJobs = v.array(v.object({ payload: vWork, options: v.any() }));
 
 type Jobs = { payload: Work; options: any }[];

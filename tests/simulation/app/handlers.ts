@@ -1,6 +1,6 @@
 /** What works on jobs inside Convex: a handler of each kind. */
 import { meetOthers, writeTooMuch } from "./meeting.js";
-import { acted, inlined, looked, pulled, queues, written } from "./queues.js";
+import { acted, inlined, looked, manyQueue, pulled, queues, written } from "./queues.js";
 import { turnOf } from "./payload.js";
 import { internal, internalAction, internalMutation, internalQuery } from "./server.js";
 import { take, throwText } from "./turns.js";
@@ -8,7 +8,7 @@ import { take, throwText } from "./turns.js";
 export const act = internalAction({
   args: acted.handlerArgs,
   handler: async (ctx, { payload, job: told }): Promise<any> => {
-    const queue = queues[told.queue as "acted"];
+    const queue = queues[told.queue as "acted"] ?? manyQueue(told.queue);
     return await take({ ...told, payload }, queue.job(ctx, told));
   },
 });

@@ -37,4 +37,12 @@ wheel.handledBy({ action: internal.handlers.act, job: true });
 export const queues = { pulled, acted, inlined, written, looked, mixed, ring, wheel };
 for (const queue of Object.values(queues)) queue.onComplete(internal.callbacks.done);
 
+/** One of many of the same kind: its name alone tells it from the others. */
+export function manyQueue(name: string) {
+  const queue = conveyor.queue(name, job);
+  queue.handledBy({ action: internal.handlers.act, job: true });
+  queue.onComplete(internal.callbacks.done);
+  return queue;
+}
+
 export type QueueName = keyof typeof queues;

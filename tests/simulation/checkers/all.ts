@@ -15,6 +15,7 @@ import { noSurprises } from "./noSurprises.js";
 import { order } from "./order.js";
 import { parallelism } from "./parallelism.js";
 import { paused } from "./paused.js";
+import { promise } from "./promise.js";
 import { reports } from "./reports.js";
 import { retention } from "./retention.js";
 import { runsAsPromised } from "./runs.js";
@@ -41,6 +42,7 @@ export const CHECKERS: readonly Checker[] = [
   timers,
   inTime,
   begun,
+  promise,
   reports,
   noSurprises,
   blame,

@@ -1,0 +1,170 @@
+import { limitsOf } from "../../../src/shared/index.js";
+import type { Row } from "../observed.js";
+import type { Checker, Facts } from "../part.js";
+import { attemptKey, changed, changedJobs, claimedBy, configOf, statusOf } from "./jobs.js";
+import { sureMs } from "./slack.js";
+
+/** Of all waits of a world that has enough of them to speak of a part. */
+const P95_MS = 500;
+const ENOUGH = 40;
+/** While lanes are exchanged: the most that any job waits. */
+const MAX_MS = 1_000;
+/** A lane that is lost is missed when it has not called for 20 s, on a grid of 5 s; then comes a sweep. */
+const MISSED_MS = 30_000;
+
+/**
+ * A wait begins when all of this holds, and anew when it holds again:
+ *
+ * - the job is pending and not paused, and its queue is not;
+ * - its queue has room: fewer of its jobs run than `maxParallelism`;
+ * - the class has places: fewer jobs of all queues run than it runs at once;
+ * - no lane of its queue was in a process that was lost less than 30 s ago, or until the janitor has ended what the lane held.
+ *
+ * It ends with the first word of the job's handler. A job whose process is lost before that word has no wait. All else
+ * excuses nothing: other queues, however many they are, and what is true of their jobs.
+ */
+export const promise: Checker = {
+  name: "promise",
+  promise:
+    "a job of a queue that has room begins within half a second in 95 of 100 cases, and always within a second, whatever other jobs and queues do",
+  marks: ["a job begins in time", "a world has enough jobs", "a crash excuses a queue"],
+  watch(facts) {
+    if (Object.keys(facts.plan.crowd).length === 0) return {};
+    return new Waits(facts);
+  },
+};
+
+interface Queue {
+  /** Pending jobs by the time since which each is. */
+  pending: Map<string, number>;
+  running: Set<string>;
+  /** Since when it has room; `null`: it has none. */
+  openSince: number | null;
+  excusedUntil: number;
+}
+
+class Waits {
+  private readonly queues = new Map<string, Queue>();
+  private readonly places: number;
+  private placesSince: number | null = 0;
+  /** By attempt: when the wait began of a job that has been claimed. */
+  private readonly claimed = new Map<string, number>();
+  private readonly waits: number[] = [];
+
+  constructor(private readonly facts: Facts) {
+    this.places = limitsOf(facts.plan.class).any;
+  }
+
+  commit(commit: Parameters<typeof changedJobs>[0]): void {
+    const now = this.facts.now();
+    this.seeLosses(commit, now);
+    for (const change of changedJobs(commit)) {
+      const row = (change.after ?? change.before)!;
+      const queue = this.queueOf(row["queue"] as string);
+      const attempt = claimedBy(change);
+      const since = this.since(queue, change.id);
+      if (attempt !== null && since !== null)
+        this.claimed.set(attemptKey(change.id, attempt), since);
+      queue.running.delete(change.id);
+      if (statusOf(change.after) === "running") queue.running.add(change.id);
+      const isThere = statusOf(change.after) === "pending" && change.after!["paused"] !== true;
+      if (!isThere) queue.pending.delete(change.id);
+      else if (!queue.pending.has(change.id)) queue.pending.set(change.id, now);
+    }
+    for (const name of this.queues.keys()) this.settle(name, now);
+    let running = 0;
+    for (const queue of this.queues.values()) running += queue.running.size;
+    if (running >= this.places) this.placesSince = null;
+    else this.placesSince ??= now;
+    for (const name of this.queues.keys()) this.checkOldest(name, now);
+  }
+
+  ran({ job, attempt, what, at }: { job: string; attempt: number; what: string; at: number }) {
+    const key = attemptKey(job, attempt);
+    const since = this.claimed.get(key);
+    if (what !== "began" || since === undefined) return;
+    this.claimed.delete(key);
+    this.waited(job, at - since);
+  }
+
+  end(): void {
+    const { plan, broken, happened } = this.facts;
+    if (this.waits.length < ENOUGH) return;
+    happened("a world has enough jobs");
+    const sorted = [...this.waits].sort((a, b) => a - b);
+    const p95 = sorted[Math.floor(sorted.length * 0.95)]!;
+    if (p95 > sureMs(plan, P95_MS))
+      broken(`of ${sorted.length} jobs 1 in 20 waits for ${p95.toFixed()} ms or longer`);
+  }
+
+  private waited(job: string, ms: number): void {
+    const { plan, broken, happened, nameOf } = this.facts;
+    this.waits.push(ms);
+    if (ms <= sureMs(plan, MAX_MS)) happened("a job begins in time");
+    else broken(`${nameOf(job)} began after ${ms.toFixed()} ms, and its queue had room`);
+  }
+
+  private queueOf(name: string): Queue {
+    const known = this.queues.get(name);
+    if (known !== undefined) return known;
+    const made: Queue = {
+      pending: new Map(),
+      running: new Set(),
+      openSince: null,
+      excusedUntil: -Infinity,
+    };
+    if (name in this.facts.plan.crowd) this.queues.set(name, made);
+    return made;
+  }
+
+  private settle(name: string, now: number): void {
+    const { tables } = this.facts;
+    const queue = this.queueOf(name);
+    const row = tables.all("queues").find((one) => one["name"] === name);
+    const { maxParallelism } = configOf(tables, name);
+    const isOpen = row?.["pausedAt"] === undefined && queue.running.size < maxParallelism;
+    if (!isOpen) queue.openSince = null;
+    else queue.openSince ??= now;
+  }
+
+  /** Since when the job waits for nothing but the component. */
+  private since(queue: Queue, job: string): number | null {
+    const pending = queue.pending.get(job);
+    if (pending === undefined || queue.openSince === null || this.placesSince === null) return null;
+    return Math.max(pending, queue.openSince, this.placesSince, queue.excusedUntil);
+  }
+
+  /** Of a queue with room the job that has waited longest, which is the first of the map. */
+  private checkOldest(name: string, now: number): void {
+    const queue = this.queueOf(name);
+    const [job] = queue.pending.keys();
+    const since = job === undefined ? null : this.since(queue, job);
+    if (since === null || now - since <= sureMs(this.facts.plan, MAX_MS)) return;
+    this.facts.broken(
+      `${this.facts.nameOf(job!)} waits for ${(now - since).toFixed()} ms, and its queue has room`,
+    );
+  }
+
+  /** Functions that have ended without a word, and lanes whose leases a sweep has ended. */
+  private seeLosses(commit: Parameters<typeof changedJobs>[0], now: number): void {
+    for (const { id, after } of changed(commit, "_scheduled_functions")) {
+      const kind = (after?.["state"] as { kind: string } | undefined)?.kind;
+      if (kind !== "failed" && kind !== "canceled") continue;
+      for (const holder of this.facts.tables.all("holders")) {
+        if (holder["runsIn"] === id && holder["state"] === "active") this.lose(holder, now);
+      }
+    }
+    for (const { after } of changed(commit, "holders")) {
+      if (after?.["lane"] === undefined || after["state"] !== "gone") continue;
+      const queue = this.queueOf(after["queues"][0] as string);
+      queue.excusedUntil = Math.min(queue.excusedUntil, now);
+    }
+  }
+
+  private lose(holder: Row, now: number): void {
+    this.facts.happened("a crash excuses a queue");
+    this.queueOf(holder["queues"][0] as string).excusedUntil = now + MISSED_MS;
+    for (const { id, attempt } of holder["leases"] as { id: string; attempt: number }[])
+      this.claimed.delete(attemptKey(id, attempt));
+  }
+}

@@ -1,0 +1,130 @@
+/** Many queues that Convex works off, of all sorts at once: hot, quiet, long, hanging, failing and with a backlog. */
+import type { QueueOverrides } from "../../../src/shared/index.js";
+import type { Draw } from "../draw.js";
+import type { Part } from "../part.js";
+import type { CrowdName, Planned } from "../plan.js";
+
+/** Told from the jobs of all other workloads by their size; callbacks of such numbers meet no row of the app's. */
+const FIRST_N = 30_001;
+const STEP_N = 3;
+/** Jobs of one seed at most: so many are some 20,000 events. */
+const JOBS_MAX = 160;
+const SECOND = 1_000;
+const HOW = ["quiet", "quiet", "hot", "hot", "long", "hanging", "failing", "backlog"] as const;
+type How = (typeof HOW)[number];
+/** What else may be on beside it: the promise is about these. */
+export const BESIDE_CROWD = [
+  "crowd",
+  "producers",
+  "cancels",
+  "retries",
+  "operators",
+  "lost actions",
+  "lost processes",
+  "slow processes",
+  "new version",
+];
+
+/** Its queues, each with what it is configured to: in few seeds any, and in most of those few queues. */
+export function drawCrowd(draw: Draw): Partial<Record<CrowdName, QueueOverrides>> {
+  if (!draw.chance(0.1)) return {};
+  const count = draw.pick([1, 2, 2, 3, 3, 5, 5, 8, 13, 30, 60]);
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, i): [CrowdName, QueueOverrides] => [
+      `many${i}`,
+      { maxParallelism: draw.pick([1, 2, 2, 5, 20]), maxResets: 3 },
+    ]),
+  );
+}
+
+export const crowd: Part = {
+  name: "crowd",
+  about:
+    "1 to 60 queues that Convex works off: hot and quiet ones, long and hanging jobs, failures, backlogs, pauses",
+  chance: 1,
+  fits: ({ crowd: queues }) => Object.keys(queues).length > 0,
+  plan(draw, { crowd: queues, faultsMs }) {
+    const names = Object.keys(queues) as CrowdName[];
+    const each = Math.max(2, Math.floor(JOBS_MAX / names.length));
+    let n = FIRST_N - STEP_N;
+    const next = () => (n += STEP_N);
+    return names.flatMap((queue) => {
+      const events = DRAWN[draw.pick(HOW)](draw, { until: faultsMs * 0.8, each }).map(
+        ({ at, turns }): Planned => {
+          const jobs = turns.map((turn) => ({ payload: { n: next(), turns: turn }, options: {} }));
+          return { at, do: "crowd.enqueue", queue, jobs };
+        },
+      );
+      return draw.chance(0.15) ? [...events, ...drawPause(draw, queue, faultsMs)] : events;
+    });
+  },
+  perform: {
+    enqueue(simulation, { queue, jobs }) {
+      simulation.ask("enqueueBatch", { queue, jobs });
+      simulation.happened("enqueues");
+    },
+    operate(simulation, { queue, how }) {
+      simulation.ask("operate", { queue, how });
+      simulation.happened(how);
+    },
+  },
+  marks: ["enqueues", "pause", "resume"],
+};
+
+interface Came {
+  at: number;
+  turns: { ms: number; end: string }[][];
+}
+interface Within {
+  until: number;
+  each: number;
+}
+
+const DRAWN: Record<How, (draw: Draw, within: Within) => Came[]> = {
+  quiet: (draw, within) => alone(draw, within, 3, () => draw.pick([0, 30, 200])),
+  long: (draw, within) => alone(draw, within, 6, () => draw.between(30, 150) * SECOND),
+  /** Each job is lost to its queue's time limit or ends late: nothing hears of it meanwhile. */
+  hanging: (draw, within) => alone(draw, within, 6, () => 280 * SECOND),
+  failing: (draw, within) => alone(draw, within, 4, () => draw.pick([0, 200]), "throwsForGood"),
+  hot(draw, { until, each }) {
+    const [everyMs, ms] = [draw.pick([50, 150, 400]), draw.pick([20, 100, 300])];
+    const count = Math.min(each, 40);
+    const at = draw.between(0, Math.max(0, until - count * everyMs));
+    return Array.from({ length: count }, (_, i) => ({ at: at + i * everyMs, turns: [turn(ms)] }));
+  },
+  backlog(draw, { until, each }) {
+    const count = Math.min(each, 60);
+    const turns = Array.from({ length: count }, () => turn(draw.pick([20, 200, 1_000])));
+    return [{ at: draw.between(0, until), turns }];
+  },
+};
+
+function alone(
+  draw: Draw,
+  { until, each }: Within,
+  max: number,
+  ms: () => number,
+  end = "returns",
+): Came[] {
+  const count = Math.min(each, draw.between(1, max));
+  return Array.from({ length: count }, () => ({
+    at: draw.between(0, until),
+    turns: [turn(ms(), end)],
+  }));
+}
+
+function turn(ms: number, end = "returns") {
+  return [
+    { ms, end },
+    { ms: 0, end: "returns" },
+  ];
+}
+
+function drawPause(draw: Draw, queue: CrowdName, faultsMs: number): Planned[] {
+  const at = draw.between(0, faultsMs * 0.7);
+  const over = Math.min(faultsMs - 1, at + draw.pick([200, 2_000, 8_000]));
+  return [
+    { at, do: "crowd.operate", queue, how: "pause" },
+    { at: over, do: "crowd.operate", queue, how: "resume" },
+  ];
+}
