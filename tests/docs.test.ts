@@ -171,9 +171,9 @@ test("README.md names the bounds of what Convex itself runs that the code has", 
   for (const words of [
     `at once inside Convex              | ${PARALLELISM_DEFAULT} `,
     `| ${minutes(asked)} minutes; at most ${minutes(most)}, inline ${minutes(inline)} `,
-    `at most ${PROCESSES_BY_CLASS["s16"]} of the 16 functions`,
+    `at most ${PROCESSES_BY_CLASS["s16"]} of the 8 functions`,
     `${PROCESSES_BY_CLASS["s256"]} on S256`,
-    `${PLACES_BY_CLASS["s16"]!.all} and ${PLACES_BY_CLASS["s256"]!.all} actions`,
+    `${PLACES_BY_CLASS["s16"]!.any} and ${PLACES_BY_CLASS["s256"]!.any} jobs that are actions`,
     `runs up to ${PROCESS_WIDTH} jobs at once and takes the next as they end`,
   ]) {
     expect(text).toContain(words);
