@@ -26,16 +26,8 @@ import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { describe, isFull, newBasket, take, takeAgain, takeSeen, type Basket } from "./basket.js";
-import { REVIVERS, type Look, type Scan } from "./candidates.js";
-import {
-  boundOf,
-  compareKeys,
-  decodeCursor,
-  encodeCursor,
-  type Bound,
-  type Key,
-  type PrivateCursor,
-} from "./cursors.js";
+import { REVIVERS, type Look } from "./candidates.js";
+import { decodeCursor } from "./cursors.js";
 import { takeOver } from "./expire.js";
 import { countAnew, type PlaceInFleet } from "./fleet.js";
 import { closeCall, enterHolder, judgeCall, room, type HeldLease, type Holder } from "./holders.js";
@@ -47,6 +39,7 @@ import { ensureUpkeep } from "./rollUp.js";
 import { ensureJanitor } from "./timers.js";
 import { authorize } from "./tokens.js";
 import { reviveOverdue } from "./watchdog.js";
+import { nextCursor } from "./nextCursor.js";
 
 export interface ClaimRequest extends Conditions {
   queues: QueueDeclaration[];
@@ -357,46 +350,4 @@ function given<Fields extends object>(
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as never;
-}
-
-// --- The next cursor ----------------------------------------------------------------------------
-
-/** The cursor with which to look next: raised where rows were dealt with, and as it was everywhere else. */
-function nextCursor(before: PrivateCursor, scans: readonly Scan[], basket: Basket): string {
-  const next = before.queues;
-  for (const scan of scans) {
-    const raised = deadBelow(scan, basket.dealtWith);
-    if (raised === null) continue;
-    const epoch = basket.queues.get(scan.queue)!.epoch;
-    let known = next.get(scan.queue);
-    if (known?.epoch !== epoch) {
-      known = { epoch, bounds: [] };
-      next.set(scan.queue, known);
-    }
-    const key = higher(boundOf([known], epoch, scan.order, scan.shard), raised);
-    const bound: Bound = { order: scan.order, shard: scan.shard, ...key };
-    known.bounds = [...known.bounds.filter((b) => !isSamePlace(b, bound)), bound];
-  }
-  return encodeCursor(before);
-}
-
-/**
- * Up to where all rows of a scan are dealt with, or not for this claimer at all; it never passes one that was seen and not
- * taken, nor the key of the last one: others that began in the same instant may have it too, and not have been seen.
- */
-function deadBelow(scan: Scan, dealtWith: ReadonlySet<Id<"jobs">>): Key | null {
-  let below: Key | null = null;
-  for (const row of scan.rows) {
-    if (!row.isPassed && !dealtWith.has(row.id)) return below;
-    below = row.key;
-  }
-  return scan.end ?? below;
-}
-
-function higher(a: Key, b: Key): Key {
-  return compareKeys(a, b) >= 0 ? a : b;
-}
-
-function isSamePlace(a: Bound, b: Bound): boolean {
-  return a.order === b.order && a.shard === b.shard;
 }

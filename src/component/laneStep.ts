@@ -25,7 +25,6 @@ import {
   LANE_RESCUE_MS,
   LANE_WATCH_MS,
   LEASES_MAX,
-  PLACES_MORE,
   STEAL_AFTER_MS,
   vFinished,
   vLaneReply,
@@ -41,7 +40,6 @@ import {
 import { internal } from "./_generated/api.js";
 import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { oweAll, tellAll } from "./callbacks.js";
-import { forgetAsked } from "./cancels.js";
 import { leasedBefore, takeFrom, type Claimed, type LaneLook } from "./claim.js";
 import { ensureDues, type Dues } from "./dispatcher.js";
 import { executeAll } from "./execute.js";
@@ -51,27 +49,21 @@ import {
   generationOf,
   judgeCall,
   keepLeases,
-  type HeldLease,
   type Holder,
 } from "./holders.js";
 import { describeLaneJobs } from "./laneJobs.js";
 import { guardsIt, isLaneAlive, putToSleep, setCap, widthFor, type Lane } from "./lanes.js";
-import {
-  closeOf,
-  forgetHandOver,
-  givePlaces,
-  handedOver,
-  mountLimits,
-  takeBackPlaces,
-  waitFor,
-} from "./mainLoop.js";
-import { isMutation, isTimeOver, takesMore } from "./processTime.js";
+import { takeBackPlaces } from "./grants.js";
+import { closeOf, forgetHandOver, handedOver, waitFor } from "./mainLoop.js";
+import { isTimeOver, takesMore } from "./processTime.js";
 import { getQueue, type Queue } from "./queues.js";
 import { recordAll, recordPart } from "./recording.js";
 import { withFittingResults } from "./results.js";
 import { callOffSweep } from "./rest.js";
 import { ensureJanitor, reviveJanitor } from "./timers.js";
 import { findGate, isQuiet, quieten, setGate, scheduleWake, type Gate } from "./wakes.js";
+import { morePlaces, placesOf } from "./lanePlaces.js";
+import { dropUnheard } from "./unheard.js";
 
 export const step = internalMutation({
   args: vLaneStep.fields,
@@ -169,23 +161,6 @@ async function finish(
   return { answers, holder: (await ctx.db.get("holders", holder._id))!, besideCallbacks: true };
 }
 
-/** Without those of jobs that were deleted before the lane could hear of them: it would never say anything of these. */
-async function dropUnheard(
-  ctx: MutationCtx,
-  holder: Holder,
-  leases: HeldLease[],
-  heard: number,
-): Promise<HeldLease[]> {
-  const unheard = leases.filter(({ n }) => n > heard);
-  const rows = await Promise.all(unheard.map(({ id }) => ctx.db.get("jobs", id)));
-  const gone = unheard.filter((_, i) => rows[i] === null);
-  if (gone.length === 0) return leases;
-  for (const { id } of gone) await forgetAsked(ctx.db, id);
-  const left = leases.filter((lease) => !gone.includes(lease));
-  await dropLeases(ctx.db, holder, left);
-  return left;
-}
-
 interface Going {
   lane: Lane;
   holder: Holder;
@@ -272,36 +247,6 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
 /** At once, where it goes on. */
 function lookAgain(next: Next): Next {
   return next === "left" || next === "draining" ? next : { lookAfterMs: 0 };
-}
-
-/**
- * How many jobs the lane may take, and how many places its process is given besides: where it has none left, and a lane is
- * relied on that has room.
- */
-async function placesOf(
-  ctx: MutationCtx,
-  { args, holder }: Going,
-  queue: Queue,
-  wanted: number,
-): Promise<{ room: number; given: number }> {
-  if (args.in === undefined || wanted === 0) return { room: 0, given: 0 };
-  if (isMutation(queue)) return { room: wanted, given: 0 };
-  const { places, isFull } = args.in;
-  if (places > 0 || !isFull) return { room: Math.min(wanted, places), given: 0 };
-  const given = await morePlaces(ctx, queue, args.in, holder.leases.length, wanted);
-  return { room: Math.min(wanted, given), given };
-}
-
-async function morePlaces(
-  ctx: MutationCtx,
-  queue: Queue,
-  said: ProcessSaid,
-  held: number,
-  wanted: number,
-): Promise<number> {
-  const few = Math.min(wanted, Math.max(0, 2 - held));
-  const asked = { any: Math.min(wanted, PLACES_MORE), few };
-  return await givePlaces(ctx, await mountLimits(ctx, queue), said, asked);
 }
 
 /** What a call does for the process in which its lane runs. */

@@ -49,6 +49,7 @@ import * as hasWorkStep from "./hasWork.js";
 import * as heartbeatStep from "./heartbeat.js";
 import * as laneReportStep from "./laneReport.js";
 import * as laneStepStep from "./laneStep.js";
+import { vGivenBack } from "./grants.js";
 import * as mainLoopStep from "./mainLoop.js";
 import * as logsStep from "./logs.js";
 import * as reportStep from "./report.js";
@@ -373,7 +374,7 @@ export const processClose = mutation({
 
 /** Has queues woken that wait for a slot or for places. */
 export const processRouse = mutation({
-  args: { from: mainLoopStep.vGivenBack },
+  args: { from: vGivenBack },
   returns: v.null(),
   handler: (ctx, args) => mainLoopStep.rouseWaiting(ctx, args),
 });

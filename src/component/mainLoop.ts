@@ -15,13 +15,10 @@ import { v, type Infer } from "convex/values";
 import {
   choose,
   COMPONENT_VERSION,
-  grant,
   HAND_OVERS_READ,
   lifeOf,
   limitsOf,
   next,
-  placesLeft,
-  PROCESS_WIDTH,
   ROUSE_AGAIN_MS,
   ROUSED,
   vHandedOver,
@@ -39,7 +36,7 @@ import {
   type MutationCtx,
   type QueryCtx,
 } from "./_generated/server.js";
-import type { Doc, Id } from "./_generated/dataModel.js";
+import type { Id } from "./_generated/dataModel.js";
 import { startProcess } from "./laneAction.js";
 import { runs } from "./lanes.js";
 import {
@@ -52,11 +49,17 @@ import {
 } from "./mount.js";
 import type { Queue } from "./queues.js";
 import { scheduleWake } from "./wakes.js";
-
-const vProcess = { process: v.string(), generation: v.number() };
-export const vGivenBack = v.object({ ...vProcess, givenBack: v.optional(v.number()) });
-export type GivenBack = Infer<typeof vGivenBack>;
-type Named = Pick<GivenBack, "process" | "generation">;
+import {
+  beginPlaces,
+  dropPlaces,
+  givePlaces,
+  ownRow,
+  takeBackPlaces,
+  vGivenBack,
+  vProcess,
+  type GivenBack,
+  type Named,
+} from "./grants.js";
 
 /** Where a lane begins. */
 export type Target =
@@ -176,7 +179,7 @@ export async function startIn(
   await ctx.db.patch("processes", row._id, {
     ...{ state, generation, openedAt: now, scheduledId, action },
   });
-  if (places > 1) await ctx.db.insert("grants", { process: row._id, extra: places - 1 });
+  await beginPlaces(ctx, row._id, places);
   return scheduledId;
 }
 
@@ -246,69 +249,7 @@ export async function lookOf(
   return { ...found, areWaiting: waiting !== null };
 }
 
-// --- Places --------------------------------------------------------------------------------------
-
-/**
- * Gives a process more places. Reads for real its row and what all processes have been given: all together never have more
- * than the class.
- */
-export async function givePlaces(
-  ctx: MutationCtx,
-  limits: MountLimits,
-  named: Named,
-  asked: { any: number; few: number },
-): Promise<number> {
-  const [row, grants] = await Promise.all([ownRow(ctx, named), allGrants(ctx.db)]);
-  if (row === null || row.state === "free") return 0;
-  const own = grants.find(({ process }) => process === row._id);
-  const extra = own?.extra ?? 0;
-  const given = grant(placesLeft(limits, grants), extra, asked);
-  if (given === 0) return 0;
-  if (own === undefined) await ctx.db.insert("grants", { process: row._id, extra: given });
-  else await ctx.db.patch("grants", own._id, { extra: extra + given });
-  return given;
-}
-
-/** As many as processes at most. */
-export async function allGrants(db: DatabaseReader): Promise<Doc<"grants">[]> {
-  return await db.query("grants").collect();
-}
-
-/** How many jobs a process may begin with that a wake starts. Reads for real what all processes have been given. */
-export async function placesFor(
-  ctx: MutationCtx,
-  limits: MountLimits,
-  wanted: number,
-  isFew: boolean,
-): Promise<number> {
-  if (wanted <= 1) return wanted;
-  const left = placesLeft(limits, await allGrants(ctx.db));
-  return Math.min(wanted, 1 + (isFew ? left.few : left.any), PROCESS_WIDTH);
-}
-
-/** Places that a process does not use. Reads its row and its grant for real. */
-export async function takeBackPlaces(ctx: MutationCtx, said: GivenBack): Promise<void> {
-  const { givenBack = 0 } = said;
-  const row = givenBack <= 0 ? null : await ownRow(ctx, said);
-  const own = row === null ? null : await grantOf(ctx.db, row._id);
-  if (own === null) return;
-  const extra = own.extra - givenBack;
-  if (extra > 0) await ctx.db.patch("grants", own._id, { extra });
-  else await ctx.db.delete("grants", own._id);
-}
-
-async function grantOf(db: DatabaseReader, process: Id<"processes">) {
-  return await db
-    .query("grants")
-    .withIndex("process", (q) => q.eq("process", process))
-    .unique();
-}
-
-async function ownRow(ctx: MutationCtx, { process, generation }: Named): Promise<Process | null> {
-  const id = ctx.db.normalizeId("processes", process);
-  const row = id === null ? null : await ctx.db.get("processes", id);
-  return row?.generation === generation ? row : null;
-}
+// --- Places -------------------------------------------------------------------------------------
 
 /** For a process to which lanes were handed with more jobs than it has places. */
 export const askArgs = {
@@ -380,12 +321,11 @@ export async function loseProcess(ctx: MutationCtx, row: Process): Promise<Proce
 async function free(ctx: MutationCtx, row: Process, event: "close" | "lose"): Promise<Process> {
   const { to: state } = edge(row, event);
   const changed = { state, scheduledId: undefined, action: undefined };
-  const [grant, waiting] = await Promise.all([
-    grantOf(ctx.db, row._id),
+  const [, waiting] = await Promise.all([
+    dropPlaces(ctx, row._id),
     ctx.db.query("waitingQueues").first(),
     ctx.db.patch("processes", row._id, changed),
   ]);
-  if (grant !== null) await ctx.db.delete("grants", grant._id);
   if (waiting !== null) await ctx.scheduler.runAfter(0, internal.mainLoop.rouse, {});
   return (await ctx.db.get("processes", row._id))!;
 }

@@ -16,6 +16,7 @@ export * from "./lanes.js";
 export * from "./limits.js";
 export * from "./lookLimits.js";
 export * from "./mainLoop.js";
+export * from "./named.js";
 export * from "./logEvents.js";
 export * from "./logLevels.js";
 export * from "./marks.js";

@@ -95,7 +95,7 @@ const queueConfigFields = {
   listBy: v.optional(v.array(vListBy)),
 };
 
-/** A queue's configuration as code declares it. What is absent has its default; stored by every version so far. */
+/** A queue's configuration as code declares it. What is absent has its default. */
 export const vQueueConfig = v.object(queueConfigFields);
 export type QueueConfig = Infer<typeof vQueueConfig>;
 
@@ -214,32 +214,6 @@ export const vConditions = v.object({
   groups: v.optional(v.array(v.string())),
 });
 export type Conditions = Infer<typeof vConditions>;
-
-/** The jobs of one queue that a worker could claim, each by its id; or only that there are more than are named. */
-export const vWaiting = v.object({
-  jobs: v.array(
-    v.object({
-      id: v.string(),
-      /** Names of the workers that failed it last: a retry prefers others. */
-      failedBy: v.optional(v.array(v.string())),
-    }),
-  ),
-  /** There are too many to name, or some go before others: a claim has to look. */
-  more: v.boolean(),
-});
-export type Waiting = Infer<typeof vWaiting>;
-
-/** Where a session stands among those that are live and serve these queues. */
-export const vPlaces = v.array(
-  v.object({
-    /** How many there are, itself among them. */
-    size: v.number(),
-    /** Its place, from 0 on, in an order that all agree on; `null` if it has not been counted yet. */
-    rank: v.union(v.number(), v.null()),
-    queues: v.array(v.string()),
-  }),
-);
-export type Places = Infer<typeof vPlaces>;
 
 /** A job that a worker could claim now. */
 export const vPeekedJob = v.object({
@@ -399,8 +373,6 @@ export const vCounts = v.object({
   timedOut: vCount,
 });
 export type Counts = Infer<typeof vCounts>;
-
-// --- onComplete ---------------------------------------------------------------------------------
 
 /** How a job ended, as `onComplete` is told. */
 export const vFinalOutcome = v.union(
