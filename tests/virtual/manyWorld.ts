@@ -7,8 +7,9 @@ import type { ConvexHttpClient } from "convex/browser";
 import { makeFunctionReference } from "convex/server";
 import { linkPackage } from "../../harness/link.js";
 import { root } from "../../harness/paths.js";
+import { COMPONENT_VERSION } from "../../src/shared/index.js";
 import type { DeploymentClass } from "../../local/functions/classes.js";
-import { bundleApp } from "../../local/virtual/appBundle.js";
+import { bundleApp, type AppBundle } from "../../local/virtual/appBundle.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
 
 const APP = path.join(root, "tests/virtual/app-many");
@@ -22,6 +23,10 @@ export interface ManyOptions {
   maxParallelism?: number;
   /** How long jobs that have succeeded are kept. Defaults to a day. */
   retentionMs?: number;
+  /** How often a job is run again whose process has died. Defaults to 0. */
+  maxResets?: number;
+  /** All queues have one inline handler. */
+  isInline?: boolean;
   /** What each of two mounts may take of the scheduler's slots. Defaults to the component's default. */
   schedulerShare?: number;
 }
@@ -29,6 +34,8 @@ export interface ManyOptions {
 export interface Job {
   queue: number;
   ms: number;
+  /** How long an attempt may run. Defaults to the component's default. */
+  timeoutMs?: number;
   /** Of two mounts the second is 1. Defaults to 0. */
   mount?: number;
 }
@@ -102,10 +109,11 @@ export class ManyWorld {
       calls.set(key, [...(calls.get(key) ?? []), job]);
     }
     const send = async ([first, ...rest]: typeof numbered): Promise<void> => {
-      const { at, mount, queue } = first!;
+      const { at, mount, queue, timeoutMs } = first!;
       await this.world.clock.sleep(at);
       const works = [first!, ...rest].map(({ n, ms }) => ({ n, ms }));
-      await this.call("enqueue", { mount, queue, works });
+      const rules = timeoutMs === undefined ? {} : { timeoutMs };
+      await this.call("enqueue", { mount, queue, works, ...rules });
     };
     await this.world.run(Promise.all([...calls.values()].map(send)));
     return numbered.map(({ n }) => n);
@@ -148,15 +156,35 @@ export function p95(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1]!;
 }
 
+async function bundleMany(): Promise<AppBundle> {
+  return await bundleApp(APP, { inputs: [path.join(root, "dist")] });
+}
+
+/** A deploy: of the same app, and of another version of the component where one is named. */
+export async function deployAgain(
+  { world }: ManyWorld,
+  version = COMPONENT_VERSION,
+): Promise<void> {
+  const text = JSON.stringify(await bundleMany());
+  /** As it stands in a bundle, under whatever name. */
+  const named = (of: string) => ` = \\"${of}\\"`;
+  if (text.split(named(COMPONENT_VERSION)).length !== 2)
+    throw new Error("The bundle does not name its version once.");
+  const next = text.replace(named(COMPONENT_VERSION), named(version));
+  await world.push(JSON.parse(next) as AppBundle);
+}
+
 export async function startManyWorld(options: ManyOptions): Promise<ManyWorld> {
   linkPackage(APP);
-  const app = await bundleApp(APP, { inputs: [path.join(root, "dist")] });
+  const app = await bundleMany();
   const { queues, seed = 1, class: deploymentClass = "s16", ...given } = options;
   const variables = {
     QUEUES: queues,
     PARALLELISM: given.maxParallelism,
     RETENTION_MS: given.retentionMs,
     SCHEDULER_SHARE: given.schedulerShare,
+    MAX_RESETS: given.maxResets,
+    INLINE: given.isInline,
   };
   const said = Object.entries(variables).filter(([, value]) => value !== undefined);
   const world = await createWorld({

@@ -15,6 +15,7 @@ import { v } from "convex/values";
 import { vWork, type Work } from "./work.js";
 
 interface App {
+  inline: { run: FunctionReference<"action", "internal", any, null> };
   work: {
     run: FunctionReference<"action", "internal", Work, null>;
     came: FunctionReference<"mutation", "internal", { n: number }, null>;
@@ -32,7 +33,8 @@ const RETENTION_MS = number("RETENTION_MS", 24 * 60 * 60_000);
 const options = {
   payload: vWork,
   maxParallelism: number("PARALLELISM", 10),
-  handler: app.work.run,
+  maxResets: number("MAX_RESETS", 0),
+  handler: process.env.INLINE === undefined ? app.work.run : { inline: app.inline.run },
   retention: { succeededMs: RETENTION_MS },
 };
 
@@ -49,15 +51,18 @@ function mount(component: ComponentApi) {
 }
 
 const mounts = [mount(components.conveyor), mount(components.conveyorB)] as const;
+/** Of the first mount. */
+export const [queues] = mounts;
 const queueOf = (mounted: number, queue: number) => mounts[mounted]![queue]!;
 
 const vPlace = { mount: v.optional(v.number()), queue: v.number() };
 
 export const enqueue = mutation({
-  args: { ...vPlace, works: v.array(vWork) },
+  args: { ...vPlace, works: v.array(vWork), timeoutMs: v.optional(v.number()) },
   returns: v.null(),
-  handler: async (ctx, { mount: mounted = 0, queue, works }) => {
-    await queueOf(mounted, queue).enqueueBatch(ctx, works);
+  handler: async (ctx, { mount: mounted = 0, queue, works, timeoutMs }) => {
+    const given = timeoutMs === undefined ? {} : { timeoutMs };
+    await queueOf(mounted, queue).enqueueBatch(ctx, works, given);
     console.log(works.map(({ n }) => `enqueued ${n}`).join(", "));
     return null;
   },
@@ -90,6 +95,17 @@ export const scheduleOwn = mutation({
     await ctx.scheduler.runAfter(0, app.work.came, { n });
     console.log(`scheduled ${n}`);
     return null;
+  },
+});
+
+/** Why the job does not run that is the queue's next. */
+export const why = query({
+  args: { queue: v.number() },
+  handler: async (ctx, { queue }) => {
+    const page = { numItems: 1, cursor: null };
+    const listed = { filter: { status: "pending" }, order: "next", paginationOpts: page } as const;
+    const [next] = (await queueOf(0, queue).list(ctx, listed)).page;
+    return next === undefined ? null : await queueOf(0, queue).why(ctx, next.id);
   },
 });
 
