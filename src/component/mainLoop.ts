@@ -336,7 +336,7 @@ export async function findLost(db: DatabaseReader): Promise<Id<"processes">[]> {
   const start = Math.floor(Math.random() * rows.length);
   const some = [...rows.slice(start), ...rows.slice(0, start)].slice(0, LOST_ASKED);
   const alive = await Promise.all(
-    some.map(({ scheduledId }) => scheduledId !== undefined && runs(db, scheduledId)),
+    some.map(async ({ scheduledId }) => scheduledId !== undefined && (await runs(db, scheduledId))),
   );
   return some.filter((_, i) => !alive[i]).map(({ _id }) => _id);
 }

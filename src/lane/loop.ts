@@ -16,7 +16,7 @@ import {
 } from "../shared/index.js";
 import { Outbox, type Sending } from "../worker/outbox.js";
 import type { Report } from "../worker/transport.js";
-import { systemClock, type Clock } from "../worker/clock.js";
+import type { Clock } from "../worker/clock.js";
 import { outcomeOfThrown } from "./handlers.js";
 import type { Ended } from "./inline.js";
 
