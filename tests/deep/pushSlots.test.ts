@@ -60,7 +60,8 @@ test("seven busy queues on the smallest class leave the app its scheduled functi
         .map(({ queue }) => queue),
     );
     expect(served.size).toBe(QUEUES + 1);
-    expect(store.most).toBe(PROCESSES_BY_CLASS["s16"]);
+    // The last slot is for the successor of a process that is too old to be handed more lanes.
+    expect(store.most).toBe(PROCESSES_BY_CLASS["s16"]! - 1);
     const waits = store.docs("", "notes").map(({ n, at }) => Number(at) - asked[Number(n)]!);
     expect(waits.length).toBe(asked.length);
     expect(Math.max(...waits)).toBeLessThan(OWN_WITHIN_MS);

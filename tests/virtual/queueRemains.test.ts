@@ -2,12 +2,14 @@
  * Many small queues are no heavier than one large one: their jobs run without conflicts, and when they have ended the
  * janitor counts and deletes them, however many queues there are.
  */
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { startManyWorld, times, type ManyWorld } from "./manyWorld.js";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+
+vi.setConfig({ testTimeout: 240_000 });
 
 let many: ManyWorld;
 afterEach(async () => await many.world.close());
