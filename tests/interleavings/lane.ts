@@ -243,13 +243,20 @@ const isOpen = ({ status }: Row) => status === "pending" || status === "running"
 async function goOn(line: Line, isFree: (lane: Row) => boolean): Promise<void> {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     await line.pass(ROUND_MS);
-    const awake = lanesOf(line).filter((lane) => lane.state === "awake" && isFree(lane));
+    const awake = lanesOf(line).filter((lane) => isRunning(line, lane) && isFree(lane));
     for (const lane of awake) await goes(line, lane, { looks: round });
     await rouses(line);
     const isWoken = line.transactions.due(line.point).length > 0;
     const waits = line.rows("jobs").some(({ status }) => status === "pending");
     if (awake.length === 0 && !isWoken && !waits) return;
   }
+}
+
+/** It is awake, and the scheduled function in which it runs is not gone. */
+function isRunning(line: Line, { state, runsIn }: LaneRow): boolean {
+  const run = line.rows("_scheduled_functions").find(({ _id }) => _id === runsIn);
+  const { kind } = (run?.["state"] ?? {}) as { kind?: string };
+  return state === "awake" && kind === "pending";
 }
 
 /** A process that receives looks whether queues wait, and has them woken. */

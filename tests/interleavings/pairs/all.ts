@@ -10,6 +10,8 @@ import { LANE_LOSSES } from "./laneLosses.js";
 import { LANES } from "./lanes.js";
 import { LEASES } from "./leases.js";
 import { OPERATED } from "./operated.js";
+import { PLACES } from "./places.js";
+import { PROCESSES } from "./processes.js";
 import { REPORTS } from "./reports.js";
 import { SCHEDULES } from "./schedules.js";
 import { UPKEEP } from "./upkeep.js";
@@ -28,6 +30,8 @@ export const PAIRS: readonly Pair[] = [
   ...COUNTING,
   ...LANES,
   ...LANE_LOSSES,
+  ...PROCESSES,
+  ...PLACES,
 ];
 
 /**
@@ -39,5 +43,7 @@ const LARGE_ORDERS_OF_LANES = 100;
 export const LARGE = PAIRS.filter(
   (pair) =>
     pair.orders >=
-    ([...LANES, ...LANE_LOSSES].includes(pair) ? LARGE_ORDERS_OF_LANES : LARGE_ORDERS),
+    ([...LANES, ...LANE_LOSSES, ...PROCESSES, ...PLACES].includes(pair)
+      ? LARGE_ORDERS_OF_LANES
+      : LARGE_ORDERS),
 );

@@ -1,0 +1,202 @@
+/** Places of processes: all together never have more than the class, whichever transactions give some and take some back. */
+import type { LaneReply, QueueDeclaration } from "../../../src/shared/index.js";
+import { must } from "../../races/world.js";
+import {
+  awakeLane,
+  checkLanesRest,
+  loses,
+  named,
+  placesOf,
+  processesOf,
+  processOf,
+  steps,
+  type LaneRow,
+  type ProcessRow,
+} from "../lane.js";
+import { mutation, type Line } from "../line.js";
+import { UNVALIDATED, type Mutant, type Pair } from "../pair.js";
+import type { Call } from "../transactions.js";
+
+type Config = Partial<QueueDeclaration["config"]>;
+
+function push(line: Line, name: string, config: Config = {}): QueueDeclaration {
+  return line.declare(name, { push: true, maxParallelism: 4, ...config });
+}
+
+/** A lane with one job, in a process of its own. */
+async function started(
+  line: Line,
+  queue: QueueDeclaration,
+): Promise<{ lane: LaneRow; process: ProcessRow }> {
+  await line.do(line.enqueues(1, queue));
+  await line.pass(0);
+  const lane = awakeLane(line, queue);
+  return { lane, process: processOf(line, lane)! };
+}
+
+/** A process asks for so many places. */
+function asks(process: ProcessRow, any: number): Call {
+  return mutation("mainLoop:ask", { ...named(process), any, few: 0 });
+}
+
+const rest = (line: Line) => checkLanesRest(line);
+
+/** More than half of what the smallest class has, so that two cannot have as many. */
+const MANY = 40;
+
+const GRANTS_READ = `const [row, grants] = await Promise.all([ownRow(ctx, named), allGrants(ctx.db)]);`;
+/** Places that were given, as a snapshot shows them. */
+const STALE_GRANTS: Mutant = {
+  without: "the real read of what all processes have been given",
+  replace: [
+    {
+      file: "mainLoop.ts",
+      text: GRANTS_READ,
+      by: `const [row, grants] = await Promise.all([ownRow(ctx, named), ctx.runQuery(internal.mainLoop.look, { process: named.process, upTo: -1n }, { useStaleSnapshot: true })]);`,
+    },
+    {
+      file: "mainLoop.ts",
+      text: `returns: vHandedOver,
+  handler: (ctx, args): Promise<HandedOver> => lookOf(ctx, args),`,
+      by: `returns: v.any(),
+  handler: (ctx, args) => (args.upTo < 0n ? allGrants(ctx.db) : lookOf(ctx, args)),`,
+    },
+  ],
+  finds: /^processes have more places than the class/,
+};
+const BLIND_START: Mutant = {
+  without:
+    "the read of what all processes have been given, by a wake that starts one with many jobs",
+  replace: [
+    {
+      file: "mainLoop.ts",
+      text: "const left = placesLeft(limits, await allGrants(ctx.db));",
+      by: "const left = placesLeft(limits, []);",
+    },
+  ],
+  finds: /^processes have more places than the class/,
+};
+
+const twoAsk: Pair = {
+  of: "two processes that ask for places",
+  orders: 1,
+  async setUp(line) {
+    const one = await started(line, push(line, line.queue.name));
+    const two = await started(line, push(line, "other"));
+    return {
+      calls: { one: asks(one.process, MANY), two: asks(two.process, MANY) },
+      check(answers) {
+        const given = ["one", "two"].map((name) => answers.of<number>(name));
+        must(Math.max(...given) === MANY, "neither has been given what there was");
+      },
+      rest,
+    };
+  },
+  mutants: [STALE_GRANTS, UNVALIDATED],
+};
+
+const askAndClose: Pair = {
+  of: "a process that asks for places, and the last lane of it, which leaves",
+  orders: 1,
+  async setUp(line) {
+    const { lane, process } = await started(line, push(line, line.queue.name));
+    return { calls: { ask: asks(process, MANY), step: steps(line, lane) }, rest };
+  },
+  mutants: [
+    {
+      without: "the look at whether a process still runs that asks for places",
+      replace: [
+        {
+          file: "mainLoop.ts",
+          text: `if (row === null || row.state === "free") return 0;`,
+          by: "if (row === null) return 0;",
+        },
+      ],
+      finds: /^a process that has ended has places/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+/** A process runs one job, and a wake has many. */
+async function wideWake(line: Line): Promise<{ lane: LaneRow; process: ProcessRow }> {
+  const of = await started(line, push(line, line.queue.name));
+  const wide = push(line, "wide", { maxParallelism: WIDE });
+  await line.do(line.enqueues(WIDE, wide));
+  return of;
+}
+const WIDE = 30;
+
+const askAndWideStart: Pair = {
+  of: "a process that asks for places, and a wake that starts another with many jobs",
+  orders: 1,
+  async setUp(line) {
+    const { process } = await wideWake(line);
+    return { calls: { ask: asks(process, MANY) }, rest };
+  },
+  mutants: [STALE_GRANTS, BLIND_START, UNVALIDATED],
+};
+
+const giveBackAndWideStart: Pair = {
+  of: "a lane's call that gives places back, and a wake that starts another process with many jobs",
+  orders: 1,
+  async setUp(line) {
+    const { lane, process } = await wideWake(line);
+    await line.do(asks(process, MANY));
+    return {
+      calls: { step: steps(line, lane, { ends: 0, in: { givenBack: WIDE } }) },
+      check(answers, after) {
+        must(!answers.of<LaneReply>("step").isOver, "the lane is over");
+        must(placesOf(after, process) === 1 + MANY - WIDE, "it has not given them back");
+      },
+      rest,
+    };
+  },
+  mutants: [BLIND_START],
+};
+
+/** It was taken for lost, and says so late what it does not need. */
+const lateGiveBack: Pair = {
+  of: "a process that is gone and gives places back, and a wake that starts another in its slot",
+  orders: 1,
+  async setUp(line) {
+    const oneSlot = { schedulerShare: 0.125 };
+    const { lane, process } = await started(line, push(line, line.queue.name, oneSlot));
+    await loses(line, lane);
+    await line.pass(60_000);
+    const anew = awakeLane(line);
+    await line.do(steps(line, anew));
+    const wide = push(line, "wide", { ...oneSlot, maxParallelism: 8 });
+    await line.do(line.enqueues(8, wide));
+    const from = { ...named(process), givenBack: 5 };
+    return {
+      calls: { rouse: mutation("mainLoop:rouse", { from }) },
+      check(_answers, after) {
+        const [slot] = processesOf(after);
+        must(placesOf(after, slot!) === 8, "a process has fewer places than it was started with");
+      },
+      rest,
+    };
+  },
+  mutants: [
+    {
+      without: "the generation by which a process is known",
+      replace: [
+        {
+          file: "mainLoop.ts",
+          text: "return row?.generation === generation ? row : null;",
+          by: "return row;",
+        },
+      ],
+      finds: /^a process has fewer places than it was started with/,
+    },
+  ],
+};
+
+export const PLACES: readonly Pair[] = [
+  twoAsk,
+  askAndClose,
+  askAndWideStart,
+  giveBackAndWideStart,
+  lateGiveBack,
+];

@@ -1,0 +1,246 @@
+/**
+ * Processes that run lanes of many queues: wakes that take a slot, hand a lane over, or find neither, and processes that end
+ * or are lost meanwhile.
+ */
+import type { LaneReply, QueueDeclaration } from "../../../src/shared/index.js";
+import { must } from "../../races/world.js";
+import { awakeLane, checkLanesRest, goes, loses, steps, type LaneRow } from "../lane.js";
+import type { Line } from "../line.js";
+import { UNVALIDATED, type Mutant, type Pair } from "../pair.js";
+
+/** Of the smallest class: one slot, so that the first lane's process receives those of all other queues. */
+const ONE_SLOT = 0.125;
+const MINUTE_MS = 60_000;
+/** Longer than the janitor leaves a lane alone that has called. */
+const WATCHED_MS = 30_000;
+
+type Config = Partial<QueueDeclaration["config"]>;
+
+function push(line: Line, name: string, config: Config = {}): QueueDeclaration {
+  const pushed = { push: true, maxParallelism: 4, schedulerShare: ONE_SLOT, ...config };
+  return line.declare(name, pushed);
+}
+
+/** A job of the queue that a lane has been started with. */
+async function started(line: Line, queue: QueueDeclaration): Promise<LaneRow> {
+  await line.do(line.enqueues(1, queue));
+  await line.pass(0);
+  return awakeLane(line, queue);
+}
+
+const rest = (line: Line) => checkLanesRest(line);
+
+/** The process as a snapshot shows it, where a wake is to have read it for real. */
+const STALE_PROCESS: Mutant = {
+  without: "the real read of the process to which a wake hands its lane",
+  replace: [
+    {
+      file: "mainLoop.ts",
+      text: `const row = await ctx.db.get("processes", choice.to);`,
+      by: `const row = await ctx.runQuery(internal.mainLoop.look, { process: choice.to, upTo: -1n }, { useStaleSnapshot: true });`,
+    },
+    {
+      file: "mainLoop.ts",
+      text: `returns: vHandedOver,
+  handler: (ctx, args): Promise<HandedOver> => lookOf(ctx, args),`,
+      by: `returns: v.any(),
+  handler: (ctx, args) => (args.upTo < 0n ? ctx.db.get("processes", args.process) : lookOf(ctx, args)),`,
+    },
+  ],
+  finds: /^a lane was handed to a process that does not receive/,
+};
+
+const handOverAndClose: Pair = {
+  of: "a wake that hands its lane to a process, and the last lane of that process, which leaves",
+  orders: 1,
+  async setUp(line) {
+    const first = await started(line, push(line, line.queue.name));
+    await line.do(line.enqueues(1, push(line, "other")));
+    return {
+      calls: { step: steps(line, first) },
+      check(answers, after) {
+        const { isClosed, handedOver } = answers.of<LaneReply>("step");
+        const isHandedOver = answers.isBefore("wake:wake", "step");
+        must(
+          isClosed !== isHandedOver,
+          "a process ends that has been handed a lane, or does not end",
+        );
+        const { length } = after.rows("handOvers");
+        must((handedOver?.lanes.length ?? 0) === length, "it is not told of the lane");
+      },
+      rest,
+    };
+  },
+  mutants: [
+    {
+      without: "the look of a process that ends at what has been handed to it",
+      replace: [
+        {
+          file: "mainLoop.ts",
+          text: "const rows = await rowsHandedTo(ctx.db, row._id);",
+          by: "const rows: { _id: string; start: LaneStart }[] = [];",
+        },
+      ],
+      finds: /^a lane was handed to a process that does not receive/,
+    },
+    STALE_PROCESS,
+    UNVALIDATED,
+  ],
+};
+
+const wakesAndSlot: Pair = {
+  of: "two wakes of two queues, and one free slot",
+  orders: 1,
+  async setUp(line) {
+    const queues = [push(line, line.queue.name), push(line, "other")];
+    for (const queue of queues) await goes(line, await started(line, queue));
+    for (const queue of queues) await line.do(line.enqueues(1, queue));
+    return { calls: {}, rest };
+  },
+  mutants: [
+    {
+      without: "the real look at whether a slot is free that a wake takes",
+      replace: [
+        {
+          file: "mainLoop.ts",
+          text: `return row?.state === "free" ? row : null;`,
+          by: "return row;",
+        },
+      ],
+      finds: /^a job is pending, and nobody looks/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+/** A lane runs in the only process, which is too old for a job that may run for so long. */
+async function tooOld(line: Line): Promise<{ lane: LaneRow; long: QueueDeclaration }> {
+  const lane = await started(line, push(line, line.queue.name));
+  const long = push(line, "long", { timeoutMs: 25 * MINUTE_MS });
+  await line.pass(5 * MINUTE_MS);
+  return { lane, long };
+}
+
+const waitAndClose: Pair = {
+  of: "a wake that finds no slot, and the process that ends",
+  orders: 1,
+  async setUp(line) {
+    const { lane, long } = await tooOld(line);
+    await line.do(line.enqueues(1, long));
+    return { calls: { step: steps(line, lane) }, rest };
+  },
+  mutants: [
+    {
+      without: "the second look of a queue that waits",
+      replace: [
+        {
+          file: "mainLoop.ts",
+          text: "await scheduleWake(ctx, { name: queue }, undefined, WAKE_AGAIN_MS);",
+          by: "",
+        },
+      ],
+      finds: /^a job is pending, and nobody looks/,
+    },
+  ],
+};
+
+const waitsAndClose: Pair = {
+  of: "the second look of a queue that waits for a slot, and the process that ends",
+  orders: 1,
+  async setUp(line) {
+    const { lane, long } = await tooOld(line);
+    await line.do(line.enqueues(1, long));
+    await line.pass(0);
+    must(line.rows("waitingQueues").length === 1, "the queue does not wait");
+    line.transactions.now += 100;
+    return { calls: { step: steps(line, lane) }, rest };
+  },
+  mutants: [
+    {
+      without: "the look of a process that ends at queues that wait",
+      replace: [
+        {
+          file: "mainLoop.ts",
+          text: `ctx.db.query("waitingQueues").first(),
+    ctx.db.patch(`,
+          by: `null,
+    ctx.db.patch(`,
+        },
+      ],
+      finds: /^a job is pending, and nobody looks/,
+    },
+  ],
+};
+
+/** A lane of another queue has been handed to the process, and has made no call. */
+const lossAndHandOver: Pair = {
+  of: "the sweep that finds a process lost, and a wake that would hand its lane to it",
+  orders: 1,
+  async setUp(line) {
+    const first = await started(line, push(line, line.queue.name));
+    await started(line, push(line, "other"));
+    must(line.rows("handOvers").length === 1, "no lane was handed over");
+    await loses(line, first);
+    await line.untilSweep();
+    const third = push(line, "third");
+    await line.do(line.enqueues(1, third));
+    return {
+      calls: {},
+      async rest(after) {
+        await after.pass(WATCHED_MS);
+        await checkLanesRest(after);
+        for (const { queue, resets = 0 } of after.rows("jobs"))
+          must(
+            queue === "third" ? resets === 0 : resets === 1,
+            "a job is handed to a process that is gone, or is not missed",
+          );
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "the rule that what was handed to a lost process is forgotten",
+      replace: [
+        {
+          file: "mainLoop.ts",
+          text: `for (const { _id } of await rowsHandedTo(ctx.db, row._id)) await ctx.db.delete("handOvers", _id);`,
+          by: "",
+        },
+      ],
+      finds: /^a lane was handed to a process that does not receive/,
+    },
+    {
+      without: "the real look of the sweep at whether a process is lost",
+      replace: [
+        {
+          file: "mainLoop.ts",
+          text: "if (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId))) return;",
+          by: "",
+        },
+      ],
+      finds: /^a lane is awake, and its process has ended|^a lane was handed/,
+    },
+    {
+      without: "the question of the wake whether the process still runs",
+      replace: [
+        {
+          file: "mainLoop.ts",
+          text: `if (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId)))
+      return {`,
+          by: `if (row.scheduledId !== undefined)
+      return {`,
+        },
+      ],
+      finds: /^a job is handed to a process that is gone/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+export const PROCESSES: readonly Pair[] = [
+  handOverAndClose,
+  wakesAndSlot,
+  waitAndClose,
+  waitsAndClose,
+  lossAndHandOver,
+];
