@@ -43,4 +43,7 @@ describe("a job is begun, though an old snapshot shows", () => {
       expect(await violations(planned("inlined", 10, at))).toEqual([]);
     },
   );
+  test.for(LATER_MS)("a lane that sleeps as the one that has all the room (%i)", async (at) => {
+    expect(await violations(planned("looked", 1, at))).toEqual([]);
+  });
 });

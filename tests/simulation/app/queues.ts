@@ -37,9 +37,9 @@ wheel.handledBy({ action: internal.handlers.act, job: true });
 export const queues = { pulled, acted, inlined, written, looked, mixed, ring, wheel };
 for (const queue of Object.values(queues)) queue.onComplete(internal.callbacks.done);
 
-/** One of many of the same kind: its name alone tells it from the others. */
+/** One of many of the same kind: its name alone tells it from the others. Nothing is kept of it from call to call. */
 export function manyQueue(name: string) {
-  const queue = conveyor.queue(name, job);
+  const queue = new Conveyor(conveyorComponent).queue(name, job);
   queue.handledBy({ action: internal.handlers.act, job: true });
   queue.onComplete(internal.callbacks.done);
   return queue;
