@@ -4,8 +4,10 @@
  */
 import { v, type Infer } from "convex/values";
 import {
+  keptSlots,
   limitsOf,
   placesLeft,
+  PROCESS_WIDTH,
   receivesMs,
   type MountLimits,
   type MountView,
@@ -19,13 +21,16 @@ export type Process = Doc<"processes">;
 export const vMountView = v.object({
   /** Free slots that may be taken, of many a few: a wake picks one. `null` is a slot that has no row yet. */
   slots: v.array(v.union(v.id("processes"), v.null())),
+  /** So many slots are kept for receivers. */
+  kept: v.number(),
+  /** Those that are not full. */
   receivers: v.array(v.object({ id: v.id("processes"), openedAt: v.number() })),
   /** Whether a receiver may be given another place. Where slots are left it is not asked. */
   hasPlaces: v.boolean(),
 });
 export type SlotsSeen = Infer<typeof vMountView>;
 
-/** Free slots that a look shows, and receivers. */
+/** Free slots that a look shows at least: a wake picks one by lot. */
 const SLOTS_SEEN = 8;
 
 type Asking = Pick<QueueConfig, "handler" | "schedulerShare">;
@@ -48,13 +53,16 @@ export async function mountViewOf(
 ): Promise<SlotsSeen> {
   const action = actionOf(config);
   const limits = limitsOf(deploymentClass, config.schedulerShare);
-  const { from, to } = slotsOf(limits, action !== undefined);
+  const isInline = action !== undefined;
+  const { from, to } = slotsOf(limits, isInline);
+  const kept = keptSlots(limits, isInline);
+  const shown = Math.max(SLOTS_SEEN, kept + 1);
   const [free, receiving, last] = await Promise.all([
     db
       .query("processes")
       .withIndex("state", (q) => q.eq("state", "free").gte("number", from).lt("number", to))
-      .order(action === undefined ? "asc" : "desc")
-      .take(SLOTS_SEEN),
+      .order(isInline ? "desc" : "asc")
+      .take(shown),
     db
       .query("processes")
       .withIndex("state", (q) => q.eq("state", "receiving"))
@@ -63,21 +71,25 @@ export async function mountViewOf(
   ]);
   const unborn = to - Math.max(from, (last?.number ?? -1) + 1);
   const slots: SlotsSeen["slots"] = free.map(({ _id }) => _id);
-  while (slots.length < SLOTS_SEEN && slots.length - free.length < unborn) slots.push(null);
+  while (slots.length < shown && slots.length - free.length < unborn) slots.push(null);
+  const grants = slots.length > kept ? [] : await db.query("grants").collect();
+  const full = new Set(
+    grants.filter(({ extra }) => extra >= PROCESS_WIDTH - 1).map(({ process }) => process),
+  );
+  const takesPlaces = config.handler?.kind !== "mutation";
   const receivers = receiving
-    .filter((one) => one.action === action)
+    .filter((one) => one.action === action && !(takesPlaces && full.has(one._id)))
     .map(({ _id: id, openedAt }) => ({ id, openedAt }));
-  const hasPlaces =
-    slots.length > 2 || placesLeft(limits, await db.query("grants").collect()).few > 0;
-  return { slots, receivers, hasPlaces };
+  const hasPlaces = slots.length > kept || placesLeft(limits, grants).few > 0;
+  return { slots, kept, receivers, hasPlaces };
 }
 
 /** As many as are at once as a rule: the receiver, and those that are too old. */
 const RECEIVERS_READ = 64;
 
 /** What {@link choose} is asked with. */
-export function viewOf({ slots, receivers }: SlotsSeen): MountView<Id<"processes">> {
-  return { free: slots.length, receivers };
+export function viewOf({ slots, kept, receivers }: SlotsSeen): MountView<Id<"processes">> {
+  return { free: slots.length, kept, receivers };
 }
 
 /** All processes that run, for real. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   choose,
   grant,
+  keptSlots,
   INLINE_LIFE_MS,
   lifeOf,
   limitsOf,
@@ -71,14 +72,15 @@ describe("where a lane begins", () => {
   /** Minutes since each was opened, minutes that a job may run, and whether it runs in the app's action. */
   interface Case {
     free: number;
+    kept?: number;
     ages?: number[];
     timeout?: number;
     inline?: boolean;
   }
-  const chosen = ({ free, ages = [], timeout = 10, inline = false }: Case) =>
+  const chosen = ({ free, kept = 2, ages = [], timeout = 10, inline = false }: Case) =>
     choose(
       {
-        free,
+        ...{ free, kept },
         receivers: ages.map((age) => ({ id: `of ${age}`, openedAt: NOW - age * MINUTE })),
       },
       { timeoutMs: timeout * MINUTE, isInline: inline },
@@ -114,17 +116,14 @@ describe("where a lane begins", () => {
     ],
     ["but none that receives no more", { free: 0, ages: [19.6], timeout: 0.1 }, wait],
     [
-      "inline: a receiver half of its life",
-      { free: 0, ages: [4.8], timeout: 1, inline: true },
-      to("of 4.8"),
+      "inline: a receiver that still takes jobs",
+      { free: 0, ages: [0.4], timeout: 9, inline: true },
+      to("of 0.4"),
     ],
-    ["inline: no longer", { free: 0, ages: [4.9], timeout: 1, inline: true }, wait],
-    [
-      "inline: a job of 9 minutes",
-      { free: 0, ages: [0.7], timeout: 9, inline: true },
-      to("of 0.7"),
-    ],
-    ["inline: too late for it", { free: 0, ages: [0.8], timeout: 9, inline: true }, wait],
+    ["inline: no longer", { free: 0, ages: [0.6], timeout: 1, inline: true }, wait],
+    ["a large class keeps more slots for receivers", { free: 5, kept: 5 }, last],
+    ["beyond these a lane has a slot of its own", { free: 6, kept: 5, ages: [1] }, own],
+    ["where all receivers are full another begins", { free: 4, kept: 5 }, last],
   ])("%s", (_, given, expected) => {
     expect(chosen(given)).toEqual(expected);
   });
@@ -144,6 +143,12 @@ describe("slots and places of a mount", () => {
   test.each(Object.keys(PROCESSES_BY_CLASS))("half of %s's scheduler, if nothing is said", (of) => {
     expect(limitsOf(of)).toEqual({ slots: PROCESSES_BY_CLASS[of], ...PLACES_BY_CLASS[of] });
     expect(limitsOf(of)).toEqual(limitsOf(of, 0.5));
+  });
+
+  test("receivers have as many slots as it takes to run all places", () => {
+    const kept = Object.keys(PROCESSES_BY_CLASS).map((of) => keptSlots(limitsOf(of), false));
+    expect(kept).toEqual([2, 5, 18, 35]);
+    expect(keptSlots(limitsOf("d2048"), true)).toBe(2);
   });
 
   test.each([

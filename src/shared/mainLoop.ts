@@ -7,6 +7,7 @@
  */
 import {
   INLINE_LIFE_MS,
+  INLINE_OPEN_MS,
   PLACES_BY_CLASS,
   PROCESS_LIFE_MS,
   PROCESSES_BY_CLASS,
@@ -112,10 +113,18 @@ export interface Receiver<Id = string> {
   openedAt: number;
 }
 
-/** The slots as a transaction sees them. Of many free ones it sees a few. */
+/** The slots as a transaction sees them. Of many free ones it sees a few more than are kept. */
 export interface MountView<Id = string> {
   free: number;
+  /** So many slots are kept for processes that receive. */
+  kept: number;
+  /** Those that may run another job. */
   receivers: readonly Receiver<Id>[];
+}
+
+/** As many receivers as it takes to run all places of the mount, and one that begins before another is too old. */
+export function keptSlots({ all }: MountLimits, isInline: boolean): number {
+  return isInline ? 2 : Math.max(2, Math.ceil(all / PROCESS_WIDTH));
 }
 
 export type Choice<Id = string> =
@@ -134,21 +143,21 @@ export function lifeOf(isInline: boolean): number {
 /**
  * Where a lane begins whose jobs may run for `timeoutMs`.
  *
- * In a slot of its own while more than two are free: that is soonest. Then in the youngest receiver: of wakes that want the
- * one slot that may still be taken all but one would run again. The last free slot is for the successor of a receiver
+ * In a slot of its own while more are free than are kept for receivers: that is soonest. Then in the youngest receiver that
+ * is not full: of wakes that want the one slot that may still be taken all but one would run again. The last free slot is for the successor of a receiver
  * that is too old, so that a process young enough for a job of ten minutes is always to be had: a longer job may take it only
  * if there is no receiver yet.
  */
 export function choose<Id>(
-  { free, receivers }: MountView<Id>,
+  { free, kept, receivers }: MountView<Id>,
   { timeoutMs, isInline }: { timeoutMs: number; isInline: boolean },
   now: number,
 ): Choice<Id> {
-  if (free > 2) return { kind: "start", event: "start" };
+  if (free > kept) return { kind: "start", event: "start" };
   const fitting = receivers.filter((one) => receives(one, timeoutMs, isInline, now));
   const youngest = fitting.sort((a, b) => b.openedAt - a.openedAt)[0];
   if (youngest !== undefined) return { kind: "handOver", to: youngest.id };
-  if (free === 2) return { kind: "start", event: "startLast" };
+  if (free > 1) return { kind: "start", event: "startLast" };
   const isSuccessor = timeoutMs <= PUSH_TIMEOUT_DEFAULT_MS || endInTurn(receivers, isInline, now);
   if (free === 1 && isSuccessor) return { kind: "start", event: "startLast" };
   return { kind: "wait" };
@@ -167,7 +176,7 @@ export function receives(
 
 /** So long after it was opened lanes are handed to a process. */
 export function receivesMs(isInline: boolean): number {
-  return isInline ? INLINE_LIFE_MS / 2 : PROCESS_LIFE_MS - PUSH_TIMEOUT_DEFAULT_MS;
+  return isInline ? INLINE_OPEN_MS : PROCESS_LIFE_MS - PUSH_TIMEOUT_DEFAULT_MS;
 }
 
 /** Whether a receiver ends before one that begins now is too old to receive. */
