@@ -14,7 +14,7 @@ import { nameOf, type Begun, type Call, type Transactions } from "./transactions
 const BEGINS_MAX = 8;
 
 /** More is not a small case, and would take minutes. */
-const ORDERS_MAX = 5_000;
+const ORDERS_MAX = 6_000;
 
 /** One order's end, when all has been committed. */
 export interface End {

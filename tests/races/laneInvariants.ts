@@ -23,6 +23,10 @@ interface ProcessRow {
   state: string;
   scheduledId?: string;
 }
+interface HandOver {
+  process: string;
+  start: { lane: string };
+}
 
 export async function checkLanes(
   read: Read,
@@ -102,27 +106,45 @@ async function checkProcesses(
   }
   const taken = grants.reduce((sum, { extra }) => sum + extra, 0);
   must(taken <= placesLeft(LIMITS, []).few, "processes have more places than the class");
-  for (const { process } of await read<{ process: string }>("handOvers"))
+  const handOvers = await read<HandOver>("handOvers");
+  for (const { process } of handOvers)
     must(stateOf(process) === "receiving", "a lane was handed to a process that does not receive");
-  await checkRunsIn(read, processes, lanes, holders);
+  await checkRunsIn(read, { processes, handOvers, lanes, holders });
 }
 
-/** While the scheduled function of an awake lane is there, it is a process, and that process has not ended. */
+interface Rows {
+  processes: readonly ProcessRow[];
+  handOvers: readonly HandOver[];
+  lanes: readonly LaneRow[];
+  holders: readonly Holder[];
+}
+
+/** While the scheduled function of an awake lane is there, it is a process that has not ended, and is told of its lanes alone. */
 async function checkRunsIn(
   read: Read,
-  processes: readonly ProcessRow[],
-  lanes: readonly LaneRow[],
-  holders: readonly Holder[],
+  { processes, handOvers, lanes, holders }: Rows,
 ): Promise<void> {
   const scheduled = await read<Scheduled>("_scheduled_functions");
-  for (const { holder } of lanes) {
-    const { state, runsIn } = holders.find(({ _id }) => _id === holder)!;
-    const run = scheduled.find(({ _id }) => _id === runsIn);
-    const isThere = run?.state.kind === "pending" || run?.state.kind === "inProgress";
-    if (state !== "active" || !isThere || run.target.path !== "laneAction:run") continue;
-    const isProcess = processes.some(
-      ({ state: is, scheduledId }) => is !== "free" && scheduledId === runsIn,
+  const isThere = (id: string | undefined) =>
+    scheduled.some(
+      ({ _id, target, state: { kind } }) =>
+        _id === id &&
+        target.path === "laneAction:run" &&
+        (kind === "pending" || kind === "inProgress"),
     );
+  const holderOf = (lane: LaneRow) => holders.find(({ _id }) => _id === lane.holder)!;
+  for (const lane of lanes) {
+    const { state, runsIn } = holderOf(lane);
+    if (state !== "active" || !isThere(runsIn)) continue;
+    const isProcess = processes.some((one) => one.state !== "free" && one.scheduledId === runsIn);
     must(isProcess, "a lane is awake, and its process has ended");
+  }
+  for (const { process, start } of handOvers) {
+    const scheduledId = processes.find(({ _id }) => _id === process)?.scheduledId;
+    const lane = lanes.find(({ _id }) => _id === start.lane);
+    must(
+      lane === undefined || !isThere(scheduledId) || holderOf(lane).runsIn === scheduledId,
+      "a lane was handed to a process in which it does not run",
+    );
   }
 }

@@ -96,8 +96,9 @@ const enqueueAndLeave: Pair = {
         {
           file: "wakes.ts",
           text: `return state === "guarded" || state === "full";`,
-          by: `const [lane] = await ctx.db.query("lanes").withIndex("state", (q) => q.eq("state", "awake")).take(1);
-    return state === "guarded" || state === "full" || lane !== undefined;`,
+          by: `const lanes = await ctx.db.query("lanes").withIndex("queue", (q) => q.eq("queue", queue)).collect();
+    const holders = await Promise.all(lanes.map(({ holder }) => ctx.db.get("holders", holder)));
+    return state === "guarded" || state === "full" || holders.some((one) => one?.state === "active");`,
         },
         {
           file: "wakes.ts",
@@ -112,7 +113,7 @@ const enqueueAndLeave: Pair = {
 
 const enqueueAndOldWake: Pair = {
   of: "two jobs of one mutation, and their wake, whose look may be older than they are",
-  orders: 2,
+  orders: 4,
   async setUp(line) {
     push(line, 4);
     return {
@@ -129,7 +130,7 @@ const enqueueAndOldWake: Pair = {
       without: "asking how old the look of a wake is",
       replace: [
         {
-          file: "wake.ts",
+          file: "beginLane.ts",
           text: "if (!isSure) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);",
           by: "",
         },
@@ -141,7 +142,7 @@ const enqueueAndOldWake: Pair = {
 
 const enqueueAndGuardGoes: Pair = {
   of: "an enqueue, and the lane that looks, which shuts the door and goes",
-  orders: 800,
+  orders: 1_006,
   async setUp(line) {
     const { busy, lane } = await guarded(line);
     const step = steps(line, lane, { looks: 3 });
@@ -153,7 +154,7 @@ const enqueueAndGuardGoes: Pair = {
 
 const enqueueAndGuardRests: Pair = {
   of: "an enqueue, and the lane that looks, which shuts the door and waits for its jobs",
-  orders: 800,
+  orders: 1_008,
   async setUp(line) {
     const { busy, lane } = await guarded(line, { ends: 1 });
     const step = steps(line, lane, { ends: 0, looks: 3 });
@@ -166,7 +167,7 @@ const enqueueAndGuardRests: Pair = {
 /** It has only one job to run, and that is running. */
 const wakeAndFree: Pair = {
   of: "a wake that finds no capacity, and the lane that frees some",
-  orders: 14,
+  orders: 24,
   async setUp(line) {
     push(line, 1);
     const lane = await started(line);
@@ -185,13 +186,24 @@ const wakeAndFree: Pair = {
       ],
       finds: /./,
     },
+    {
+      without: "the real look of a wake that finds no room at lanes which have gone to sleep",
+      replace: [
+        {
+          file: "wake.ts",
+          text: "const asleep = await asleepSince(ctx.db, lanes, waking.seen);",
+          by: "const asleep: Sleeper[] = [];",
+        },
+      ],
+      finds: /^a job is pending, and nobody looks/,
+    },
     UNVALIDATED,
   ],
 };
 
 const twoWakes: Pair = {
   of: "two wakes of a queue",
-  orders: 84,
+  orders: 280,
   async setUp(line) {
     push(line, 1);
     await slept(line);
@@ -218,7 +230,7 @@ const twoLoneWakes: Pair = {
 /** The one has read nothing but its spare; the other needs all the room there is. */
 const loneWakeAndRoom: Pair = {
   of: "the wake of a job that came alone, and one that takes the room of its spare",
-  orders: 148,
+  orders: 168,
   async setUp(line) {
     push(line, 2);
     await slept(line);
@@ -243,7 +255,7 @@ const loneWakeAndRoom: Pair = {
 /** The lane gives away room that it does not use, or takes it back, while the wake starts another with it. */
 const wakeAndCap: Pair = {
   of: "a wake, and a lane that raises its cap",
-  orders: 120,
+  orders: 520,
   async setUp(line) {
     const { busy, lane } = await guarded(line, { ends: 1 });
     await line.enqueue(2);
@@ -255,7 +267,7 @@ const wakeAndCap: Pair = {
 
 const resumeAndEnqueue: Pair = {
   of: "the end of a pause, and an enqueue into a queue that Convex works off",
-  orders: 234,
+  orders: 246,
   async setUp(line) {
     push(line, 2);
     await started(line).then((lane) => line.do(steps(line, lane)));
@@ -280,7 +292,7 @@ const resumeAndEnqueue: Pair = {
 
 const lowerAndWake: Pair = {
   of: "a lower maxParallelism, and a wake",
-  orders: 28,
+  orders: 54,
   async setUp(line) {
     push(line, 2);
     await started(line);
@@ -303,7 +315,7 @@ const lowerAndWake: Pair = {
 
 const raiseAndWake: Pair = {
   of: "a higher maxParallelism, and a wake that finds no capacity",
-  orders: 452,
+  orders: 492,
   async setUp(line) {
     push(line, 1);
     await started(line);
@@ -337,7 +349,7 @@ const raiseAndWake: Pair = {
 
 const promoteAndGuardGoes: Pair = {
   of: "a job that falls due, and the lane that looks, which shuts the door and goes",
-  orders: 800,
+  orders: 930,
   async setUp(line) {
     push(line, 4);
     await line.do(line.enqueuesOne({ runAt: line.now + 300 }));

@@ -1,0 +1,25 @@
+/**
+ * For mutants: a read in a snapshot where the component has a real one. The rows come by the process's look, whose arguments
+ * and answer stay as they are: written out, as the name of a lane.
+ */
+import type { Replacement } from "../races/deployment.js";
+
+/** The rows of that name as a snapshot shows them; `about` is an expression for what they are asked about. */
+export function seenAs(name: string, about = '""'): string {
+  const args = `{ process: "${name} " + ${about}, upTo: -1n }`;
+  return `JSON.parse((await ctx.runQuery(internal.mainLoop.look, ${args}, { useStaleSnapshot: true })).lanes[0].lane)`;
+}
+
+/** Makes the look answer with the rows of that name; `about` is the name of what they are asked about. */
+export function showsAs(name: string, rows: string): Replacement {
+  return {
+    file: "mainLoop.ts",
+    text: "handler: (ctx, args): Promise<HandedOver> => lookOf(ctx, args),",
+    by: `handler: async (ctx, args): Promise<HandedOver> => {
+    if (!args.process.startsWith("${name} ")) return await lookOf(ctx, args);
+    const about = args.process.slice("${name} ".length);
+    const lane = JSON.stringify(${rows});
+    return { lanes: [{ lane, generation: 0, n: 0, jobs: [] }], upTo: 0n, areWaiting: false };
+  },`,
+  };
+}
