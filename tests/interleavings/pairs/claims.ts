@@ -140,7 +140,7 @@ const claimsAndTies: Pair = {
       without: "the creation time in a cursor",
       replace: [
         {
-          file: "claim.ts",
+          file: "nextCursor.ts",
           text: "below = row.key;",
           by: "below = { seq: row.key.seq + 1n, creationTime: 0 };",
         },

@@ -35,7 +35,7 @@ const pauseAndClaim: Pair = {
   mutants: [
     {
       without: "leaving out queues that are paused",
-      replace: [{ file: "claim.ts", text: "if (!queue.isPaused) open", by: "open" }],
+      replace: [{ file: "claim.ts", text: ".filter(({ isPaused }) => !isPaused)", by: "" }],
       finds: /^a paused queue/,
     },
     UNVALIDATED,
