@@ -124,14 +124,17 @@ async function targetAmong(
   return { kind: "start", row, event: choice.event, endsAt: now + lifeOf(isInline) };
 }
 
-/** One of the free slots, by lot: wakes at the same moment seldom take the same. */
+/**
+ * One of the free slots, by lot: wakes at the same moment seldom take the same. Not one of the last two, while there are
+ * others: with the upper half of the slots inline handlers could have none, however many are free below.
+ */
 async function freeSlot(
   ctx: MutationCtx,
   queue: Queue,
   { slots }: SlotsSeen,
 ): Promise<Process | null> {
   const known = slots.filter((id) => id !== null);
-  const id = known[Math.floor(Math.random() * known.length)];
+  const id = known[Math.floor(Math.random() * Math.max(1, known.length - 2))];
   if (id === undefined) return await makeSlots(ctx, queue);
   const row = await ctx.db.get("processes", id);
   return row?.state === "free" ? row : null;

@@ -47,3 +47,29 @@ describe("a job is begun, though an old snapshot shows", () => {
     expect(await violations(planned("looked", 1, at))).toEqual([]);
   });
 });
+
+/** Each in a process of its own. */
+const LONG_AT = [500, 1_500, 2_500];
+
+test.for([1, 2, 3, 4])(
+  "long jobs leave inline handlers a slot, whichever they take (%i)",
+  async (seed) => {
+    const job = (at: number, queue: QueueName, n: number, ms: number): Planned => {
+      const payload = { n, turns: [{ ms, end: "returns" }] };
+      return { at, do: "producers.enqueue", queue, jobs: [{ payload, options: {} }] };
+    };
+    const played = await play(
+      {
+        ...{ seed, class: "s16", jitter: 0, workers: [], crowd: {}, faultsMs: 15_000 },
+        queues: { acted: { maxParallelism: 20 }, inlined: { maxParallelism: 20 } },
+        parts: ["producers"],
+        events: [
+          ...LONG_AT.map((at, i) => job(at, "acted", i, 30_000)),
+          job(3_500, "inlined", 9, 0),
+        ],
+      },
+      { built, sandboxes },
+    );
+    expect(played.violations).toEqual([]);
+  },
+);
