@@ -10,6 +10,8 @@ const BOUND_MS = 30 * 60_000;
 /** Longer than it takes until a lane that died, or a lost timer, is noticed. */
 const CALM_MS = 90_000;
 const IDLE_MS = 600_000;
+/** Longer than the longest job runs: see `workloads/crowd.ts`. */
+const LONGEST_MS = 200_000;
 /** More than the five attempts of a mutation take, with the waits between them. */
 const LATE_MS = 20_000;
 /** How often it is looked whether all has ended: soon at first, since items of a ring go on until then. */
@@ -118,7 +120,9 @@ async function stopWorkers(simulation: Simulation): Promise<void> {
 }
 
 async function stayIdle(simulation: Simulation): Promise<void> {
-  const { world } = simulation;
+  const { world, plan } = simulation;
+  // A handler whose process was lost goes on to its own end.
+  if (Object.keys(plan.crowd).length > 0) await simulation.goTo(simulation.now() + LONGEST_MS);
   world.stats.reset();
   await simulation.goTo(simulation.now() + IDLE_MS);
   const called = Object.keys(world.stats.snapshot().functions);

@@ -82,9 +82,9 @@ interface Within {
 
 const DRAWN: Record<How, (draw: Draw, within: Within) => Came[]> = {
   quiet: (draw, within) => alone(draw, within, 3, () => draw.pick([0, 30, 200])),
-  long: (draw, within) => alone(draw, within, 6, () => draw.between(30, 150) * SECOND),
-  /** Each job is lost to its queue's time limit or ends late: nothing hears of it meanwhile. */
-  hanging: (draw, within) => alone(draw, within, 6, () => 280 * SECOND),
+  long: (draw, within) => alone(draw, within, 4, () => draw.between(20, 60) * SECOND),
+  /** Nothing is heard of them for minutes. */
+  hanging: (draw, within) => alone(draw, within, 2, () => 180 * SECOND),
   failing: (draw, within) => alone(draw, within, 4, () => draw.pick([0, 200]), "throwsForGood"),
   hot(draw, { until, each }) {
     const [everyMs, ms] = [draw.pick([50, 150, 400]), draw.pick([20, 100, 300])];
