@@ -4,6 +4,8 @@ import { conflicts } from "./faults/conflicts.js";
 import { late } from "./faults/late.js";
 import { liars } from "./faults/liars.js";
 import { lostActions } from "./faults/lostActions.js";
+import { lostProcesses } from "./faults/lostProcesses.js";
+import { slowProcesses } from "./faults/slowProcesses.js";
 import { lostSchedules } from "./faults/lostSchedules.js";
 import { network } from "./faults/network.js";
 import { newVersion } from "./faults/newVersion.js";
@@ -41,6 +43,8 @@ export const FAULTS: readonly Part[] = [
   callbacks,
   starved,
   lostActions,
+  lostProcesses,
+  slowProcesses,
   lostSchedules,
   late,
   oldSnapshots,

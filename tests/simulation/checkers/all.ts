@@ -15,6 +15,7 @@ import { noSurprises } from "./noSurprises.js";
 import { order } from "./order.js";
 import { parallelism } from "./parallelism.js";
 import { paused } from "./paused.js";
+import { processes } from "./processes.js";
 import { promise } from "./promise.js";
 import { reports } from "./reports.js";
 import { retention } from "./retention.js";
@@ -31,6 +32,7 @@ export const CHECKERS: readonly Checker[] = [
   callbackOnce,
   leases,
   parallelism,
+  processes,
   keys,
   canceled,
   paused,

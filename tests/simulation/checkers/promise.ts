@@ -11,6 +11,8 @@ const ENOUGH = 40;
 const MAX_MS = 1_000;
 /** A lane that is lost is missed when it has not called for 20 s, on a grid of 5 s; then comes a sweep. */
 const MISSED_MS = 30_000;
+/** A call that was refused for the last time is made again after a second, and places are asked for soon after. */
+const RECOVERS_MS = 3_000;
 
 /**
  * A wait begins when all of this holds, and anew when it holds again:
@@ -18,6 +20,7 @@ const MISSED_MS = 30_000;
  * - the job is pending and not paused, and its queue is not;
  * - its queue has room: fewer of its jobs run than `maxParallelism`;
  * - the class has places: fewer jobs of all queues run than it runs at once;
+ * - no call of a process is refused on purpose (`slow processes`), nor was one in the last seconds;
  * - no lane of its queue was in a process that was lost less than 30 s ago, or until the janitor has ended what the lane held.
  *
  * It ends with the first word of the job's handler. A job whose process is lost before that word has no wait. All else
@@ -51,8 +54,18 @@ class Waits {
   private readonly claimed = new Map<string, number>();
   private readonly waits: number[] = [];
 
+  private readonly slow: readonly { from: number; until: number }[];
+
   constructor(private readonly facts: Facts) {
-    this.places = limitsOf(facts.plan.class).any;
+    const { plan } = facts;
+    this.places = limitsOf(plan.class).any;
+    const timesOf = (what: string) =>
+      plan.events.filter((event) => event.do === what).map(({ at }) => at);
+    const ends = timesOf("slow processes.end");
+    this.slow = timesOf("slow processes.begin").map((from, i) => ({
+      from,
+      until: ends[i]! + RECOVERS_MS,
+    }));
   }
 
   commit(commit: Parameters<typeof changedJobs>[0]): void {
@@ -131,7 +144,9 @@ class Waits {
   private since(queue: Queue, job: string): number | null {
     const pending = queue.pending.get(job);
     if (pending === undefined || queue.openSince === null || this.placesSince === null) return null;
-    return Math.max(pending, queue.openSince, this.placesSince, queue.excusedUntil);
+    const now = this.facts.now();
+    const slow = this.slow.filter(({ from }) => from <= now).map(({ until }) => until);
+    return Math.max(pending, queue.openSince, this.placesSince, queue.excusedUntil, ...slow);
   }
 
   /** Of a queue with room the job that has waited longest, which is the first of the map. */
