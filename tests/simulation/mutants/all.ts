@@ -22,12 +22,14 @@ import { HOLDING } from "./holding.js";
 import { LANES } from "./lanes.js";
 import { LATER } from "./later.js";
 import { OUTSIDE } from "./outside.js";
+import { PROCESSES } from "./processes.js";
 import { TAKING } from "./taking.js";
 
 export const MUTANTS: readonly Mutant[] = [
   ...TAKING,
   ...HOLDING,
   ...LANES,
+  ...PROCESSES,
   ...ENDS,
   ...LATER,
   ...OUTSIDE,
