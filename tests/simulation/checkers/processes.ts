@@ -34,7 +34,9 @@ export const processes: Checker = {
           if (!isRunning(before) && isRunning(after)) happened("a process starts");
           if (!isRunning(before) && after?.["state"] === "receiving")
             happened("a process receives");
-          if (isRunning(before) && !isRunning(after)) happened("a process ends");
+          if (!isRunning(before) || isRunning(after)) continue;
+          happened("a process ends");
+          checkEnded(before!);
         }
         if (changed(commit, "handOvers").some(({ before }) => before === null))
           happened("a lane is handed over");
@@ -55,6 +57,17 @@ export const processes: Checker = {
         }
       },
     };
+
+    /** Its slot is free: no lane runs in it, or it has ended without a word. */
+    function checkEnded({ number, scheduledId }: Row): void {
+      const scheduled = tables.get("_scheduled_functions", scheduledId as string);
+      if (scheduled?.["state"].kind !== "inProgress") return;
+      const lane = tables
+        .all("holders")
+        .find(({ state, runsIn }) => state === "active" && runsIn === scheduledId);
+      if (lane !== undefined)
+        broken(`the slot ${number} is free, and ${lane["name"]} runs in its process`);
+    }
 
     function checkSlots(): void {
       const running = tables.all("processes").filter(isRunning);

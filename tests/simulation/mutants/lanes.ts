@@ -43,28 +43,28 @@ const planted: readonly Mutant[] = [
     finds: ["parallelism"],
   },
   {
-    name: "the room of spares is given to others as well",
+    name: "a wake takes the room of a lane that has begun a job since its look",
     replace: [
       {
         file: "component/lanes.ts",
-        text: "const missing = cap + spare.length - freeOf(queue, others);",
-        by: "const missing = 0 * cap;",
+        text: `return lane === null || holder === null || holder.state === "active" ? null : { lane, holder };`,
+        by: "return lane === null || holder === null ? null : { lane, holder };",
       },
     ],
-    finds: ["parallelism"],
+    finds: ["parallelism", "leases", "runs as promised", "simulation", "blame"],
   },
   {
     name: "a wake reads the lanes in a snapshot",
     replace: [
       {
         file: "component/wake.ts",
-        text: "await Promise.all([lanesOf(ctx.db, queue.name), leftOfAll(ctx)])",
-        by: "await Promise.all([ctx.runQuery((internal as any).wake.lanesSeen, { queue: queue.name }, { useStaleSnapshot: true }) as ReturnType<typeof lanesOf>, leftOfAll(ctx)])",
+        text: "const lanes = await lanesOf(ctx.db, waking.queue.name);",
+        by: "const lanes: Lane[] = await ctx.runQuery((internal as any).wake.lanesSeen, { queue: waking.queue.name }, { useStaleSnapshot: true });",
       },
       {
         file: "component/wake.ts",
-        text: "interface Oldest {",
-        by: "export const lanesSeen = internalQuery({ args: { queue: v.string() }, handler: (ctx, { queue }) => lanesOf(ctx.db, queue) });\ninterface Oldest {",
+        text: "interface NotBegun {",
+        by: "export const lanesSeen = internalQuery({ args: { queue: v.string() }, handler: (ctx, { queue }) => lanesOf(ctx.db, queue) });\ninterface NotBegun {",
       },
     ],
     finds: ["parallelism", "simulation"],
@@ -73,8 +73,8 @@ const planted: readonly Mutant[] = [
     name: "a wake does not ask how old its look is",
     replace: [
       {
-        file: "component/wake.ts",
-        text: "if (!isSure) await scheduleWake(ctx, queue, asked, WAKE_AGAIN_MS);",
+        file: "component/beginLane.ts",
+        text: "if (!isSure) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);",
         by: "",
       },
     ],
@@ -133,14 +133,14 @@ const planted: readonly Mutant[] = [
     name: "a wake arms no janitor",
     replace: [
       {
-        file: "component/wake.ts",
+        file: "component/beginLane.ts",
         text: "await ensureLookedAfter(ctx, holder, { isDone, timers, expiresAt, taken, now });",
         by: "undefined;",
       },
       {
         file: "component/laneStep.ts",
-        text: "if (!isAwake) await callOffSweep(ctx, lane, now);",
-        by: "if (isAwake) void 0;\n  else if (!isAwake) await callOffSweep(ctx, lane, now);",
+        text: "if (!isAwake) await callOffSweep(ctx, lane, holder, now);",
+        by: "if (isAwake) void 0;\n  else if (!isAwake) await callOffSweep(ctx, lane, holder, now);",
       },
     ],
     finds: ["simulation", "timers"],
@@ -179,8 +179,8 @@ const planted: readonly Mutant[] = [
       },
       {
         ...{ file: "lane/loop.ts", version: "next" },
-        text: "looks: this.looks,\n        },",
-        by: "looks: this.looks,\n          since: this.start.n,\n        },",
+        text: "looks: this.looks, in: said },",
+        by: "looks: this.looks, in: said, since: this.start.n } as any,",
       },
     ],
     finds: ["simulation"],

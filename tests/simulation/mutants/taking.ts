@@ -16,7 +16,7 @@ export const TAKING: readonly Mutant[] = [
     name: "a claim's cursor passes jobs that it has seen and not taken",
     replace: [
       {
-        file: "component/claim.ts",
+        file: "component/nextCursor.ts",
         text: "if (!row.isPassed && !dealtWith.has(row.id)) return below;",
         by: "",
       },
