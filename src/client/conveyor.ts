@@ -8,6 +8,7 @@ import {
   OVERVIEW_QUEUES_MAX,
   SCHEDULER_SHARE_MAX,
   SCHEDULER_SHARE_MIN,
+  type MainLoop,
   type QueueOverview,
   type WorkerStatus,
 } from "../shared/index.js";
@@ -298,7 +299,9 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    *
    * @param options.after The name behind which to go on, where there were `more`.
    * @param options.limit How many, 1 to 100.
-   * @default limit 100
+   * @param options.mainLoop Shows the main loop beside them: whether it runs, the processes that there are and until when, the
+   * places that are used and left, the queues that wait. The subscription then runs again when a process starts or ends.
+   * @default limit 100, mainLoop false
    * @returns The queues, and whether there are more.
    * @throws `invalidArgument` for a limit out of bounds, `componentNotMounted`.
    * @example
@@ -306,8 +309,8 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    */
   async queues(
     ctx: RunsQueries,
-    options: { after?: string; limit?: number } = {},
-  ): Promise<{ queues: QueueOverview[]; more: boolean }> {
+    { mainLoop = false, ...options }: { after?: string; limit?: number; mainLoop?: boolean } = {},
+  ): Promise<{ queues: QueueOverview[]; more: boolean; mainLoop?: MainLoop }> {
     const { observe } = this.component;
     const limit = options.limit ?? OVERVIEW_QUEUES_MAX;
     checkInteger("limit", limit, 1, OVERVIEW_QUEUES_MAX);
@@ -319,7 +322,10 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
       const found = await ctx.runQuery(observe.overview, { queue, beside: names.length });
       if (found !== null) queues.push(found);
     }
-    return { queues, more };
+    if (!mainLoop) return { queues, more };
+    const share = this.schedulerShare;
+    const args = share === undefined ? {} : { share };
+    return { queues, more, mainLoop: await ctx.runQuery(observe.mainLoop, args) };
   }
 
   /**

@@ -58,6 +58,7 @@ export type {
   JobId,
   JobPage,
   ListBy,
+  MainLoop,
   ListedJob,
   ListFilter,
   ListOrder,

@@ -12,6 +12,7 @@ import {
   vListedJob,
   vListFilter,
   vListOrder,
+  vMainLoop,
   vMetrics,
   vPageOptions,
   vPer,
@@ -26,6 +27,7 @@ import * as carriedStep from "./carried.js";
 import * as gaugeStep from "./gauge.js";
 import * as listStep from "./list.js";
 import * as metricsStep from "./metrics.js";
+import { mainLoopNow } from "./mount.js";
 import * as overviewStep from "./overview.js";
 import * as positionStep from "./position.js";
 import * as statsStep from "./stats.js";
@@ -51,6 +53,16 @@ export const overview = query({
   args: { ...named, beside: v.optional(v.number()) },
   returns: v.union(vQueueOverview, v.null()),
   handler: (ctx, { queue, beside }) => overviewStep.overview(ctx, queue, beside),
+});
+
+/** The main loop of the mount, with the share of the scheduler that it may take (0.5). */
+export const mainLoop = query({
+  args: { share: v.optional(v.number()) },
+  returns: vMainLoop,
+  handler: async (ctx, { share }) => {
+    const { class: of } = await ctx.meta.getDeploymentMetadata();
+    return await mainLoopNow(ctx.db, of, share);
+  },
 });
 
 /** A queue as a monitoring system measures it; `null` for one that no code has declared. */

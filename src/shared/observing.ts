@@ -183,6 +183,37 @@ export const vQueueOverview = v.object({
 });
 export type QueueOverview = Infer<typeof vQueueOverview>;
 
+/** The main loop of the mount: the processes in which Convex itself runs jobs, of all queues together. */
+export const vMainLoop = v.object({
+  /** `idle`: no process runs. `waiting`: queues have jobs for which no slot or no place is left. */
+  status: v.union(v.literal("idle"), v.literal("running"), v.literal("waiting")),
+  /** Processes that have been started so far. */
+  generation: v.number(),
+  /** Processes at once, at most. */
+  slots: v.number(),
+  /** Jobs at once: so many may run in the processes that there are, and so many more may be given to them. */
+  places: v.object({ used: v.number(), left: v.number() }),
+  /** Those that run, the oldest first. */
+  processes: v.array(
+    v.object({
+      slot: v.number(),
+      generation: v.number(),
+      openedAt: v.number(),
+      /** Until when it runs at most. */
+      endsAt: v.number(),
+      /** Whether lanes of other queues are handed to it. */
+      isReceiving: v.boolean(),
+      /** It runs in an action of the app. */
+      isInline: v.boolean(),
+      /** Jobs that it may run at once. */
+      places: v.number(),
+    }),
+  ),
+  /** Queues that wait, 100 at most. */
+  waiting: v.array(v.string()),
+});
+export type MainLoop = Infer<typeof vMainLoop>;
+
 // --- One job ------------------------------------------------------------------------------------
 
 export const vPosition = v.object({

@@ -1,5 +1,6 @@
 /** Processes: lanes of many queues in one, long jobs that need a young one, another version, and the death of one. */
 import { afterEach, describe, expect, test } from "vitest";
+import type { MainLoop } from "../../src/shared/index.js";
 import {
   deployAgain,
   every,
@@ -156,4 +157,39 @@ test("a process that dies takes down no jobs but its own, which are found within
   }
   for (const n of second)
     expect(many.ended.get(n)! - many.began.get(n)!).toBeLessThan(MINUTE + SECOND);
+});
+
+describe("the main loop, as queues() shows it", () => {
+  const shown = () => many.ask<MainLoop>("mainLoop", {});
+
+  test("is idle before the first job and after the last, and counts the processes", async () => {
+    await start({ queues: 6 });
+    const places = { used: 0, left: 56 };
+    const atRest = { status: "idle", slots: 4, places, processes: [], waiting: [] };
+    expect(await shown()).toEqual({ ...atRest, generation: 0 });
+    await many.enqueue([0, 1].map((queue) => ({ queue, ms: 10 * SECOND, at: queue * 500 })));
+    await many.world.advance(SECOND);
+    const { processes, ...rest } = await shown();
+    expect(rest).toMatchObject({ status: "running", generation: 2, places: { used: 2, left: 54 } });
+    for (const one of processes) {
+      expect(one).toMatchObject({ generation: 1, places: 1, isReceiving: false, isInline: false });
+      expect(one.endsAt - one.openedAt).toBe(29.5 * MINUTE);
+    }
+    await many.world.advance(MINUTE);
+    expect(await shown()).toEqual({ ...atRest, generation: 2 });
+  });
+
+  test("shows places as processes hold them, and names queues that wait for one", async () => {
+    await start({ queues: 6, maxParallelism: 20 });
+    const jobs = [0, 1, 2, 3].flatMap((queue) => times(20, { queue, ms: 10 * MINUTE, at: queue }));
+    await many.enqueue(jobs);
+    await many.world.advance(5 * SECOND);
+    const { status, places, processes, waiting } = await shown();
+    expect(places.used).toBe(processes.reduce((sum, one) => sum + one.places, 0));
+    expect(places.used + places.left).toBe(56);
+    expect(places.used).toBeGreaterThanOrEqual(many.most);
+    expect(processes.some(({ isReceiving }) => isReceiving)).toBe(true);
+    expect(status).toBe("waiting");
+    expect(waiting.length).toBeGreaterThan(0);
+  });
 });

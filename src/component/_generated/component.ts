@@ -2067,6 +2067,28 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         },
         Name
       >;
+      mainLoop: FunctionReference<
+        "query",
+        "internal",
+        { share?: number },
+        {
+          status: "idle" | "running" | "waiting";
+          generation: number;
+          slots: number;
+          places: { used: number; left: number };
+          processes: Array<{
+            slot: number;
+            generation: number;
+            openedAt: number;
+            endsAt: number;
+            isReceiving: boolean;
+            isInline: boolean;
+            places: number;
+          }>;
+          waiting: Array<string>;
+        },
+        Name
+      >;
       metrics: FunctionReference<
         "query",
         "internal",

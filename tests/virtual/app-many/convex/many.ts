@@ -42,27 +42,30 @@ const options = {
 type Declared = new (component: ComponentApi, options?: { schedulerShare: number }) => Conveyor;
 const share = process.env.SCHEDULER_SHARE;
 
-function mount(component: ComponentApi) {
-  const conveyor =
-    share === undefined
-      ? new Conveyor(component)
-      : new (Conveyor as unknown as Declared)(component, { schedulerShare: Number(share) });
+function conveyorOf(component: ComponentApi): Conveyor {
+  return share === undefined
+    ? new Conveyor(component)
+    : new (Conveyor as unknown as Declared)(component, { schedulerShare: Number(share) });
+}
+
+function mount(conveyor: Conveyor) {
   return Array.from({ length: QUEUES }, (_, i) => conveyor.queue(`q${i}`, options));
 }
 
-const mounts = [mount(components.conveyor), mount(components.conveyorB)] as const;
+const mounted = conveyorOf(components.conveyor);
+const mounts = [mount(mounted), mount(conveyorOf(components.conveyorB))] as const;
 /** Of the first mount. */
 export const [queues] = mounts;
-const queueOf = (mounted: number, queue: number) => mounts[mounted]![queue]!;
+const queueOf = (of: number, queue: number) => mounts[of]![queue]!;
 
 const vPlace = { mount: v.optional(v.number()), queue: v.number() };
 
 export const enqueue = mutation({
   args: { ...vPlace, works: v.array(vWork), timeoutMs: v.optional(v.number()) },
   returns: v.null(),
-  handler: async (ctx, { mount: mounted = 0, queue, works, timeoutMs }) => {
+  handler: async (ctx, { mount: of = 0, queue, works, timeoutMs }) => {
     const given = timeoutMs === undefined ? {} : { timeoutMs };
-    await queueOf(mounted, queue).enqueueBatch(ctx, works, given);
+    await queueOf(of, queue).enqueueBatch(ctx, works, given);
     console.log(works.map(({ n }) => `enqueued ${n}`).join(", "));
     return null;
   },
@@ -126,4 +129,10 @@ export const remains = query({
       periods.reduce((all, period) => all + period[what], 0);
     return { rows, enqueued: sum("enqueued"), succeeded: sum("succeeded") };
   },
+});
+
+/** The main loop of the first mount. */
+export const mainLoop = query({
+  args: {},
+  handler: async (ctx) => (await mounted.queues(ctx, { limit: 1, mainLoop: true })).mainLoop,
 });
