@@ -26,7 +26,8 @@ import {
   type Standing,
 } from "./lanes.js";
 import { givePlaces } from "./grants.js";
-import { handTo, mountLimits, startIn, type Target } from "./mainLoop.js";
+import { handTo, startIn, type Target } from "./mainLoop.js";
+import { mountLimits } from "./mount.js";
 import { isMutation } from "./processTime.js";
 import { type Queue } from "./queues.js";
 import { ensureAmong, ensureJanitor, isStillborn } from "./timers.js";

@@ -3,7 +3,7 @@ import { PLACES_MORE, type LaneStep, type ProcessSaid } from "../shared/index.js
 import { type MutationCtx } from "./_generated/server.js";
 import { type Holder } from "./holders.js";
 import { givePlaces } from "./grants.js";
-import { mountLimits } from "./mainLoop.js";
+import { mountLimits } from "./mount.js";
 import { isMutation } from "./processTime.js";
 import { type Queue } from "./queues.js";
 

@@ -207,13 +207,20 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
           lane: look,
         });
   const held = running + taken.leases.length;
-  if (taken.isTooLong === true && gate?.state === "full") await waitFor(ctx, queue.name);
+  if (taken.isTooLong === true && gate?.state === "full") await waitFor(ctx, queue.name, false);
+  // It has filled all the places that there were, and there may be more jobs.
+  const lacking = taken.leases.length === room ? wanted - room : 0;
+  const asks = lacking > 0 && room > 0 && args.in?.isFull === true;
+  const after = asks ? await morePlaces(ctx, queue, args.in!, held, lacking) : 0;
+  const given = before + after;
+  // Its process has no place, and is given none: it is as full as with all that it may run.
+  const isStuck = lacking > 0 && args.in?.isFull === true && given === 0;
   const next =
     isOver || (taken.isTooLong === true && guardsIt(gate, lane._id))
       ? await end(ctx, queue, lane, held)
       : await settle(ctx, queue, lane, gate, {
-          ...{ held, width, found: taken.leases.length, looks: args.looks },
-          isEnding: !takesMore(args.in, queue, now + LANE_LEAVES_MS),
+          ...{ held, width: isStuck ? Math.min(width, held) : width, found: taken.leases.length },
+          ...{ looks: args.looks, isEnding: !takesMore(args.in, queue, now + LANE_LEAVES_MS) },
         });
   const isAwake = next !== "left";
   const hasDone = args.finished.length + args.execute.length + taken.leases.length > 0;
@@ -231,14 +238,9 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const ruled = missed.length === 0 ? taken.ruled : undefined;
   const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
   const of = args.in === undefined ? {} : await tellProcess(ctx, args.in, next);
-  // It has filled all the places that there were, and there may be more jobs.
-  const lacking = wanted - room;
-  const isShort = room > 0 && taken.leases.length === room && lacking > 0 && isAwake;
-  const isFull = args.in?.isFull === true && isShort;
-  const after = isFull ? await morePlaces(ctx, queue, args.in!, held, lacking) : 0;
-  const given = before + after;
+  const isShort = lacking > 0 && room > 0 && !isStuck;
   return {
-    ...reply(answers, jobs, isShort && (!isFull || after > 0) ? lookAgain(next) : next),
+    ...reply(answers, jobs, isShort ? lookAgain(next) : next),
     ...of,
     ...(given > 0 ? { given } : {}),
   };
@@ -345,7 +347,9 @@ async function settle(
       // It keeps what it needs to be a spare, where it is not all there is.
       const kept = Math.max(held, width > 1 ? 1 : 0);
       await setCap(ctx, queue, lane, { cap: leaves ? kept : width, width });
-      await setGate(ctx, gate, queue.name, { state, guard: lane._id });
+      const hasFound = found > 0 || (guards && gate?.hasFound === true);
+      const guarding = { state, guard: lane._id, ...(hasFound ? { hasFound } : {}) } as const;
+      await setGate(ctx, gate, queue.name, guarding);
       return { lookAfterMs: Math.min(LANE_LOOK_MS * 2 ** inVain, LANE_LOOK_MAX_MS) };
     }
   }

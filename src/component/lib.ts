@@ -353,7 +353,7 @@ export const laneLater = mutation({
 
 /** Lanes that were handed to a process that runs in an action of the app, by a later commit: `mainLoop.ts`. */
 export const processLook = query({
-  args: { process: v.string(), upTo: v.int64() },
+  args: mainLoopStep.lookArgs,
   returns: vHandedOver,
   handler: (ctx, args) => mainLoopStep.lookOf(ctx, args),
 });

@@ -19,13 +19,14 @@ import {
   lifeOf,
   limitsOf,
   next,
+  placesLeft,
+  PROCESS_BEGINS_MS,
   ROUSE_AGAIN_MS,
   ROUSED,
   vHandedOver,
   WAKE_AGAIN_MS,
   type HandedOver,
   type LaneStart,
-  type MountLimits,
   type ProcessEvent,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
@@ -41,6 +42,7 @@ import { startProcess } from "./laneAction.js";
 import { runs } from "./lanes.js";
 import {
   actionOf,
+  mountLimits,
   mountViewOf,
   runningProcesses,
   viewOf,
@@ -50,6 +52,7 @@ import {
 import type { Queue } from "./queues.js";
 import { scheduleWake } from "./wakes.js";
 import {
+  allGrants,
   beginPlaces,
   dropPlaces,
   givePlaces,
@@ -66,11 +69,6 @@ export type Target =
   | { kind: "start"; row: Process; event: "start" | "startLast"; endsAt: number }
   | { kind: "handOver"; row: Process; endsAt: number }
   | { kind: "wait" };
-
-export async function mountLimits(ctx: MutationCtx, { config }: Queue): Promise<MountLimits> {
-  const { class: of } = await ctx.meta.getDeploymentMetadata();
-  return limitsOf(of, config.schedulerShare);
-}
 
 /** Moves a process along an edge of the table. */
 function edge(row: Process, event: ProcessEvent) {
@@ -114,7 +112,8 @@ async function targetAmong(
   if (choice.kind === "handOver") {
     const row = await ctx.db.get("processes", choice.to);
     if (row?.state !== "receiving") return { kind: "wait" };
-    if (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId)))
+    const isSure = now < row.openedAt + PROCESS_BEGINS_MS;
+    if (isSure || (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId))))
       return { kind: "handOver", row, endsAt: row.openedAt + lifeOf(isInline) };
     const freed = await loseProcess(ctx, row);
     return { kind: "start", row: freed, event: "startLast", endsAt: now + lifeOf(isInline) };
@@ -232,24 +231,30 @@ export async function handedOver(
   return { lanes, upTo: isAll ? snapshot : last!, areWaiting: false };
 }
 
+export const lookArgs = { process: v.string(), upTo: v.int64(), share: v.optional(v.number()) };
+
 /** What a process asks that receives: lanes that were handed to it, and whether queues wait. */
 export const look = internalQuery({
-  args: { process: v.string(), upTo: v.int64() },
+  args: lookArgs,
   returns: vHandedOver,
   handler: (ctx, args): Promise<HandedOver> => lookOf(ctx, args),
 });
 
 export async function lookOf(
   ctx: QueryCtx,
-  { process, upTo }: { process: string; upTo: bigint },
+  { process, upTo, share }: { process: string; upTo: bigint; share?: number },
 ): Promise<HandedOver> {
   const id = ctx.db.normalizeId("processes", process);
   if (id === null) return { lanes: [], upTo, areWaiting: false };
-  const [found, waiting] = await Promise.all([
+  const [found, waiting, { class: of }] = await Promise.all([
     handedOver(ctx, id, upTo, "query"),
-    ctx.db.query("waitingQueues").first(),
+    ctx.db.query("waitingQueues").take(ROUSED),
+    ctx.meta.getDeploymentMetadata(),
   ]);
-  return { ...found, areWaiting: waiting !== null };
+  if (waiting.length === 0) return found;
+  const { any, few } = placesLeft(limitsOf(of, share), await allGrants(ctx.db));
+  const arePlaces = waiting.some(({ isServed }) => (isServed ? any : few) > 0);
+  return { ...found, areWaiting: true, arePlaces };
 }
 
 // --- Places -------------------------------------------------------------------------------------
@@ -358,13 +363,16 @@ export async function freeLost(ctx: MutationCtx, id: Id<"processes">): Promise<v
 // --- Queues that wait ----------------------------------------------------------------------------
 
 /** Flip, then look: the queue waits for a slot or for places, and the process that frees either has it woken. */
-export async function waitFor(ctx: MutationCtx, queue: string): Promise<void> {
+export async function waitFor(ctx: MutationCtx, queue: string, isServed: boolean): Promise<void> {
   const known = await ctx.db
     .query("waitingQueues")
     .withIndex("queue", (q) => q.eq("queue", queue))
     .first();
-  if (known !== null) return;
-  await ctx.db.insert("waitingQueues", { queue });
+  if (known !== null) {
+    if (known.isServed !== isServed) await ctx.db.patch("waitingQueues", known._id, { isServed });
+    return;
+  }
+  await ctx.db.insert("waitingQueues", { queue, isServed });
   // A process may have ended meanwhile, and seen no queue that waits: this wake begins after both.
   await scheduleWake(ctx, { name: queue }, undefined, WAKE_AGAIN_MS);
 }

@@ -17,7 +17,7 @@ import {
   type QueueConfig,
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
-import type { DatabaseReader } from "./_generated/server.js";
+import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
 
 export type Process = Doc<"processes">;
 
@@ -41,6 +41,14 @@ type Asking = Pick<QueueConfig, "handler" | "schedulerShare">;
 /** The action in which the jobs of a queue run, if it is the app's. */
 export function actionOf({ handler }: Asking): string | undefined {
   return handler?.kind === "inline" ? handler.handle : undefined;
+}
+
+export async function mountLimits(
+  { meta }: Pick<MutationCtx, "meta">,
+  { config }: { config: Asking },
+): Promise<MountLimits> {
+  const { class: of } = await meta.getDeploymentMetadata();
+  return limitsOf(of, config.schedulerShare);
 }
 
 /** The numbers of the slots that a queue may take: inline handlers have the upper half of them. */

@@ -32,6 +32,12 @@ export function isQuiet(gate: Gate | null): boolean {
   return gate === null || gate.state === "quiet";
 }
 
+/** Whether the lane that looked last, and is about to go or has gone, has found no job. */
+export function isVain(gate: Gate | null): boolean {
+  if (gate === null || gate.state === "full") return false;
+  return gate.state === "quiet" ? gate.isVain === true : gate.hasFound !== true;
+}
+
 async function findDoor(db: DatabaseReader, queue: string): Promise<Doc<"doors"> | null> {
   return await db
     .query("doors")
@@ -135,15 +141,15 @@ export async function setGate(
   ctx: MutationCtx,
   gate: Gate | null,
   queue: string,
-  next: { state: Gate["state"]; guard?: Id<"lanes"> },
+  next: Pick<Gate, "state" | "guard" | "hasFound" | "isVain">,
 ): Promise<void> {
   await setDoor(ctx, queue, next.state !== "quiet");
   if (gate === null) {
     if (next.state !== "quiet") await ctx.db.insert("gates", { queue, ...next });
     return;
   }
-  const { state, guard } = gate;
-  if (state === next.state && guard === next.guard) return;
+  const kept = ["state", "guard", "hasFound", "isVain"] as const;
+  if (kept.every((field) => gate[field] === next[field])) return;
   await ctx.db.replace("gates", gate._id, { queue, ...next });
 }
 
@@ -159,6 +165,7 @@ async function setDoor(ctx: MutationCtx, queue: string, open: boolean): Promise<
  * scheduled here see what came before.
  */
 export async function quieten(ctx: MutationCtx, gate: Gate | null, queue: Queue): Promise<void> {
-  await setGate(ctx, gate, queue.name, { state: "quiet" });
+  const vain = isVain(gate) ? { isVain: true } : {};
+  await setGate(ctx, gate, queue.name, { state: "quiet", ...vain });
   await wakeBlindly(ctx.scheduler, queue);
 }

@@ -301,9 +301,17 @@ describe("places that it does not use", () => {
     ]);
   });
 
-  test("queues that wait are woken every two seconds, also where no place is free", async () => {
+  test("queues that wait are not woken where no place is free, neither here nor in the mount", async () => {
     const fake = new FakeProcess();
-    fake.look = (upTo) => ({ lanes: [], upTo, areWaiting: true });
+    fake.look = (upTo) => ({ lanes: [], upTo, areWaiting: true, arePlaces: false });
+    await fake.start(receiving(1));
+    await fake.clock.advance(4_400);
+    expect(fake.asked.filter(({ call }) => call === "rouse")).toEqual([]);
+  });
+
+  test("queues that wait are woken every two seconds while the mount has places", async () => {
+    const fake = new FakeProcess();
+    fake.look = (upTo) => ({ lanes: [], upTo, areWaiting: true, arePlaces: true });
     await fake.start(receiving(1));
     await fake.clock.advance(4_400);
     expect(fake.asked.filter(({ call }) => call === "rouse").map(({ at }) => at)).toEqual([

@@ -32,7 +32,7 @@ interface Named {
 /** How a process reaches what it needs. */
 export interface ProcessCalls extends Lane {
   /** Lanes that were handed to it by a later commit. */
-  look(args: { process: string; upTo: bigint }): Promise<HandedOver>;
+  look(args: { process: string; upTo: bigint; share?: number }): Promise<HandedOver>;
   /** Asks for more places, and is told how many it has been given. */
   ask(args: Named & { share?: number; any: number; few: number }): Promise<number>;
   /** Ends it, unless lanes were handed to it. */
@@ -243,12 +243,12 @@ class Process implements Host {
 
   // --- What was handed to it ---------------------------------------------------------------------
 
-  private hear({ lanes, upTo, areWaiting }: HandedOver): void {
+  private hear({ lanes, upTo, areWaiting, arePlaces = false }: HandedOver): void {
     this.lookedAt = this.clock.now();
     if (upTo > this.upTo) this.upTo = upTo;
     this.heard.push(...lanes.filter(({ handOver }) => !this.knows(handOver)));
     if (!this.isClosing) this.adoptHeard();
-    if (areWaiting) void this.rouse();
+    if (areWaiting) void this.rouse(arePlaces);
   }
 
   private adoptHeard(): void {
@@ -266,12 +266,13 @@ class Process implements Host {
     return false;
   }
 
-  /** Queues wait for places: what is free here is given back, so that they find it. */
-  private async rouse(): Promise<void> {
+  /** Queues wait for places: what is free here is given back, so that they find it. In vain they are not woken. */
+  private async rouse(arePlaces: boolean): Promise<void> {
     if (this.clock.now() < this.rousedAt + ROUSE_EVERY_MS) return;
-    this.rousedAt = this.clock.now();
     const left = this.places - this.running - this.offered - this.waiting.length;
     const givenBack = Math.max(0, Math.min(left, this.places - 1));
+    if (givenBack === 0 && !arePlaces) return;
+    this.rousedAt = this.clock.now();
     this.places -= givenBack;
     try {
       await this.calls.rouse({ ...this.named, givenBack });
@@ -295,7 +296,10 @@ class Process implements Host {
       if (this.clock.now() >= this.lookedAt + PROCESS_LOOK_MS && this.loops.size > 0) {
         this.lookedAt = this.clock.now();
         try {
-          this.hear(await this.calls.look({ process: this.named.process, upTo: this.upTo }));
+          const { share } = this.start;
+          const of = share === undefined ? {} : { share };
+          const { process } = this.named;
+          this.hear(await this.calls.look({ process, upTo: this.upTo, ...of }));
         } catch {
           // It looks again.
         }

@@ -50,6 +50,8 @@ export const vHandedOver = v.object({
   upTo: v.int64(),
   /** Whether queues wait for a slot or for places. */
   areWaiting: v.boolean(),
+  /** Whether the mount has places left for them. */
+  arePlaces: v.optional(v.boolean()),
 });
 export type HandedOver = Infer<typeof vHandedOver>;
 

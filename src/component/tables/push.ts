@@ -17,6 +17,10 @@ export const pushTables = {
     state: vGateState,
     /** Guarded, or leaving: the lane that looks again and again. */
     guard: v.optional(v.id("lanes")),
+    /** Guarded, or leaving: it has found a job. */
+    hasFound: v.optional(v.boolean()),
+    /** Quiet: the last that guarded found none. */
+    isVain: v.optional(v.boolean()),
   }).index("queue", ["queue"]),
 
   /**
@@ -85,5 +89,9 @@ export const pushTables = {
    * Queues whose jobs wait for a slot or for places: one row each. Inserted by a wake that finds neither; deleted by the main
    * loop, which wakes them. A process that ends reads the first for real.
    */
-  waitingQueues: defineTable({ queue: v.string() }).index("queue", ["queue"]),
+  waitingQueues: defineTable({
+    queue: v.string(),
+    /** Whether it runs two jobs or more: the places that are kept for queues that run less are not for it. */
+    isServed: v.boolean(),
+  }).index("queue", ["queue"]),
 };
