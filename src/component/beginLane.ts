@@ -25,9 +25,7 @@ import {
   type Sleeper,
   type Standing,
 } from "./lanes.js";
-import { givePlaces } from "./grants.js";
 import { handTo, startIn, type Target } from "./mainLoop.js";
-import { mountLimits } from "./mount.js";
 import { isMutation } from "./processTime.js";
 import { type Queue } from "./queues.js";
 import { ensureAmong, ensureJanitor, isStillborn } from "./timers.js";
@@ -147,14 +145,7 @@ async function runIn(
   { start, jobs }: { start: LaneStart; jobs: number },
   now: number,
 ): Promise<Id<"_scheduled_functions">> {
-  if (target?.kind === "handOver") {
-    if (jobs > 1 && !isMutation(queue)) {
-      const { _id: process, generation } = target.row;
-      const limits = await mountLimits(ctx, queue);
-      await givePlaces(ctx, limits, { process, generation }, { any: jobs - 1, few: 0 });
-    }
-    return await handTo(ctx, target, start);
-  }
+  if (target?.kind === "handOver") return await handTo(ctx, target, start);
   const places = isMutation(queue) ? 1 : jobs;
   const scheduledId =
     target?.kind === "start"

@@ -28,8 +28,8 @@ export const vMountView = v.object({
   kept: v.number(),
   /** Those that are not full. */
   receivers: v.array(v.object({ id: v.id("processes"), openedAt: v.number() })),
-  /** Whether a receiver may be given another place. Where slots are left it is not asked. */
-  hasPlaces: v.boolean(),
+  /** Places that receivers may be given, as {@link placesLeft} says. Where slots are left it is not asked: all. */
+  left: v.object({ any: v.number(), few: v.number() }),
 });
 export type SlotsSeen = Infer<typeof vMountView>;
 
@@ -91,8 +91,7 @@ export async function mountViewOf(
   const receivers = receiving
     .filter((one) => one.action === action && !(takesPlaces && full.has(one._id)))
     .map(({ _id: id, openedAt }) => ({ id, openedAt }));
-  const hasPlaces = slots.length > kept || placesLeft(limits, grants).few > 0;
-  return { slots, kept, receivers, hasPlaces };
+  return { slots, kept, receivers, left: placesLeft(limits, grants) };
 }
 
 /** As many as are at once as a rule: the receiver, and those that are too old. */

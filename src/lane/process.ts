@@ -73,6 +73,9 @@ class Process implements Host {
   private lookedAt: number;
   private rousedAt = -Infinity;
   private isAsking = false;
+  /** Of calls at the same moment one hears of lanes that were handed over, and one asks for places: they would only meet. */
+  private hearing: Loop | null = null;
+  private asking: Loop | null = null;
   private isClosed = false;
   /** A call that may end the process is under way. Lanes that are heard of meanwhile begin when it is answered. */
   private isClosing = false;
@@ -144,6 +147,10 @@ class Process implements Host {
     const { openedAt, version, receives } = this.start;
     const places = this.free(loop);
     const isFull = this.places - this.running - this.waiting.length <= places;
+    const hears = receives && this.hearing === null;
+    if (hears) this.hearing = loop;
+    const asks = isFull && !this.isAsking && this.asking === null;
+    if (asks) this.asking = loop;
     this.offered += places;
     const givenBack = this.spare();
     this.places -= givenBack;
@@ -151,16 +158,18 @@ class Process implements Host {
     this.isClosing = closes;
     return {
       ...this.named,
-      ...{ version, endsAt: openedAt + lifeOf(this.isInline), places, isFull },
+      ...{ version, endsAt: openedAt + lifeOf(this.isInline), places, isFull: asks },
       ...(this.isInline ? { openUntil: openedAt + INLINE_OPEN_MS } : {}),
       ...(givenBack > 0 ? { givenBack } : {}),
       ...(closes ? { closes } : {}),
-      ...(receives ? { heardUpTo: this.upTo } : {}),
+      ...(hears ? { heardUpTo: this.upTo } : {}),
     };
   }
 
   hears(loop: Loop, { places }: ProcessSaid, reply: LaneReply | null): void {
     this.offered -= places;
+    if (this.hearing === loop) this.hearing = null;
+    if (this.asking === loop) this.asking = null;
     const { given = 0, isClosed = false, handedOver } = reply ?? {};
     this.add(given);
     this.isClosed ||= isClosed;
