@@ -145,7 +145,9 @@ export const look = internalQuery({
     const mine = decodeCursor(args.cursor, offer.groups);
     const open = queues.filter(({ isPassedBy }) => isPassedBy !== true);
     const passedBy = queues.filter(({ isPassedBy }) => isPassedBy === true);
-    const seesOthers = args.isPlaced !== true || open.length > 0;
+    // A wake, or a lane that looks for all, stands beside no other, and leaves lost jobs to the sweep.
+    const isForAll = args.isLane === true && args.everywhere === true && args.isCrowded !== true;
+    const seesOthers = !isForAll && (args.isPlaced !== true || open.length > 0);
     const [holders, timer] = await Promise.all([
       seesOthers ? findHolders(ctx, now) : NO_HOLDERS,
       aTimer(ctx, queues, now),

@@ -160,7 +160,7 @@ describe("hand-overs", () => {
 });
 
 describe("looks", () => {
-  test("are every 250 ms, and only where no step has looked", async () => {
+  test("are every 250 ms, and every second where a step has looked", async () => {
     const fake = new FakeProcess();
     fake.step = (args) => ({
       ...{ ...goesOn, answers: heardOf(args), lookAfterMs: 100 },
@@ -173,7 +173,7 @@ describe("looks", () => {
     );
     await fake.end("a");
     await fake.clock.advance(5_000);
-    expect(fake.countOf("look")).toBe(4);
+    expect(fake.countOf("look")).toBe(4 + 5);
   });
 
   test("are only those of a process that receives", async () => {
@@ -309,13 +309,13 @@ describe("places that it does not use", () => {
     expect(fake.asked.filter(({ call }) => call === "rouse")).toEqual([]);
   });
 
-  test("queues that wait are woken every two seconds while the mount has places", async () => {
+  test("queues that wait are woken every second while the mount has places", async () => {
     const fake = new FakeProcess();
     fake.look = (upTo) => ({ lanes: [], upTo, areWaiting: true, arePlaces: true });
     await fake.start(receiving(1));
     await fake.clock.advance(4_400);
     expect(fake.asked.filter(({ call }) => call === "rouse").map(({ at }) => at)).toEqual([
-      250, 2_250, 4_250,
+      250, 1_250, 2_250, 3_250, 4_250,
     ]);
     expect(fake.asked.find(({ call }) => call === "rouse")!.args).toMatchObject({ givenBack: 0 });
   });

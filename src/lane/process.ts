@@ -290,20 +290,23 @@ class Process implements Host {
     }
   }
 
-  /** Looks where no call of its lanes has looked for a while. */
+  /** Looks where no call of its lanes has looked for a while; and now and then all the same, for queues that wait. */
   private lookNowAndThen(): () => void {
     const age = Date.now() - this.start.openedAt;
     const until = this.clock.now() + receivesMs(this.isInline) + PROCESS_LATE_MS - age;
     let isOver = false;
     let forget = () => {};
+    let asksAt = this.clock.now() + ROUSE_EVERY_MS;
     const again = () => {
       if (isOver || this.clock.now() > until) return;
-      const dueAt = this.lookedAt + PROCESS_LOOK_MS;
-      forget = this.clock.after(Math.max(1, dueAt - this.clock.now()), () => void look());
+      const dueAt = Math.min(this.lookedAt + PROCESS_LOOK_MS, asksAt);
+      forget = this.clock.after(Math.max(10, dueAt - this.clock.now()), () => void look());
     };
     const look = async () => {
-      if (this.clock.now() >= this.lookedAt + PROCESS_LOOK_MS && this.loops.size > 0) {
-        this.lookedAt = this.clock.now();
+      const now = this.clock.now();
+      if ((now >= this.lookedAt + PROCESS_LOOK_MS || now >= asksAt) && this.loops.size > 0) {
+        this.lookedAt = now;
+        asksAt = now + ROUSE_EVERY_MS;
         try {
           const { share } = this.start;
           const of = share === undefined ? {} : { share };
@@ -330,6 +333,6 @@ const CLOSE_AGAIN_MS = 1_000;
 const PLACES_ASKED = 4;
 const ASK_AGAIN_MS = 500;
 /** So long it keeps places that it was given. */
-const GIVEN_FOR_MS = 5_000;
-/** So often it has queues woken that wait. */
-const ROUSE_EVERY_MS = 2_000;
+const GIVEN_FOR_MS = 1_000;
+/** So often it looks whether queues wait, and has them woken. */
+const ROUSE_EVERY_MS = 1_000;
