@@ -63,8 +63,11 @@ export async function ensureArrivals(ctx: MutationCtx, dueAt: number, now: numbe
  */
 export async function countBeside(ctx: MutationCtx, now: number, goes: boolean): Promise<void> {
   const row = await findArrivals(ctx.db);
-  // Another queue's has just been here.
-  if (!goes && row !== null && row.at > now - ROLL_UP_EVERY_MS) return;
+  // Another queue's has just been here: that an alarm comes later is all that is needed.
+  if (row !== null && row.at > now - ROLL_UP_EVERY_MS) {
+    if (goes) await ensureArrivals(ctx, now + ARRIVALS_RARE_MS, now);
+    return;
+  }
   const { isFull, hasMore } = await step(ctx, now);
   if (isFull) await ensureArrivals(ctx, now, now);
   else if (goes) {
