@@ -83,9 +83,45 @@ export async function ensureCounted(
     await ensureUpkeep(ctx, queue, now);
 }
 
+/**
+ * Of a queue of few jobs a roll-up does those of others beside that come soon: six queues that have a job every ten minutes cost
+ * one call for all of them.
+ */
 export const ring = ringOf(async (ctx, alarm): Promise<void> => {
-  const queue = alarm.queue!;
   const now = Date.now();
+  if ((await rollUp(ctx, alarm, now)) >= ROLL_UP_STAYS_JOBS) return;
+  const args = { after: alarm.queue!, from: now + BESIDE_AFTER_MS, to: now + ROLL_UP_EVERY_MS };
+  const soon = await ctx.runQuery(internal.rollUp.soon, args, { useStaleSnapshot: true });
+  for (const { id, dueAt, generation } of soon) {
+    const other = await ctx.db.get("timers", id);
+    if (other?.dueAt !== dueAt || other.generation !== generation) continue;
+    if (other.scheduledId !== undefined) await ctx.scheduler.cancel(other.scheduledId);
+    if ((await rollUp(ctx, other, now)) >= ROLL_UP_STAYS_JOBS) return;
+  }
+});
+
+/** One that comes sooner is about to run. */
+const BESIDE_AFTER_MS = 1_000;
+const BESIDE_MAX = 7;
+
+/** Roll-ups of the queues that come next by name, as far as they are due then. To be called with `useStaleSnapshot`. */
+export const soon = internalQuery({
+  args: { after: v.string(), from: v.number(), to: v.number() },
+  returns: v.array(v.object({ id: v.id("timers"), dueAt: v.number(), generation: v.number() })),
+  handler: async (ctx, { after, from, to }) => {
+    const next = await ctx.db
+      .query("timers")
+      .withIndex("kind", (q) => q.eq("kind", "rollUp").gt("queue", after))
+      .take(BESIDE_MAX);
+    return next
+      .filter(({ dueAt }) => dueAt >= from && dueAt <= to)
+      .map(({ _id: id, dueAt, generation = 0 }) => ({ id, dueAt, generation }));
+  },
+});
+
+/** Returns how many it has counted. */
+async function rollUp(ctx: MutationCtx, alarm: Doc<"timers">, now: number): Promise<number> {
+  const queue = alarm.queue!;
   const row = await findCounted(ctx.db, queue);
   const upTo = row?.upTo ?? [];
   const gone = await endsGone(ctx.db, queue);
@@ -110,12 +146,13 @@ export const ring = ringOf(async (ctx, alarm): Promise<void> => {
   await keepGauge(ctx, queue, found.samples, goes, now);
   if (goes) {
     await ctx.db.delete("timers", alarm._id);
-    return;
+    return count;
   }
   // Where nothing can be armed, the row is left as it is: soon overdue, and replaced by whoever meets it.
   const isAtOnce = isFull || count === 0;
   await rearm(ctx, alarm, internal.rollUp.ring, isAtOnce ? now : now + ROLL_UP_EVERY_MS);
-});
+  return count;
+}
 
 /** How far a queue's finished jobs have been counted, or `null` if none ever was. */
 export async function findCounted(

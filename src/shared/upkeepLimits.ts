@@ -21,7 +21,7 @@ export const ROLL_UP_LATELY_MS = 60_000;
  * Where a queue's only job for a while has ended, its roll-up waits for others: of an idle app's calls it would be one in five.
  * No whole number of minutes: jobs that a cron brings would end just when it comes, and it would have to come again.
  */
-export const ROLL_UP_RARE_MS = 17 * 60_000 + 30_000;
+export const ROLL_UP_RARE_MS = 8.5 * 60_000;
 /** Finished jobs that one run of the roll-up counts: rows of up to 6 KB with the longest error, 3 MiB in all. */
 export const ROLL_UP_JOBS = 512;
 /**
