@@ -11,8 +11,9 @@ import {
   MAX_RESETS_DEFAULT,
   PARALLELISM_DEFAULT,
   PLACES_BY_CLASS,
-  PROCESSES_BY_CLASS,
+  LANE_WIDTH,
   PROCESS_WIDTH,
+  PROCESSES_BY_CLASS,
   PUSH_TIMEOUT_DEFAULT_MS,
   PUSH_TIMEOUT_MAX_MS,
   RETENTION_DEFAULT,
@@ -174,7 +175,8 @@ test("README.md names the bounds of what Convex itself runs that the code has", 
     `at most ${PROCESSES_BY_CLASS["s16"]} of the 8 functions`,
     `${PROCESSES_BY_CLASS["s256"]} on S256`,
     `${PLACES_BY_CLASS["s16"]!.any} and ${PLACES_BY_CLASS["s256"]!.any} jobs that are actions`,
-    `runs up to ${PROCESS_WIDTH} jobs at once and takes the next as they end`,
+    `runs up to ${LANE_WIDTH} jobs at once and takes the next as they end`,
+    `what ends it ends the attempts in it, ${PROCESS_WIDTH} at most`,
   ]) {
     expect(text).toContain(words);
   }

@@ -9,7 +9,7 @@ import {
   limitsOf,
   OVERVIEW_QUEUES_MAX,
   placesLeft,
-  PROCESS_WIDTH,
+  PROCESS_FULL,
   receivesMs,
   type MainLoop,
   type MountLimits,
@@ -85,7 +85,7 @@ export async function mountViewOf(
   while (slots.length < shown && slots.length - free.length < unborn) slots.push(null);
   const grants = slots.length > kept ? [] : await db.query("grants").collect();
   const full = new Set(
-    grants.filter(({ extra }) => extra >= PROCESS_WIDTH - 1).map(({ process }) => process),
+    grants.filter(({ extra }) => extra >= PROCESS_FULL - 1).map(({ process }) => process),
   );
   const takesPlaces = config.handler?.kind !== "mutation";
   const receivers = receiving

@@ -29,7 +29,7 @@ import {
   ROLL_UP_EVERY_MS,
   ROLL_UP_JOBS,
   ROLL_UP_LATELY_MS,
-  ROLL_UP_SPREAD,
+  ROLL_UP_SPREAD_MS,
   ROLL_UP_STAYS_JOBS,
   Tallies,
   vFinishedStatus,
@@ -64,7 +64,7 @@ export async function ensureUpkeep(
 ): Promise<void> {
   const key = { kind: "rollUp" as const, queue };
   // Sweeps make sure of many queues' at once: on class S16 thirty at the same moment would hold up all that is scheduled.
-  const dueAt = now + withinMs * (1 - ROLL_UP_SPREAD * Math.random());
+  const dueAt = now + withinMs - ROLL_UP_SPREAD_MS * Math.random();
   await ensureAlarm(ctx, key, internal.rollUp.ring, dueAt, now);
 }
 

@@ -147,7 +147,7 @@ describe("slots and places of a mount", () => {
 
   test("receivers have as many slots as it takes to run all places", () => {
     const kept = Object.keys(PROCESSES_BY_CLASS).map((of) => keptSlots(limitsOf(of), false));
-    expect(kept).toEqual([2, 5, 18, 35]);
+    expect(kept).toEqual([2, 6, 21, 42]);
     expect(keptSlots(limitsOf("d2048"), true)).toBe(2);
   });
 

@@ -11,6 +11,7 @@ import {
   PLACES_BY_CLASS,
   PROCESS_LIFE_MS,
   PROCESSES_BY_CLASS,
+  PROCESS_FULL,
   PROCESS_WIDTH,
   PUSH_TIMEOUT_DEFAULT_MS,
   SCHEDULER_SHARE_DEFAULT,
@@ -124,7 +125,7 @@ export interface MountView<Id = string> {
 
 /** As many receivers as it takes to run all places of the mount, and one that begins before another is too old. */
 export function keptSlots({ all }: MountLimits, isInline: boolean): number {
-  return isInline ? 2 : Math.max(2, Math.ceil(all / PROCESS_WIDTH));
+  return isInline ? 2 : Math.max(2, Math.ceil(all / PROCESS_FULL));
 }
 
 export type Choice<Id = string> =

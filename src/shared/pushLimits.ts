@@ -106,7 +106,12 @@ export const PLACES_BY_CLASS: Readonly<Record<string, { any: number; all: number
   d2048: { any: 1_536, all: 1_664 },
 };
 /** Places of one process: as many jobs does its death take with it. */
-export const PROCESS_WIDTH = 48;
+export const PROCESS_WIDTH = 56;
+/**
+ * With so many no lane is handed to it any more: wakes see in a snapshot how many it has, and it asks for those that they bring
+ * some 250 ms later.
+ */
+export const PROCESS_FULL = 40;
 /** No attempt of a process ends later than this after its start: the platform ends actions after 30 minutes. */
 export const PROCESS_LIFE_MS = 29.5 * 60_000;
 /** The same of a process that runs in an action of the app, which may be a Node action: that ends after 10 minutes. */

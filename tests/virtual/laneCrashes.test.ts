@@ -12,7 +12,7 @@ import {
   PROCESS_BEGINS,
   laneDrains,
   loseProcesses,
-  STEP_COMMITS,
+  STEP_TAKES,
   until,
 } from "./pushMoments.js";
 import {
@@ -60,7 +60,7 @@ test("a process dies after its wake has committed and before its first line: its
 test("a process dies after its lane's step has committed and before it hears the reply: what was recorded stands, and what was claimed runs elsewhere", async () => {
   pushed = await startPushWorld(2);
   let lost = 0;
-  const stepped = until(pushed, STEP_COMMITS, () => (lost = loseProcesses(pushed)));
+  const stepped = until(pushed, STEP_TAKES, () => (lost = loseProcesses(pushed)));
   load(pushed);
   await stepped;
   expect(lost).toBeGreaterThan(0);

@@ -33,6 +33,9 @@ export const wrote =
 export const WAKE_COMMITS = scheduled("laneAction:run", "pending");
 export const PROCESS_BEGINS = scheduled("laneAction:run", "inProgress");
 export const STEP_COMMITS = wrote("jobs", { status: "succeeded", queue: "acted" });
+const begins = wrote("jobs", { status: "running", queue: "acted" });
+/** A step that records a job and takes another. */
+export const STEP_TAKES: Moment = (commit) => STEP_COMMITS(commit) && begins(commit);
 export const HANDLER_BEGAN = wrote("notes", { what: "began 1" });
 export const HANDLER_ENDED = wrote("notes", { what: "ended 1" });
 export const HANDED_OVER = scheduled("laneStep:recordLater", "pending");

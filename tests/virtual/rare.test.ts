@@ -85,7 +85,7 @@ const lanes = () => pushed.store.docs("lanes").filter(({ queue }) => queue === "
 /** Two jobs at the same moment, each in a call of its own. */
 async function enqueueTwo(n: number): Promise<void> {
   await Promise.all(
-    [n, n + 1].map((each) => enqueue(pushed.world, "acted", [{ n: each, ms: 10 }])),
+    [n, n + 1].map((each) => enqueue(pushed.world, "acted", [{ n: each, ms: 500 }])),
   );
   await pushed.world.advance(2_000);
 }
@@ -99,10 +99,12 @@ test("a queue whose jobs never come at the same moment has one lane", async () =
   expect(lanes()).toMatchObject([{ cap: 1 }]);
 });
 
-test("jobs that come at the same moment make a second lane, with which later ones begin: no more than one of them runs again", async () => {
+test("jobs that come at the same moment make lanes for others that do, with which later ones begin: no more than one of them runs again", async () => {
   await start(6);
   await enqueueTwo(10);
-  expect(lanes()).toMatchObject([{ cap: 1 }, { cap: 1 }]);
+  // All at once, beside room for one more of the five that the queue may run.
+  const kept = [{ cap: 1 }, { cap: 1 }, { cap: 1 }, { cap: 1 }];
+  expect(lanes()).toMatchObject(kept);
   for (let n = 20; n < 30; n += 2) {
     pushed.world.stats.reset();
     await enqueueTwo(n);
@@ -110,7 +112,7 @@ test("jobs that come at the same moment make a second lane, with which later one
     expect(conflicts()).toBeLessThanOrEqual(1);
     expect(calls()).toEqual({ "wake:wake": 2, "laneAction:run": 2, "laneStep:step": 2 });
   }
-  expect(lanes()).toMatchObject([{ cap: 1 }, { cap: 1 }]);
+  expect(lanes()).toMatchObject(kept);
 });
 
 test("the room of spares is there for a burst", async () => {
