@@ -58,20 +58,23 @@ export const cursors: Checker = {
         }
         for (const { before, after } of changed(commit, "counted")) {
           if (after === null) continue;
-          checkCounted(after, (before?.["upTo"] ?? []) as CountedUpTo, minutes(), gone());
+          const upTo = (before?.["upTo"] ?? []) as CountedUpTo;
+          checkCounted(after, upTo, minutes(after["queue"]), gone(after["queue"]));
         }
 
         /** Ends that somebody has taken away, and that this counts. */
-        function gone(): FinishedStatus[] {
+        function gone(queue: unknown): FinishedStatus[] {
           return changed(commit, "ended").flatMap(({ before, after }) =>
-            after === null ? [before!["status"] as FinishedStatus] : [],
+            after === null && before!["queue"] === queue
+              ? [before!["status"] as FinishedStatus]
+              : [],
           );
         }
 
-        function minutes(): Record<string, number> {
+        function minutes(queue: unknown): Record<string, number> {
           const added: Record<string, number> = {};
           for (const { before, after } of changed(commit, "minutes")) {
-            if (after === null) continue;
+            if (after?.["queue"] !== queue) continue;
             for (const status of FINISHED_STATUSES) {
               added[status] = (added[status] ?? 0) + after[status] - (before?.[status] ?? 0);
             }
