@@ -21,6 +21,7 @@ import {
   JANITOR_OVERDUE_MS,
   JANITOR_SLACK_MS,
   RANGE_ROWS,
+  ROLL_UP_LATELY_MS,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
@@ -98,7 +99,8 @@ async function leaveNothing(
   now: number,
 ): Promise<void> {
   const others = served.filter((queue) => !unattended.includes(queue));
-  for (const queue of await findUncounted(ctx.db, others)) await ensureUpkeep(ctx, queue, now);
+  for (const queue of await findUncounted(ctx.db, others))
+    await ensureUpkeep(ctx, queue, now, ROLL_UP_LATELY_MS);
 }
 
 /** When to come again for sessions to forget: soon if there were as many as one sweep takes. */

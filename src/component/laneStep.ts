@@ -59,7 +59,7 @@ import { isTimeOver, takesMore } from "./processTime.js";
 import { getQueue, type Queue } from "./queues.js";
 import { recordAll, recordPart } from "./recording.js";
 import { withFittingResults } from "./results.js";
-import { callOffSweep } from "./rest.js";
+import { comeToRest } from "./rest.js";
 import { ensureJanitor, reviveJanitor } from "./timers.js";
 import { findGate, isQuiet, quieten, setGate, scheduleWake, type Gate } from "./wakes.js";
 import { morePlaces, placesOf } from "./lanePlaces.js";
@@ -230,7 +230,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
       ? holder
       : await closeCall(ctx.db, holder, call, now);
   // Who takes something depends on a sweep that notices if it dies; who only goes on has been seen to.
-  if (!isAwake) await callOffSweep(ctx, lane, holder, now);
+  if (!isAwake) await comeToRest(ctx, lane, holder, now);
   else if (taken.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
   else await reviveJanitor(ctx, closed.expiresAt, now, taken.timer);
   // Calls that committed and seemed to have failed: what they have claimed the lane has never heard.

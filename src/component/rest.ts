@@ -12,14 +12,19 @@
  * roll-up's alarm. Writes: deletes the timer, cancels its sweep. Conflicts with: whoever leases anything, or beats.
  */
 import { v } from "convex/values";
-import { JANITOR_OVERDUE_MS, RANGE_ROWS, ROLL_UP_RARE_MS } from "../shared/index.js";
+import {
+  JANITOR_OVERDUE_MS,
+  RANGE_ROWS,
+  ROLL_UP_LATELY_MS,
+  ROLL_UP_RARE_MS,
+} from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import type { Holder } from "./holders.js";
 import type { Lane } from "./lanes.js";
 import { others } from "./overdue.js";
-import { ensureUpkeep } from "./rollUp.js";
+import { ensureUpkeep, hasRollUp } from "./rollUp.js";
 import { findTimers } from "./timers.js";
 import { lookForOverdue } from "./watchdog.js";
 
@@ -30,30 +35,46 @@ const APART_MS = 60_000;
 /** Idle holders that are looked at: a queue's spares, one of which ended every job of a minute. */
 const IDLE_READ = 16;
 
-/** The lane has left, and holds nothing: its rows say so already. */
-export async function callOffSweep(
+/**
+ * The lane has left, and holds nothing: its rows say so already. What it has ended is counted by a roll-up, which it makes sure
+ * of: the last sweep sees the queues of so many holders only.
+ */
+export async function comeToRest(
+  ctx: MutationCtx,
+  lane: Lane,
+  holder: Holder,
+  now: number,
+): Promise<void> {
+  const isRare = await callOffSweep(ctx, lane, holder, now);
+  const within = isRare ? ROLL_UP_RARE_MS : ROLL_UP_LATELY_MS;
+  if (isRare || !(await hasRollUp(ctx.db, lane.queue)))
+    await ensureUpkeep(ctx, lane.queue, now, within);
+}
+
+/** Whether it has called off the sweep. */
+async function callOffSweep(
   ctx: MutationCtx,
   lane: Lane,
   { sweep }: Holder,
   now: number,
-): Promise<void> {
-  if (sweep === undefined || Math.random() * SWEEPS_LEFT < 1) return;
+): Promise<boolean> {
+  if (sweep === undefined || Math.random() * SWEEPS_LEFT < 1) return false;
   // A look first: where others work, a real read of who does would lose to each of them.
   const { madeAt } = sweep;
   const args = { lane: lane._id, madeAt, now };
   const mayRest: boolean = await ctx.runQuery(internal.rest.look, args, { useStaleSnapshot: true });
-  if (!mayRest) return;
+  if (!mayRest) return false;
   const [[timer, ...more], isNeeded] = await Promise.all([
     findTimers(ctx.db),
     isNeededSince(ctx.db, lane.queue, madeAt),
   ]);
-  if (timer?._id !== sweep.timer || timer.scheduledId === undefined || more.length > 0) return;
+  if (timer?._id !== sweep.timer || timer.scheduledId === undefined || more.length > 0)
+    return false;
   // It is about to come, or is dead: let whoever meets it see to that.
-  if (timer.dueAt < now + JANITOR_OVERDUE_MS) return;
-  if (isNeeded) return;
+  if (timer.dueAt < now + JANITOR_OVERDUE_MS || isNeeded) return false;
   await ctx.scheduler.cancel(timer.scheduledId);
   await ctx.db.delete("timers", timer._id);
-  await ensureUpkeep(ctx, lane.queue, now, ROLL_UP_RARE_MS);
+  return true;
 }
 
 /** Whether a sweep would have nothing to see to: beside this lane nobody works, and nothing is lost where nothing runs. */

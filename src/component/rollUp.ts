@@ -68,6 +68,11 @@ export async function ensureUpkeep(
   await ensureAlarm(ctx, key, internal.rollUp.ring, dueAt, now);
 }
 
+/** Whether a roll-up of the queue comes, however late. */
+export async function hasRollUp(db: DatabaseReader, queue: string): Promise<boolean> {
+  return (await findAlarm(db, { kind: "rollUp", queue })) !== null;
+}
+
 /**
  * The same for the queues of those among these jobs that this transaction has finished. For who does not speak as their
  * holder: a sweep looks at the queues of holders that have called a moment ago, and that one may be silent or gone.
@@ -337,7 +342,7 @@ export async function findUnattended(
   const found = await Promise.all(
     queues.map(async (queue) => {
       const alarm = await findAlarm(db, { kind: "rollUp", queue });
-      const comes = alarm !== null && alarm.dueAt <= now + ROLL_UP_EVERY_MS;
+      const comes = alarm !== null && alarm.dueAt <= now + ROLL_UP_LATELY_MS;
       return comes && !isOverdue(alarm, now) ? [] : [queue];
     }),
   );
