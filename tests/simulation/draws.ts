@@ -14,7 +14,8 @@ export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
   const draw = new Draw(seed, "plan");
   const queues = drawQueues(draw);
   const many = new Draw(seed, "crowd of queues");
-  const crowd = drawCrowd(many);
+  // Beside a ring the largest worlds would not end within their events.
+  const crowd = usesRings(queues) ? {} : drawCrowd(many);
   const isCrowd = Object.keys(crowd).length > 0;
   const plan: Plan = {
     seed,

@@ -27,7 +27,7 @@ export const BESIDE_CROWD = [
 
 /** Its queues, each with what it is configured to: in few seeds any, and in most of those few queues. */
 export function drawCrowd(draw: Draw): Partial<Record<CrowdName, QueueOverrides>> {
-  if (!draw.chance(0.1)) return {};
+  if (!draw.chance(0.15)) return {};
   const count = draw.pick([1, 2, 2, 3, 3, 5, 5, 8, 13, 30, 60]);
   return Object.fromEntries(
     Array.from({ length: count }, (_, i): [CrowdName, QueueOverrides] => [
