@@ -184,8 +184,8 @@ const sweepCalledOff: Pair = {
     {
       without: "the look at who holds anything, before the sweep is called off",
       replace: [
-        { file: "rest.ts", text: "if (!mayRest) return;", by: "" },
-        { file: "rest.ts", text: "if (isNeeded) return;", by: "" },
+        { file: "rest.ts", text: "if (!mayRest) return false;", by: "" },
+        { file: "rest.ts", text: "JANITOR_OVERDUE_MS || isNeeded)", by: "JANITOR_OVERDUE_MS)" },
         // Nor is one left to come by lot.
         { file: "rest.ts", text: " || Math.random() * SWEEPS_LEFT < 1", by: "" },
       ],

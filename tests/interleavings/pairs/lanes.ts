@@ -73,9 +73,9 @@ const NO_LOOK_AFTER: Mutant = {
     ...STALE_GATE,
     {
       file: "wakes.ts",
-      text: `await setGate(ctx, gate, queue.name, { state: "quiet" });
+      text: `await setGate(ctx, gate, queue.name, { state: "quiet", ...vain });
   await wakeBlindly(ctx.scheduler, queue);`,
-      by: `await setGate(ctx, gate, queue.name, { state: "quiet" });`,
+      by: `await setGate(ctx, gate, queue.name, { state: "quiet", ...vain });`,
     },
   ],
   finds: /^a job is pending, and nobody looks/,

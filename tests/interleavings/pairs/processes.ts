@@ -226,10 +226,8 @@ const lossAndHandOver: Pair = {
       replace: [
         {
           file: "mainLoop.ts",
-          text: `if (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId)))
-      return {`,
-          by: `if (row.scheduledId !== undefined)
-      return {`,
+          text: "isSure || (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId)))",
+          by: "isSure || row.scheduledId !== undefined",
         },
       ],
       finds: /^a job is handed to a process that is gone/,

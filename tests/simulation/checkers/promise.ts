@@ -21,7 +21,7 @@ const RECOVERS_MS = 3_000;
  * - its queue has room: fewer of its jobs run than `maxParallelism`;
  * - the class has places: fewer jobs of all queues run than it runs at once;
  * - no call of a process is refused on purpose (`slow processes`), nor was one in the last seconds;
- * - no lane of its queue was in a process that was lost less than 30 s ago, or until the janitor has ended what the lane held.
+ * - no lane of its queue was in a process that was lost less than 30 s ago, or until the janitor has ended what all such lanes held.
  *
  * It ends with the first word of the job's handler. A job whose process is lost before that word has no wait. All else
  * excuses nothing: other queues, however many they are, and what is true of their jobs.
@@ -44,6 +44,8 @@ interface Queue {
   /** Since when it has room; `null`: it has none. */
   openSince: number | null;
   excusedUntil: number;
+  /** Lanes that were lost, and have not been ended. */
+  lost: Set<string>;
 }
 
 class Waits {
@@ -125,6 +127,7 @@ class Waits {
       running: new Set(),
       openSince: null,
       excusedUntil: -Infinity,
+      lost: new Set(),
     };
     if (name in this.facts.plan.crowd) this.queues.set(name, made);
     return made;
@@ -169,16 +172,19 @@ class Waits {
         if (holder["runsIn"] === id && holder["state"] === "active") this.lose(holder, now);
       }
     }
-    for (const { after } of changed(commit, "holders")) {
+    for (const { id, after } of changed(commit, "holders")) {
       if (after?.["lane"] === undefined || after["state"] !== "gone") continue;
       const queue = this.queueOf(after["queues"][0] as string);
-      queue.excusedUntil = Math.min(queue.excusedUntil, now);
+      if (queue.lost.delete(id) && queue.lost.size === 0)
+        queue.excusedUntil = Math.min(queue.excusedUntil, now);
     }
   }
 
   private lose(holder: Row, now: number): void {
     this.facts.happened("a crash excuses a queue");
-    this.queueOf(holder["queues"][0] as string).excusedUntil = now + MISSED_MS;
+    const queue = this.queueOf(holder["queues"][0] as string);
+    queue.lost.add(holder._id);
+    queue.excusedUntil = now + MISSED_MS;
     for (const { id, attempt } of holder["leases"] as { id: string; attempt: number }[])
       this.claimed.delete(attemptKey(id, attempt));
   }

@@ -139,8 +139,8 @@ const planted: readonly Mutant[] = [
       },
       {
         file: "component/laneStep.ts",
-        text: "if (!isAwake) await callOffSweep(ctx, lane, holder, now);",
-        by: "if (isAwake) void 0;\n  else if (!isAwake) await callOffSweep(ctx, lane, holder, now);",
+        text: "if (!isAwake) await comeToRest(ctx, lane, holder, now);",
+        by: "if (isAwake) void 0;\n  else if (!isAwake) await comeToRest(ctx, lane, holder, now);",
       },
     ],
     finds: ["simulation", "timers"],
