@@ -160,7 +160,7 @@ describe("hand-overs", () => {
 });
 
 describe("looks", () => {
-  test("are every 250 ms, and every second where a step has looked", async () => {
+  test("are soon after the start, then every 250 ms, and every second where a step has looked", async () => {
     const fake = new FakeProcess();
     fake.step = (args) => ({
       ...{ ...goesOn, answers: heardOf(args), lookAfterMs: 100 },
@@ -169,7 +169,7 @@ describe("looks", () => {
     await fake.start(receiving(9));
     await fake.clock.advance(1_000);
     expect(fake.asked.map(({ at, call }) => [at, call])).toEqual(
-      [250, 500, 750, 1_000].map((at) => [at, "look"]),
+      [50, 300, 550, 800].map((at) => [at, "look"]),
     );
     await fake.end("a");
     await fake.clock.advance(5_000);
@@ -315,7 +315,7 @@ describe("places that it does not use", () => {
     await fake.start(receiving(1));
     await fake.clock.advance(4_400);
     expect(fake.asked.filter(({ call }) => call === "rouse").map(({ at }) => at)).toEqual([
-      250, 1_250, 2_250, 3_250, 4_250,
+      50, 1_050, 2_050, 3_050, 4_050,
     ]);
     expect(fake.asked.find(({ call }) => call === "rouse")!.args).toMatchObject({ givenBack: 0 });
   });

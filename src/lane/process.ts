@@ -94,7 +94,8 @@ class Process implements Host {
     const { process, generation, places } = start;
     this.named = { process, generation };
     this.places = places;
-    this.lookedAt = clock.now();
+    // Wakes at the same moment as the one that started it hand it their lanes: it looks for them first of all.
+    this.lookedAt = clock.now() - PROCESS_LOOK_MS + FIRST_LOOK_MS;
     this.givenAt = clock.now();
   }
 
@@ -332,6 +333,8 @@ const CLOSE_AGAIN_MS = 1_000;
 /** Places for which it asks at least, and how soon again where it is given none. */
 const PLACES_ASKED = 4;
 const ASK_AGAIN_MS = 500;
+/** So soon after its start it looks. */
+const FIRST_LOOK_MS = 50;
 /** So long it keeps places that it was given. */
 const GIVEN_FOR_MS = 1_000;
 /** So often it looks whether queues wait, and has them woken. */
