@@ -69,11 +69,7 @@ export async function mountViewOf(
   const kept = keptSlots(limits, isInline);
   const shown = Math.max(SLOTS_SEEN, kept + 1);
   const [free, receiving, last] = await Promise.all([
-    db
-      .query("processes")
-      .withIndex("state", (q) => q.eq("state", "free").gte("number", from).lt("number", to))
-      .order(isInline ? "desc" : "asc")
-      .take(shown),
+    freeSlots(db, { from, to }, shown, isInline),
     db
       .query("processes")
       .withIndex("state", (q) => q.eq("state", "receiving"))
@@ -92,6 +88,28 @@ export async function mountViewOf(
     .filter((one) => one.action === action && !(takesPlaces && full.has(one._id)))
     .map(({ _id: id, openedAt }) => ({ id, openedAt }));
   return { slots, kept, receivers, left: placesLeft(limits, grants) };
+}
+
+/**
+ * Some of the free slots. Of many those from a number on that is drawn by lot: on the larger classes dozens of wakes at the same
+ * moment, each of which sees the same eight, would run again and again.
+ */
+async function freeSlots(
+  db: DatabaseReader,
+  { from, to }: { from: number; to: number },
+  shown: number,
+  isInline: boolean,
+): Promise<Process[]> {
+  const between = (first: number, end: number, count: number) =>
+    db
+      .query("processes")
+      .withIndex("state", (q) => q.eq("state", "free").gte("number", first).lt("number", end))
+      .order(isInline ? "desc" : "asc")
+      .take(count);
+  const start = from + Math.floor(Math.random() * Math.max(1, to - from - shown));
+  const rows = await between(start, to, shown);
+  if (start === from || rows.length === shown) return rows;
+  return [...rows, ...(await between(from, start, shown - rows.length))];
 }
 
 /** As many as are at once as a rule: the receiver, and those that are too old. */
