@@ -1059,6 +1059,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             }>;
             upTo: bigint;
             areWaiting: boolean;
+            arePlaces?: boolean;
           };
         },
         Name
@@ -1180,6 +1181,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             }>;
             upTo: bigint;
             areWaiting: boolean;
+            arePlaces?: boolean;
           };
         },
         Name
@@ -1187,7 +1189,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
       processLook: FunctionReference<
         "query",
         "internal",
-        { process: string; upTo: bigint },
+        { process: string; upTo: bigint; share?: number },
         {
           lanes: Array<{
             lane: string;
@@ -1225,6 +1227,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           }>;
           upTo: bigint;
           areWaiting: boolean;
+          arePlaces?: boolean;
         },
         Name
       >;
