@@ -25,7 +25,8 @@ import {
   type Sleeper,
   type Standing,
 } from "./lanes.js";
-import { handTo, startIn, type Target } from "./mainLoop.js";
+import { handTo } from "./handOvers.js";
+import { startIn, type Target } from "./mainLoop.js";
 import { isMutation } from "./processTime.js";
 import { type Queue } from "./queues.js";
 import { ensureAmong, ensureJanitor, isStillborn } from "./timers.js";

@@ -269,6 +269,11 @@ export function generationOf({ generation = 0 }: Holder): number {
   return generation;
 }
 
+/** A look in vain changes nothing; that the lane lives must be written only now and then. */
+export function isWatched({ state, expiresAt }: Holder, now: number): boolean {
+  return state === "active" && expiresAt > now + LANE_WATCH_MS / 2;
+}
+
 /** Until when nobody need look after a lane with these leases. */
 export function watchedUntil(leases: readonly HeldLease[], now: number): number {
   return Math.min(roundUp(now + LANE_WATCH_MS, LANE_WATCH_GRID_MS), firstTimeout(leases));

@@ -23,7 +23,6 @@ import {
   LANE_LOOKS_ALONE,
   LANE_LOOKS_MAX,
   LANE_RESCUE_MS,
-  LANE_WATCH_MS,
   LEASES_MAX,
   STEAL_AFTER_MS,
   vFinished,
@@ -47,6 +46,7 @@ import {
   closeCall,
   dropLeases,
   generationOf,
+  isWatched,
   judgeCall,
   keepLeases,
   type Holder,
@@ -54,7 +54,8 @@ import {
 import { describeLaneJobs } from "./laneJobs.js";
 import { guardsIt, isLaneAlive, putToSleep, setCap, widthFor, type Lane } from "./lanes.js";
 import { takeBackPlaces } from "./grants.js";
-import { closeOf, forgetHandOver, handedOver, waitFor } from "./mainLoop.js";
+import { forgetHandOver, handedOver } from "./handOvers.js";
+import { closeOf, waitFor } from "./mainLoop.js";
 import { isTimeOver, takesMore } from "./processTime.js";
 import { getQueue, type Queue } from "./queues.js";
 import { recordAll, recordPart } from "./recording.js";
@@ -259,14 +260,10 @@ async function tellProcess(
 ): Promise<Pick<LaneReply, "isClosed" | "handedOver">> {
   await takeBackPlaces(ctx, said);
   if (next === "left" && said.closes === true) return await closeOf(ctx, said);
-  const id = ctx.db.normalizeId("processes", said.process);
-  if (said.heardUpTo === undefined || id === null) return {};
-  return { handedOver: await handedOver(ctx, id, said.heardUpTo) };
-}
-
-/** A look in vain changes nothing; that the lane lives must be written only now and then. */
-function isWatched({ state, expiresAt }: Holder, now: number): boolean {
-  return state === "active" && expiresAt > now + LANE_WATCH_MS / 2;
+  const process = ctx.db.normalizeId("processes", said.process);
+  if (said.heardUpTo === undefined || process === null) return {};
+  const { generation } = said;
+  return { handedOver: await handedOver(ctx, { process, generation }, said.heardUpTo) };
 }
 
 /**

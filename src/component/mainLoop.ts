@@ -1,6 +1,6 @@
 /**
  * The main loop of the mount: schedules the processes inside Convex, hands lanes to them, gives them places, ends them. Only
- * this file writes `processes`, `handOvers` and `waitingQueues`. What follows from what is a table: `shared/mainLoop.ts`.
+ * this file writes `processes` and `waitingQueues`, and `handOvers.ts` the lanes that it hands over. What follows from what is a table: `shared/mainLoop.ts`.
  *
  * It has no row of its own that all depend on. A wake reads for real one free slot's row, or one receiver's; a lane's step
  * none, unless it gives places back, asks for more, or is the last of its process.
@@ -15,7 +15,6 @@ import { v, type Infer } from "convex/values";
 import {
   choose,
   COMPONENT_VERSION,
-  HAND_OVERS_READ,
   lifeOf,
   limitsOf,
   next,
@@ -38,6 +37,7 @@ import {
   type QueryCtx,
 } from "./_generated/server.js";
 import type { Id } from "./_generated/dataModel.js";
+import { forgetHandOvers, handedOver, rowsHandedTo, toldOf } from "./handOvers.js";
 import { startProcess } from "./laneAction.js";
 import { runs } from "./lanes.js";
 import {
@@ -185,53 +185,9 @@ export async function startIn(
   return scheduledId;
 }
 
-/** Hands a lane to a process, and returns the scheduled function in which it will run. */
-export async function handTo(
-  ctx: MutationCtx,
-  { row }: Target & { kind: "handOver" },
-  start: LaneStart,
-): Promise<Id<"_scheduled_functions">> {
-  edge(row, "handOver");
-  const seq = ctx.db.vars.commitTs;
-  await ctx.db.insert("handOvers", { process: row._id, start, seq });
-  return row.scheduledId!;
-}
-
-/** The lane's first call: its process knows of it. */
-export async function forgetHandOver(ctx: MutationCtx, handOver: string): Promise<void> {
-  const id = ctx.db.normalizeId("handOvers", handOver);
-  if (id !== null && (await ctx.db.get("handOvers", id)) !== null)
-    await ctx.db.delete("handOvers", id);
-}
-
 // --- What was handed over ------------------------------------------------------------------------
 
-/**
- * Lanes that were handed to a process by a later commit than `upTo`. In a transaction the read ends at its snapshot: hand-overs
- * that commit meanwhile lie beyond it, and rows that are deleted lie before it. In a query it does not, since an answer that
- * is kept for the next one must be made anew when a lane is handed over.
- */
-export async function handedOver(
-  ctx: Pick<QueryCtx, "db" | "meta">,
-  process: Id<"processes">,
-  upTo: bigint,
-  kind: "query" | "transaction" = "transaction",
-): Promise<HandedOver> {
-  const snapshot = ctx.meta.getSnapshotTs();
-  const rows = await ctx.db
-    .query("handOvers")
-    .withIndex("process", (q) => {
-      const later = q.eq("process", process).gt("seq", upTo);
-      return kind === "query" ? later : later.lte("seq", snapshot);
-    })
-    .take(HAND_OVERS_READ);
-  const last = rows.at(-1)?.seq as bigint | undefined;
-  const lanes = rows.map(({ _id, start }) => ({ ...start, handOver: _id }));
-  const isAll = rows.length < HAND_OVERS_READ;
-  return { lanes, upTo: isAll ? snapshot : last!, areWaiting: false };
-}
-
-export const lookArgs = { process: v.string(), upTo: v.int64(), share: v.optional(v.number()) };
+export const lookArgs = { ...vProcess, upTo: v.int64(), share: v.optional(v.number()) };
 
 /** What a process asks that receives: lanes that were handed to it, and whether queues wait. */
 export const look = internalQuery({
@@ -242,12 +198,12 @@ export const look = internalQuery({
 
 export async function lookOf(
   ctx: QueryCtx,
-  { process, upTo, share }: { process: string; upTo: bigint; share?: number },
+  { process: named, generation, upTo, share }: Named & { upTo: bigint; share?: number },
 ): Promise<HandedOver> {
-  const id = ctx.db.normalizeId("processes", process);
-  if (id === null) return { lanes: [], upTo, areWaiting: false };
+  const process = ctx.db.normalizeId("processes", named);
+  if (process === null) return { lanes: [], upTo, areWaiting: false };
   const [found, waiting, { class: of }] = await Promise.all([
-    handedOver(ctx, id, upTo, "query"),
+    handedOver(ctx, { process, generation }, upTo, "query"),
     ctx.db.query("waitingQueues").take(ROUSED),
     ctx.meta.getDeploymentMetadata(),
   ]);
@@ -296,19 +252,11 @@ export async function closeOf(
   const rows = await rowsHandedTo(ctx.db, row._id);
   if (rows.length > 0 && row.state === "receiving") {
     edge(row, "closeInVain");
-    const lanes = rows.map(({ _id, start }) => ({ ...start, handOver: _id }));
     const upTo = ctx.meta.getSnapshotTs();
-    return { isClosed: false, handedOver: { lanes, upTo, areWaiting: false } };
+    return { isClosed: false, handedOver: { lanes: toldOf(rows, row), upTo, areWaiting: false } };
   }
   await free(ctx, row, "close");
   return { isClosed: true };
-}
-
-async function rowsHandedTo(db: DatabaseReader, process: Id<"processes">) {
-  return await db
-    .query("handOvers")
-    .withIndex("process", (q) => q.eq("process", process))
-    .collect();
 }
 
 export const closeArgs = vProcess;
@@ -322,7 +270,7 @@ export const close = internalMutation({
 
 /** A process whose scheduled function has ended without a word. The janitor ends what its lanes held. Returns its free slot. */
 export async function loseProcess(ctx: MutationCtx, row: Process): Promise<Process> {
-  for (const { _id } of await rowsHandedTo(ctx.db, row._id)) await ctx.db.delete("handOvers", _id);
+  await forgetHandOvers(ctx, row._id);
   return await free(ctx, row, "lose");
 }
 

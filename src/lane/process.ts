@@ -32,7 +32,7 @@ interface Named {
 /** How a process reaches what it needs. */
 export interface ProcessCalls extends Lane {
   /** Lanes that were handed to it by a later commit. */
-  look(args: { process: string; upTo: bigint; share?: number }): Promise<HandedOver>;
+  look(args: Named & { upTo: bigint; share?: number }): Promise<HandedOver>;
   /** Asks for more places, and is told how many it has been given. */
   ask(args: Named & { share?: number; any: number; few: number }): Promise<number>;
   /** Ends it, unless lanes were handed to it. */
@@ -311,8 +311,7 @@ class Process implements Host {
         try {
           const { share } = this.start;
           const of = share === undefined ? {} : { share };
-          const { process } = this.named;
-          this.hear(await this.calls.look({ process, upTo: this.upTo, ...of }));
+          this.hear(await this.calls.look({ ...this.named, upTo: this.upTo, ...of }));
         } catch {
           // It looks again.
         }

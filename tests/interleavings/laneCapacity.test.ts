@@ -1,8 +1,25 @@
 /** Capacity that must come free, and wakes that must come to an end: one line of time on the local backend's own engine. */
 import { expect, test } from "vitest";
-import { LANE_CARRIES_BYTES, PLACES_BY_CLASS, type LaneReply } from "../../src/shared/index.js";
+import {
+  LANE_CARRIES_BYTES,
+  PLACES_BY_CLASS,
+  type HandedOver,
+  type LaneReply,
+} from "../../src/shared/index.js";
 import { deploymentOf } from "../races/deployment.js";
-import { awakeLane, goes, guard, holderOf, lanesOf, loses, steps, type LaneRow } from "./lane.js";
+import {
+  awakeLane,
+  goes,
+  guard,
+  holderOf,
+  lanesOf,
+  loses,
+  named,
+  processesOf,
+  steps,
+  type LaneRow,
+  type ProcessRow,
+} from "./lane.js";
 import { Line, mutation, type Row } from "./line.js";
 import { Transactions, type Call } from "./transactions.js";
 
@@ -191,3 +208,26 @@ function fetches(line: Line, lane: Row): Call {
   const { heard } = call.args as { heard: number };
   return { ...call, args: { ...call.args, heard: heard - 1 } };
 }
+
+test("a process whose function was canceled while it runs hears of no lane that is handed to its successor in the same slot", async () => {
+  const line = new Line(new Transactions(sound));
+  await line.open();
+  const push = (name: string) =>
+    line.declare(name, { push: true, maxParallelism: 4, schedulerShare: 0.125 });
+  const first = push(line.queue.name);
+  await line.do(line.enqueues(1, first));
+  await line.pass(0);
+  const older = processesOf(line).find(({ state }) => state === "receiving")!;
+  await loses(line, awakeLane(line, first));
+  await line.pass(MINUTE_MS);
+  const newer = processesOf(line).find(({ state }) => state === "receiving")!;
+  expect(newer).toMatchObject({ _id: older._id, generation: older.generation + 1 });
+  await line.do(line.enqueues(1, push("other")));
+  await line.pass(0);
+  const looks = async (process: ProcessRow) => {
+    const call = mutation("mainLoop:look", { ...named(process), upTo: 0n });
+    return await line.do<HandedOver>({ ...call, kind: "query" });
+  };
+  expect((await looks(older)).lanes).toEqual([]);
+  expect((await looks(newer)).lanes).toHaveLength(1);
+});

@@ -47,6 +47,7 @@ import type * as fleet from "../fleet.js";
 import type * as gauge from "../gauge.js";
 import type * as goneEarly from "../goneEarly.js";
 import type * as grants from "../grants.js";
+import type * as handOvers from "../handOvers.js";
 import type * as handlers from "../handlers.js";
 import type * as hasWork from "../hasWork.js";
 import type * as heartbeat from "../heartbeat.js";
@@ -176,6 +177,7 @@ const fullApi: ApiFromModules<{
   gauge: typeof gauge;
   goneEarly: typeof goneEarly;
   grants: typeof grants;
+  handOvers: typeof handOvers;
   handlers: typeof handlers;
   hasWork: typeof hasWork;
   heartbeat: typeof heartbeat;

@@ -1189,7 +1189,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
       processLook: FunctionReference<
         "query",
         "internal",
-        { process: string; upTo: bigint; share?: number },
+        { process: string; generation: number; upTo: bigint; share?: number },
         {
           lanes: Array<{
             lane: string;

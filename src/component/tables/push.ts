@@ -81,6 +81,8 @@ export const pushTables = {
    */
   handOvers: defineTable({
     process: v.id("processes"),
+    /** Of the process: an older one may still run whose scheduled function was canceled, and is told of none. */
+    generation: v.number(),
     start: vLaneStart,
     seq: v.commitTs(),
   }).index("process", ["process", "seq"]),

@@ -204,7 +204,7 @@ const lossAndHandOver: Pair = {
       replace: [
         {
           file: "mainLoop.ts",
-          text: `for (const { _id } of await rowsHandedTo(ctx.db, row._id)) await ctx.db.delete("handOvers", _id);`,
+          text: "await forgetHandOvers(ctx, row._id);",
           by: "",
         },
       ],
