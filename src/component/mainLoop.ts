@@ -139,16 +139,13 @@ async function freeSlot(
   return row?.state === "free" ? row : null;
 }
 
-/** Slots that are made at once: wakes that find none conflict. */
-const SLOTS_MADE = 16;
-
-/** Reads for real the last slot that there is. */
+/** All that the class has, once: wakes that find none conflict. Reads for real the last slot that there is. */
 async function makeSlots(ctx: MutationCtx, queue: Queue): Promise<Process | null> {
   const { slots } = await mountLimits(ctx, queue);
   const last = await ctx.db.query("processes").order("desc").first();
   const from = last === null ? 0 : last.number + 1;
   let first: Id<"processes"> | null = null;
-  for (let number = from; number < Math.min(slots, from + SLOTS_MADE); number += 1) {
+  for (let number = from; number < slots; number += 1) {
     const row = { number, state: "free" as const, generation: 0, openedAt: 0 };
     const id = await ctx.db.insert("processes", row);
     first ??= id;
