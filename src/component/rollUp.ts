@@ -64,7 +64,7 @@ export async function ensureUpkeep(
 ): Promise<void> {
   const key = { kind: "rollUp" as const, queue };
   // Sweeps make sure of many queues' at once: on class S16 thirty at the same moment would hold up all that is scheduled.
-  const dueAt = now + withinMs - ROLL_UP_SPREAD_MS * Math.random();
+  const dueAt = now + withinMs - Math.floor(ROLL_UP_SPREAD_MS * Math.random());
   await ensureAlarm(ctx, key, internal.rollUp.ring, dueAt, now);
 }
 

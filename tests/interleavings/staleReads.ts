@@ -6,7 +6,7 @@ import type { Replacement } from "../races/deployment.js";
 
 /** The rows of that name as a snapshot shows them; `about` is an expression for what they are asked about. */
 export function seenAs(name: string, about = '""'): string {
-  const args = `{ process: "${name} " + ${about}, upTo: -1n }`;
+  const args = `{ process: "${name} " + ${about}, generation: 0, upTo: -1n }`;
   return `JSON.parse((await ctx.runQuery(internal.mainLoop.look, ${args}, { useStaleSnapshot: true })).lanes[0].lane)`;
 }
 

@@ -160,7 +160,7 @@ const oldGeneration: Pair = {
 /** The claim begins while a sweep is armed, and counts on it; then its worker falls silent. */
 const sweepCalledOff: Pair = {
   of: "the last lane, which calls off its sweep, and a claim",
-  orders: 23,
+  orders: 22,
   async setUp(line) {
     // So long that the lane's sweep comes in time for it, too.
     const pulled = line.declare(line.queue.name, { leaseMs: LEASE_MS });

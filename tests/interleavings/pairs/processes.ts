@@ -118,7 +118,7 @@ async function tooOld(line: Line): Promise<{ lane: LaneRow; long: QueueDeclarati
 
 const waitAndClose: Pair = {
   of: "a wake that finds no slot, and the process that ends",
-  orders: 24,
+  orders: 23,
   async setUp(line) {
     const { lane, long } = await tooOld(line);
     await line.do(line.enqueues(1, long));
