@@ -38,14 +38,6 @@ const planted: readonly Omit<Mutant, "queues">[] = [
     needs: ["conflicts"],
   },
   {
-    name: "a worker that idles is not told of jobs that come back",
-    replace: guard(
-      "two enqueues, and a worker that goes idle on hasWork",
-      "reading the range in which there is nothing",
-    ),
-    finds: ["simulation"],
-  },
-  {
     name: "the worker of a job that somebody cancels is not asked to end it",
     replace: guard(
       "a cancel of a running job, a beat of its worker, and what that has subscribed to",
