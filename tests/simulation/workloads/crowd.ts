@@ -10,8 +10,10 @@ const STEP_N = 3;
 /** Jobs of one seed at most: so many are some 20,000 events. */
 const JOBS_MAX = 160;
 const SECOND = 1_000;
+/** Of each queue, where all have backlogs at once that take all places of the class. */
+const WIDE = 25;
 const HOW = ["quiet", "quiet", "hot", "hot", "long", "hanging", "failing", "backlog"] as const;
-type How = (typeof HOW)[number];
+type How = (typeof HOW)[number] | "flood";
 /** What else may be on beside it: the promise is about these. */
 export const BESIDE_CROWD = [
   "crowd",
@@ -29,10 +31,11 @@ export const BESIDE_CROWD = [
 export function drawCrowd(draw: Draw): Partial<Record<CrowdName, QueueOverrides>> {
   if (!draw.chance(0.15)) return {};
   const count = draw.pick([1, 2, 2, 3, 3, 5, 5, 8, 13, 30, 60]);
+  const areWide = count > 2 && count < 9 && draw.chance(0.5);
   return Object.fromEntries(
     Array.from({ length: count }, (_, i): [CrowdName, QueueOverrides] => [
       `many${i}`,
-      { maxParallelism: draw.pick([1, 2, 2, 5, 20]), maxResets: 3 },
+      { maxParallelism: areWide ? WIDE : draw.pick([1, 2, 2, 5, 20]), maxResets: 3 },
     ]),
   );
 }
@@ -46,10 +49,13 @@ export const crowd: Part = {
   plan(draw, { crowd: queues, faultsMs }) {
     const names = Object.keys(queues) as CrowdName[];
     const each = Math.max(2, Math.floor(JOBS_MAX / names.length));
+    const isFlood = names.every((name) => queues[name]!.maxParallelism === WIDE);
+    const floodAt = draw.between(0, faultsMs * 0.4);
     let n = FIRST_N - STEP_N;
     const next = () => (n += STEP_N);
     return names.flatMap((queue) => {
-      const events = DRAWN[draw.pick(HOW)](draw, { until: faultsMs * 0.8, each }).map(
+      const within = { until: isFlood ? floodAt : faultsMs * 0.8, each };
+      const events = DRAWN[isFlood ? "flood" : draw.pick(HOW)](draw, within).map(
         ({ at, turns }): Planned => {
           const jobs = turns.map((turn) => ({ payload: { n: next(), turns: turn }, options: {} }));
           return { at, do: "crowd.enqueue", queue, jobs };
@@ -92,6 +98,9 @@ const DRAWN: Record<How, (draw: Draw, within: Within) => Came[]> = {
     const at = draw.between(0, Math.max(0, until - count * everyMs));
     return Array.from({ length: count }, (_, i) => ({ at: at + i * everyMs, turns: [turn(ms)] }));
   },
+  flood: (draw, { until, each }) => [
+    { at: until, turns: Array.from({ length: each }, () => turn(draw.between(1, 3) * SECOND)) },
+  ],
   backlog(draw, { until, each }) {
     const count = Math.min(each, 60);
     const turns = Array.from({ length: count }, () => turn(draw.pick([20, 200, 1_000])));
