@@ -57,7 +57,7 @@ class Waits {
   private placesSince: number | null = 0;
   /** By attempt: when the wait began of a job that has been claimed. */
   private readonly claimed = new Map<string, number>();
-  /** Of jobs of a queue that begin together, after one wake, the longest counts. */
+  /** Of jobs of a queue that wait since the same moment, as those of one mutation, the longest counts. */
   private readonly waits = new Map<string, number>();
 
   private readonly slow: readonly { from: number; until: number }[];
@@ -103,7 +103,7 @@ class Waits {
     const since = this.claimed.get(key);
     if (what !== "began" || since === undefined) return;
     this.claimed.delete(key);
-    this.waited(job, at - since, at);
+    this.waited(job, at - since, since);
   }
 
   end(): void {
@@ -116,10 +116,10 @@ class Waits {
       broken(`of ${sorted.length} starts 1 in 20 comes after ${p95.toFixed()} ms or later`);
   }
 
-  private waited(job: string, ms: number, at: number): void {
+  private waited(job: string, ms: number, since: number): void {
     const { plan, broken, happened, nameOf, tables } = this.facts;
     const queue = tables.all("jobs").find(({ _id }) => _id === job)?.["queue"] as string;
-    const start = `${queue} ${at.toFixed()}`;
+    const start = `${queue} ${since}`;
     this.waits.set(start, Math.max(ms, this.waits.get(start) ?? 0));
     if (ms <= sureMs(plan, MAX_MS)) happened("a job begins in time");
     else broken(`${nameOf(job)} began after ${ms.toFixed()} ms, and its queue had room`);
