@@ -22,7 +22,8 @@ const RECOVERS_MS = 3_000;
  *
  * - the job is pending and not paused, and its queue is not;
  * - its queue has room: fewer of its jobs run than `maxParallelism`;
- * - the class has places: fewer jobs of all queues run than it runs at once;
+ * - the class has places: fewer jobs of all queues run than it runs at once, and processes have been given fewer. One that has
+ *   more than it uses gives them back after a second, and they are given again within another;
  * - no call of a process is refused on purpose (`slow processes`), nor was one in the last seconds;
  * - no lane of its queue was in a process that was lost less than 30 s ago, or until the janitor has ended what all such lanes held.
  *
@@ -93,9 +94,16 @@ class Waits {
     for (const name of this.queues.keys()) this.settle(name, now);
     let running = 0;
     for (const queue of this.queues.values()) running += queue.running.size;
-    if (running >= this.places) this.placesSince = null;
+    if (Math.max(running, this.given()) >= this.places) this.placesSince = null;
     else this.placesSince ??= now;
     for (const name of this.queues.keys()) this.checkOldest(name, now);
+  }
+
+  /** Places that processes have, used or not. */
+  private given(): number {
+    const { tables } = this.facts;
+    const processes = tables.all("processes").filter(({ state }) => state !== "free").length;
+    return tables.all("grants").reduce((sum, { extra }) => sum + (extra as number), processes);
   }
 
   ran({ job, attempt, what, at }: { job: string; attempt: number; what: string; at: number }) {
