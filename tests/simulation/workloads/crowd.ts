@@ -2,7 +2,7 @@
 import type { QueueOverrides } from "../../../src/shared/index.js";
 import type { Draw } from "../draw.js";
 import type { Part } from "../part.js";
-import type { CrowdName, Planned } from "../plan.js";
+import type { CrowdName, Plan, Planned } from "../plan.js";
 
 /** Told from the jobs of all other workloads by their size; callbacks of such numbers meet no row of the app's. */
 const FIRST_N = 30_001;
@@ -40,6 +40,11 @@ export function drawCrowd(draw: Draw): Partial<Record<CrowdName, QueueOverrides>
   );
 }
 
+/** Whether all of its queues have backlogs at one instant that take all places of the class. */
+export function isFlood(queues: Plan["crowd"]): boolean {
+  return Object.values(queues).every((one) => one?.maxParallelism === WIDE);
+}
+
 export const crowd: Part = {
   name: "crowd",
   about:
@@ -49,13 +54,13 @@ export const crowd: Part = {
   plan(draw, { crowd: queues, faultsMs }) {
     const names = Object.keys(queues) as CrowdName[];
     const each = Math.max(2, Math.floor(JOBS_MAX / names.length));
-    const isFlood = names.every((name) => queues[name]!.maxParallelism === WIDE);
+    const floods = isFlood(queues);
     const floodAt = draw.between(0, faultsMs * 0.4);
     let n = FIRST_N - STEP_N;
     const next = () => (n += STEP_N);
     return names.flatMap((queue) => {
-      const within = { until: isFlood ? floodAt : faultsMs * 0.8, each };
-      const events = DRAWN[isFlood ? "flood" : draw.pick(HOW)](draw, within).map(
+      const within = { until: floods ? floodAt : faultsMs * 0.8, each };
+      const events = DRAWN[floods ? "flood" : draw.pick(HOW)](draw, within).map(
         ({ at, turns }): Planned => {
           const jobs = turns.map((turn) => ({ payload: { n: next(), turns: turn }, options: {} }));
           return { at, do: "crowd.enqueue", queue, jobs };
