@@ -39,17 +39,6 @@ const planted: readonly Mutant[] = [
     finds: ["processes"],
   },
   {
-    name: "a wake takes a slot that another has taken since its look",
-    replace: [
-      {
-        file: "component/mainLoop.ts",
-        text: `return row?.state === "free" ? row : null;`,
-        by: "return row;",
-      },
-    ],
-    finds: ["no surprises", "processes", "promise"],
-  },
-  {
     name: "a process that was lost keeps its slot",
     replace: [
       {
@@ -60,17 +49,6 @@ const planted: readonly Mutant[] = [
     ],
     finds: ["processes", "promise"],
     needs: ["lost processes"],
-  },
-  {
-    name: "a process that ends rouses no queue that waits",
-    replace: [
-      {
-        file: "component/mainLoop.ts",
-        text: "if (waiting !== null) await ctx.scheduler.runAfter(0, internal.mainLoop.rouse, {});",
-        by: "void waiting;",
-      },
-    ],
-    finds: ["processes", "promise", "simulation", "begun"],
   },
   {
     name: "the places of a process that has ended are not given back",
