@@ -19,7 +19,6 @@ import {
   limitsOf,
   next,
   placesLeft,
-  PROCESS_BEGINS_MS,
   ROUSE_AGAIN_MS,
   ROUSED,
   vHandedOver,
@@ -112,8 +111,7 @@ async function targetAmong(
   if (choice.kind === "handOver") {
     const row = await ctx.db.get("processes", choice.to);
     if (row?.state !== "receiving") return { kind: "wait" };
-    const isSure = now < row.openedAt + PROCESS_BEGINS_MS;
-    if (isSure || (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId))))
+    if (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId)))
       return { kind: "handOver", row, endsAt: row.openedAt + lifeOf(isInline) };
     const freed = await loseProcess(ctx, row);
     return { kind: "start", row: freed, event: "startLast", endsAt: now + lifeOf(isInline) };

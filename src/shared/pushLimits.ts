@@ -121,11 +121,6 @@ export const INLINE_LIFE_MS = 9.75 * 60_000;
  * that are called by reference are the new ones at once.
  */
 export const INLINE_OPEN_MS = 30_000;
-/**
- * So long after its start a process is taken to run: its scheduled function changes meanwhile, and a wake that has read it
- * loses to that. The janitor ends the lease of a lane that was handed to a dead one, as of one that dies later.
- */
-export const PROCESS_BEGINS_MS = 1_000;
 /** So often a process looks for lanes that were handed to it, where no step of its lanes has looked. */
 export const PROCESS_LOOK_MS = 250;
 /** A process looks for so much longer than lanes are handed to it: a wake may take as long from its clock to its commit. */

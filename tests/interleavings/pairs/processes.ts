@@ -226,8 +226,10 @@ const lossAndHandOver: Pair = {
       replace: [
         {
           file: "mainLoop.ts",
-          text: "isSure || (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId)))",
-          by: "isSure || row.scheduledId !== undefined",
+          text: `if (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId)))
+      return {`,
+          by: `if (row.scheduledId !== undefined)
+      return {`,
         },
       ],
       finds: /^a job is handed to a process that is gone/,

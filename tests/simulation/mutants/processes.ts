@@ -70,7 +70,7 @@ const planted: readonly Mutant[] = [
         by: "return generation < 0 ? null : row;",
       },
     ],
-    finds: ["processes", "promise", "simulation"],
+    finds: ["processes", "promise", "simulation", "runs as promised"],
     needs: ["lost processes"],
   },
   {
