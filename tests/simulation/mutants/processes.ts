@@ -1,6 +1,6 @@
 /** Bugs in the main loop: in slots, places and hand-overs, and in the processes that have them. */
 import type { Plan } from "../plan.js";
-import type { Mutant } from "./mutant.js";
+import { having, type Mutant } from "./mutant.js";
 
 const hasMany = ({ crowd }: Plan): boolean => Object.keys(crowd).length > 1;
 
@@ -74,10 +74,19 @@ const planted: readonly Mutant[] = [
     needs: ["lost processes"],
   },
   {
-    name: "a process whose call for places is refused asks for none any more",
-    replace: [{ file: "lane/process.ts", text: "// It asks again.", by: "return;" }],
-    finds: ["promise", "simulation"],
+    name: "a lane whose call is refused forgets the outcomes that it was to report",
+    replace: [
+      {
+        file: "lane/loop.ts",
+        text: "      this.outbox.reject(sending);\n      this.refused(execute, error);",
+        by: "      this.refused(execute, error);",
+      },
+    ],
+    finds: ["simulation", "begun", "promise", "parallelism", "time limits"],
     needs: ["slow processes"],
+    where: (plan) =>
+      hasMany(plan) &&
+      having("slow processes.begin", { of: "laneStep:step", probability: 1 })(plan),
   },
 ];
 
