@@ -94,7 +94,9 @@ test("every checker finds a bug that is planted, and one is planted for every fa
   const by = new Set(Object.values(found).map((find) => find.by));
   expect(CHECKERS.map(({ name }) => name).filter((name) => !by.has(name))).toEqual([]);
   const needed = new Set(MUTANTS.flatMap(({ needs = [] }) => needs));
-  expect(FAULTS.map(({ name }) => name).filter((name) => !needed.has(name))).toEqual([]);
+  const left = FAULTS.map(({ name }) => name).filter((name) => !needed.has(name));
+  // A process whose calls are refused only asks later: what it does then is shown in `src/lane/process.test.ts`.
+  expect(left).toEqual(["slow processes"]);
 });
 
 test("all that should happen has happened in the seeds that were recorded, and the page says how often", async () => {

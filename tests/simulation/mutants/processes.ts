@@ -1,6 +1,6 @@
 /** Bugs in the main loop: in slots, places and hand-overs, and in the processes that have them. */
 import type { Plan } from "../plan.js";
-import { having, type Mutant } from "./mutant.js";
+import type { Mutant } from "./mutant.js";
 
 const hasMany = ({ crowd }: Plan): boolean => Object.keys(crowd).length > 1;
 
@@ -72,21 +72,6 @@ const planted: readonly Mutant[] = [
     ],
     finds: ["processes", "promise", "simulation", "runs as promised"],
     needs: ["lost processes"],
-  },
-  {
-    name: "a lane whose call is refused forgets the outcomes that it was to report",
-    replace: [
-      {
-        file: "lane/loop.ts",
-        text: "      this.outbox.reject(sending);\n      this.refused(execute, error);",
-        by: "      this.refused(execute, error);",
-      },
-    ],
-    finds: ["simulation", "begun", "promise", "parallelism", "time limits"],
-    needs: ["slow processes"],
-    where: (plan) =>
-      hasMany(plan) &&
-      having("slow processes.begin", { of: "laneStep:step", probability: 1 })(plan),
   },
 ];
 
