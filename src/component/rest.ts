@@ -36,8 +36,8 @@ const APART_MS = 60_000;
 const IDLE_READ = 16;
 
 /**
- * The lane has left, and holds nothing: its rows say so already. What it has ended is counted by a roll-up, which it makes sure
- * of: the last sweep sees the queues of so many holders only.
+ * The lane has left, and holds nothing: its rows say so already. A roll-up counts the jobs that it has ended: the lane makes sure
+ * of one, since the last sweep sees the queues of so many holders only.
  */
 export async function comeToRest(
   ctx: MutationCtx,
@@ -47,7 +47,7 @@ export async function comeToRest(
 ): Promise<void> {
   const isRare = await callOffSweep(ctx, lane, holder, now);
   const within = isRare ? ROLL_UP_RARE_MS : ROLL_UP_LATELY_MS;
-  if (isRare || !(await hasRollUp(ctx.db, lane.queue)))
+  if (isRare || !(await hasRollUp(ctx.db, lane.queue, now)))
     await ensureUpkeep(ctx, lane.queue, now, within);
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { msOfCommit, periodOf } from "../shared/index.js";
 import { api, internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
@@ -6,6 +6,11 @@ import { ensureUpkeep } from "./rollUp.js";
 import { failed, newWorld, succeeded, type World } from "./setup.test.js";
 
 const EVERY = 10_000;
+/** Of a row of `jobs`, but for its queue and its commit. */
+const ENDED = {
+  ...{ status: "succeeded" as const, order: 0, shard: 0, payload: { inline: 0 }, enqueuedAt: 0 },
+  ...{ attempt: 1, failures: 0, resets: 0, releases: 0 },
+};
 
 async function startUpkeep(world: World): Promise<void> {
   await world.t.run(async (ctx) => await ensureUpkeep(ctx as never, "tiles", Date.now()));
@@ -62,13 +67,8 @@ describe("the roll-up", () => {
   test("goes on where one run ends, through more jobs of one transaction than it counts", async () => {
     const world = await newWorld();
     await world.t.run(async (ctx) => {
-      for (let i = 0; i < 600; i += 1) {
-        await ctx.db.insert("jobs", {
-          ...{ queue: "tiles", status: "succeeded", order: 0, shard: 0, seq: ctx.db.vars.commitTs },
-          ...{ payload: { inline: i }, enqueuedAt: 0, attempt: 1, failures: 0, resets: 0 },
-          releases: 0,
-        });
-      }
+      for (let i = 0; i < 600; i += 1)
+        await ctx.db.insert("jobs", { ...ENDED, queue: "tiles", seq: ctx.db.vars.commitTs });
     });
     await startUpkeep(world);
     await world.advance(EVERY + 200);
@@ -136,6 +136,35 @@ describe("the roll-up", () => {
     expect((await world.all("timers")).map(({ kind }) => kind)).toEqual(["rollUp"]);
     await world.advance(EVERY);
     expect((await world.all("minutes")).map(({ succeeded }) => succeeded)).toEqual([1]);
+  });
+
+  test("that comes is not brought forward by lot, however often it is made sure of", async () => {
+    const world = await newWorld();
+    await startUpkeep(world);
+    const before = await alarms(world);
+    for (let i = 0; i < 20; i += 1) await startUpkeep(world);
+    expect(await alarms(world)).toEqual(before);
+  });
+
+  test("of a quiet queue counts for others that come soon, up to the first that has many jobs", async () => {
+    const world = await newWorld();
+    const early = vi.spyOn(Math, "random").mockReturnValue(0);
+    for (const [queue, jobs] of Object.entries({ a: 1, b: 2, c: 20, d: 1 })) {
+      await world.t.run(async (ctx) => {
+        for (let i = 0; i < jobs; i += 1)
+          await ctx.db.insert("jobs", { ...ENDED, queue, seq: ctx.db.vars.commitTs });
+        await ensureUpkeep(ctx, queue, Date.now());
+      });
+      await world.advance(1_500);
+    }
+    early.mockRestore();
+    const byQueue = async (table: "counted" | "timers") =>
+      (await world.all(table))
+        .filter((row) => !("kind" in row) || row.kind === "rollUp")
+        .map(({ queue }) => queue);
+    await world.advance(EVERY - 6_000 + 100);
+    expect(await byQueue("counted")).toEqual(["a", "b", "c"]);
+    expect(await byQueue("timers")).toEqual(["c", "d"]);
   });
 
   test("called by an older generation does nothing: what it counts would be counted twice", async () => {

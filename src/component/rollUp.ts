@@ -14,10 +14,10 @@
  * the sweep. A run that finds little reads everything above its keys for real before its alarm goes, so of it and a job that
  * finishes meanwhile one comes later and sees the other.
  *
- * Looks: finished jobs above its keys, new jobs, how the queue stands. Reads for real: its alarm, its `counted` row, the
- * queue's rows of `ended`, the periods it adds to, the queue's gauge; before it goes, finished jobs above its keys.
- * Writes: those rows but jobs. Conflicts with: `ensureUpkeep`; a retry or deletion of what it counts just now; when it goes,
- * with whatever finishes a job of the queue.
+ * Looks: finished jobs above its keys, new jobs, how the queue stands; of a quiet queue seven alarms of the next. Reads for
+ * real: its alarm, and those of other queues that it does beside; of each queue its `counted` row, the rows of `ended`, the
+ * periods it adds to, the gauge; before it goes, finished jobs above its keys. Writes: those rows but jobs. Conflicts with:
+ * `ensureUpkeep`; a retry or deletion of a job that it counts just now; when it goes, a commit that finishes a job of the queue.
  */
 import { v, type Infer } from "convex/values";
 import {
@@ -42,7 +42,7 @@ import {
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
-import { ensureAlarm, findAlarm, rearm, ringOf } from "./alarms.js";
+import { ensureAlarm, findAlarm, insertAlarm, rearm, ringOf } from "./alarms.js";
 import { countBeside } from "./arrivals.js";
 import { compareKeys, justAfter, type Key } from "./cursors.js";
 import { finishedFrom, keyOfStatus, tiedWithLast } from "./finished.js";
@@ -63,14 +63,20 @@ export async function ensureUpkeep(
   withinMs: number = ROLL_UP_EVERY_MS,
 ): Promise<void> {
   const key = { kind: "rollUp" as const, queue };
-  // Sweeps make sure of many queues' at once: on class S16 thirty at the same moment would hold up all that is scheduled.
-  const dueAt = now + withinMs - Math.floor(ROLL_UP_SPREAD_MS * Math.random());
-  await ensureAlarm(ctx, key, internal.rollUp.ring, dueAt, now);
+  const dueAt = now + withinMs;
+  if ((await findAlarm(ctx.db, key)) !== null)
+    await ensureAlarm(ctx, key, internal.rollUp.ring, dueAt, now);
+  else {
+    // Sweeps make sure of many queues' at once: on class S16 thirty at the same moment would hold up all that is scheduled.
+    const early = Math.floor(ROLL_UP_SPREAD_MS * Math.random());
+    await insertAlarm(ctx, key, internal.rollUp.ring, dueAt - early);
+  }
 }
 
-/** Whether a roll-up of the queue comes, however late. */
-export async function hasRollUp(db: DatabaseReader, queue: string): Promise<boolean> {
-  return (await findAlarm(db, { kind: "rollUp", queue })) !== null;
+/** Whether a roll-up of the queue comes, however late, and is not overdue. */
+export async function hasRollUp(db: DatabaseReader, queue: string, now: number): Promise<boolean> {
+  const alarm = await findAlarm(db, { kind: "rollUp", queue });
+  return alarm !== null && !isOverdue(alarm, now);
 }
 
 /**
@@ -89,19 +95,20 @@ export async function ensureCounted(
 }
 
 /**
- * Of a queue of few jobs a roll-up does those of others beside that come soon: six queues that have a job every ten minutes cost
- * one call for all of them.
+ * Of a queue of few jobs a roll-up does those of other queues beside that come soon: six queues that have a job every ten
+ * minutes cost one call for all of them. It ends with the first that stays or has counted many: a transaction has room for one.
  */
 export const ring = ringOf(async (ctx, alarm): Promise<void> => {
   const now = Date.now();
-  if ((await rollUp(ctx, alarm, now)) >= ROLL_UP_STAYS_JOBS) return;
-  const args = { after: alarm.queue!, from: now + BESIDE_AFTER_MS, to: now + ROLL_UP_EVERY_MS };
+  if (!(await rollUp(ctx, alarm, now))) return;
+  const [from, to] = [now + BESIDE_AFTER_MS, now + ROLL_UP_EVERY_MS];
+  const args = { after: alarm.queue!, from, to };
   const soon = await ctx.runQuery(internal.rollUp.soon, args, { useStaleSnapshot: true });
-  for (const { id, dueAt, generation } of soon) {
+  for (const id of soon) {
     const other = await ctx.db.get("timers", id);
-    if (other?.dueAt !== dueAt || other.generation !== generation) continue;
+    if (other === null || other.dueAt < from || other.dueAt > to) continue;
     if (other.scheduledId !== undefined) await ctx.scheduler.cancel(other.scheduledId);
-    if ((await rollUp(ctx, other, now)) >= ROLL_UP_STAYS_JOBS) return;
+    if (!(await rollUp(ctx, other, now))) return;
   }
 });
 
@@ -112,20 +119,18 @@ const BESIDE_MAX = 7;
 /** Roll-ups of the queues that come next by name, as far as they are due then. To be called with `useStaleSnapshot`. */
 export const soon = internalQuery({
   args: { after: v.string(), from: v.number(), to: v.number() },
-  returns: v.array(v.object({ id: v.id("timers"), dueAt: v.number(), generation: v.number() })),
+  returns: v.array(v.id("timers")),
   handler: async (ctx, { after, from, to }) => {
     const next = await ctx.db
       .query("timers")
       .withIndex("kind", (q) => q.eq("kind", "rollUp").gt("queue", after))
       .take(BESIDE_MAX);
-    return next
-      .filter(({ dueAt }) => dueAt >= from && dueAt <= to)
-      .map(({ _id: id, dueAt, generation = 0 }) => ({ id, dueAt, generation }));
+    return next.filter(({ dueAt }) => dueAt >= from && dueAt <= to).map(({ _id }) => _id);
   },
 });
 
-/** Returns how many it has counted. */
-async function rollUp(ctx: MutationCtx, alarm: Doc<"timers">, now: number): Promise<number> {
+/** Returns whether it goes and has counted few. */
+async function rollUp(ctx: MutationCtx, alarm: Doc<"timers">, now: number): Promise<boolean> {
   const queue = alarm.queue!;
   const row = await findCounted(ctx.db, queue);
   const upTo = row?.upTo ?? [];
@@ -151,12 +156,12 @@ async function rollUp(ctx: MutationCtx, alarm: Doc<"timers">, now: number): Prom
   await keepGauge(ctx, queue, found.samples, goes, now);
   if (goes) {
     await ctx.db.delete("timers", alarm._id);
-    return count;
+    return count < ROLL_UP_STAYS_JOBS;
   }
   // Where nothing can be armed, the row is left as it is: soon overdue, and replaced by whoever meets it.
   const isAtOnce = isFull || count === 0;
   await rearm(ctx, alarm, internal.rollUp.ring, isAtOnce ? now : now + ROLL_UP_EVERY_MS);
-  return count;
+  return false;
 }
 
 /** How far a queue's finished jobs have been counted, or `null` if none ever was. */
