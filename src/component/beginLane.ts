@@ -94,7 +94,8 @@ export async function takeAndBegin(
     guards,
     isDone,
   });
-  if (guards) await setGate(ctx, gate, queue.name, { state: "guarded", guard: lane._id });
+  if (guards)
+    await setGate(ctx, gate, queue.name, { state: "guarded", guard: lane._id, isVain: true });
   if (mayBeMore || taken.isTooLong === true) await scheduleWake(ctx, queue, due);
   return "begun";
 }

@@ -4,7 +4,7 @@
  *
  * Reads for real: as said at each function. Conflicts with: the end of the process.
  */
-import { HAND_OVERS_READ, next, type HandedOver, type LaneStart } from "../shared/index.js";
+import { edge, HAND_OVERS_READ, type HandedOver, type LaneStart } from "../shared/index.js";
 import type { DatabaseReader, MutationCtx, QueryCtx } from "./_generated/server.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { Process } from "./mount.js";
@@ -15,8 +15,7 @@ export async function handTo(
   { row }: { row: Process },
   start: LaneStart,
 ): Promise<Id<"_scheduled_functions">> {
-  if (next(row.state, "handOver") === null)
-    throw new Error(`A process that is ${row.state} is handed no lane.`);
+  edge(row.state, "handOver");
   const seq = ctx.db.vars.commitTs;
   await ctx.db.insert("handOvers", { process: row._id, generation: row.generation, start, seq });
   return row.scheduledId!;

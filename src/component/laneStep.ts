@@ -8,7 +8,7 @@
  * what is free.
  *
  * Reads for real: the lane, its holder, the jobs reported, the queue's row, its gate; where it may grow, which it may where
- * somebody is relied on, all the queue's lanes, and those of all queues that are awake; then as a claim.
+ * somebody is relied on, all the queue's lanes; then as a claim.
  * Writes: those jobs, the holder; the lane where its cap changes, the gate where this lane guards it or ends that nobody
  * does. Conflicts with: a wake of the queue, a lane of the queue that starts, leaves or changes its cap; what handlers
  * and callbacks conflict with. Never with an enqueue, but where the gate changes.
@@ -344,9 +344,9 @@ async function settle(
       // It keeps what it needs to be a spare, where it is not all there is.
       const kept = Math.max(held, width > 1 ? 1 : 0);
       await setCap(ctx, queue, lane, { cap: leaves ? kept : width, width });
-      const hasFound = found > 0 || (guards && gate?.hasFound === true);
-      const guarding = { state, guard: lane._id, ...(hasFound ? { hasFound } : {}) } as const;
-      await setGate(ctx, gate, queue.name, guarding);
+      const isVain = found === 0 && (!guards || gate?.isVain === true);
+      const looking = { state, guard: lane._id, ...(isVain ? { isVain } : {}) } as const;
+      await setGate(ctx, gate, queue.name, looking);
       return { lookAfterMs: Math.min(LANE_LOOK_MS * 2 ** inVain, LANE_LOOK_MAX_MS) };
     }
   }

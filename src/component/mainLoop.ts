@@ -1,6 +1,7 @@
 /**
  * The main loop of the mount: schedules the processes inside Convex, hands lanes to them, gives them places, ends them. Only
- * this file writes `processes` and `waitingQueues`, and `handOvers.ts` the lanes that it hands over. What follows from what is a table: `shared/mainLoop.ts`.
+ * this file writes `processes` and `waitingQueues`, and only `handOvers.ts` the lanes that it hands over. Its events are a table:
+ * `shared/mainLoop.ts`.
  *
  * It has no row of its own that all depend on. A wake reads for real one free slot's row, or one receiver's; a lane's step
  * none, unless it gives places back, asks for more, or is the last of its process.
@@ -15,9 +16,9 @@ import { v, type Infer } from "convex/values";
 import {
   choose,
   COMPONENT_VERSION,
+  edge,
   lifeOf,
   limitsOf,
-  next,
   placesLeft,
   ROUSE_AGAIN_MS,
   ROUSED,
@@ -25,7 +26,6 @@ import {
   WAKE_AGAIN_MS,
   type HandedOver,
   type LaneStart,
-  type ProcessEvent,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import {
@@ -68,13 +68,6 @@ export type Target =
   | { kind: "start"; row: Process; event: "start" | "startLast"; endsAt: number }
   | { kind: "handOver"; row: Process; endsAt: number }
   | { kind: "wait" };
-
-/** Moves a process along an edge of the table. */
-function edge(row: Process, event: ProcessEvent) {
-  const step = next(row.state, event);
-  if (step === null) throw new Error(`A process that is ${row.state} has no event ${event}.`);
-  return step;
-}
 
 // --- Where a lane begins -------------------------------------------------------------------------
 
@@ -164,7 +157,7 @@ export async function startIn(
   { start, places }: { start: LaneStart; places: number },
   now: number,
 ): Promise<Id<"_scheduled_functions">> {
-  const { to: state } = edge(row, event);
+  const { to: state } = edge(row.state, event);
   const generation = row.generation + 1;
   const { schedulerShare: share } = queue.config;
   const scheduledId = await startProcess(ctx, queue, {
@@ -246,7 +239,7 @@ export async function closeOf(
   if (row === null || row.state === "free") return { isClosed: true };
   const rows = await rowsHandedTo(ctx.db, row._id);
   if (rows.length > 0 && row.state === "receiving") {
-    edge(row, "closeInVain");
+    edge(row.state, "closeInVain");
     const upTo = ctx.meta.getSnapshotTs();
     return { isClosed: false, handedOver: { lanes: toldOf(rows, row), upTo, areWaiting: false } };
   }
@@ -270,7 +263,7 @@ export async function loseProcess(ctx: MutationCtx, row: Process): Promise<Proce
 }
 
 async function free(ctx: MutationCtx, row: Process, event: "close" | "lose"): Promise<Process> {
-  const { to: state } = edge(row, event);
+  const { to: state } = edge(row.state, event);
   const changed = { state, scheduledId: undefined, action: undefined };
   const [, waiting] = await Promise.all([
     dropPlaces(ctx, row._id),

@@ -10,7 +10,6 @@ import {
   OVERVIEW_QUEUES_MAX,
   placesLeft,
   PROCESS_FULL,
-  receivesMs,
   type MainLoop,
   type MountLimits,
   type MountView,
@@ -18,6 +17,7 @@ import {
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
+import { allGrants } from "./grants.js";
 
 export type Process = Doc<"processes">;
 
@@ -79,7 +79,7 @@ export async function mountViewOf(
   const unborn = to - Math.max(from, (last?.number ?? -1) + 1);
   const slots: SlotsSeen["slots"] = free.map(({ _id }) => _id);
   while (slots.length < shown && slots.length - free.length < unborn) slots.push(null);
-  const grants = slots.length > kept ? [] : await db.query("grants").collect();
+  const grants = slots.length > kept ? [] : await allGrants(db);
   const full = new Set(
     grants.filter(({ extra }) => extra >= PROCESS_FULL - 1).map(({ process }) => process),
   );
@@ -130,11 +130,6 @@ export async function runningProcesses(db: DatabaseReader): Promise<Process[]> {
   return (await Promise.all([inState("open"), inState("receiving")])).flat();
 }
 
-/** Until when lanes are told to a process that were handed to it. */
-export function looksUntil(openedAt: number, isInline: boolean, lateMs: number): number {
-  return openedAt + receivesMs(isInline) + lateMs;
-}
-
 /**
  * The main loop as people see it. Reads the rows of all processes that run or ran, what each has been given, and the queues that
  * wait: as many as slots, twice, and 100.
@@ -147,7 +142,7 @@ export async function mainLoopNow(
   const limits = limitsOf(deploymentClass, share);
   const [rows, grants, waiting] = await Promise.all([
     db.query("processes").collect(),
-    db.query("grants").collect(),
+    allGrants(db),
     db.query("waitingQueues").take(OVERVIEW_QUEUES_MAX),
   ]);
   const running = rows.filter(({ state }) => state !== "free");

@@ -50,7 +50,7 @@ import { findQueue, type Queue } from "./queues.js";
 import { oldestIn } from "./oldest.js";
 import { callOffSurplus } from "./surplus.js";
 import { findTimers, reviveJanitor } from "./timers.js";
-import { findGate, hasCome, isQuiet, isVain, setGate, scheduleWake, type Gate } from "./wakes.js";
+import { findGate, hasCome, isQuiet, setGate, scheduleWake, type Gate } from "./wakes.js";
 import { others, takeAndBegin, type Beginning, type Waking } from "./beginLane.js";
 
 export const wake = internalMutation({
@@ -113,7 +113,7 @@ async function wakeOne(ctx: MutationCtx, waking: Waking, asked: Asked): Promise<
   // Up to where it has to have seen everything, and nothing is left to workers any more.
   const due = (own?.seq as bigint | undefined) ?? upTo ?? waitedSince(ctx, queue, now);
   // What else waits has a wake of its own.
-  const isLeft = isQuiet(gate) || (gate?.state === "leaving" && isVain(gate));
+  const isLeft = isQuiet(gate) || (gate?.state === "leaving" && gate.isVain === true);
   const isAlone = own !== null && asked.isAlone === true && isLeft;
   const told = isAlone ? await beginAlone(ctx, waking, own, due) : NOT_ALONE;
   if (told !== "begun") await beginWithAll(ctx, waking, { own, due, ...told });
@@ -177,7 +177,7 @@ async function beginWithAll(
  * come one a second cost four looks and a wake each. Now and then it is tried.
  */
 function pays(gate: Gate | null): boolean {
-  return !isVain(gate) || Math.random() < TRIED_PART;
+  return gate?.isVain !== true || Math.random() < TRIED_PART;
 }
 const TRIED_PART = 1 / 8;
 

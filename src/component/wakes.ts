@@ -32,12 +32,6 @@ export function isQuiet(gate: Gate | null): boolean {
   return gate === null || gate.state === "quiet";
 }
 
-/** Whether the lane that looked last, and is about to go or has gone, has found no job. */
-export function isVain(gate: Gate | null): boolean {
-  if (gate === null || gate.state === "full") return false;
-  return gate.state === "quiet" ? gate.isVain === true : gate.hasFound !== true;
-}
-
 async function findDoor(db: DatabaseReader, queue: string): Promise<Doc<"doors"> | null> {
   return await db
     .query("doors")
@@ -141,14 +135,14 @@ export async function setGate(
   ctx: MutationCtx,
   gate: Gate | null,
   queue: string,
-  next: Pick<Gate, "state" | "guard" | "hasFound" | "isVain">,
+  next: Pick<Gate, "state" | "guard" | "isVain">,
 ): Promise<void> {
   await setDoor(ctx, queue, next.state !== "quiet");
   if (gate === null) {
     if (next.state !== "quiet") await ctx.db.insert("gates", { queue, ...next });
     return;
   }
-  const kept = ["state", "guard", "hasFound", "isVain"] as const;
+  const kept = ["state", "guard", "isVain"] as const;
   if (kept.every((field) => gate[field] === next[field])) return;
   await ctx.db.replace("gates", gate._id, { queue, ...next });
 }
@@ -165,7 +159,7 @@ async function setDoor(ctx: MutationCtx, queue: string, open: boolean): Promise<
  * scheduled here see what came before.
  */
 export async function quieten(ctx: MutationCtx, gate: Gate | null, queue: Queue): Promise<void> {
-  const vain = isVain(gate) ? { isVain: true } : {};
+  const vain = gate?.isVain === true ? { isVain: true } : {};
   await setGate(ctx, gate, queue.name, { state: "quiet", ...vain });
   await wakeBlindly(ctx.scheduler, queue);
 }

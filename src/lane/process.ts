@@ -74,8 +74,8 @@ class Process implements Host {
   private rousedAt = -Infinity;
   private isAsking = false;
   /** Of calls at the same moment one hears of lanes that were handed over, and one asks for places: they would only meet. */
-  private hearing: Loop | null = null;
-  private asking: Loop | null = null;
+  private isHearing = false;
+  private isStepAsking = false;
   private isClosed = false;
   /** A call that may end the process is under way. Lanes that are heard of meanwhile begin when it is answered. */
   private isClosing = false;
@@ -83,6 +83,7 @@ class Process implements Host {
   /** When it was last given places: until a while later it gives none back. */
   private givenAt: number;
   private readonly named: Named;
+  private readonly share: { share?: number };
   private ends: () => void = () => undefined;
 
   constructor(
@@ -91,8 +92,9 @@ class Process implements Host {
     private readonly clock: Clock,
     private readonly isInline: boolean,
   ) {
-    const { process, generation, places } = start;
+    const { process, generation, places, share } = start;
     this.named = { process, generation };
+    this.share = share === undefined ? {} : { share };
     this.places = places;
     // Wakes at the same moment as the one that started it hand it their lanes: it looks for them first of all.
     this.lookedAt = clock.now() - PROCESS_LOOK_MS + FIRST_LOOK_MS;
@@ -148,10 +150,10 @@ class Process implements Host {
     const { openedAt, version, receives } = this.start;
     const places = this.free(loop);
     const isFull = this.places - this.running - this.waiting.length <= places;
-    const hears = receives && this.hearing === null;
-    if (hears) this.hearing = loop;
-    const asks = isFull && !this.isAsking && this.asking === null;
-    if (asks) this.asking = loop;
+    const hears = receives && !this.isHearing;
+    this.isHearing ||= hears;
+    const asks = isFull && !this.isAsking && !this.isStepAsking;
+    this.isStepAsking ||= asks;
     this.offered += places;
     const givenBack = this.spare();
     this.places -= givenBack;
@@ -167,10 +169,10 @@ class Process implements Host {
     };
   }
 
-  hears(loop: Loop, { places }: ProcessSaid, reply: LaneReply | null): void {
+  hears(_: Loop, { places, isFull, heardUpTo }: ProcessSaid, reply: LaneReply | null): void {
     this.offered -= places;
-    if (this.hearing === loop) this.hearing = null;
-    if (this.asking === loop) this.asking = null;
+    if (heardUpTo !== undefined) this.isHearing = false;
+    if (isFull) this.isStepAsking = false;
     const { given = 0, isClosed = false, handedOver } = reply ?? {};
     this.add(given);
     this.isClosed ||= isClosed;
@@ -236,12 +238,10 @@ class Process implements Host {
     if (this.isAsking) return;
     this.isAsking = true;
     const few = this.waiting.filter(({ loop }) => loop.placed <= 2).length;
-    const { share } = this.start;
     const any = Math.max(PLACES_ASKED, this.waiting.length);
     let given = 0;
     try {
-      const asked = { any, few, ...(share === undefined ? {} : { share }) };
-      given = await this.calls.ask({ ...this.named, ...asked });
+      given = await this.calls.ask({ ...this.named, ...this.share, any, few });
     } catch {
       // It asks again.
     }
@@ -309,9 +309,7 @@ class Process implements Host {
         this.lookedAt = now;
         asksAt = now + ROUSE_EVERY_MS;
         try {
-          const { share } = this.start;
-          const of = share === undefined ? {} : { share };
-          this.hear(await this.calls.look({ ...this.named, upTo: this.upTo, ...of }));
+          this.hear(await this.calls.look({ ...this.named, ...this.share, upTo: this.upTo }));
         } catch {
           // It looks again.
         }

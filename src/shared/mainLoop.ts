@@ -84,6 +84,13 @@ export function next(state: ProcessState, event: ProcessEvent): Step | null {
   return TABLE[state][event] ?? null;
 }
 
+/** The same for a transaction that has made sure that the event may be. */
+export function edge(state: ProcessState, event: ProcessEvent): Step {
+  const step = next(state, event);
+  if (step === null) throw new Error(`A process that is ${state} has no event ${event}.`);
+  return step;
+}
+
 // --- Where a lane begins -------------------------------------------------------------------------
 
 /** The slots and places of a mount. */

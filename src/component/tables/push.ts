@@ -17,9 +17,7 @@ export const pushTables = {
     state: vGateState,
     /** Guarded, or leaving: the lane that looks again and again. */
     guard: v.optional(v.id("lanes")),
-    /** Guarded, or leaving: it has found a job. */
-    hasFound: v.optional(v.boolean()),
-    /** Quiet: the last that guarded found none. */
+    /** The lane that looks, or that looked last, has found no job. */
     isVain: v.optional(v.boolean()),
   }).index("queue", ["queue"]),
 
@@ -81,7 +79,7 @@ export const pushTables = {
    */
   handOvers: defineTable({
     process: v.id("processes"),
-    /** Of the process: an older one may still run whose scheduled function was canceled, and is told of none. */
+    /** That of the process: an older one may still run whose scheduled function was canceled, and is told of no lane. */
     generation: v.number(),
     start: vLaneStart,
     seq: v.commitTs(),
