@@ -176,7 +176,7 @@ test("README.md names the bounds of what Convex itself runs that the code has", 
     `${PROCESSES_BY_CLASS["s256"]} on S256`,
     `${PLACES_BY_CLASS["s16"]!.any} and ${PLACES_BY_CLASS["s256"]!.any} jobs that are actions`,
     `runs up to ${LANE_WIDTH} jobs at once and takes the next as they end`,
-    `what ends it ends the attempts in it, ${PROCESS_WIDTH} at most`,
+    `a crash of it ends the attempts in it, ${PROCESS_WIDTH} at most`,
   ]) {
     expect(text).toContain(words);
   }

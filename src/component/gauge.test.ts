@@ -101,7 +101,7 @@ describe("the gauge of a busy queue", () => {
     await keepBusy(world, 2);
     const kept = (await row(world))!;
     expect(kept).toMatchObject({ isKept: true });
-    // The first comes by lot, up to five seconds early, and the others every ten.
+    // The first roll-up comes by lot, up to five seconds early, and the next ones every ten.
     expect(kept["at"]).toBeGreaterThan(Date.now() - 5_001);
     await world.enqueueBatch([1, 2, 3]);
     expect((await gauge(world)).counts.pending).toEqual({ count: 0, more: false });

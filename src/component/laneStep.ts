@@ -8,7 +8,7 @@
  * what is free.
  *
  * Reads for real: the lane, its holder, the jobs reported, the queue's row, its gate; where it may grow, which it may where
- * somebody is relied on, all the queue's lanes; then as a claim.
+ * a lane is relied on, all the queue's lanes; then as a claim.
  * Writes: those jobs, the holder; the lane where its cap changes, the gate where this lane guards it or ends that nobody
  * does. Conflicts with: a wake of the queue, a lane of the queue that starts, leaves or changes its cap; what handlers
  * and callbacks conflict with. Never with an enqueue, but where the gate changes.

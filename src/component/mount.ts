@@ -91,7 +91,7 @@ export async function mountViewOf(
 }
 
 /**
- * Some of the free slots. Of many those from a number on that is drawn by lot: on the larger classes dozens of wakes at the same
+ * Some of the free slots. Of many, slots from a number on that is drawn by lot: on the larger classes dozens of wakes at the same
  * moment, each of which sees the same eight, would run again and again.
  */
 async function freeSlots(
@@ -131,7 +131,7 @@ export async function runningProcesses(db: DatabaseReader): Promise<Process[]> {
 }
 
 /**
- * The main loop as people see it. Reads the rows of all processes that run or ran, what each has been given, and the queues that
+ * The main loop as people see it. Reads the rows of all processes that run or ran, the places of each, and the queues that
  * wait: as many as slots, twice, and 100.
  */
 export async function mainLoopNow(

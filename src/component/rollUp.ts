@@ -15,8 +15,8 @@
  * finishes meanwhile one comes later and sees the other.
  *
  * Looks: finished jobs above its keys, new jobs, how the queue stands; of a quiet queue seven alarms of the next. Reads for
- * real: its alarm, and those of other queues that it does beside; of each queue its `counted` row, the rows of `ended`, the
- * periods it adds to, the gauge; before it goes, finished jobs above its keys. Writes: those rows but jobs. Conflicts with:
+ * real: its alarm, and the alarms of other queues that it does beside; of each queue its `counted` row, the rows of `ended`, the
+ * periods it adds to, the gauge; before it goes, finished jobs above its keys. Writes: these rows but jobs. Conflicts with:
  * `ensureUpkeep`; a retry or deletion of a job that it counts just now; when it goes, a commit that finishes a job of the queue.
  */
 import { v, type Infer } from "convex/values";
@@ -95,7 +95,7 @@ export async function ensureCounted(
 }
 
 /**
- * Of a queue of few jobs a roll-up does those of other queues beside that come soon: six queues that have a job every ten
+ * Of a queue of few jobs a roll-up does, beside its own, the roll-ups of other queues that come soon: six queues that have a job every ten
  * minutes cost one call for all of them. It ends with the first that stays or has counted many: a transaction has room for one.
  */
 export const ring = ringOf(async (ctx, alarm): Promise<void> => {

@@ -173,7 +173,7 @@ async function beginWithAll(
 }
 
 /**
- * Whether a lane with a job that came alone is to look for others. Not where the last one found none: jobs of a minute that
+ * Whether a lane with a job that came alone is to look for more jobs. Not where the last guard found none: jobs of a minute that
  * come one a second cost four looks and a wake each. Now and then it is tried.
  */
 function pays(gate: Gate | null): boolean {

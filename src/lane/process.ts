@@ -73,7 +73,7 @@ class Process implements Host {
   private lookedAt: number;
   private rousedAt = -Infinity;
   private isAsking = false;
-  /** Of calls at the same moment one hears of lanes that were handed over, and one asks for places: they would only meet. */
+  /** Of calls at the same moment one hears of lanes that were handed over, and one asks for places: several would conflict. */
   private isHearing = false;
   private isStepAsking = false;
   private isClosed = false;
@@ -276,7 +276,7 @@ class Process implements Host {
     return false;
   }
 
-  /** Queues wait for places: what is free here is given back, so that they find it. In vain they are not woken. */
+  /** Queues wait for places: free ones are given back, so that the queues find them. In vain they are not woken. */
   private async rouse(arePlaces: boolean): Promise<void> {
     if (this.clock.now() < this.rousedAt + ROUSE_EVERY_MS) return;
     const left = this.places - this.running - this.offered - this.waiting.length;

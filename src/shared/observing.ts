@@ -193,7 +193,7 @@ export const vMainLoop = v.object({
   slots: v.number(),
   /** Jobs at once: so many may run in the processes that there are, and so many more may be given to them. */
   places: v.object({ used: v.number(), left: v.number() }),
-  /** Those that run, the oldest first. */
+  /** Processes that run, the oldest first. */
   processes: v.array(
     v.object({
       slot: v.number(),

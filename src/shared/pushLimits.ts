@@ -108,8 +108,8 @@ export const PLACES_BY_CLASS: Readonly<Record<string, { any: number; all: number
 /** Places of one process: as many jobs does its death take with it. */
 export const PROCESS_WIDTH = 56;
 /**
- * With so many no lane is handed to it any more: wakes see in a snapshot how many it has, and it asks for those that they bring
- * some 250 ms later.
+ * With so many no lane is handed to it any more: wakes see in a snapshot how many it has, and it asks for places for their
+ * jobs some 250 ms later.
  */
 export const PROCESS_FULL = 40;
 /** No attempt of a process ends later than this after its start: the platform ends actions after 30 minutes. */

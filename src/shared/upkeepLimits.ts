@@ -9,7 +9,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /** The roll-up follows finished jobs by so much: a page of counts may be ten seconds old, and a busy queue costs six calls a minute. */
 export const ROLL_UP_EVERY_MS = 10_000;
-/** The first comes so much sooner at most, by lot: those of many queues not all at once. */
+/** The first comes so much sooner at most, by lot, so that the roll-ups of many queues do not come at once. */
 export const ROLL_UP_SPREAD_MS = 5_000;
 /**
  * A run that counts fewer of the last minute does not come again by itself: whoever sweeps after the next job asks for

@@ -95,7 +95,7 @@ test("every checker finds a bug that is planted, and one is planted for every fa
   expect(CHECKERS.map(({ name }) => name).filter((name) => !by.has(name))).toEqual([]);
   const needed = new Set(MUTANTS.flatMap(({ needs = [] }) => needs));
   const left = FAULTS.map(({ name }) => name).filter((name) => !needed.has(name));
-  // A process whose calls are refused only asks later: what it does then is shown in `src/lane/process.test.ts`.
+  // A process with refused calls only asks later: `src/lane/process.test.ts` shows that.
   expect(left).toEqual(["slow processes"]);
 });
 

@@ -79,7 +79,7 @@ export const pushTables = {
    */
   handOvers: defineTable({
     process: v.id("processes"),
-    /** That of the process: an older one may still run whose scheduled function was canceled, and is told of no lane. */
+    /** That of the process: an older one, canceled, may still run, and is told of no lane. */
     generation: v.number(),
     start: vLaneStart,
     seq: v.commitTs(),

@@ -182,7 +182,7 @@ const sweepCalledOff: Pair = {
   },
   mutants: [
     {
-      without: "the look at who holds anything, before the sweep is called off",
+      without: "the look at holders with leases, before the sweep is called off",
       replace: [
         { file: "rest.ts", text: "if (!mayRest) return false;", by: "" },
         { file: "rest.ts", text: "JANITOR_OVERDUE_MS || isNeeded)", by: "JANITOR_OVERDUE_MS)" },

@@ -200,7 +200,7 @@ const lossAndHandOver: Pair = {
   },
   mutants: [
     {
-      without: "the rule that what was handed to a lost process is forgotten",
+      without: "the rule that any lane handed to a lost process is forgotten",
       replace: [
         {
           file: "mainLoop.ts",

@@ -34,7 +34,7 @@ function keepsShortly(line: Line): void {
   line.declare(line.queue.name, { retention: RETENTION });
 }
 
-/** Counted is what was there to be counted, by the time when it is: a minute after the last sweep. */
+/** All jobs are counted that had ended by then: a roll-up comes a minute after the last sweep. */
 async function checkCounted(line: Line, count: number): Promise<void> {
   await line.pass(9 * LEASE_MS);
   const minutes = line.rows("minutes") as unknown as Record<string, number>[];

@@ -12,7 +12,7 @@ const ENOUGH = 40;
 const MAX_MS = 1_000;
 /**
  * Where backlogs of several queues come at one instant that take all places, jobs have been seen to wait for 2.5 s: wakes that
- * start processes meet at places, and a process keeps those that it does not use for a second. More would be a fault.
+ * start processes meet at places, and a process keeps unused places for a second. More would be a fault.
  */
 const MAX_IN_FLOOD_MS = 10_000;
 /** With these some queues wait for a lane to be missed, and 1 start in 20 has been seen to come after 619 ms. */
@@ -27,10 +27,10 @@ const RECOVERS_MS = 3_000;
  *
  * - the job is pending and not paused, and its queue is not;
  * - its queue has room: fewer of its jobs run than `maxParallelism`;
- * - the class has places: fewer jobs of all queues run than it runs at once, and processes have been given fewer. One that has
- *   more than it uses gives them back after a second, and they are given again within another;
+ * - the class has places: fewer jobs of all queues run than it runs at once, and processes have been given fewer. A process
+ *   gives unused places back after a second, and they are given again within another;
  * - no call of a process is refused on purpose (`slow processes`), nor was one in the last seconds;
- * - no lane of its queue was in a process that was lost less than 30 s ago, or until the janitor has ended what all such lanes held.
+ * - no lane of its queue was in a process that was lost less than 30 s ago, or until the janitor has ended the leases of all such lanes.
  *
  * It ends with the first word of the job's handler. A job whose process is lost before that word has no wait. All else
  * excuses nothing: other queues, however many they are, and what is true of their jobs.
@@ -63,7 +63,7 @@ class Waits {
   private placesSince: number | null = 0;
   /** By attempt: when the wait began of a job that has been claimed. */
   private readonly claimed = new Map<string, number>();
-  /** Of jobs of a queue that wait since the same moment, as those of one mutation, the longest counts. */
+  /** Of jobs of a queue that wait since the same moment, as the jobs of one mutation do, the longest wait counts. */
   private readonly waits = new Map<string, number>();
 
   private readonly slow: readonly { from: number; until: number }[];

@@ -14,7 +14,7 @@ export const HOLDING: readonly Mutant[] = [
     queues: PULLED,
   },
   {
-    name: "a sweep ends the leases of who has beaten meanwhile",
+    name: "a sweep ends the leases of a worker that has beaten meanwhile",
     replace: guard(
       "a beat, and the sweep that ends its holder's leases",
       "the second look at whether the holder has expired",

@@ -107,7 +107,7 @@ const planted: readonly Mutant[] = [
     needs: ["lost actions"],
   },
   {
-    name: "a lane does not outlive a restart, and nobody notices",
+    name: "a lane does not outlive a restart, and no sweep notices",
     replace: [
       {
         file: "component/lanes.ts",

@@ -4,7 +4,7 @@ import { having, type Mutant } from "./mutant.js";
 
 export const LATER: readonly Mutant[] = [
   {
-    name: "who enqueues relies on an alarm that a snapshot shows",
+    name: "an enqueue relies on an alarm that a snapshot shows",
     replace: guard(
       "an enqueue into a segment of time that has two alarms, and their rings",
       "the real read of the alarm on which an enqueue relies",

@@ -25,7 +25,7 @@ function repeats({ events }: Plan): boolean {
 
 const planted: readonly Omit<Mutant, "queues">[] = [
   {
-    name: "the worker drops an outcome whose call was refused",
+    name: "the worker drops the outcome of a call that was refused",
     replace: [
       {
         file: "worker/outbox.ts",
@@ -38,7 +38,7 @@ const planted: readonly Omit<Mutant, "queues">[] = [
     needs: ["conflicts"],
   },
   {
-    name: "the worker of a job that somebody cancels is not asked to end it",
+    name: "the worker of a job that is canceled is not asked to end it",
     replace: guard(
       "a cancel of a running job, a beat of its worker, and what that has subscribed to",
       "the row that asks the worker",

@@ -43,7 +43,7 @@ export const TAKING: readonly Mutant[] = [
     finds: ["simulation", "cursors"],
   },
   {
-    name: "a cursor is published up to now, whatever the snapshot shows",
+    name: "a cursor is published up to now, not up to the snapshot",
     replace: [
       {
         file: "component/overdue.ts",
