@@ -12,12 +12,7 @@
  * roll-up's alarm. Writes: deletes the timer, cancels its sweep. Conflicts with: whoever leases anything, or beats.
  */
 import { v } from "convex/values";
-import {
-  JANITOR_OVERDUE_MS,
-  RANGE_ROWS,
-  ROLL_UP_LATELY_MS,
-  ROLL_UP_RARE_MS,
-} from "../shared/index.js";
+import { JANITOR_OVERDUE_MS, RANGE_ROWS, ROLL_UP_RARE_MS } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
@@ -46,9 +41,8 @@ export async function comeToRest(
   now: number,
 ): Promise<void> {
   const isRare = await callOffSweep(ctx, lane, holder, now);
-  const within = isRare ? ROLL_UP_RARE_MS : ROLL_UP_LATELY_MS;
-  if (isRare || !(await hasRollUp(ctx.db, lane.queue, now)))
-    await ensureUpkeep(ctx, lane.queue, now, within);
+  if (isRare) await ensureUpkeep(ctx, lane.queue, now, ROLL_UP_RARE_MS);
+  else if (!(await hasRollUp(ctx.db, lane.queue, now))) await ensureUpkeep(ctx, lane.queue, now);
 }
 
 /** Whether it has called off the sweep. */

@@ -176,8 +176,8 @@ test("a gauge that is open while a queue is busy runs again when its row is rewr
       await world.advance(SECOND);
     }
   };
-  // Until its roll-up keeps the row: the first comes a minute after a lane has left.
-  await busy(80);
+  // Until its roll-up keeps the row.
+  await busy(50);
   expect(pushed.store.docs("gauges").map((row) => row["isKept"])).toContain(true);
   world.stats.reset();
   const before = seen.length;
