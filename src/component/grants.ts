@@ -5,7 +5,7 @@
  * Reads for real: as said at each function. Conflicts with: another transaction that gives places, or takes some back.
  */
 import { v, type Infer } from "convex/values";
-import { grant, placesLeft, PROCESS_WIDTH, type MountLimits } from "../shared/index.js";
+import { grant, placesLeft, PROCESS_WIDTH, type Asked, type MountLimits } from "../shared/index.js";
 import { type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { type Process } from "./mount.js";
@@ -23,7 +23,7 @@ export async function givePlaces(
   ctx: MutationCtx,
   limits: MountLimits,
   named: Named,
-  asked: { any: number; few: number },
+  asked: Asked,
 ): Promise<number> {
   const [row, grants] = await Promise.all([ownRow(ctx, named), allGrants(ctx.db)]);
   if (row === null || row.state === "free") return 0;

@@ -56,14 +56,14 @@ import { guardsIt, isLaneAlive, putToSleep, setCap, widthFor, type Lane } from "
 import { takeBackPlaces } from "./grants.js";
 import { forgetHandOver, handedOver } from "./handOvers.js";
 import { closeOf, waitFor } from "./mainLoop.js";
-import { isTimeOver, takesMore } from "./processTime.js";
+import { isMutation, isTimeOver, takesMore } from "./processTime.js";
 import { getQueue, type Queue } from "./queues.js";
 import { recordAll, recordPart } from "./recording.js";
 import { withFittingResults } from "./results.js";
 import { comeToRest } from "./rest.js";
 import { ensureJanitor, reviveJanitor } from "./timers.js";
 import { findGate, isQuiet, quieten, setGate, scheduleWake, type Gate } from "./wakes.js";
-import { morePlaces, placesOf } from "./lanePlaces.js";
+import { fewerIfTried, morePlaces, placesOf } from "./lanePlaces.js";
 import { dropUnheard } from "./unheard.js";
 
 export const step = internalMutation({
@@ -200,10 +200,11 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const { room, given: before } = await placesOf(ctx, going, queue, wanted);
   const open = new Map([[queue.name, queue]]);
   const look = { ...lookOf(gate, lane._id, now), endsAt: args.in?.endsAt ?? now };
+  const max = isMutation(queue) ? room : fewerIfTried(room, now - (args.sentAt ?? now));
   const taken: Claimed =
     room === 0
       ? { ...NOTHING, cursor: holder.reply.cursor ?? "{}" }
-      : await takeFrom(ctx, holder, args.n, open, { max: room }, now, {
+      : await takeFrom(ctx, holder, args.n, open, { max }, now, {
           besideCallbacks,
           lane: look,
         });
@@ -239,7 +240,8 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const ruled = missed.length === 0 ? taken.ruled : undefined;
   const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
   const of = args.in === undefined ? {} : await tellProcess(ctx, args.in, next);
-  const isShort = lacking > 0 && room > 0 && !isStuck;
+  const isPart = max < room && taken.leases.length === max;
+  const isShort = isPart || (lacking > 0 && room > 0 && !isStuck);
   return {
     ...reply(answers, jobs, isShort ? lookAgain(next) : next),
     ...of,

@@ -12,7 +12,12 @@
  * roll-up's alarm. Writes: deletes the timer, cancels its sweep. Conflicts with: whoever leases anything, or beats.
  */
 import { v } from "convex/values";
-import { JANITOR_OVERDUE_MS, RANGE_ROWS, ROLL_UP_RARE_MS } from "../shared/index.js";
+import {
+  JANITOR_OVERDUE_MS,
+  RANGE_ROWS,
+  ROLL_UP_RARE_MS,
+  ROLL_UP_REST_MS,
+} from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
@@ -42,7 +47,8 @@ export async function comeToRest(
 ): Promise<void> {
   const isRare = await callOffSweep(ctx, lane, holder, now);
   if (isRare) await ensureUpkeep(ctx, lane.queue, now, ROLL_UP_RARE_MS);
-  else if (!(await hasRollUp(ctx.db, lane.queue, now))) await ensureUpkeep(ctx, lane.queue, now);
+  else if (!(await hasRollUp(ctx.db, lane.queue, now)))
+    await ensureUpkeep(ctx, lane.queue, now, ROLL_UP_REST_MS);
 }
 
 /** Whether it has called off the sweep. */

@@ -37,6 +37,14 @@ test("a call that seemed to fail is not counted as heard: the next is told what 
   expect(calls.map(({ finished }) => finished.map(({ id }) => id))).toEqual([["a"], ["a"], ["b"]]);
 });
 
+test("each call says when it was made: a transaction that is run again since it lost takes fewer jobs", async () => {
+  const before = Date.now();
+  const calls = await play([job("a")], (args) => ({ ...nothing, answers: heardOf(args) }));
+  expect(calls).toHaveLength(1);
+  expect(calls[0]!.sentAt).toBeGreaterThanOrEqual(before);
+  expect(calls[0]!.sentAt).toBeLessThanOrEqual(Date.now());
+});
+
 test("a lane whose first jobs were too large to be carried asks for them at once", async () => {
   const calls: Said[] = [];
   await runOne(

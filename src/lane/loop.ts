@@ -190,6 +190,7 @@ export class Loop {
       const reply = await this.lane.step({
         ...{ lane, generation, n, heard, finished: sending.reports, looks: this.looks, in: said },
         execute: execute.map(({ lease }) => lease),
+        sentAt: Date.now(),
         ...(handOver === undefined ? {} : { handOver }),
         ...(sending.deferCallbacks ? { deferCallbacks: true } : {}),
       });

@@ -89,6 +89,8 @@ export const vLaneStep = v.object({
   heard: v.number(),
   /** How often in a row it has looked and found nothing. */
   looks: v.number(),
+  /** When the call was made: a transaction that is run again since it lost knows it by that. */
+  sentAt: v.optional(v.number()),
   deferCallbacks: v.optional(v.boolean()),
   /** Its row of `handOvers`, until that is known to be deleted. */
   handOver: v.optional(v.string()),

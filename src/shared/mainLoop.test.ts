@@ -209,6 +209,14 @@ describe("places", () => {
     expect(grant(left, extra, asked)).toBe(given);
   });
 
+  test("for jobs that may be there a quarter of what is left, or eight: the larger a class, the sooner a lane has all its places", () => {
+    const asked = { any: 47, few: 0, isPart: true };
+    const given = [10, 47, 120, 190].map((any) => grant({ any, few: any }, 0, asked));
+    expect(given).toEqual([8, 11, 30, 47]);
+    expect(grant({ any: 3, few: 3 }, 0, asked)).toBe(3);
+    expect(grant({ any: 190, few: 190 }, 0, { any: 2, few: 0, isPart: true })).toBe(2);
+  });
+
   test("no process has more than its width", () => {
     const left = { any: 1_000, few: 1_000 };
     const most = PROCESS_WIDTH - 1;

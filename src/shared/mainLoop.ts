@@ -9,6 +9,8 @@ import {
   INLINE_LIFE_MS,
   INLINE_OPEN_MS,
   PLACES_BY_CLASS,
+  PLACES_MORE,
+  PLACES_PART,
   PROCESS_LIFE_MS,
   PROCESSES_BY_CLASS,
   PROCESS_FULL,
@@ -213,13 +215,23 @@ export function placesLeft(
   return { any: Math.max(0, Math.min(any - 1 - taken, few)), few };
 }
 
+/** How many more places a process asks for. */
+export interface Asked {
+  any: number;
+  /** Of queues that run fewer than two jobs. */
+  few: number;
+  /** For jobs that may be there: of many places that are left it is given a part. */
+  isPart?: boolean;
+}
+
 /** How many more places one process is given that has this many above its own, and asks for so many. */
-export function grant(
-  left: { any: number; few: number },
-  extra: number,
-  asked: { any: number; few: number },
-): number {
+export function grant(left: { any: number; few: number }, extra: number, asked: Asked): number {
   const most = Math.max(0, PROCESS_WIDTH - 1 - extra);
-  const any = Math.min(asked.any, left.any, most);
+  const part = asked.isPart === true ? partOf(left.any) : Infinity;
+  const any = Math.min(asked.any, left.any, most, part);
   return any + Math.max(0, Math.min(asked.few, left.few - any, most - any));
+}
+
+function partOf(left: number): number {
+  return Math.max(PLACES_MORE, Math.floor(left / PLACES_PART));
 }

@@ -971,6 +971,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           execute: Array<{ id: string; attempt: number }>;
           heard: number;
           looks: number;
+          sentAt?: number;
           deferCallbacks?: boolean;
           handOver?: string;
           in?: {
