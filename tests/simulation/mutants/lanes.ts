@@ -174,8 +174,8 @@ const planted: readonly Mutant[] = [
     replace: [
       {
         ...{ file: "shared/lanes.ts", version: "next" },
-        text: "  looks: v.number(),\n  deferCallbacks",
-        by: "  looks: v.number(),\n  since: v.number(),\n  deferCallbacks",
+        text: "  looks: v.number(),\n  /** When the call",
+        by: "  looks: v.number(),\n  since: v.number(),\n  /** When the call",
       },
       {
         ...{ file: "lane/loop.ts", version: "next" },
