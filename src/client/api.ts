@@ -9,6 +9,7 @@
 import { mutationGeneric, type GenericDataModel } from "convex/server";
 import { v } from "convex/values";
 import type { JobId } from "../shared/index.js";
+import { mustAllow } from "./leave.js";
 import type { EnqueueOptions } from "./enqueueTypes.js";
 import { observeFunctions } from "./observeApi.js";
 import type { Queue } from "./queue.js";
@@ -27,8 +28,9 @@ export function queueFunctions<
   queue: Queue<Name, VPayload, VResult, DataModel, any>,
   options: ApiOptions<DataModel, VPayload["type"], Name, Options>,
 ): QueueFunctions<Name, VPayload["type"], VResult["type"]> {
+  const { authorize: given } = options;
   const authorize: Authorize<VPayload["type"], Name> = async (ctx, call) => {
-    await options.authorize(ctx, call);
+    if (given !== "public") await mustAllow(given, [ctx, call], `the queue "${queue.name}"`);
   };
   return {
     ...enqueueFunctions(queue, authorize, options.options ?? (() => undefined)),

@@ -39,7 +39,7 @@ export const script: { action: (ctx: GenericActionCtx<any>) => Promise<unknown> 
 
 const functions = {
   ...mails.api({
-    authorize: async () => {},
+    authorize: "public",
     options: async (ctx, payload) => {
       const user = await ctx.auth.getUserIdentity();
       if (user === null) return undefined;

@@ -123,7 +123,7 @@ describe("a handler that does not fit is refused wherever it is named", () => {
   });
 
   test("in what browsers' jobs are enqueued with", () => {
-    const authorize = async () => {};
+    const authorize = "public" as const;
     emails().api({ authorize, options: () => ({ handler: fits }) });
     emails().api({ authorize, options: async (_ctx, { to }) => ({ handler: fits, group: to }) });
     // @ts-expect-error the payload has no `subject`

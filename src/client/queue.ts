@@ -338,9 +338,7 @@ export class Queue<
    * throw.
    * @example
    * export const { enqueue, status } = tiles.api({
-   *   authorize: async (ctx, call) => {
-   *     if ((await ctx.auth.getUserIdentity()) === null) throw new ConvexError("Sign in first.");
-   *   },
+   *   authorize: async (ctx) => (await ctx.auth.getUserIdentity()) !== null,
    * });
    */
   api<const Handled extends JobHandlerOption = JobHandlerOption>(

@@ -103,6 +103,12 @@ export interface AuthorizeCtx<DataModel extends GenericDataModel> {
   db: GenericDatabaseReader<DataModel>;
 }
 
+/** Whether a call may be made: only `true` is a yes. */
+export type Authorizes<DataModel extends GenericDataModel, Call> = (
+  ctx: AuthorizeCtx<DataModel>,
+  call: Call,
+) => boolean | Promise<boolean>;
+
 /** What {@link Queue.api} takes. */
 export interface ApiOptions<
   DataModel extends GenericDataModel,
@@ -111,17 +117,15 @@ export interface ApiOptions<
   Options = EnqueueOptions<Payload>,
 > {
   /**
-   * Decides about every call; throw to refuse. It is required, since these functions are open to the internet.
-   * For a queue that anybody may use, write `authorize: async () => {}`. It runs in the call's own transaction, after
-   * payloads were checked. A `ConvexError` reaches the browser with its data; of other errors, production tells nothing.
+   * Decides about every call: only `true` is a yes. Any other answer, none included, refuses with the code `forbidden`; what
+   * it throws is passed on. It is required, since these functions are open to the internet: `"public"` says that anybody may
+   * call them. It runs in the call's own transaction, after payloads were checked. A `ConvexError` reaches the browser with
+   * its data; of other errors, production tells nothing.
    *
    * @example
-   * authorize: async (ctx, call) => {
-   *   if (call.kind === "status") return;
-   *   if ((await ctx.auth.getUserIdentity()) === null) throw new ConvexError("Sign in first.");
-   * }
+   * authorize: async (ctx, call) => call.kind === "status" || (await ctx.auth.getUserIdentity()) !== null
    */
-  authorize: (ctx: AuthorizeCtx<DataModel>, call: ApiCall<Payload, Name>) => void | Promise<void>;
+  authorize: "public" | Authorizes<DataModel, ApiCall<Payload, Name>>;
   /**
    * What each job is enqueued with. A browser sends a payload and nothing else: priority, key, time and all the rest are
    * for the app's code to choose. Runs after `authorize`, in the same transaction. A key with the caller's identity in it
@@ -252,17 +256,19 @@ export interface WorkerApiOptions<
    */
   related?: Related;
   /**
-   * Decides about every call of a worker beside its token; throw to refuse. It runs in the call's own transaction, so a
-   * claim that it has read something for runs again when that changes.
+   * Decides about every call of a worker beside its token: only `true` is a yes. Any other answer, none included, refuses
+   * with the code `forbidden`; what it throws is passed on. It runs in the call's own transaction, so a claim that it has
+   * read something for runs again when that changes.
    *
    * @default the token decides alone
    * @example
    * authorize: async (ctx, call) => {
    *   const upkeep = await ctx.db.query("upkeep").first();
    *   if (call.kind === "claim" && upkeep !== null) throw new ConvexError("Come back in an hour.");
+   *   return true;
    * }
    */
-  authorize?: (ctx: AuthorizeCtx<DataModel>, call: WorkerCall) => void | Promise<void>;
+  authorize?: Authorizes<DataModel, WorkerCall>;
 }
 
 export type SessionArgs = { token: string; session: string };

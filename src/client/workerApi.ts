@@ -16,6 +16,7 @@ import {
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { checkFinished, vWorkerFinished, type Served } from "./finished.js";
+import { mustAllow } from "./leave.js";
 import { callComponent } from "./mounted.js";
 import { joinRelated, type RelatedQueries, type WithRelated } from "./related.js";
 import type {
@@ -58,7 +59,9 @@ export function workerFunctions<
   const continues = byName("continueWith", options.continueWith ?? []);
   const queries = (options.related ?? {}) as RelatedQueries<QueueTypes>;
   for (const name of Object.keys(queries)) find(served, name);
-  const ask = async (ctx: AuthorizeCtx<any>, call: WorkerCall) => await authorize?.(ctx, call);
+  const ask = async (ctx: AuthorizeCtx<any>, call: WorkerCall) => {
+    if (authorize !== undefined) await mustAllow(authorize, [ctx, call], "the workers' functions");
+  };
 
   return {
     hasWork: queryGeneric({

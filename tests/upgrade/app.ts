@@ -58,7 +58,7 @@ const APP = {
     ["tiles", "quiet", "fragile"].map((queue) => [
       `${queue}.ts`,
       `import { ${queue} } from "./queues.js";
-       export const { enqueue, enqueueBatch, status, cancel, retry } = ${queue}.api({ authorize: async () => {} });`,
+       export const { enqueue, enqueueBatch, status, cancel, retry } = ${queue}.api({ authorize: async () => true });`,
     ]),
   ),
   "work.ts": `

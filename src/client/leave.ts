@@ -1,0 +1,20 @@
+/**
+ * One rule for leave: only `true` is a yes. An answer that is forgotten, misspelt or not awaited refuses.
+ */
+import { conveyorError } from "../shared/index.js";
+
+/** Asks the `authorize` that the app has given for some functions. Throws as it throws, or `forbidden`. */
+export async function mustAllow<Call extends { kind: string }>(
+  authorize: unknown,
+  [ctx, call]: readonly [ctx: unknown, call: Call],
+  of: string,
+): Promise<void> {
+  const answer: unknown = typeof authorize === "function" ? await authorize(ctx, call) : undefined;
+  if (answer === true) return;
+  throw conveyorError(
+    "forbidden",
+    `You may not do this (${call.kind}): \`authorize\` of ${of} did not answer true. ` +
+      "Sign in as a user who may, or have `authorize` in the app's code return true for this call.",
+    { ask: "authorize", kind: call.kind },
+  );
+}
