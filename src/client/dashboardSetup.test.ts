@@ -89,7 +89,7 @@ export async function fill(t: App): Promise<Jobs> {
     [canceled!, { kind: "failed", error: secret }],
     [scheduled!, { kind: "failed", error: secret, retryAfterMs: 60_000 }],
   ];
-  const finished = outcomes.map(([id, outcome]) => ({ ...leaseOf(id), outcome }));
+  const finished = outcomes.map(([id, outcome]) => ({ ...leaseOf(id), outcome, queue: "tiles" }));
   await t.mutation(api.app.complete, { ...session, n: 2, finished });
   const pending = await asApp(t, (ctx) => tiles.enqueue(ctx, payload));
   const other = await asApp(t, (ctx) => loose.enqueue(ctx, { secret }));

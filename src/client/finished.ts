@@ -11,6 +11,7 @@ import {
   isConveyorError,
   vContinuation,
   vFinished,
+  type Answer,
   type Continuation,
   type Finished,
   logLine,
@@ -22,7 +23,7 @@ export type Served = ReadonlyMap<string, AnyQueue>;
 
 const { id, attempt, outcome } = vFinished.fields;
 
-/** One outcome, with its job's queue: it names the validator of the result. Without it, any that fits will do. */
+/** One outcome, with its job's queue: it names the validator of the result. It may be left out where one queue is served. */
 export const vWorkerFinished = v.object({
   ...{ id, attempt, outcome },
   queue: v.optional(v.string()),
@@ -46,31 +47,62 @@ export async function checkFinished(
   const refused: RefusedResult[] = [];
   for (const one of finished) {
     const { id, attempt, outcome } = one;
-    const error = whyRefused(served, one);
-    const following = error === null ? await follow(continues, one) : { error };
+    const fit = checkResult(served, one);
+    const following = "error" in fit ? fit : await follow(continues, one);
     if ("error" in following) {
-      refused.push({ id, attempt, error: following.error });
-      // The deployment's own log has it too: an older worker does not hear of it.
-      console.warn(logLine("warn", "resultRefused", { job: id, attempt, error: following.error }));
-      checked.push({ id, attempt, outcome: { kind: "failed", error: following.error } });
+      const { error } = following;
+      refused.push({ id, attempt, error });
+      const instead = "isUnserved" in fit ? RELEASED : ({ kind: "failed", error } as const);
+      checked.push({ id, attempt, outcome: instead });
     } else {
-      checked.push({ id, attempt, outcome, ...following });
+      checked.push({ id, attempt, outcome, ...fit, ...following });
     }
   }
   return { checked, refused };
 }
 
-/**
- * A queue that is not served any more (a deploy has dropped it while the job ran) has no validator left: the outcome of
- * work that is done is taken as it is.
- */
-function whyRefused(served: Served, { queue: name, outcome }: WorkerFinished): string | null {
-  if (outcome.kind !== "succeeded") return null;
-  const errors = [...served.values()]
-    .filter((queue) => name === undefined || queue.name === name)
-    .map((queue) => explainBadResult(queue.name, queue.result, outcome.result ?? null));
-  return errors.includes(null) ? null : (errors[0] ?? null);
+/** The deployment's own log has refused results too: an older worker does not hear of them. Leases that do not stand have no line. */
+export function logRefused(
+  refused: readonly RefusedResult[],
+  answers: readonly Pick<Answer, "id" | "attempt" | "answer">[],
+): void {
+  for (const { id: job, attempt, error } of refused) {
+    const stands = answers.some(
+      (one) => one.id === job && one.attempt === attempt && one.answer === "ok",
+    );
+    if (stands) console.warn(logLine("warn", "resultRefused", { job, attempt, error }));
+  }
 }
+
+const RELEASED = { kind: "released" } as const;
+
+/**
+ * Checks a result by the validator of the queue that the worker names; the component compares that name with the job's own.
+ * A queue that is not served any more has no validator here: nothing is recorded that was not checked, and the job goes back.
+ */
+function checkResult(
+  served: Served,
+  { queue: name, outcome }: WorkerFinished,
+): { queue?: string } | { error: string; isUnserved?: true } {
+  if (outcome.kind !== "succeeded") return {};
+  const [only] = served.values();
+  const queue = name === undefined && served.size === 1 ? only : served.get(name ?? "");
+  if (queue === undefined) {
+    return name === undefined
+      ? { error: "The report names no queue, by whose validator its result could be checked." }
+      : { error: notServed(name), isUnserved: true };
+  }
+  const error = explainBadResult(queue.name, queue.result, outcome.result ?? null);
+  return error === null ? { queue: queue.name } : { error };
+}
+
+function notServed(queue: string): string {
+  return (
+    `queueNotServed: no queue "${queue.slice(0, NAME_SHOWN)}" is served here, so that its result cannot be checked; ` +
+    "the job goes back. Add the queue to `conveyor.workerApi({ queues: […] })` until its jobs have ended."
+  );
+}
+const NAME_SHOWN = 100;
 
 /** The jobs that are to follow. Only a success is followed: an attempt that is made again says again what follows. */
 async function follow(

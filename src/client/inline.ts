@@ -23,7 +23,7 @@ import {
   stackOf,
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
-import { checkFinished } from "./finished.js";
+import { checkFinished, logRefused, type WorkerFinished } from "./finished.js";
 import type { HandledJob, InlineJob, InlinePart, JobContext, RunsActions } from "./handledTypes.js";
 import { callComponent } from "./mounted.js";
 import type { AnyQueue } from "./types.js";
@@ -45,11 +45,13 @@ export function inlineAction(
       await runProcess(
         {
           step: async (args) => {
-            const { checked } = await checkFinished(rules, args.finished);
-            return await ctx.runMutation(lib.laneStep, { ...args, finished: checked });
+            const { checked, refused } = await checkOwn(rules, args.finished);
+            const reply = await ctx.runMutation(lib.laneStep, { ...args, finished: checked });
+            logRefused(refused, reply.answers);
+            return reply;
           },
           later: async ({ lane, finished }) => {
-            const { checked } = await checkFinished(rules, [finished]);
+            const { checked } = await checkOwn(rules, [finished]);
             return await ctx.runMutation(lib.laneLater, { lane, finished: checked[0]! });
           },
           run: async (one) => {
@@ -110,6 +112,19 @@ function saysOf({ lib }: ComponentApi, ctx: RunsActions): Says {
     standing: async (leases) =>
       await callComponent(() => ctx.runQuery(lib.laneStanding, { leases })),
   };
+}
+
+/** A process runs lanes of other queues too, whose handlers are called by reference: the component checks their results. */
+async function checkOwn(
+  rules: Parameters<typeof checkFinished>[0],
+  finished: readonly WorkerFinished[],
+): ReturnType<typeof checkFinished> {
+  const isOwn = ({ queue }: WorkerFinished) => queue !== undefined && rules.served.has(queue);
+  const { checked, refused } = await checkFinished(rules, finished.filter(isOwn));
+  const others = finished
+    .filter((one) => !isOwn(one))
+    .map(({ id, attempt, outcome }) => ({ id, attempt, outcome }));
+  return { checked: [...checked, ...others], refused };
 }
 
 /** Its job keeps what the error says; where it was thrown only the lane's log can tell, since the lane itself goes on. */

@@ -74,28 +74,12 @@ describe("results", () => {
     expect(await t.query(api.app.status, { id: ids[1]! })).toMatchObject({ status: "succeeded" });
   });
 
-  test("a report without a queue's name is held to whichever served queue it fits", async () => {
-    const t = setup();
-    const { ids, session, report } = await claimed(t, [{ x: 1 }]);
-    // `loose` takes everything.
-    await t.mutation(api.app.complete, { ...session, n: 2, finished: [report(0, bad)] });
-    expect(await t.query(api.app.status, { id: ids[0]! })).toMatchObject({ status: "succeeded" });
-  });
-
   test("no result where the validator wants one fails the job", async () => {
     const t = setup();
     const { ids, session, report } = await claimed(t, [{ x: 1 }]);
     const finished = [report(0, { kind: "succeeded" }, "tiles")];
     await t.mutation(api.app.complete, { ...session, n: 2, finished });
     expect(await t.query(api.app.status, { id: ids[0]! })).toMatchObject({ status: "failed" });
-  });
-
-  test("a queue that a deploy dropped has no validator: work that is done is taken as it is", async () => {
-    const t = setup();
-    const { ids, session, report } = await claimed(t, [{ x: 1 }]);
-    const finished = [report(0, good, "renamed")];
-    await t.mutation(api.app.complete, { ...session, n: 2, finished });
-    expect(await t.query(api.app.status, { id: ids[0]! })).toMatchObject({ status: "succeeded" });
   });
 
   test("outcomes and the next claim go in one call", async () => {

@@ -5,7 +5,9 @@
 import { mutationGeneric, queryGeneric, type GenericDataModel } from "convex/server";
 import { v } from "convex/values";
 import {
+  checkLength,
   conveyorError,
+  LEASES_MAX,
   vChunkUpdate,
   vConditions,
   vLease,
@@ -15,13 +17,14 @@ import {
   type QueueTypes,
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
-import { checkFinished, vWorkerFinished, type Served } from "./finished.js";
+import { checkFinished, logRefused, vWorkerFinished, type Served } from "./finished.js";
 import { mustAllow } from "./leave.js";
 import { callComponent } from "./mounted.js";
 import { joinRelated, type RelatedQueries, type WithRelated } from "./related.js";
 import type {
   AnyQueue,
   AuthorizeCtx,
+  RunsQueries,
   TypesOf,
   WorkerApiOptions,
   WorkerCall,
@@ -62,12 +65,23 @@ export function workerFunctions<
   const ask = async (ctx: AuthorizeCtx<any>, call: WorkerCall) => {
     if (authorize !== undefined) await mustAllow(authorize, [ctx, call], "the workers' functions");
   };
+  const know = async (ctx: RunsQueries, token: string): Promise<void> => {
+    await callComponent(() => ctx.runQuery(component.lib.checkToken, { token }));
+  };
+  /** Which queues are served is told to workers alone. */
+  const findAll = async (
+    ctx: RunsQueries,
+    { token, queues }: { token: string; queues: readonly string[] },
+  ): Promise<void> => {
+    if (queues.some((name) => !served.has(name))) await know(ctx, token);
+    for (const name of queues) find(served, name);
+  };
 
   return {
     hasWork: queryGeneric({
       args: { token: v.string(), naming: v.optional(v.boolean()), ...lookRequest },
       handler: async (ctx, args) => {
-        for (const name of args.queues) find(served, name);
+        await findAll(ctx, args);
         await ask(ctx, { kind: "hasWork", queues: args.queues });
         return await callComponent(() => ctx.runQuery(component.lib.hasWork, args));
       },
@@ -76,7 +90,7 @@ export function workerFunctions<
     peek: queryGeneric({
       args: { token: v.string(), ...lookRequest, limit: v.optional(v.number()) },
       handler: async (ctx, args) => {
-        for (const name of args.queues) find(served, name);
+        await findAll(ctx, args);
         await ask(ctx, { kind: "peek", queues: args.queues });
         return (await callComponent(() => ctx.runQuery(component.lib.peek, args))) as never;
       },
@@ -93,6 +107,7 @@ export function workerFunctions<
     claim: mutationGeneric({
       args: { ...session, name: v.string(), n: v.number(), ...claimRequest },
       handler: async (ctx, args) => {
+        await findAll(ctx, args);
         const declarations = await declare(served, args.queues);
         const { session: of, name, queues: from } = args;
         await ask(ctx, { kind: "claim", session: of, name, queues: from });
@@ -115,6 +130,9 @@ export function workerFunctions<
         held: v.optional(v.array(vLease)),
       },
       handler: async (ctx, { claim, finished, ...args }) => {
+        if (finished.length > 0) await know(ctx, args.token);
+        checkLength("The outcomes of a call", finished, 0, LEASES_MAX);
+        await findAll(ctx, { token: args.token, queues: claim?.queues ?? [] });
         const { checked, refused } = await checkFinished({ served, continues }, finished);
         const declarations = claim === undefined ? [] : await declare(served, claim.queues);
         const from = claim === undefined ? {} : { queues: claim.queues };
@@ -126,6 +144,7 @@ export function workerFunctions<
             ...(claim === undefined ? {} : { claim: { ...claim, queues: declarations } }),
           }),
         );
+        logRefused(refused, completed.answers);
         const reply = await joinRelated(ctx, component, queries, args, completed);
         return { ...reply, ...(refused.length === 0 ? {} : { refused }) } as never;
       },
@@ -134,6 +153,7 @@ export function workerFunctions<
     completeLater: mutationGeneric({
       args: { ...session, finished: vWorkerFinished },
       handler: async (ctx, { finished: one, ...args }) => {
+        await know(ctx, args.token);
         const { checked } = await checkFinished({ served, continues }, [one]);
         await ask(ctx, { kind: "complete", session: args.session, finished: [one] });
         const [finished] = checked;

@@ -250,6 +250,16 @@ export const peek = query({
   handler: (ctx, args) => peekStep.peek(ctx, args),
 });
 
+/** Throws unless the token is a worker's. For calls of which something is checked or told before the component is called. */
+export const checkToken = query({
+  args: { token: v.string() },
+  returns: v.null(),
+  handler: async (ctx, { token }): Promise<null> => {
+    await tokensStep.authorize(ctx.db, token, []);
+    return null;
+  },
+});
+
 /** Leases up to `max` jobs to the session. */
 export const claim = mutation({
   args: { ...session, n: v.number(), name: v.string(), ...claimRequest },

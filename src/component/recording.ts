@@ -5,7 +5,7 @@
  * Reads for real: each job reported; of one that the session does not hold, its row of `attempts`; of those that are tried
  * again, the alarms that will come for them, but as a rule none that is about to ring.
  */
-import type { Answer, Finished } from "../shared/index.js";
+import type { Answer, Finished, Outcome } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
 import { findAttempt } from "./attemptRows.js";
@@ -103,13 +103,22 @@ async function recordOne(
   ctx: MutationCtx,
   queue: Queue,
   job: Doc<"jobs">,
-  { outcome, continued = [] }: Finished,
+  { outcome: said, queue: checkedFor, continued: following = [] }: Finished,
   now: number,
   dues: Dues,
 ): Promise<Owed[]> {
+  const isForeign =
+    said.kind === "succeeded" && checkedFor !== undefined && checkedFor !== job.queue;
+  const outcome = isForeign ? foreign(job, checkedFor) : said;
+  const continued = isForeign ? [] : following;
   if (continued.length > 0) return await recordContinued(ctx, job, outcome, continued, now, dues);
   const owed = await recordOutcome(ctx, job, outcome, now, dues, queue);
   return owed === null ? [] : [owed];
+}
+
+function foreign({ queue }: Doc<"jobs">, checkedFor: string): Outcome {
+  const error = `The result of a job of the queue "${queue}" was checked as one of the queue "${checkedFor}", which its worker names. The job counts as failed.`;
+  return { kind: "failed", error };
 }
 
 /** What to say of a lease that the session does not hold. Nothing is written: it may be late, repeated or foreign. */

@@ -130,6 +130,13 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         Array<{ id: string; attempt: number }>,
         Name
       >;
+      checkToken: FunctionReference<
+        "query",
+        "internal",
+        { token: string },
+        null,
+        Name
+      >;
       chunks: FunctionReference<
         "query",
         "internal",
@@ -263,6 +270,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
               | { kind: "canceled" };
+            queue?: string;
             continued?: Array<{
               queue: {
                 name: string;
@@ -466,6 +474,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
               | { kind: "canceled" };
+            queue?: string;
             continued?: Array<{
               queue: {
                 name: string;
@@ -723,6 +732,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
               | { kind: "canceled" };
+            queue?: string;
             continued?: Array<{
               queue: {
                 name: string;
@@ -883,6 +893,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
               | { kind: "canceled" };
+            queue?: string;
             continued?: Array<{
               queue: {
                 name: string;
@@ -1802,6 +1813,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
               | { kind: "canceled" };
+            queue?: string;
             continued?: Array<{
               queue: {
                 name: string;

@@ -1,0 +1,121 @@
+/** What a worker's call does before its token is known, and whose validator a result is held to. */
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { LEASES_MAX } from "../shared/index.js";
+import { api, refusal, setup, setupSession, type App } from "./setup.test.js";
+
+/** A token of the right form, for this deployment, that was never made here. */
+async function stranger(t: App) {
+  const { token } = await setupSession(t);
+  return { token: token.slice(0, -1) + (token.endsWith("0") ? "1" : "0"), session: "s" };
+}
+const warn = vi.spyOn(console, "warn");
+beforeEach(() => warn.mockReset());
+afterEach(() => vi.useRealTimers());
+
+const bad = (id = "nothing", queue = "tiles") => ({
+  ...{ id, attempt: 1, queue },
+  outcome: { kind: "succeeded" as const, result: { evil: true } },
+});
+
+describe("a token that was never made", () => {
+  test("is told that, and not which queues there are", async () => {
+    const t = setup();
+    const session = await stranger(t);
+    const of = { token: session.token, queues: ["?"] };
+    const claim = { queues: ["?"], max: 1 };
+    for (const call of [
+      t.query(api.app.hasWork, of),
+      t.query(api.app.peek, of),
+      t.mutation(api.app.claim, { ...session, name: "w", n: 1, ...claim }),
+      t.mutation(api.app.complete, { ...session, n: 1, finished: [], claim }),
+    ]) {
+      const data = await refusal(call, "tokenUnknown");
+      expect(JSON.stringify(data)).not.toContain("tiles");
+    }
+  });
+
+  test("writes nothing into the log, whatever it says has ended", async () => {
+    const t = setup();
+    const session = await stranger(t);
+    const finished = Array.from({ length: 3_000 }, () => bad());
+    await refusal(t.mutation(api.app.complete, { ...session, n: 1, finished }), "tokenUnknown");
+    const one = { ...session, finished: bad() };
+    await refusal(t.mutation(api.app.completeLater, one), "tokenUnknown");
+    expect(warn).not.toHaveBeenCalled();
+  });
+});
+
+describe("a token that is known", () => {
+  test("reports no more at once than a session may hold, and nothing of it is checked", async () => {
+    const t = setup();
+    const session = await setupSession(t);
+    const finished = Array.from({ length: LEASES_MAX + 1 }, () => bad());
+    await refusal(t.mutation(api.app.complete, { ...session, n: 1, finished }), "invalidArgument");
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  test("logs nothing of leases that it does not hold", async () => {
+    const t = setup();
+    const session = await setupSession(t);
+    const finished = [bad(), bad("another")];
+    const { answers } = await t.mutation(api.app.complete, { ...session, n: 1, finished });
+    expect(answers.map(({ answer }) => answer)).toEqual(["leaseLost", "leaseLost"]);
+    expect(warn).not.toHaveBeenCalled();
+  });
+});
+
+describe("a result", () => {
+  async function leased(t: App) {
+    const session = await setupSession(t);
+    const id = await t.mutation(api.app.enqueue, { payload: { x: 1 } });
+    await t.mutation(api.app.claim, { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 });
+    const report = async (queue: string | undefined, result: unknown) => {
+      const one = { id, attempt: 1, outcome: { kind: "succeeded" as const, result } };
+      const finished = [queue === undefined ? one : { ...one, queue }];
+      return await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    };
+    return { id, session, report };
+  }
+  const FITS = { pixels: "p" };
+
+  test.each([
+    ["a laxer queue's, and does not fit its own", "loose", { evil: true }],
+    ["a laxer queue's, and would fit its own", "loose", FITS],
+  ])("whose worker names %s fails its job", async (_, queue, result) => {
+    const t = setup();
+    const { id, report } = await leased(t);
+    const { answers } = await report(queue, result);
+    expect(answers.map(({ answer }) => answer)).toEqual(["ok"]);
+    expect(await t.query(api.app.status, { id })).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining('checked as one of the queue "loose"'),
+    });
+  });
+
+  test("whose worker names no queue fails its job, where several are served", async () => {
+    const t = setup();
+    const { id, report } = await leased(t);
+    const { refused } = await report(undefined, { evil: true });
+    expect(refused).toMatchObject([{ error: expect.stringContaining("names no queue") }]);
+    expect(await t.query(api.app.status, { id })).toMatchObject({ status: "failed" });
+  });
+
+  test("of a queue that is not served any more is not recorded: its job goes back, and has not failed", async () => {
+    const t = setup();
+    const { id, report } = await leased(t);
+    const { answers, refused } = await report("renamed", { evil: true });
+    expect(answers.map(({ answer }) => answer)).toEqual(["ok"]);
+    expect(refused).toMatchObject([{ error: expect.stringContaining("queueNotServed") }]);
+    expect(await t.query(api.app.status, { id })).toMatchObject({ status: "pending", failures: 0 });
+  });
+
+  test("that another queue's validator has let through is none by the last resort either", async () => {
+    vi.useFakeTimers();
+    const t = setup();
+    const { id, session } = await leased(t);
+    const finished = { id, attempt: 1, queue: "loose", outcome: bad().outcome };
+    await t.mutation(api.app.completeLater, { ...session, finished });
+    await t.finishAllScheduledFunctions(() => vi.advanceTimersByTime(1));
+    expect(await t.query(api.app.status, { id })).toMatchObject({ status: "failed" });
+  });
+});
