@@ -120,9 +120,20 @@ test("isCanceled asks, and aborts the signal", async () => {
     heard.push(await isCanceled(), signal.aborted);
     stands.set("a", "canceled");
     heard.push(await isCanceled(), signal.aborted);
+    return "done";
   });
   await clock.advance(0);
   expect(heard).toEqual([false, false, true, true]);
-  // It returned all the same: its work is done.
-  expect(ended.get("a")).toMatchObject({ outcome: { kind: "succeeded" } });
+  // It returned a value all the same: its work is done.
+  expect(ended.get("a")).toMatchObject({ outcome: { kind: "succeeded", result: "done" } });
+});
+
+test("a handler that was told to stop and returns nothing has not succeeded", async () => {
+  const { clock, stands, ended, run } = stage();
+  run("a", async ({ isCanceled }) => {
+    stands.set("a", "canceled");
+    await isCanceled();
+  });
+  await clock.advance(0);
+  expect(ended.get("a")).toMatchObject({ outcome: { kind: "canceled" } });
 });

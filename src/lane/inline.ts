@@ -66,7 +66,7 @@ export class Handling {
     const outcome = await new Promise<Outcome>((resolve) => {
       this.ends.set(attempt, resolve);
       void runHandler((job) => handler(job, context), attempt.job, context).then((end) =>
-        resolve(outcomeOfStopped(attempt, end.outcome)),
+        resolve(outcomeOfStopped(attempt, end)),
       );
     });
     this.ends.delete(attempt);

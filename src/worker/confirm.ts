@@ -1,5 +1,5 @@
 /**
- * Asks, before work is begun, whether jobs that a *repeated* call brought are still held.
+ * Asks, before work is begun, whether jobs that a *repeated* call brought are still held, or a call that took half a lease.
  *
  * The copy that took effect may have been the first, sent a minute ago, or the last: their leases may be nearly over or
  * quite new, and only a beat tells. Without it, new leases would be taken for dead and their attempts wasted.
@@ -18,9 +18,11 @@ export interface Confirmed {
 export async function confirmLeases(
   { clock, transport }: { clock: Clock; transport: Transport },
   jobs: readonly ClaimedJob[],
-  firstSentAt: number,
+  { sentAt: firstSentAt, repeats }: { sentAt: number; repeats: number },
 ): Promise<Confirmed[]> {
   const sentAt = clock.now();
+  const isSoon = jobs.every(({ leaseMs }) => sentAt - firstSentAt < leaseMs / 2);
+  if (repeats === 0 && isSoon) return jobs.map((job) => ({ job, sentAt: firstSentAt }));
   try {
     const answers = await transport.heartbeat(jobs.map(({ id, attempt }) => ({ id, attempt })));
     return jobs.flatMap((job, i) => {

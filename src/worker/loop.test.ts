@@ -85,6 +85,51 @@ describe("claiming", () => {
   });
 });
 
+describe("a job that comes again while its handler still runs", () => {
+  test("is not begun beside it: it goes back for a while, and begins when the other has ended", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment } = startLoop(handler, { leaseMs: 1_000, concurrency: 2 });
+    const id = deployment.enqueue();
+    await clock.advance(100);
+    expect(begun).toHaveLength(1);
+    deployment.held.delete(id);
+    // Long enough that the lost handler keeps no slot.
+    await clock.advance(10_000);
+    expect(begun[0]!.signal.aborted).toBe(true);
+    deployment.enqueue(null, "tiles", { id });
+    await clock.advance(100);
+    expect(begun).toHaveLength(1);
+    expect(deployment.outcomeOf(id)).toEqual({ kind: "snoozed", runAfter: 1_000 });
+    begun[0]!.resolve("too late");
+    await clock.advance(100);
+    deployment.enqueue(null, "tiles", { id });
+    await clock.advance(100);
+    expect(begun).toHaveLength(2);
+    begun[1]!.resolve("in time");
+    await clock.advance(100);
+    expect(deployment.outcomeOf(id)).toEqual({ kind: "succeeded", result: "in time" });
+  });
+});
+
+describe("a handler that was told to stop and returns", () => {
+  test.each([
+    ["nothing", undefined, { kind: "canceled" }],
+    ["a value", "half of it", { kind: "succeeded", result: "half of it" }],
+    ["null", null, { kind: "succeeded", result: null }],
+  ])("%s has succeeded only if it says so", async (_, value, outcome) => {
+    const { begun, handler } = manual();
+    const { clock, deployment } = startLoop(handler);
+    const id = deployment.enqueue();
+    await clock.advance(100);
+    deployment.canceled.add(id);
+    await clock.advance(3_000);
+    expect(begun[0]!.signal.aborted).toBe(true);
+    begun[0]!.resolve(value);
+    await clock.advance(100);
+    expect(deployment.outcomeOf(id)).toEqual(outcome);
+  });
+});
+
 describe("answers that do not come", () => {
   test("a claim whose answer is lost is repeated under its number, and its jobs are run once", async () => {
     const { begun, handler } = manual();
@@ -105,6 +150,25 @@ describe("answers that do not come", () => {
     deployment.enqueue();
     while (begun.length === 0) await clock.advance(500);
     expect(callsOf("heartbeat")[0]!.ids).toEqual([begun[0]!.id]);
+    expect(begun[0]!.signal.aborted).toBe(false);
+  });
+
+  test("leases that a slow claim brings are confirmed before their handlers begin: some may be over", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, callsOf } = startLoop(handler, { leaseMs: 1_000, concurrency: 2 });
+    const claim = deployment.claim.bind(deployment);
+    deployment.claim = async (...args) => {
+      const reply = await claim(...args);
+      await new Promise<void>((resolve) => clock.after(reply.jobs.length > 0 ? 600 : 0, resolve));
+      return reply;
+    };
+    const [gone, stands] = [deployment.enqueue(), deployment.enqueue()];
+    await clock.advance(300);
+    deployment.held.delete(gone);
+    await clock.advance(600);
+    expect(callsOf("heartbeat")[0]!.ids).toEqual([gone, stands]);
+    expect(begun.map(({ id }) => id)).toEqual([stands]);
+    await clock.advance(700);
     expect(begun[0]!.signal.aborted).toBe(false);
   });
 

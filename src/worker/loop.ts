@@ -15,7 +15,7 @@ import { Attempts, describe, type Attempt } from "./attempts.js";
 import { Calls, type CallEnd } from "./calls.js";
 import { Cancellations } from "./cancellations.js";
 import type { Clock } from "./clock.js";
-import { confirmLeases, type Confirmed } from "./confirm.js";
+import { confirmLeases } from "./confirm.js";
 import { contextOf } from "./context.js";
 import { handlerMissing, judge, messageOf, type Failure } from "./errors.js";
 import { Heart } from "./heart.js";
@@ -55,6 +55,8 @@ export class Loop {
   private readonly reports: Reports;
   private readonly cancellations: Cancellations;
   private readonly calls: Calls;
+  /** Jobs whose handlers run, of lost attempts too. */
+  private readonly inHand = new Set<string>();
   /** Attempts that have ended, and whose last words are still on their way. */
   private ending = 0;
 
@@ -248,10 +250,7 @@ export class Loop {
   ): Promise<void> {
     this.asking.answered(reply, request, this.options.clock.now() - sentAt);
     if (reply.jobs.length === 0) return;
-    const leases: Confirmed[] =
-      repeats === 0
-        ? reply.jobs.map((job) => ({ job, sentAt }))
-        : await confirmLeases(this.options, reply.jobs, sentAt);
+    const leases = await confirmLeases(this.options, reply.jobs, { sentAt, repeats });
     const begun: Attempt[] = [];
     for (const { job, sentAt: renewedAt } of leases) {
       const attempt = this.attempts.add(job, renewedAt);
@@ -287,11 +286,19 @@ export class Loop {
       this.conclude(attempt, { kind: "canceled" });
       return;
     }
+    // Its last attempt was lost, and that handler goes on after its signal: two at once would be in each other's way.
+    if (this.inHand.has(attempt.job.id))
+      return this.conclude(attempt, { kind: "snoozed", runAfter: BESIDE_MS });
     const context = contextOf(attempt, { reports: this.reports, emit: this.options.emit });
-    void runHandler(handler, attempt.job, context).then((end) => this.ended(attempt, end));
+    this.inHand.add(attempt.job.id);
+    void runHandler(handler, attempt.job, context).then((end) => {
+      this.inHand.delete(attempt.job.id);
+      this.ended(attempt, end);
+    });
   }
 
-  private ended(attempt: Attempt, { outcome: returned, refused }: HandlerEnd): void {
+  private ended(attempt: Attempt, end: HandlerEnd): void {
+    const { outcome: returned, refused } = end;
     const { emit, clock } = this.options;
     const about = describe(attempt);
     if (attempt.state !== "running") {
@@ -300,7 +307,7 @@ export class Loop {
       return;
     }
     const ms = clock.now() - attempt.startedAt;
-    const outcome = outcomeOfStopped(attempt, returned);
+    const outcome = outcomeOfStopped(attempt, end);
     const error = outcome.kind === "failed" ? { error: outcome.error } : {};
     emit({ kind: "finished", outcome: outcome.kind, ms, ...error, ...about });
     if (refused !== undefined) emit({ kind: "resultRefused", error: refused, ...about });
@@ -387,3 +394,6 @@ export class Loop {
     });
   }
 }
+
+/** Until a job comes again whose lost handler still runs here. */
+const BESIDE_MS = 1_000;

@@ -31,6 +31,25 @@ describe("what is thrown", () => {
   });
 });
 
+test("what throws at every touch, thrown or returned, fails its attempt, and the worker goes on", async () => {
+  const hostile = (): object => {
+    const touched = (): never => {
+      throw hostile() as Error;
+    };
+    return new Proxy({}, { get: touched, has: touched, getPrototypeOf: touched, ownKeys: touched });
+  };
+  let jobs = 0;
+  const { clock, deployment } = startLoop(() => {
+    jobs += 1;
+    if (jobs === 1) throw hostile() as Error;
+    return jobs === 2 ? { deep: hostile() } : "done";
+  });
+  const ids = [deployment.enqueue(), deployment.enqueue(), deployment.enqueue()];
+  await clock.advance(1_000);
+  const outcomes = ids.map((id) => deployment.outcomeOf(id));
+  expect(outcomes.map((outcome) => outcome?.kind)).toEqual(["failed", "failed", "succeeded"]);
+});
+
 describe("what is returned", () => {
   test.each([
     ["half a character", { text: "\uD83D" }],

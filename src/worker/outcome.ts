@@ -18,6 +18,7 @@ import {
 } from "../shared/index.js";
 import type { Attempt } from "./attempts.js";
 import { messageOf } from "./errors.js";
+import type { HandlerEnd } from "./runner.js";
 
 /** The outcome of a returned value. One that cannot be sent fails the job here: the deployment could not even read it. */
 export function outcomeOfValue(value: unknown): Outcome {
@@ -42,14 +43,18 @@ export function outcomeOfError(error: unknown): Outcome {
 
 /**
  * The outcome of a handler that was told to stop and has. A result is still worth reporting: it is the deployment's to
- * say whether it comes too late. Anything else is what it was told to stop for.
+ * say whether it comes too late. Anything else is what it was told to stop for; so is a return without a value, as of a
+ * handler that stops where its signal says so.
  */
-export function outcomeOfStopped({ reason, job }: Attempt, outcome: Outcome): Outcome {
-  if (outcome.kind === "succeeded") return outcome;
+export function outcomeOfStopped(
+  { reason, job }: Attempt,
+  { outcome, isSilent = false }: HandlerEnd,
+): Outcome {
+  if (outcome.kind === "succeeded" && (reason === undefined || !isSilent)) return outcome;
   if (reason === "canceled") return { kind: "canceled" };
   if (reason === "timedOut") return tooLong(job.timeoutMs);
   // It has not failed: its lease ran out here. Should that still stand at the deployment, the job goes back.
-  if (reason === "expired" && outcome.kind === "failed") return { kind: "released" };
+  if (reason === "expired" && (outcome.kind === "failed" || isSilent)) return { kind: "released" };
   return outcome;
 }
 

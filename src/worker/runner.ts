@@ -7,10 +7,25 @@ export interface HandlerEnd {
   outcome: Outcome;
   /** Why the result that it returned is none. */
   refused?: string;
+  /** It returned nothing: of a handler that was told to stop that is no success. */
+  isSilent?: boolean;
 }
 
 /** Always resolves: whatever the handler does is an outcome. A handler that never ends leaves it pending. */
 export async function runHandler(
+  handler: Handler,
+  claimed: ClaimedJob,
+  context: HandlerContext,
+): Promise<HandlerEnd> {
+  try {
+    return await runOnce(handler, claimed, context);
+  } catch {
+    // What was thrown, or returned, throws again when it is looked at.
+    return { outcome: { kind: "failed", error: UNREADABLE } };
+  }
+}
+
+async function runOnce(
   handler: Handler,
   claimed: ClaimedJob,
   context: HandlerContext,
@@ -22,8 +37,11 @@ export async function runHandler(
     return { outcome: outcomeOfError(error) };
   }
   const outcome = outcomeOfValue(value);
-  return outcome.kind === "failed" ? { outcome, refused: outcome.error } : { outcome };
+  if (outcome.kind === "failed") return { outcome, refused: outcome.error };
+  return { outcome, isSilent: value === undefined };
 }
+
+const UNREADABLE = "The handler's error or result cannot be read: looking at it throws.";
 
 /** The job as its handler gets it: what says nothing is filled in. */
 function jobOf({ leaseMs: _, ...job }: ClaimedJob): Job {
