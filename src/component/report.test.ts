@@ -258,6 +258,20 @@ describe("a report", () => {
     ]);
   });
 
+  test("by another token of the same queue is answered leaseLost, though it names the holder", async () => {
+    const { world, id, worker } = await running();
+    const { token } = await world.t.mutation(api.lib.createToken, { name: "other", queues: null });
+    const holder: string = (await worker.holder())._id;
+    const said = { chunks: [chunk(id, 0, "not mine")] };
+    for (const session of [worker.session, "another"]) {
+      const args = { token, session, holder, ...said };
+      expect((await world.t.mutation(api.lib.report, args)).answers).toMatchObject([
+        { answer: "leaseLost" },
+      ]);
+    }
+    expect(await world.all("chunks")).toEqual([]);
+  });
+
   test("of a job that somebody cancels is recorded, and the answer says so", async () => {
     const { world, id, worker } = await running();
     await world.t.mutation(api.lib.cancel, { id });

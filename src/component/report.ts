@@ -145,11 +145,31 @@ async function holderOf(
   { holder, session }: { holder?: string; session: string },
   token: Id<"tokens">,
 ): Promise<Id<"holders"> | null> {
-  if (holder !== undefined) return ctx.db.normalizeId("holders", holder);
+  if (holder !== undefined) return await ownHolder(ctx, holder, token);
   const asked = { session, token };
   const seen = await ctx.runQuery(internal.report.findSession, asked, lookOnly);
   return seen ?? (await sessionOf(ctx.db, asked));
 }
+
+/** The session that a call names by its row, if it is of the caller's token: which never changes either. */
+async function ownHolder(
+  ctx: MutationCtx,
+  holder: string,
+  token: Id<"tokens">,
+): Promise<Id<"holders"> | null> {
+  const id = ctx.db.normalizeId("holders", holder);
+  if (id === null) return null;
+  const seen = await ctx.runQuery(internal.report.findToken, { holder: id }, lookOnly);
+  const of = seen ?? (await ctx.db.get("holders", id))?.token;
+  return of === token ? id : null;
+}
+
+export const findToken = internalQuery({
+  args: { holder: v.id("holders") },
+  returns: v.union(v.id("tokens"), v.null()),
+  handler: async ({ db }, { holder }): Promise<Id<"tokens"> | null> =>
+    (await db.get("holders", holder))?.token ?? null,
+});
 
 const lookOnly = { useStaleSnapshot: true } as const;
 

@@ -105,7 +105,9 @@ describe("a rotated token", () => {
     const world = await newWorld();
     await world.enqueue();
     const { token } = await rotated(world);
-    expect(await refusal(world.worker("a").claim())).toMatchObject({ code: "tokenUnknown" });
+    const refused = await refusal(world.worker("a").claim());
+    expect(refused).toMatchObject({ code: "tokenRevoked" });
+    expect(refused.message).toContain("new secret");
     expect(await new Worker(world, "a", "session-a", token).claim()).toHaveLength(1);
   });
 
@@ -132,16 +134,41 @@ describe("a rotated token", () => {
     expect(refused.message).toContain("new secret");
   });
 
-  test("that is rotated again has one old secret, and a revoked one has none", async () => {
+  test("that is rotated again keeps its promise to every secret, and a revoked one has none", async () => {
     const world = await newWorld();
-    await rotated(world, 60_000);
-    const { id, token } = await rotated(world, 60_000);
-    expect(await refusal(world.worker("a").claim())).toMatchObject({ code: "tokenUnknown" });
+    const first = world.worker("a");
+    const { token: second } = await rotated(world, 4_000);
+    const { id, token: third } = await rotated(world, 60_000);
+    const workers = [
+      first,
+      ...[second, third].map((token, i) => new Worker(world, "b", `session-${i}`, token)),
+    ];
+    for (const worker of workers) await worker.claim();
+    await world.advance(5_000);
+    expect(await refusal(first.claim())).toMatchObject({ code: "tokenRevoked" });
+    await workers[1]!.claim();
+    await world.advance(60_000);
+    expect(await refusal(workers[1]!.claim())).toMatchObject({ code: "tokenRevoked" });
     await world.t.mutation(api.lib.revokeToken, { id });
-    const latest = new Worker(world, "b", "session-b", token);
-    expect(await refusal(latest.claim())).toMatchObject({ code: "tokenRevoked" });
+    for (const worker of workers) {
+      const refused = await refusal(worker.claim());
+      expect(refused).toMatchObject({ code: "tokenRevoked" });
+      expect(refused.message).toContain("was revoked");
+    }
     const again = world.t.mutation(api.operate.rotateToken, { id });
     expect(await refusal(again)).toMatchObject({ code: "tokenRevoked" });
+  });
+
+  test("has at most 16 secrets that are let in, and remembers a few that are not", async () => {
+    const world = await newWorld();
+    for (let i = 0; i < 16; i += 1) await rotated(world, 60_000);
+    await world.worker("a").claim();
+    expect(await refusal(rotated(world, 60_000))).toMatchObject({ code: "invalidArgument" });
+    await world.advance(61_000);
+    for (let i = 0; i < 3; i += 1) await rotated(world);
+    const rows = await world.t.run((ctx) => ctx.db.query("formerSecrets").collect());
+    expect(rows).toHaveLength(8);
+    expect(await refusal(world.worker("a").claim())).toMatchObject({ code: "tokenUnknown" });
   });
 
   test.each([-1, 0.5, 8 * 24 * 3_600_000])("has no grace of %d ms", async (graceMs) => {

@@ -52,7 +52,7 @@ async function newSecret(deployment: string | undefined): Promise<string> {
 
 /**
  * Gives a token a new secret. Its identity, queues and sessions stay, so that a worker which is started with the new one
- * is the same to everybody. The old secret is refused at once, or after `graceMs`.
+ * is the same to everybody. The last secret is refused at once, or after `graceMs`; those before keep the grace that they have.
  */
 export async function rotateToken(
   ctx: MutationCtx,
@@ -63,14 +63,42 @@ export async function rotateToken(
   if (row.revokedAt !== undefined) throw revoked(row, row.revokedAt);
   const token = await newSecret(deployment);
   const now = Date.now();
+  const until = now + graceMs;
+  const last = await forgetFormer(ctx, row, now);
+  await ctx.db.insert("formerSecrets", { token: row._id, hash: row.hash, until });
   await ctx.db.patch("tokens", row._id, {
     hash: await sha256(token),
     rotatedAt: now,
-    ...(graceMs > 0
-      ? { previousHash: row.hash, previousUntil: now + graceMs }
-      : { previousHash: undefined, previousUntil: undefined }),
+    previousUntil: Math.max(last, until) > now ? Math.max(last, until) : undefined,
   });
   return { token };
+}
+
+/** Former secrets of a token that are let in at once, and those that are remembered after their time. */
+const FORMER_MAX = 16;
+const FORMER_REMEMBERED = 8;
+
+/**
+ * Makes room for another former secret: forgets those whose time was over longest ago. Refuses where too many are let in,
+ * since each was promised its time. Returns until when the last of them is let in.
+ */
+async function forgetFormer(ctx: MutationCtx, row: Doc<"tokens">, now: number): Promise<number> {
+  const of = await ctx.db
+    .query("formerSecrets")
+    .withIndex("token", (q) => q.eq("token", row._id))
+    .collect();
+  const ended = of.filter(({ until }) => until <= now);
+  if (of.length - ended.length >= FORMER_MAX) {
+    throw conveyorError(
+      "invalidArgument",
+      `The worker token "${row.name}" has ${FORMER_MAX} former secrets that are still let in. ` +
+        "Rotate it again when the grace of one is over, or revoke it and make another.",
+      { name: row.name, max: FORMER_MAX },
+    );
+  }
+  for (const { _id } of ended.slice(0, Math.max(0, ended.length - FORMER_REMEMBERED + 1)))
+    await ctx.db.delete("formerSecrets", _id);
+  return of.at(-1)?.until ?? 0;
 }
 
 /** Refuses a token from now on, and ends the leases of its sessions at once: none of them can report any more. */
@@ -137,16 +165,18 @@ export async function authorize(
 
 /** The token that had this secret before it was rotated. Looked for only where none has it now. */
 async function findPrevious(db: DatabaseReader, hash: string): Promise<Doc<"tokens"> | null> {
-  const row = await db
-    .query("tokens")
-    .withIndex("previousHash", (q) => q.eq("previousHash", hash))
+  const former = await db
+    .query("formerSecrets")
+    .withIndex("hash", (q) => q.eq("hash", hash))
     .first();
-  if (row?.previousUntil === undefined || row.previousUntil > Date.now()) return row;
+  const row = former === null ? null : await db.get("tokens", former.token);
+  if (former === null || row === null || row.revokedAt !== undefined || former.until > Date.now())
+    return row;
   throw conveyorError(
     "tokenRevoked",
-    `The worker token "${row.name}" was given a new secret; this one ended at ${new Date(row.previousUntil).toISOString()}. ` +
+    `The worker token "${row.name}" was given a new secret; this one ended at ${new Date(former.until).toISOString()}. ` +
       "Start the worker with the new one.",
-    { name: row.name, revokedAt: row.previousUntil },
+    { name: row.name, revokedAt: former.until },
   );
 }
 

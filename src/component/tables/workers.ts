@@ -161,10 +161,15 @@ export const workerTables = {
     createdAt: v.number(),
     revokedAt: v.optional(v.number()),
     rotatedAt: v.optional(v.number()),
-    /** The hash before the last rotation, and until when a worker with that secret is still let in. */
-    previousHash: v.optional(v.string()),
+    /** Until when a worker with any former secret is still let in. */
     previousUntil: v.optional(v.number()),
-  })
+  }).index("hash", ["hash"]),
+
+  /**
+   * Secrets that tokens had before they were rotated, each by its hash: let in until its own time, and then told what became
+   * of it. Written by rotations, which keep all that are let in and a few that are not; read where no token has the secret now.
+   */
+  formerSecrets: defineTable({ token: v.id("tokens"), hash: v.string(), until: v.number() })
     .index("hash", ["hash"])
-    .index("previousHash", ["previousHash"]),
+    .index("token", ["token", "until"]),
 };
