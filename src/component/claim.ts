@@ -27,7 +27,7 @@ import type { Doc, Id } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { describe, isFull, newBasket, take, takeAgain, takeSeen, type Basket } from "./basket.js";
 import { REVIVERS, type Look } from "./candidates.js";
-import { decodeCursor } from "./cursors.js";
+import { decodeCursor, encodeCursor, ofQueues } from "./cursors.js";
 import { takeOver } from "./expire.js";
 import { countAnew, type PlaceInFleet } from "./fleet.js";
 import { closeCall, enterHolder, judgeCall, room, type HeldLease, type Holder } from "./holders.js";
@@ -239,20 +239,22 @@ export async function takeFrom(
   } = request;
   const offer = offerOf(request);
   // Before anything is taken, so that a string that is no cursor is refused whether or not there is room.
-  const known = decodeCursor(cursor, offer.groups);
+  const names = new Set([...open.keys(), ...(request.queues ?? []).map(({ name }) => name)]);
+  const known = ofQueues(decodeCursor(cursor, offer.groups), names);
   const max = Math.min(request.max, room(holder));
   const carries = lane?.carries ?? Infinity;
   const endsAt = lane?.endsAt ?? Infinity;
   const basket = newBasket({ holder, n, queues: open, offer, max, now, carries, endsAt });
   if (isFull(basket) || open.size === 0) {
-    return { leases: [], jobs: [], ruled: basket.ruled, cursor: cursor ?? "{}", timer: undefined };
+    const same = encodeCursor(known);
+    return { leases: [], jobs: [], ruled: basket.ruled, cursor: same, timer: undefined };
   }
   if (lane?.first !== undefined) await takeSeen(ctx, basket, lane.first);
   if (isFull(basket) || (lane?.isContent === true && basket.leases.length > 0)) {
     return {
       leases: basket.leases,
       jobs: basket.jobs,
-      cursor: cursor ?? "{}",
+      cursor: encodeCursor(known),
       timer: undefined,
       ruled: basket.ruled,
       isHeavy: basket.isHeavy,

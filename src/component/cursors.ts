@@ -169,7 +169,7 @@ export function encodeCursor({ groups, queues }: PrivateCursor): string {
   for (const [queue, { epoch, bounds }] of queues) wire[queue] = [epoch, ...alikeOf(bounds)];
   const cursor = JSON.stringify(wire);
   // Looking from the start again is slow but right; a reply that its own repeat would be refused with is neither.
-  return cursor.length > CURSOR_MAX_BYTES ? "{}" : cursor;
+  return isTooLarge(cursor) ? "{}" : cursor;
 }
 
 function alikeOf(bounds: readonly Bound[]): Alike[] {
@@ -199,7 +199,7 @@ export function decodeCursor(
 ): PrivateCursor {
   const queues = new Map<string, QueueBounds>();
   if (cursor === undefined) return { groups, queues };
-  if (cursor.length > CURSOR_MAX_BYTES) throw notOurs();
+  if (isTooLarge(cursor)) throw notOurs();
   let madeFor: unknown;
   try {
     const { [GROUPS]: theirs = [], ...wire } = JSON.parse(cursor) as Wire & { [GROUPS]?: unknown };
@@ -212,6 +212,20 @@ export function decodeCursor(
   }
   if (JSON.stringify(madeFor) !== JSON.stringify(groups)) queues.clear();
   return { groups, queues };
+}
+
+/** In bytes, as it is stored: a character may be three of them. */
+function isTooLarge(cursor: string): boolean {
+  if (cursor.length * 3 <= CURSOR_MAX_BYTES) return false;
+  return new TextEncoder().encode(cursor).length > CURSOR_MAX_BYTES;
+}
+
+/** What the cursor knows of these queues: what else it names is not kept. */
+export function ofQueues(
+  { groups, queues }: PrivateCursor,
+  names: ReadonlySet<string>,
+): PrivateCursor {
+  return { groups, queues: new Map([...queues].filter(([queue]) => names.has(queue))) };
 }
 
 function decodeBounds([seq, creationTime, ...places]: Alike): Bound[] {

@@ -11,6 +11,7 @@ import {
   COST_MAX,
   KEY_MAX_LENGTH,
   normalLabels,
+  OFFER_MAX_BYTES,
   OFFERED_LABELS_MAX,
   serves,
   type Conditions,
@@ -36,7 +37,20 @@ export function offerOf({ labels = [], maxCost, groups }: Given): Offer {
   // A list without a group would be a worker that takes nothing: a mistake, and one that would be hard to find.
   if (groups !== undefined) checkLength("The groups of a worker", groups, 1, CLAIM_GROUPS_MAX);
   for (const group of groups ?? []) checkString("A group of a worker", group);
+  checkTogether([...labels, ...(groups ?? [])]);
   return { labels: normalLabels(labels), maxCost, groups: normalLabels(groups ?? []) };
+}
+
+/** They are kept in the session's row, which sweeps and claims of other workers read. */
+function checkTogether(all: readonly string[]): void {
+  const bytes = all.reduce((sum, one) => sum + new TextEncoder().encode(one).length, 0);
+  if (bytes <= OFFER_MAX_BYTES) return;
+  throw conveyorError(
+    "invalidArgument",
+    `The labels and groups of a worker have ${bytes} bytes together; at most ${OFFER_MAX_BYTES} can be kept. ` +
+      "Give it shorter ones, or fewer.",
+    { bytes, max: OFFER_MAX_BYTES },
+  );
 }
 
 /** How long labels and groups may be is for `enqueue` to say; here it only bounds the call. */

@@ -108,7 +108,7 @@ export const CLAIM_MAX_BYTES = 4 * 2 ** 20;
 /** Queues that one worker serves: each costs a claim that looks everywhere up to two reads a band and shard. */
 export const QUEUES_MAX = 32;
 /** The private cursor that travels with a claim: 64 shards in two bands of all its queues would be more than this. */
-export const CURSOR_MAX_BYTES = 64 * 2 ** 10;
+export const CURSOR_MAX_BYTES = 32 * 2 ** 10;
 /** Rows that `counts` reads a status, by default and at most: it is a number for a page, not an audit. */
 export const COUNT_DEFAULT = 100;
 export const COUNT_MAX = 1_000;
@@ -182,6 +182,8 @@ export const COST_MAX = 1_000_000_000;
 /** What a claimer may say that it has, and whose groups it wants: each label and group is compared with every row. */
 export const OFFERED_LABELS_MAX = 64;
 export const CLAIM_GROUPS_MAX = 64;
+/** All labels and groups of a worker together: its session's row has them, and others read that. */
+export const OFFER_MAX_BYTES = 8 * 2 ** 10;
 /**
  * Ranges that one claim may look at: half of what a transaction may read, the other half being for what it takes, takes
  * over and records. A queue with more places than this is not looked at from end to end by one claim.
