@@ -1,8 +1,10 @@
-/** How many jobs a call of a lane may bring: as many as its process has places for, which may be given more. */
-import { type LaneStep, type ProcessSaid } from "../shared/index.js";
+/** What a call of a lane is to its process: how many jobs it may bring, with the places that there are or are given; and the last word. */
+import { type LaneReply, type LaneStep, type ProcessSaid } from "../shared/index.js";
 import { type MutationCtx } from "./_generated/server.js";
 import { type Holder } from "./holders.js";
-import { givePlaces } from "./grants.js";
+import { givePlaces, takeBackPlaces } from "./grants.js";
+import { handedOver } from "./handOvers.js";
+import { closeOf } from "./mainLoop.js";
 import { mountLimits } from "./mount.js";
 import { isMutation } from "./processTime.js";
 import { type Queue } from "./queues.js";
@@ -46,4 +48,18 @@ export async function morePlaces(
   const few = Math.min(wanted, Math.max(0, 2 - held));
   const asked = { any: wanted, few, isPart: true };
   return await givePlaces(ctx, await mountLimits(ctx, queue), said, asked);
+}
+
+/** What a call does for the process in which its lane runs. */
+export async function tellProcess(
+  ctx: MutationCtx,
+  said: ProcessSaid,
+  hasLeft: boolean,
+): Promise<Pick<LaneReply, "isClosed" | "handedOver">> {
+  await takeBackPlaces(ctx, said);
+  if (hasLeft && said.closes === true) return await closeOf(ctx, said);
+  const process = ctx.db.normalizeId("processes", said.process);
+  if (said.heardUpTo === undefined || process === null) return {};
+  const { generation } = said;
+  return { handedOver: await handedOver(ctx, { process, generation }, said.heardUpTo) };
 }

@@ -34,7 +34,6 @@ import {
   type LaneReply,
   type LaneStep,
   type Lease,
-  type ProcessSaid,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
@@ -53,9 +52,8 @@ import {
 } from "./holders.js";
 import { describeLaneJobs } from "./laneJobs.js";
 import { guardsIt, isLaneAlive, putToSleep, setCap, widthFor, type Lane } from "./lanes.js";
-import { takeBackPlaces } from "./grants.js";
-import { forgetHandOver, handedOver } from "./handOvers.js";
-import { closeOf, waitFor } from "./mainLoop.js";
+import { forgetHandOver } from "./handOvers.js";
+import { waitFor } from "./mainLoop.js";
 import { isMutation, isTimeOver, takesMore } from "./processTime.js";
 import { getQueue, type Queue } from "./queues.js";
 import { recordAll, recordPart } from "./recording.js";
@@ -63,7 +61,7 @@ import { withFittingResults } from "./results.js";
 import { comeToRest } from "./rest.js";
 import { ensureJanitor, reviveJanitor } from "./timers.js";
 import { findGate, isQuiet, quieten, setGate, scheduleWake, type Gate } from "./wakes.js";
-import { fewerIfTried, morePlaces, placesOf } from "./lanePlaces.js";
+import { fewerIfTried, morePlaces, placesOf, tellProcess } from "./lanePlaces.js";
 import { dropUnheard } from "./unheard.js";
 
 export const step = internalMutation({
@@ -239,7 +237,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const missed = await leasedBefore(ctx, holder, args.heard + 1);
   const ruled = missed.length === 0 ? taken.ruled : undefined;
   const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
-  const of = args.in === undefined ? {} : await tellProcess(ctx, args.in, next);
+  const of = args.in === undefined ? {} : await tellProcess(ctx, args.in, next === "left");
   const isPart = max < room && taken.leases.length === max;
   const isShort = isPart || (lacking > 0 && room > 0 && !isStuck);
   return {
@@ -252,20 +250,6 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
 /** At once, where it goes on. */
 function lookAgain(next: Next): Next {
   return next === "left" || next === "draining" ? next : { lookAfterMs: 0 };
-}
-
-/** What a call does for the process in which its lane runs. */
-async function tellProcess(
-  ctx: MutationCtx,
-  said: ProcessSaid,
-  next: Next,
-): Promise<Pick<LaneReply, "isClosed" | "handedOver">> {
-  await takeBackPlaces(ctx, said);
-  if (next === "left" && said.closes === true) return await closeOf(ctx, said);
-  const process = ctx.db.normalizeId("processes", said.process);
-  if (said.heardUpTo === undefined || process === null) return {};
-  const { generation } = said;
-  return { handedOver: await handedOver(ctx, { process, generation }, said.heardUpTo) };
 }
 
 /**

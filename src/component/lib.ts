@@ -203,6 +203,10 @@ export const listTokens = query({
 // --- The worker protocol ------------------------------------------------------------------------
 
 const session = { token: v.string(), session: v.string() };
+const claimed = {
+  ...{ jobs: v.array(vClaimedJob), holder: v.string() },
+  ...{ fleet: v.optional(vPlaceInFleet), places: v.optional(vPlaces) },
+};
 const claimRequest = {
   queues: v.array(vQueueDeclaration),
   max: v.number(),
@@ -254,22 +258,13 @@ export const peek = query({
 export const checkToken = query({
   args: { token: v.string() },
   returns: v.null(),
-  handler: async (ctx, { token }): Promise<null> => {
-    await tokensStep.authorize(ctx.db, token, []);
-    return null;
-  },
+  handler: async (ctx, { token }): Promise<null> => await tokensStep.checkToken(ctx, token),
 });
 
 /** Leases up to `max` jobs to the session. */
 export const claim = mutation({
   args: { ...session, n: v.number(), name: v.string(), ...claimRequest },
-  returns: v.object({
-    jobs: v.array(vClaimedJob),
-    cursor: v.string(),
-    holder: v.string(),
-    fleet: v.optional(vPlaceInFleet),
-    places: v.optional(vPlaces),
-  }),
+  returns: v.object({ ...claimed, cursor: v.string() }),
   handler: (ctx, args) => claimStep.claim(ctx, args),
 });
 
@@ -286,13 +281,8 @@ export const complete = mutation({
     held: v.optional(v.array(vLease)),
   },
   returns: v.object({
-    answers: v.array(vAnswer),
-    jobs: v.array(vClaimedJob),
-    cursor: v.optional(v.string()),
-    holder: v.string(),
-    fleet: v.optional(vPlaceInFleet),
-    places: v.optional(vPlaces),
-    held: v.optional(v.array(vAnswer)),
+    ...{ answers: v.array(vAnswer), held: v.optional(v.array(vAnswer)) },
+    ...{ ...claimed, cursor: v.optional(v.string()) },
   }),
   handler: (ctx, args) => completeStep.complete(ctx, args),
 });

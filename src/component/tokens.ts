@@ -136,6 +136,12 @@ export async function listTokens(ctx: QueryCtx): Promise<TokenStatus[]> {
   }));
 }
 
+/** Throws unless the token is a worker's. Reads for real what {@link authorize} reads. */
+export async function checkToken(ctx: QueryCtx, token: string): Promise<null> {
+  await authorize(ctx.db, token, []);
+  return null;
+}
+
 /** The token's row, if it exists, is not revoked, and may serve all of these queues. */
 export async function authorize(
   db: DatabaseReader,

@@ -28,7 +28,6 @@ export const NAME_MAX_LENGTH = 64;
 
 /** An id that a worker names: the platform's have 31 to 37 characters. What it is answered is kept in its session's row. */
 export const ID_MAX_LENGTH = 64;
-
 /** A uniqueness key: it is part of an index entry. */
 export const KEY_MAX_LENGTH = 256;
 /** What a job is called for people, and whose it is: both lie in its row, which is written at every edge. */
@@ -185,8 +184,8 @@ export const CLAIM_GROUPS_MAX = 64;
 /** All labels and groups of a worker together: its session's row has them, and others read that. */
 export const OFFER_MAX_BYTES = 8 * 2 ** 10;
 /**
- * Ranges that one claim may look at: half of what a transaction may read, the other half being for what it takes, takes
- * over and records. A queue with more places than this is not looked at from end to end by one claim.
+ * Ranges that one claim may look at: half of what a transaction may read; the rest is for jobs that it takes and records. A
+ * queue with more places than this is not looked at from end to end by one claim.
  */
 export const LOOK_RANGES_MAX = PLATFORM_TRANSACTION_READS / 2;
 /** The same for a claim behind inline callbacks, which leave it a fifth of the transaction. */

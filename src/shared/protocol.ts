@@ -259,10 +259,8 @@ export const vLease = v.object({ id: v.string(), attempt: v.number() });
 export type Lease = Infer<typeof vLease>;
 
 export const vFinished = v.object({
-  id: v.string(),
-  attempt: v.number(),
-  outcome: vOutcome,
-  /** The queue by whose validator its result was checked. A job of another fails. */
+  ...{ id: v.string(), attempt: v.number(), outcome: vOutcome },
+  /** By whose validator its result was checked: a job of another queue fails. */
   queue: v.optional(v.string()),
   /** New jobs that are enqueued in the same transaction if the outcome is recorded, and only then. */
   continued: v.optional(v.array(v.object({ queue: vQueueDeclaration, jobs: v.array(vNewJob) }))),

@@ -237,7 +237,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             rounds?: number;
             related?: any;
           }>;
-          cursor: string;
           holder: string;
           fleet?: { size: number; rank: number | null };
           places?: Array<{
@@ -245,6 +244,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             rank: number | null;
             queues: Array<string>;
           }>;
+          cursor: string;
         },
         Name
       >;
@@ -418,6 +418,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             attempt: number;
             answer: "ok" | "recorded" | "leaseLost" | "canceled";
           }>;
+          held?: Array<{
+            id: string;
+            attempt: number;
+            answer: "ok" | "recorded" | "leaseLost" | "canceled";
+          }>;
           jobs: Array<{
             id: string;
             queue: string;
@@ -437,7 +442,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             rounds?: number;
             related?: any;
           }>;
-          cursor?: string;
           holder: string;
           fleet?: { size: number; rank: number | null };
           places?: Array<{
@@ -445,11 +449,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             rank: number | null;
             queues: Array<string>;
           }>;
-          held?: Array<{
-            id: string;
-            attempt: number;
-            answer: "ok" | "recorded" | "leaseLost" | "canceled";
-          }>;
+          cursor?: string;
         },
         Name
       >;
