@@ -112,5 +112,5 @@ test("a token is rotated by an internal function, and its old secret is refused"
   const rotated = await t.mutation(internal.app.rotateToken, { id });
   const watch = (secret: string) => t.query(api.app.hasWork, { token: secret, queues: ["tiles"] });
   expect(await watch(rotated.token)).toBe(false);
-  await refusal(watch(token), "tokenUnknown");
+  await refusal(watch(token), "tokenRevoked");
 });

@@ -88,17 +88,22 @@ describe("a result", () => {
     expect(answers.map(({ answer }) => answer)).toEqual(["ok"]);
     expect(await t.query(api.app.status, { id })).toMatchObject({
       status: "failed",
-      error: expect.stringContaining('checked as one of the queue "loose"'),
+      error: expect.stringContaining('fits "loose", and not the queue "tiles"'),
     });
   });
 
-  test("whose worker names no queue fails its job, where several are served", async () => {
-    const t = setup();
-    const { id, report } = await leased(t);
-    const { refused } = await report(undefined, { evil: true });
-    expect(refused).toMatchObject([{ error: expect.stringContaining("names no queue") }]);
-    expect(await t.query(api.app.status, { id })).toMatchObject({ status: "failed" });
-  });
+  test.each([
+    ["fits", FITS, "succeeded"],
+    ["does not fit", { evil: true }, "failed"],
+  ])(
+    "whose worker names no queue, and which %s its own, is held to that",
+    async (_, result, status) => {
+      const t = setup();
+      const { id, report } = await leased(t);
+      await report(undefined, result);
+      expect(await t.query(api.app.status, { id })).toMatchObject({ status });
+    },
+  );
 
   test("of a queue that is not served any more is not recorded: its job goes back, and has not failed", async () => {
     const t = setup();

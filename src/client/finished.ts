@@ -23,7 +23,7 @@ export type Served = ReadonlyMap<string, AnyQueue>;
 
 const { id, attempt, outcome } = vFinished.fields;
 
-/** One outcome, with its job's queue: it names the validator of the result. It may be left out where one queue is served. */
+/** One outcome, with its job's queue: it names the validator of the result. Without it, all that are served are tried. */
 export const vWorkerFinished = v.object({
   ...{ id, attempt, outcome },
   queue: v.optional(v.string()),
@@ -77,23 +77,24 @@ export function logRefused(
 const RELEASED = { kind: "released" } as const;
 
 /**
- * Checks a result by the validator of the queue that the worker names; the component compares that name with the job's own.
- * A queue that is not served any more has no validator here: nothing is recorded that was not checked, and the job goes back.
+ * Checks a result by the validator of the queue that the worker names, or of all that are served; the component looks whether
+ * the job's own is among those that take it. A queue that is not served any more has no validator here: nothing is recorded
+ * that was not checked, and the job goes back.
  */
 function checkResult(
   served: Served,
   { queue: name, outcome }: WorkerFinished,
-): { queue?: string } | { error: string; isUnserved?: true } {
+): { fits?: string[] } | { error: string; isUnserved?: true } {
   if (outcome.kind !== "succeeded") return {};
-  const [only] = served.values();
-  const queue = name === undefined && served.size === 1 ? only : served.get(name ?? "");
-  if (queue === undefined) {
-    return name === undefined
-      ? { error: "The report names no queue, by whose validator its result could be checked." }
-      : { error: notServed(name), isUnserved: true };
-  }
-  const error = explainBadResult(queue.name, queue.result, outcome.result ?? null);
-  return error === null ? { queue: queue.name } : { error };
+  if (name !== undefined && !served.has(name)) return { error: notServed(name), isUnserved: true };
+  const errors = [...served.values()]
+    .filter((queue) => name === undefined || queue.name === name)
+    .map((queue) => ({
+      queue: queue.name,
+      error: explainBadResult(queue.name, queue.result, outcome.result ?? null),
+    }));
+  const fits = errors.filter(({ error }) => error === null).map(({ queue }) => queue);
+  return fits.length > 0 ? { fits } : { error: errors[0]!.error! };
 }
 
 function notServed(queue: string): string {

@@ -103,21 +103,21 @@ async function recordOne(
   ctx: MutationCtx,
   queue: Queue,
   job: Doc<"jobs">,
-  { outcome: said, queue: checkedFor, continued: following = [] }: Finished,
+  { outcome: said, fits, continued: following = [] }: Finished,
   now: number,
   dues: Dues,
 ): Promise<Owed[]> {
-  const isForeign =
-    said.kind === "succeeded" && checkedFor !== undefined && checkedFor !== job.queue;
-  const outcome = isForeign ? foreign(job, checkedFor) : said;
+  const isForeign = said.kind === "succeeded" && fits?.includes(job.queue) === false;
+  const outcome = isForeign ? foreign(job, fits) : said;
   const continued = isForeign ? [] : following;
   if (continued.length > 0) return await recordContinued(ctx, job, outcome, continued, now, dues);
   const owed = await recordOutcome(ctx, job, outcome, now, dues, queue);
   return owed === null ? [] : [owed];
 }
 
-function foreign({ queue }: Doc<"jobs">, checkedFor: string): Outcome {
-  const error = `The result of a job of the queue "${queue}" was checked as one of the queue "${checkedFor}", which its worker names. The job counts as failed.`;
+function foreign({ queue }: Doc<"jobs">, fits: readonly string[]): Outcome {
+  const others = fits.map((name) => `"${name}"`).join(", ");
+  const error = `The handler's result fits ${others}, and not the queue "${queue}", of which its job is. The job counts as failed.`;
   return { kind: "failed", error };
 }
 

@@ -260,8 +260,8 @@ export type Lease = Infer<typeof vLease>;
 
 export const vFinished = v.object({
   ...{ id: v.string(), attempt: v.number(), outcome: vOutcome },
-  /** By whose validator its result was checked: a job of another queue fails. */
-  queue: v.optional(v.string()),
+  /** Queues whose validators take its result: a job of any other fails. */
+  fits: v.optional(v.array(v.string())),
   /** New jobs that are enqueued in the same transaction if the outcome is recorded, and only then. */
   continued: v.optional(v.array(v.object({ queue: vQueueDeclaration, jobs: v.array(vNewJob) }))),
 });

@@ -270,7 +270,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
               | { kind: "canceled" };
-            queue?: string;
+            fits?: Array<string>;
             continued?: Array<{
               queue: {
                 name: string;
@@ -474,7 +474,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
               | { kind: "canceled" };
-            queue?: string;
+            fits?: Array<string>;
             continued?: Array<{
               queue: {
                 name: string;
@@ -732,7 +732,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
               | { kind: "canceled" };
-            queue?: string;
+            fits?: Array<string>;
             continued?: Array<{
               queue: {
                 name: string;
@@ -893,7 +893,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
               | { kind: "canceled" };
-            queue?: string;
+            fits?: Array<string>;
             continued?: Array<{
               queue: {
                 name: string;
@@ -1813,7 +1813,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | { kind: "released" }
               | { kind: "snoozed"; runAfter: number }
               | { kind: "canceled" };
-            queue?: string;
+            fits?: Array<string>;
             continued?: Array<{
               queue: {
                 name: string;
