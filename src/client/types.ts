@@ -230,7 +230,7 @@ export interface WorkerApiOptions<
   Related extends RelatedQueries<TypesOf<Queues>> = Record<never, never>,
   DataModel extends GenericDataModel = GenericDataModel,
 > {
-  /** The queues that workers may serve; a token may narrow them down further. A worker serves at most 16 of them. */
+  /** The queues that workers may serve; a token may narrow them down further. A worker serves at most 32 of them. */
   queues: Queues;
   /**
    * The queues into which handlers may put jobs that follow theirs. Every worker's token may then enqueue into these.

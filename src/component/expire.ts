@@ -44,6 +44,7 @@ import { stopJob } from "./outcomes.js";
 import { getQueue, type Queue } from "./queues.js";
 import { hasReported } from "./reported.js";
 import { ensureCounted } from "./rollUp.js";
+import { shownSession } from "./tokens.js";
 import { release, reset, timeOut } from "./transitions.js";
 
 /**
@@ -226,7 +227,7 @@ async function reportEnds(
     kind: "leasesEnded",
     message: `${ended.length} leases of worker "${holder.name}" were ended: ${why}.`,
     details: {
-      ...{ worker: holder.name, session: holder.session, silentMs, isLost },
+      ...{ worker: holder.name, session: await shownSession(holder.session), silentMs, isLost },
       ...{ reset: of("reset"), released: of("released"), failed: of("failed") },
       ...{ timedOut: of("timedOut"), canceled: of("canceled") },
     },

@@ -177,6 +177,27 @@ describe("a rotated token", () => {
   });
 });
 
+test("what people are shown of a session is always the same, and no credential of it", async () => {
+  const world = await newWorld();
+  await world.enqueue();
+  const worker = world.worker("a");
+  const [job] = await worker.claim();
+  const shown = async () => (await world.t.query(api.lib.workers, {}))[0]!.session;
+  const session = await shown();
+  expect(session).not.toContain(worker.session);
+  expect(await shown()).toBe(session);
+  // Another program that shares the token, and has seen the page.
+  const other = new Worker(world, "a", session, worker.token);
+  expect((await other.complete([succeeded(job!)], { n: 999 })).words).toEqual(["leaseLost"]);
+  expect((await worker.complete([succeeded(job!)])).words).toEqual(["ok"]);
+  await world.enqueue();
+  await worker.claim();
+  await world.advance(60_000);
+  const ended = (await world.all("events")).filter(({ kind }) => kind === "leasesEnded");
+  expect(ended.map(({ details }) => (details as { session: string }).session)).toEqual([session]);
+  expect(JSON.stringify(ended)).not.toContain(worker.session);
+});
+
 test("what a revoked token's sessions hold goes to others at once, and others keep what they hold", async () => {
   const world = await newWorld({ leaseMs: 60_000 });
   await world.enqueueBatch([1, 2]);

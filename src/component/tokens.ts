@@ -221,6 +221,14 @@ async function deploymentTag(deployment: string | undefined): Promise<string> {
   return (await sha256(deployment ?? process.env.CONVEX_CLOUD_URL ?? "local")).slice(0, 8);
 }
 
+/**
+ * How a session is shown to people: its id is half of what a call of it takes, and whoever shares its token has the other half.
+ * Of a session it is the same always.
+ */
+export async function shownSession(session: string): Promise<string> {
+  return (await sha256(`session ${session}`)).slice(0, 16);
+}
+
 async function sha256(text: string): Promise<string> {
   return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
 }

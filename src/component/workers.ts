@@ -16,6 +16,7 @@ import {
 } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader, QueryCtx } from "./_generated/server.js";
+import { shownSession } from "./tokens.js";
 
 type Holder = Doc<"holders">;
 
@@ -53,7 +54,8 @@ async function described(db: DatabaseReader, holders: readonly Holder[]): Promis
     const jobs = await Promise.all(leases.slice(0, left).map(({ id }) => db.get("jobs", id)));
     left -= jobs.length;
     all.push({
-      ...{ session, name, isLane: lane !== undefined, state, lastSeenAt, queues },
+      session: await shownSession(session),
+      ...{ name, isLane: lane !== undefined, state, lastSeenAt, queues },
       ...(labels === undefined ? {} : { labels }),
       // A lane's leases say no queue: it has one.
       holding: leases.map(({ id, queue = queues[0]!, attempt }, i) => ({

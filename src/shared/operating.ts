@@ -101,6 +101,7 @@ export const vHolderState = v.union(
 export type HolderState = Infer<typeof vHolderState>;
 
 export const vWorkerStatus = v.object({
+  /** The same for as long as its session lives, and no credential: a hash of the session's id. */
   session: v.string(),
   name: v.string(),
   /** Whether it is a lane: Convex itself at work. Its name is its queue's and a number. */
