@@ -13,3 +13,13 @@ test.each([
   systemClock.after(ms, () => undefined);
   expect(set).toHaveBeenCalledWith(expect.any(Function), delay);
 });
+
+test("a clock on the wall that is put forward or back moves no lease", () => {
+  const wall = vi.spyOn(Date, "now");
+  const before = systemClock.now();
+  for (const ms of [10 * 60_000, -24 * 3_600_000]) {
+    wall.mockReturnValue(performance.timeOrigin + ms);
+    expect(systemClock.now() - before).toBeGreaterThanOrEqual(0);
+    expect(systemClock.now() - before).toBeLessThan(60_000);
+  }
+});

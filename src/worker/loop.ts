@@ -12,6 +12,7 @@
 import { LEASES_MAX, type Outcome } from "../shared/index.js";
 import { Asking, type Bounds } from "./asking.js";
 import { Attempts, describe, type Attempt } from "./attempts.js";
+import { Beside } from "./beside.js";
 import { Calls, type CallEnd } from "./calls.js";
 import { Cancellations } from "./cancellations.js";
 import type { Clock } from "./clock.js";
@@ -55,8 +56,7 @@ export class Loop {
   private readonly reports: Reports;
   private readonly cancellations: Cancellations;
   private readonly calls: Calls;
-  /** Jobs whose handlers run, of lost attempts too. */
-  private readonly inHand = new Set<string>();
+  private readonly beside: Beside;
   /** Attempts that have ended, and whose last words are still on their way. */
   private ending = 0;
 
@@ -68,6 +68,7 @@ export class Loop {
   private giveUp = () => {};
 
   constructor(private readonly options: LoopOptions) {
+    this.beside = new Beside(options.clock);
     const { clock, transport, emit, presenceMs, output } = options;
     const gaveUp = new Promise<void>((resolve) => (this.giveUp = resolve));
     this.waker = new Waker(clock);
@@ -283,18 +284,21 @@ export class Loop {
     }
     if (attempt.reason === "canceled") {
       // Canceled before it had begun: then it never does.
-      this.conclude(attempt, { kind: "canceled" });
-      return;
+      return this.conclude(attempt, { kind: "canceled" });
     }
-    // Its last attempt was lost, and that handler goes on after its signal: two at once would be in each other's way.
-    if (this.inHand.has(attempt.job.id))
-      return this.conclude(attempt, { kind: "snoozed", runAfter: BESIDE_MS });
+    // Its last attempt was lost, and that handler goes on after its signal.
+    if (this.beside.has(attempt.job.id)) return void this.beginAfter(attempt);
     const context = contextOf(attempt, { reports: this.reports, emit: this.options.emit });
-    this.inHand.add(attempt.job.id);
-    void runHandler(handler, attempt.job, context).then((end) => {
-      this.inHand.delete(attempt.job.id);
-      this.ended(attempt, end);
-    });
+    const end = this.beside.run(attempt.job.id, runHandler(handler, attempt.job, context));
+    void end.then((one) => this.ended(attempt, one));
+  }
+
+  private async beginAfter(attempt: Attempt): Promise<void> {
+    await this.beside.wait(attempt.job.id);
+    if (attempt.state === "lost") return this.attempts.drop(attempt);
+    if (attempt.state !== "running") return;
+    if (this.beside.has(attempt.job.id)) this.conclude(attempt, { kind: "released" });
+    else this.begin(attempt);
   }
 
   private ended(attempt: Attempt, end: HandlerEnd): void {
@@ -394,6 +398,3 @@ export class Loop {
     });
   }
 }
-
-/** Until a job comes again whose lost handler still runs here. */
-const BESIDE_MS = 1_000;

@@ -140,12 +140,4 @@ export const HOLDING: readonly Mutant[] = [
     needs: ["worker stop"],
     queues: PULLED,
   },
-  {
-    name: "the worker goes by the clock on the wall",
-    replace: [{ file: "worker/clock.ts", text: "performance.now()", by: "Date.now()" }],
-    finds: ["blame"],
-    where: isHeard,
-    needs: ["skew"],
-    queues: PULLED,
-  },
 ];

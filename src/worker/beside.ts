@@ -1,0 +1,36 @@
+/**
+ * Jobs whose handlers run here, those of lost attempts too: such a handler may go on after its signal, and another of the same
+ * job beside it would be in its way.
+ */
+import type { Clock } from "./clock.js";
+
+export class Beside {
+  private readonly running = new Map<string, Promise<unknown>>();
+
+  constructor(private readonly clock: Clock) {}
+
+  has(job: string): boolean {
+    return this.running.has(job);
+  }
+
+  /** The handler of the job runs until that has ended. */
+  async run<End>(job: string, handler: Promise<End>): Promise<End> {
+    this.running.set(job, handler);
+    try {
+      return await handler;
+    } finally {
+      this.running.delete(job);
+    }
+  }
+
+  /** Waits for the handler of the job, for a second at most. */
+  async wait(job: string): Promise<void> {
+    let forget = () => {};
+    const over = new Promise<void>((resolve) => (forget = this.clock.after(BESIDE_MS, resolve)));
+    await Promise.race([this.running.get(job), over]);
+    forget();
+  }
+}
+
+/** Then the job goes back, for a worker that has no handler of it. */
+const BESIDE_MS = 1_000;
