@@ -54,7 +54,7 @@ function introduction(lines: readonly Line[]): string {
     "# Results",
     "Written by `npm run bench`, never by hand; the lines behind it are in `results.jsonl`, each with all of its settings. What is measured, what is not, and what the cost model assumes is told in `README.md`.",
     `Played with ${versions.join("; with ")}.`,
-    `Figures are a job's, on average, unless they say otherwise. Calls are billed ones beside the callers' own. What comes behind is Conveyor's janitor, roll-up and retention, and is part of the figure. Of several seeds a figure is the mean, and in brackets is where it is with 95 % confidence. Counts come first, and hang on no cost model; times do. Prices: ${prices.join("; ")}.`,
+    `Figures are a job's, on average, unless they say otherwise. Calls are billed ones beside the callers' own. Janitor, roll-up and retention of Conveyor come behind, and are part of the figure. Of several seeds a figure is the mean, and in brackets is where it is with 95 % confidence. Counts come first, and hang on no cost model; times do. Prices: ${prices.join("; ")}.`,
   ].join("\n\n");
 }
 

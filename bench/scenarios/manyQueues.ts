@@ -49,7 +49,7 @@ const nowAndThen = (times: number): Case =>
 export const sixNowAndThen: Scenario = {
   title: "Six queues every ten minutes",
   question:
-    "One job in each of six queues, 200 ms apart, then nothing for ten minutes. What does such a job cost?",
+    "One job in each of six queues, 200 ms apart, then nothing for ten minutes. How many calls does such a job cost?",
   cases: [nowAndThen(10)],
   smoke: [small(nowAndThen(1))],
 };

@@ -1,6 +1,7 @@
-/** What a worker's call does before its token is known, and whose validator a result is held to. */
+/** A worker's call before its token is known, and the validator to which a result is held. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LEASES_MAX } from "../shared/index.js";
+import { checkFinished } from "./finished.js";
 import { api, refusal, setup, setupSession, type App } from "./setup.test.js";
 
 /** A token of the right form, for this deployment, that was never made here. */
@@ -112,6 +113,15 @@ describe("a result", () => {
     expect(answers.map(({ answer }) => answer)).toEqual(["ok"]);
     expect(refused).toMatchObject([{ error: expect.stringContaining("queueNotServed") }]);
     expect(await t.query(api.app.status, { id })).toMatchObject({ status: "pending", failures: 0 });
+  });
+
+  test("without a name, where no queue is served any more, is not recorded either", async () => {
+    const report = { id: "a", attempt: 1, outcome: bad().outcome };
+    const { checked, refused } = await checkFinished({ served: new Map(), continues: new Map() }, [
+      report,
+    ]);
+    expect(checked).toEqual([{ id: "a", attempt: 1, outcome: { kind: "released" } }]);
+    expect(refused).toMatchObject([{ error: expect.stringContaining("queueNotServed") }]);
   });
 
   test("that another queue's validator has let through is none by the last resort either", async () => {

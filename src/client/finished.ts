@@ -78,15 +78,16 @@ const RELEASED = { kind: "released" } as const;
 
 /**
  * Checks a result by the validator of the queue that the worker names, or of all that are served; the component looks whether
- * the job's own is among those that take it. A queue that is not served any more has no validator here: nothing is recorded
- * that was not checked, and the job goes back.
+ * the job's own is among those that take it. A queue that is not served any more has no validator here: its result is not recorded,
+ * and the job goes back.
  */
 function checkResult(
   served: Served,
   { queue: name, outcome }: WorkerFinished,
 ): { fits?: string[] } | { error: string; isUnserved?: true } {
   if (outcome.kind !== "succeeded") return {};
-  if (name !== undefined && !served.has(name)) return { error: notServed(name), isUnserved: true };
+  if (served.size === 0 || (name !== undefined && !served.has(name)))
+    return { error: notServed(name ?? ""), isUnserved: true };
   const errors = [...served.values()]
     .filter((queue) => name === undefined || queue.name === name)
     .map((queue) => ({

@@ -114,7 +114,7 @@ function saysOf({ lib }: ComponentApi, ctx: RunsActions): Says {
   };
 }
 
-/** A process runs lanes of other queues too, whose handlers are called by reference: the component checks their results. */
+/** A process runs lanes of other queues too. Their handlers are called by reference, and the component checks their results. */
 async function checkOwn(
   rules: Parameters<typeof checkFinished>[0],
   finished: readonly WorkerFinished[],

@@ -1,4 +1,4 @@
-/** Only `true` opens the functions of a queue and those of workers. */
+/** Only `true` opens the functions of a queue and the functions of workers. */
 import { ConvexError, v } from "convex/values";
 import { describe, expect, test } from "vitest";
 import { Conveyor } from "./index.js";
@@ -14,7 +14,7 @@ type Handler = { _handler: (ctx: unknown, args: unknown) => Promise<unknown> };
 const call = (made: unknown, args: unknown, of: object = ctx) =>
   (made as Handler)._handler(of, args);
 
-/** What is no yes, as untyped code may answer. */
+/** Answers of untyped code that are no yes. */
 const NO: [string, unknown][] = [
   ["false", () => false],
   ["false, later", async () => await Promise.resolve(false)],
@@ -67,7 +67,7 @@ describe("the functions of a queue, where authorize answers", () => {
     }
   });
 
-  test("true, at once or later, or where it is said that anybody may: they go on", async () => {
+  test("true, at once or later, or the word public: they go on", async () => {
     for (const authorize of [() => true, async () => await Promise.resolve(true), "public"]) {
       const { status } = tiles.api({ authorize: authorize as never });
       let reads = 0;

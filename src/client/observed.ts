@@ -71,7 +71,7 @@ export class ObservedQueue<
   /**
    * What happened in the queue by minute, hour or day (of UTC), oldest first and without gaps: how many jobs were enqueued,
    * were started, and ended how, and how long they waited and ran. It is counted ten to 40 seconds behind, in a queue
-   * that has a job now and then up to ten minutes behind; what is counted is exact. Percentiles are as near as buckets of powers
+   * that has a job now and then up to ten minutes behind; counts are exact. Percentiles are as near as buckets of powers
    * of two tell.
    *
    * It reads a row for each period, however many jobs there were. A subscription runs again when one of them is written:

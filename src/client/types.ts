@@ -117,9 +117,9 @@ export interface ApiOptions<
   Options = EnqueueOptions<Payload>,
 > {
   /**
-   * Decides about every call: only `true` is a yes. Any other answer, none included, refuses with the code `forbidden`; what
-   * it throws is passed on. It is required, since these functions are open to the internet: `"public"` says that anybody may
-   * call them. It runs in the call's own transaction, after payloads were checked. A `ConvexError` reaches the browser with
+   * Decides about every call: only `true` is a yes. Any other answer, none included, refuses with the code `forbidden`; an
+   * error that it throws is passed on. It is required, since these functions are open to the internet: `"public"` opens them
+   * to every caller. It runs in the call's own transaction, after payloads were checked. A `ConvexError` reaches the browser with
    * its data; of other errors, production tells nothing.
    *
    * @example
@@ -257,7 +257,7 @@ export interface WorkerApiOptions<
   related?: Related;
   /**
    * Decides about every call of a worker beside its token: only `true` is a yes. Any other answer, none included, refuses
-   * with the code `forbidden`; what it throws is passed on. It runs in the call's own transaction, so a claim that it has
+   * with the code `forbidden`; an error that it throws is passed on. It runs in the call's own transaction, so a claim that it has
    * read something for runs again when that changes.
    *
    * @default the token decides alone

@@ -220,7 +220,7 @@ function isTooLarge(cursor: string): boolean {
   return new TextEncoder().encode(cursor).length > CURSOR_MAX_BYTES;
 }
 
-/** What the cursor knows of these queues: what else it names is not kept. */
+/** The cursor's bounds in these queues: bounds in others are not kept. */
 export function ofQueues(
   { groups, queues }: PrivateCursor,
   names: ReadonlySet<string>,

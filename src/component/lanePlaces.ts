@@ -1,4 +1,4 @@
-/** What a call of a lane is to its process: how many jobs it may bring, with the places that there are or are given; and the last word. */
+/** The call of a lane and its process: how many jobs the call may bring, by the places that there are or are given; and its last word. */
 import { type LaneReply, type LaneStep, type ProcessSaid } from "../shared/index.js";
 import { type MutationCtx } from "./_generated/server.js";
 import { type Holder } from "./holders.js";
@@ -50,7 +50,7 @@ export async function morePlaces(
   return await givePlaces(ctx, await mountLimits(ctx, queue), said, asked);
 }
 
-/** What a call does for the process in which its lane runs. */
+/** The call gives places back for its process, hears of lanes that were handed to it, and ends it with the last lane. */
 export async function tellProcess(
   ctx: MutationCtx,
   said: ProcessSaid,

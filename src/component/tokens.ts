@@ -52,7 +52,7 @@ async function newSecret(deployment: string | undefined): Promise<string> {
 
 /**
  * Gives a token a new secret. Its identity, queues and sessions stay, so that a worker which is started with the new one
- * is the same to everybody. The last secret is refused at once, or after `graceMs`; those before keep the grace that they have.
+ * is the same to everybody. The last secret is refused at once, or after `graceMs`; earlier secrets keep the grace that they have.
  */
 export async function rotateToken(
   ctx: MutationCtx,
@@ -74,12 +74,12 @@ export async function rotateToken(
   return { token };
 }
 
-/** Former secrets of a token that are let in at once, and those that are remembered after their time. */
+/** Former secrets of a token that are let in at once, and former secrets that are remembered after their time. */
 const FORMER_MAX = 16;
 const FORMER_REMEMBERED = 8;
 
 /**
- * Makes room for another former secret: forgets those whose time was over longest ago. Refuses where too many are let in,
+ * Makes room for another former secret: forgets the secrets whose time was over longest ago. Refuses where too many are let in,
  * since each was promised its time. Returns until when the last of them is let in.
  */
 async function forgetFormer(ctx: MutationCtx, row: Doc<"tokens">, now: number): Promise<number> {
@@ -136,7 +136,7 @@ export async function listTokens(ctx: QueryCtx): Promise<TokenStatus[]> {
   }));
 }
 
-/** Throws unless the token is a worker's. Reads for real what {@link authorize} reads. */
+/** Throws unless the token is a worker's. Its reads are those of {@link authorize}. */
 export async function checkToken(ctx: QueryCtx, token: string): Promise<null> {
   await authorize(ctx.db, token, []);
   return null;
@@ -222,7 +222,7 @@ async function deploymentTag(deployment: string | undefined): Promise<string> {
 }
 
 /**
- * How a session is shown to people: its id is half of what a call of it takes, and whoever shares its token has the other half.
+ * How a session is shown to people: a call of it takes its id and its token, and a token may be shared.
  * Of a session it is the same always.
  */
 export async function shownSession(session: string): Promise<string> {

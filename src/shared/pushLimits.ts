@@ -132,6 +132,6 @@ export const ROUSED = 8;
 export const ROUSE_AGAIN_MS = 200;
 /** A process that has this many more places than half as many again as the jobs it runs gives the rest back. */
 export const PLACES_SPARE = 3;
-/** Places that a lane is given at most at once which has used all that its process has: so many, or this part of what is left. */
+/** A lane that has used all places of its process is given so many more at once, or this part of the places that are left. */
 export const PLACES_MORE = 8;
 export const PLACES_PART = 4;

@@ -1,5 +1,5 @@
 /**
- * Jobs whose handlers run here, those of lost attempts too: such a handler may go on after its signal, and another of the same
+ * Jobs whose handlers run here, also after the attempt was lost: such a handler may go on after its signal, and another of the same
  * job beside it would be in its way.
  */
 import type { Clock } from "./clock.js";

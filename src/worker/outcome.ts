@@ -43,8 +43,8 @@ export function outcomeOfError(error: unknown): Outcome {
 
 /**
  * The outcome of a handler that was told to stop and has. A result is still worth reporting: it is the deployment's to
- * say whether it comes too late. Anything else is what it was told to stop for; so is a return without a value, as of a
- * handler that stops where its signal says so.
+ * say whether it comes too late. Any other end counts as the reason for which it was told to stop; so does a return without a
+ * value, as of a handler that stops where its signal says so.
  */
 export function outcomeOfStopped(
   { reason, job }: Attempt,

@@ -20,7 +20,7 @@ export async function runHandler(
   try {
     return await runOnce(handler, claimed, context);
   } catch {
-    // What was thrown, or returned, throws again when it is looked at.
+    // The error or value throws again when it is looked at.
     return { outcome: { kind: "failed", error: UNREADABLE } };
   }
 }

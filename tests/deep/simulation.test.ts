@@ -96,7 +96,7 @@ test("every checker finds a bug that is planted, and one is planted for every fa
   const needed = new Set(MUTANTS.flatMap(({ needs = [] }) => needs));
   const left = FAULTS.map(({ name }) => name).filter((name) => !needed.has(name));
   // A process with refused calls only asks later, and a worker that goes by the clock on the wall asks again before it begins a
-  // job: `src/lane/process.test.ts` and `src/worker/clock.test.ts` show those.
+  // job: `src/lane/process.test.ts` and `src/worker/clock.test.ts` show both.
   expect([...left].sort()).toEqual(["skew", "slow processes"]);
 });
 

@@ -166,8 +166,8 @@ export const workerTables = {
   }).index("hash", ["hash"]),
 
   /**
-   * Secrets that tokens had before they were rotated, each by its hash: let in until its own time, and then told what became
-   * of it. Written by rotations, which keep all that are let in and a few that are not; read where no token has the secret now.
+   * Secrets that tokens had before they were rotated, each by its hash: let in until its own time, and then refused as
+   * `tokenRevoked`. Written by rotations, which keep all that are let in and a few that are not; read where no token has the secret now.
    */
   formerSecrets: defineTable({ token: v.id("tokens"), hash: v.string(), until: v.number() })
     .index("hash", ["hash"])
