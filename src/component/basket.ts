@@ -11,18 +11,18 @@ import {
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
-import { expireJob, isExpired } from "./expiries.js";
-import { rulesOf } from "./handlers.js";
+import { expireJob } from "./expiries.js";
+import { rulesOf, type Rules } from "./handlers.js";
 import type { HeldLease, Holder } from "./holders.js";
 import { log } from "./log.js";
-import { allows, costOf, type Offer } from "./offers.js";
+import { isClaimable, mayTake } from "./mayTake.js";
+import { costOf, type Offer } from "./offers.js";
 import { load, sizeOf } from "./payloads.js";
 import { timeoutOf } from "./processTime.js";
 import type { Queue } from "./queues.js";
 import { lease } from "./transitions.js";
 
 type Job = Doc<"jobs">;
-type Rules = Awaited<ReturnType<typeof rulesOf>>;
 
 interface For {
   holder: Holder;
@@ -90,16 +90,26 @@ export async function take(
   await takeSeen(ctx, basket, job);
 }
 
-/** The same for a job that has been read for real, and is claimable. */
+/** The same for a job that has been read for real. */
 export async function takeSeen(ctx: MutationCtx, basket: Basket, job: Job): Promise<void> {
-  const queue = basket.queues.get(job.queue)!;
-  if (isExpired(job, basket.now)) {
-    await expireJob(ctx, queue, job, basket.now);
-    basket.hasEnded = true;
-    basket.dealtWith.add(job._id);
-    return;
+  const { offer, cost, holder, endsAt, now } = basket;
+  const queue = basket.queues.get(job.queue);
+  if (queue === undefined) return;
+  const rules = await rulesOf(ctx.db, queue, job);
+  const taker = { offer, cost, isLane: holder.lane !== undefined, endsAt, now };
+  switch (mayTake(taker, queue, job, rules)) {
+    case "take":
+      return await put(ctx, basket, queue, job, rules);
+    case "tooLong":
+      basket.isTooLong = true;
+      return;
+    case "fail":
+      await expireJob(ctx, queue, job, now);
+      basket.hasEnded = true;
+      basket.dealtWith.add(job._id);
+      return;
+    case "leave":
   }
-  await put(ctx, basket, queue, job);
 }
 
 /** Takes what has just been taken from somebody else, as far as it is for this claimer: higher priorities first. */
@@ -108,27 +118,24 @@ export async function takeAgain(
   basket: Basket,
   ids: readonly Id<"jobs">[],
 ): Promise<void> {
-  const jobs = (await Promise.all(ids.map((id) => ctx.db.get("jobs", id)))).filter(
-    (job) => job !== null && isClaimable(job) && allows(basket.offer, job),
-  ) as Job[];
+  const rows = await Promise.all(ids.map((id) => ctx.db.get("jobs", id)));
+  const jobs = rows.filter((job) => job !== null);
   const priorityOf = (job: Job) => job.priority ?? PRIORITY_DEFAULT;
   for (const job of jobs.sort((a, b) => priorityOf(b) - priorityOf(a))) {
     if (isFull(basket)) return;
-    const queue = basket.queues.get(job.queue);
-    // It may be of another queue, or of a paused one. It is pending again, for those who serve it.
-    if (queue !== undefined) await put(ctx, basket, queue, job);
+    // One that is of another queue, or for another claimer, is pending again, and stays so.
+    await takeSeen(ctx, basket, job);
   }
 }
 
-export function isClaimable({ status, paused }: Job): boolean {
-  return status === "pending" && paused !== true;
-}
-
-async function put(ctx: MutationCtx, basket: Basket, queue: Queue, job: Job): Promise<void> {
-  const { offer, now } = basket;
-  const cost = basket.cost + costOf(job);
-  if (cost > (offer.maxCost ?? Infinity)) return;
-  const rules = await rulesOf(ctx.db, queue, job);
+async function put(
+  ctx: MutationCtx,
+  basket: Basket,
+  queue: Queue,
+  job: Job,
+  rules: Rules,
+): Promise<void> {
+  const { now } = basket;
   const payload = await payloadFor(ctx, basket, rules, job);
   const bytes = basket.bytes + payload.bytes;
   // The first is taken whatever its size, or a large job would never be.
@@ -137,10 +144,6 @@ async function put(ctx: MutationCtx, basket: Basket, queue: Queue, job: Job): Pr
     return;
   }
   const { leaseMs, graceMs, timeoutMs } = boundsOf(basket, queue, rules);
-  if (timeoutMs !== undefined && now + timeoutMs > basket.endsAt) {
-    basket.isTooLong = true;
-    return;
-  }
   const leased = await lease(ctx.db, job, basket.holder, now);
   log(queue.config, "debug", "attemptStarted", {
     ...{ queue: queue.name, job: job._id, attempt: leased.attempt, worker: leased.worker },
@@ -154,7 +157,7 @@ async function put(ctx: MutationCtx, basket: Basket, queue: Queue, job: Job): Pr
   };
   basket.bytes = bytes;
   basket.isHeavy ||= payload.isLeftOut;
-  basket.cost = cost;
+  basket.cost += costOf(job);
   basket.dealtWith.add(job._id);
   basket.leases.push(held);
   if (job.handler !== undefined) basket.ruled.set(job._id, job.handler);

@@ -32,7 +32,7 @@ import { takeOver } from "./expire.js";
 import { countAnew, type PlaceInFleet } from "./fleet.js";
 import { closeCall, enterHolder, judgeCall, room, type HeldLease, type Holder } from "./holders.js";
 import { keepsOrder, readNamed } from "./named.js";
-import { allows, offerOf } from "./offers.js";
+import { offerOf } from "./offers.js";
 import { load } from "./payloads.js";
 import { declareQueue, type Queue } from "./queues.js";
 import { ensureUpkeep } from "./rollUp.js";
@@ -319,7 +319,7 @@ async function takeNamed(
 ): Promise<void> {
   for (const job of named) {
     const queue = basket.queues.get(job.queue);
-    if (queue === undefined || keepsOrder(queue) || !allows(basket.offer, job)) continue;
+    if (queue === undefined || keepsOrder(queue)) continue;
     await take(ctx, basket, job._id, job.seq as bigint, job);
   }
 }

@@ -17,6 +17,7 @@ import {
 } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader } from "./_generated/server.js";
+import { mayRunInside } from "./mayTake.js";
 import { allows, offerOf } from "./offers.js";
 import type { Queue } from "./queues.js";
 
@@ -59,7 +60,7 @@ export async function insideOf(
   job: Job,
 ): Promise<InsideFacts | null> {
   const { push, maxParallelism, fallbackAfterMs } = queue.config;
-  if (!push || (job.labels ?? []).length > 0) return null;
+  if (!push || !mayRunInside(job)) return null;
   const [waiting, rows] = await Promise.all([
     db
       .query("waitingQueues")

@@ -19,7 +19,7 @@ import {
 } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader, QueryCtx } from "./_generated/server.js";
-import { isClaimable } from "./basket.js";
+import { isClaimable } from "./mayTake.js";
 import { compareKeys } from "./cursors.js";
 import type { LookRequest } from "./hasWork.js";
 import type { Queue } from "./queues.js";

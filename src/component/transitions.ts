@@ -65,7 +65,7 @@ export async function insertJob(
       ? { status: "pending" as const, ...(await placeFor(ctx.db, queue, fields, "new")) }
       : { status: "scheduled" as const, order: dueAt, shard: 0 };
   const { name } = queue;
-  const wakes = place.status === "pending" && (await needsWake(ctx, queue, place));
+  const wakes = place.status === "pending" && (await needsWake(ctx, queue, fields, place));
   const id = await ctx.db.insert("jobs", {
     ...fields,
     ...place,
@@ -356,7 +356,7 @@ async function pendingPlace(
   came: "new" | "back",
 ): Promise<{ order: number; shard: number }> {
   const place = await placeFor(ctx.db, queue, job, came);
-  if (await needsWake(ctx, queue, place)) await wakeFor(ctx, queue, job._id);
+  if (await needsWake(ctx, queue, job, place)) await wakeFor(ctx, queue, job._id);
   return place;
 }
 

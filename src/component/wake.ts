@@ -26,7 +26,6 @@ import { commitTimeOf, HANDLERS_PER_STEP, msOfCommit } from "../shared/index.js"
 import { internal } from "./_generated/api.js";
 import { internalMutation, internalQuery, type MutationCtx } from "./_generated/server.js";
 import type { Doc } from "./_generated/dataModel.js";
-import { isClaimable } from "./basket.js";
 import { rulesOf } from "./handlers.js";
 import { isOnce } from "./laneOnce.js";
 import {
@@ -43,6 +42,7 @@ import {
   type Standing,
 } from "./lanes.js";
 import { placesFor } from "./grants.js";
+import { isClaimable } from "./mayTake.js";
 import { chooseTarget, waitFor, type Target } from "./mainLoop.js";
 import { mountLimits } from "./mount.js";
 import { isMutation, timeoutOf } from "./processTime.js";

@@ -15,6 +15,7 @@ import { ORDER_PAUSED } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
+import { mayRunInside } from "./mayTake.js";
 import { wakeBlindly, type Queue } from "./queues.js";
 
 export type Gate = Doc<"gates">;
@@ -56,10 +57,12 @@ export const isGuarded = internalQuery({
 export async function needsWake(
   ctx: MutationCtx,
   queue: Queue,
+  job: Pick<Doc<"jobs">, "labels">,
   place: { order: number; shard: number },
 ): Promise<boolean> {
   if (!queue.config.push || queue.isPaused || queue.isWoken || place.order === ORDER_PAUSED)
     return false;
+  if (!mayRunInside(job)) return false;
   queue.isWoken = true;
   if (await hasCome(ctx.db, queue.name, { ...place, seq: ctx.db.vars.commitTs })) return false;
   const args = { queue: queue.name };

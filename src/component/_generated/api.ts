@@ -70,6 +70,7 @@ import type * as log from "../log.js";
 import type * as logs from "../logs.js";
 import type * as mainLoop from "../mainLoop.js";
 import type * as marks from "../marks.js";
+import type * as mayTake from "../mayTake.js";
 import type * as metrics from "../metrics.js";
 import type * as mount from "../mount.js";
 import type * as movement from "../movement.js";
@@ -200,6 +201,7 @@ const fullApi: ApiFromModules<{
   logs: typeof logs;
   mainLoop: typeof mainLoop;
   marks: typeof marks;
+  mayTake: typeof mayTake;
   metrics: typeof metrics;
   mount: typeof mount;
   movement: typeof movement;

@@ -142,7 +142,7 @@ export const TAKING: readonly Mutant[] = [
         by: `return await move(db, job, "pause", { order: job.order, shard: job.shard, paused: true });`,
       },
       {
-        file: "component/basket.ts",
+        file: "component/mayTake.ts",
         text: `return status === "pending" && paused !== true;`,
         by: `return status === "pending" && (paused === true || paused !== true);`,
       },
@@ -155,9 +155,9 @@ export const TAKING: readonly Mutant[] = [
     name: "a job whose time is over is begun all the same",
     replace: [
       {
-        file: "component/basket.ts",
-        text: "if (isExpired(job, basket.now)) {",
-        by: "if (isExpired(job, Infinity) && basket.now < 0) {",
+        file: "component/mayTake.ts",
+        text: "if (isExpired(job, now)) return",
+        by: "if (isExpired(job, Infinity) && now < 0) return",
       },
     ],
     finds: ["timers", "counts"],
