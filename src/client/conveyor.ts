@@ -138,7 +138,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * @param options.related What the app says of each job in the transaction that claims it: see {@link WorkerApiOptions}.
    * @param options.authorize Asked before every call: see {@link WorkerApiOptions}.
    * @throws `invalidArgument` for a queue that is listed twice, `unknownQueue` for related data of one that is not listed. The functions themselves throw `unknownQueue` for one
-   * that is not listed, `tokenUnknown`, `tokenRevoked`, `tokenForeign`, `queueForbidden`, `invalidArgument`.
+   * that is not listed, `tokenUnknown`, `tokenRevoked`, `tokenForeign`, `queueForbidden`, `groupForbidden`, `invalidArgument`.
    * @example
    * // convex/worker.ts
    * export const { hasWork, claim, complete, completeLater, heartbeat, report, cancellations } =

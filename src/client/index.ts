@@ -40,6 +40,8 @@ export type {
   RunsMutations,
   RunsQueries,
   TokenFunctions,
+  WantedJobs,
+  WorkerCall,
   WorkerFunctions,
 } from "./types.js";
 export { isConveyorError, NonRetryableError, RetryAfterError } from "../shared/index.js";
@@ -79,6 +81,7 @@ export type {
   Reason,
   Stats,
   Status,
+  TokenScope,
   TokenStatus,
   TypedJobStatus as JobStatus,
   TypedOnCompleteArgs as OnCompleteArgs,

@@ -103,7 +103,8 @@ describe("the functions of workers, where authorize answers", () => {
   };
 
   /** The token is a worker's; nothing is written. */
-  const known = { ...ctx, runQuery: () => Promise.resolve(null) };
+  const token = { id: "t", name: "gpu", queues: null, groups: null };
+  const known = { ...ctx, runQuery: () => Promise.resolve(token) };
 
   test.for(NO.filter(([, authorize]) => authorize !== undefined))(
     "%s: each refuses, and says so",

@@ -12,10 +12,14 @@ import type { TokenFunctions } from "./types.js";
 export function tokenFunctions(component: ComponentApi): TokenFunctions {
   return {
     create: internalMutationGeneric({
-      args: { name: v.string(), queues: v.optional(v.union(v.array(v.string()), v.null())) },
-      handler: async (ctx, { name, queues }) =>
+      args: {
+        name: v.string(),
+        queues: v.optional(v.union(v.array(v.string()), v.null())),
+        groups: v.optional(v.union(v.array(v.string()), v.null())),
+      },
+      handler: async (ctx, { name, queues = null, groups = null }) =>
         await callComponent(() =>
-          ctx.runMutation(component.lib.createToken, { name, queues: queues ?? null }),
+          ctx.runMutation(component.lib.createToken, { name, queues, groups }),
         ),
     }),
 

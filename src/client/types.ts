@@ -36,6 +36,7 @@ import type {
   ReportAnswer,
   Stats,
   Status,
+  TokenScope,
   TokenStatus,
   TypedJobStatus,
   TypedOnCompleteArgs,
@@ -216,12 +217,25 @@ export type TypesOf<Queues extends readonly AnyQueue[]> = {
   [Each in Queues[number] as Each["name"]]: Each["types"];
 };
 
-/** What a worker is about to do, as `authorize` is asked. Its token is checked besides, by the component. */
-export type WorkerCall =
-  | { kind: "hasWork" | "peek"; queues: string[] }
-  | { kind: "cancellations" | "heartbeat" | "report"; session: string }
-  | { kind: "claim"; session: string; name: string; queues: string[] }
-  | { kind: "complete"; session: string; finished: WorkerFinished[]; queues?: string[] };
+/** Of which jobs a worker would have some. */
+export interface WantedJobs {
+  queues: string[];
+  /** Those that it names, or its token's; `null` for jobs of every group, and of none. */
+  groups: string[] | null;
+}
+
+/**
+ * What a worker is about to do, as `authorize` is asked, and what its token is for. The token is known by now, and its groups
+ * are checked; that it may serve the queues, and holds the leases that it names, is checked after this.
+ */
+export type WorkerCall = { token: TokenScope } & (
+  | ({ kind: "hasWork" | "peek" } & WantedJobs)
+  | { kind: "cancellations"; session: string }
+  | { kind: "heartbeat" | "report"; session: string; leases: Lease[] }
+  | ({ kind: "claim"; session: string; name: string } & WantedJobs)
+  /** `claim`: what it would have next. */
+  | { kind: "complete"; session: string; finished: WorkerFinished[]; claim?: WantedJobs }
+);
 
 /** What {@link Conveyor.workerApi} takes. */
 export interface WorkerApiOptions<
@@ -258,14 +272,15 @@ export interface WorkerApiOptions<
   /**
    * Decides about every call of a worker beside its token: only `true` is a yes. Any other answer, none included, refuses
    * with the code `forbidden`; an error that it throws is passed on. It runs in the call's own transaction, so a claim that it has
-   * read something for runs again when that changes.
+   * read something for runs again when that changes. It is told the call and its token: id, name, queues, groups. The token
+   * is looked up first, one more small query for each call.
    *
    * @default the token decides alone
    * @example
-   * authorize: async (ctx, call) => {
-   *   const upkeep = await ctx.db.query("upkeep").first();
-   *   if (call.kind === "claim" && upkeep !== null) throw new ConvexError("Come back in an hour.");
-   *   return true;
+   * authorize: async (ctx, { kind, token }) => {
+   *   if (kind !== "claim") return true;
+   *   const machine = await ctx.db.query("machines").withIndex("token", (q) => q.eq("token", token.id)).unique();
+   *   return machine?.mayWork === true;
    * }
    */
   authorize?: Authorizes<DataModel, WorkerCall>;
@@ -353,12 +368,16 @@ export interface WorkerFunctions<
 /** Internal functions that manage worker tokens, to be exported by a module of the app. */
 export interface TokenFunctions {
   /**
-   * Makes a token, and returns it this once. `name` is for people, 1 to 64 characters; `queues` are the 1 to 16 that it
-   * may serve, or all with `null` or nothing.
+   * Makes a token, and returns it this once. `name` is for people, 1 to 64 characters; `queues` are the 1 to 32 that it
+   * may serve, or all with `null` or nothing. With `groups`, 1 to 64 of up to 128 characters, 4 KiB together, its workers see,
+   * claim, report and continue with jobs of these groups alone, whatever they ask for.
+   *
+   * @example
+   * npx convex run tokens:create '{"name": "acme", "queues": ["renders"], "groups": ["org_acme"]}'
    */
   create: RegisteredMutation<
     "internal",
-    { name: string; queues?: string[] | null },
+    { name: string; queues?: string[] | null; groups?: string[] | null },
     Promise<{ id: string; token: string }>
   >;
   /**

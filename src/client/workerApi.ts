@@ -7,14 +7,17 @@ import { v } from "convex/values";
 import {
   checkLength,
   conveyorError,
+  groupsWithin,
   LEASES_MAX,
   vChunkUpdate,
   vConditions,
   vLease,
   vLogUpdate,
   vProgressUpdate,
+  type Lease,
   type QueueDeclaration,
   type QueueTypes,
+  type TokenScope,
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { checkFinished, logRefused, vWorkerFinished, type Served } from "./finished.js";
@@ -26,6 +29,7 @@ import type {
   AuthorizeCtx,
   RunsQueries,
   TypesOf,
+  WantedJobs,
   WorkerApiOptions,
   WorkerCall,
   WorkerFunctions,
@@ -62,11 +66,17 @@ export function workerFunctions<
   const continues = byName("continueWith", options.continueWith ?? []);
   const queries = (options.related ?? {}) as RelatedQueries<QueueTypes>;
   for (const name of Object.keys(queries)) find(served, name);
-  const ask = async (ctx: AuthorizeCtx<any>, call: WorkerCall) => {
-    if (authorize !== undefined) await mustAllow(authorize, [ctx, call], "the workers' functions");
-  };
-  const know = async (ctx: RunsQueries, token: string): Promise<void> => {
+  const know = async (ctx: RunsQueries, token: string): Promise<TokenScope> =>
     await callComponent(() => ctx.runQuery(component.lib.checkToken, { token }));
+  /** The token is known before the app is asked, which is told what that is for. */
+  const ask = async (
+    ctx: AuthorizeCtx<any> & RunsQueries,
+    token: string | TokenScope,
+    callOf: (token: TokenScope) => WorkerCall,
+  ): Promise<void> => {
+    if (authorize === undefined) return;
+    const call = callOf(typeof token === "string" ? await know(ctx, token) : token);
+    await mustAllow(authorize, [ctx, call], "the workers' functions");
   };
   /** Which queues are served is told to workers alone. */
   const findAll = async (
@@ -82,7 +92,7 @@ export function workerFunctions<
       args: { token: v.string(), naming: v.optional(v.boolean()), ...lookRequest },
       handler: async (ctx, args) => {
         await findAll(ctx, args);
-        await ask(ctx, { kind: "hasWork", queues: args.queues });
+        await ask(ctx, args.token, (token) => ({ kind: "hasWork", token, ...wanted(token, args) }));
         return await callComponent(() => ctx.runQuery(component.lib.hasWork, args));
       },
     }),
@@ -91,7 +101,7 @@ export function workerFunctions<
       args: { token: v.string(), ...lookRequest, limit: v.optional(v.number()) },
       handler: async (ctx, args) => {
         await findAll(ctx, args);
-        await ask(ctx, { kind: "peek", queues: args.queues });
+        await ask(ctx, args.token, (token) => ({ kind: "peek", token, ...wanted(token, args) }));
         return (await callComponent(() => ctx.runQuery(component.lib.peek, args))) as never;
       },
     }),
@@ -99,7 +109,8 @@ export function workerFunctions<
     cancellations: queryGeneric({
       args: session,
       handler: async (ctx, args) => {
-        await ask(ctx, { kind: "cancellations", session: args.session });
+        const { session } = args;
+        await ask(ctx, args.token, (token) => ({ kind: "cancellations", token, session }));
         return await callComponent(() => ctx.runQuery(component.lib.cancellations, args));
       },
     }),
@@ -109,8 +120,9 @@ export function workerFunctions<
       handler: async (ctx, args) => {
         await findAll(ctx, args);
         const declarations = await declare(served, args.queues);
-        const { session: of, name, queues: from } = args;
-        await ask(ctx, { kind: "claim", session: of, name, queues: from });
+        const { session, name } = args;
+        const call = { kind: "claim" as const, session, name };
+        await ask(ctx, args.token, (token) => ({ ...call, token, ...wanted(token, args) }));
         const claimed = await callComponent(() =>
           ctx.runMutation(component.lib.claim, { ...args, queues: declarations }),
         );
@@ -130,13 +142,16 @@ export function workerFunctions<
         held: v.optional(v.array(vLease)),
       },
       handler: async (ctx, { claim, finished, ...args }) => {
-        if (finished.length > 0) await know(ctx, args.token);
+        const known = finished.length > 0 ? await know(ctx, args.token) : args.token;
         checkLength("The outcomes of a call", finished, 0, LEASES_MAX);
         await findAll(ctx, { token: args.token, queues: claim?.queues ?? [] });
         const { checked, refused } = await checkFinished({ served, continues }, finished);
         const declarations = claim === undefined ? [] : await declare(served, claim.queues);
-        const from = claim === undefined ? {} : { queues: claim.queues };
-        await ask(ctx, { kind: "complete", session: args.session, finished, ...from });
+        const call = { kind: "complete" as const, session: args.session, finished };
+        await ask(ctx, known, (token) => ({
+          ...{ ...call, token },
+          ...(claim === undefined ? {} : { claim: wanted(token, claim) }),
+        }));
         const completed = await callComponent(() =>
           ctx.runMutation(component.lib.complete, {
             ...args,
@@ -153,9 +168,10 @@ export function workerFunctions<
     completeLater: mutationGeneric({
       args: { ...session, finished: vWorkerFinished },
       handler: async (ctx, { finished: one, ...args }) => {
-        await know(ctx, args.token);
+        const known = await know(ctx, args.token);
         const { checked } = await checkFinished({ served, continues }, [one]);
-        await ask(ctx, { kind: "complete", session: args.session, finished: [one] });
+        const call = { kind: "complete" as const, session: args.session, finished: [one] };
+        await ask(ctx, known, (token) => ({ ...call, token }));
         const [finished] = checked;
         return await callComponent(() =>
           ctx.runMutation(component.lib.completeLater, { ...args, finished: finished! }),
@@ -166,7 +182,8 @@ export function workerFunctions<
     heartbeat: mutationGeneric({
       args: { ...session, leases: v.array(vLease) },
       handler: async (ctx, args) => {
-        await ask(ctx, { kind: "heartbeat", session: args.session });
+        const { session, leases } = args;
+        await ask(ctx, args.token, (token) => ({ kind: "heartbeat", token, session, leases }));
         return await callComponent(() => ctx.runMutation(component.lib.heartbeat, args));
       },
     }),
@@ -180,11 +197,29 @@ export function workerFunctions<
         chunks: v.optional(v.array(vChunkUpdate)),
       },
       handler: async (ctx, args) => {
-        await ask(ctx, { kind: "report", session: args.session });
+        const { session } = args;
+        const { updates = [], logs = [], chunks = [] } = args;
+        const leases = leasesOf([...updates, ...logs, ...chunks]);
+        await ask(ctx, args.token, (token) => ({ kind: "report", token, session, leases }));
         return await callComponent(() => ctx.runMutation(component.lib.report, args));
       },
     }),
   };
+}
+
+/** Each lease of which something is said, once. */
+function leasesOf(said: readonly Lease[]): Lease[] {
+  const leases = said.map(({ id, attempt }) => ({ id, attempt }));
+  return [...new Map(leases.map((lease) => [`${lease.attempt}:${lease.id}`, lease])).values()];
+}
+
+/** Of which queues and groups a call would have jobs. Refuses a group that is not the token's. */
+function wanted(
+  token: TokenScope,
+  { queues, groups }: { queues: string[]; groups?: string[] },
+): WantedJobs {
+  const within = groupsWithin(token, groups);
+  return { queues, groups: within === undefined ? null : [...within] };
 }
 
 function byName(list: string, queues: readonly AnyQueue[]): Served {

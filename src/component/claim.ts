@@ -37,7 +37,7 @@ import { load } from "./payloads.js";
 import { declareQueue, type Queue } from "./queues.js";
 import { ensureUpkeep } from "./rollUp.js";
 import { ensureJanitor } from "./timers.js";
-import { authorize } from "./tokens.js";
+import { authorize, within } from "./tokens.js";
 import { reviveOverdue } from "./watchdog.js";
 import { nextCursor } from "./nextCursor.js";
 
@@ -121,13 +121,14 @@ export async function claim(
   const now = Date.now();
   const queues = checkRequest(args);
   const token = await authorize(ctx.db, args.token, queues);
+  const request = within(token, args);
   const caller = { token, session: args.session, name: args.name, queues };
   const holder = await enterHolder(ctx.db, caller, now);
   if (judgeCall(holder, args.n) === "repeated") {
     const cursor = holder.reply.cursor ?? "{}";
     return { jobs: await leasedBefore(ctx, holder, holder.n), cursor, holder: holder._id };
   }
-  const taken = await takeJobs(ctx, holder, args.n, args, now);
+  const taken = await takeJobs(ctx, holder, args.n, request, now);
   const { leases, jobs, cursor, timer } = taken;
   const closed = await closeCall(
     ctx.db,
@@ -139,7 +140,7 @@ export async function claim(
       cursor,
       name: args.name,
       queues,
-      offer: offerOf(args),
+      offer: offerOf(request),
     },
     now,
   );

@@ -38,7 +38,7 @@ import { closeCall, enterHolder, judgeCall, keepLeases, type Holder } from "./ho
 import { offerOf } from "./offers.js";
 import { recordAll } from "./recording.js";
 import { ensureJanitor } from "./timers.js";
-import { authorize } from "./tokens.js";
+import { authorize, within } from "./tokens.js";
 
 export interface Completed {
   answers: Answer[];
@@ -67,9 +67,9 @@ export async function complete(
   const now = Date.now();
   checkLeases("The finished jobs of a call", args.finished, 1, LEASES_MAX);
   checkLeases("The leases that a call names besides", args.held ?? [], 0, LEASES_MAX);
-  const request = args.claim;
-  const queues = request === undefined ? [] : checkRequest(request);
+  const queues = args.claim === undefined ? [] : checkRequest(args.claim);
   const token = await authorize(ctx.db, args.token, queues);
+  const request = args.claim === undefined ? undefined : within(token, args.claim);
   const caller = { token, session: args.session, name: token.name, queues };
   const holder = await enterHolder(ctx.db, caller, now);
   if (judgeCall(holder, args.n) === "repeated") {

@@ -2,13 +2,21 @@
  * An outcome with jobs that go on from it: recorded and enqueued together, or not at all.
  *
  * In a sub-transaction, since a job that cannot be enqueued (its queue is being drained, its key is taken, its payload is
- * too large) must undo this outcome and no other: the attempt then has failed, and says why.
+ * too large) must undo this outcome and no other: the attempt then has failed, and says why. So does a job of a group that
+ * its worker's token is not for.
  */
-import { ConvexError, v, type Infer } from "convex/values";
-import { errorText, isConveyorError, vFinished, vOutcome, type Outcome } from "../shared/index.js";
+import { ConvexError, v, type Infer, type Value } from "convex/values";
+import {
+  errorText,
+  groupForbidden,
+  isConveyorError,
+  vFinished,
+  vOutcome,
+  type Outcome,
+} from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
-import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import type { Owed } from "./callbacks.js";
 import { ensureDues, type Dues } from "./dispatcher.js";
 import { enqueueJobs } from "./enqueue.js";
@@ -27,7 +35,8 @@ export async function recordContinued(
   dues: Dues,
 ): Promise<Owed[]> {
   try {
-    const args = { job: job._id, outcome, continued, now };
+    const following = await within(ctx.db, job, continued);
+    const args = { job: job._id, outcome, continued: following, now };
     return await ctx.runMutation(internal.continued.record, args);
   } catch (error) {
     const refused: Outcome = {
@@ -37,6 +46,30 @@ export async function recordContinued(
     const owed = await recordOutcome(ctx, job, refused, now, dues);
     return owed === null ? [] : [owed];
   }
+}
+
+/**
+ * The jobs to follow one whose worker has a token for some groups: of a group of these, or, where none is named, of the job's
+ * own. Reads the session's row and the token, which the call has read already.
+ */
+async function within(
+  db: DatabaseReader,
+  { holder, group: own }: Doc<"jobs">,
+  continued: Continued,
+): Promise<Continued> {
+  const session = holder === undefined ? null : await db.get("holders", holder);
+  const token = session?.token === undefined ? null : await db.get("tokens", session.token);
+  const { name, groups } = token ?? {};
+  if (name === undefined || groups === undefined) return continued;
+  return continued.map(({ queue, jobs }) => ({
+    queue,
+    jobs: jobs.map(({ payload, options }) => {
+      const group = options?.group ?? own;
+      if (group !== undefined && groups.includes(group))
+        return { payload: payload as Value, options: { ...options, group } };
+      throw groupForbidden(name, groups, group ?? "");
+    }),
+  }));
 }
 
 export const record = internalMutation({

@@ -13,7 +13,7 @@ import { checkLength, QUEUES_MAX, type Conditions, type Waiting } from "../share
 import type { QueryCtx } from "./_generated/server.js";
 import { nameWaiting } from "./named.js";
 import { isSpent, newStretch, readOn } from "./scan.js";
-import { authorize } from "./tokens.js";
+import { authorize, within } from "./tokens.js";
 import { waitingRoom } from "./waiting.js";
 
 export interface LookRequest extends Conditions {
@@ -27,8 +27,9 @@ export async function hasWork(
   { naming = false, ...args }: LookRequest & { naming?: boolean },
 ): Promise<boolean | Waiting> {
   checkLength("The queues of a worker", args.queues, 1, naming ? 1 : QUEUES_MAX);
-  await authorize(ctx.db, args.token, args.queues);
-  return naming ? await nameWaiting(ctx, args) : await isAnyWaiting(ctx, args);
+  const token = await authorize(ctx.db, args.token, args.queues);
+  const request = within(token, args);
+  return naming ? await nameWaiting(ctx, request) : await isAnyWaiting(ctx, request);
 }
 
 async function isAnyWaiting(ctx: QueryCtx, args: LookRequest): Promise<boolean> {

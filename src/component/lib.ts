@@ -30,6 +30,7 @@ import {
   vQueueDeclaration,
   vReportAnswer,
   vStatus,
+  vTokenScope,
   vTokenStatus,
   vWaiting,
   vWorkerStatus,
@@ -180,6 +181,7 @@ export const createToken = mutation({
   args: {
     name: v.string(),
     queues: v.union(v.array(v.string()), v.null()),
+    groups: v.optional(v.union(v.array(v.string()), v.null())),
     deployment: v.optional(v.string()),
   },
   returns: v.object({ id: v.string(), token: v.string() }),
@@ -254,11 +256,11 @@ export const peek = query({
   handler: (ctx, args) => peekStep.peek(ctx, args),
 });
 
-/** Throws unless the token is a worker's. For calls of which something is checked or told before the component is called. */
+/** What a token is for. Throws unless it is a worker's. For calls of which something is checked or told first. */
 export const checkToken = query({
   args: { token: v.string() },
-  returns: v.null(),
-  handler: async (ctx, { token }): Promise<null> => await tokensStep.checkToken(ctx, token),
+  returns: vTokenScope,
+  handler: (ctx, { token }) => tokensStep.checkToken(ctx, token),
 });
 
 /** Leases up to `max` jobs to the session. */

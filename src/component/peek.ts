@@ -20,7 +20,7 @@ import type { QueryCtx } from "./_generated/server.js";
 import { compareKeys } from "./cursors.js";
 import type { LookRequest } from "./hasWork.js";
 import { isSpent, newStretch, readAllOn } from "./scan.js";
-import { authorize } from "./tokens.js";
+import { authorize, within } from "./tokens.js";
 import { waitingRoom } from "./waiting.js";
 
 export async function peek(
@@ -29,8 +29,8 @@ export async function peek(
 ): Promise<PeekedJob[]> {
   checkInteger("limit", limit, 1, PEEK_MAX);
   checkLength("The queues of a worker", args.queues, 1, QUEUES_MAX);
-  await authorize(ctx.db, args.token, args.queues);
-  const { eyes, look } = waitingRoom(ctx, args);
+  const token = await authorize(ctx.db, args.token, args.queues);
+  const { eyes, look } = waitingRoom(ctx, within(token, args));
   const jobs: PeekedJob[] = [];
   for (const queue of args.queues) {
     const waiting = await look(queue);

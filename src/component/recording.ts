@@ -129,14 +129,13 @@ async function answerUnheld(
 ): Promise<Answer["answer"]> {
   const job = await findJob(ctx.db, id);
   if (job === null) return "leaseLost";
-  if (job.attempt === attempt) {
-    if (job.status === "canceled") return "canceled";
-    const reported = job.status === "succeeded" || job.status === "failed";
-    if (reported && job.holder === holder._id) return "recorded";
-  }
+  const isIts = job.attempt === attempt && job.holder === holder._id;
+  if (isIts && (job.status === "succeeded" || job.status === "failed")) return "recorded";
   // The job may have moved on since: it backs off, or another has it.
   const row = await findAttempt(ctx.db, job._id, attempt);
-  if (row?.holder !== holder._id) return "leaseLost";
+  if (!isIts && row?.holder !== holder._id) return "leaseLost";
+  if (job.attempt === attempt && job.status === "canceled") return "canceled";
+  if (row === null) return "leaseLost";
   // By its holder's word or, when that had fallen silent, without it: nothing else that it may say of it stands.
   if (row.outcome === "canceled") return "canceled";
   // Whoever noticed, it has ended as its holder says.

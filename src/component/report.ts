@@ -12,6 +12,7 @@
  */
 import { v, type Value } from "convex/values";
 import {
+  covers,
   type Answer,
   type ChunkUpdate,
   type LogUpdate,
@@ -25,7 +26,7 @@ import { addChunks } from "./chunks.js";
 import { findJob } from "./jobs.js";
 import { addLogs } from "./logs.js";
 import { checkReport } from "./reportChecks.js";
-import { authorize } from "./tokens.js";
+import { authorize, scopeOf } from "./tokens.js";
 
 export interface Report {
   updates?: ProgressUpdate[];
@@ -90,8 +91,8 @@ function judgeLease(
   if (job?.status !== "running" || job.attempt !== attempt || job.holder !== holder) {
     return "leaseLost";
   }
-  // A token that may not serve the queue cannot have claimed its job.
-  if (token.queues !== null && !token.queues.includes(job.queue)) return "leaseLost";
+  // A token that is not for the job cannot have claimed it.
+  if (!covers(scopeOf(token), job)) return "leaseLost";
   return job.cancelRequestedAt === undefined ? "ok" : "canceled";
 }
 

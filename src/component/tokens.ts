@@ -9,10 +9,17 @@ import {
   checkLabel,
   checkLength,
   checkName,
+  CLAIM_GROUPS_MAX,
   conveyorError,
+  GROUP_MAX_LENGTH,
+  groupsWithin,
+  normalLabels,
   QUEUES_MAX,
   ROTATION_GRACE_MAX_MS,
+  TOKEN_GROUPS_MAX_BYTES,
   TOKENS_MAX,
+  type Conditions,
+  type TokenScope,
   type TokenStatus,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
@@ -27,21 +34,31 @@ const SECRET_BYTES = 32;
 
 export async function createToken(
   ctx: MutationCtx,
-  args: { name: string; queues: string[] | null; deployment?: string },
+  args: { name: string; queues: string[] | null; groups?: string[] | null; deployment?: string },
 ): Promise<{ id: Id<"tokens">; token: string }> {
   checkLabel("The name of a token", args.name);
   if (args.queues !== null) {
     checkLength("The queues of a token", args.queues, 1, QUEUES_MAX);
     for (const queue of args.queues) checkName("A queue of a token", queue);
   }
+  if (args.groups) checkGroups(args.groups);
   const token = await newSecret(args.deployment);
   const id = await ctx.db.insert("tokens", {
     name: args.name,
     hash: await sha256(token),
     queues: args.queues,
+    ...(args.groups ? { groups: normalLabels(args.groups) } : {}),
     createdAt: Date.now(),
   });
   return { id, token };
+}
+
+/** Each is compared with every row that a claim sees, and all of them are kept in the sessions' rows beside their labels. */
+function checkGroups(groups: readonly string[]): void {
+  checkLength("The groups of a token", groups, 1, CLAIM_GROUPS_MAX);
+  for (const group of groups) checkLabel("A group of a token", group, GROUP_MAX_LENGTH);
+  const bytes = groups.reduce((sum, one) => sum + new TextEncoder().encode(one).length, 0);
+  checkInteger("All groups of a token together, in bytes,", bytes, 1, TOKEN_GROUPS_MAX_BYTES);
 }
 
 async function newSecret(deployment: string | undefined): Promise<string> {
@@ -125,21 +142,32 @@ async function getToken(db: DatabaseReader, id: string): Promise<Doc<"tokens">> 
 
 export async function listTokens(ctx: QueryCtx): Promise<TokenStatus[]> {
   const rows = await ctx.db.query("tokens").order("desc").take(TOKENS_MAX);
-  return rows.map(({ _id, name, queues, createdAt, revokedAt, rotatedAt, previousUntil }) => ({
-    id: _id,
-    name,
-    queues,
-    createdAt,
-    ...(rotatedAt === undefined ? {} : { rotatedAt }),
-    ...(previousUntil === undefined ? {} : { previousUntil }),
-    ...(revokedAt === undefined ? {} : { revokedAt }),
-  }));
+  return rows.map((row) => {
+    const { createdAt, revokedAt, rotatedAt, previousUntil } = row;
+    return {
+      ...scopeOf(row),
+      createdAt,
+      ...(rotatedAt === undefined ? {} : { rotatedAt }),
+      ...(previousUntil === undefined ? {} : { previousUntil }),
+      ...(revokedAt === undefined ? {} : { revokedAt }),
+    };
+  });
+}
+
+/** What a token is for, as people and the app's `authorize` are told. */
+export function scopeOf({ _id, name, queues, groups }: Doc<"tokens">): TokenScope {
+  return { id: _id, name, queues, groups: groups ?? null };
 }
 
 /** Throws unless the token is a worker's. Its reads are those of {@link authorize}. */
-export async function checkToken(ctx: QueryCtx, token: string): Promise<null> {
-  await authorize(ctx.db, token, []);
-  return null;
+export async function checkToken(ctx: QueryCtx, token: string): Promise<TokenScope> {
+  return scopeOf(await authorize(ctx.db, token, []));
+}
+
+/** A call's conditions, of jobs that the token is for. Refuses a group that is not the token's. */
+export function within<Asked extends Conditions>(token: Doc<"tokens">, asked: Asked): Asked {
+  const groups = groupsWithin(scopeOf(token), asked.groups);
+  return groups === undefined ? asked : { ...asked, groups: [...groups] };
 }
 
 /** The token's row, if it exists, is not revoked, and may serve all of these queues. */

@@ -35,6 +35,8 @@ export const ERROR_CODES = [
   "forbidden",
   /** A queue outside the token's scope. */
   "queueForbidden",
+  /** A group outside the token's scope. */
+  "groupForbidden",
   /** A session that belongs to another token. */
   "sessionForbidden",
   /** A call older than the session's last. */

@@ -35,6 +35,8 @@ export * from "./status.js";
 export * from "./tallies.js";
 export * from "./text.js";
 export * from "./thrown.js";
+export * from "./tokenLimits.js";
+export * from "./tokenScope.js";
 export * from "./typed.js";
 export * from "./upkeepLimits.js";
 export * from "./values.js";

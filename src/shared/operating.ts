@@ -5,6 +5,7 @@
 import { v, type Infer } from "convex/values";
 import { vQueueConfig, vQueueOverrides } from "./protocol.js";
 import { vStatus } from "./status.js";
+import { vTokenScope } from "./tokenScope.js";
 
 /** Where a field of a configuration comes from: what people changed, what code says, or what counts where neither says anything. */
 export const vConfigSource = v.union(
@@ -126,10 +127,7 @@ export const vWorkerStatus = v.object({
 export type WorkerStatus = Infer<typeof vWorkerStatus>;
 
 export const vTokenStatus = v.object({
-  id: v.string(),
-  name: v.string(),
-  /** `null`: every queue. */
-  queues: v.union(v.array(v.string()), v.null()),
+  ...vTokenScope.fields,
   createdAt: v.number(),
   /** When its secret was last replaced. */
   rotatedAt: v.optional(v.number()),

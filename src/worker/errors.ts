@@ -14,7 +14,7 @@ export type Failure =
   | { kind: "rejected"; message: string }
   /** This worker is not wanted, or wrongly made: it stops at once with this error. */
   | { kind: "fatal"; error: Error }
-  /** A queue that it may not serve: it claims nothing more, brings its work to an end, and stops with this error. */
+  /** A queue or group that it may not serve: it claims nothing more, brings its work to an end, and stops with this error. */
   | { kind: "unserved"; error: Error };
 
 const FATAL: readonly ConveyorErrorCode[] = [
@@ -24,7 +24,7 @@ const FATAL: readonly ConveyorErrorCode[] = [
   "sessionForbidden",
   "staleCall",
 ];
-const UNSERVED: readonly ConveyorErrorCode[] = ["unknownQueue", "queueForbidden"];
+const UNSERVED: readonly ConveyorErrorCode[] = ["unknownQueue", "queueForbidden", "groupForbidden"];
 
 /** The platform's words for a function that is not there. */
 const NO_SUCH_FUNCTION = /Could not find (public )?function/;

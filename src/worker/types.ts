@@ -242,8 +242,8 @@ export interface WorkerOptions<Api extends WorkerApi> {
    */
   maxCost?: number;
   /**
-   * Claims only jobs of these groups.
-   * @default jobs of any group, and of none
+   * Claims only jobs of these groups. A group that the token is not for is refused with `groupForbidden`.
+   * @default the token's groups; of a token for all, jobs of any group, and of none
    */
   groups?: readonly string[];
   /** When what handlers write is sent. */

@@ -108,7 +108,7 @@ export class Worker<Api extends WorkerApi> {
   /**
    * Connects and works until the worker is stopped; resolves when everything has come to its end. A worker runs once.
    *
-   * @throws What made it impossible to go on: `tokenUnknown`, `tokenRevoked`, `tokenForeign`, `queueForbidden`,
+   * @throws What made it impossible to go on: `tokenUnknown`, `tokenRevoked`, `tokenForeign`, `queueForbidden`, `groupForbidden`,
    * `unknownQueue`, `workerApiMissing`, `handlerMissing`. A deployment out of reach is no error: it is tried again.
    * @example
    * try {

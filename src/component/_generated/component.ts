@@ -134,7 +134,12 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         "query",
         "internal",
         { token: string },
-        null,
+        {
+          id: string;
+          name: string;
+          queues: Array<string> | null;
+          groups: Array<string> | null;
+        },
         Name
       >;
       chunks: FunctionReference<
@@ -582,7 +587,12 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
       createToken: FunctionReference<
         "mutation",
         "internal",
-        { name: string; queues: Array<string> | null; deployment?: string },
+        {
+          name: string;
+          queues: Array<string> | null;
+          groups?: Array<string> | null;
+          deployment?: string;
+        },
         { id: string; token: string },
         Name
       >;
@@ -1084,6 +1094,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           id: string;
           name: string;
           queues: Array<string> | null;
+          groups: Array<string> | null;
           createdAt: number;
           rotatedAt?: number;
           previousUntil?: number;

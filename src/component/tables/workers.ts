@@ -158,6 +158,8 @@ export const workerTables = {
     hash: v.string(),
     /** The queues it may serve; `null` for all. */
     queues: v.union(v.array(v.string()), v.null()),
+    /** The groups of whose jobs it is for; absent for jobs of every group, and of none. */
+    groups: v.optional(v.array(v.string())),
     createdAt: v.number(),
     revokedAt: v.optional(v.number()),
     rotatedAt: v.optional(v.number()),

@@ -1,0 +1,81 @@
+/** What `authorize` of the workers' functions is told: the token, what it is for, and what is asked. */
+import { beforeEach, describe, expect, test } from "vitest";
+import type { WorkerCall } from "./index.js";
+import { api, conveyor, internal, loose, refusal, setup, tiles } from "./setup.test.js";
+
+const calls: WorkerCall[] = [];
+let answer = true;
+beforeEach(() => {
+  calls.length = 0;
+  answer = true;
+});
+const guarded = conveyor.workerApi({
+  queues: [tiles, loose],
+  authorize: (_ctx, call) => {
+    calls.push(call);
+    return answer;
+  },
+});
+const workers = api as unknown as { guarded: (typeof api)["app"] };
+
+async function world() {
+  const t = setup({ modules: { guarded } });
+  const made = { name: "acme", queues: ["tiles"], groups: ["org"] };
+  const { id, token } = await t.mutation(internal.app.createToken, made);
+  return { t, id, token, scope: { id, ...made }, session: { token, session: "s" } };
+}
+
+describe("authorize of the workers' functions", () => {
+  test("is told the token and its scope, and the queues and groups that are asked for", async () => {
+    const { t, token, scope, session } = await world();
+    const of = { token, queues: ["tiles"] };
+    const jobs = { queues: ["tiles"], groups: ["org"] };
+    await t.query(workers.guarded.hasWork, of);
+    await t.query(workers.guarded.peek, { ...of, groups: ["org"] });
+    const claim = { queues: ["tiles"], max: 1 };
+    await t.mutation(workers.guarded.claim, { ...session, name: "w", n: 1, ...claim });
+    const lease = { id: "x", attempt: 1 };
+    const finished = [{ ...lease, outcome: { kind: "released" as const } }];
+    await t.mutation(workers.guarded.complete, { ...session, n: 2, finished, claim });
+    await t.mutation(workers.guarded.completeLater, { ...session, finished: finished[0]! });
+    await t.mutation(workers.guarded.heartbeat, { ...session, leases: [lease] });
+    const updates = [1, 2].map((value) => ({ ...lease, value }));
+    await t.mutation(workers.guarded.report, { ...session, updates });
+    await t.query(workers.guarded.cancellations, session);
+    expect(calls).toEqual([
+      { kind: "hasWork", token: scope, ...jobs },
+      { kind: "peek", token: scope, ...jobs },
+      { kind: "claim", token: scope, session: "s", name: "w", ...jobs },
+      { kind: "complete", token: scope, session: "s", finished, claim: jobs },
+      { kind: "complete", token: scope, session: "s", finished },
+      { kind: "heartbeat", token: scope, session: "s", leases: [lease] },
+      { kind: "report", token: scope, session: "s", leases: [lease] },
+      { kind: "cancellations", token: scope, session: "s" },
+    ]);
+  });
+
+  test("is not asked for a token that was never made, or a group that is not the token's", async () => {
+    const { t, token } = await world();
+    const of = { queues: ["tiles"] };
+    const forged = `${token.slice(0, -4)}0000`;
+    const stranger = t.query(workers.guarded.hasWork, { ...of, token: forged });
+    await refusal(stranger, "tokenUnknown");
+    const outside = t.query(workers.guarded.peek, { ...of, token, groups: ["other"] });
+    expect(await refusal(outside, "groupForbidden")).toMatchObject({ allowed: ["org"] });
+    expect(calls).toEqual([]);
+  });
+
+  test("may refuse by the token alone", async () => {
+    const { t, token } = await world();
+    answer = false;
+    await refusal(t.query(workers.guarded.hasWork, { token, queues: ["tiles"] }), "forbidden");
+  });
+});
+
+test("a token's jobs are those of its groups, through the app's functions and for related data", async () => {
+  const { t, token } = await world();
+  await t.mutation(api.app.enqueue, { payload: { x: 1 } });
+  expect(await t.query(api.app.peek, { token, queues: ["tiles"] })).toEqual([]);
+  const claim = { token, session: "s", name: "w", n: 1, queues: ["tiles"], max: 9 };
+  expect((await t.mutation(api.app.claim, claim)).jobs).toEqual([]);
+});
