@@ -5,6 +5,7 @@
  */
 import { v, type Infer } from "convex/values";
 import {
+  checkContinueKey,
   checkStorable,
   CONTINUED_MAX,
   conveyorError,
@@ -118,6 +119,7 @@ async function follow(
     for (const one of continued) {
       const queue = find(continues, one.queue);
       checkStorable("The payload", one.payload);
+      checkContinueKey(one.queue, one.options ?? {});
       const job = await queue.newJob(one.payload, one.options);
       const last = made.at(-1);
       // Those that follow one another into one queue go together, in their order.

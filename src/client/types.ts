@@ -247,7 +247,9 @@ export interface WorkerApiOptions<
   /** The queues that workers may serve; a token may narrow them down further. A worker serves at most 32 of them. */
   queues: Queues;
   /**
-   * The queues into which handlers may put jobs that follow theirs. Every worker's token may then enqueue into these.
+   * The queues into which handlers may put jobs that follow theirs. Every worker's token may then enqueue into these, with any
+   * option but `onComplete` and a key that replaces another job: list a queue only if that is all right. `context` is the
+   * worker's word then, and `onComplete` should trust it as little as the payload. A key can be taken before the app takes it.
    * @default none
    */
   continueWith?: Continues;

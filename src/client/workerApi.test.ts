@@ -1,10 +1,12 @@
 /** The functions for workers: names become declarations, results are checked, tokens are asked for. */
+import { anyApi, mutationGeneric, type FunctionReference } from "convex/server";
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { readLine } from "../component/lines.test.js";
 import type { Outcome } from "../shared/index.js";
 import {
   api,
   conveyor,
+  exportsOfRows,
   internal,
   refusal,
   setup,
@@ -122,6 +124,13 @@ describe("jobs that follow", () => {
     ["of a queue that workers may not continue with", "tiles", { x: 1 }, {}, /may not continue/],
     ["of no queue", "nope", {}, {}, /may not continue/],
     ["that do not fit", "exports", { row: 5, copies: 1 }, {}, /payload.row must be/],
+    [
+      "with a key that replaces what has it",
+      "exports",
+      { row: "x", copies: 1 },
+      { key: { value: "k", onConflict: "replace" } },
+      /may not replace/,
+    ],
     ["with options out of bounds", "exports", { row: "x", copies: 1 }, { priority: 99 }, /riority/],
   ])(
     "%s fail the one that they follow, and the worker is told",
@@ -134,6 +143,32 @@ describe("jobs that follow", () => {
       expect(counts.pending.count).toBe(0);
     },
   );
+});
+
+test("a job that follows cancels none of the app's that has its key", async () => {
+  vi.spyOn(console, "warn").mockImplementation(() => {});
+  const key = { value: "user-1", onConflict: "replace" as const };
+  const module = {
+    enqueueKeyed: mutationGeneric({
+      args: {},
+      handler: async (ctx) =>
+        await exportsOfRows.enqueue(ctx, { row: "x" as never, copies: 1 }, { key: "user-1" }),
+    }),
+  };
+  const t = setup({ modules: { keyed: module } });
+  const { enqueueKeyed } = anyApi["keyed"] as unknown as Record<
+    string,
+    FunctionReference<"mutation">
+  >;
+  await t.mutation(enqueueKeyed!, {});
+  const { session, report } = await claimed(t, [{ x: 1 }]);
+  const continued = [{ queue: "exports", payload: { row: "x", copies: 2 }, options: { key } }];
+  const finished = [{ ...report(0, good, "tiles"), continued }];
+  await t.mutation(api.app.complete, { ...session, n: 2, finished });
+  vi.restoreAllMocks();
+  const counts = await t.query(api.app.exportCounts, {});
+  expect(counts.pending.count).toBe(1);
+  expect(counts.canceled.count).toBe(0);
 });
 
 test("an outcome that is handed over is recorded by itself, and a complete finds it so", async () => {

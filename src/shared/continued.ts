@@ -2,10 +2,12 @@
  * Jobs that a worker wants to be enqueued with another's result, as it says so to the app: the app knows the queues and
  * their validators, and makes of them what the component takes. Pure.
  *
- * A worker may say less than the app's own code: not who is told how the job ends, since that names a function.
+ * A worker may say less than the app's own code: no `onComplete`, since that names a function, and no key that replaces
+ * another job.
  */
 import { v, type Infer } from "convex/values";
-import { vOnConflict, vRetry } from "./protocol.js";
+import { conveyorError } from "./errors.js";
+import { vOnConflict, vRetry, type OnConflict, type UniqueKey } from "./protocol.js";
 
 export const vContinueOptions = v.object({
   name: v.optional(v.string()),
@@ -34,8 +36,21 @@ export const vContinueOptions = v.object({
   context: v.optional(v.any()),
 });
 
-/** What a job that follows another may be given: as with `enqueue`. */
-export type ContinueOptions = Infer<typeof vContinueOptions>;
+/** What a job that follows another may be given: as with `enqueue`, but its key may replace no other job. */
+export type ContinueOptions = Omit<Infer<typeof vContinueOptions>, "key"> & {
+  key?: string | (Omit<UniqueKey, "onConflict"> & { onConflict?: Exclude<OnConflict, "replace"> });
+};
+
+/** Refuses a key that cancels the job which has it: that job may be the app's. */
+export function checkContinueKey(queue: string, { key }: Infer<typeof vContinueOptions>): void {
+  if (typeof key !== "object" || key.onConflict !== "replace") return;
+  throw conveyorError(
+    "invalidArgument",
+    `A job to continue with may not replace one that has its key; the key ${JSON.stringify(key.value.slice(0, 100))} ` +
+      `in the queue "${queue}" has \`onConflict: "replace"\`. Use "existing" or "refuse", or let the app enqueue it.`,
+    { queue, onConflict: key.onConflict },
+  );
+}
 
 export const vContinuation = v.object({
   queue: v.string(),

@@ -5,6 +5,7 @@
 import { getConvexSize, type Value } from "convex/values";
 import { validate } from "convex-helpers/validators";
 import {
+  checkContinueKey,
   CONTINUED_MAX,
   conveyorError,
   ENQUEUE_MAX_BYTES,
@@ -52,5 +53,6 @@ function checkOptions(queue: string, given: ContinueOptions): ContinueOptions {
   } catch (error) {
     throw conveyorError("invalidArgument", `${what} are none: ${errorText(error)}`, { queue });
   }
+  checkContinueKey(queue, options as ContinueOptions);
   return options as ContinueOptions;
 }

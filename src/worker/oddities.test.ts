@@ -136,6 +136,7 @@ describe("what is said on the way", () => {
   test.each([
     ["an option that there is not", { delay: 5 }],
     ["a priority in words", { priority: "high" }],
+    ["a key that replaces another job", { key: { value: "k", onConflict: "replace" } }],
     ["a date for a context", { context: new Date(0) }],
   ])(
     "a job to continue with is refused where it is said, for %s: its outcome could never be sent",
