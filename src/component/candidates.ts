@@ -13,6 +13,7 @@ import {
   LOOK_ROWS_MAX,
   vConditions,
   vPlaces,
+  WATCH_RANGES_BESIDE_LOOK,
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "./_generated/server.js";
@@ -212,7 +213,10 @@ export const look = internalQuery({
               ctx.db,
               open.map(({ name }) => name),
               now,
-              Math.random() < STRAYS_FAR_PART ? 0 : now - STRAYS_BACK_MS,
+              {
+                since: Math.random() < STRAYS_FAR_PART ? 0 : now - STRAYS_BACK_MS,
+                ranges: WATCH_RANGES_BESIDE_LOOK,
+              },
             ),
       snapshot: isWhole ? snapshotOf(ctx) : null,
     };

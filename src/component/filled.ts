@@ -58,7 +58,10 @@ function firstNotBefore(sorted: readonly At[], at: At): number {
 }
 
 /** The first pending row in this place or behind it. Paused items lie behind every band. */
-async function firstFrom({ db, left }: Eyes, place: Place): Promise<Doc<"jobs"> | null> {
+export async function firstFrom(
+  { db, left }: Pick<Eyes, "db" | "left">,
+  place: Place,
+): Promise<Doc<"jobs"> | null> {
   for (const read of [inBand, behindBand]) {
     left.ranges -= 1;
     const job = await read(db, place);

@@ -32,41 +32,65 @@ import { publicBounds } from "./cursors.js";
 import { takeOver } from "./expire.js";
 import { forgetLane } from "./lanes.js";
 import { freeLost } from "./mainLoop.js";
-import type { Found } from "./overdue.js";
+import { vIdleFrom, type Found, type IdleFrom, type Lost } from "./overdue.js";
 import { ensureUpkeep, findUncounted } from "./rollUp.js";
 import { arm, isOverdue, isStillborn, serves, sweepAt } from "./timers.js";
-import { reviveOverdue } from "./watchdog.js";
+import { watchOver } from "./watchdog.js";
 
 /** How far a commit may lag behind its own clock, and more. */
 const CLOCK_LAG_MS = 60_000;
 
 export const sweep = internalMutation({
-  args: { timer: v.id("timers") },
+  args: { timer: v.id("timers"), idleFrom: v.optional(vIdleFrom) },
   returns: v.null(),
   handler: async (ctx, args): Promise<null> => {
     const timer = await ctx.db.get("timers", args.timer);
     // Taken for dead, and replaced: whatever there is to do is another's.
     if (timer === null) return null;
     const now = Date.now();
-    const found: Found = await ctx.runQuery(
-      internal.overdue.find,
+    const lost: Lost = await ctx.runQuery(
+      internal.overdue.lost,
       { now },
       { useStaleSnapshot: true },
     );
-    for (const holder of found.expired) await takeOver(ctx, holder, now);
-    for (const process of found.lostProcesses) await freeLost(ctx, process);
-    for (const cursor of found.published) await publish(ctx, cursor, now);
-    for (const holder of found.forgotten) await forget(ctx, holder, now);
-    for (const callback of found.overdue) await replan(ctx, callback);
-    await reviveOverdue(ctx, found.neglected, now);
-    // One that is about to ring is left to the next sweep to look at: the two would only meet.
-    for (const queue of found.unattended) await ensureUpkeep(ctx, queue, now);
-    // A roll-up counts them besides.
-    if (found.lateArrivals && found.uncounted.length === 0) await ensureArrivals(ctx, now, now);
-    await goOn(ctx, timer, found, now);
+    if (await isServed(ctx, timer, lost.timers, now, now)) {
+      // Of many sweeps that are due at once one does what there is to do.
+      await ctx.db.delete("timers", timer._id);
+      return null;
+    }
+    for (const holder of lost.expired) await takeOver(ctx, holder, now);
+    for (const process of lost.processes) await freeLost(ctx, process);
+    // The look that follows is long, and what was ended here is its worker's, too, until this commits.
+    if (lost.expired.length + lost.processes.length > 0)
+      await sweepOn(ctx, timer, now, { afterMs: lost.more ? 0 : JANITOR_SLACK_MS });
+    else await tend(ctx, timer, lost, args.idleFrom, now);
     return null;
   },
 });
+
+/** Nothing is to be ended: the sweep sees to what else may have been left lying. */
+async function tend(
+  ctx: MutationCtx,
+  timer: Doc<"timers">,
+  lost: Lost,
+  idleFrom: IdleFrom | undefined,
+  now: number,
+): Promise<void> {
+  const found: Found = await ctx.runQuery(
+    internal.overdue.find,
+    { now, ...(idleFrom === undefined ? {} : { idleFrom }) },
+    { useStaleSnapshot: true },
+  );
+  for (const cursor of found.published) await publish(ctx, cursor, now);
+  for (const holder of found.forgotten) await forget(ctx, holder, now);
+  for (const callback of found.overdue) await replan(ctx, callback);
+  await watchOver(ctx, found.watched, now);
+  // One that is about to ring is left to the next sweep to look at: the two would only meet.
+  for (const queue of found.unattended) await ensureUpkeep(ctx, queue, now);
+  // A roll-up counts them besides.
+  if (found.lateArrivals && found.uncounted.length === 0) await ensureArrivals(ctx, now, now);
+  await goOn(ctx, timer, lost, found, now);
+}
 
 /**
  * Arms the timer's next sweep, or lets it go: for good when nothing is leased and nobody owed anything, or because another
@@ -75,18 +99,28 @@ export const sweep = internalMutation({
 async function goOn(
   ctx: MutationCtx,
   timer: Doc<"timers">,
+  lost: Lost,
   found: Found,
   now: number,
 ): Promise<void> {
-  if (found.more && (await continueNow(ctx, timer, now))) return;
-  await forgetDead(ctx, timer, found.timers, now);
-  const next = found.more ? now : await nextSweepAt(ctx, found.nextExpiry, now);
+  await forgetDead(ctx, timer, lost.timers, now);
+  const next = await nextSweepAt(ctx, lost.nextExpiry, now);
+  // Before the last sweep goes, the queues of all who have become idle are looked at.
+  if (next === null && found.idleFrom !== null)
+    return await sweepOn(ctx, timer, now, { idleFrom: found.idleFrom });
   if (next === null) await leaveNothing(ctx, found, now);
   const dueAt = next === null ? null : Math.min(next, forgetAt(found, now));
-  if (dueAt !== null && !(await isServed(ctx, timer, found.timers, dueAt, now))) {
-    if (await arm(ctx, timer._id, dueAt)) return;
-  }
+  const isOver = dueAt !== null && (await isServed(ctx, timer, lost.timers, dueAt, now));
+  if (!isOver && found.patrolled !== null) await notePatrol(ctx, found.patrolled);
+  if (!isOver && dueAt !== null && (await arm(ctx, timer._id, dueAt))) return;
   await ctx.db.delete("timers", timer._id);
+}
+
+/** The next sweep, of whatever timer, goes on behind these queues. Sweeps that leave it to others do not write it. */
+async function notePatrol(ctx: MutationCtx, after: string): Promise<void> {
+  const row = await ctx.db.query("patrols").first();
+  if (row === null) await ctx.db.insert("patrols", { after });
+  else await ctx.db.patch("patrols", row._id, { after });
 }
 
 /**
@@ -109,14 +143,22 @@ function forgetAt({ forgotten }: Found, now: number): number {
 }
 
 /**
- * Sweeps on at once under the same timer, without writing it: every claim and completion depends on that row, and the
+ * Sweeps on under the same timer, without writing it: every claim and completion depends on that row, and the
  * sweeps that follow a crash of many holders would make all of them run again. Only while the timer is not about to
- * count as dead; should this chain break, it soon does, and whoever meets it replaces it.
+ * count as dead: then it is armed anew. Should this chain break, the timer soon is dead, and whoever meets it replaces it.
  */
-async function continueNow(ctx: MutationCtx, timer: Doc<"timers">, now: number): Promise<boolean> {
-  if (isOverdue(timer, now + JANITOR_OVERDUE_MS / 2)) return false;
-  const id = await ctx.scheduler.runAfter(0, internal.janitor.sweep, { timer: timer._id });
-  return !(await isStillborn(ctx, id));
+async function sweepOn(
+  ctx: MutationCtx,
+  timer: Doc<"timers">,
+  now: number,
+  { afterMs = 0, idleFrom }: { afterMs?: number; idleFrom?: IdleFrom },
+): Promise<void> {
+  if (!isOverdue(timer, now + JANITOR_OVERDUE_MS / 2)) {
+    const args = { timer: timer._id, ...(idleFrom === undefined ? {} : { idleFrom }) };
+    const id = await ctx.scheduler.runAfter(afterMs, internal.janitor.sweep, args);
+    if (!(await isStillborn(ctx, id))) return;
+  } else if (await arm(ctx, timer._id, now + afterMs)) return;
+  await ctx.db.delete("timers", timer._id);
 }
 
 /**
@@ -168,7 +210,7 @@ async function nextDebtAt(ctx: MutationCtx): Promise<number | null> {
 async function isServed(
   ctx: MutationCtx,
   timer: Doc<"timers">,
-  seen: Found["timers"],
+  seen: Lost["timers"],
   dueAt: number,
   now: number,
 ): Promise<boolean> {
@@ -181,7 +223,7 @@ async function isServed(
 async function forgetDead(
   ctx: MutationCtx,
   timer: Doc<"timers">,
-  seen: Found["timers"],
+  seen: Lost["timers"],
   now: number,
 ): Promise<void> {
   for (const { id } of seen.filter((other) => isOverdue(other, now) && other.id !== timer._id)) {

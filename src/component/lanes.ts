@@ -51,7 +51,7 @@ export type Standing = Infer<typeof vStanding>;
 /** With more lanes of a queue awake, a lane that comes for one job looks for others too. */
 const LANES_BESIDE = 2;
 /** Lanes of a queue of which it is asked whether they sleep. */
-const LANES_ASKED = 24;
+export const LANES_ASKED = 24;
 
 /** A queue's lanes and the mount's slots. To be called with `useStaleSnapshot`. */
 export const look = internalQuery({
@@ -303,11 +303,20 @@ export async function runs(
   return scheduled?.state.kind === "pending" || scheduled?.state.kind === "inProgress";
 }
 
-/** Whether any lane of the queue is awake. */
-export async function isAnyAwake(db: DatabaseReader, queue: string): Promise<boolean> {
-  const lanes = someOf(await lanesOf(db, queue), LANES_ASKED);
-  const holders = await Promise.all(lanes.map(({ holder }) => db.get("holders", holder)));
-  return holders.some((holder) => holder?.state === "active");
+/** Whether any lane of the queue is awake, as far as so many tell: those that may run most, of the first few. */
+export async function isAnyAwake(
+  db: DatabaseReader,
+  queue: string,
+  asked: number,
+): Promise<boolean> {
+  const lanes = await db
+    .query("lanes")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .take(LANES_ASKED);
+  const likely = lanes.sort((a, b) => b.cap - a.cap).slice(0, asked);
+  for (const { holder } of likely)
+    if ((await db.get("holders", holder))?.state === "active") return true;
+  return false;
 }
 
 /** A lane that has slept for so long goes, with its holder. */

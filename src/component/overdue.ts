@@ -1,6 +1,7 @@
 /**
- * What a sweep looks at before it acts: run as a snapshot query, so that it adds nothing to the sweep's read set. What
- * it returns is a hint; the sweep reads for real what it acts on.
+ * The looks of a sweep, run as snapshot queries, so that they add nothing to its read set. Their answers are hints; the sweep
+ * reads for real what it acts on. `lost` is short: a sweep that finds anything there ends it, and looks at nothing else.
+ * `find` is for a sweep that ends nothing.
  *
  * May not write, and may not be called but with `useStaleSnapshot`.
  */
@@ -14,7 +15,7 @@ import {
   JANITOR_FORGET_MAX,
   JANITOR_OVERDUE_MS,
   JANITOR_REPLAN_MAX,
-  PUBLISH_RANGES_MAX,
+  PUBLISH_PLACES_MAX,
   PUBLISHED_BOUNDS_MAX,
   QUEUES_MAX,
   RANGE_ROWS,
@@ -26,6 +27,7 @@ import {
   afterCommit,
   boundOf,
   compareKeys,
+  justAfter,
   pendingFrom,
   publicBounds,
   START,
@@ -33,42 +35,69 @@ import {
   type Key,
 } from "./cursors.js";
 import { findLost } from "./mainLoop.js";
-import { findQueue, type Queue } from "./queues.js";
+import { findQueue, queuesAfter, type Queue } from "./queues.js";
 import { findUnattended, findUncounted } from "./rollUp.js";
 import { placesOf } from "./routes.js";
 import { keyOf, snapshotOf } from "./scan.js";
 import { vBound, vKey } from "./stored.js";
 import { findTimers } from "./timers.js";
-import { lookForOverdue, vOverdue } from "./watchdog.js";
 
 /** A queue's cursors are not published again within this: `hasWork` runs again with each. */
 const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
 
-/** Queues that a sweep reads, and those among them in which it looks for what was lost though nothing is leased there. */
-const OTHERS_READ = 64;
-const OTHERS_MAX = 8;
+/** Queues at which each sweep looks in the order of their names, one page after another: what is lost there is seen by no other. */
+const PATROLLED = 8;
 
-/** Queues in which a sweep looks for what was not counted: of those that it leaves out, the last jobs might never be. */
+/** Queues of holders in which a sweep looks for jobs that were not counted. With more, its look at idle holders goes on. */
 const SERVED_MAX = 64;
 
 /** Expired holders among which a sweep begins: the sweeps of several timers, due at once, should not meet. */
 const EXPIRED_PICKED = 16;
 
-const vFound = v.object({
+const vLost = v.object({
   /** Some of those whose leases have run out. */
   expired: v.array(v.id("holders")),
-  /** Processes that have ended without a word. */
-  lostProcesses: v.array(v.id("processes")),
-  /** Whether there are more of those expired. */
+  /** Whether there are more of those. */
   more: v.boolean(),
+  /** Processes that have ended without a word. */
+  processes: v.array(v.id("processes")),
   /** When the next leases run out, or `null` if there are none. */
   nextExpiry: v.union(v.number(), v.null()),
   /** By id. */
   timers: v.array(v.object({ id: v.id("timers"), dueAt: v.number() })),
+});
+export type Lost = Infer<typeof vLost>;
+
+/** Holders and processes that are gone. */
+export const lost = internalQuery({
+  args: { now: v.number() },
+  returns: vLost,
+  handler: async (ctx, { now }): Promise<Lost> => {
+    const active = await ctx.db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", "active"))
+      .take(RANGE_ROWS);
+    const expired = active.filter((holder) => holder.expiresAt < now);
+    const picked = pickExpired(expired);
+    return {
+      expired: picked,
+      more: expired.length > picked.length,
+      processes: await findLost(ctx.db),
+      nextExpiry: active.find((holder) => holder.expiresAt >= now)?.expiresAt ?? null,
+      timers: (await findTimers(ctx.db)).map(({ _id, dueAt }) => ({ id: _id, dueAt })),
+    };
+  },
+});
+
+/** Where a look at idle holders goes on: in the order in which they were last seen. */
+export const vIdleFrom = v.object({ expiresAt: v.number(), creationTime: v.number() });
+export type IdleFrom = Infer<typeof vIdleFrom>;
+
+const vFound = v.object({
   forgotten: v.array(v.id("holders")),
   /** Callbacks whose next try should long have been planned. */
   overdue: v.array(v.id("callbacks")),
-  /** Queues of live holders, and of those that have just become idle. */
+  /** Queues of live holders and of those that have just become idle, and the next ones by name. */
   served: v.array(v.string()),
   /** Those of them in which jobs have finished that nobody has counted, */
   uncounted: v.array(v.string()),
@@ -76,8 +105,12 @@ const vFound = v.object({
   unattended: v.array(v.string()),
   /** Whether a new job has long not been counted: in its queue nothing ends. */
   lateArrivals: v.boolean(),
-  /** Alarms that should have rung, and jobs of these queues that are due without one. */
-  neglected: vOverdue,
+  /** Queues in which alarms that should have rung are looked for, and jobs that are due without one. */
+  watched: v.array(v.string()),
+  /** The name of the last queue of this sweep's page, where there are more queues than one page has. */
+  patrolled: v.union(v.string(), v.null()),
+  /** Where there are more idle holders than were looked at. */
+  idleFrom: v.union(vIdleFrom, v.null()),
   published: v.array(
     v.object({
       queue: v.string(),
@@ -90,65 +123,98 @@ const vFound = v.object({
 export type Found = Infer<typeof vFound>;
 
 export const find = internalQuery({
-  args: { now: v.number() },
+  args: { now: v.number(), idleFrom: v.optional(vIdleFrom) },
   returns: vFound,
-  handler: async (ctx, { now }): Promise<Found> => {
+  handler: async (ctx, { now, idleFrom }): Promise<Found> => {
     const active = await ctx.db
       .query("holders")
       .withIndex("state", (q) => q.eq("state", "active"))
       .take(RANGE_ROWS);
-    const expired = active.filter((holder) => holder.expiresAt < now);
-    const picked = pickExpired(expired);
-    const next = active.find((holder) => holder.expiresAt >= now);
+    const busy = someOf([...new Set(active.flatMap((one) => one.queues))], SERVED_MAX);
     // Also of those who have just become idle, so that the sweep which disarms leaves good cursors behind.
-    const holders = [...active, ...(await idleHolders(ctx, now))];
-    const served = someOf([...new Set(holders.flatMap((one) => one.queues))], SERVED_MAX);
-    const queues = someOf(served, QUEUES_MAX);
+    const idle = await idleQueues(
+      ctx,
+      idleFrom ?? { expiresAt: now - IDLE_LIVE_MS, creationTime: 0 },
+    );
+    const page = await patrol(ctx);
+    const queues = someOf([...new Set([...busy, ...idle.queues])], QUEUES_MAX);
+    const served = [...new Set([...busy, ...idle.queues, ...page.queues])];
     const uncounted = await findUncounted(ctx.db, served);
     return {
-      expired: picked.map(({ _id }) => _id),
-      lostProcesses: await findLost(ctx.db),
-      more: expired.length > picked.length,
-      nextExpiry: next?.expiresAt ?? null,
-      timers: (await findTimers(ctx.db)).map(({ _id, dueAt }) => ({ id: _id, dueAt })),
       forgotten: await findForgotten(ctx, now),
       overdue: await findOverdue(ctx, now),
-      served: [...served],
+      served,
       uncounted,
       unattended: await findUnattended(ctx.db, uncounted, now),
       lateArrivals: await isLate(ctx.db, now),
-      neglected: await lookForOverdue(ctx.db, [...queues, ...(await others(ctx, queues))], now),
+      watched: [...new Set([...queues, ...page.queues])],
+      patrolled: page.last,
+      idleFrom: idle.next,
       published: await findBounds(ctx, queues, now),
     };
   },
 });
 
 /** As many as one sweep ends: they are silent, so that a transaction with all of them loses to nobody as a rule. */
-function pickExpired(expired: readonly Doc<"holders">[]): Doc<"holders">[] {
+function pickExpired(expired: readonly Doc<"holders">[]): Id<"holders">[] {
   const from = Math.floor(Math.random() * Math.min(expired.length, EXPIRED_PICKED));
-  const picked: Doc<"holders">[] = [];
+  const picked: Id<"holders">[] = [];
   let leases = 0;
   for (const holder of expired.slice(from)) {
     leases += holder.leases.length;
     if (picked.length > 0 && leases > EXPIRED_LEASES_MAX) break;
-    picked.push(holder);
+    picked.push(holder._id);
     if (picked.length === EXPIRED_MAX) break;
   }
   return picked;
 }
 
-async function idleHolders(ctx: QueryCtx, now: number): Promise<Doc<"holders">[]> {
-  return await ctx.db
-    .query("holders")
-    .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
+/** The queues of sessions that have become idle, of as many sessions as fit; `next`: where those begin that do not. */
+async function idleQueues(
+  ctx: QueryCtx,
+  { expiresAt, creationTime }: IdleFrom,
+): Promise<{ queues: string[]; next: IdleFrom | null }> {
+  const idle = ctx.db.query("holders");
+  // Sessions are seen on a grid: many have the same time.
+  const tied = await idle
+    .withIndex("state", (q) =>
+      q.eq("state", "idle").eq("expiresAt", expiresAt).gte("_creationTime", creationTime),
+    )
     .take(RANGE_ROWS);
+  const later = await idle
+    .withIndex("state", (q) => q.eq("state", "idle").gt("expiresAt", expiresAt))
+    .take(RANGE_ROWS - tied.length);
+  const holders = [...tied, ...later];
+  const queues = new Set<string>();
+  for (const holder of holders) {
+    for (const queue of holder.queues) queues.add(queue);
+    const isLast = holder === holders.at(-1) && holders.length === RANGE_ROWS;
+    if (!isLast && queues.size <= SERVED_MAX - QUEUES_MAX) continue;
+    if (holder === holders.at(-1) && !isLast) break;
+    return { queues: [...queues], next: keyAfter(holder) };
+  }
+  return { queues: [...queues], next: null };
 }
 
-/** Some of the queues in which nothing is leased: a wake or an alarm that was lost there is noticed by nobody else. */
-export async function others(ctx: QueryCtx, served: readonly string[]): Promise<readonly string[]> {
-  const queues = await ctx.db.query("queues").take(OTHERS_READ);
-  const names = queues.map(({ name }) => name).filter((name) => !served.includes(name));
-  return someOf(names, OTHERS_MAX);
+/** Sessions that began in the very same instant and were last seen in the same ten seconds are left to the pages of all queues. */
+function keyAfter({ expiresAt, _creationTime }: Doc<"holders">): IdleFrom {
+  return {
+    expiresAt,
+    creationTime: justAfter({ seq: 0n, creationTime: _creationTime }).creationTime,
+  };
+}
+
+/**
+ * The next page of queues by name, and the first ones behind the last; `last`: the name of the page's last one, unless a page
+ * has all queues.
+ */
+export async function patrol(ctx: QueryCtx): Promise<{ queues: string[]; last: string | null }> {
+  const after = (await ctx.db.query("patrols").first())?.after ?? "";
+  const next = await queuesAfter(ctx.db, after, PATROLLED);
+  if (next.length === PATROLLED) return { queues: next, last: next.at(-1)! };
+  const first = after === "" ? [] : await queuesAfter(ctx.db, "", PATROLLED - next.length);
+  const queues = [...new Set([...next, ...first])];
+  return { queues, last: queues.length < PATROLLED ? null : first.at(-1)! };
 }
 
 async function findForgotten(ctx: QueryCtx, now: number): Promise<Id<"holders">[]> {
@@ -194,14 +260,14 @@ async function findBounds(
     .filter(({ old }) => now >= (old?.publishedAt ?? -Infinity) + PUBLISH_EVERY_MS)
     .sort((a, b) => (a.old?.publishedAt ?? 0) - (b.old?.publishedAt ?? 0));
   const published: Found["published"] = [];
-  let room = PUBLISH_RANGES_MAX;
+  let room = PUBLISH_PLACES_MAX;
   for (const { name, old } of stale) {
     const queue = await findQueue(ctx.db, name);
     if (queue === null) continue;
     const places = await placesOf(ctx.db, queue);
-    const ranges = Math.min(places.length, PUBLISH_RANGES_MAX);
-    if (ranges > room) continue;
-    room -= ranges;
+    const read = Math.min(places.length, PUBLISH_PLACES_MAX);
+    if (read > room) continue;
+    room -= read;
     const bounds = await boundsOf(ctx, queue, places, old);
     published.push({ queue: name, epoch: queue.epoch, ...bounds });
   }
@@ -223,12 +289,12 @@ async function boundsOf(
 ): Promise<{ bounds: Bound[]; floor?: Key }> {
   const snapshot = snapshotOf(ctx);
   const end = snapshot === null ? null : afterCommit(snapshot);
-  const isWhole = end !== null && places.length <= PUBLISH_RANGES_MAX;
+  const isWhole = end !== null && places.length <= PUBLISH_PLACES_MAX;
   const bounds: Bound[] = [];
   for (const [i, place] of (isWhole ? places : rotated(places)).entries()) {
     const from = boundOf([old], queue.epoch, place.order, place.shard);
     const [first] =
-      i < PUBLISH_RANGES_MAX
+      i < PUBLISH_PLACES_MAX
         ? await pendingFrom(ctx.db, { queue: queue.name, ...place }, from, 1)
         : [null];
     if (first === undefined && isWhole) continue;

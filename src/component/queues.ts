@@ -95,6 +95,19 @@ export async function findQueue(db: DatabaseReader, name: string): Promise<Queue
   return row === null ? null : queueOf(row);
 }
 
+/** The names of so many queues that come after this one. */
+export async function queuesAfter(
+  db: DatabaseReader,
+  after: string,
+  count: number,
+): Promise<string[]> {
+  const rows = await db
+    .query("queues")
+    .withIndex("name", (q) => q.gt("name", after))
+    .take(count);
+  return rows.map(({ name }) => name);
+}
+
 /** A queue that has jobs. Its row was written before the first of them, and is never deleted. */
 export async function getQueue(db: DatabaseReader, name: string): Promise<Queue> {
   const queue = await findQueue(db, name);

@@ -23,7 +23,7 @@ import type { Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import type { Holder } from "./holders.js";
 import type { Lane } from "./lanes.js";
-import { others } from "./overdue.js";
+import { patrol } from "./overdue.js";
 import { ensureUpkeep, hasRollUp } from "./rollUp.js";
 import { findTimers } from "./timers.js";
 import { lookForOverdue } from "./watchdog.js";
@@ -85,8 +85,10 @@ export const look = internalQuery({
     const lane = await ctx.db.get("lanes", id);
     if (lane === null) return false;
     const { queue, holder } = lane;
-    const lost = async () =>
-      await lookForOverdue(ctx.db, [queue, ...(await others(ctx, [queue]))], now);
+    const lost = async () => {
+      const { queues } = await patrol(ctx);
+      return await lookForOverdue(ctx.db, [...new Set([queue, ...queues])], now);
+    };
     const [isNeeded, overdue] = await Promise.all([
       isNeededSince(ctx.db, queue, madeAt, holder),
       lost(),

@@ -85,8 +85,26 @@ export async function placesOf(
   db: DatabaseReader,
   { name, shardsEver }: Pick<Queue, "name" | "shardsEver">,
 ): Promise<{ order: number; shard: number }[]> {
+  return placesAmong(await routesOf(db, name), shardsEver);
+}
+
+/** The same, but `null` if they are more than so many. */
+export async function fewPlacesOf(
+  db: DatabaseReader,
+  { name, shardsEver }: Pick<Queue, "name" | "shardsEver">,
+  max: number,
+): Promise<{ order: number; shard: number }[] | null> {
+  const routes = await routesOf(db, name);
+  const bands = routes.reduce((sum, { priorities }) => sum + 2 * priorities.length, 0);
+  return bands * shardsEver > max ? null : placesAmong(routes, shardsEver);
+}
+
+function placesAmong(
+  routes: readonly Route[],
+  shardsEver: number,
+): { order: number; shard: number }[] {
   const shards = Array.from({ length: shardsEver }, (_, shard) => shard);
-  return (await routesOf(db, name)).flatMap(({ number, priorities }) =>
+  return routes.flatMap(({ number, priorities }) =>
     priorities
       .flatMap((priority) => [...bandsOf(priority)])
       .flatMap((order) => shards.map((shard) => ({ order, shard: placeOf(number, shard) }))),

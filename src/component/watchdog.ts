@@ -8,7 +8,7 @@
  * an app can call it from a cron.
  *
  * Looks (`lookForOverdue`, within somebody's snapshot query): timers that are overdue, and in some queues the first jobs
- * that are. Reads for real (`reviveOverdue`): those timers, and their scheduled functions; a gate behind which nobody looks,
+ * that are, within one budget of ranges for all of these queues. Reads for real (`reviveOverdue`): those timers, and their scheduled functions; a gate behind which nobody looks,
  * and the lane it names. Writes: those timers, that gate. Schedules wakes.
  * Conflicts with: the ring of such an alarm, should it come at this very moment.
  */
@@ -18,16 +18,22 @@ import {
   OVERDUE_ALARMS_MAX,
   sliceOf,
   WAKE_OVERDUE_MS,
+  WATCH_RANGES_MAX,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
-import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
+import {
+  internalMutation,
+  internalQuery,
+  type DatabaseReader,
+  type MutationCtx,
+} from "./_generated/server.js";
 import { findAlarms, revive, type AlarmKind, type Ring } from "./alarms.js";
 import { ensureArrivals, isLate } from "./arrivals.js";
 import { DISPATCH } from "./dispatcher.js";
 import { EXPIRY } from "./expiries.js";
-import { isAnyAwake } from "./lanes.js";
+import { isAnyAwake, LANES_ASKED } from "./lanes.js";
 import { oldestIn } from "./oldest.js";
-import { findQueue } from "./queues.js";
+import { findQueue, queuesAfter } from "./queues.js";
 import { ensureUpkeep, findUncounted } from "./rollUp.js";
 import {
   ensureSegments,
@@ -38,7 +44,7 @@ import {
   type SegmentKind,
 } from "./segmentAlarms.js";
 import { ensureJanitor, findTimers, isOverdue } from "./timers.js";
-import { findGate, quieten, scheduleWake } from "./wakes.js";
+import { findGate, isQuiet, quieten, scheduleWake } from "./wakes.js";
 
 /** What an alarm of each kind calls. */
 const RINGS: Record<AlarmKind, Ring> = {
@@ -54,8 +60,10 @@ const LADDERS: Record<SegmentKind, Ladder> = { dispatcher: DISPATCH, expiry: EXP
 
 /** Stretches of overdue jobs that one look examines in a queue: those that a busy dispatcher is about to promote, too. */
 const STRETCHES_MAX = 4;
-/** Queues that one look examines. */
-const QUEUES_LOOKED_AT = 64;
+/** Queues that one look of `watch` examines; it goes on with the others. */
+const QUEUES_LOOKED_AT = 32;
+/** The part of a queue's ranges that goes into jobs without an alarm; the others say whether it is asleep. */
+const STRAYS_PART = 1 / 4;
 
 /** What a look has found. A hint: {@link reviveOverdue} reads it for real. */
 export const vOverdue = v.object({
@@ -69,26 +77,28 @@ export type Overdue = Infer<typeof vOverdue>;
 
 /**
  * Finds dead alarms of all queues, and in these queues jobs without one that were due from `since` on. To be called within
- * a snapshot query. The index entries of jobs that were promoted within the last minutes lie where it looks, so that whoever
- * looks often does not look far back.
+ * a snapshot query, which may read so many `ranges` for it: each queue has its part of them. The index entries of jobs that
+ * were promoted within the last minutes lie where it looks, so that frequent looks do not look far back.
  */
 export async function lookForOverdue(
   db: DatabaseReader,
   queues: readonly string[],
   now: number,
-  since = 0,
+  { since = 0, ranges = WATCH_RANGES_MAX }: { since?: number; ranges?: number } = {},
 ): Promise<Overdue> {
   const late = await db
     .query("timers")
     .withIndex("dueAt", (q) => q.lt("dueAt", now - JANITOR_OVERDUE_MS))
     .take(4 * OVERDUE_ALARMS_MAX);
   const timers = late.filter(({ kind }) => kind !== "janitor").slice(0, OVERDUE_ALARMS_MAX);
+  const share = Math.floor((ranges - 1) / Math.max(1, queues.length));
+  const each = Math.floor((share * STRAYS_PART) / 2);
   const [asleep, strays] = await Promise.all([
-    Promise.all(queues.map((queue) => isAsleep(db, queue, now))),
+    Promise.all(queues.map((queue) => isAsleep(db, queue, now, share - 2 * each))),
     Promise.all(
       queues.flatMap((queue) =>
         Object.values(LADDERS).map(async (ladder) => {
-          const ats = await straysOf(db, ladder, queue, now, since);
+          const ats = await straysOf(db, ladder, queue, { now, since, ranges: each });
           return ats.map((at) => ({ kind: ladder.kind, queue, at }));
         }),
       ),
@@ -106,18 +116,21 @@ export async function lookForOverdue(
  * that was canceled, or was canceled by hand. That it waits for a slot of the scheduler looks the same, and a wake that
  * finds none does no harm.
  */
-async function isAsleep(db: DatabaseReader, name: string, now: number): Promise<boolean> {
+async function isAsleep(
+  db: DatabaseReader,
+  name: string,
+  now: number,
+  ranges: number,
+): Promise<boolean> {
   const queue = await findQueue(db, name);
   if (queue === null || !queue.config.push || queue.isPaused) return false;
   const { maxParallelism, fallbackAfterMs } = queue.config;
   if (maxParallelism === 0) return false;
-  const [gate, isAwake, at] = await Promise.all([
-    findGate(db, name),
-    isAnyAwake(db, name),
-    oldestIn(db, queue),
-  ]);
-  // Whoever guards looks; who is full frees capacity some time; and whoever died is found by the janitor.
-  if (isAwake && gate !== null && gate.state !== "quiet") return false;
+  const gate = await findGate(db, name);
+  const asked = isQuiet(gate) ? 0 : Math.min(LANES_ASKED, Math.floor(ranges / 4));
+  // A lane that guards looks; one that is full frees capacity some time; and one that died is found by the janitor.
+  if (asked > 0 && (await isAnyAwake(db, name, asked))) return false;
+  const at = await oldestIn(db, queue, ranges - 3 - asked);
   return at !== null && at < now - fallbackAfterMs - WAKE_OVERDUE_MS;
 }
 
@@ -125,14 +138,14 @@ async function straysOf(
   db: DatabaseReader,
   ladder: Ladder,
   queue: string,
-  now: number,
-  since: number,
+  { now, since, ranges }: { now: number; since: number; ranges: number },
 ): Promise<number[]> {
   const [finest] = ladder.widths;
   const until = now - JANITOR_OVERDUE_MS - finest;
+  const stretches = Math.min(STRETCHES_MAX, Math.floor(ranges / (1 + ladder.widths.length)));
   const strays: number[] = [];
   let from = since;
-  for (let stretches = 0; stretches < STRETCHES_MAX; stretches += 1) {
+  for (let i = 0; i < Math.max(1, stretches); i += 1) {
     const at = await firstInstant(db, ladder.kind, queue, from, until);
     if (at === null) break;
     if (!(await hasAlarm(db, ladder, queue, at))) strays.push(at);
@@ -189,7 +202,7 @@ async function rouse(ctx: MutationCtx, name: string): Promise<void> {
   else await scheduleWake(ctx, queue);
 }
 
-// --- For who has not looked otherwise -----------------------------------------------------------
+// --- For calls that have not looked otherwise ---------------------------------------------------
 
 /** Looks, and revives. For calls that make no snapshot query of their own into which the look would fit. */
 export async function watchOver(ctx: MutationCtx, queues: string[], now: number): Promise<void> {
@@ -207,22 +220,38 @@ export const look = internalQuery({
   handler: (ctx, { queues, now }): Promise<Overdue> => lookForOverdue(ctx.db, queues, now),
 });
 
-/** Looks after all queues, leases too: for an app's cron, and queues that nobody visits. */
-export async function watch(ctx: MutationCtx): Promise<null> {
+/**
+ * Looks after all queues, leases too: for an app's cron, and queues that are seldom used. Of more queues than one transaction
+ * looks at, the others follow in scheduled functions, one after the other.
+ */
+export async function watch(ctx: MutationCtx, after = ""): Promise<null> {
   const now = Date.now();
   const { queues, uncounted, lateArrivals, sweepFor }: Visit = await ctx.runQuery(
     internal.watchdog.visit,
-    {},
+    { after },
     { useStaleSnapshot: true },
   );
   await watchOver(ctx, queues, now);
   for (const queue of uncounted) await ensureUpkeep(ctx, queue, now);
+  if (queues.length === QUEUES_LOOKED_AT) {
+    const args = { after: queues.at(-1)! };
+    await ctx.scheduler.runAfter(0, internal.watchdog.watchOthers, args);
+  }
+  if (after !== "") return null;
   if (lateArrivals) await ensureArrivals(ctx, now, now);
   if (sweepFor !== null) await ensureJanitor(ctx, sweepFor, now, undefined);
   return null;
 }
 
+/** Goes on with the queues that come after this one by name. */
+export const watchOthers = internalMutation({
+  args: { after: v.string() },
+  returns: v.null(),
+  handler: (ctx, { after }): Promise<null> => watch(ctx, after),
+});
+
 const vVisit = v.object({
+  /** By name, as many as one look examines. */
   queues: v.array(v.string()),
   /** Those of them in which something has finished that was not counted: the sweep that was to see it may have died. */
   uncounted: v.array(v.string()),
@@ -235,10 +264,10 @@ type Visit = Infer<typeof vVisit>;
 
 /** To be called with `useStaleSnapshot`. */
 export const visit = internalQuery({
-  args: {},
+  args: { after: v.string() },
   returns: vVisit,
-  handler: async (ctx): Promise<Visit> => {
-    const queues = await ctx.db.query("queues").take(QUEUES_LOOKED_AT);
+  handler: async (ctx, { after }): Promise<Visit> => {
+    const names = await queuesAfter(ctx.db, after, QUEUES_LOOKED_AT);
     const active = await ctx.db
       .query("holders")
       .withIndex("state", (q) => q.eq("state", "active"))
@@ -246,7 +275,6 @@ export const visit = internalQuery({
     // Of those that should have come, and of those that will, the first.
     const [sweep] = (await findTimers(ctx.db)).sort((a, b) => a.dueAt - b.dueAt);
     const sweepFor = active?.expiresAt ?? sweep?.dueAt ?? null;
-    const names = queues.map(({ name }) => name);
     const uncounted = await findUncounted(ctx.db, names);
     return { queues: names, uncounted, lateArrivals: await isLate(ctx.db, Date.now()), sweepFor };
   },

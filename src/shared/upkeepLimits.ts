@@ -122,6 +122,13 @@ export const POSTPONE_MS = 10 * 60_000;
 /** Dead alarms that one look finds, and stretches of overdue work without one. */
 export const OVERDUE_ALARMS_MAX = 16;
 
+/**
+ * Ranges in which one look for lost work looks, of all its queues together: less than half of what a transaction may read,
+ * and as many as all places of forty queues with the default shards. The second: beside a claim's own look.
+ */
+export const WATCH_RANGES_MAX = 1_920;
+export const WATCH_RANGES_BESIDE_LOOK = 512;
+
 // --- Janitor ------------------------------------------------------------------------------------
 
 /** It comes this much after a lease's end, so that a beat sent in time is not raced. */
@@ -140,10 +147,13 @@ export const JANITOR_QUARANTINE_MS = 60_000;
  */
 export const EXPIRED_MAX = 8;
 export const EXPIRED_LEASES_MAX = 128;
-/** Places that one sweep looks at to publish cursors, of all queues together: a quarter of what it may read. */
-export const PUBLISH_RANGES_MAX = 1_024;
+/**
+ * Places that one sweep looks at to publish cursors, of all queues together, two ranges each: a quarter of what it may read,
+ * and all places of as many queues with the default shards as one worker serves.
+ */
+export const PUBLISH_PLACES_MAX = 512;
 /** Places that one queue's cursor names one by one: about 140 KB, in a row that every claim reads. */
-export const PUBLISHED_BOUNDS_MAX = 2 * PUBLISH_RANGES_MAX;
+export const PUBLISHED_BOUNDS_MAX = 4 * PUBLISH_PLACES_MAX;
 /** Forgotten holders deleted a sweep, and overdue callbacks planned again. */
 export const JANITOR_FORGET_MAX = 16;
 /** While there are more to forget, it comes again after so long: a fleet whose processes live for one job has many. */

@@ -93,7 +93,7 @@ export async function explore(
     const { name, call, begins } = actor;
     const begun = await transactions.begin(step.point, call);
     const next = [changed(step, actor, { begun, begins: begins + 1 }, `+${name}`)];
-    if (begun.looked && begins === 0 && step.point.before !== null) {
+    if (begun.looks.length > 0 && begins === 0 && step.point.before !== null) {
       const older = await transactions.begin(step.point, call, "old");
       next.push(changed(step, actor, { begun: older, begins: begins + 1 }, `+~${name}`));
     }

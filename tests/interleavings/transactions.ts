@@ -45,8 +45,8 @@ export type Looks = "new" | "old";
 export interface Begun {
   call: Call;
   transaction: EngineTransaction;
-  /** Whether it made a snapshot query, so that an older snapshot makes another transaction of it. */
-  looked: boolean;
+  /** Its snapshot queries, each with what it used. With one, an older snapshot makes another transaction of the call. */
+  looks: readonly EngineTransaction[];
   /** A function that failed, a query, and a scheduled function that found nothing to run have nothing to commit. */
   commits: boolean;
   /** `null` for what the scheduler starts: nobody hears how that ended. */
@@ -111,16 +111,18 @@ export class Transactions {
   }
 
   async run(point: Point, call: Call, looks: Looks = "new"): Promise<Begun> {
-    let looked = false;
+    let looked: EngineTransaction[] = [];
     let transaction = point.begin();
     this.#begin = () => {
       transaction = point.begin();
+      looked = [];
       const seen = looks === "new" ? transaction : point.before!.begin();
       const staleSnapshot = seen.staleSnapshot.bind(seen);
       return Object.assign(transaction, {
         staleSnapshot: () => {
-          looked = true;
-          return staleSnapshot();
+          const look = staleSnapshot();
+          looked.push(look);
+          return look;
         },
       });
     };
@@ -128,7 +130,7 @@ export class Transactions {
     this.#skewMs = call.skewMs ?? 0;
     const result = await this.#call(call);
     const commits = this.#committed !== null;
-    return { call, transaction: this.#committed ?? transaction, looked, commits, result };
+    return { call, transaction: this.#committed ?? transaction, looks: looked, commits, result };
   }
 
   async #call(call: Call): Promise<FunctionResult | null> {

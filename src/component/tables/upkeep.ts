@@ -60,6 +60,12 @@ export const upkeepTables = {
     .index("dueAt", ["dueAt"]),
 
   /**
+   * How far sweeps have looked through all queues, by name, for what was lost where nothing runs. One row, in deployments of more
+   * queues than one sweep looks at. Written by sweeps that stay or are the last; looked at by sweeps and by lanes that leave.
+   */
+  patrols: defineTable({ after: v.string() }),
+
+  /**
    * Public cursors: below them nothing is claimable by anyone. One row a queue, written by the janitor only, from one
    * snapshot, every few seconds while anything is leased. Read by `hasWork` and, in a snapshot, by claims. Apart from
    * `queues` because it moves.

@@ -28,7 +28,7 @@ export const HOLDING: readonly Mutant[] = [
     replace: [
       {
         file: "component/janitor.ts",
-        text: "for (const holder of found.expired) await takeOver(ctx, holder, now);",
+        text: "for (const holder of lost.expired) await takeOver(ctx, holder, now);",
         by: "",
       },
       {

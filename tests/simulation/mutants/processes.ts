@@ -43,7 +43,7 @@ const planted: readonly Mutant[] = [
     replace: [
       {
         file: "component/janitor.ts",
-        text: "for (const process of found.lostProcesses) await freeLost(ctx, process);",
+        text: "for (const process of lost.processes) await freeLost(ctx, process);",
         by: "void freeLost;",
       },
     ],
