@@ -232,6 +232,23 @@ describe("what it does besides", () => {
     expect(await worker.heartbeat([leaseOf(job!)])).toEqual(["ok"]);
   });
 
+  test("forgets the last of many silent sessions too, when nothing is leased any more", async () => {
+    const world = await newWorld();
+    for (let i = 0; i < 20; i += 1) await world.worker(`old-${i}`).claim();
+    await world.t.run(async (ctx) => {
+      const longAgo = Date.now() - 25 * 3_600_000;
+      for (const { _id } of await ctx.db.query("holders").collect())
+        await ctx.db.patch("holders", _id, { lastSeenAt: longAgo, expiresAt: longAgo });
+    });
+    await world.enqueue();
+    const worker = world.worker("new");
+    const [job] = await worker.claim();
+    await worker.complete([succeeded(job!)]);
+    await world.advance(60_000);
+    expect((await world.all("holders")).map((holder) => holder.name)).toEqual(["new"]);
+    expect(await timer(world)).toBeUndefined();
+  });
+
   test("does not forget a session that has come back since it looked: its row is read for real", async () => {
     const world = await newWorld();
     const old = world.worker("old");

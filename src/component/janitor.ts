@@ -93,7 +93,7 @@ async function tend(
 }
 
 /**
- * Arms the timer's next sweep, or lets it go: for good when nothing is leased and nobody owed anything, or because another
+ * Arms the timer's next sweep, or lets it go: for good when nothing is leased, owed or to be forgotten, or because another
  * timer serves.
  */
 async function goOn(
@@ -109,10 +109,11 @@ async function goOn(
   if (next === null && found.idleFrom !== null)
     return await sweepOn(ctx, timer, now, { idleFrom: found.idleFrom });
   if (next === null) await leaveNothing(ctx, found, now);
-  const dueAt = next === null ? null : Math.min(next, forgetAt(found, now));
-  const isOver = dueAt !== null && (await isServed(ctx, timer, lost.timers, dueAt, now));
+  const dueAt = Math.min(next ?? Infinity, forgetAt(found, now));
+  const isLast = dueAt === Infinity;
+  const isOver = !isLast && (await isServed(ctx, timer, lost.timers, dueAt, now));
   if (!isOver && found.patrolled !== null) await notePatrol(ctx, found.patrolled);
-  if (!isOver && dueAt !== null && (await arm(ctx, timer._id, dueAt))) return;
+  if (!isOver && !isLast && (await arm(ctx, timer._id, dueAt))) return;
   await ctx.db.delete("timers", timer._id);
 }
 
