@@ -28,6 +28,7 @@ import {
   type Fleet,
   type PlaceInFleet,
 } from "./fleet.js";
+import { bringsHandler } from "./handlers.js";
 import { levelsOf, offerOf } from "./offers.js";
 import { earlier, pickFrom, pickRest, Picks, type Sight, type Target } from "./picking.js";
 import { findUncounted } from "./rollUp.js";
@@ -103,6 +104,8 @@ const vLookedAtQueue = v.object({
   leaseMs: v.number(),
   /** What became claimable by a later commit is left to others. */
   upTo: v.optional(v.int64()),
+  /** It has no handler: a lane takes jobs that bring one. */
+  needsHandler: v.optional(v.boolean()),
   /** It is not looked through: what is wanted of it has been named. */
   isPassedBy: v.optional(v.boolean()),
 });
@@ -183,6 +186,9 @@ export const look = internalQuery({
         snapshot: snapshotOf(ctx),
         avoids: avoiding(args, others),
         isOver: (job) => isExpired(job, now),
+        ...(queue.needsHandler === true
+          ? { mayRun: (job: Doc<"jobs">) => bringsHandler(ctx.db, job) }
+          : {}),
         left,
       };
       // Its part of what is left: a queue of many places must not keep a claim from looking at the next.

@@ -338,8 +338,9 @@ function describeQueue(
   look: LaneLook | undefined,
   now: number,
 ) {
-  const { leaseMs, fallbackAfterMs } = config;
-  const looked = { name, shards: shardsEver, epoch, leaseMs };
+  const { leaseMs, fallbackAfterMs, handler } = config;
+  const needs = lane !== undefined && handler === undefined ? { needsHandler: true } : {};
+  const looked = { name, shards: shardsEver, epoch, leaseMs, ...needs };
   if (lane === undefined || fallbackAfterMs === 0) return looked;
   const waited = commitTimeOf(now - fallbackAfterMs);
   const { due = waited } = look ?? {};

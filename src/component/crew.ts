@@ -17,6 +17,7 @@ import {
 } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader } from "./_generated/server.js";
+import { rulesOf } from "./handlers.js";
 import { mayRunInside } from "./mayTake.js";
 import { allows, offerOf } from "./offers.js";
 import type { Queue } from "./queues.js";
@@ -53,7 +54,7 @@ function mayTake({ labels, groups, maxCost, leases }: Holder, job: Job): boolean
   return allows(offerOf({ labels, groups, maxCost: budget }), job);
 }
 
-/** `null` of a queue that Convex does not work off, and of a job with labels, which no lane has. */
+/** `null` of a queue that Convex does not work off, and of a job with labels, which no lane has, or without a handler. */
 export async function insideOf(
   db: DatabaseReader,
   queue: Queue,
@@ -61,6 +62,7 @@ export async function insideOf(
 ): Promise<InsideFacts | null> {
   const { push, maxParallelism, fallbackAfterMs } = queue.config;
   if (!push || !mayRunInside(job)) return null;
+  if ((await rulesOf(db, queue, job)).handler === undefined) return null;
   const [waiting, rows] = await Promise.all([
     db
       .query("waitingQueues")

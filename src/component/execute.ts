@@ -21,7 +21,7 @@ import {
   type Outcome,
   stackOf,
 } from "../shared/index.js";
-import { argsFor, noHandler, outcomeOfThrown } from "../lane/index.js";
+import { argsFor, outcomeOfThrown } from "../lane/index.js";
 import { internal } from "./_generated/api.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import type { Owed } from "./callbacks.js";
@@ -81,9 +81,8 @@ async function execute(
   if (job?.status !== "running" || job.attempt !== attempt) return { kind: "released" };
   if (job.cancelRequestedAt !== undefined) return { kind: "canceled" };
   const { handler } = await rulesOf(ctx.db, queue, job);
-  if (handler === undefined) return noHandler(job);
-  // The queue was given a handler of another kind since the job was claimed: the next claim brings that.
-  if (handler.kind !== "mutation") return { kind: "released" };
+  // A deploy has taken the handler away since the job was claimed, or given another kind: the next claim knows.
+  if (handler?.kind !== "mutation") return { kind: "released" };
   try {
     const args = argsFor(handler, {
       ...{ id: job._id, queue: job.queue, attempt, failures: job.failures ?? 0 },

@@ -18,6 +18,7 @@ import {
   UNACKNOWLEDGED_MAX,
   stackOf,
 } from "../shared/index.js";
+import { blameless } from "../lane/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
@@ -40,7 +41,7 @@ import {
 } from "./holders.js";
 import { isLaneAlive, loseLane } from "./lanes.js";
 import { log } from "./log.js";
-import { stopJob } from "./outcomes.js";
+import { recordOutcome, stopJob } from "./outcomes.js";
 import { getQueue, type Queue } from "./queues.js";
 import { hasReported } from "./reported.js";
 import { ensureCounted } from "./rollUp.js";
@@ -166,10 +167,20 @@ async function endLost(
   now: number,
 ): Promise<{ end: End }> {
   const { leaseMs = LANE_WATCH_MS, graceMs = 0 } = held;
+  const platform = await platformError(ctx, holder);
+  // The lane's function was never begun, as where a deploy has taken it away.
+  const { attempt, failures = 0 } = job;
+  const putOff = platform === null ? null : blameless(platform, { attempt, failures });
+  if (putOff !== null) {
+    const dues: Dues = new Map();
+    await oweOne(ctx, await recordOutcome(ctx, job, putOff, now, dues, queue));
+    await ensureDues(ctx, dues, now);
+    return { end: "released" };
+  }
   const silent =
     holder.lane === undefined
       ? `Worker "${holder.name}" was not heard of for ${leaseMs + graceMs} ms`
-      : `The lane "${holder.name}" ended while it ran the job`;
+      : `The lane "${holder.name}" ended while it ran the job${platform === null ? "" : ` (${platform})`}`;
   const about = { queue: queue.name, job: job._id, attempt: job.attempt, worker: holder.name };
   const { maxResets } = await rulesOf(ctx.db, queue, job);
   const isUnknown = isUnacknowledged(holder, held) && !(await hasReported(ctx.db, job));
@@ -196,6 +207,15 @@ async function endLost(
   await oweOne(ctx, await endJob(ctx, queue, ended));
   return { end: "timedOut" };
 }
+
+/** What the platform says of a lane's function that has failed: in one line, as long as fits an error beside other words. */
+async function platformError(ctx: MutationCtx, { lane, runsIn }: Holder): Promise<string | null> {
+  if (lane === undefined || runsIn === undefined) return null;
+  const run = await ctx.db.system.get("_scheduled_functions", runsIn);
+  if (run?.state.kind !== "failed") return null;
+  return run.state.error.split("\n")[0]!.slice(0, PLATFORM_ERROR_CHARACTERS);
+}
+const PLATFORM_ERROR_CHARACTERS = 500;
 
 function timesLost(resets: number): string {
   if (resets === 0) return "the job may lose no worker";

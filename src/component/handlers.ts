@@ -43,6 +43,15 @@ function normalRules({ onCompleteExclude = [], ...rules }: JobRules): JobRules {
   return { ...rules, ...(excluded.length === 0 ? {} : { onCompleteExclude: excluded }) };
 }
 
+/** Whether the job brings the handler that its queue has not. */
+export async function bringsHandler(
+  db: DatabaseReader,
+  { handler }: Pick<Doc<"jobs">, "handler">,
+): Promise<boolean> {
+  const row = handler === undefined ? null : await db.get("handlers", handler);
+  return row?.rules.handler !== undefined;
+}
+
 /** What is in force for the job. */
 export async function rulesOf(
   db: DatabaseReader,

@@ -187,7 +187,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   ]);
   const lane = row!;
   const running = holder.leases.length;
-  const isOver = queue.isPaused || isTimeOver(args.in, queue, now);
+  const isOver = isClosed(queue) || isTimeOver(args.in, queue, now);
   // What comes has a wake of its own, or somebody who looks: one that came for one job looks for no other, and does not grow.
   const isSeenTo = gate?.state !== "full" && !guardsIt(gate, lane._id);
   const isContent = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
@@ -275,18 +275,23 @@ function lookOf(gate: Gate | null, lane: Lane["_id"], now: number): LaneLook {
 /** What the lane does next: it has left; or looks again after so long; or waits for its jobs. */
 type Next = "left" | "draining" | { lookAfterMs: number | null };
 
-/** The lane's time is over. */
+/** No lane takes jobs of it: it is paused, or only workers outside serve it since a deploy. */
+function isClosed({ isPaused, config }: Queue): boolean {
+  return isPaused || !config.push;
+}
+
+/** The lane's time is over, or its queue is closed. */
 async function end(ctx: MutationCtx, queue: Queue, lane: Lane, held: number): Promise<Next> {
   const hasFreed = held < lane.cap;
   if (held === 0) await putToSleep(ctx, lane);
   else if (hasFreed) await setCap(ctx, queue, lane, { cap: held, width: held });
   // Handlers and callbacks may have changed it since it was read.
   const gate = await findGate(ctx.db, queue.name);
-  // Whoever resumes a queue sees to a wake.
+  // A queue that is resumed, or given a handler again, is woken.
   if (guardsIt(gate, lane._id)) {
-    if (queue.isPaused) await setGate(ctx, gate, queue.name, { state: "quiet" });
+    if (isClosed(queue)) await setGate(ctx, gate, queue.name, { state: "quiet" });
     else await quieten(ctx, gate, queue);
-  } else if (gate?.state === "full" && hasFreed && !queue.isPaused) await scheduleWake(ctx, queue);
+  } else if (gate?.state === "full" && hasFreed && !isClosed(queue)) await scheduleWake(ctx, queue);
   return held === 0 ? "left" : "draining";
 }
 

@@ -20,10 +20,12 @@ export function timeoutOf({ config }: Queue, own?: number): number {
   return Math.min(own ?? config.timeoutMs ?? PUSH_TIMEOUT_DEFAULT_MS, max);
 }
 
-/** Whether jobs of the queue that begin then end before their process does. */
+/** Whether the process can run jobs of the queue that begin then, and they end before it does. */
 export function takesMore(said: ProcessSaid | undefined, queue: Queue, now: number): boolean {
   if (said === undefined) return false;
   const { endsAt, openUntil = Infinity } = said;
+  // An inline handler runs in the app's own action, whose processes are open for a while only.
+  if (queue.config.handler?.kind === "inline" && openUntil === Infinity) return false;
   return now + timeoutOf(queue) <= endsAt && now <= openUntil;
 }
 

@@ -146,10 +146,13 @@ export async function declareQueue(
   if (sameConfig(row.config, config) || now < row.configuredAt + DECLARATION_SETTLE_MS) {
     return queueOf(row);
   }
+  // Lanes pass by what no handler is for. With another answer to that question they begin at the first job again.
+  const isOtherwise = (row.config.handler === undefined) !== (config.handler === undefined);
   const changed = {
     config,
     configuredAt: now,
     shardsEver: Math.max(row.shardsEver, config.shards),
+    epoch: row.epoch + (isOtherwise ? 1 : 0),
   };
   await db.patch("queues", row._id, changed);
   const queue = queueOf({ ...row, ...changed });
@@ -163,6 +166,7 @@ export function mayNeedWake(before: Queue, after: Queue): boolean {
   if (!push || after.isPaused) return false;
   return (
     !before.config.push ||
+    (before.config.handler === undefined && after.config.handler !== undefined) ||
     before.isPaused ||
     maxParallelism > before.config.maxParallelism ||
     fallbackAfterMs !== before.config.fallbackAfterMs

@@ -47,6 +47,8 @@ export interface Eyes {
   avoids: (job: Doc<"jobs">) => boolean;
   /** Nobody is given the job: who picks it fails it as expired, and spends nothing of a budget on it. */
   isOver: (job: Doc<"jobs">) => boolean;
+  /** Of a lane whose queue has no handler: whether the job brings one. All others are for workers. */
+  mayRun?: (job: Doc<"jobs">) => Promise<boolean>;
   /** What may still be read. */
   left: Budget;
 }
@@ -104,9 +106,10 @@ export async function readOn(eyes: Eyes, stretch: Stretch, count: number): Promi
     const wanted = size + known.size;
     const jobs = await pendingFrom(eyes.db, stretch, stretch.from, wanted, stretch.upTo);
     eyes.left.rows -= jobs.length;
-    for (const job of jobs) {
+    const mayRun = eyes.mayRun && (await Promise.all(jobs.map(eyes.mayRun)));
+    for (const [i, job] of jobs.entries()) {
       if (known.has(job._id)) continue;
-      const row = seenRow(eyes, job);
+      const row = seenRow(eyes, job, mayRun?.[i]);
       stretch.rows.push(row);
       if (row.cost !== null) found += 1;
       else if (!row.isPassed) stretch.skipped += 1;
@@ -155,10 +158,10 @@ export function isSpent(left: Budget): boolean {
   return left.ranges <= 0 || left.rows <= 0;
 }
 
-function seenRow(eyes: Eyes, job: Doc<"jobs">): SeenRow {
+function seenRow(eyes: Eyes, job: Doc<"jobs">, mayRun = true): SeenRow {
   const { offer } = eyes;
   const cost = costOf(job);
-  const isPassed = !isOfGroups(job, offer);
+  const isPassed = !mayRun || !isOfGroups(job, offer);
   const isFit = !isPassed && cost <= (offer.maxCost ?? Infinity) && !eyes.avoids(job);
   const spent = eyes.isOver(job) ? 0 : cost;
   return { id: job._id, key: keyOf(job), isPassed, cost: isFit ? spent : null };

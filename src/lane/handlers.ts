@@ -49,7 +49,8 @@ export async function runByHandle(
   { job, handler }: LaneJob,
   clock: Clock = systemClock,
 ): Promise<Outcome> {
-  if (handler === undefined) return noHandler(job);
+  // A deploy has taken it away since the job was claimed: the job is for workers outside.
+  if (handler === undefined) return { kind: "released" };
   // The queue was given an inline handler while this lane ran: the next lane runs in that.
   if (handler.kind === "inline") return { kind: "snoozed", runAfter: INLINE_OPEN_MS };
   return await within(job.timeoutMs, call(ctx, job, handler), clock);
@@ -83,16 +84,6 @@ async function within(
   } finally {
     forget();
   }
-}
-
-export function noHandler({ queue }: Pick<ClaimedJob, "queue">): Outcome {
-  return {
-    kind: "failed",
-    error:
-      `The queue "${queue}" is worked off by Convex, and neither it nor this job says what works on it. ` +
-      "Give the queue a `handler`, or enqueue the job with one.",
-    retryable: false,
-  };
 }
 
 /** What a handler that threw asks for: usually nothing, and it has failed. */

@@ -3,82 +3,10 @@
  * process. A job with labels is for a worker that offers them, and no lane does.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import type { World } from "../../local/virtual/world.js";
-import { startVirtualApp } from "../../harness/virtualApp.js";
-import { MemoryStore } from "../../local/store/memoryStore.js";
 import type { QueueConfig, QueueDeclaration } from "../../src/shared/index.js";
+import { COMPONENT, Place } from "./declaredWorld.js";
 
-const COMPONENT = { componentPath: "conveyor" };
 const GPU = { labels: ["gpu"] };
-
-interface JobRow {
-  _id: string;
-  status: string;
-  attempt: number;
-  worker?: string;
-  labels?: string[];
-  error?: string;
-}
-
-class Place {
-  private constructor(
-    readonly world: World,
-    private readonly store: MemoryStore,
-    readonly token: string,
-  ) {}
-  private calls = 0;
-  private written = 0;
-
-  static async open(): Promise<Place> {
-    const store = new MemoryStore();
-    const { world, token } = await startVirtualApp({ seed: 4, store });
-    return new Place(world, store, token);
-  }
-
-  rows<Row>(table: string): Row[] {
-    const kept = this.store
-      .contents()
-      .find(({ table: { namespace, name } }) => namespace === "conveyor" && name === table);
-    return (kept?.docs ?? []) as Row[];
-  }
-
-  /** The queue as the app declares it, once it has. */
-  async declared(queue: "acted" | "written" | "inlined"): Promise<QueueConfig> {
-    const payloads = [{ n: 0, ms: 0 }];
-    const { path, args } = {
-      acted: { path: "traced:enqueue", args: { payloads } },
-      written: { path: "traced:enqueueWritten", args: { payloads } },
-      inlined: { path: "odd:enqueue", args: { queue, payloads: ["returns"] } },
-    }[queue];
-    await this.world.call(path, args);
-    const rows = this.rows<{ name: string; config: QueueConfig }>("queues");
-    return rows.find(({ name }) => name === queue)!.config;
-  }
-
-  async enqueue(queue: QueueDeclaration, jobs: { ms?: number; options?: object }[]) {
-    const all = jobs.map(({ ms = 0, options = {} }) => ({
-      payload: queue.name.startsWith("inlined") ? "returns" : { n: (this.written += 1), ms },
-      options,
-    }));
-    const enqueued = await this.world.call("lib:enqueue", { queue, jobs: all }, COMPONENT);
-    return (enqueued as { id: string }[]).map(({ id }) => id);
-  }
-
-  async claim(queue: QueueDeclaration, max: number, conditions: object = {}): Promise<string[]> {
-    const n = (this.calls += 1);
-    const session = { token: this.token, session: "outside", name: "outside", n };
-    const args = { ...session, queues: [queue], max, ...conditions };
-    const { jobs } = (await this.world.call("lib:claim", args, COMPONENT)) as {
-      jobs: { id: string }[];
-    };
-    return jobs.map(({ id }) => id);
-  }
-
-  jobs(ids: readonly string[]): JobRow[] {
-    const all = this.rows<JobRow>("jobs");
-    return ids.map((id) => all.find(({ _id }) => _id === id)!);
-  }
-}
 
 let place: Place;
 afterEach(() => place.world.close());

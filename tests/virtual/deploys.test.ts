@@ -1,0 +1,94 @@
+/**
+ * Deploys that give a queue a handler, another, or none, while its jobs wait and run, lanes look, and processes are on their way:
+ * nothing fails that a lane or a worker outside can do, and nothing lies.
+ */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { QueueConfig } from "../../src/shared/index.js";
+import { Place } from "./declaredWorld.js";
+
+let place: Place;
+beforeEach(async () => {
+  place = await Place.open();
+});
+afterEach(() => place.world.close());
+
+/** Longer than a declaration stands. */
+const SETTLED_MS = 10_500;
+
+const KINDS = ["pull", "action", "mutation", "inline", "perJob"] as const;
+type Kind = (typeof KINDS)[number];
+
+async function configs(): Promise<Record<Kind, QueueConfig>> {
+  const [action, mutation, inline] = [
+    await place.declared("acted"),
+    await place.declared("written"),
+    await place.declared("inlined"),
+  ];
+  const { handler: _, push: __, result: ___, ...pull } = action;
+  // An attempt that is lost is not to be hidden by another.
+  const common = { ...pull, maxResets: 0, retry: { ...pull.retry!, maxAttempts: 1 } };
+  return {
+    pull: common,
+    action: { ...common, push: true, handler: action.handler! },
+    mutation: { ...common, push: true, handler: mutation.handler! },
+    inline: { ...common, push: true, handler: inline.handler! },
+    perJob: { ...common, push: true },
+  };
+}
+
+const isServed = (kind: Kind) => kind === "pull" || kind === "perJob";
+
+/** Each of them once, and back to where it began. */
+const pairs = KINDS.flatMap((from, i) => KINDS.slice(i + 1).map((to): [Kind, Kind] => [from, to]));
+
+/** The one queue of the app that has an inline handler. */
+const NAME = "inlined";
+
+test.each(pairs)("from %s to %s, and back", async (from, to) => {
+  const all = await configs();
+  await place.world.advance(SETTLED_MS);
+  const ids: string[] = [];
+  const work = (count: number) => Array.from({ length: count }, (_, i) => ({ ms: 150 * (i % 5) }));
+  for (const kind of [from, to, from]) {
+    const queue = { name: NAME, config: all[kind] };
+    ids.push(...(await place.enqueue(queue, work(12))));
+    for (let passed = 0; passed < SETTLED_MS; passed += 700) {
+      await place.world.advance(700);
+      if (passed % 2_100 === 0) ids.push(...(await place.enqueue(queue, work(3))));
+      if (isServed(kind)) await place.work(queue, 4);
+    }
+  }
+  const last = { name: NAME, config: all[from] };
+  for (let i = 0; i < 20; i += 1) {
+    await place.world.advance(1_000);
+    if (isServed(from)) await place.work(last, 16);
+  }
+  const ends = place.jobs(ids).map(({ status, error }) => error ?? status);
+  expect([...new Set(ends)]).toEqual(["succeeded"]);
+  const relied = place.rows<{ state: string }>("gates").filter(({ state }) => state !== "quiet");
+  expect(relied).toEqual([]);
+});
+
+describe("a handler whose function is gone", () => {
+  /** As it stands between the deploy that takes the function away and the call that says so to the component. */
+  const removed = (handle: string) =>
+    `function://${btoa(atob(handle.slice("function://".length)).replace(/:\w+$/, ":removed"))}`;
+
+  test.each(["action", "mutation", "inline"] as const)(
+    "%s: the jobs wait for workers",
+    async (kind) => {
+      const all = await configs();
+      const handler = { ...all[kind].handler!, handle: removed(all[kind].handler!.handle) };
+      const before = { name: "deployed", config: { ...all[kind], handler } };
+      const ids = await place.enqueue(before, [{}, {}, {}]);
+      await place.world.advance(SETTLED_MS);
+      const after = { name: "deployed", config: all.pull };
+      for (let i = 0; i < 60; i += 1) {
+        await place.world.advance(1_000);
+        await place.work(after, 8);
+      }
+      const ends = place.jobs(ids).map(({ status, error }) => error ?? status);
+      expect([...new Set(ends)]).toEqual(["succeeded"]);
+    },
+  );
+});
