@@ -85,9 +85,9 @@ interface Line {
 function linesOf({ functions }: StatsSnapshot): Record<string, Line> {
   const lines = Object.entries(functions)
     .filter(([, { io, conflicts }]) => io.documentsWritten > 0 || conflicts > 0)
-    .map(([name, { billed, conflicts: lost, errors }]): [string, Line] => {
-      const share = Math.round((1_000 * lost) / billed) / 10;
-      return [name, { ran: billed, lost, "lost of 100": share, "gave up": errors }];
+    .map(([name, { calls, conflicts: lost, errors }]): [string, Line] => {
+      const share = Math.round((1_000 * lost) / calls) / 10;
+      return [name, { ran: calls, lost, "lost of 100": share, "gave up": errors }];
     });
   return Object.fromEntries(lines);
 }

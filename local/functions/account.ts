@@ -8,7 +8,7 @@ import type { ConflictInfo, Cost, Io, Transaction } from "../engine/types.js";
 export interface Spent {
   /** Of the attempt that stood. */
   cost: Cost;
-  /** Of attempts that were thrown away, together. */
+  /** Of attempts that lost to another commit, together. */
   lost: Cost;
   /** Attempts that were made again, whatever the reason. */
   retries: number;
@@ -27,10 +27,10 @@ export class Account implements Spent {
     this.cost = tx.cost(outcome);
   }
 
-  /** An attempt is thrown away; `conflict` is what it lost to, when that is the reason. */
-  loses(tx: Transaction, conflict: ConflictInfo | null): void {
+  /** An attempt lost to another commit. */
+  loses(tx: Transaction, conflict: ConflictInfo): void {
     this.lost = sumOfCosts(this.lost, tx.cost("dropped"));
-    if (conflict !== null) this.lostTo.push(conflict);
+    this.lostTo.push(conflict);
   }
 }
 

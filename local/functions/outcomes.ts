@@ -1,6 +1,6 @@
 /** From how a function ended to what its caller is told: results for failures of the app, completions for the log. */
 import type { JSONValue } from "convex/values";
-import { Account } from "./account.js";
+import { Account, type Spent } from "./account.js";
 import { FunctionError, PlatformError } from "./errors.js";
 import type { Services } from "./scope.js";
 import type { Completion, FunctionAddress, FunctionResult, LogLine } from "./types.js";
@@ -59,11 +59,21 @@ export function completionOf(
       ...(error === undefined ? {} : { error }),
       logs,
       conflicts: spent.lostTo.length,
+      billed: billedCalls(spent, thrown),
       cached,
       refused: isRefusal(thrown),
       spent,
       scheduled,
     });
+}
+
+/**
+ * Each attempt that lost to another commit is a call, and so is the one that ended, with an error or without; a query's
+ * answer from the cache is one too. An attempt that the platform itself refused or failed at is none. function_log.rs:
+ * _log_query, _log_mutation (TrackUsage); usage_limits/src/recorder.rs: usage_deltas.
+ */
+function billedCalls({ lostTo }: Spent, thrown: unknown): number {
+  return lostTo.length + (thrown === undefined ? 1 : 0);
 }
 
 /** Too busy to begin: no permit came free, or too much was being written. What has run and failed is told otherwise. */

@@ -103,8 +103,10 @@ export async function transactFor<T>(
       return { value, ts, conflicts };
     } catch (error) {
       const lost = error instanceof ConflictError ? error.conflict : null;
-      account.loses(tx, lost);
-      if (lost !== null) conflicts++;
+      if (lost !== null) {
+        account.loses(tx, lost);
+        conflicts++;
+      }
       const passing = lost !== null || error instanceof TooManyWritesError;
       if (!passing || failures >= policy.maxRetries) {
         throw refusalOf(error, source, conflicts);

@@ -285,6 +285,8 @@ export interface Completion {
   logs: LogLine[];
   /** Attempts that lost to another transaction. */
   conflicts: number;
+  /** Function calls that the platform meters for it. */
+  billed: number;
   cached: boolean;
   /** It never ran: the deployment was too busy. */
   refused: boolean;

@@ -66,6 +66,24 @@ describe("official clients", () => {
     expect(logged[0]).toMatch(/\[LOG\].*sending as.*loud/);
   });
 
+  test("a subscription that runs again on three clients is three calls, of which one reads", async () => {
+    const author = "followed";
+    const clients = [connect(), connect(), connect()];
+    const seen = clients.map((client) =>
+      watch<unknown[]>((onResult) => client.onUpdate(api.messages.list, { author }, onResult)),
+    );
+    await Promise.all(seen.map((one) => one.until((messages) => messages.length === 0)));
+    backend.stats.reset();
+    await connect().mutation(api.messages.send, { author, body: "all see it" });
+    await Promise.all(seen.map((one) => one.until((messages) => messages.length === 1)));
+    expect(backend.stats.snapshot().functions["messages:list"]).toMatchObject({
+      calls: 3,
+      billed: 3,
+      cached: 2,
+      io: { documentsRead: 1 },
+    });
+  });
+
   test("a subscription runs again only when its read set is written", async () => {
     const client = connect();
     const seen = watch<unknown[]>((onResult) =>

@@ -93,6 +93,7 @@ function setUp() {
       durationMs: 1,
       logs: text === undefined ? [] : [line],
       conflicts: 0,
+      billed: 1,
       cached: false,
       refused: false,
       spent: new Account(),

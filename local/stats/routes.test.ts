@@ -40,7 +40,7 @@ test("a backend's limits are those that it was given, and otherwise the platform
 test("printed, numbers stand below one another and what did not happen is left out", () => {
   const io = { documentsRead: 5, bytesRead: 2048, documentsWritten: 1, bytesWritten: 90 };
   const calls: FunctionStats = {
-    ...{ calls: 4, billed: 3, cached: 1, refused: 0, errors: 0, retries: 2, conflicts: 2 },
+    ...{ calls: 4, billed: 6, cached: 1, refused: 0, errors: 0, retries: 2, conflicts: 2 },
     ...{ durationMs: 10, io, systemIo: io, lostIo: noCost().user, tombstones: 7 },
   };
   const none = { count: 0, totalMs: 0, maxMs: 0 };
@@ -56,11 +56,11 @@ test("printed, numbers stand below one another and what did not happen is left o
     housekeeping: {},
   });
   expect(printed.split("\n")).toEqual([
-    "In 1.5 s, 3 function calls that the platform would bill:",
+    "In 1.5 s, 6 function calls that the platform would bill:",
     "",
     "function    billed  cached  errors  retries  conflicts  docs read     read  docs written  written  tombstones  mean ms",
-    "jobs:claim       3       1       0        2          2          5  2.0 KiB             1     90 B           7      2.5",
-    "total            3       1       0        2          2          5  2.0 KiB             1     90 B           7      2.5",
+    "jobs:claim       6       1       0        2          2          5  2.0 KiB             1     90 B           7      2.5",
+    "total            6       1       0        2          2          5  2.0 KiB             1     90 B           7      2.5",
     "",
     "lost        to        in table  times  last document",
     "jobs:claim  jobs:add  jobs          2  j57",

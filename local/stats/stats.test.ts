@@ -31,7 +31,8 @@ function holdNextRead(): { reached: Promise<void>; release(): void } {
 const clock: Environment = {
   ...wallEnvironment,
   async spend(step) {
-    if (step.kind === "read") await hold?.();
+    // A patch brings nothing that its `get` has not brought.
+    if (step.kind === "read" && step.isThere !== true) await hold?.();
     await wallEnvironment.spend(step);
   },
 };
@@ -159,7 +160,7 @@ test("documents are counted with the keys of declared indexes, rows of the sched
   expect(kept.reduce((sum, { systemIo }) => sum + systemIo.documentsWritten, 0)).toBe(2);
 });
 
-test("an answer from the cache costs nothing, and a failed mutation no writes", async () => {
+test("an answer from the cache is a call without I/O, and a failed mutation has no writes", async () => {
   await start({
     "": {
       "m.ts": `${QUEUE}
@@ -171,7 +172,7 @@ test("an answer from the cache costs nothing, and a failed mutation no writes", 
   for (let n = 0; n < 3; n++) await backend.query("m:pending");
   expect(counted("m:pending")).toMatchObject({
     calls: 3,
-    billed: 1,
+    billed: 3,
     cached: 2,
     io: { documentsRead: 2 },
   });
@@ -183,7 +184,7 @@ test("an answer from the cache costs nothing, and a failed mutation no writes", 
   });
 });
 
-test("a conflict names both functions, the table and the document, and what it cost", async () => {
+test("a conflict names both functions, the table and the document, and its attempt is billed as another call", async () => {
   await start({
     "": {
       "m.ts": `${QUEUE}
@@ -209,11 +210,46 @@ test("a conflict names both functions, the table and the document, and what it c
     { loser: "m:slow", winner: "m:quick", table: "jobs", count: 1, lastId: id },
   ]);
   expect(functions["m:slow"]).toMatchObject({
-    billed: 1,
+    calls: 1,
+    billed: 2,
     conflicts: 1,
     retries: 1,
-    io: { documentsRead: 2, documentsWritten: 1 },
+    io: { documentsRead: 4, documentsWritten: 1 },
     lostIo: { documentsRead: 2, documentsWritten: 0 },
+  });
+});
+
+test("a mutation that is given up after five attempts is five calls", async () => {
+  await start({
+    "": {
+      "m.ts": `${QUEUE}
+        export const touch = mutation(async (ctx, { id }) => {
+          const { n = 0 } = await ctx.db.get(id);
+          await ctx.db.patch(id, { n: n + 1 });
+        });`,
+      "schema.ts": SCHEMA,
+    },
+  });
+  await backend.mutation("m:enqueue", { n: 1 });
+  const [id] = (await backend.query("m:pending")) as string[];
+  let held = holdNextRead();
+  const loser = backend.mutation("m:touch", { id });
+  const given = expect(loser).rejects.toThrow(/changed while this mutation was being run/);
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    await held.reached;
+    await backend.mutation("m:touch", { id });
+    const reading = held;
+    if (attempt < 5) held = holdNextRead();
+    reading.release();
+  }
+  await given;
+  expect(counted("m:touch")).toMatchObject({
+    calls: 6,
+    billed: 5 + 5,
+    conflicts: 5,
+    errors: 1,
+    // A `get` and a `patch` read the row each.
+    io: { documentsRead: 20, documentsWritten: 5 },
   });
 });
 

@@ -70,22 +70,22 @@ export class Stats {
     for (const stop of this.#stop) stop();
   }
 
-  #completed({ address, cached, refused, error, durationMs, spent }: Completion): void {
+  #completed({ address, billed, cached, refused, error, durationMs, spent }: Completion): void {
     const name = displayName(address);
     const known = this.#functions.get(name) ?? noCalls();
     this.#functions.set(
       name,
       sumOfFunctions(known, {
         calls: 1,
-        billed: cached || refused ? 0 : 1,
+        billed,
         cached: cached ? 1 : 0,
         refused: refused ? 1 : 0,
         errors: error === undefined ? 0 : 1,
         retries: spent.retries,
         conflicts: spent.lostTo.length,
         durationMs,
-        io: spent.cost.user,
-        systemIo: spent.cost.system,
+        io: sumOfIo(spent.cost.user, spent.lost.user),
+        systemIo: sumOfIo(spent.cost.system, spent.lost.system),
         lostIo: spent.lost.user,
         tombstones: spent.cost.tombstones + spent.lost.tombstones,
       }),
@@ -100,7 +100,7 @@ export class Stats {
       transactions: (known?.transactions ?? 0) + 1,
       retries: (known?.retries ?? 0) + spent.retries,
       conflicts: (known?.conflicts ?? 0) + spent.lostTo.length,
-      systemIo: sumOfIo(known?.systemIo ?? NOTHING, cost.system),
+      systemIo: [cost.system, lost.system].reduce(sumOfIo, known?.systemIo ?? NOTHING),
       tombstones: (known?.tombstones ?? 0) + cost.tombstones + lost.tombstones,
     });
     this.#lost(source, spent);

@@ -7,11 +7,12 @@ export interface FunctionStats {
   /** Executions that ended, answers from the cache included. */
   calls: number;
   /**
-   * What the platform bills as function calls: every execution that a client, the scheduler, an action or a subscription
-   * asked for and that really ran. What functions call inside their own transaction is part of them.
+   * Function calls as the platform meters them: every execution that a client, the scheduler, an action or a subscription
+   * asked for, answers from the cache included, and every attempt that lost to another commit. What functions call inside
+   * their own transaction is part of them.
    */
   billed: number;
-  /** Queries answered without running. */
+  /** Queries answered without running: calls without I/O. */
   cached: number;
   /** Never ran: no permit came free, or too much was being written. */
   refused: number;
@@ -23,13 +24,13 @@ export interface FunctionStats {
   conflicts: number;
   /** From call to end: waiting and attempts that lost included. */
   durationMs: number;
-  /** Of attempts that stood, as billed: documents with the keys of declared indexes. */
+  /** As billed: documents with the entries of declared indexes. Attempts that lost to another commit have read them too. */
   io: Io;
   /** The same, of system tables. */
   systemIo: Io;
-  /** What attempts that were thrown away had read. Whether the platform bills it is not known. */
+  /** What of `io` attempts that lost to another commit had read. */
   lostIo: Io;
-  /** Dead index entries that scans passed, attempts that were thrown away included. */
+  /** Dead index entries that scans passed, in attempts that lost to another commit too. */
   tombstones: number;
 }
 
