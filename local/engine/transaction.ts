@@ -217,7 +217,15 @@ export class EngineTransaction implements Transaction {
   }
 
   savepoint(): Savepoint {
-    return this.#workspace.savepoint();
+    const { rollback } = this.#workspace.savepoint();
+    const uncount = this.#meter.savepoint();
+    return {
+      release: () => {},
+      rollback: () => {
+        rollback();
+        uncount();
+      },
+    };
   }
 
   staleSnapshot(): EngineTransaction {

@@ -76,6 +76,18 @@ export class UsageMeter {
     }
   }
 
+  /** Takes back what was counted as written since: a nested call's writes, rolled back. Its reads stay counted. */
+  savepoint(): () => void {
+    const documents = this.#documentsWritten;
+    const bytes = this.#bytesWritten;
+    const system = { ...this.#system };
+    return () => {
+      this.#documentsWritten = documents;
+      this.#bytesWritten = bytes;
+      Object.assign(this.#system, system);
+    };
+  }
+
   #writingSystem(bytes: number): void {
     const system = this.#system;
     system.documents++;

@@ -161,6 +161,17 @@ export const nesting: Case[] = [
     },
   },
   {
+    id: "1.7.writes-uncounted",
+    says: "what a failed nested call has written counts no longer",
+    run: async (target) => {
+      const steps: Step[] = [1, 2, 3].map((n) => ({ op: "insert", n }));
+      const nested: Step = { op: "nested", fails: true, steps };
+      const { seen } = await run(target, [{ op: "metrics" }, nested, { op: "metrics" }]);
+      const [before, , after] = seen as [Metrics, unknown, Metrics];
+      expect(after.documentsWritten.used).toBe(before.documentsWritten.used);
+    },
+  },
+  {
     id: "1.7.limits-relative",
     says: "transactionLimits are a budget on top of what has been used",
     run: async (target) => {

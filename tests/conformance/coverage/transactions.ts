@@ -156,7 +156,10 @@ export const transactions: readonly Point[] = [
       "4.2.rolled-back-nested",
     ],
   },
-  { point: "1.7 what is not rolled back", cases: ["1.7.reads-stay", "1.7.counters-stay"] },
+  {
+    point: "1.7 what is not rolled back, and that writes are counted no longer",
+    cases: ["1.7.reads-stay", "1.7.counters-stay", "1.7.writes-uncounted"],
+  },
   {
     point: "1.7 transactionLimits",
     cases: ["1.7.limits-*"],
