@@ -41,9 +41,12 @@ async function inserted(database: Database, rows: number, table = "t"): Promise<
 
 const byN = range("t", "by_n");
 const sizeOf = (doc: Doc): number => getDocumentSize(doc as never);
-/** What the entry of `by_n` takes: the field, and the two that every index ends with. */
+/** What is read of the entry of `by_n`: the field, and the two that every index ends with. */
 const keySizeOf = (doc: Doc): number =>
   getConvexSize(doc["n"]) + getConvexSize(doc._creationTime) + getConvexSize(doc._id);
+
+/** What is written of it: the document's id once more, as table and number. */
+const entrySizeOf = (doc: Doc): number => keySizeOf(doc) + 33;
 
 describe("what is limited", () => {
   test("are the documents of the app's own tables and their bytes, not the keys that led to them", async () => {
@@ -162,7 +165,7 @@ test.each<[keyof Limits, (transaction: Transaction, id: string) => Promise<unkno
 });
 
 describe("what is billed", () => {
-  test("are documents with the keys of declared indexes, and of writes what was committed", async () => {
+  test("are documents with the entries of declared indexes, and of writes what was committed", async () => {
     const database = await withTable();
     const [id, other] = await inserted(database, 2);
     const transaction = database.begin();
@@ -173,12 +176,12 @@ describe("what is billed", () => {
     await transaction.delete("", other!);
     const bytes = sizeOf(first!);
     const key = keySizeOf(first!);
-    // Read: two rows of ranges, and one for each of three writes. Written: one document and its key, one deletion.
+    // Read: two rows of ranges, and one for each of three writes. Written: one document and its entry, one deletion.
     const read = { documentsRead: 5, bytesRead: 5 * bytes + key };
     expect(transaction.cost("committed").user).toEqual({
       ...read,
       documentsWritten: 2,
-      bytesWritten: bytes + key,
+      bytesWritten: bytes + entrySizeOf(first!),
     });
     expect(transaction.cost("dropped").user).toEqual({
       ...read,

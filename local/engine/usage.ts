@@ -3,6 +3,7 @@
  * that the function's own calls read and wrote; and what is billed, documents with the keys of the declared indexes that
  * led to them, those read on a stale snapshot included. System tables count in neither, but by themselves.
  */
+import type { Value } from "convex/values";
 import { LimitError, SystemLimitError } from "../limitErrors.js";
 import type { Limits, TransactionLimits } from "../limits.js";
 import { documentBytes, keyBytes } from "./documents.js";
@@ -52,7 +53,7 @@ export class UsageMeter {
     const isSystem = isSystemTable(table.name);
     const tally = isSystem ? this.tally.system : this.tally.user;
     tally.documents++;
-    tally.bytes += bytes + (index === undefined ? 0 : indexBytes(index, doc));
+    tally.bytes += bytes + (index?.declared === true ? keyBytes(keyValues(index, doc)) : 0);
     if (isSystem) return;
     this.#rowsTouched++;
     this.#documentsRead++;
@@ -119,7 +120,7 @@ export class UsageMeter {
       if (after === null) continue;
       io.bytesWritten += documentBytes(after);
       for (const index of view.table(namespace, name)?.indexes.values() ?? []) {
-        io.bytesWritten += indexBytes(index, after);
+        if (index.declared) io.bytesWritten += keyBytes(keyValues(index, after)) + ENTRY_ID_BYTES;
       }
     }
     return cost;
@@ -133,6 +134,13 @@ export const NOTHING: Readonly<Io> = {
   bytesWritten: 0,
 };
 
-function indexBytes(index: Index, doc: Doc): number {
-  return index.declared ? keyBytes(index.columns.map((column) => fieldOf(doc, column))) : 0;
+/**
+ * An entry that is written names its document beside the key, which ends with the id as a string: 17 bytes for the table and
+ * 16 for the rest. An entry that is read is its key alone. common/src/index.rs: IndexKey::size; value/src/table_name.rs,
+ * document_id.rs: InternalId::MAX_SIZE; database/src/query/index_range.rs: index_position.len().
+ */
+const ENTRY_ID_BYTES = 17 + 16;
+
+function keyValues(index: Index, doc: Doc): (Value | undefined)[] {
+  return index.columns.map((column) => fieldOf(doc, column));
 }
