@@ -4,7 +4,7 @@
  */
 import { SHARDS_MAX } from "../src/shared/index.js";
 import type { Transaction } from "../local/engine/types.js";
-import { SCHEDULED_TABLE } from "../local/functions/scheduledTable.js";
+import { ARGS_TABLE, SCHEDULED_TABLE } from "../local/functions/scheduledTable.js";
 import type { World } from "../local/virtual/world.js";
 import { msOf, type Case } from "./cases.js";
 import type { Row, WatchingStore } from "./watch/store.js";
@@ -40,7 +40,9 @@ const CLONES: Record<string, (cloning: Cloning) => Promise<unknown>> = {
   },
   async plain({ tx, first, work, at }) {
     const task = await tx.insert("", "tasks", bare(first.get("/tasks")!));
-    const row = { ...bare(first.get(`/${SCHEDULED_TABLE}`)!), args: [{ ...work, task }], due: at };
+    const args = { args: [{ ...work, task }] };
+    const argsId = await tx.insert("", ARGS_TABLE, args, { system: true });
+    const row = { ...bare(first.get(`/${SCHEDULED_TABLE}`)!), argsId, due: at };
     await tx.insert("", SCHEDULED_TABLE, row, { system: true });
   },
   farm: ({ tx, first, work }) =>

@@ -2,7 +2,7 @@
 import { convexToJson, type JSONValue } from "convex/values";
 import { queryPage, type PageRequest } from "../engine/page.js";
 import { rowsOf, runQuery, type QueryJson } from "../engine/query.js";
-import type { Doc, Row } from "../engine/types.js";
+import type { Doc, Namespace, Row, Transaction } from "../engine/types.js";
 import type { Limits } from "../limits.js";
 import { FunctionError } from "./errors.js";
 import { publicRow, VISIBLE_SYSTEM_TABLES } from "./scheduledTable.js";
@@ -40,7 +40,8 @@ export function databaseReads({ scope, target, depth }: Execution): {
       open.rows ??= rowsOf(tx, namespace, query, access);
       const { done, value } = await open.rows.next();
       if (done === true) return { value: null, done };
-      return { value: toJson(value.doc, access), done: false };
+      const doc = await shown(tx, namespace, value.doc, access);
+      return { value: convexToJson(doc), done: false };
     } catch (error) {
       // It would say that it is at its end, and who caught this could take what it has for everything.
       streams.delete(queryId);
@@ -74,7 +75,8 @@ export function databaseReads({ scope, target, depth }: Execution): {
           system,
           ...(table === undefined ? {} : { table }),
         });
-        return doc === null ? null : toJson(doc, { table: found ?? "", system });
+        if (doc === null) return null;
+        return convexToJson(await shown(tx, namespace, doc, { table: found ?? "", system }));
       },
       "1.0/queryStreamNext": ({ queryId }: { queryId: number }) => next(queryId),
       "1.0/queryPage": async (request: PageRequest) => {
@@ -88,7 +90,10 @@ export function databaseReads({ scope, target, depth }: Execution): {
         const endCursor = request.endCursor ?? (isWatched ? scope.journal.before : null);
         const page = await queryPage(tx, namespace, { ...request, endCursor }, access);
         if (isWatched) scope.journal.now = page.continueCursor;
-        return { ...page, page: page.page.map((doc) => toJson(doc, access)) };
+        const docs: JSONValue[] = [];
+        for (const doc of page.page)
+          docs.push(convexToJson(await shown(tx, namespace, doc, access)));
+        return { ...page, page: docs };
       },
       "1.0/count": async ({ table }: { table: string }) => {
         const query: QueryJson = {
@@ -122,16 +127,21 @@ export function databaseWrites({ scope: { tx }, target }: Execution): AsyncSysca
       _id: await tx.insert(namespace, table, toFields(value)),
     }),
     "1.0/shallowMerge": async ({ id, value, table }: WriteArgs) =>
-      toJson(await tx.patch(namespace, id, toPatch(value), table)),
+      convexToJson(await tx.patch(namespace, id, toPatch(value), table)),
     "1.0/replace": async ({ id, value, table }: WriteArgs) =>
-      toJson(await tx.replace(namespace, id, toFields(value), table)),
-    "1.0/remove": async ({ id, table }: WriteArgs) => toJson(await tx.delete(namespace, id, table)),
+      convexToJson(await tx.replace(namespace, id, toFields(value), table)),
+    "1.0/remove": async ({ id, table }: WriteArgs) =>
+      convexToJson(await tx.delete(namespace, id, table)),
   };
 }
 
-function toJson(doc: Doc, access?: Access): JSONValue {
-  const shown = access?.system ? publicRow(access.table, doc) : doc;
-  return convexToJson(shown);
+async function shown(
+  tx: Transaction,
+  namespace: Namespace,
+  doc: Doc,
+  { table, system }: Access,
+): Promise<Doc> {
+  return system ? publicRow(tx, namespace, table, doc) : doc;
 }
 
 /** `convex/server` has seen to it that `db` names no system table and `db.system` no other. */

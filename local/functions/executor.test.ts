@@ -4,7 +4,7 @@ import type { Step } from "../environment.js";
 import type { VirtualClock } from "../virtual/clock.js";
 import type { Wait } from "./events.js";
 import { createFunctionRunner } from "./runner.js";
-import { COMPLETED_INDEX, SCHEDULED_TABLE } from "./scheduledTable.js";
+import { ARGS_TABLE, COMPLETED_INDEX, SCHEDULED_TABLE } from "./scheduledTable.js";
 import {
   makeDeployment,
   PRELUDE,
@@ -341,32 +341,33 @@ test("rows of functions that ended are kept for a week, and then deleted 1,000 a
     counts.add(await countCompleted());
   }
   expect([...counts]).toEqual([502, 2]);
+  expect(await countArguments()).toBe(2);
 });
 
 async function insertCompleted(rows: number): Promise<void> {
   const tx = backend.database.begin();
   const row = {
     name: "lib.js:add",
-    args: [{}],
     scheduledTime: clock.now(),
     completedTime: clock.now(),
     state: { kind: "success" },
     target: { namespace: "", path: "lib:add" },
     systemErrors: 0,
   };
-  for (let i = 0; i < rows; i++) await tx.insert("", SCHEDULED_TABLE, row, { system: true });
+  for (let i = 0; i < rows; i++) {
+    const argsId = await tx.insert("", ARGS_TABLE, { args: [{}] }, { system: true });
+    await tx.insert("", SCHEDULED_TABLE, { ...row, argsId }, { system: true });
+  }
   await backend.database.commit(tx, "test");
 }
 
-function countCompleted(): Promise<number> {
+const countCompleted = () => countRows(SCHEDULED_TABLE, COMPLETED_INDEX);
+const countArguments = () => countRows(ARGS_TABLE, "by_id");
+
+function countRows(table: string, index: string): Promise<number> {
   return clock.run(async () => {
     let count = 0;
-    const range = {
-      table: SCHEDULED_TABLE,
-      index: COMPLETED_INDEX,
-      range: [],
-      order: "asc" as const,
-    };
+    const range = { table, index, range: [], order: "asc" as const };
     for await (const _row of backend.database.begin().stream("", { ...range, system: true }))
       count++;
     return count;

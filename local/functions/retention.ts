@@ -11,7 +11,12 @@ import {
   SCHEDULED_RETENTION_MS,
 } from "./limits.js";
 import { ACTION_WRITE, transact, TransactionLostError } from "./retrying.js";
-import { COMPLETED_INDEX, SCHEDULED_TABLE } from "./scheduledTable.js";
+import {
+  COMPLETED_INDEX,
+  deleteScheduled,
+  SCHEDULED_TABLE,
+  type ScheduledRow,
+} from "./scheduledTable.js";
 import type { Services } from "./scope.js";
 
 /** The writer's name in conflict messages, as on the platform. */
@@ -81,8 +86,8 @@ async function deleteBefore(tx: Transaction, namespace: string, before: number):
     system: true,
   });
   let deleted = 0;
-  for await (const { _id } of rows) {
-    await tx.delete(namespace, _id, SCHEDULED_TABLE, { system: true });
+  for await (const row of rows) {
+    await deleteScheduled(tx, namespace, row as ScheduledRow);
     if (++deleted === RETENTION_BATCH) break;
   }
   return deleted;

@@ -6,7 +6,7 @@
  * is a run that was lost, which fails and is not run again.
  */
 import type { Transaction } from "../engine/types.js";
-import { convexToJson, type JSONValue } from "convex/values";
+import type { JSONValue } from "convex/values";
 import { FunctionError } from "./errors.js";
 import { requireTarget } from "./lookup.js";
 import { runMutation, type ScheduledRun } from "./mutations.js";
@@ -20,6 +20,7 @@ import {
   type RetryPolicy,
 } from "./retrying.js";
 import {
+  argsOf,
   markCompleted,
   markDueAgain,
   markInProgress,
@@ -56,6 +57,8 @@ export type RunAction = (
   request: Request,
 ) => Promise<FunctionResult>;
 
+type RunWithArgs = (address: FunctionAddress, request: Request) => Promise<FunctionResult>;
+
 /** Resolves when the run is over, one way or the other; what the platform fails at is tried again later. */
 export async function runScheduled(
   services: Services,
@@ -65,11 +68,14 @@ export async function runScheduled(
 ): Promise<void> {
   const id: ScheduledId = { namespace, id: row._id };
   try {
+    const args = await argsOf(services.database.begin(), namespace, row);
     switch (typeOf(services, row)) {
       case "Mutation":
-        return await runScheduledMutation(services, id, row);
+        return await runScheduledMutation(services, id, row, args);
       case "Action":
-        return await runScheduledAction(services, runAction, id, row);
+        return await runScheduledAction(services, id, row, (address, request) =>
+          runAction(address, args, request),
+        );
     }
   } catch (error) {
     if (!(error instanceof CannotRun)) return postpone(services, id, row);
@@ -98,6 +104,7 @@ async function runScheduledMutation(
   services: Services,
   id: ScheduledId,
   row: ScheduledRow,
+  args: JSONValue,
 ): Promise<void> {
   const job: ScheduledRun = {
     policy: SCHEDULED_MUTATION,
@@ -106,7 +113,7 @@ async function runScheduledMutation(
   };
   const result = await runMutation(services, {
     address: row.target,
-    args: argsOf(row),
+    args,
     request: requestOf(id),
     publicOnly: false,
     source: SOURCES.mutation,
@@ -118,9 +125,9 @@ async function runScheduledMutation(
 
 async function runScheduledAction(
   services: Services,
-  runAction: RunAction,
   id: ScheduledId,
   row: ScheduledRow,
+  run: RunWithArgs,
 ): Promise<void> {
   if (row.state.kind === "inProgress") {
     return complete(services, id, row, failed(ACTION_LOST), SOURCES.actionLost);
@@ -130,7 +137,7 @@ async function runScheduledAction(
     return { commit: due, value: due };
   });
   if (!begun) return;
-  const state = await endOfAction(runAction, id, row);
+  const state = await endOfAction(run, id, row);
   const running: ScheduledRow = { ...row, state: { kind: "inProgress" } };
   await untilDone(services.env, AFTER_SYSTEM_ERROR, () =>
     complete(services, id, running, state, SOURCES.actionEnded),
@@ -139,12 +146,12 @@ async function runScheduledAction(
 
 /** Whatever happened to it, it has begun and must not begin again. */
 async function endOfAction(
-  runAction: RunAction,
+  run: RunWithArgs,
   id: ScheduledId,
   row: ScheduledRow,
 ): Promise<Completed> {
   try {
-    const result = await runAction(row.target, argsOf(row), requestOf(id));
+    const result = await run(row.target, requestOf(id));
     return result.ok ? { kind: "success" } : failed(result.message);
   } catch {
     return failed(ACTION_LOST);
@@ -200,10 +207,6 @@ function isAs(expected: ScheduledRow, current: ScheduledRow | null): boolean {
 
 function failed(error: string): Completed {
   return { kind: "failed", error };
-}
-
-function argsOf({ args }: ScheduledRow): JSONValue {
-  return convexToJson(args[0] ?? {});
 }
 
 /** Scheduled functions run as nobody, whoever scheduled them. */

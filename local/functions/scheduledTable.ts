@@ -1,18 +1,21 @@
 /**
  * The rows of scheduled functions: their shape, their tables, their states. Every change of a state is written here.
  *
- * A row is one document in `_scheduled_functions` of the namespace that scheduled it. Apps see the documented fields;
- * `target` and `due` are the executor's, and `due` is there only while there is something to do, so that the index on it
- * holds what is waiting and nothing else.
+ * A scheduled function is two documents of the namespace that scheduled it: its arguments, which never change, and its row
+ * in `_scheduled_functions`, which changes with its state, so that a change does not write the arguments again. With the two
+ * indexes that every table has, they have seven entries. model/src/scheduled_jobs/mod.rs: schedule, ScheduledJobsTable.
+ *
+ * Apps see the documented fields, with the arguments among them; `target` and `due` are the executor's, and `due` is there
+ * only while there is something to do, so that the index on it holds what is waiting and nothing else.
  */
-import type { JSONValue, Value } from "convex/values";
-import { jsonToConvex } from "convex/values";
+import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
 import type { Doc, Namespace, TableSpec, Transaction } from "../engine/types.js";
 import { publicFile, STORAGE_SPEC, STORAGE_TABLE } from "../files/storageTable.js";
 import type { ScheduledId } from "./scope.js";
 import type { FunctionAddress } from "./types.js";
 
 export const SCHEDULED_TABLE = "_scheduled_functions";
+export const ARGS_TABLE = "_scheduled_job_args";
 export const DUE_INDEX = "by_due";
 export const COMPLETED_INDEX = "by_completed";
 
@@ -25,9 +28,12 @@ export const SYSTEM_TABLES: TableSpec[] = [
     indexes: [
       { name: DUE_INDEX, fields: ["due"] },
       { name: COMPLETED_INDEX, fields: ["completedTime"] },
+      // The platform's dashboard reads it, and it is written like the others.
+      { name: "by_udf_path_and_next_event_ts", fields: ["name", "due"] },
     ],
   },
   STORAGE_SPEC,
+  { name: ARGS_TABLE, indexes: [] },
 ];
 
 const SYSTEM = { system: true } as const;
@@ -42,7 +48,7 @@ export type ScheduledState =
 export interface ScheduledRow extends Doc {
   /** `mod.js:fn`. */
   name: string;
-  args: Value[];
+  argsId: string;
   /** When it was to run, ms. */
   scheduledTime: number;
   completedTime?: number;
@@ -55,11 +61,31 @@ export interface ScheduledRow extends Doc {
 }
 
 /** A row as `db.system` shows it. */
-export function publicRow(table: string, doc: Doc): Doc {
+export async function publicRow(
+  tx: Transaction,
+  namespace: Namespace,
+  table: string,
+  doc: Doc,
+): Promise<Doc> {
   if (table === STORAGE_TABLE) return publicFile(doc);
   if (table !== SCHEDULED_TABLE) return doc;
-  const { target: _target, due: _due, systemErrors: _systemErrors, ...documented } = doc;
-  return documented;
+  const { target: _target, due: _due, systemErrors: _systemErrors, argsId, ...documented } = doc;
+  return { ...documented, args: await readArgs(tx, namespace, argsId as string) };
+}
+
+/** Of one scheduled function: what it is called with. */
+export async function argsOf(
+  tx: Transaction,
+  namespace: Namespace,
+  { argsId }: ScheduledRow,
+): Promise<JSONValue> {
+  return convexToJson((await readArgs(tx, namespace, argsId))[0] ?? {});
+}
+
+async function readArgs(tx: Transaction, namespace: Namespace, id: string): Promise<Value[]> {
+  const row = await tx.get(namespace, id, { ...SYSTEM, table: ARGS_TABLE });
+  if (row === null) throw new Error(`A scheduled function has lost its arguments, ${id}.`);
+  return row["args"] as Value[];
 }
 
 export interface NewScheduled {
@@ -70,7 +96,7 @@ export interface NewScheduled {
   now: number;
 }
 
-/** An insert and no read, so those who schedule never conflict with one another. */
+/** Two inserts and no read, so transactions that schedule never conflict with one another. */
 export async function insertScheduled(
   tx: Transaction,
   namespace: Namespace,
@@ -78,12 +104,13 @@ export async function insertScheduled(
   canceled: boolean,
 ): Promise<string> {
   const colon = target.path.lastIndexOf(":");
+  const argsId = await tx.insert(namespace, ARGS_TABLE, { args: [jsonToConvex(args)] }, SYSTEM);
   return tx.insert(
     namespace,
     SCHEDULED_TABLE,
     {
       name: `${target.path.slice(0, colon)}.js${target.path.slice(colon)}`,
-      args: [jsonToConvex(args)],
+      argsId,
       target: { namespace: target.namespace, path: target.path },
       systemErrors: 0,
       ...(canceled
@@ -139,6 +166,15 @@ export async function cancelScheduled(
   const row = await readScheduled(tx, scheduled);
   if (row === null || !isUnfinished(row)) return;
   await markCompleted(tx, scheduled, { kind: "canceled" }, now);
+}
+
+export async function deleteScheduled(
+  tx: Transaction,
+  namespace: Namespace,
+  { _id, argsId }: ScheduledRow,
+): Promise<void> {
+  await tx.delete(namespace, _id, SCHEDULED_TABLE, SYSTEM);
+  await tx.delete(namespace, argsId, ARGS_TABLE, SYSTEM);
 }
 
 export function isUnfinished({ state }: ScheduledRow): boolean {

@@ -1,11 +1,11 @@
 /** Ends of lanes and wakes that are seldom met, one after the other on the local backend's own engine. */
 import { expect, test } from "vitest";
-import { cancelScheduled } from "../../local/functions/scheduledTable.js";
+import { cancelScheduled, type ScheduledRow } from "../../local/functions/scheduledTable.js";
 import { COMPONENT, deploymentOf } from "../races/deployment.js";
 import { LANE_WIDTH, type LaneReply, type ProcessStart } from "../../src/shared/index.js";
 import { awakeLane, guard, lanesOf, loses, steps } from "./lane.js";
-import { Line, mutation, type Row } from "./line.js";
-import { Transactions } from "./transactions.js";
+import { Line, mutation } from "./line.js";
+import { argsAt, Transactions } from "./transactions.js";
 
 const sound = await deploymentOf([]);
 /** Longer than the janitor leaves a lane alone. */
@@ -29,10 +29,10 @@ async function cancels(line: Line, id: unknown): Promise<void> {
 }
 
 const statuses = (line: Line) => line.rows("jobs").map(({ status }) => status);
-const scheduled = (line: Line, path: string): Row[] =>
-  line
-    .rows("_scheduled_functions")
-    .filter((row) => (row["target"] as { path: string }).path === path);
+const scheduled = (line: Line, path: string): ScheduledRow[] =>
+  (line.rows("_scheduled_functions") as unknown as ScheduledRow[]).filter(
+    ({ target }) => target.path === path,
+  );
 const running = (line: Line) => statuses(line).filter((status) => status === "running").length;
 
 test("a job whose wake was canceled is found by whoever watches, once it has waited for five seconds", async () => {
@@ -231,7 +231,7 @@ test("a lane that others rely on looks for more though its first job has not end
   await line.enqueue(2);
   await line.pass(0);
   const started = scheduled(line, "laneAction:run").map(
-    ({ args }) => (args as [ProcessStart])[0].lanes[0],
+    (row) => (argsAt(line.point, COMPONENT, row) as ProcessStart).lanes[0],
   );
   expect(started[0]).not.toHaveProperty("lookAfterMs");
   expect(started[1]).toMatchObject({ lookAfterMs: 100 });

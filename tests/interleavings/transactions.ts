@@ -19,6 +19,7 @@ import { createQueries } from "../../local/functions/queries.js";
 import { seededRandom, SEED_BYTES, type Random } from "../../local/functions/random.js";
 import { runScheduled } from "../../local/functions/scheduledRuns.js";
 import {
+  ARGS_TABLE,
   SCHEDULED_TABLE,
   SYSTEM_TABLES,
   type ScheduledRow,
@@ -26,6 +27,12 @@ import {
 import type { Request, Services } from "../../local/functions/scope.js";
 import type { Deployment, FunctionResult } from "../../local/functions/types.js";
 import { Point } from "./point.js";
+
+/** Of a scheduled function. */
+export function argsAt(point: Point, namespace: string, { argsId }: ScheduledRow): object {
+  const row = point.rows(namespace, ARGS_TABLE).find(({ _id }) => _id === argsId);
+  return (row!["args"] as object[])[0]!;
+}
 
 /** What somebody calls, or, with `row`, what the scheduler starts. */
 export interface Call {
@@ -105,8 +112,9 @@ export class Transactions {
     );
     rows.sort((a, b) => a.row.due! - b.row.due! || (a.row._id < b.row._id ? -1 : 1));
     return rows.map(({ namespace, row }) => {
-      const { target, args } = row;
-      return { kind: "mutation", namespace, path: target.path, args: args[0] as object, row };
+      const { target } = row;
+      const args = argsAt(point, namespace, row);
+      return { kind: "mutation", namespace, path: target.path, args, row };
     });
   }
 

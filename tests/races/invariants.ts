@@ -3,6 +3,7 @@
  * snapshots, taken as the commits were published and read when the round is over: looking changes no interleaving.
  */
 import type { Transaction } from "../../local/engine/types.js";
+import { ARGS_TABLE, SCHEDULED_TABLE } from "../../local/functions/scheduledTable.js";
 import { boundsIn, type Bound } from "./cursor.js";
 import { COMPONENT } from "./deployment.js";
 import { checkLanes } from "./laneInvariants.js";
@@ -53,7 +54,7 @@ interface Timer {
 export interface Scheduled {
   _id: string;
   target: { path: string };
-  args: { timer?: string; generation?: number }[];
+  args: { timer?: string; generation?: number } | undefined;
   state: { kind: string };
 }
 interface Expiry {
@@ -85,9 +86,9 @@ export async function checkTables(state: Transaction): Promise<void> {
   if (holders.some((holder) => holder.leases.length > 0)) {
     // A sweep that has more to do goes on under the same timer, whose row it leaves as it is.
     const timers = (await read<Timer>("timers")).filter(({ kind }) => kind === "janitor");
-    const scheduled = await read<Scheduled>("_scheduled_functions");
+    const scheduled = await readScheduled(read);
     const armed = timers.filter(({ _id }) =>
-      scheduled.some(({ args, state: { kind } }) => args[0]?.timer === _id && kind === "pending"),
+      scheduled.some(({ args, state: { kind } }) => args?.timer === _id && kind === "pending"),
     );
     const ends = Math.min(
       ...holders.filter(({ state }) => state === "active").map(({ expiresAt }) => expiresAt),
@@ -115,13 +116,21 @@ export function checkCursor(cursor: string, jobs: readonly Job[]): void {
   for (const [queue, bounds] of boundsIn(cursor)) checkBounds("returned", queue, bounds, jobs);
 }
 
+/** With their arguments, which have rows of their own. */
+async function readScheduled(read: Read): Promise<Scheduled[]> {
+  const rows = await read<Scheduled & { argsId: string }>(SCHEDULED_TABLE);
+  const args = await read<{ _id: string; args: Scheduled["args"][] }>(ARGS_TABLE);
+  const byId = new Map(args.map((row) => [row._id, row.args[0]]));
+  return rows.map((row) => ({ ...row, args: byId.get(row.argsId) }));
+}
+
 /** Whatever is to happen at a time has an alarm that will ring for it: its function is scheduled, and is of its generation. */
 async function checkAlarms(read: Read, jobs: readonly Job[]): Promise<void> {
   const timers = await read<Timer>("timers");
-  const scheduled = await read<Scheduled>("_scheduled_functions");
+  const scheduled = await readScheduled(read);
   const armed = timers.filter(({ _id, generation = 0 }) =>
     scheduled.some(
-      ({ args: [args], state: { kind } }) =>
+      ({ args, state: { kind } }) =>
         kind === "pending" && args?.timer === _id && args.generation === generation,
     ),
   );

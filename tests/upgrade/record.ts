@@ -9,7 +9,7 @@ import path from "node:path";
 import * as prettier from "prettier";
 import { root } from "../../harness/paths.js";
 import type { StoredCommit } from "../../local/engine/store.js";
-import { SCHEDULED_TABLE } from "../../local/functions/scheduledTable.js";
+import { ARGS_TABLE, SCHEDULED_TABLE } from "../../local/functions/scheduledTable.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";
 import { createWorld } from "../../local/virtual/world.js";
 import { install, makeApp, RUNNER } from "./app.js";
@@ -21,6 +21,7 @@ import {
   rowsOf,
   tablesOf,
   type Fixture,
+  type Row,
 } from "./fixture.js";
 import { live } from "./life.js";
 
@@ -42,7 +43,10 @@ class Recorder extends MemoryStore {
     if (!writes.some(({ table }) => table === SCHEDULED_TABLE)) return null;
     const tables = tablesOf(this);
     const calls = pendingCalls({ tables });
-    const plans = callsOf(calls, "callbacks:plan").map(({ args }) => args[0].tries as bigint);
+    const plans = callsOf(calls, "callbacks:plan").map(
+      ({ argsId }) =>
+        rowsOf({ tables }, ARGS_TABLE).find(({ _id }) => _id === argsId)!.args[0].tries as bigint,
+    );
     const all =
       plans.some((tries) => Number(tries) === 0) &&
       plans.some((tries) => Number(tries) > 1) &&
@@ -55,13 +59,18 @@ class Recorder extends MemoryStore {
 /** Those that have ended and that no row names are of no use to anybody; the platform deletes them after a week. */
 function withoutPast(tables: Fixture["tables"]): Fixture["tables"] {
   const named = new Set(rowsOf({ tables }, "callbacks").map(({ trying }) => trying as string));
+  const isPresent = ({ _id, state }: Row) => state.kind === "pending" || named.has(_id);
+  const args = new Set(
+    rowsOf({ tables }, SCHEDULED_TABLE)
+      .filter(isPresent)
+      .map(({ argsId }) => argsId as string),
+  );
   return tables
     .map((table) => {
-      if (table.name !== SCHEDULED_TABLE) return table;
-      const rows = table.rows.filter(
-        ({ _id, state }) => state.kind === "pending" || named.has(_id),
-      );
-      return { ...table, rows };
+      if (table.name === SCHEDULED_TABLE) return { ...table, rows: table.rows.filter(isPresent) };
+      if (table.name === ARGS_TABLE)
+        return { ...table, rows: table.rows.filter(({ _id }) => args.has(_id)) };
+      return table;
     })
     .filter(({ rows }) => rows.length > 0);
 }

@@ -1,3 +1,4 @@
+import { ARGS_TABLE } from "../../../local/functions/scheduledTable.js";
 import { COMPONENT } from "../deployment.js";
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
@@ -51,7 +52,10 @@ export const timers: Checker = {
     function note(id: string, row: Row | null): void {
       const kind = row?.["state"].kind as string | undefined;
       if (kind === "canceled" || kind === "failed") isDisturbed ||= isLost(id, kind);
-      const [args] = (row?.["args"] ?? []) as { timer?: string; generation?: number }[];
+      const [args] = (tables.get(ARGS_TABLE, row?.["argsId"] as string)?.["args"] ?? []) as {
+        timer?: string;
+        generation?: number;
+      }[];
       const isOpen = kind === "pending" || kind === "inProgress";
       if (isOpen && args?.timer !== undefined) {
         open.set(id, { timer: args.timer, generation: args.generation });
