@@ -1,6 +1,7 @@
 /**
  * Brings the rows of one scan, a fetch at a time: what a fetch takes is spent at once, and is the point at which others
- * may run. It knows nothing of read sets and limits: a row counts when it is taken, not when it is fetched.
+ * may run. It knows nothing of read sets and limits: a row counts when it is taken, not when it is fetched. Rows that were
+ * fetched are given as they were then, whatever the transaction has written since. database/src/query/index_range.rs:197.
  */
 import type { Environment } from "../environment.js";
 import { documentBytes } from "./documents.js";
@@ -8,7 +9,6 @@ import { ROWS_PER_FETCH } from "./limits.js";
 import type { KeyInterval } from "./range.js";
 import type { Index } from "./table.js";
 import { countDead, retainedSince } from "./tombstones.js";
-import type { Tree } from "./tree.js";
 import type { Doc, Row, RowWindow } from "./types.js";
 import type { ReadTally } from "./usage.js";
 
@@ -22,8 +22,6 @@ export class Fetcher {
   #next = 0;
   /** Whether there may be more behind what was fetched. */
   #more = true;
-  /** What the rows ahead were read from: own writes make another. */
-  #tree: Tree | null = null;
   #expected: number;
   readonly #perFetch: number;
 
@@ -39,11 +37,9 @@ export class Fetcher {
     this.#perFetch = perFetch;
   }
 
-  /** The first row in `left`, of the index as it is now; `null` when there is none. */
+  /** The next row: of those that were fetched, or the first in `left` of the index as it is now; `null` when there is none. */
   async next(index: () => Index, left: KeyInterval): Promise<Fetched | null> {
     for (;;) {
-      // What the transaction itself has written meanwhile costs no fetch.
-      if (this.#tree !== null && index().tree !== this.#tree) this.#read(index(), left);
       const found = this.#ahead[this.#next];
       if (found !== undefined) {
         this.#next++;
@@ -63,7 +59,6 @@ export class Fetcher {
 
   #read({ tree }: Index, { start, end }: KeyInterval): void {
     const wanted = this.#wanted;
-    this.#tree = tree;
     this.#next = 0;
     this.#ahead = [];
     const entries = this.ascending

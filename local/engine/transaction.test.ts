@@ -33,8 +33,8 @@ describe("a transaction", () => {
     expect(await transaction.get("", ids[1]!)).toBeNull();
   });
 
-  test("meets the rows that it writes ahead of an open stream", async () => {
-    const { database } = await withTable([10, 20]);
+  test("is given the rows of an open stream as they were fetched, whatever it has written ahead of it since", async () => {
+    const { database, ids } = await withTable([10, 20, 30]);
     const transaction = database.begin();
     const seen: (Value | undefined)[] = [];
     for await (const doc of transaction.stream("", byN)) {
@@ -42,9 +42,12 @@ describe("a transaction", () => {
       if (doc["n"] === 10) {
         await transaction.insert("", "t", { n: 5 });
         await transaction.insert("", "t", { n: 15 });
+        await transaction.delete("", ids[1]!);
+        await transaction.patch("", ids[2]!, { n: 40 });
       }
     }
-    expect(seen).toEqual([10, 15, 20]);
+    expect(seen).toEqual([10, 20, 30]);
+    expect(values(await collect(transaction, byN))).toEqual([5, 10, 15, 40]);
   });
 
   test("sees nothing that is published after it began", async () => {

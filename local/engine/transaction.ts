@@ -169,8 +169,8 @@ export class EngineTransaction implements Transaction {
   }
 
   /**
-   * Each step looks at the transaction's view anew, so rows written meanwhile ahead of the stream are met. After the
-   * nth row the read set holds the range up to that row and nothing beyond: whoever takes n rows and stops does not
+   * Each fetch looks at the transaction's view anew; rows that it brought are yielded as they were, though the transaction
+   * has changed them since. After the nth row the read set holds the range up to that row and nothing beyond: whoever takes n rows and stops does not
    * depend on what follows them. Rows that were fetched and not asked for are neither recorded nor counted.
    */
   async *rows(

@@ -87,6 +87,14 @@ export const nesting: Case[] = [
     },
   },
   {
+    id: "1.7.stream-fetched",
+    says: "a loop is given rows as they were fetched, though its transaction has changed them since",
+    run: async (target) => {
+      const told = await target.mutation(api.calls.writesAhead, { group: newGroup() });
+      expect(told).toEqual({ met: [10, 20, 30], left: [10, 15, 40] });
+    },
+  },
+  {
     id: "1.7.nested-query-sees-writes",
     says: "a nested query sees what the transaction has written",
     run: async (target) => {

@@ -36,7 +36,7 @@ export const transactions: readonly Point[] = [
   { point: "1.2 loop that is left", cases: ["1.2.iterate-*"] },
   {
     point: "1.2 rows fetched ahead are neither recorded nor charged",
-    cases: ["1.2.iterate-left"],
+    cases: ["1.2.iterate-left", "1.7.stream-fetched"],
     tests: ["local/engine/readSet.test.ts"],
   },
   {

@@ -127,6 +127,26 @@ export const staleInQuery = query({
   },
 });
 
+/** Deletes, changes and inserts rows ahead of a loop that is under way; gives what the loop met, and what there is then. */
+export const writesAhead = mutation({
+  args: vGroup,
+  returns: v.object({ met: v.array(v.number()), left: v.array(v.number()) }),
+  handler: async ({ db }, { group }) => {
+    const rows = () => db.query("rows").withIndex("by_n", (q) => q.eq("group", group));
+    const ids: Id<"rows">[] = [];
+    for (const n of [10, 20, 30]) ids.push(await db.insert("rows", { group, n }));
+    const met: number[] = [];
+    for await (const { n } of rows()) {
+      met.push(n);
+      if (met.length > 1) continue;
+      await db.insert("rows", { group, n: 15 });
+      await db.delete("rows", ids[1]!);
+      await db.patch("rows", ids[2]!, { n: 40 });
+    }
+    return { met, left: (await rows().collect()).map(({ n }) => n) };
+  },
+});
+
 /** The nested call's clock beside the caller's own. */
 export const nestedNow = mutation({
   args: {},
