@@ -23,6 +23,16 @@ test("a second of an action costs what 64 MiB cost for a second, and a call what
   expect(dollarsAMillion("s16", { ...nothing, ioBytes: 1_000 })).toBeCloseTo(0.22, 6);
 });
 
+test("a dedicated class bills the CPU time of actions, and the compute of queries and mutations", () => {
+  const given = { calls: 0, ioBytes: 0, actionMs: 1_000 };
+  expect(() => dollarsAMillion("d1024", given)).toThrow(
+    /bills actionCpuMs, which was not measured/,
+  );
+  const measured = { ...given, actionCpuMs: 0, transactionMs: 0 };
+  expect(dollarsAMillion("d1024", { ...measured, actionCpuMs: 1_000 })).toBeCloseTo(2.78, 2);
+  expect(dollarsAMillion("d1024", { ...measured, transactionMs: 1_000 })).toBeCloseTo(7.81, 2);
+});
+
 test("a job that ends as another begins does not run beside it", () => {
   const began = new Map([
     [1, 0],

@@ -1,7 +1,8 @@
 /**
- * What work costs in dollars, beyond what a plan includes. Prices as published at convex.dev/pricing and
- * docs.convex.dev/production/state/limits, read in 2026: function calls, database I/O, and the compute of actions, 64 MiB
- * for each outside of Node. Left out: storage, of which what is kept is each app's choice, and developers' seats.
+ * What work costs in dollars, beyond what a plan includes, by the class that it runs on: function calls, database I/O and
+ * compute, in Convex's own runtime. Prices as published at docs.convex.dev/production/state/limits (August 2026). Serverless
+ * classes bill the time of actions; dedicated ones their CPU time instead, and also the compute of queries and mutations.
+ * Left out: storage, of which what is kept is each app's choice, developers' seats, and the fee of a deployment.
  */
 import type { DeploymentClass } from "../../local/functions/classes.js";
 
@@ -9,17 +10,35 @@ interface Prices {
   plan: string;
   aMillionCalls: number;
   aGigabyteOfIo: number;
-  aGigabyteHour: number;
+  /** What time is billed, and what a gigabyte-hour of it costs. */
+  aGigabyteHour: Compute;
 }
 
-const STARTER = { plan: "Starter", aMillionCalls: 2.2, aGigabyteOfIo: 0.22, aGigabyteHour: 0.33 };
-const PROFESSIONAL = {
+/** Milliseconds of actions from begin to end, of their CPU, and of queries and mutations. */
+export interface Compute {
+  actionMs?: number;
+  actionCpuMs?: number;
+  transactionMs?: number;
+}
+
+const STARTER: Prices = {
+  plan: "Starter",
+  aMillionCalls: 2.2,
+  aGigabyteOfIo: 0.22,
+  aGigabyteHour: { actionMs: 0.33 },
+};
+const PROFESSIONAL: Prices = {
   plan: "Professional",
   aMillionCalls: 2,
   aGigabyteOfIo: 0.2,
-  aGigabyteHour: 0.3,
+  aGigabyteHour: { actionMs: 0.3 },
 };
-const DEDICATED = { plan: "Business", aMillionCalls: 0.2, aGigabyteOfIo: 0.15, aGigabyteHour: 0.3 };
+const DEDICATED: Prices = {
+  plan: "Business",
+  aMillionCalls: 0.2,
+  aGigabyteOfIo: 0.15,
+  aGigabyteHour: { actionCpuMs: 0.16, transactionMs: 0.45 },
+};
 
 /** The plan on which a class is had. */
 export const PRICES: Record<DeploymentClass, Prices> = {
@@ -29,19 +48,24 @@ export const PRICES: Record<DeploymentClass, Prices> = {
   d2048: DEDICATED,
 };
 
-/** Of an action outside of Node, in gigabytes. */
-const ACTION_GIGABYTES = 64 / 1_024;
+/** Of an action outside of Node, in gigabytes. For a query or mutation it is an ASSUMPTION: what it takes is metered there. */
+const GIGABYTES = 64 / 1_024;
 const HOUR_MS = 3_600_000;
 
-/** Of a million jobs, of which each costs so much. */
+/** Of a million jobs, of which each costs so much. Throws where a time that the class bills is not given. */
 export function dollarsAMillion(
   of: DeploymentClass,
-  { calls, ioBytes, actionMs }: { calls: number; ioBytes: number; actionMs: number },
+  { calls, ioBytes, ...times }: Compute & { calls: number; ioBytes: number },
 ): number {
   const { aMillionCalls, aGigabyteOfIo, aGigabyteHour } = PRICES[of];
+  const gigabyteHours = Object.entries(aGigabyteHour).map(([name, price]: [string, number]) => {
+    const ms = times[name as keyof Compute];
+    if (ms === undefined) throw new Error(`The class ${of} bills ${name}, which was not measured.`);
+    return (ms / HOUR_MS) * GIGABYTES * price;
+  });
   const aJob =
     (calls * aMillionCalls) / 1e6 +
     (ioBytes * aGigabyteOfIo) / 1e9 +
-    (actionMs / HOUR_MS) * ACTION_GIGABYTES * aGigabyteHour;
+    gigabyteHours.reduce((sum, dollars) => sum + dollars, 0);
   return aJob * 1e6;
 }

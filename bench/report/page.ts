@@ -4,7 +4,7 @@ import path from "node:path";
 import { format, resolveConfig } from "prettier";
 import { markdownTable } from "markdown-table";
 import type { Scenario } from "../cases.js";
-import { PRICES } from "../figures/prices.js";
+import { PRICES, type Compute } from "../figures/prices.js";
 import type { Line } from "../lines.js";
 import { SCENARIOS } from "../scenarios/all.js";
 import { SENSITIVITY } from "../scenarios/sensitivity.js";
@@ -48,7 +48,7 @@ function introduction(lines: readonly Line[]): string {
   );
   const prices = Object.entries(PRICES).map(
     ([name, { plan, aMillionCalls, aGigabyteOfIo, aGigabyteHour }]) =>
-      `${name.toUpperCase()} (${plan}): $${aMillionCalls} a million calls, $${aGigabyteOfIo} a GB read or written, $${aGigabyteHour} a GB-hour of actions`,
+      `${name.toUpperCase()} (${plan}): $${aMillionCalls} a million calls, $${aGigabyteOfIo} a GB read or written, ${computeOf(aGigabyteHour)}`,
   );
   return [
     "# Results",
@@ -111,4 +111,16 @@ function settingsOf({ settings }: Line): string {
     ...{ ...said, seed: seeds === undefined ? seed : `1 to ${seeds}` },
   };
   return `\`${JSON.stringify(told)}\``;
+}
+
+const COMPUTE: Record<keyof Compute, string> = {
+  actionMs: "of actions",
+  actionCpuMs: "of actions' CPU time",
+  transactionMs: "of queries and mutations",
+};
+
+function computeOf(prices: Compute): string {
+  return (Object.keys(prices) as (keyof Compute)[])
+    .map((name) => `$${prices[name]} a GB-hour ${COMPUTE[name]}`)
+    .join(", ");
 }
