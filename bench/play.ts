@@ -53,8 +53,6 @@ export interface Played {
 const SIDES: Record<"push" | "pull", Side> = { push, pull };
 /** So many functions may one mutation schedule: plain scheduling brings no more jobs by one, and so does nobody. */
 const SCHEDULED_AT_ONCE = 1_000;
-/** Of a caller's own read, so that it takes about 5 ms: 4 round trips, at 8 dead entries each. */
-const DEAD_PAGES = 28;
 const STEP_MS = 500;
 /** Nothing is written for so long: all wait. */
 const QUIET_MS = 5_000;
@@ -131,7 +129,7 @@ async function prepare(
   module: string,
   one: Case,
 ): Promise<Workers | undefined> {
-  if (one.reads !== undefined) await makeDeadPages(world, DEAD_PAGES);
+  if (one.reads !== undefined) await makeDeadPages(world);
   const workers = await side.start?.(world, module, one);
   store.first.clear();
   const { one: entry } = side.entries(module, one);

@@ -9,12 +9,10 @@ import { WAYS, type Own, type Way } from "./scenarios.js";
 const APP = path.join(root, "bench/wake/app");
 const OWN_WORK = path.join(root, "bench/ownWork.ts");
 /**
- * Dead index entries that a round trip passes. The platform's 8 would make looks dearer from job to job: the product
- * skips what is dead with cursors, which this app has not. With 256 only the callers' own reads feel it.
+ * Rows up to which the batches of a read grow. The platform's 8 would make looks dearer from job to job: the product skips
+ * what is dead with cursors, which this app has not. With 256 they grow by a round trip each time that the dead double.
  */
-const DEAD_A_ROUND_TRIP = 256;
-/** Of a caller's own read: 4, each 1.13 ms on average with the spread of class S16, and JavaScript's part. */
-const DEAD_PAGES = 3 * DEAD_A_ROUND_TRIP + DEAD_A_ROUND_TRIP / 2;
+const LARGEST_GROWN_BATCH = 256;
 /** Longer than any load here takes to be worked off. */
 const PATIENCE_MS = 180_000;
 const STEP_MS = 500;
@@ -109,7 +107,7 @@ async function startWorld(): Promise<World> {
     seed: 1,
     class: "s16",
     runner: { contexts: "reused" },
-    costs: { tombstonesPerRoundTrip: DEAD_A_ROUND_TRIP },
+    costs: { largestGrownBatch: LARGEST_GROWN_BATCH },
   });
   await world.push(await bundleApp(APP, { inputs: [OWN_WORK] }));
   return world;
@@ -117,7 +115,7 @@ async function startWorld(): Promise<World> {
 
 async function prepare(world: World, caps: number[]): Promise<void> {
   await world.call("setup:queue", { caps });
-  await makeDeadPages(world, DEAD_PAGES);
+  await makeDeadPages(world);
   world.stats.reset();
 }
 

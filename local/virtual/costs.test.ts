@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Step } from "../environment.js";
 import { createCosts, DEFAULT_COSTS, JITTER, type CostOptions } from "./costs.js";
@@ -17,18 +19,23 @@ const ZERO = Object.fromEntries(Object.keys(DEFAULT_COSTS).map((name) => [name, 
 
 describe("a read", () => {
   const roundTrips = costs({
-    constants: { ...ZERO, readRoundTripMs: 1, tombstonesPerRoundTrip: 8 },
+    constants: { ...ZERO, readRoundTripMs: 1, largestGrownBatch: 8 },
   });
 
-  test("of one row over dead entries takes a round trip for each eight of them", () => {
-    const taken = [0, 7, 8, 80, 8_000].map((tombstones) =>
-      roundTrips.of(read({ tombstones, wanted: 1 })),
+  test("of one row over dead entries takes batches of 1, 2, 4, 8, and then of 8: the first one costs", () => {
+    const taken = [0, 1, 2, 3, 6, 7, 14, 15, 8_000].map((tombstones) =>
+      roundTrips.of(read({ documents: 1, tombstones, wanted: 1 })),
     );
-    expect(taken).toEqual([1, 1, 2, 11, 1_001]);
+    expect(taken).toEqual([1, 2, 2, 3, 3, 4, 4, 5, 1_003]);
+  });
+
+  test("that finds nothing knows so from a batch that is not full", () => {
+    const taken = [0, 1, 2, 3].map((tombstones) => roundTrips.of(read({ tombstones, wanted: 1 })));
+    expect(taken).toEqual([1, 2, 2, 3]);
   });
 
   test("of many rows passes as many dead entries in a round trip as it asks for", () => {
-    expect(roundTrips.of(read({ tombstones: 1_000, wanted: 100 }))).toBe(11);
+    expect(roundTrips.of(read({ documents: 100, tombstones: 1_000, wanted: 100 }))).toBe(11);
   });
 
   test("of what the transaction has already takes no round trip", () => {
@@ -37,7 +44,7 @@ describe("a read", () => {
 
   test("takes time for documents and bytes on top", () => {
     const one = costs().of(read({ documents: 1, bytes: 100 }));
-    expect(costs().of(read({ documents: 101, bytes: 100 })) - one).toBeCloseTo(1);
+    expect(costs().of(read({ documents: 101, bytes: 100, wanted: 101 })) - one).toBeCloseTo(1);
     expect(costs().of(read({ documents: 1, bytes: 100 + MIB })) - one).toBeCloseTo(10);
   });
 });
@@ -56,7 +63,7 @@ test("the scheduler takes a moment to start what is due, and a permit hardly any
 });
 
 test("JavaScript's own time is part of a step, and is not uneven", () => {
-  const constants = { ...ZERO, tombstonesPerRoundTrip: 8, userPerCallMs: 3, userPerStartMs: 5 };
+  const constants = { ...ZERO, largestGrownBatch: 8, userPerCallMs: 3, userPerStartMs: 5 };
   const uneven = costs({ constants, jitter: 1 });
   expect([uneven.of(read({})), uneven.of({ kind: "write", bytes: 9 })]).toEqual([3, 3]);
   expect(uneven.of({ kind: "context", nested: false })).toBe(5);
@@ -72,6 +79,17 @@ test("draws lie around the median, and wider in the smaller class", () => {
   };
   expect(spread("s16")).toBeCloseTo(JITTER.s16, 1);
   expect(spread("d1024")).toBeCloseTo(JITTER.d1024, 1);
+});
+
+test("every constant names its source or says that it is an assumption", () => {
+  const source = readFileSync(path.join(import.meta.dirname, "costs.ts"), "utf8");
+  const constants = /interface CostConstants \{(.*?)\n\}/s.exec(source)![1]!;
+  const documented = [...constants.matchAll(/\/\*\*(.*?)\*\/\s*(\w+): number;/gs)];
+  expect(documented.map(([, , name]) => name)).toEqual(Object.keys(DEFAULT_COSTS));
+  const says = /ASSUMPTION: |\.rs:\d+/;
+  expect(
+    documented.filter(([, comment]) => !says.test(comment!)).map(([, , name]) => name),
+  ).toEqual([]);
 });
 
 test("a cost that is no time is refused by its name", () => {

@@ -1,7 +1,10 @@
 /**
  * What work costs on the platform, in time: a model, for simulations. Its numbers are of one place so that they can be
- * doubted in one place. Those that the platform's source or documentation names say so; all others are assumptions, and
- * say what they rest on. No conclusion should hang on one of them: vary it (`CostOptions`) and look again.
+ * doubted in one place. Two of them are named by the platform's source, and say where; all others say ASSUMPTION, and
+ * what they rest on. No conclusion should hang on one of them: vary it (`CostOptions`) and look again.
+ *
+ * Not modelled are the platform's index cache across transactions, the hop to another process for each function, and the
+ * committer's bounded queue and batches: see `local/README.md`.
  *
  * It knows kinds of work (`Step`), not who does it.
  */
@@ -13,32 +16,45 @@ const MIB = 1 << 20;
 
 /** All in milliseconds, as medians: each draw is spread around it by `jitter`. */
 export interface CostConstants {
-  /** One SQL round trip of a read. ASSUMPTION: same region, another machine, an index that is in memory there. */
+  /**
+   * One SQL round trip of a read. common/src/knobs.rs:911-917 reckons with 1.6 ms a query on average, which is what a median
+   * of 1.5 comes to with the spread of S256.
+   */
   readRoundTripMs: number;
   /** Each document of a read on top. ASSUMPTION: decoding and handing a small document to JavaScript. */
   documentReadMs: number;
   /** A mebibyte read. ASSUMPTION: 1 Gbit/s, and parsing. */
   readMibMs: number;
-  /** Dead index entries that one round trip of a small read passes (mysql: MYSQL_MAX_QUERY_DYNAMIC_BATCH_SIZE). */
-  tombstonesPerRoundTrip: number;
+  /**
+   * A read asks for as many rows as its caller wants, dead entries among them, and for twice as many each time that these
+   * are not enough, up to so many. mysql/src/v5/persistence.rs:990-997; knobs.rs:1137: MYSQL_MAX_QUERY_DYNAMIC_BATCH_SIZE.
+   */
+  largestGrownBatch: number;
   /** A write stays in the transaction's memory until it commits. ASSUMPTION: what a system call costs JavaScript. */
   writeMs: number;
+  /** A mebibyte written. ASSUMPTION: as long as to read it. */
   writeMibMs: number;
-  /** Storing a commit. ASSUMPTION: a replicated SQL insert, about three times a read's round trip. */
+  /** Storing a commit. ASSUMPTION: a replicated SQL insert, about twice a read's round trip. */
   persistMs: number;
+  /** Each document of a commit on top. ASSUMPTION: a row of an insert of many, with its index entries. */
   persistDocumentMs: number;
+  /** A mebibyte of a commit. ASSUMPTION: 1 Gbit/s to two machines. */
   persistMibMs: number;
   /** A function starts: a context in an isolate, its modules evaluated. ASSUMPTION: what it takes in V8 here. */
   contextMs: number;
-  /** The same for a nested call, always in a fresh context (isolate: SUBFUNCTIONS_IN_SAME_ISOLATE is false). */
+  /**
+   * The same for a nested call, always in a fresh context (isolate: SUBFUNCTIONS_IN_SAME_ISOLATE is false). ASSUMPTION: what
+   * it takes in V8 here, with the isolate there already.
+   */
   nestedContextMs: number;
-  /** JavaScript's own time for one system call and for one start. ASSUMPTION: JSON both ways for a small document. */
+  /** JavaScript's own time for one system call. ASSUMPTION: JSON both ways for a small document. */
   userPerCallMs: number;
+  /** JavaScript's own time for one start. ASSUMPTION: evaluating modules that are compiled. */
   userPerStartMs: number;
   /**
-   * From a function's being due to its start, with a free place in the executor. ASSUMPTION: the scheduler hears of the
-   * commit that schedules it and reads the row, one round trip each. How late it is under load comes from the class's
-   * parallelism, not from here.
+   * From a function's being due to its start, with a free place in the executor, beside what the scheduler reads.
+   * ASSUMPTION: it hears of the commit that schedules the function, and hands the function on. How late it is under load
+   * comes from the class's parallelism, not from here.
    */
   dispatchMs: number;
   /**
@@ -51,10 +67,10 @@ export interface CostConstants {
 }
 
 export const DEFAULT_COSTS: CostConstants = {
-  readRoundTripMs: 1,
+  readRoundTripMs: 1.5,
   documentReadMs: 0.01,
   readMibMs: 10,
-  tombstonesPerRoundTrip: 8,
+  largestGrownBatch: 8,
   writeMs: 0.03,
   writeMibMs: 10,
   persistMs: 3,
@@ -125,7 +141,7 @@ function systemTime(cost: CostConstants, step: Step): number {
   switch (step.kind) {
     case "read":
       return (
-        (step.isThere ? 0 : cost.readRoundTripMs * (1 + passingTombstones(cost, step))) +
+        (step.isThere ? 0 : cost.readRoundTripMs * roundTrips(cost, step)) +
         cost.documentReadMs * step.documents +
         (cost.readMibMs * step.bytes) / MIB
       );
@@ -146,12 +162,19 @@ function systemTime(cost: CostConstants, step: Step): number {
   }
 }
 
-/** Round trips that bring nothing but dead entries: a query asks for as many rows as its caller wants, or a few more. */
-function passingTombstones(
-  { tombstonesPerRoundTrip }: CostConstants,
-  { tombstones, wanted = 0 }: Step & { kind: "read" },
+/** Batches until there are as many rows as are wanted, or one that is not full says that there are no more. */
+function roundTrips(
+  { largestGrownBatch }: CostConstants,
+  { documents, tombstones, wanted = documents }: Step & { kind: "read" },
 ): number {
-  return Math.floor(tombstones / Math.max(wanted, tombstonesPerRoundTrip));
+  let batch = Math.max(1, wanted);
+  let left = tombstones + (documents < batch ? documents + 1 : documents);
+  let trips = 0;
+  for (; left > 0 && batch < largestGrownBatch; trips++) {
+    left -= batch;
+    batch = Math.min(2 * batch, largestGrownBatch);
+  }
+  return trips + Math.max(0, Math.ceil(left / batch));
 }
 
 /** What of a step is JavaScript's. */
