@@ -217,12 +217,12 @@ export class EngineTransaction implements Transaction {
   }
 
   savepoint(): Savepoint {
-    const { rollback } = this.#workspace.savepoint();
+    const workspace = this.#workspace.savepoint();
     const uncount = this.#meter.savepoint();
     return {
       release: () => {},
       rollback: () => {
-        rollback();
+        workspace.rollback();
         uncount();
       },
     };
