@@ -55,7 +55,7 @@ async function lostWake(world: LargeWorld, queues: number): Promise<string> {
 }
 
 const isWoken = ({ line }: LargeWorld, queue: string) =>
-  line.rows("_scheduled_functions").some((row) => JSON.stringify(row).includes(`"${queue}"`));
+  line.rows("_scheduled_job_args").some((row) => JSON.stringify(row).includes(`"${queue}"`));
 
 test("watch finds a lost wake in the last of 100 queues", async () => {
   const world = await newWorld();
