@@ -1,4 +1,4 @@
-/** The test app (`harness/app`), pushed by the official CLI to a local backend in this process. */
+/** The test app (`harness/app`), pushed by the official CLI to a local backend, which is in this process if nothing else is said. */
 import path from "node:path";
 import { ConvexHttpClient } from "convex/browser";
 import {
@@ -9,14 +9,14 @@ import {
 } from "convex/server";
 import { startBackend, type Backend, type BackendOptions } from "../local/backend.js";
 import { internal } from "./app/convex/_generated/api.js";
-import { convex, push } from "./cli.js";
+import { convex, push, type Deployment } from "./cli.js";
 import { linkPackage } from "./link.js";
 import { root } from "./paths.js";
 
 const folder = path.join(root, "harness/app");
 
-export interface TestApp {
-  backend: Backend;
+/** On any backend. */
+export interface PushedApp {
   url: string;
   client: ConvexHttpClient;
   /** Runs an internal function with `convex run`, as a developer does. */
@@ -26,30 +26,36 @@ export interface TestApp {
   ): Promise<FunctionReturnType<Reference>>;
   /** A new worker token. */
   token(queues?: string[] | null): Promise<string>;
+}
+
+export interface TestApp extends PushedApp {
+  backend: Backend;
   close(): Promise<void>;
 }
 
 export async function startApp(options: Partial<BackendOptions> = {}): Promise<TestApp> {
-  linkPackage(folder);
   const backend = await startBackend({ port: 0, quiet: true, ...options });
   try {
-    await push(folder, backend);
+    return { ...(await pushApp(backend)), backend, close: () => backend.close() };
   } catch (error) {
     await backend.close();
     throw error;
   }
-  const run: TestApp["run"] = async (reference, args) => {
+}
+
+export async function pushApp(to: Deployment): Promise<PushedApp> {
+  linkPackage(folder);
+  await push(folder, to);
+  const run: PushedApp["run"] = async (reference, args) => {
     const call = ["run", getFunctionName(reference), JSON.stringify(args)];
     // The CLI prints nothing for `null`.
-    return JSON.parse((await convex(folder, call, backend)).trim() || "null");
+    return JSON.parse((await convex(folder, call, to)).trim() || "null");
   };
   return {
-    backend,
-    url: backend.url,
-    client: new ConvexHttpClient(backend.url),
+    url: to.url,
+    client: new ConvexHttpClient(to.url),
     run,
     token: async (queues = null) =>
       (await run(internal.tokens.create, { name: "test", queues })).token,
-    close: () => backend.close(),
   };
 }

@@ -30,6 +30,8 @@ export function startWorker(options: {
   concurrency?: number;
   /** What it gives its handlers at SIGTERM, instead of the default. */
   graceMs?: number;
+  /** How wrong its clock is. */
+  clockShiftMs?: number;
 }): WorkerProcess {
   const child = spawn(
     process.execPath,
@@ -42,6 +44,7 @@ export function startWorker(options: {
         CONVEYOR_TOKEN: options.token,
         WORKER_NAME: options.name,
         WORKER_CONCURRENCY: String(options.concurrency ?? 1),
+        CLOCK_SHIFT_MS: String(options.clockShiftMs ?? 0),
         ...(options.graceMs === undefined ? {} : { WORKER_GRACE_MS: String(options.graceMs) }),
       },
       stdio: ["ignore", "pipe", "inherit"],

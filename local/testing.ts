@@ -20,10 +20,15 @@ export function runProgram(...args: string[]): Program {
 
 /** Another program that starts a backend. */
 export function runFile(file: string, ...args: string[]): Program {
+  return runWith({}, file, ...args);
+}
+
+/** With variables of its environment besides. */
+export function runWith(env: Record<string, string>, file: string, ...args: string[]): Program {
   const child = spawn(
     process.execPath,
     ["--no-warnings", "--experimental-vm-modules", "--import", "tsx", file, ...args],
-    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_OPTIONS: "" } },
+    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_OPTIONS: "", ...env } },
   );
   const output = { text: "" };
   const looks = new Set<() => void>();

@@ -2,6 +2,7 @@
  * A worker process for the end-to-end tests: squares, and at a job's first attempt waits as long as the payload says.
  * Prints one JSON line for whatever happens, so that a test sees what a process saw.
  */
+import "../clock.js";
 import { Worker } from "convex-conveyor/worker";
 import type { WorkerEvent } from "convex-conveyor/worker";
 import { api } from "./convex/_generated/api.js";

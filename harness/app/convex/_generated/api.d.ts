@@ -9,6 +9,7 @@
  */
 
 import type * as batches from "../batches.js";
+import type * as chaos from "../chaos.js";
 import type * as done from "../done.js";
 import type * as harmful from "../harmful.js";
 import type * as harmfulNode from "../harmfulNode.js";
@@ -33,6 +34,7 @@ import type {
 
 declare const fullApi: ApiFromModules<{
   batches: typeof batches;
+  chaos: typeof chaos;
   done: typeof done;
   harmful: typeof harmful;
   harmfulNode: typeof harmfulNode;
