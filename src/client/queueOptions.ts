@@ -48,6 +48,7 @@ export interface QueueOptions<
   /**
    * How long a worker may be silent before its jobs go to others, in milliseconds, 1,000 to 86,400,000. Workers
    * beat three times in a lease, so a shorter lease notices a dead worker sooner and costs more calls.
+   * It must be longer than the longest time for which a handler blocks its thread: a worker that computes cannot beat.
    * @default 60_000
    */
   leaseMs?: number;

@@ -30,12 +30,13 @@ import { REVIVERS, type Look } from "./candidates.js";
 import { decodeCursor, encodeCursor, ofQueues } from "./cursors.js";
 import { takeOver } from "./expire.js";
 import { countAnew, type PlaceInFleet } from "./fleet.js";
-import { closeCall, enterHolder, judgeCall, room, type HeldLease, type Holder } from "./holders.js";
+import { closeCall, judgeCall, room, type HeldLease, type Holder } from "./holders.js";
 import { keepsOrder, readNamed } from "./named.js";
 import { offerOf } from "./offers.js";
 import { load } from "./payloads.js";
 import { declareQueue, type Queue } from "./queues.js";
 import { ensureUpkeep } from "./rollUp.js";
+import { enterSession } from "./sessions.js";
 import { ensureJanitor } from "./timers.js";
 import { authorize, within } from "./tokens.js";
 import { reviveOverdue } from "./watchdog.js";
@@ -123,7 +124,7 @@ export async function claim(
   const token = await authorize(ctx.db, args.token, queues);
   const request = within(token, args);
   const caller = { token, session: args.session, name: args.name, queues };
-  const holder = await enterHolder(ctx.db, caller, now);
+  const holder = await enterSession(ctx, caller, now);
   if (judgeCall(holder, args.n) === "repeated") {
     const cursor = holder.reply.cursor ?? "{}";
     return { jobs: await leasedBefore(ctx, holder, holder.n), cursor, holder: holder._id };

@@ -34,9 +34,10 @@ import {
 } from "./claim.js";
 import type { PlaceInFleet } from "./fleet.js";
 import { answerBeat } from "./heartbeat.js";
-import { closeCall, enterHolder, judgeCall, keepLeases, type Holder } from "./holders.js";
+import { closeCall, judgeCall, keepLeases, type Holder } from "./holders.js";
 import { offerOf } from "./offers.js";
 import { recordAll } from "./recording.js";
+import { enterSession } from "./sessions.js";
 import { ensureJanitor } from "./timers.js";
 import { authorize, within } from "./tokens.js";
 
@@ -71,7 +72,7 @@ export async function complete(
   const token = await authorize(ctx.db, args.token, queues);
   const request = args.claim === undefined ? undefined : within(token, args.claim);
   const caller = { token, session: args.session, name: token.name, queues };
-  const holder = await enterHolder(ctx.db, caller, now);
+  const holder = await enterSession(ctx, caller, now);
   if (judgeCall(holder, args.n) === "repeated") {
     if (args.held !== undefined) await keepLeases(ctx.db, holder, holder.leases, now);
     const jobs = await leasedBefore(ctx, holder, holder.n);

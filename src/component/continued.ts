@@ -5,22 +5,24 @@
  * too large) must undo this outcome and no other: the attempt then has failed, and says why. So does a job of a group that
  * its worker's token is not for.
  */
-import { ConvexError, v, type Infer, type Value } from "convex/values";
+import { ConvexError, getConvexSize, v, type Infer, type Value } from "convex/values";
 import {
   errorText,
   groupForbidden,
   isConveyorError,
+  TOKEN_JOB_BYTES,
   vFinished,
   vOutcome,
   type Outcome,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
-import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
+import { internalMutation, type DatabaseWriter, type MutationCtx } from "./_generated/server.js";
 import type { Owed } from "./callbacks.js";
 import { ensureDues, type Dues } from "./dispatcher.js";
 import { enqueueJobs } from "./enqueue.js";
 import { effective, recordOutcome } from "./outcomes.js";
+import { checkQuota, countWrites } from "./quotas.js";
 import { owedFields } from "./stored.js";
 
 export type Continued = NonNullable<Infer<typeof vFinished>["continued"]>;
@@ -35,7 +37,7 @@ export async function recordContinued(
   dues: Dues,
 ): Promise<Owed[]> {
   try {
-    const following = await within(ctx.db, job, continued);
+    const following = await permitted(ctx.db, job, continued, now);
     const args = { job: job._id, outcome, continued: following, now };
     return await ctx.runMutation(internal.continued.record, args);
   } catch (error) {
@@ -49,18 +51,23 @@ export async function recordContinued(
 }
 
 /**
- * The jobs to follow one whose worker has a token for some groups: of a group of these, or, where none is named, of the job's
- * own. Reads the session's row and the token, which the call has read already.
+ * The jobs to follow one whose worker has a token: counted as written by that; and, where the token is for some groups, of a
+ * group of these, or, where none is named, of the job's own. Reads for real the session's row and the token.
  */
-async function within(
-  db: DatabaseReader,
+async function permitted(
+  db: DatabaseWriter,
   { holder, group: own }: Doc<"jobs">,
   continued: Continued,
+  now: number,
 ): Promise<Continued> {
   const session = holder === undefined ? null : await db.get("holders", holder);
   const token = session?.token === undefined ? null : await db.get("tokens", session.token);
-  const { name, groups } = token ?? {};
-  if (name === undefined || groups === undefined) return continued;
+  if (token === null) return continued;
+  checkQuota(token, now);
+  const count = continued.reduce((sum, { jobs }) => sum + jobs.length, 0);
+  await countWrites(db, token, getConvexSize(continued) + count * TOKEN_JOB_BYTES, now);
+  const { name, groups } = token;
+  if (groups === undefined) return continued;
   return continued.map(({ queue, jobs }) => ({
     queue,
     jobs: jobs.map(({ payload, options }) => {

@@ -10,7 +10,8 @@
 import { checkLeases, LEASES_MAX, type Answer, type Lease } from "../shared/index.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { askedOf, isNamed } from "./cancels.js";
-import { enterHolder, findLease, renew, type HeldLease } from "./holders.js";
+import { findLease, renew, type HeldLease } from "./holders.js";
+import { enterSession } from "./sessions.js";
 import { reviveJanitor } from "./timers.js";
 import { authorize } from "./tokens.js";
 import { watchOver } from "./watchdog.js";
@@ -24,7 +25,7 @@ export async function heartbeat(
   const token = await authorize(ctx.db, args.token, []);
   // A worker that has never claimed is seen under its token's name until it does.
   const caller = { token, session: args.session, name: token.name, queues: [] };
-  const holder = await enterHolder(ctx.db, caller, now);
+  const holder = await enterSession(ctx, caller, now);
   const asked =
     holder.leases.length === 0 ? [] : await askedOf(ctx.db, holder.session, holder.token);
   const renewed = await renew(ctx.db, holder, args.leases, asked, now);

@@ -5,7 +5,6 @@
  */
 import {
   checkInteger,
-  checkLabel,
   checkName,
   conveyorError,
   IDLE_GRID_MS,
@@ -57,15 +56,12 @@ export async function sessionOf(db: DatabaseReader, session: string): Promise<Ho
     .unique();
 }
 
-/** The session's row, inserted at its first call. */
-export async function enterHolder(
+/** The row of a session that makes its first call. */
+export async function insertHolder(
   db: DatabaseWriter,
   caller: Caller,
   now: number,
 ): Promise<Holder> {
-  checkLabel("The name of a worker", caller.name);
-  const holder = await findHolder(db, caller.session, caller.token);
-  if (holder !== null) return holder;
   const id = await db.insert("holders", {
     session: caller.session,
     token: caller.token._id,
@@ -336,6 +332,11 @@ export async function keepOthers(
 ): Promise<void> {
   const { state, expiresAt } = alive(leases, holder.lastSeenAt);
   await db.patch("holders", holder._id, { state, expiresAt, leases });
+}
+
+/** It has been silent for long, and holds nothing. */
+export async function removeHolder(db: DatabaseWriter, id: Id<"holders">): Promise<void> {
+  await db.delete("holders", id);
 }
 
 /** Puts off the end of leases that could not be ended, so that they do not hold up everybody else's. */

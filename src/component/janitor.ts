@@ -34,6 +34,7 @@ import { forgetLane } from "./lanes.js";
 import { freeLost } from "./mainLoop.js";
 import { vIdleFrom, type Found, type IdleFrom, type Lost } from "./overdue.js";
 import { ensureUpkeep, findUncounted } from "./rollUp.js";
+import { forgetSession } from "./sessions.js";
 import { arm, isOverdue, isStillborn, serves, sweepAt } from "./timers.js";
 import { watchOver } from "./watchdog.js";
 
@@ -251,5 +252,5 @@ async function forget(ctx: MutationCtx, id: Id<"holders">, now: number): Promise
   if (holder.lastSeenAt >= now - HOLDER_RETENTION_MS) return;
   if (holder.state === "active") return;
   if (holder.lane !== undefined) await forgetLane(ctx, holder.lane);
-  await ctx.db.delete("holders", id);
+  await forgetSession(ctx.db, id);
 }

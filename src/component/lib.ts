@@ -291,7 +291,7 @@ export const complete = mutation({
 
 /**
  * The last resort for an outcome that was refused alone and without its callback, as by conflicts without end: it is
- * recorded by a mutation that the platform runs until it has committed. This one depends on nothing but the token. The
+ * recorded by a mutation that the platform runs until it has committed. This one depends on the token and the job. The
  * worker keeps beating for the lease, and repeats its `complete` now and then, until that is answered.
  */
 export const completeLater = mutation({

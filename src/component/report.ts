@@ -25,6 +25,7 @@ import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generat
 import { addChunks } from "./chunks.js";
 import { findJob } from "./jobs.js";
 import { addLogs } from "./logs.js";
+import { checkQuota, countWrites } from "./quotas.js";
 import { checkReport } from "./reportChecks.js";
 import { authorize, scopeOf } from "./tokens.js";
 
@@ -49,12 +50,15 @@ export async function report(
 ): Promise<{ answers: ReportAnswer[] }> {
   const now = Date.now();
   const leases = byLease(args);
-  checkReport(args, leases.length);
+  const bytes = checkReport(args, leases.length);
   const token = await authorize(ctx.db, args.token, []);
+  if (bytes > 0) checkQuota(token, now);
   const holder = await holderOf(ctx, args, token._id);
   const judge = (job: Doc<"jobs"> | null, attempt: number) =>
     judgeLease(job, attempt, holder, token);
-  return { answers: await record(ctx, leases, judge, now) };
+  const answers = await record(ctx, leases, judge, now);
+  await countWrites(ctx.db, token, bytes, now);
+  return { answers };
 }
 
 /** Writes what is said of leases that stand, and answers for each. */
@@ -82,7 +86,7 @@ export async function record(
 }
 
 /** Whether the lease stands. Somebody who wants the job to end is obeyed by its worker: until then it may report. */
-function judgeLease(
+export function judgeLease(
   job: Doc<"jobs"> | null,
   attempt: number,
   holder: Id<"holders"> | null,
@@ -141,7 +145,7 @@ export function byLease({ updates = [], logs = [], chunks = [] }: Report): Said[
  * and only to who claims. A session that is not there to be seen may have claimed for the first time a moment ago: a
  * snapshot may be older than that, and nobody's lease is lost by it.
  */
-async function holderOf(
+export async function holderOf(
   ctx: MutationCtx,
   { holder, session }: { holder?: string; session: string },
   token: Id<"tokens">,

@@ -21,7 +21,11 @@ import type { Report } from "./report.js";
 
 const COUNT_MAX = Number.MAX_SAFE_INTEGER;
 
-export function checkReport({ updates = [], logs = [], chunks = [] }: Report, leases: number) {
+/** Returns how many bytes its log entries and chunks have. */
+export function checkReport(
+  { updates = [], logs = [], chunks = [] }: Report,
+  leases: number,
+): number {
   if (leases < 1 || leases > LEASES_MAX) {
     throw conveyorError(
       "invalidArgument",
@@ -37,6 +41,7 @@ export function checkReport({ updates = [], logs = [], chunks = [] }: Report, le
     checkInteger("The revision of a progress value", revision, 0, COUNT_MAX);
     bytes += checkValue("A progress value", value as Value, PROGRESS_MAX_BYTES);
   }
+  const progress = bytes;
   for (const { entry, revision = 0, message, data = null } of logs) {
     checkInteger("The number of a log entry", entry, 0, COUNT_MAX);
     checkInteger("The revision of a log entry", revision, 0, COUNT_MAX);
@@ -48,6 +53,7 @@ export function checkReport({ updates = [], logs = [], chunks = [] }: Report, le
     bytes += checkText("A chunk", text, CHUNK_MAX_BYTES);
   }
   if (bytes > REPORT_MAX_BYTES) throw tooLarge("A report", bytes, REPORT_MAX_BYTES);
+  return bytes - progress;
 }
 
 function checkText(what: string, text: string, max: number): number {

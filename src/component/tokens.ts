@@ -143,13 +143,14 @@ async function getToken(db: DatabaseReader, id: string): Promise<Doc<"tokens">> 
 export async function listTokens(ctx: QueryCtx): Promise<TokenStatus[]> {
   const rows = await ctx.db.query("tokens").order("desc").take(TOKENS_MAX);
   return rows.map((row) => {
-    const { createdAt, revokedAt, rotatedAt, previousUntil } = row;
+    const { createdAt, revokedAt, rotatedAt, previousUntil, overQuotaUntil } = row;
     return {
       ...scopeOf(row),
       createdAt,
       ...(rotatedAt === undefined ? {} : { rotatedAt }),
       ...(previousUntil === undefined ? {} : { previousUntil }),
       ...(revokedAt === undefined ? {} : { revokedAt }),
+      ...(overQuotaUntil === undefined ? {} : { overQuotaUntil }),
     };
   });
 }

@@ -37,6 +37,10 @@ export const ERROR_CODES = [
   "queueForbidden",
   /** A group outside the token's scope. */
   "groupForbidden",
+  /** A token that has as many sessions as it may. */
+  "tooManySessions",
+  /** A token whose workers have written as much as they may within an hour. */
+  "quotaExceeded",
   /** A session that belongs to another token. */
   "sessionForbidden",
   /** A call older than the session's last. */

@@ -134,5 +134,7 @@ export const vTokenStatus = v.object({
   /** Until when the secret before it is still taken. */
   previousUntil: v.optional(v.number()),
   revokedAt: v.optional(v.number()),
+  /** Until when its workers may write no log entries, output and jobs to follow: they have written too much. */
+  overQuotaUntil: v.optional(v.number()),
 });
 export type TokenStatus = Infer<typeof vTokenStatus>;

@@ -1,7 +1,32 @@
 /** Limits of what one worker's token is for, and of what its workers may write. Pure. */
-import { holds, OFFER_MAX_BYTES } from "./limits.js";
+import { ENQUEUE_MAX_BYTES, holds, OFFER_MAX_BYTES, REPORT_MAX_BYTES } from "./limits.js";
 
 /** All groups of one token: a worker's claim has them beside its labels, and its session's row keeps both. */
 export const TOKEN_GROUPS_MAX_BYTES = 4 * 2 ** 10;
 
+/**
+ * Sessions of one token that are kept: as many of a fleet as are counted. At the bound a new session takes the place of one
+ * that is gone, so that processes which live for a second may come at eleven a second.
+ */
+export const SESSIONS_MAX = 1_000;
+/** Sessions of a full token among which a new one looks for a place, and those that it forgets: rows of up to 45 KB each. */
+export const SESSIONS_LOOKED_AT = 16;
+export const SESSIONS_FORGOTTEN = 4;
+
+/**
+ * What all workers of one token may write within an hour, of that which nothing else bounds: log entries, output, jobs that
+ * follow others. A thousand answers of a language model, streamed at once all the time, are a third of it.
+ */
+export const TOKEN_HOUR_BYTES = 4 * 2 ** 30;
+export const TOKEN_HOUR_MS = 60 * 60_000;
+/**
+ * It is counted by lot, so many bytes at a time: a report of a kilobyte touches the count once in 4,096 times. The error of
+ * a whole hour's sum is 3 in 100.
+ */
+export const TOKEN_COUNT_BYTES = 4 * 2 ** 20;
+/** What a job that follows is counted for beside its payload: its rows in tables and indexes. */
+export const TOKEN_JOB_BYTES = 2 ** 10;
+
 holds("a token's groups leave room for labels", TOKEN_GROUPS_MAX_BYTES <= OFFER_MAX_BYTES / 2);
+holds("a full report is counted whenever it comes", TOKEN_COUNT_BYTES <= REPORT_MAX_BYTES);
+holds("one call is a small part of an hour", 64 * ENQUEUE_MAX_BYTES < TOKEN_HOUR_BYTES);

@@ -1099,6 +1099,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           rotatedAt?: number;
           previousUntil?: number;
           revokedAt?: number;
+          overQuotaUntil?: number;
         }>,
         Name
       >;

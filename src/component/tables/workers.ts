@@ -165,7 +165,26 @@ export const workerTables = {
     rotatedAt: v.optional(v.number()),
     /** Until when a worker with any former secret is still let in. */
     previousUntil: v.optional(v.number()),
+    /** Until when its workers may write no log entries, output and jobs to follow: they have written too much. */
+    overQuotaUntil: v.optional(v.number()),
   }).index("hash", ["hash"]),
+
+  /**
+   * The sessions that each token has, without all that changes with their calls. Inserted with a session's row and deleted
+   * with it; counted in a snapshot, when another session begins.
+   */
+  tokenSessions: defineTable({ token: v.id("tokens"), holder: v.id("holders") })
+    .index("token", ["token"])
+    .index("holder", ["holder"]),
+
+  /**
+   * How much a token's workers have written in the hour that began at `since`: see `quotas.ts`. Written about once in 4 MiB
+   * of it. One row a token, apart from the token's, which each call reads.
+   */
+  tokenWrites: defineTable({ token: v.id("tokens"), since: v.number(), bytes: v.number() }).index(
+    "token",
+    ["token"],
+  ),
 
   /**
    * Secrets that tokens had before they were rotated, each by its hash: let in until its own time, and then refused as
