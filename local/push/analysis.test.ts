@@ -34,6 +34,35 @@ describe("analysis of pushed modules", () => {
     ]);
   });
 
+  const SEND = "export const send = Object.assign(() => {}, { isPublic: true,";
+
+  test.each([
+    [
+      `exportArgs: () => '{"type":"union","value":[]}'`,
+      /Args validator must be an object or any, and is union/,
+    ],
+    [
+      `exportArgs: () => '{"type":"object","value":{"a-b":{"fieldType":{"type":"any"},"optional":false}}}'`,
+      /"a-b" cannot be a field's name/,
+    ],
+    [
+      `exportReturns: () => '{"type":"array","value":{"type":"object","value":{"_":{"fieldType":{"type":"any"},"optional":false}}}}'`,
+      /"_" cannot be a field's name/,
+    ],
+  ])("refuses %s", async (validators, message) => {
+    await expect(analyze({ "lib.js": `${SEND} isQuery: true, ${validators} });` })).rejects.toThrow(
+      message,
+    );
+  });
+
+  test('a module that says "use node" holds actions and nothing else', async () => {
+    const node = (mark: string) => ({ "lib.js": `"use node"; ${SEND} ${mark}: true });` });
+    await expect(analyze(node("isAction"), "node")).resolves.toBeDefined();
+    await expect(analyze(node("isMutation"), "node")).rejects.toThrow(
+      /`send` defined in `lib.js` is a Mutation function. Only actions can be defined in Node.js/,
+    );
+  });
+
   test("shared chunks are loaded through their importers only: they export no functions", async () => {
     const { functions } = await analyze({
       "lib.js": `import { value } from "./_deps/A.js"; export { value };`,
@@ -84,10 +113,13 @@ function branch(entries: [string, unknown][]): unknown {
   return { type: "branch", branch: entries };
 }
 
-function analyze(sources: Record<string, string>) {
+function analyze(
+  sources: Record<string, string>,
+  environment: ModuleSource["environment"] = "isolate",
+) {
   const modules = Object.entries(sources).map(([path, source]): [string, ModuleSource] => [
     path,
-    { path, source, environment: "isolate" },
+    { path, source, environment },
   ]);
   return analyzeModules(new Map(modules), "", importer);
 }

@@ -1,7 +1,9 @@
 /** Finds the functions that pushed modules export: type, visibility, validators. */
+import type { ValidatorJSON } from "convex/values";
 import type { AnalyzedFunction, HttpRoute, ModuleSource, UdfType } from "../functions/types.js";
 import { describe, failure } from "./failures.js";
 import { HTTP_MODULE, httpRoutesOf } from "./httpRoutes.js";
+import { requireIdentifiers } from "./identifiers.js";
 import type { Importer } from "./importing.js";
 
 /** The properties by which `query`, `mutation`, `action` and their internal kin mark what they return. */
@@ -34,7 +36,9 @@ export async function analyzeModules(
     const what = component === "" ? path : `${path} of component ${component}`;
     const exports = await importable.import(path, what);
     if (path === HTTP_MODULE) httpRoutes = httpRoutesOf(exports, what);
-    functions.set(path, functionsOf(exports, what));
+    const found = functionsOf(exports, what);
+    if (modules.get(path)!.environment === "node") requireActions(found, what);
+    functions.set(path, found);
   }
   return { functions, httpRoutes };
 }
@@ -56,8 +60,8 @@ function functionsOf(exports: Record<string, unknown>, what: string): AnalyzedFu
         name,
         udfType,
         visibility: marks.isPublic ? "public" : "internal",
-        args: marks.exportArgs?.() ?? ANY_VALIDATOR,
-        returns: marks.exportReturns?.() ?? NO_VALIDATOR,
+        args: checkArgs(marks.exportArgs?.() ?? ANY_VALIDATOR),
+        returns: checkReturns(marks.exportReturns?.() ?? NO_VALIDATOR),
       });
     } catch (thrown) {
       throw failure(
@@ -67,6 +71,35 @@ function functionsOf(exports: Record<string, unknown>, what: string): AnalyzedFu
     }
   }
   return functions.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** node_executor/src/executor.rs:474-482. */
+function requireActions(functions: readonly AnalyzedFunction[], what: string): void {
+  const other = functions.find(({ udfType }) => udfType !== "Action");
+  if (other === undefined) return;
+  throw failure(
+    "InvalidModules",
+    `\`${other.name}\` defined in \`${what}\` is a ${other.udfType} function. Only actions can be defined in Node.js. ` +
+      `Move it into a module without "use node".`,
+  );
+}
+
+/** model/src/modules/function_validators.rs:113; fields: common/src/schemas/json.rs:813. */
+function checkArgs(json: string): string {
+  const validator = JSON.parse(json) as ValidatorJSON;
+  if (validator.type !== "object" && validator.type !== "any") {
+    throw new Error(
+      `Args validator must be an object or any, and is ${validator.type}. Put it into a field of an object.`,
+    );
+  }
+  requireIdentifiers(validator);
+  return json;
+}
+
+function checkReturns(json: string): string {
+  const validator = JSON.parse(json) as ValidatorJSON | null;
+  if (validator !== null) requireIdentifiers(validator);
+  return json;
 }
 
 const ANY_VALIDATOR = JSON.stringify({ type: "any" });

@@ -2,9 +2,11 @@
  * Evaluates a pushed `schema.ts` into what the CLI wants to know of it (for `_generated/dataModel`) and into what the
  * engine keeps (tables, indexes, validators).
  */
+import type { ValidatorJSON } from "convex/values";
 import type { TableSpec } from "../engine/types.js";
 import type { ModuleSource } from "../functions/types.js";
 import { describe, failure } from "./failures.js";
+import { requireIdentifiers } from "./identifiers.js";
 import type { Importer } from "./importing.js";
 import { isObject, isText, isTexts } from "./shapes.js";
 
@@ -76,6 +78,11 @@ function isTable(value: unknown): value is AnalyzedTable {
 }
 
 function checkTable(table: AnalyzedTable, what: string): void {
+  try {
+    requireIdentifiers(table.documentType as ValidatorJSON);
+  } catch (error) {
+    throw failure("InvalidSchema", `In ${what}: table "${table.tableName}": ${describe(error)}`);
+  }
   if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(table.tableName) || table.tableName.length > 64) {
     throw failure(
       "InvalidSchema",
