@@ -80,14 +80,24 @@ export class TokenVerifier {
   }
 
   async #verifyCustom(token: string, provider: CustomJwtProvider): Promise<Claims> {
+    const { kid } = decodeProtectedHeader(token);
     try {
-      return await this.#verified(token, (fresh) => this.#keySets.at(provider.jwks, fresh), {
-        algorithms: [provider.algorithm],
-        clockTolerance: CUSTOM_JWT_TOLERANCE_SECONDS,
-      });
+      if (kid === undefined) throw new errors.JWKSNoMatchingKey();
+      const claims = await this.#verified(
+        token,
+        (fresh) => this.#keySets.at(provider.jwks, fresh),
+        {
+          algorithms: [provider.algorithm],
+          clockTolerance: CUSTOM_JWT_TOLERANCE_SECONDS,
+        },
+      );
+      const { iat = 0 } = claims;
+      if (iat - CUSTOM_JWT_TOLERANCE_SECONDS > this.env.now() / 1000) {
+        throw new errors.JWTClaimValidationFailed('"iat" is in the future', claims, "iat");
+      }
+      return claims;
     } catch (error) {
       if (error instanceof PlatformError) throw error;
-      const { kid } = decodeProtectedHeader(token);
       if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed) {
         throw unauthenticated(`Could not validate token: ${error.message}`);
       }
