@@ -4,7 +4,8 @@
  * A fresh `vm` context has the language's own objects and nothing else. What is added comes from Node's realm, with two
  * consequences that this file takes care of. Values checked with `instanceof` must have one constructor on both
  * sides: so buffers and typed arrays inside *are* Node's. And an error thrown by a function that is added here must be
- * the sandbox's own: so `Date`, `Math` and errors are taken from inside (`Realm`).
+ * the sandbox's own: so `Date`, `Math` and errors are taken from inside (`Realm`). What Node's own functions throw, such as
+ * `URL`, is of Node's realm, and counts as an instance of the sandbox's error of the same name.
  */
 import { createRequire } from "node:module";
 import vm from "node:vm";
@@ -23,6 +24,22 @@ export interface Realm {
   Error: ErrorConstructor;
   TypeError: TypeErrorConstructor;
   Promise: PromiseConstructor;
+}
+
+/** Subclasses keep to their own: only the error itself takes in its namesake. */
+function takeErrorsOf(context: vm.Context): void {
+  const take = vm.runInContext(
+    `(own, isTheirs) => {
+      const isOwn = Function.prototype[Symbol.hasInstance];
+      Object.defineProperty(own, Symbol.hasInstance, {
+        value(error) { return isOwn.call(this, error) || (this === own && isTheirs(error)); },
+      });
+    }`,
+    context,
+  ) as (own: unknown, isTheirs: (error: unknown) => boolean) => void;
+  for (const theirs of [Error, TypeError, RangeError, SyntaxError]) {
+    take(vm.runInContext(theirs.name, context), (error) => error instanceof theirs);
+  }
 }
 
 /** One constructor on both sides, or `convex/values` would not know an `ArrayBuffer` that a digest returned. */
@@ -93,6 +110,7 @@ function environment({ env, onMissingVariable }: GlobalsOptions): Record<string,
 export function installGlobals(context: vm.Context, options: GlobalsOptions): Realm {
   const { host } = options;
   const realm = vm.runInContext("({ Date, Math, Error, TypeError, Promise })", context) as Realm;
+  takeErrorsOf(context);
   const define = (name: string, value: unknown) =>
     Object.defineProperty(context, name, { value, writable: true, configurable: true });
 

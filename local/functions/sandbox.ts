@@ -73,7 +73,8 @@ export function createSandbox(
     const known = rooms.get(surroundings);
     if (known !== undefined) return known;
     const node = surroundings === "node";
-    const context = vm.createContext({});
+    // As on the platform: isolate/src/client.rs:509, --disallow-code-generation-from-strings.
+    const context = vm.createContext({}, { codeGeneration: { strings: node, wasm: true } });
     const realm = installGlobals(context, {
       host: hostOfCode,
       env: options.env ?? new Map(),

@@ -97,7 +97,9 @@ function typeOf(services: Services, { target }: ScheduledRow): "Mutation" | "Act
     if (error instanceof FunctionError) throw new CannotRun(error.message);
     throw error;
   }
-  throw new CannotRun(`'${target.path}' has become a query, which cannot be scheduled.`);
+  throw new CannotRun(
+    `Unsupported function type. '${target.path}' is defined as a Query. Only Mutation and Action can be scheduled.`,
+  );
 }
 
 async function runScheduledMutation(

@@ -300,7 +300,6 @@ test("rows of functions that ended a week ago are deleted", async () => {
 });
 
 test.each([
-  ["a query", "api.lib.names, {}", /is a query. Only mutations and actions can be scheduled/],
   ["what does not exist", "api.lib.missing, {}", /Could not find function for 'lib:missing'/],
   [
     "the commit timestamp",
@@ -310,6 +309,16 @@ test.each([
 ])("scheduling %s is refused at once", async (_, call, message) => {
   await start(`export const bad = mutation((ctx) => ctx.scheduler.runAfter(0, ${call}));`);
   await expect(backend.mutation("lib:bad")).rejects.toThrow(message);
+});
+
+test("a query that is scheduled fails when it is due", async () => {
+  await start(
+    `export const late = mutation((ctx) => ctx.scheduler.runAfter(0, api.lib.names, {}));`,
+  );
+  const id = await backend.mutation("lib:late");
+  const row = await ended(id);
+  expect(row.state.kind).toBe("failed");
+  expect(row.state.error).toMatch(/defined as a Query/);
 });
 
 test("a time that is decades ahead is refused with the bound", async () => {

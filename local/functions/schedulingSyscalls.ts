@@ -47,7 +47,10 @@ export interface SchedulingScope {
   scheduled: TransactionScope["scheduled"];
 }
 
-/** Arguments are not checked against the target's validator: the platform does that when it runs. */
+/**
+ * Neither the target's type nor its arguments are checked: the platform does that when it runs. udf/src/validation.rs:181,
+ * application/src/scheduled_jobs/mod.rs:642.
+ */
 export async function schedule(
   { env }: Pick<Services, "env">,
   { request, deployment, tx, scheduled }: SchedulingScope,
@@ -55,11 +58,6 @@ export async function schedule(
   { ts, args, ...reference }: ScheduleArgs,
 ): Promise<string> {
   const target = resolveReference(deployment, namespace, reference, null);
-  if (target.analyzed.udfType === "Query") {
-    throw new FunctionError(
-      `'${target.address.path}' is a query. Only mutations and actions can be scheduled.`,
-    );
-  }
   if (holdsCommitTs(args)) {
     throw new FunctionError(
       "The commit timestamp (db.vars.commitTs) cannot be an argument of a scheduled function: " +

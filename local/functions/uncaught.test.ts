@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { wallEnvironment } from "../environment.js";
 import { PRELUDE, startTestBackend, type TestBackend } from "./testing.js";
+import type { ModuleSource } from "./types.js";
+import { errorOf } from "./uncaught.js";
 
 /** What code throws that no error class of ours would: each with what its caller reads of it, as far as that is fixed. */
 const ODD: [code: string, said: RegExp][] = [
@@ -67,4 +69,22 @@ test("a scheduled function that throws oddly has failed, and is not run again", 
     await wallEnvironment.sleep(1);
   }
   expect(runs).toBe(1);
+});
+
+test("frames of Convex's own library are left out, also where it is bundled with the app", () => {
+  const sourceMap = (source: string) =>
+    JSON.stringify({ version: 3, sources: [source], names: [], mappings: "AAAA" });
+  const module = (path: string, source: string): ModuleSource => ({
+    ...{ path, source: "", environment: "isolate", sourceMap: sourceMap(source) },
+  });
+  const modules = new Map(
+    [
+      module("lib.js", "lib.ts"),
+      module("_deps/A.js", "../node_modules/convex/src/server/impl/registration_impl.ts"),
+    ].map((one) => [one.path, one]),
+  );
+  const frame = { name: "f", line: 1, column: 1 };
+  const frames = [...modules.keys()].map((path) => ({ ...frame, module: path }));
+  const { message } = errorOf({ ours: false, message: "Uncaught Error: no", frames }, modules);
+  expect(message).toBe("Uncaught Error: no\n    at f (lib.ts:1:0)");
 });

@@ -7,6 +7,8 @@ import type { ModuleSource } from "./types.js";
 
 /** Enough to find the place; what is above is the platform's. */
 const MAX_FRAMES = 10;
+/** Convex's own part of a call, which says nothing of the app. common/src/errors.rs:506. */
+const LIBRARY = "convex/src/server/impl";
 const FRAME = /^\s*at (?:(.+?) \()?(?:async )?([^()\s]+?):(\d+):(\d+)\)?$/;
 
 interface ConvexErrorLike {
@@ -58,8 +60,9 @@ export function errorOf(
   { ours, message, frames, data }: Thrown,
   modules: ReadonlyMap<string, ModuleSource>,
 ): FunctionError {
-  const lines = frames.map(({ name, module, line, column }) => {
-    return `    at ${name} (${positionOf(modules.get(module)!, line, column)})`;
+  const lines = frames.flatMap(({ name, module, line, column }) => {
+    const position = positionOf(modules.get(module)!, line, column);
+    return position.includes(LIBRARY) ? [] : [`    at ${name} (${position})`];
   });
   const text = ours ? message : [message, ...lines].join("\n");
   return new FunctionError(text, ...(data === undefined ? [] : [data]));

@@ -255,4 +255,19 @@ export const runtime: Case[] = [
       expect(after["functionsScheduled"]).toEqual({ used: 0, remaining: 1000 });
     },
   },
+  {
+    id: "8.no-code-from-strings",
+    says: "eval and new Function make no code of strings",
+    convexTest: { differs: "functions run in Node" },
+    run: async (target) => {
+      expect(await target.query(api.runtime.generates, {})).toEqual(["EvalError", "EvalError"]);
+    },
+  },
+  {
+    id: "8.web-errors",
+    says: "what URL, Headers and structuredClone throw is an instance of Error",
+    run: async (target) => {
+      expect(await target.query(api.runtime.thrownByWeb, {})).toEqual([true, true, true]);
+    },
+  },
 ];

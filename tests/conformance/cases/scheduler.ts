@@ -22,6 +22,7 @@ function later(
     | "slowAction"
     | "looksAtItself"
     | "wrongArgs"
+    | "aQuery"
     | "hot",
   ns = [1],
   ms = 0,
@@ -199,6 +200,16 @@ export const scheduler: Case[] = [
       const { row: doc } = await end(target, "wrongArgs");
       expect(doc.state.kind).toBe("failed");
       expect(doc.state.error).toContain("ArgumentValidationError");
+    },
+  },
+  {
+    id: "4.2.type-checked-late",
+    says: "that a query cannot be scheduled is said when it runs, not when it is scheduled",
+    convexTest: { differs: "it has no such check" },
+    run: async (target) => {
+      const { row: doc } = await end(target, "aQuery");
+      expect(doc.state.kind).toBe("failed");
+      expect(doc.state.error).toMatch(/Unsupported function type.*Query/s);
     },
   },
   {

@@ -12,7 +12,7 @@ export const functions: readonly Point[] = [
   },
   {
     point: "4.2 the target must exist, its arguments are checked later",
-    cases: ["4.2.missing", "4.2.args-checked-late"],
+    cases: ["4.2.missing", "4.2.args-checked-late", "4.2.type-checked-late"],
   },
   { point: "4.2 schedulers do not conflict with one another", cases: ["4.2.no-conflicts"] },
   { point: "4.2 children of what is canceled", cases: ["13.children-of-canceled"] },
@@ -224,6 +224,8 @@ export const functions: readonly Point[] = [
       "8.queries-do-not-write",
       "8.web-platform",
       "8.environment",
+      "8.no-code-from-strings",
+      "8.web-errors",
     ],
   },
   {

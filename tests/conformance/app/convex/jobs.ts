@@ -1,5 +1,5 @@
 /** Scheduled functions: what schedules them, what they do, and what others see of them. */
-import { makeFunctionReference } from "convex/server";
+import { createFunctionHandle, makeFunctionReference } from "convex/server";
 import { v } from "convex/values";
 import { api, internal } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
@@ -21,6 +21,7 @@ const vWhat = v.union(
   v.literal("slowAction"),
   v.literal("looksAtItself"),
   v.literal("wrongArgs"),
+  v.literal("aQuery"),
   v.literal("hot"),
 );
 
@@ -155,6 +156,10 @@ async function schedule(ctx: MutationCtx, what: string, group: string, n: number
       return ctx.scheduler.runAfter(ms, jobs.hot, args);
     case "wrongArgs":
       return ctx.scheduler.runAfter(ms, jobs.note, { group, n: "no number" as unknown as number });
+    case "aQuery": {
+      const handle = await createFunctionHandle(api.jobs.ended);
+      return ctx.scheduler.runAfter(ms, handle as unknown as typeof jobs.note, args);
+    }
     default:
       return ctx.scheduler.runAfter(ms, jobs.note, args);
   }

@@ -200,6 +200,42 @@ export const asynchronous = query({
   },
 });
 
+/** Makes code of a string in either way; what each gives. */
+export const generates = query({
+  args: {},
+  returns: v.array(v.string()),
+  handler: async () =>
+    // eslint-disable-next-line @typescript-eslint/no-implied-eval
+    [() => eval("1 + 1") as number, () => new Function("return 1 + 1")() as number].map((run) => {
+      try {
+        return String(run());
+      } catch (error) {
+        return (error as Error).name;
+      }
+    }),
+});
+
+/** Whether what web functions throw is an error like one's own. */
+export const thrownByWeb = query({
+  args: {},
+  returns: v.array(v.boolean()),
+  handler: async () => {
+    const bad = [
+      () => new URL("no url"),
+      () => new Headers([["no name\n", "x"]]),
+      () => structuredClone(() => {}),
+    ];
+    return bad.map((run) => {
+      try {
+        run();
+        return false;
+      } catch (error) {
+        return error instanceof Error;
+      }
+    });
+  },
+});
+
 export const hidden = internalQuery({
   args: {},
   returns: v.string(),
