@@ -170,6 +170,19 @@ test("the whole body that the others are made of is pushed", async () => {
   });
 });
 
+test("packages that the platform would install are refused by name", async () => {
+  const nodeDependencies = [{ name: "sharp", version: "0.34.0" }];
+  expect(await post("start_push", { ...(bodyOf(PUSH) as object), nodeDependencies })).toMatchObject(
+    {
+      status: 400,
+      body: {
+        code: "UnsupportedByLocalBackend",
+        message: expect.stringMatching(/external packages \(sharp\)/),
+      },
+    },
+  );
+});
+
 test.each(["start_push", "evaluate_push", "wait_for_schema", "finish_push"])(
   "any JSON to %s is refused with a code",
   async (path) => {

@@ -6,6 +6,7 @@
  */
 import { PlatformError } from "../functions/errors.js";
 import type { ModuleSource } from "../functions/types.js";
+import { failure } from "./failures.js";
 
 export interface ModuleHash {
   path: string;
@@ -41,6 +42,7 @@ type Fields = Record<string, unknown>;
 export function parsePushRequest(body: unknown): PushRequest {
   const request = fields(body, "push request");
   const app = fields(request["appDefinition"], "appDefinition");
+  refuseExternalPackages(request["nodeDependencies"]);
   return {
     dryRun: request["dryRun"] === true,
     functions: text(request["functions"], "functions"),
@@ -57,6 +59,19 @@ export function parsePushRequest(body: unknown): PushRequest {
     components: list(request["componentDefinitions"], "componentDefinitions").map(parseComponent),
     serverVersion: text(app["udfServerVersion"], "appDefinition.udfServerVersion"),
   };
+}
+
+/** The platform installs them for its Node processes. */
+function refuseExternalPackages(dependencies: unknown): void {
+  const names = list(dependencies ?? [], "nodeDependencies").map((one) =>
+    text(fields(one, "nodeDependencies")["name"], "nodeDependencies.name"),
+  );
+  if (names.length === 0) return;
+  throw failure(
+    "UnsupportedByLocalBackend",
+    `The local backend installs no external packages (${names.join(", ")}). Take node.externalPackages out of convex.json ` +
+      `to have them bundled.`,
+  );
 }
 
 function parseComponent(value: unknown): DefinitionSource {
