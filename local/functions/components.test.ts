@@ -20,6 +20,7 @@ const SOURCES = {
       export const callBack = mutation(async (ctx, { name }) =>
         ctx.runMutation(components.child.deep.lib.call, { handle: await createFunctionHandle(internal.app.append), name }));
       export const about = query((ctx) => ctx.meta.getFunctionMetadata());
+      export default about;
       export const aboutChild = query((ctx) => ctx.runQuery(components.child.deep.lib.about));
       export const both = mutation(async (ctx) => {
         await ctx.db.insert("rows", { name: "app's" });
@@ -103,6 +104,7 @@ test("a handle that is none is refused by name", async () => {
 test("a component knows its own name and its own variables only", async () => {
   await start();
   expect(await backend.query("app:about")).toMatchObject({ name: "app:about", componentPath: "" });
+  expect(await backend.query("app:default")).toMatchObject({ name: "app" });
   expect(await backend.query("app:aboutChild")).toEqual({
     name: "deep/lib:about",
     componentPath: "child",

@@ -31,6 +31,11 @@ export function canonicalPath(path: string): string {
   return `${module.replace(/\.js$/, "")}:${name}`;
 }
 
+/** As functions and errors read it: a default export is its module. sync_types/src/udf_path.rs: strip. */
+export function shownPath(path: string): string {
+  return path.replace(/:default$/, "");
+}
+
 /** How a function is called in logs and in other people's conflict messages. */
 export function displayName({ namespace, path }: FunctionAddress): string {
   return namespace === "" ? path : `${namespace}/${path}`;
@@ -65,7 +70,7 @@ export function requireTarget(
   const found = target.analyzed.udfType;
   if (type !== null && found !== type) {
     throw new FunctionError(
-      `Trying to execute ${target.address.path} as ${type}, but it is defined as ${found}.`,
+      `Trying to execute ${shownPath(target.address.path)} as ${type}, but it is defined as ${found}.`,
     );
   }
   return target;
@@ -77,7 +82,7 @@ function notFound(deployment: Deployment, address: FunctionAddress, publicOnly: 
   const hint = deployment.instances.has(address.namespace)
     ? "Did you forget to run `npx convex dev` or `npx convex deploy`?"
     : `No component is mounted there: is \`app.use(...)\` missing in convex.config.ts?`;
-  return `Could not find ${what} for '${canonicalPath(address.path)}'${where}. ${hint}`;
+  return `Could not find ${what} for '${shownPath(canonicalPath(address.path))}'${where}. ${hint}`;
 }
 
 export function runsInNode({ instance, module }: Target): boolean {

@@ -3,7 +3,7 @@ import type { JSONValue } from "convex/values";
 import { usedBy } from "./budget.js";
 import { FunctionError } from "./errors.js";
 import { userOf } from "./identity.js";
-import type { Target } from "./lookup.js";
+import { shownPath, type Target } from "./lookup.js";
 import { handleOf, resolveReference, type Reference } from "./references.js";
 import type { Request, Services, TransactionScope } from "./scope.js";
 import type { AsyncSyscalls } from "./syscalls.js";
@@ -40,7 +40,7 @@ export function commonMetadata(
     "1.0/createFunctionHandle": async (reference: Reference) =>
       handleOf(resolveReference(deployment, address.namespace, reference, null).address),
     "1.0/getFunctionMetadata": async () => ({
-      name: address.path,
+      name: shownPath(address.path),
       componentPath: address.namespace,
     }),
     "1.0/getDeploymentMetadata": async () => ({

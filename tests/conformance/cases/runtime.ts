@@ -1,4 +1,5 @@
 /** §8 and the parts of §7 that functions can see: clock, dice, what is forbidden, how a call ends, what it is told. */
+import { makeFunctionReference } from "convex/server";
 import { expect } from "vitest";
 import { api, internal } from "../app/convex/_generated/api.js";
 import type { Read } from "../app/convex/rows.js";
@@ -220,6 +221,15 @@ export const runtime: Case[] = [
         identity: null,
         deployment: { name: expect.any(String) as unknown, class: expect.any(String) as unknown },
       });
+    },
+  },
+  {
+    id: "7.default-named",
+    says: "a default export is named by its module alone",
+    convexTest: { differs: "the error names the export" },
+    run: async (target) => {
+      const missing = makeFunctionReference<"query">("nowhere:default");
+      expect(await refusal(target.query(missing, {}))).toContain("for 'nowhere'");
     },
   },
   {

@@ -206,7 +206,7 @@ export const functions: readonly Point[] = [
   },
   {
     point: "7 exported functions: validators before and after",
-    cases: ["7.arguments-checked", "7.argument-error", "7.returns-checked", "7.default-export"],
+    cases: ["7.arguments-checked", "7.argument-error", "7.returns-checked", "7.default-*"],
   },
 
   // 8 Runtime
