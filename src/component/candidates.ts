@@ -9,6 +9,7 @@ import {
   commitTimeOf,
   AVOID_MS,
   LANE_SWEPT_MS,
+  LANE_WATCH_MS,
   pendingOrder,
   LOOK_ROWS_MAX,
   vConditions,
@@ -121,6 +122,8 @@ const vLookArgs = v.object({
   /** The claim's frozen clock. */
   now: v.number(),
   cursor: v.optional(v.string()),
+  /** When the first attempt that the session runs already is overdue: a sweep is to come for that. */
+  endsBy: v.optional(v.number()),
   /** How many ranges it may read. */
   ranges: v.number(),
   /** Whether it looks everywhere, in commit order, since others rely on it; else where it stands among them. */
@@ -154,7 +157,7 @@ export const look = internalQuery({
     const seesOthers = !isForAll && (args.isPlaced !== true || open.length > 0);
     const [holders, timer] = await Promise.all([
       seesOthers ? findHolders(ctx, now) : NO_HOLDERS,
-      aTimer(ctx, queues, now),
+      aTimer(ctx, args),
     ]);
     const { live } = holders;
     const picks = new Picks(max, offer.maxCost ?? Infinity);
@@ -293,11 +296,11 @@ function scanOf({ queue, order, shard, rows, end }: Stretch): Scan {
 /** Looked at here, so that a claim depends on a timer only where there is one. */
 async function aTimer(
   ctx: QueryCtx,
-  queues: readonly LookedAtQueue[],
-  now: number,
+  { queues, now, isLane, endsBy = Infinity }: LookArgs,
 ): Promise<Id<"timers"> | null> {
-  const leaseMs = Math.min(...queues.map((queue) => queue.leaseMs));
-  const dueAt = sweepAt(now + leaseMs, now);
+  const leaseMs =
+    isLane === true ? LANE_WATCH_MS : Math.min(...queues.map((queue) => queue.leaseMs));
+  const dueAt = sweepAt(Math.min(now + leaseMs, endsBy), now);
   const timer = (await findTimers(ctx.db)).find((one) => serves(one, dueAt, now));
   return timer?._id ?? null;
 }

@@ -30,7 +30,14 @@ import { REVIVERS, type Look } from "./candidates.js";
 import { decodeCursor, encodeCursor, ofQueues } from "./cursors.js";
 import { takeOver } from "./expire.js";
 import { countAnew, type PlaceInFleet } from "./fleet.js";
-import { closeCall, judgeCall, room, type HeldLease, type Holder } from "./holders.js";
+import {
+  closeCall,
+  firstTimeout,
+  judgeCall,
+  room,
+  type HeldLease,
+  type Holder,
+} from "./holders.js";
 import { keepsOrder, readNamed } from "./named.js";
 import { offerOf } from "./offers.js";
 import { load } from "./payloads.js";
@@ -279,6 +286,7 @@ export async function takeFrom(
       ranges: besideCallbacks ? LOOK_RANGES_BESIDE_CALLBACKS : LOOK_RANGES_MAX,
       ...given({
         cursor,
+        endsBy: finite(firstTimeout(holder.leases)),
         upTo: request.waited === true ? commitTimeOf(now - NAMED_WAITED_MS) : lane?.upTo,
       }),
       ...(lane === undefined ? {} : { isLane: true, everywhere: lane.everywhere }),
@@ -346,6 +354,10 @@ function describeQueue(
   const waited = commitTimeOf(now - fallbackAfterMs);
   const { due = waited } = look ?? {};
   return { ...looked, upTo: due > waited ? due : waited };
+}
+
+function finite(instant: number): number | undefined {
+  return Number.isFinite(instant) ? instant : undefined;
 }
 
 /** Without the fields that are `undefined`, which the wire does not know. */

@@ -5,14 +5,15 @@
  * second, and soon after it. A claim that meets such a job before the alarm does refuses it through the same function.
  * Who has been begun once does not expire any more, also when it comes back to the queue.
  *
- * Reads for real: the alarm's row, the rows of `expiries` in the segment, their jobs, the queue's row; as `endJob`.
- * Looks: as `segmentAlarms.ts`. Writes: those jobs; deletes those rows; inserts callbacks: none is run here.
+ * Reads for real: the alarm's row, the rows of `expiries` in the segment, those of their jobs that no snapshot shows begun,
+ * the queue's row; as `endJob`. Looks: at those jobs; as `segmentAlarms.ts`. Writes: those jobs; deletes those rows; inserts callbacks: none is run here.
  * Conflicts with: a claim or cancel of a job that expires; an enqueue that is late for the segment.
  */
+import { v } from "convex/values";
 import { EXPIRE_MAX, EXPIRY_WIDTHS } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
-import type { Doc } from "./_generated/dataModel.js";
-import type { MutationCtx } from "./_generated/server.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import { internalQuery, type MutationCtx } from "./_generated/server.js";
 import { rearm } from "./alarms.js";
 import { owe } from "./callbacks.js";
 import { endJob } from "./ending.js";
@@ -82,8 +83,13 @@ async function expireBatch(
     .query("expiries")
     .withIndex("at", (q) => q.eq("queue", name).gte("at", segment.start).lt("at", end))
     .take(count);
+  const args = { jobs: rows.map(({ job }) => job) };
+  const begun = new Set(
+    await ctx.runQuery(internal.expiries.begun, args, { useStaleSnapshot: true }),
+  );
   for (const expiry of rows) {
     await ctx.db.delete("expiries", expiry._id);
+    if (begun.has(expiry.job)) continue;
     if (max === 0) await complain(ctx, expiry, now);
     else await expireOne(ctx, queue, expiry, now);
   }
@@ -92,6 +98,19 @@ async function expireBatch(
   if (rows.length < count) await ctx.db.delete("timers", row._id);
   else await rearm(ctx, row, EXPIRY.ring, now);
 }
+
+/**
+ * Those of these jobs that were ever begun: none of them expires any more. Looked at, since claims and completions write the
+ * rows of jobs that run. To be called with `useStaleSnapshot`.
+ */
+export const begun = internalQuery({
+  args: { jobs: v.array(v.id("jobs")) },
+  returns: v.array(v.id("jobs")),
+  handler: async (ctx, { jobs }): Promise<Id<"jobs">[]> => {
+    const rows = await Promise.all(jobs.map((id) => ctx.db.get("jobs", id)));
+    return rows.flatMap((job) => (job !== null && job.attempt > 0 ? [job._id] : []));
+  },
+});
 
 /** A job that was begun, or has ended, is only forgotten. */
 async function expireOne(

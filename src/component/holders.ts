@@ -150,7 +150,8 @@ function expiry(leases: readonly HeldLease[], seenAt: number): number {
   return Math.min(roundUp(lost, grid), firstTimeout(leases));
 }
 
-function firstTimeout(leases: readonly HeldLease[]): number {
+/** When the first of these attempts has run long enough; `Infinity` where none is bounded. */
+export function firstTimeout(leases: readonly HeldLease[]): number {
   return Math.min(...leases.map(({ timeoutAt }) => timeoutAt ?? Number.POSITIVE_INFINITY));
 }
 

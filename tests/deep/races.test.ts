@@ -53,8 +53,8 @@ const CONTROLS: readonly Control[] = [
     replace: [
       {
         file: "timers.ts",
-        text: "await ensureAmong(ctx, await readSeen(ctx.db, seen), leaseEndsAt, now);",
-        by: "if (seen != null) return;\n  await ensureAmong(ctx, await readSeen(ctx.db, seen), leaseEndsAt, now);",
+        text: "const timers = await readSeen(ctx.db, seen);",
+        by: "if (seen != null) return;\n  const timers = await readSeen(ctx.db, seen);",
       },
     ],
   },

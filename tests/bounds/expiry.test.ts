@@ -1,0 +1,32 @@
+/** The ring that fails jobs which were not begun in time depends on no job that was. */
+import { expect, test } from "vitest";
+import { Line } from "../interleavings/line.js";
+import { Transactions } from "../interleavings/transactions.js";
+import { Worker } from "../interleavings/worker.js";
+import { deploymentOf } from "../races/deployment.js";
+
+const deployment = await deploymentOf([]);
+
+test("the expiry of a job that nobody began commits while another of its segment completes", async () => {
+  const line = new Line(new Transactions(deployment));
+  await line.open();
+  const begun = await line.enqueueOne({ expiresAfterMs: 2_000 });
+  const worker = new Worker(line, "w");
+  const jobs = await worker.claim();
+  expect(jobs.map(({ id }) => id)).toEqual([begun]);
+  const late = await line.enqueueOne({ expiresAfterMs: 2_000 });
+  const [alarm] = line.rows("timers").filter(({ kind }) => kind === "expiry");
+  await line.pass((alarm!["dueAt"] as number) - line.now - 1);
+  line.transactions.now += 1;
+  const ring = line.transactions
+    .due(line.point)
+    .find(({ row }) => row!.target.path.startsWith("expiries"))!;
+  const rung = await line.transactions.run(line.point, ring);
+  await worker.complete(jobs);
+  const after = line.point.commit(rung.transaction, "expiry");
+  expect(after).not.toBeNull();
+  line.point = after!;
+  expect(line.job(late)["status"]).toBe("failed");
+  expect(line.job(begun)["status"]).toBe("succeeded");
+  expect(line.rows("expiries")).toEqual([]);
+});
