@@ -17,6 +17,7 @@ import {
 } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader } from "./_generated/server.js";
+import { takeHolders } from "./holders.js";
 import { rulesOf } from "./handlers.js";
 import { mayRunInside } from "./mayTake.js";
 import { allows, offerOf } from "./offers.js";
@@ -27,11 +28,13 @@ type Job = Doc<"jobs">;
 
 export async function crewOf(db: DatabaseReader, job: Job, now: number): Promise<CrewFacts> {
   const read = async (state: "idle" | "active", since: number) =>
-    await db
-      .query("holders")
-      .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since))
-      .order("desc")
-      .take(CREW_READ);
+    await takeHolders(
+      db
+        .query("holders")
+        .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since))
+        .order("desc"),
+      CREW_READ,
+    );
   const [idle, active] = await Promise.all([read("idle", now - IDLE_LIVE_MS), read("active", now)]);
   const serving = [...idle, ...active].filter(
     ({ lane, queues }) => lane === undefined && queues.includes(job.queue),

@@ -26,6 +26,7 @@ import {
   type DatabaseReader,
   type MutationCtx,
 } from "./_generated/server.js";
+import { takeHolders } from "./holders.js";
 
 export const vPlaceInFleet = v.object({
   /** How many are live and serve the queue, itself among them. */
@@ -151,10 +152,12 @@ export const members = internalQuery({
     const since = { active: now, idle: now - IDLE_LIVE_MS };
     const live = await Promise.all(
       (["active", "idle"] as const).map((state) =>
-        db
-          .query("holders")
-          .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since[state]))
-          .take(FLEET_MAX),
+        takeHolders(
+          db
+            .query("holders")
+            .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since[state])),
+          FLEET_MAX,
+        ),
       ),
     );
     const serving = live.flat().filter(({ queues }) => queues.includes(queue));

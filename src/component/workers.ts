@@ -16,6 +16,7 @@ import {
 } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader, QueryCtx } from "./_generated/server.js";
+import { takeHolders } from "./holders.js";
 import { shownSession } from "./tokens.js";
 
 type Holder = Doc<"holders">;
@@ -32,11 +33,13 @@ export async function workers(
   if (queue !== undefined) checkName("The name of a queue", queue);
   const count = queue === undefined ? limit : WORKERS_HOLDERS_READ;
   const newest = async (state: HolderState) =>
-    await ctx.db
-      .query("holders")
-      .withIndex("state", (q) => q.eq("state", state))
-      .order("desc")
-      .take(count);
+    await takeHolders(
+      ctx.db
+        .query("holders")
+        .withIndex("state", (q) => q.eq("state", state))
+        .order("desc"),
+      count,
+    );
   const holders = (await Promise.all([newest("active"), newest("idle"), newest("gone")])).flat();
   const shown = holders
     .filter(({ queues }) => queue === undefined || queues.includes(queue))

@@ -1,0 +1,38 @@
+/** Sessions of the largest rows: no function that reads many of them reads more than it may. */
+import { expect, test } from "vitest";
+import { PLATFORM_LIMITS } from "../../local/limits.js";
+import { mutation } from "../interleavings/line.js";
+import { Transactions, type Call } from "../interleavings/transactions.js";
+import { deploymentOf } from "../races/deployment.js";
+import { LargeWorld, usedBy } from "./largeWorld.js";
+
+const deployment = await deploymentOf([]);
+const LARGEST_CURSOR = "c".repeat(32 * 2 ** 10);
+const query = (path: string, args: object): Call => ({ ...mutation(path, args), kind: "query" });
+
+const world = new LargeWorld(new Transactions(deployment));
+await world.line.open();
+await world.line.enqueue();
+const { now } = world.transactions;
+for (const state of ["active", "idle", "gone"]) {
+  const rows = Array.from({ length: 300 }, (_, i) => ({
+    ...{ session: `${state}${i}`, name: "fat", state, lastSeenAt: now, queues: ["tiles"] },
+    ...{ expiresAt: now + 5_000, leases: [], n: 1, acknowledged: true },
+    reply: { answers: [], cursor: LARGEST_CURSOR },
+  }));
+  await world.plant("holders", rows);
+}
+const [job] = world.line.rows("jobs");
+
+test.each([
+  ["workers of a queue", query("lib:workers", { queue: "tiles" })],
+  ["workers of all queues", query("lib:workers", {})],
+  ["why a job waits", query("observe:why", { id: job!._id })],
+  ["the count of a fleet", query("fleet:members", { queue: "tiles", now })],
+  ["the first look of a sweep", query("overdue:lost", { now })],
+  ["the second look of a sweep", query("overdue:find", { now })],
+])("%s: under half of the bytes that it may read", async (_, call) => {
+  const begun = await world.transactions.run(world.line.point, call);
+  expect(begun.result).toMatchObject({ ok: true });
+  expect(usedBy(begun).bytesRead).toBeLessThan(PLATFORM_LIMITS.bytesRead / 2);
+});
