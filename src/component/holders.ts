@@ -59,7 +59,7 @@ export async function takeHolders(rows: AsyncIterable<Holder>, count: number): P
   let left = HOLDERS_BYTES;
   for await (const row of rows) {
     taken.push(row);
-    left -= getDocumentSize(row as never);
+    left -= getDocumentSize(row);
     if (left <= 0 || taken.length === count) break;
   }
   return taken;
