@@ -23,6 +23,8 @@ export interface Work {
   failing?: number;
   /** Whether its action calls a mutation of the app. Of streams only. */
   saves?: boolean;
+  /** Whether its handler, which is a mutation, or its callback patches the counter. Of streams only. */
+  counts?: "handler" | "callback";
   /** Whether the nth goes before others, where an alternative knows what that is. */
   isUrgent?: (n: number) => boolean;
 }
@@ -73,6 +75,8 @@ export interface Case {
   fleet?: Fleet;
   /** Into how many parts Conveyor's queue is split. Defaults to the product's default. */
   shards?: number;
+  /** The app's own mutation patches the counter as often, beside the jobs. */
+  bumps?: Arrivals;
   /** What callers do before they enqueue, in reads of about 5 ms. */
   reads?: number;
   /** So many jobs wait already; then only as many as the load has are waited for. */

@@ -31,8 +31,9 @@ export async function callAll(
   world: World,
   mutation: string,
   calls: readonly { at: number; args: object }[],
+  link = "callers",
 ): Promise<Told> {
-  const client = world.httpClient("callers");
+  const client = world.httpClient(link);
   const reference = makeFunctionReference<"mutation">(mutation);
   const told: Told = { errors: [], callerMs: [] };
   const call = async ({ at, args }: (typeof calls)[number]): Promise<void> => {

@@ -48,11 +48,15 @@ export interface Played {
   windows: ({ window: Window } & Stretch)[];
   /** When somebody asked for all to be canceled, and when that was answered. */
   canceled?: { askedAt: number; answeredAt: number };
+  /** What the app's own mutation was told beside the jobs. */
+  bumped?: Told;
 }
 
 const SIDES: Record<"push" | "pull", Side> = { push, pull };
 /** So many functions may one mutation schedule: plain scheduling brings no more jobs by one, and so does nobody. */
 const SCHEDULED_AT_ONCE = 1_000;
+/** The app's own mutation, which patches the counter. */
+export const BUMP = "counter:bump";
 const STEP_MS = 500;
 /** Nothing is written for so long: all wait. */
 const QUIET_MS = 5_000;
@@ -94,7 +98,9 @@ export async function play(
     const occupancy = watchOccupancy(world);
     const windows = watchWindows(world, one.windows ?? [], watched, store);
     const canceling = cancelLater(world, module, one);
+    const bumping = bump(world, one);
     const told = await bringIn(world, side.entries(module, one), one);
+    const bumped = await world.run(bumping);
     const jobs = one.backlog === undefined ? told.jobs : Math.min(told.jobs, countOf(one));
     await recordedAll(
       world,
@@ -115,6 +121,7 @@ export async function play(
       lost: Math.max(0, jobs - watched.recorded.size),
       workers: workers ?? { errors: [], byName: new Map() },
       ...(canceled === undefined ? {} : { canceled }),
+      ...(bumped === undefined ? {} : { bumped }),
     };
   } finally {
     await world.close();
@@ -252,6 +259,13 @@ function watchWindows(
   };
   void watch();
   return seen;
+}
+
+/** The app patches the counter while jobs come. */
+async function bump(world: World, { bumps }: Case): Promise<Told | undefined> {
+  if (bumps === undefined) return undefined;
+  const calls = arrivals(world, bumps).map((at) => ({ at, args: {} }));
+  return await callAll(world, BUMP, calls, "the app");
 }
 
 async function cancelLater(

@@ -1,6 +1,6 @@
 /** Loads of several queues: streams of calls, each with its own queues, jobs and times. */
 import type { World } from "../local/virtual/world.js";
-import type { Case } from "./cases.js";
+import type { Case, Work } from "./cases.js";
 import { arrivals, type Arrivals } from "./load.js";
 
 export interface Stream {
@@ -41,10 +41,12 @@ type Streaming = Omit<Case, "of" | "load" | "work" | "queues"> & {
   streams: readonly Stream[];
   /** Whether the action of each job calls a mutation of the app. */
   saves?: boolean;
+  /** Who patches the counter beside the app. */
+  counts?: Work["counts"];
 };
 
 /** A case whose load these are. */
-export function streaming({ streams, saves, ...one }: Streaming): Case {
+export function streaming({ streams, saves, counts, ...one }: Streaming): Case {
   const areSorted = streams.some(({ sort }) => sort !== undefined);
   return {
     ...{ ...one, of: ["conveyor", "workpool", "plain"] },
@@ -52,6 +54,7 @@ export function streaming({ streams, saves, ...one }: Streaming): Case {
     work: {
       ...{ kind: "act", ms: Math.max(...streams.map(({ ms }) => ms)) },
       ...(saves === true ? { saves } : {}),
+      ...(counts === undefined ? {} : { counts }),
     },
     queues: Math.max(...streams.map(({ first = 0, queues = 1 }) => first + queues)),
     ...(areSorted ? { sort: (n) => streams[Math.floor(n / OF_A_STREAM)]?.sort ?? "others" } : {}),

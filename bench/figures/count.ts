@@ -3,7 +3,7 @@ import type { Io } from "../../local/engine/types.js";
 import type { FunctionStats, StatsSnapshot } from "../../local/stats/types.js";
 import { ALTERNATIVES, isConveyor, type AlternativeName } from "../alternatives.js";
 import type { Case } from "../cases.js";
-import type { Played } from "../play.js";
+import { BUMP, type Played } from "../play.js";
 import { latencies, type Latencies } from "./latencies.js";
 import { mostAtOnce, used, type Used } from "./occupied.js";
 import { dollarsAMillion } from "./prices.js";
@@ -61,6 +61,8 @@ export interface Figures {
   used: Used;
   /** Where jobs are of several sorts, those of each. */
   sorts?: Record<string, { startMs: Latencies; doneMs: Latencies; jobs: number }>;
+  /** Of the app's own mutation beside the jobs: its tries that lost and its errors, in 100 calls, and how long a call took. */
+  own?: { calls: number; lost: number; errors: number; ms: Latencies };
   /** Of those that were canceled: how many, how long it took to record, and how many began after the answer. */
   canceled?: { jobs: number; recordedMs: Latencies; beganAfter: number };
 }
@@ -95,7 +97,8 @@ export function count(
   // Where nothing was to be done, the whole is counted.
   const per = Math.max(1, jobs);
   const { module } = ALTERNATIVES[name];
-  const isCallers = (of: string) => of.startsWith(`${module}:`) && CALLERS.test(of);
+  const isCallers = (of: string) =>
+    of === BUMP || (of.startsWith(`${module}:`) && CALLERS.test(of));
   const isBehind = (of: string) =>
     isConveyor(name) && of.startsWith("conveyor/") && !HANDS_ON.test(of);
   const sum = (of: (one: FunctionStats) => number, counts = (_: string) => true): number =>
@@ -113,6 +116,7 @@ export function count(
   const payloadBytes = (stretch?.payloadBytes ?? played.payloadBytes) / per;
   const sorts = one.sort === undefined ? undefined : sorted(one.sort, watched);
   const canceled = canceledOf(played);
+  const own = ownOf(played, stats);
   const last = Math.max(...watched.ended.values());
   const first = Math.min(
     ...(watched.enqueued.size > 0 ? watched.enqueued : watched.began).values(),
@@ -135,7 +139,7 @@ export function count(
     bytesReadBehind: io("bytesRead", isBehind) / per,
     systemDocumentsWritten: system("documentsWritten") / per,
     systemBytesWritten: system("bytesWritten") / per,
-    callerConflicts: (100 * sum(conflicts, isCallers)) / per,
+    callerConflicts: (100 * sum(conflicts, (f) => isCallers(f) && f !== BUMP)) / per,
     otherConflicts: (100 * sum(conflicts, (f) => !isCallers(f))) / per,
     retries: (100 * sum((s) => s.retries)) / per,
     attempts: (watched.began.size + watched.again) / Math.max(1, watched.began.size),
@@ -156,6 +160,18 @@ export function count(
     used: used(played.occupancy, one.class),
     ...(sorts === undefined ? {} : { sorts }),
     ...(canceled === undefined ? {} : { canceled }),
+    ...(own === undefined ? {} : { own }),
+  };
+}
+
+function ownOf({ bumped }: Played, { functions }: StatsSnapshot): Figures["own"] {
+  if (bumped === undefined) return undefined;
+  const calls = bumped.callerMs.length;
+  return {
+    calls,
+    lost: (100 * (functions[BUMP]?.conflicts ?? 0)) / calls,
+    errors: (100 * bumped.errors.length) / calls,
+    ms: latencies(bumped.callerMs),
   };
 }
 

@@ -17,6 +17,7 @@ export const push: Side = {
     ...(cancelAfterMs === undefined ? {} : { CANCELS: "yes" }),
     ...(queues === undefined ? {} : { QUEUES: String(queues) }),
     ...(work.saves === true ? { SAVES: "yes" } : {}),
+    ...(work.counts === undefined ? {} : { COUNTS: work.counts }),
     ...(timeoutMs === undefined ? {} : { TIMEOUT_MS: String(timeoutMs) }),
   }),
   entries(module, { work, queues }: Case) {

@@ -18,6 +18,14 @@ const COUNTS: [name: string, path: string][] = [
   ["$/million", "dollarsAMillion"],
 ];
 
+const OWN: typeof COUNTS = [
+  ["the app's own calls", "own.calls"],
+  ["tries lost/100", "own.lost"],
+  ["errors/100", "own.errors"],
+  ["call p50 ms", "own.ms.p50"],
+  ["p95", "own.ms.p95"],
+];
+
 const TIMES: [name: string, path: string][] = [
   ["start p50 ms", "startMs.p50"],
   ["p95", "startMs.p95"],
@@ -48,6 +56,7 @@ export function queueTablesOf(lines: readonly Line[]): string {
   const parts = [
     ofAll(COUNTS),
     ofAll(OF_ALL),
+    ...(lines.some(({ figures }) => figures.own !== undefined) ? [ofAll(OWN)] : []),
     ...(sorts.length === 0 ? [] : [table(TIMES, sorts)]),
   ];
   return parts.join("\n\n");

@@ -6,6 +6,7 @@ import { bursts } from "./bursts.js";
 import { cancels } from "./cancels.js";
 import { failures } from "./failures.js";
 import { fleets } from "./fleets.js";
+import { hotRows } from "./hotRows.js";
 import { idleHour } from "./idleHour.js";
 import { isolated } from "./isolated.js";
 import { longBesideShort, longHour } from "./longBesideShort.js";
@@ -32,7 +33,7 @@ import { workersOfManyQueues } from "./workersOfManyQueues.js";
 export const SCENARIOS: readonly Scenario[] = [
   ...[isolated, trickle, bursts, sustained, shortJobs, noOps, waitingJobs, mixed, longJobs],
   ...[manyQueues, twoHundredQueues, sixNowAndThen, oneIntoEight, sixOfBothKinds, thousandQueues],
-  ...[longBesideShort, longHour],
+  ...[longBesideShort, longHour, hotRows],
   ...[backlogs, afterHours, payloads, failures, cancels, priorities, idleHour, fleets, together],
   workersOfManyQueues,
 ];

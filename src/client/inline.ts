@@ -50,9 +50,12 @@ export function inlineAction(
             logRefused(refused, reply.answers);
             return reply;
           },
-          later: async ({ lane, finished }) => {
-            const { checked } = await checkOwn(rules, [finished]);
-            return await ctx.runMutation(lib.laneLater, { lane, finished: checked[0]! });
+          apart: async ({ finished, ...args }) => {
+            if (finished === undefined) return await ctx.runMutation(lib.laneApart, args);
+            const { checked, refused } = await checkOwn(rules, [finished]);
+            const answer = await ctx.runMutation(lib.laneApart, { ...args, finished: checked[0]! });
+            logRefused(refused, [answer]);
+            return answer;
           },
           run: async (one) => {
             const part = byQueue.get(one.job.queue);

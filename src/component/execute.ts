@@ -27,11 +27,11 @@ import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import type { Owed } from "./callbacks.js";
 import type { Dues } from "./dispatcher.js";
 import { rulesOf } from "./handlers.js";
-import { findLease, type HeldLease, type Holder } from "./holders.js";
+import { findLease, type HeldLease } from "./holders.js";
 import { log } from "./log.js";
 import { cutError, load } from "./payloads.js";
 import type { Queue } from "./queues.js";
-import { recordPart } from "./recording.js";
+import { recordPart, type Holding } from "./recording.js";
 import { whyNoResult } from "./results.js";
 
 /** The platform's words for a transaction that has used up what it may. */
@@ -46,7 +46,7 @@ interface Executed {
 /** Of a lane: all its jobs are of `queue`, which this transaction has read. What is put off is among `dues`. */
 export async function executeAll(
   ctx: MutationCtx,
-  holder: Holder,
+  holder: Holding,
   queue: Queue,
   leases: readonly Lease[],
   now: number,
@@ -71,7 +71,7 @@ export async function executeAll(
 
 async function execute(
   ctx: MutationCtx,
-  holder: Holder,
+  holder: Holding,
   queue: Queue,
   { id, attempt }: Lease,
   transactionLimits: typeof CALLBACK_INLINE_LIMITS,

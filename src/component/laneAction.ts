@@ -51,8 +51,11 @@ export const run = internalAction({
       {
         step: ({ finished, ...args }) =>
           ctx.runMutation(internal.laneStep.step, { ...args, finished: finished.map(plain) }),
-        later: ({ lane, finished }) =>
-          ctx.runMutation(internal.laneStep.later, { lane, finished: plain(finished) }),
+        apart: ({ finished, ...args }) =>
+          ctx.runMutation(internal.laneApart.run, {
+            ...args,
+            ...(finished === undefined ? {} : { finished: plain(finished) }),
+          }),
         run: async (job) => ({ outcome: await runByHandle(ctx, job) }),
         look: (args) => ctx.runQuery(internal.mainLoop.look, args),
         ask: (args) => ctx.runMutation(internal.mainLoop.ask, args),

@@ -9,11 +9,20 @@
  * Reads and writes as a step; with more to do, a wake.
  */
 import { v } from "convex/values";
-import { vLaneStart, type Handler, type LaneStart } from "../shared/index.js";
+import {
+  vLaneStart,
+  vLaneStep,
+  type Handler,
+  type LaneStart,
+  type LaneStep,
+} from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import { generationOf, runsOnIn } from "./holders.js";
+import { apartOf } from "./laneApart.js";
 import { stepOf } from "./laneStep.js";
+import { lossesOf } from "./losses.js";
 import { withFittingResults } from "./results.js";
 
 /** Whether a lane that begins with a job needs no process. */
@@ -23,18 +32,58 @@ export function isOnce(handler: Handler | undefined, resets: number): boolean {
 
 export async function runOnce(
   ctx: MutationCtx,
-  start: LaneStart,
+  start: LaneStart & { hasLost?: boolean },
 ): Promise<Id<"_scheduled_functions">> {
-  return await ctx.scheduler.runAfter(0, internal.laneOnce.run, start);
+  return await ctx.scheduler.runAfter(0, internal.laneOnce.run, { ...start, sentAt: Date.now() });
 }
 
 export const run = internalMutation({
-  args: vLaneStart.fields,
+  args: { ...vLaneStart.fields, sentAt: v.number(), hasLost: v.optional(v.boolean()) },
   returns: v.null(),
-  handler: async (ctx, { lane, generation, n: heard, jobs }): Promise<null> => {
+  handler: async (ctx, start): Promise<null> => {
+    const { lane, generation, n: heard, jobs, sentAt, hasLost = false } = start;
+    const now = Date.now();
     const execute = jobs.map(({ job: { id, attempt } }) => ({ id, attempt }));
     const call = { lane, generation, n: heard + 1, heard, finished: [], execute, looks: 0 };
-    await stepOf(ctx, call, withFittingResults);
+    if (!hasLost && lossesOf(ctx, sentAt, now) === "never") {
+      await stepOf(ctx, call, withFittingResults);
+      return null;
+    }
+    // The platform waits ever longer, up to a minute. A chance, since the scheduler itself may be as late.
+    if (now - sentAt > ANEW_MS && Math.random() < 0.5) {
+      await runOnIn(ctx, call, async () => await runOnce(ctx, { ...start, hasLost: true }));
+      return null;
+    }
+    // It has lost: its job is run by itself, and what is left of the call is made by the next function.
+    for (const lease of execute) await apartOf(ctx, lease, withFittingResults);
+    const left: LaneStep = { ...call, execute: [], over: execute };
+    await runOnIn(ctx, call, () => ctx.scheduler.runAfter(0, internal.laneOnce.leave, left));
+    return null;
+  },
+});
+
+/** A function that has lost to others for so long is scheduled anew. */
+const ANEW_MS = 1_000;
+
+/** The lane goes on in another function, unless its place has been taken. */
+async function runOnIn(
+  ctx: MutationCtx,
+  { lane: of, generation }: LaneStep,
+  schedule: () => Promise<Id<"_scheduled_functions">>,
+): Promise<void> {
+  const id = ctx.db.normalizeId("lanes", of);
+  const lane = id === null ? null : await ctx.db.get("lanes", id);
+  const holder = lane === null ? null : await ctx.db.get("holders", lane.holder);
+  if (holder === null || generationOf(holder) !== generation) return;
+  await runsOnIn(ctx.db, holder._id, await schedule());
+}
+
+/** The lane's call, once its job has ended apart. */
+export const leave = internalMutation({
+  args: vLaneStep.fields,
+  returns: v.null(),
+  handler: async (ctx, call): Promise<null> => {
+    await stepOf(ctx, call);
     return null;
   },
 });

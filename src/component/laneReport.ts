@@ -43,7 +43,7 @@ async function holdersOf(
  * A holder's row changes with every call of its lane, so that a real read would have a report run again and again. Whether
  * it is a lane's never changes: only a row that a snapshot does not show, since the lane is new, is read for real.
  */
-async function lanesAmong(
+export async function lanesAmong(
   ctx: MutationCtx,
   holders: Id<"holders">[],
 ): Promise<ReadonlySet<Id<"holders">>> {

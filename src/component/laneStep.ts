@@ -13,7 +13,6 @@
  * does. Conflicts with: a wake of the queue, a lane of the queue that starts, leaves or changes its cap; what handlers
  * and callbacks conflict with. Never with an enqueue, but where the gate changes.
  */
-import { v } from "convex/values";
 import {
   checkLength,
   commitTimeOf,
@@ -25,25 +24,21 @@ import {
   LANE_RESCUE_MS,
   LEASES_MAX,
   STEAL_AFTER_MS,
-  vFinished,
   vLaneReply,
   vLaneStep,
   type Answer,
-  type Finished,
   type LaneJob,
   type LaneReply,
   type LaneStep,
   type Lease,
 } from "../shared/index.js";
-import { internal } from "./_generated/api.js";
 import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
-import { oweAll, tellAll } from "./callbacks.js";
+import { tellAll } from "./callbacks.js";
 import { leasedBefore, takeFrom, type Claimed, type LaneLook } from "./claim.js";
 import { ensureDues, type Dues } from "./dispatcher.js";
 import { executeAll } from "./execute.js";
 import {
   closeCall,
-  dropLeases,
   generationOf,
   isWatched,
   judgeCall,
@@ -56,13 +51,16 @@ import { forgetHandOver } from "./handOvers.js";
 import { waitFor } from "./mainLoop.js";
 import { isMutation, isTimeOver, takesMore } from "./processTime.js";
 import { getQueue, type Queue } from "./queues.js";
-import { recordAll, recordPart } from "./recording.js";
+import { recordPart } from "./recording.js";
 import { withFittingResults } from "./results.js";
 import { comeToRest } from "./rest.js";
 import { ensureJanitor, reviveJanitor } from "./timers.js";
 import { findGate, isQuiet, quieten, setGate, scheduleWake, type Gate } from "./wakes.js";
 import { fewerIfTried, morePlaces, placesOf, tellProcess } from "./lanePlaces.js";
-import { dropUnheard } from "./unheard.js";
+import { dropOver, dropUnheard } from "./unheard.js";
+import { rulesOf } from "./handlers.js";
+import { findJob } from "./jobs.js";
+import { lossesOf } from "./losses.js";
 
 export const step = internalMutation({
   args: vLaneStep.fields,
@@ -96,12 +94,49 @@ export async function stepOf(
   }
   const finished = check?.(queue, args.finished) ?? args.finished;
   const said = { ...args, finished };
-  const { answers, holder: current, besideCallbacks } = await finish(ctx, holder, queue, said, now);
+  const losses = lossesOf(ctx, args.sentAt, now);
+  const shared = losses === "again" ? await withoutApps(ctx, queue, said) : said;
+  const ended = await finish(ctx, holder, queue, shared, now);
+  const { answers, holder: current, besideCallbacks } = ended;
   // It has left, and was not told: the reply was lost.
   if (current.state !== "active") return over(answers);
   if (!(await isLaneAlive(ctx, current)))
     return await goNoFurther(ctx, current, args.n, answers, now);
+  if (losses !== "never" && hasEnded(args))
+    return await recordOnly(ctx, current, queue, args, answers, now);
   return await goOn(ctx, { lane, holder: current, queue, args, answers, besideCallbacks, now });
+}
+
+/** Whether it says of any job that it has ended, or may. */
+function hasEnded({ finished, execute, over = [] }: LaneStep): boolean {
+  return finished.length + execute.length + over.length > 0;
+}
+
+/** Without what runs the app's code: it has no answer, and its lane has it run apart. */
+async function withoutApps(ctx: MutationCtx, queue: Queue, args: LaneStep): Promise<LaneStep> {
+  const jobs = await Promise.all(args.finished.map(({ id }) => findJob(ctx.db, id)));
+  const rules = await Promise.all(
+    jobs.map((job) => (job === null ? null : rulesOf(ctx.db, queue, job))),
+  );
+  const finished = args.finished.filter((_, i) => rules[i]?.onComplete === undefined);
+  return { ...args, finished, execute: [] };
+}
+
+/** It has lost: what has ended is recorded with nothing beside it, and the lane calls again at once. */
+async function recordOnly(
+  ctx: MutationCtx,
+  holder: Holder,
+  queue: Queue,
+  { n, heard, in: said }: LaneStep,
+  answers: Answer[],
+  now: number,
+): Promise<LaneReply> {
+  const { cursor } = holder.reply;
+  await closeCall(ctx.db, holder, { n, claimed: [], cursor, isAwake: true }, now);
+  const missed = await leasedBefore(ctx, holder, heard + 1);
+  const jobs = await describeLaneJobs(ctx.db, queue, missed);
+  const of = said === undefined ? {} : await tellProcess(ctx, said, false);
+  return { ...reply(answers, jobs, { lookAfterMs: 0 }), ...of };
 }
 
 /** For who reads them one by one: what a transaction has once read is there. */
@@ -144,17 +179,15 @@ async function finish(
   now: number,
 ): Promise<{ answers: Answer[]; holder: Holder; besideCallbacks: boolean }> {
   const dues: Dues = new Map();
-  const executed = await executeAll(ctx, holder, queue, args.execute, now, dues);
+  const held = { ...holder, leases: await dropOver(ctx, holder.leases, args.over ?? []) };
+  const executed = await executeAll(ctx, held, queue, args.execute, now, dues);
   const current = { ...holder, leases: executed.leases };
   const recorded = await recordPart(ctx, current, args.finished, now, { dues, queue });
   await ensureDues(ctx, dues, now);
   const answers = [...recorded.answers, ...executed.answers];
   const owed = [...recorded.owed, ...executed.owed];
   const kept = { ...holder, leases: await dropUnheard(ctx, holder, recorded.leases, args.heard) };
-  if (owed.length === 0 || args.deferCallbacks === true) {
-    await oweAll(ctx, owed);
-    return { answers, holder: kept, besideCallbacks: args.execute.length > 0 };
-  }
+  if (owed.length === 0) return { answers, holder: kept, besideCallbacks: args.execute.length > 0 };
   await keepLeases(ctx.db, kept, kept.leases, now);
   await tellAll(ctx, owed);
   return { answers, holder: (await ctx.db.get("holders", holder._id))!, besideCallbacks: true };
@@ -223,7 +256,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
           ...{ looks: args.looks, isEnding: !takesMore(args.in, queue, now + LANE_LEAVES_MS) },
         });
   const isAwake = next !== "left";
-  const hasDone = args.finished.length + args.execute.length + taken.leases.length > 0;
+  const hasDone = hasEnded(args) || taken.leases.length > 0;
   const call = { n: args.n, claimed: taken.leases, cursor: taken.cursor, isAwake };
   const closed =
     isAwake && !hasDone && isWatched(holder, now)
@@ -353,38 +386,3 @@ function reply(answers: Answer[], jobs: LaneJob[], next: Next): LaneReply {
   }
   return { answers, jobs, lookAfterMs: next.lookAfterMs, isOver: false };
 }
-
-// --- The last resort ----------------------------------------------------------------------------
-
-/** Records one outcome by a mutation that the platform runs until it has committed. */
-export const later = internalMutation({
-  args: { lane: v.string(), finished: vFinished },
-  returns: v.null(),
-  handler: (ctx, args): Promise<null> => hand(ctx, args),
-});
-
-export async function hand(
-  ctx: MutationCtx,
-  args: { lane: string; finished: Finished },
-): Promise<null> {
-  await ctx.scheduler.runAfter(0, internal.laneStep.recordLater, args);
-  return null;
-}
-
-export const recordLater = internalMutation({
-  args: { lane: v.string(), finished: vFinished },
-  returns: v.null(),
-  handler: async (ctx, { lane, finished }): Promise<null> => {
-    const now = Date.now();
-    const id = ctx.db.normalizeId("lanes", lane);
-    const row = id === null ? null : await ctx.db.get("lanes", id);
-    const holder = row === null ? null : await ctx.db.get("holders", row.holder);
-    if (holder === null) return null;
-    const fitting = withFittingResults(await getQueue(ctx.db, row!.queue), [finished]);
-    const { leases, owed } = await recordAll(ctx, holder, fitting, now);
-    await oweAll(ctx, owed);
-    // It is no sign of life: whether the lane still runs is looked at when it would have been.
-    if (leases.length < holder.leases.length) await dropLeases(ctx.db, holder, leases);
-    return null;
-  },
-});

@@ -19,6 +19,7 @@ import {
   vHandedOver,
   vJobStatus,
   vLaneReply,
+  vLaneApart,
   vLaneStep,
   vLease,
   vLogPage,
@@ -49,6 +50,7 @@ import { vPlaceInFleet } from "./fleet.js";
 import * as hasWorkStep from "./hasWork.js";
 import * as heartbeatStep from "./heartbeat.js";
 import * as laneReportStep from "./laneReport.js";
+import * as laneApartStep from "./laneApart.js";
 import * as laneStepStep from "./laneStep.js";
 import { vGivenBack } from "./grants.js";
 import * as mainLoopStep from "./mainLoop.js";
@@ -346,11 +348,11 @@ export const laneStep = mutation({
   handler: (ctx, args) => laneStepStep.stepOf(ctx, args),
 });
 
-/** Has one outcome of such a lane recorded by a mutation that the platform runs until it has committed. */
-export const laneLater = mutation({
-  args: { lane: v.string(), finished: vFinished },
-  returns: v.null(),
-  handler: (ctx, args) => laneStepStep.hand(ctx, args),
+/** One job of such a lane in a transaction of its own: `laneApart.ts`. */
+export const laneApart = mutation({
+  args: vLaneApart.fields,
+  returns: vAnswer,
+  handler: (ctx, args) => laneApartStep.apartOfApp(ctx, args),
 });
 
 /** Lanes that were handed to a process that runs in an action of the app, by a later commit: `mainLoop.ts`. */

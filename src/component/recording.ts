@@ -46,10 +46,13 @@ interface Part {
   queue?: Queue;
 }
 
+/** Of a holder as much as it takes to know its leases. */
+export type Holding = Pick<Holder, "_id" | "leases">;
+
 /** The same, of a call that has more to record. */
 export async function recordPart(
   ctx: MutationCtx,
-  holder: Holder,
+  holder: Holding,
   finished: readonly Finished[],
   now: number,
   { dues, queue }: Part,
@@ -86,7 +89,7 @@ export async function recordPart(
 /** The jobs reported, read at once in the time that one takes. */
 async function rowsOf(
   db: DatabaseReader,
-  holder: Holder,
+  holder: Holding,
   finished: readonly Finished[],
 ): Promise<Map<Id<"jobs">, Doc<"jobs"> | null>> {
   const held = finished.flatMap(({ id, attempt }) => findLease(holder, id, attempt)?.id ?? []);
@@ -124,7 +127,7 @@ function foreign({ queue }: Doc<"jobs">, fits: readonly string[]): Outcome {
 /** What to say of a lease that the session does not hold. Nothing is written: it may be late, repeated or foreign. */
 async function answerUnheld(
   ctx: MutationCtx,
-  holder: Holder,
+  holder: Holding,
   { id, attempt, outcome }: Finished,
 ): Promise<Answer["answer"]> {
   const job = await findJob(ctx.db, id);

@@ -13,12 +13,17 @@ const BLAMELESS =
 const WAIT_MS = 1_000;
 const WAIT_MAX_MS = 5 * 60_000;
 
+/** Whether the platform alone is to blame for this. */
+export function isBlameless(error: unknown): boolean {
+  return BLAMELESS.test(messageOf(error));
+}
+
 /** How the job of a handler that is not to blame for this is put off; else null. */
 export function blameless(
   error: unknown,
   { attempt, failures }: Pick<ClaimedJob, "attempt" | "failures">,
 ): Outcome | null {
-  if (!BLAMELESS.test(messageOf(error))) return null;
+  if (!isBlameless(error)) return null;
   const before = Math.min(Math.max(0, attempt - 1 - failures), 30);
   const wait = Math.min(WAIT_MS * 2 ** before, WAIT_MAX_MS);
   return { kind: "snoozed", runAfter: Math.round(wait * (0.5 + Math.random())) };

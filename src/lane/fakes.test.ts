@@ -48,16 +48,20 @@ export function processOf(
 }
 
 /** What a process asks that runs one lane, and to which nothing is handed over. */
-export const ALONE: Omit<ProcessCalls, "step" | "later" | "run"> = {
+export const ALONE: Omit<ProcessCalls, "step" | "apart" | "run"> = {
   look: ({ upTo }) => Promise.resolve({ lanes: [], upTo, areWaiting: false }),
   ask: () => Promise.resolve(0),
   close: () => Promise.resolve({ isClosed: true }),
   rouse: () => Promise.resolve(null),
 };
 
+/** Each job that goes apart is over at once. */
+export const answered: ProcessCalls["apart"] = ({ id, attempt }) =>
+  Promise.resolve({ id, attempt, answer: "ok" });
+
 /** A process that runs one lane. */
 export async function runOne(
-  calls: Pick<ProcessCalls, "step" | "later" | "run">,
+  calls: Pick<ProcessCalls, "step" | "apart" | "run">,
   lane: LaneStart,
   clock?: Clock,
 ): Promise<void> {
@@ -109,7 +113,7 @@ export class FakeProcess {
         this.steps.push(args);
         return await Promise.resolve(this.step(args, this.steps.length));
       },
-      later: () => Promise.resolve(null),
+      apart: answered,
       run: ({ job: { id } }) =>
         new Promise((resolve) => {
           this.running.push(id);

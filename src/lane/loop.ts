@@ -6,18 +6,18 @@
 import {
   HANDLERS_PER_STEP,
   LANE_LINGER_MS,
+  LEASES_MAX,
   type Answer,
   type LaneJob,
   type LaneReply,
   type LaneStart,
   type LaneStep,
-  type Lease,
   type ProcessSaid,
 } from "../shared/index.js";
-import { Outbox, type Sending } from "../worker/outbox.js";
+import { Outbox } from "../worker/outbox.js";
 import type { Report } from "../worker/transport.js";
 import type { Clock } from "../worker/clock.js";
-import { outcomeOfThrown } from "./handlers.js";
+import { Apart, type Execution, type SaidApart } from "./apart.js";
 import type { Ended } from "./inline.js";
 
 /** One call, before whoever makes it has checked results, and made jobs of what is to follow. */
@@ -26,8 +26,8 @@ export type Said = Omit<LaneStep, "finished"> & { finished: Report[] };
 /** How a lane reaches what it needs. */
 export interface Lane {
   step(args: Said): Promise<LaneReply>;
-  /** Hands one outcome over, to be recorded by the platform until that has succeeded. */
-  later(args: { lane: string; finished: Report }): Promise<unknown>;
+  /** One job in a transaction of its own. */
+  apart(args: SaidApart): Promise<Answer>;
   /** Runs one job. Never rejects. */
   run(job: LaneJob): Promise<Ended>;
 }
@@ -42,22 +42,14 @@ export interface Host {
   run(loop: Loop, job: LaneJob): Promise<Ended>;
 }
 
-/** A job whose handler is a mutation. */
-interface Execution {
-  lease: Lease;
-  /** How often it failed before. */
-  failures: number;
-  /** It was in a call that was refused, or too much beside others. */
-  alone: boolean;
-}
-
 export class Loop {
   private n: number;
   private heard: number;
   private readonly running = new Set<string>();
   private readonly outbox: Outbox;
-  /** Jobs whose handler is a mutation: it runs in a step. */
+  /** Jobs whose handler is a mutation: it runs in a step, or apart. */
   private mutations: Execution[] = [];
+  private readonly apart: Apart;
   private looks = 0;
   private lookAt: number | null = null;
   private isOver = false;
@@ -75,6 +67,11 @@ export class Loop {
     this.handOver = start.handOver;
     this.brought = start.jobs.length;
     this.outbox = new Outbox(clock);
+    this.apart = new Apart(
+      (said) => lane.apart(said),
+      clock,
+      () => this.wake(),
+    );
     this.n = start.n;
     this.heard = start.heard ?? start.n;
   }
@@ -91,11 +88,6 @@ export class Loop {
     }
   }
 
-  /** Jobs that it has been given and has not reported. */
-  get held(): number {
-    return this.running.size + this.outbox.size + this.mutations.length;
-  }
-
   /** Jobs of it that take a place: they run, or wait for one. */
   get placed(): number {
     return this.running.size;
@@ -103,30 +95,44 @@ export class Loop {
 
   /** As many jobs as its next call is likely to bring: twice as many as the last, or as have ended. */
   get mayFill(): number {
-    return 2 * Math.max(this.brought, this.outbox.size) + 2;
+    return 2 * Math.max(this.brought, this.outbox.size + this.apart.over.length) + 2;
   }
 
   /** Whether its next call may be its last: it reports all that the lane has. */
   get mayLeave(): boolean {
-    return this.running.size === 0;
+    return this.pending === 0;
+  }
+
+  /** Jobs of which it hears by itself. */
+  private get pending(): number {
+    return this.running.size + this.apart.size;
+  }
+
+  /** Jobs of which its next call may say that they are over. */
+  private get ended(): number {
+    return this.outbox.size + this.apart.over.length;
   }
 
   private isDone(): boolean {
-    return this.isOver && this.running.size + this.outbox.size + this.mutations.length === 0;
+    return this.isOver && this.pending + this.ended + this.mutations.length === 0;
   }
 
   private begin(jobs: readonly LaneJob[]): void {
     for (const one of jobs) {
       const { id, attempt, failures } = one.job;
       if (one.handler?.kind === "mutation") {
-        this.mutations.push({ lease: { id, attempt }, failures, alone: false });
+        const execution = { id, attempt, failures };
+        if (this.apart.isHot) void this.apart.execute(execution);
+        else this.mutations.push(execution);
         continue;
       }
       const key = `${id} ${attempt}`;
       this.running.add(key);
       void this.host.run(this, one).then((ended) => {
         this.running.delete(key);
-        this.outbox.put({ id, attempt, queue: one.job.queue, ...ended });
+        const report = { id, attempt, queue: one.job.queue, ...ended };
+        if (this.apart.isHot) void this.apart.record(report);
+        else this.outbox.put(report);
         this.wake();
       });
     }
@@ -135,7 +141,7 @@ export class Loop {
   /** Until there is something to say, or to look for. */
   private async until(): Promise<void> {
     if (this.isDue()) return;
-    const dueAt = Math.min(this.outbox.nextDueAt() ?? Infinity, this.lookAt ?? Infinity);
+    const dueAt = this.lookAt ?? Infinity;
     await new Promise<void>((resolve) => {
       const forget =
         dueAt === Infinity
@@ -154,11 +160,11 @@ export class Loop {
    * its cap less often, so that lanes meet each other less.
    */
   private async linger(): Promise<void> {
-    if (this.running.size === 0 || this.outbox.size === 0 || this.mutations.length > 0) return;
+    if (this.pending === 0 || this.ended === 0 || this.mutations.length > 0) return;
     await new Promise<void>((resolve) => {
       const forget = this.clock.after(LANE_LINGER_MS, resolve);
       this.wake = () => {
-        if (this.running.size > 0) return;
+        if (this.pending > 0) return;
         forget();
         resolve();
       };
@@ -168,17 +174,16 @@ export class Loop {
 
   private isDue(): boolean {
     const now = this.clock.now();
-    if (this.mutations.length > 0 || (this.outbox.nextDueAt() ?? Infinity) <= now) return true;
+    if (this.mutations.length + this.ended > 0) return true;
     // Nothing is held and nobody says when to look: the last word has to be said.
-    if (!this.isOver && this.running.size === 0 && this.outbox.size === 0 && this.lookAt === null)
-      return true;
+    if (!this.isOver && this.pending === 0 && this.lookAt === null) return true;
     return !this.isOver && this.lookAt !== null && this.lookAt <= now;
   }
 
   private async step(): Promise<void> {
-    const sending = this.outbox.next();
-    const execute = sending.alone ? [] : this.nextMutations();
-    if (sending.handOver) return await this.giveAway(sending);
+    const { reports } = this.outbox.next();
+    const execute = this.mutations.slice(0, HANDLERS_PER_STEP);
+    const ended = this.apart.over.slice(0, LEASES_MAX);
     this.n += 1;
     const { n, heard } = this;
     const isLook = this.lookAt !== null && this.lookAt <= this.clock.now();
@@ -188,33 +193,27 @@ export class Loop {
     let told: LaneReply | null = null;
     try {
       const reply = await this.lane.step({
-        ...{ lane, generation, n, heard, finished: sending.reports, looks: this.looks, in: said },
-        execute: execute.map(({ lease }) => lease),
+        ...{ lane, generation, n, heard, finished: reports, looks: this.looks, in: said },
+        execute: execute.map(({ id, attempt }) => ({ id, attempt })),
         sentAt: Date.now(),
         ...(handOver === undefined ? {} : { handOver }),
-        ...(sending.deferCallbacks ? { deferCallbacks: true } : {}),
+        ...(ended.length === 0 ? {} : { over: ended }),
       });
       told = reply;
       this.heard = n;
       this.handOver = undefined;
-      this.hear(reply, isLook, execute);
-    } catch (error) {
-      this.outbox.reject(sending);
-      this.refused(execute, error);
+      this.apart.forget(ended);
+      for (const answer of reply.answers) this.settle(answer);
+      this.goApart(reports, execute);
+      this.hear(reply, isLook);
+    } catch {
+      this.goApart(reports, execute);
       this.lookAt = this.clock.now() + REFUSED_WAIT_MS;
     }
     this.host.hears(this, said, told);
   }
 
-  private nextMutations(): Execution[] {
-    const alone = this.mutations.find((one) => one.alone);
-    return alone === undefined ? this.mutations.slice(0, HANDLERS_PER_STEP) : [alone];
-  }
-
-  private hear(reply: LaneReply, isLook: boolean, execute: readonly Execution[]): void {
-    for (const answer of reply.answers) this.settle(answer);
-    // Those without an answer were too much beside others.
-    for (const one of execute) one.alone = true;
+  private hear(reply: LaneReply, isLook: boolean): void {
     this.brought = reply.jobs.length;
     if (reply.jobs.length > 0) this.looks = 0;
     else if (isLook) this.looks += 1;
@@ -226,30 +225,17 @@ export class Loop {
   /** Whatever was answered, the lane has nothing more to say of it. */
   private settle({ id, attempt }: Answer): void {
     this.outbox.settle(id, attempt);
-    this.mutations = this.mutations.filter(
-      ({ lease }) => lease.id !== id || lease.attempt !== attempt,
-    );
+    this.mutations = this.mutations.filter((one) => one.id !== id || one.attempt !== attempt);
   }
 
-  /** A handler brought the transaction down: each is run alone, and what fails alone has failed. */
-  private refused(execute: readonly Execution[], error: unknown): void {
-    const [only] = execute;
-    if (execute.length === 1 && only!.alone) {
-      const job = { ...only!.lease, failures: only!.failures };
-      this.settle({ ...only!.lease, answer: "ok" });
-      this.outbox.put({ ...only!.lease, queue: "", outcome: outcomeOfThrown(error, job) });
-    }
-    for (const one of execute) one.alone = true;
-  }
-
-  private async giveAway(sending: Sending): Promise<void> {
-    const { lane } = this.start;
-    try {
-      await this.lane.later({ lane, finished: sending.reports[0]! });
-      this.outbox.handedOver(sending);
-    } catch {
-      this.outbox.reject(sending);
-    }
+  /** What of a call has no answer has lost in it, or was too much beside others. */
+  private goApart(reports: readonly Report[], execute: readonly Execution[]): void {
+    const left = reports.filter(({ id, attempt }) => this.outbox.settle(id, attempt) !== undefined);
+    const unrun = execute.filter((one) => this.mutations.includes(one));
+    if (left.length + unrun.length > 0) this.apart.lost();
+    this.mutations = this.mutations.filter((one) => !unrun.includes(one));
+    for (const report of left) void this.apart.record(report);
+    for (const one of unrun) void this.apart.execute(one);
   }
 }
 

@@ -1,7 +1,7 @@
 /** What crosses between a lane and the component: validators and the types inferred from them. Pure. */
 import { v, type Infer } from "convex/values";
 import { vHandler } from "./handlers.js";
-import { vAnswer, vClaimedJob, vFinished } from "./protocol.js";
+import { vAnswer, vClaimedJob, vFinished, vLease } from "./protocol.js";
 
 /**
  * A job that a lane is given, and what works on it; without, nobody said what does. One whose handler is a mutation comes
@@ -84,20 +84,30 @@ export const vLaneStep = v.object({
   n: v.number(),
   finished: v.array(vFinished),
   /** Jobs whose handler is a mutation: run in this very transaction. */
-  execute: v.array(v.object({ id: v.string(), attempt: v.number() })),
+  execute: v.array(vLease),
   /** The last call whose answer it has heard: what later ones claimed it does not know of yet. */
   heard: v.number(),
   /** How often in a row it has looked and found nothing. */
   looks: v.number(),
+  /** Attempts that have ended in transactions of their own: their leases go. */
+  over: v.optional(v.array(vLease)),
   /** When the call was made: a transaction that is run again since it lost knows it by that. */
   sentAt: v.optional(v.number()),
-  deferCallbacks: v.optional(v.boolean()),
   /** Its row of `handOvers`, until that is known to be deleted. */
   handOver: v.optional(v.string()),
   /** Absent: it runs in a mutation of its own. */
   in: v.optional(vProcessSaid),
 });
 export type LaneStep = Infer<typeof vLaneStep>;
+
+/** One job of a lane in a transaction of its own: how it ended; or, without that, its handler is a mutation, and is run. */
+export const vLaneApart = v.object({
+  ...vLease.fields,
+  finished: v.optional(vFinished),
+  /** Its callback is told later. */
+  deferCallbacks: v.optional(v.boolean()),
+});
+export type LaneApart = Infer<typeof vLaneApart>;
 
 export const vLaneReply = v.object({
   answers: v.array(vAnswer),

@@ -32,6 +32,7 @@ export interface Holder {
   state: string;
   expiresAt: number;
   leases: { id: string; attempt: number }[];
+  lane?: string;
   /** Of a lane: the scheduled function in which it runs. */
   runsIn?: string;
 }
@@ -151,13 +152,18 @@ async function checkAlarms(read: Read, jobs: readonly Job[]): Promise<void> {
   }
 }
 
-/** Running if and only if it stands in the leases of its holder, with that attempt; and nowhere else. */
+/**
+ * Running if and only if it stands in the leases of its holder, with that attempt; and nowhere else. What has ended apart
+ * stands in its lane's until that says so.
+ */
 function checkLeases(jobs: readonly Job[], holders: readonly Holder[]): void {
-  const leases = holders.flatMap(({ _id, leases }) =>
-    leases.map((lease) => ({ ...lease, holder: _id })),
+  const leases = holders.flatMap(({ _id, leases, lane }) =>
+    leases.map((lease) => ({ ...lease, holder: _id, isLanes: lane !== undefined })),
   );
   for (const { _id, status, attempt, holder } of jobs) {
-    const own = leases.filter(({ id }) => id === _id);
+    const isOver = (one: (typeof leases)[number]) =>
+      one.isLanes && (status !== "running" || one.attempt < attempt);
+    const own = leases.filter((one) => one.id === _id && !isOver(one));
     must(own.length <= 1, "two attempts hold one job");
     const stands = own[0]?.holder === holder && own[0]?.attempt === attempt;
     if (status === "running") must(own.length === 1 && stands, "running, and nobody's lease");

@@ -38,7 +38,6 @@ const begins = wrote("jobs", { status: "running", queue: "acted" });
 export const STEP_TAKES: Moment = (commit) => STEP_COMMITS(commit) && begins(commit);
 export const HANDLER_BEGAN = wrote("notes", { what: "began 1" });
 export const HANDLER_ENDED = wrote("notes", { what: "ended 1" });
-export const HANDED_OVER = scheduled("laneStep:recordLater", "pending");
 
 /** Jobs that may run for so long are taken by a process for the first four and a half minutes of its life. */
 export const DRAINS_SOON = { timeoutMs: PUSH_TIMEOUT_MAX_MS };

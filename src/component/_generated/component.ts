@@ -722,12 +722,13 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         },
         Name
       >;
-      laneLater: FunctionReference<
+      laneApart: FunctionReference<
         "mutation",
         "internal",
         {
-          lane: string;
-          finished: {
+          id: string;
+          attempt: number;
+          finished?: {
             id: string;
             attempt: number;
             outcome:
@@ -828,8 +829,13 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               }>;
             }>;
           };
+          deferCallbacks?: boolean;
         },
-        null,
+        {
+          id: string;
+          attempt: number;
+          answer: "ok" | "recorded" | "leaseLost" | "canceled";
+        },
         Name
       >;
       laneReport: FunctionReference<
@@ -992,8 +998,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           execute: Array<{ id: string; attempt: number }>;
           heard: number;
           looks: number;
+          over?: Array<{ id: string; attempt: number }>;
           sentAt?: number;
-          deferCallbacks?: boolean;
           handOver?: string;
           in?: {
             process: string;

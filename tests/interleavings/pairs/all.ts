@@ -7,6 +7,7 @@ import { COUNTING } from "./counting.js";
 import { ENDS } from "./ends.js";
 import { KEYS } from "./keys.js";
 import { LANE_LOSSES } from "./laneLosses.js";
+import { LANE_APART } from "./laneApart.js";
 import { LANES } from "./lanes.js";
 import { LEASES } from "./leases.js";
 import { OPERATED } from "./operated.js";
@@ -30,6 +31,7 @@ export const PAIRS: readonly Pair[] = [
   ...COUNTING,
   ...LANES,
   ...LANE_LOSSES,
+  ...LANE_APART,
   ...PROCESSES,
   ...PLACES,
 ];
@@ -43,7 +45,7 @@ const LARGE_ORDERS_OF_LANES = 100;
 export const LARGE = PAIRS.filter(
   (pair) =>
     pair.orders >=
-    ([...LANES, ...LANE_LOSSES, ...PROCESSES, ...PLACES].includes(pair)
+    ([...LANES, ...LANE_LOSSES, ...LANE_APART, ...PROCESSES, ...PLACES].includes(pair)
       ? LARGE_ORDERS_OF_LANES
       : LARGE_ORDERS),
 );

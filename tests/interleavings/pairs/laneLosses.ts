@@ -2,7 +2,7 @@
  * A lane whose scheduled function is gone: the sweep that finds it so, the wake of whoever comes after it, and its late
  * words. And the lane that takes its sweep with it.
  */
-import type { LaneReply } from "../../../src/shared/index.js";
+import type { Finished, LaneReply } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import { awakeLane, checkLanesRest, lanesOf, loses, steps } from "../lane.js";
 import { mutation, type Line, type Row } from "../line.js";
@@ -93,16 +93,17 @@ const lateStep: Pair = {
   mutants: [GENERATION, ALIVE, UNVALIDATED],
 };
 
-/** An outcome is on its way by itself when its lane is found gone. */
+/** An outcome is on its way apart when its lane is found gone. */
 const lateOutcome: Pair = {
-  of: "the sweep that finds a lane gone, the wake that follows, and an outcome that the lane has handed over",
-  orders: 5_736,
+  of: "the sweep that finds a lane gone, the wake that follows, and an outcome that goes apart",
+  orders: 384,
   async setUp(line): Promise<Meeting> {
     const { lane, first } = await lostLane(line);
     const { args } = steps(line, lane);
-    const [finished] = (args as { finished: object[] }).finished;
+    const [finished] = (args as { finished: Finished[] }).finished;
+    const { id, attempt } = finished!;
     return {
-      calls: { record: mutation("laneStep:recordLater", { lane: lane._id, finished }) },
+      calls: { record: mutation("laneApart:run", { id, attempt, finished }) },
       check: (_answers, after) => checkLoss(after, first),
       // A sweep whose look is older than the end of the process leaves that to the next.
       async rest(after) {
@@ -112,20 +113,7 @@ const lateOutcome: Pair = {
       },
     };
   },
-  mutants: [
-    {
-      without: "the rule that an outcome which is recorded by itself is no sign of life",
-      replace: [
-        {
-          file: "laneStep.ts",
-          text: "if (leases.length < holder.leases.length) await dropLeases(ctx.db, holder, leases);",
-          by: "await keepLeases(ctx.db, holder, leases, now);",
-        },
-      ],
-      finds: /^a job is pending, and nobody looks/,
-    },
-    UNVALIDATED,
-  ],
+  mutants: [UNVALIDATED],
 };
 
 /** The lane was taken for dead, and started anew; what it said late is still on its way. */

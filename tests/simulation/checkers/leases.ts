@@ -10,10 +10,13 @@ interface Lease {
 export const leases: Checker = {
   name: "leases",
   promise:
-    "a job is running if and only if it stands in the leases of one holder, which is its own, with its attempt; a holder that has leases is active, and a lane that has some is awake",
-  marks: ["a job is leased", "a lease ends", "a holder is lost", "a deleted job is still leased"],
+    "a job is running if and only if it stands in the leases of one holder, which is its own, with its attempt; or, where it has ended apart, in its lane's until that says so; a holder that has leases is active, and a lane that has some is awake",
+  marks: [
+    ...["a job is leased", "a lease ends", "a holder is lost", "a deleted job is still leased"],
+    "a job has ended apart",
+  ],
   watch({ tables, broken, happened, nameOf }) {
-    /** By job, the holders that have it in their leases. */
+    /** By job, the holders that have it in their leases, with the last attempt of each. */
     const held = new Map<string, Map<string, number>>();
     const heldBy = (job: string) => {
       const known = held.get(job) ?? new Map<string, number>();
@@ -26,12 +29,14 @@ export const leases: Checker = {
         for (const { id, before, after } of changed(commit, "holders")) {
           const [was, is] = [leasesOf(before), leasesOf(after)];
           for (const lease of was) {
-            if (heldBy(lease.id).get(id) === lease.attempt) heldBy(lease.id).delete(id);
+            heldBy(lease.id).delete(id);
             touched.add(lease.id);
           }
           for (const lease of is) {
-            if (heldBy(lease.id).has(id)) broken(`${nameOf(lease.id)} is leased twice by one`);
-            heldBy(lease.id).set(id, lease.attempt);
+            const other = heldBy(lease.id).get(id);
+            if (other !== undefined && (!isLanes(id) || other === lease.attempt))
+              broken(`${nameOf(lease.id)} is leased twice by one`);
+            heldBy(lease.id).set(id, Math.max(lease.attempt, other ?? 0));
             touched.add(lease.id);
           }
           if (after !== null) checkHolder(after, is);
@@ -51,14 +56,20 @@ export const leases: Checker = {
       if (tables.get("lanes", lane) === undefined) broken(`${name} holds leases, its lane is gone`);
     }
 
+    const isLanes = (holder: string) => tables.get("holders", holder)?.["lane"] !== undefined;
+
     function checkJob(id: string): void {
       const job = tables.get("jobs", id);
-      const holders = heldBy(id);
       if (job === undefined) {
-        if (holders.size > 0) happened("a deleted job is still leased");
+        if (heldBy(id).size > 0) happened("a deleted job is still leased");
         return;
       }
       const { status, holder, attempt } = job;
+      const isOver = ([of, held]: [string, number]) =>
+        isLanes(of) && (status !== "running" || held < attempt);
+      const all = [...heldBy(id)];
+      const holders = new Map(all.filter((one) => !isOver(one)));
+      if (holders.size < all.length) happened("a job has ended apart");
       if (status !== "running") {
         if (holders.size > 0) broken(`${nameOf(id)} is ${status as string}, and leased`);
         return;

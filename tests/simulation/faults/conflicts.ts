@@ -6,7 +6,7 @@ import type { Planned } from "../plan.js";
 /** What the platform commits on its own account is no function's, and has no such name. */
 const FUNCTION = /:/;
 
-/** Those by which outcomes come, but for what they are handed over to. */
+/** Those by which outcomes come, but for what they are handed over to, and a lane's that go apart. */
 export const ENDS = "complete$|laneStep:step|lib:laneStep";
 
 export const conflicts: Part = {

@@ -160,7 +160,7 @@ const planted: readonly Mutant[] = [
     replace: [
       {
         file: "lane/blameless.ts",
-        text: "if (!BLAMELESS.test(messageOf(error))) return null;",
+        text: "if (!isBlameless(error)) return null;",
         by: "if (messageOf(error) !== null) return null;",
       },
     ],
@@ -174,8 +174,8 @@ const planted: readonly Mutant[] = [
     replace: [
       {
         ...{ file: "shared/lanes.ts", version: "next" },
-        text: "  looks: v.number(),\n  /** When the call",
-        by: "  looks: v.number(),\n  since: v.number(),\n  /** When the call",
+        text: "  looks: v.number(),\n  /** Attempts that",
+        by: "  looks: v.number(),\n  since: v.number(),\n  /** Attempts that",
       },
       {
         ...{ file: "lane/loop.ts", version: "next" },

@@ -34,6 +34,7 @@ interface App {
     act: FunctionReference<"action", "internal", Work, null>;
     book: FunctionReference<"mutation", "internal", Work, null>;
     save: FunctionReference<"mutation", "internal", { n: number }, null>;
+    told: FunctionReference<"mutation", "internal", any, null>;
   };
   plain: {
     run: FunctionReference<"action", "internal", Work & { task: string }, null>;
@@ -53,3 +54,5 @@ export const queues = Number(process.env.QUEUES ?? 1);
 export const parallelism = Number(process.env.PARALLELISM ?? 10);
 /** Whether the action of a job calls a mutation of the app. */
 export const saves = process.env.SAVES !== undefined;
+/** Who patches the counter beside the app: the handler of a job that is a mutation, or each job's callback. */
+export const counts = process.env.COUNTS as "handler" | "callback" | undefined;

@@ -1,7 +1,24 @@
 /** The jobs themselves. They log when they begin and end, which costs no alternative a call or a write. */
 import type { GenericActionCtx, GenericDataModel } from "convex/server";
 import { v } from "convex/values";
-import { app, internalAction, internalMutation, saves, vWork, type Work } from "./builders.js";
+import {
+  app,
+  counts,
+  internalAction,
+  internalMutation,
+  saves,
+  vWork,
+  type Work,
+} from "./builders.js";
+import { count } from "./counter.js";
+
+/** What else the callbacks of each are given. */
+const others = Object.fromEntries(
+  ["id", "queue", "outcome", "attempt", "name", "worker", "workId", "result"].map((field) => [
+    field,
+    v.optional(v.any()),
+  ]),
+);
 
 export const act = internalAction({
   args: vWork,
@@ -32,9 +49,20 @@ export const save = internalMutation({
 
 export const book = internalMutation({
   args: vWork,
-  handler: async (_ctx, { n }) => {
+  handler: async (ctx, { n }) => {
     console.log(`began ${n}`);
+    if (counts === "handler") await count(ctx);
     console.log(`ended ${n}`);
+    return null;
+  },
+});
+
+/** The callback, of Conveyor with the payload and of workpool with a context: a job's end is told when this has committed. */
+export const told = internalMutation({
+  args: { payload: v.optional(vWork), context: v.optional(vWork), ...others },
+  handler: async (ctx, { payload, context }) => {
+    await count(ctx);
+    console.log(`recorded ${(payload ?? context)!.n}`);
     return null;
   },
 });

@@ -1,6 +1,7 @@
 /** The same jobs with the scheduler alone, and a row each that says how it ended. There are no queues, and no bounds. */
 import { v, type GenericId } from "convex/values";
-import { app, internalAction, internalMutation, vWork } from "./builders.js";
+import { app, counts, internalAction, internalMutation, vWork } from "./builders.js";
+import { count } from "./counter.js";
 import { entry } from "./entries.js";
 import { work } from "./jobs.js";
 
@@ -27,6 +28,7 @@ export const ended = internalMutation({
   args,
   handler: async (ctx, { n, task }) => {
     await ctx.db.patch("tasks", task as GenericId<"tasks">, { status: "succeeded" });
+    if (counts === "callback") await count(ctx);
     console.log(`recorded ${n}`);
     return null;
   },
@@ -37,6 +39,7 @@ export const booked = internalMutation({
   args,
   handler: async (ctx, { n, task }) => {
     console.log(`began ${n}`);
+    if (counts === "handler") await count(ctx);
     console.log(`ended ${n}`);
     await ctx.db.patch("tasks", task as GenericId<"tasks">, { status: "succeeded" });
     console.log(`recorded ${n}`);

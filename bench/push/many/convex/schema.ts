@@ -7,4 +7,6 @@ export default defineSchema({
   tasks: defineTable({ status: v.union(v.literal("pending"), v.literal("succeeded")) }),
   /** A row of each job that saves something. */
   saved: defineTable({ n: v.number() }),
+  /** One row, which jobs or their callbacks patch, and the app's own mutation too. */
+  counter: defineTable({ count: v.number() }),
 });
