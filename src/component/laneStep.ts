@@ -114,12 +114,13 @@ function hasEnded({ finished, execute, over = [] }: LaneStep): boolean {
 
 /** Without what runs the app's code: it has no answer, and its lane has it run apart. */
 async function withoutApps(ctx: MutationCtx, queue: Queue, args: LaneStep): Promise<LaneStep> {
-  const jobs = await Promise.all(args.finished.map(({ id }) => findJob(ctx.db, id)));
-  const rules = await Promise.all(
-    jobs.map((job) => (job === null ? null : rulesOf(ctx.db, queue, job))),
+  const isTold = await Promise.all(
+    args.finished.map(async ({ id }) => {
+      const job = await findJob(ctx.db, id);
+      return job !== null && (await rulesOf(ctx.db, queue, job)).onComplete !== undefined;
+    }),
   );
-  const finished = args.finished.filter((_, i) => rules[i]?.onComplete === undefined);
-  return { ...args, finished, execute: [] };
+  return { ...args, finished: args.finished.filter((_, i) => !isTold[i]), execute: [] };
 }
 
 /** It has lost: what has ended is recorded with nothing beside it, and the lane calls again at once. */

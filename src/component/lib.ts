@@ -97,11 +97,7 @@ export const cancel = mutation({
 /** Makes a finished job claimable again. Any other is left as it is. With `queue`, a job of that one only. */
 export const retry = mutation({
   args: { id: v.string(), queue: v.optional(v.string()) },
-  returns: v.object({
-    retried: v.boolean(),
-    status: vStatus,
-    keyTakenBy: v.optional(v.string()),
-  }),
+  returns: v.object({ retried: v.boolean(), status: vStatus, keyTakenBy: v.optional(v.string()) }),
   handler: (ctx, { id, queue }) => retryStep.retry(ctx, id, queue),
 });
 

@@ -5,7 +5,6 @@
  */
 import { afterEach, expect, test } from "vitest";
 import {
-  cancel,
   DRAINS_SOON,
   HANDLER_ENDED,
   PROCESS_BEGINS,

@@ -1,7 +1,15 @@
 /** A row that the whole app patches, the callback of a queue among others. */
 import { v } from "convex/values";
-import { internalMutation, mutation, query, type QueryCtx } from "./_generated/server.js";
-import { hot } from "./queues.js";
+import { internal } from "./_generated/api.js";
+import {
+  internalAction,
+  internalMutation,
+  mutation,
+  query,
+  type MutationCtx,
+  type QueryCtx,
+} from "./_generated/server.js";
+import { conveyor, hot } from "./queues.js";
 
 export const { enqueueBatch, status } = hot.api({ authorize: "public" });
 
@@ -37,6 +45,52 @@ export const tell = internalMutation({
     const { _id, told } = await row(ctx);
     await ctx.db.patch(_id, { told: told + 1 });
     await ctx.db.insert("done", { job: id, n: payload.n, status: outcome.status, attempt });
+    return null;
+  },
+});
+
+async function count(ctx: MutationCtx): Promise<void> {
+  const { _id, told } = await row(ctx);
+  await ctx.db.patch(_id, { told: told + 1 });
+}
+
+/** Worked off by Convex: its handler patches the row; or its callback does. */
+const pushed = { payload: v.object({ n: v.number() }), maxParallelism: 10 };
+export const patched = conveyor.queue("patched", pushed);
+patched.handledBy({ mutation: internal.hot.patch });
+export const heard = conveyor.queue("heard", pushed);
+heard.handledBy({ action: internal.hot.nothing });
+heard.onComplete(internal.hot.hear);
+
+export const patch = internalMutation({
+  args: { n: v.number() },
+  returns: v.null(),
+  handler: async (ctx) => {
+    await count(ctx);
+    return null;
+  },
+});
+
+export const nothing = internalAction({
+  args: { n: v.number() },
+  returns: v.null(),
+  handler: () => null,
+});
+
+export const hear = internalMutation({
+  args: heard.onCompleteArgs,
+  returns: v.null(),
+  handler: async (ctx) => {
+    await count(ctx);
+    return null;
+  },
+});
+
+export const push = mutation({
+  args: { queue: v.union(v.literal("patched"), v.literal("heard")), n: v.number() },
+  returns: v.null(),
+  handler: async (ctx, { queue, n }) => {
+    await (queue === "heard" ? heard : patched).enqueue(ctx, { n });
     return null;
   },
 });

@@ -1,0 +1,56 @@
+/**
+ * A row that the app patches twenty times a second, and jobs as often: in their handler, which is a mutation, or in their
+ * callback. Each loses conflicts; none may hold up its lane. In virtual time.
+ */
+import { expect, test } from "vitest";
+import { api } from "../../harness/app/convex/_generated/api.js";
+import { startVirtualApp } from "../../harness/virtualApp.js";
+import { MemoryStore } from "../../local/store/memoryStore.js";
+
+const EVERY_MS = 50;
+const JOBS = 200;
+
+interface Job {
+  status: string;
+  enqueuedAt: number;
+  finishedAt: number;
+}
+
+test.each(["patched", "heard"] as const)(
+  "jobs of the queue %s end within seconds while the app patches their row, each exactly once",
+  { timeout: 300_000 },
+  async (queue) => {
+    const store = new MemoryStore();
+    const { world } = await startVirtualApp({ seed: 3, class: "s16", store });
+    const client = world.httpClient("the app");
+    await world.call("hot:create");
+    let bumps = 0;
+    const calls = Array.from({ length: JOBS }, async (_, n) => {
+      await world.clock.sleep(n * EVERY_MS);
+      await client.mutation(api.hot.push, { queue, n }, { skipQueue: true });
+    });
+    const others = Array.from({ length: JOBS }, async (_, n) => {
+      await world.clock.sleep(n * EVERY_MS + EVERY_MS / 2);
+      // One whose tries have all lost has changed nothing.
+      const bumped = client.mutation(api.hot.bump, {}, { skipQueue: true });
+      await bumped.then(
+        () => (bumps += 1),
+        () => undefined,
+      );
+    });
+    await world.run(Promise.all([...calls, ...others]));
+    await world.advance(60_000);
+    const [jobs] = store
+      .contents()
+      .filter(({ table }) => table.namespace === "conveyor" && table.name === "jobs")
+      .map(({ docs }) => docs as unknown as Job[]);
+    expect(jobs!.map(({ status }) => status)).toEqual(Array(JOBS).fill("succeeded"));
+    expect(await world.call("hot:read")).toEqual({ bumps, told: JOBS });
+    const waits = jobs!
+      .map(({ enqueuedAt, finishedAt }) => finishedAt - enqueuedAt)
+      .sort((a, b) => a - b);
+    expect(waits[Math.ceil(0.5 * JOBS)]).toBeLessThan(500);
+    expect(waits[Math.ceil(0.95 * JOBS)]).toBeLessThan(3_000);
+    await world.close();
+  },
+);
