@@ -3,7 +3,8 @@
  * itself. A process that does nothing but make this call would cost a call and a start more, and a slot. As a rule the call is
  * also its last; if it has taken more, a process goes on from there.
  *
- * The platform repeats it for as long as it conflicts. Where a handler brings the whole transaction down, nothing is left to
+ * The platform repeats it for as long as it conflicts: once it has lost, with its job's end alone, and what is left of the call
+ * is made by another function. Where a handler brings the whole transaction down, nothing is left to
  * say so: the janitor finds the lane gone, and the next attempt is run by a process, which reports it.
  *
  * Reads and writes as a step; with more to do, a wake.

@@ -3,6 +3,9 @@
  * told whether to look again, to wait, or to end. A look in vain writes nothing. For its process it also gives back places or
  * asks for more, hears of lanes that were handed over, and, where it is the last, ends it.
  *
+ * Run again since it has lost, it records what has ended and takes nothing; and from the second time on it leaves out what runs
+ * the app's code, which its lane has run apart (`laneApart.ts`). So no row of the app holds up the queue.
+ *
  * Order: outcomes and handlers → callbacks → everything re-read → claim → leave. At its end a lane is full; or guards its
  * queue, and looks again and again; or has given away the room that it does not use. So whoever has read all lanes knows
  * what is free.
