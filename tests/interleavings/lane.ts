@@ -46,6 +46,13 @@ export interface LaneRow extends Row {
   sweep: object | undefined;
 }
 
+/** Lanes run jobs of queues that have a handler. None is called here: its name is enough. */
+export const HANDLER = {
+  handle: "function://;app:work",
+  kind: "action",
+  takes: "payload",
+} as const;
+
 export function lanesOf(line: Line): LaneRow[] {
   return line.rows("lanes").map((row): LaneRow => {
     const { state, generation = 0, runsIn, sweep } = holderOf(line, row);

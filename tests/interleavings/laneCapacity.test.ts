@@ -19,6 +19,7 @@ import {
   steps,
   type LaneRow,
   type ProcessRow,
+  HANDLER,
 } from "./lane.js";
 import { Line, mutation, type Row } from "./line.js";
 import { Transactions, type Call } from "./transactions.js";
@@ -33,7 +34,7 @@ const OPEN_MS = 10 * MINUTE_MS;
 async function newLine(maxParallelism: number): Promise<Line> {
   const line = new Line(new Transactions(sound));
   await line.open();
-  line.declare(line.queue.name, { push: true, maxParallelism });
+  line.declare(line.queue.name, { push: true, handler: HANDLER, maxParallelism });
   return line;
 }
 
@@ -213,7 +214,7 @@ test("a process whose function was canceled while it runs hears of no lane that 
   const line = new Line(new Transactions(sound));
   await line.open();
   const push = (name: string) =>
-    line.declare(name, { push: true, maxParallelism: 4, schedulerShare: 0.125 });
+    line.declare(name, { push: true, handler: HANDLER, maxParallelism: 4, schedulerShare: 0.125 });
   const first = push(line.queue.name);
   await line.do(line.enqueues(1, first));
   await line.pass(0);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { cancelScheduled, type ScheduledRow } from "../../local/functions/scheduledTable.js";
 import { COMPONENT, deploymentOf } from "../races/deployment.js";
 import { LANE_WIDTH, type LaneReply, type ProcessStart } from "../../src/shared/index.js";
-import { awakeLane, guard, lanesOf, loses, steps } from "./lane.js";
+import { HANDLER, awakeLane, guard, lanesOf, loses, steps } from "./lane.js";
 import { Line, mutation } from "./line.js";
 import { argsAt, Transactions } from "./transactions.js";
 
@@ -17,7 +17,7 @@ async function newLine(
 ): Promise<Line> {
   const line = new Line(new Transactions(sound, { class: deploymentClass }));
   await line.open();
-  line.declare(line.queue.name, { push: true, maxParallelism });
+  line.declare(line.queue.name, { push: true, handler: HANDLER, maxParallelism });
   return line;
 }
 
@@ -218,7 +218,7 @@ test("a declaration that allows more is followed by a wake, too", async () => {
   await line.enqueue(3);
   await line.pass(11_000);
   expect(running(line)).toBe(1);
-  line.declare(line.queue.name, { push: true, maxParallelism: 4 });
+  line.declare(line.queue.name, { push: true, handler: HANDLER, maxParallelism: 4 });
   await line.enqueue();
   await line.pass(100);
   expect(running(line)).toBe(4);

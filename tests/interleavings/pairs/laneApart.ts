@@ -1,14 +1,14 @@
 /** Jobs of lanes that end in transactions of their own, beside the calls of their lanes. */
 import type { Answer, Finished, LaneReply } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
-import { awakeLane, checkLanesRest, steps } from "../lane.js";
+import { HANDLER, awakeLane, checkLanesRest, steps } from "../lane.js";
 import { mutation, type Line } from "../line.js";
 import { UNVALIDATED, type Pair } from "../pair.js";
 import type { Call } from "../transactions.js";
 
 /** A lane has a job, and another waits for its room. */
 async function held(line: Line) {
-  line.declare(line.queue.name, { push: true, maxParallelism: 1 });
+  line.declare(line.queue.name, { push: true, handler: HANDLER, maxParallelism: 1 });
   const [first] = await line.enqueue();
   await line.pass(0);
   const lane = awakeLane(line);

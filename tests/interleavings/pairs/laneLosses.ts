@@ -4,7 +4,7 @@
  */
 import type { Finished, LaneReply } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
-import { awakeLane, checkLanesRest, lanesOf, loses, steps } from "../lane.js";
+import { HANDLER, awakeLane, checkLanesRest, lanesOf, loses, steps } from "../lane.js";
 import { mutation, type Line, type Row } from "../line.js";
 import { UNVALIDATED, type Answers, type Meeting, type Mutant, type Pair } from "../pair.js";
 import { Worker } from "../worker.js";
@@ -37,7 +37,7 @@ const WATCHED_MS = 30_000;
 
 /** It has been started, it alone may run, a second job waits, its function is gone, and a sweep for it is due. */
 async function lostLane(line: Line): Promise<{ lane: Row; first: string }> {
-  line.declare(line.queue.name, { push: true, maxParallelism: 1 });
+  line.declare(line.queue.name, { push: true, handler: HANDLER, maxParallelism: 1 });
   const [first] = await line.enqueue();
   await line.pass(0);
   const lane = awakeLane(line);
@@ -121,7 +121,7 @@ const oldGeneration: Pair = {
   of: "a wake that starts a lane anew, and a late call of the lane as it was before",
   orders: 60,
   async setUp(line) {
-    line.declare(line.queue.name, { push: true, maxParallelism: 1 });
+    line.declare(line.queue.name, { push: true, handler: HANDLER, maxParallelism: 1 });
     await line.enqueue();
     await line.pass(0);
     const lane = awakeLane(line);
@@ -152,7 +152,7 @@ const sweepCalledOff: Pair = {
   async setUp(line) {
     // So long that the lane's sweep comes in time for it, too.
     const pulled = line.declare(line.queue.name, { leaseMs: LEASE_MS });
-    const pushed = line.declare("pushed", { push: true });
+    const pushed = line.declare("pushed", { push: true, handler: HANDLER });
     await line.enqueue();
     await line.do(line.enqueues(1, pushed));
     await line.pass(0);

@@ -1,11 +1,11 @@
 /** Queues that Convex itself works off: who makes jobs claimable, who frees capacity, and who stops looking. */
 import { must } from "../../races/world.js";
-import { awakeLane, checkLanesRest, goes, guard, lanesOf, steps } from "../lane.js";
+import { HANDLER, awakeLane, checkLanesRest, goes, guard, lanesOf, steps } from "../lane.js";
 import { mutation, type Line, type Row } from "../line.js";
 import { UNVALIDATED, type Mutant, type Pair } from "../pair.js";
 
 function push(line: Line, maxParallelism: number): void {
-  line.declare(line.queue.name, { push: true, maxParallelism });
+  line.declare(line.queue.name, { push: true, handler: HANDLER, maxParallelism });
 }
 
 const rest = (line: Line) => checkLanesRest(line);

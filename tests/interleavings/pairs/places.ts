@@ -2,6 +2,7 @@
 import type { LaneReply, QueueDeclaration } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import {
+  HANDLER,
   awakeLane,
   checkLanesRest,
   loses,
@@ -21,7 +22,7 @@ import type { Call } from "../transactions.js";
 type Config = Partial<QueueDeclaration["config"]>;
 
 function push(line: Line, name: string, config: Config = {}): QueueDeclaration {
-  return line.declare(name, { push: true, maxParallelism: 4, ...config });
+  return line.declare(name, { push: true, handler: HANDLER, maxParallelism: 4, ...config });
 }
 
 /** A lane with one job, in a process of its own. */

@@ -4,7 +4,7 @@
  */
 import type { LaneReply, QueueDeclaration } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
-import { awakeLane, checkLanesRest, goes, loses, steps, type LaneRow } from "../lane.js";
+import { HANDLER, awakeLane, checkLanesRest, goes, loses, steps, type LaneRow } from "../lane.js";
 import { mutation, type Line } from "../line.js";
 import { UNVALIDATED, type Mutant, type Pair } from "../pair.js";
 import { seenAs, showsAs } from "../staleReads.js";
@@ -18,7 +18,10 @@ const WATCHED_MS = 30_000;
 type Config = Partial<QueueDeclaration["config"]>;
 
 function push(line: Line, name: string, config: Config = {}): QueueDeclaration {
-  const pushed = { push: true, maxParallelism: 4, schedulerShare: ONE_SLOT, ...config };
+  const pushed = {
+    ...{ push: true, handler: HANDLER, maxParallelism: 4, schedulerShare: ONE_SLOT },
+    ...config,
+  };
   return line.declare(name, pushed);
 }
 
@@ -170,7 +173,7 @@ const waitsAndClose: Pair = {
 /** A lane of another queue has been handed to the process, and has made no call. */
 const lossAndHandOver: Pair = {
   of: "the sweep that finds a process lost, and a wake that would hand its lane to it",
-  orders: 92,
+  orders: 39,
   async setUp(line) {
     const first = await started(line, push(line, line.queue.name));
     await started(line, push(line, "other"));
