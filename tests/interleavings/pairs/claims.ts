@@ -11,6 +11,11 @@ const NO_SECOND_LOOK: Mutant = {
       text: "if (job === null || !isClaimable(job) || (job.seq as bigint) !== seq) {",
       by: "if (job === null) {",
     },
+    {
+      file: "mayTake.ts",
+      text: "queue.isPaused || !isClaimable(job)",
+      by: "queue.isPaused",
+    },
   ],
   finds: /is refused: .*cannot claim/,
 };
