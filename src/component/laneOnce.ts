@@ -11,6 +11,7 @@
  */
 import { v } from "convex/values";
 import {
+  msOfCommit,
   vLaneStart,
   vLaneStep,
   type Handler,
@@ -20,6 +21,7 @@ import {
 import { internal } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import { findJob } from "./jobs.js";
 import { generationOf, runsOnIn } from "./holders.js";
 import { apartOf } from "./laneApart.js";
 import { stepOf } from "./laneStep.js";
@@ -46,7 +48,7 @@ export const run = internalMutation({
     const now = Date.now();
     const execute = jobs.map(({ job: { id, attempt } }) => ({ id, attempt }));
     const call = { lane, generation, n: heard + 1, heard, finished: [], execute, looks: 0 };
-    if (!hasLost && lossesOf(ctx, sentAt, now) === "never") {
+    if (!hasLost && lossesOf(ctx, await claimedAt(ctx, jobs), now) === "never") {
       await stepOf(ctx, call, withFittingResults);
       return null;
     }
@@ -62,6 +64,12 @@ export const run = internalMutation({
     return null;
   },
 });
+
+/** When its wake had committed: it could begin no sooner. */
+async function claimedAt(ctx: MutationCtx, jobs: LaneStart["jobs"]): Promise<number | undefined> {
+  const job = jobs.length === 0 ? null : await findJob(ctx.db, jobs[0]!.job.id);
+  return job === null ? undefined : msOfCommit(job.seq as bigint);
+}
 
 /** A function that has lost to others for so long is scheduled anew. */
 const ANEW_MS = 1_000;
