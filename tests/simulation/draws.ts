@@ -1,9 +1,18 @@
 /** What a seed draws: see `plan.ts`. */
 import { Draw } from "./draw.js";
+import { drawLarge, isLarge } from "./large.js";
 import { drawOverrides } from "./overrides.js";
 import { PARTS } from "./parts.js";
 import { BESIDE_CROWD, drawCrowd } from "./workloads/crowd.js";
-import { CIRCULAR, PULLED, PUSHED, type Plan, type QueueName, type WorkerSpec } from "./plan.js";
+import {
+  CIRCULAR,
+  isOf,
+  PULLED,
+  PUSHED,
+  type Plan,
+  type QueueName,
+  type WorkerSpec,
+} from "./plan.js";
 
 export interface DrawOptions {
   /** Only these parts, whatever the seed says. */
@@ -15,7 +24,7 @@ export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
   const queues = drawQueues(draw);
   const many = new Draw(seed, "crowd of queues");
   // Beside a ring the largest worlds would not end within their events.
-  const crowd = usesRings(queues) ? {} : drawCrowd(many);
+  const crowd = usesRings(queues) || isLarge(seed) ? {} : drawCrowd(many);
   const isCrowd = Object.keys(crowd).length > 0;
   const plan: Plan = {
     seed,
@@ -30,6 +39,7 @@ export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
     ),
     events: [],
   };
+  if (isLarge(seed)) Object.assign(plan, drawLarge(new Draw(seed, "large")));
   if (isCrowd) plan.class = many.pick(["s16", "s16", "s256", "d1024"]);
   if (isCrowd) plan.faultsMs = many.pick([8_000, 15_000, 30_000]);
   const candidates = PARTS.filter((part) => part.fits === undefined || part.fits(plan));
@@ -60,7 +70,7 @@ function drawQueues(draw: Draw): Plan["queues"] {
 }
 
 function drawWorkers(draw: Draw, names: readonly QueueName[]): WorkerSpec[] {
-  const served = names.filter((name) => PULLED.includes(name));
+  const served = names.filter((name) => isOf(PULLED, name));
   if (served.length === 0) return [];
   const count = draw.pick([1, 2, 2, 3]);
   return Array.from({ length: count }, (_, i) => ({

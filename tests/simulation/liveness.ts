@@ -1,12 +1,15 @@
 /** After the faults: everything must come to an end within a bound, and then nothing may happen any more. */
 import { isFinished, type Status } from "../../src/shared/index.js";
 import { lostSchedules } from "./faults/lostSchedules.js";
-import { CIRCULAR, usedQueues, type QueueName } from "./plan.js";
+import { CIRCULAR, isOf, usedQueues } from "./plan.js";
+import type { Row } from "./observed.js";
 import type { Simulation } from "./simulation.js";
 import { why } from "./why.js";
 
 /** More than the longest chain of waits: a lease, resets, retries with their waits, what a lost timer takes to be noticed. */
 const BOUND_MS = 30 * 60_000;
+/** How much longer where all jobs of a large world stand in one queue that runs one at a time. */
+const BOUND_OF_A_JOB_MS = 30_000;
 /** Longer than it takes until a lane that died, or a lost timer, is noticed. */
 const CALM_MS = 90_000;
 const IDLE_MS = 600_000;
@@ -14,6 +17,11 @@ const IDLE_MS = 600_000;
 const LONGEST_MS = 200_000;
 /** More than the five attempts of a mutation take, with the waits between them. */
 const LATE_MS = 20_000;
+/** Above those of all workloads. */
+const LAST_N = 900_000;
+const DAY_MS = 24 * 60 * 60_000;
+/** More than failed jobs are kept by default, which is longest. */
+const RETENTION_DAYS = 9;
 /** How often it is looked whether all has ended: soon at first, since items of a ring go on until then. */
 const FIRST_STEP_MS = 500;
 const LAST_STEP_MS = 10_000;
@@ -51,6 +59,8 @@ async function heal(simulation: Simulation): Promise<void> {
   }
 }
 
+const boundMs = ({ plan }: Simulation): number => BOUND_MS + (plan.jobs ?? 0) * BOUND_OF_A_JOB_MS;
+
 async function untilAllEnded(simulation: Simulation): Promise<void> {
   const { tables } = simulation;
   const open = () => tables.all("jobs").filter(({ status }) => !isFinished(status as Status));
@@ -65,7 +75,7 @@ async function untilAllEnded(simulation: Simulation): Promise<void> {
       if (open().length === 0) break;
     }
     const waited = simulation.now() - begunAt;
-    if (waited > BOUND_MS) break;
+    if (waited > boundMs(simulation)) break;
     if (!isWatched && waited > CALM_MS) {
       isWatched = true;
       await watch(simulation);
@@ -74,7 +84,7 @@ async function untilAllEnded(simulation: Simulation): Promise<void> {
     step = Math.min(step * 2, LAST_STEP_MS);
     for (const { _id: id, queue, rounds: come = 0 } of open()) {
       // Items of a ring never end: each must have come round once more, and is then taken out.
-      if (!CIRCULAR.includes(queue as QueueName) || come === (rounds.get(id) ?? 0)) continue;
+      if (!isOf(CIRCULAR, queue) || come === (rounds.get(id) ?? 0)) continue;
       simulation.ask("cancel", { queue, id });
     }
   }
@@ -84,7 +94,7 @@ async function untilAllEnded(simulation: Simulation): Promise<void> {
 /** Whom somebody owes a callback: a plan that was lost is noticed a minute later. */
 async function untilAllTold(simulation: Simulation): Promise<void> {
   const owed = () => simulation.tables.all("callbacks").filter(({ state }) => state === "owed");
-  const bound = simulation.now() + BOUND_MS;
+  const bound = simulation.now() + boundMs(simulation);
   while (owed().length > 0 && simulation.violations.length === 0 && simulation.now() < bound) {
     await simulation.goTo(simulation.now() + LAST_STEP_MS);
   }
@@ -134,10 +144,40 @@ async function stayIdle(simulation: Simulation): Promise<void> {
 async function untilAllCounted(simulation: Simulation): Promise<void> {
   const counting = () =>
     simulation.tables.all("timers").filter(({ kind }) => kind === "rollUp" || kind === "arrivals");
-  const bound = simulation.now() + BOUND_MS;
+  const bound = simulation.now() + boundMs(simulation);
   while (counting().length > 0 && simulation.violations.length === 0 && simulation.now() < bound) {
     await watch(simulation);
     await simulation.goTo(simulation.now() + CALM_MS);
   }
   for (const { kind } of counting()) simulation.broken(`the alarm of ${kind} does not go`);
+}
+
+/**
+ * Until all that is kept for a while is gone: a purge that was lost is noticed by a watch. Sessions and lanes are forgotten by
+ * the first sweep that comes a day after their last call, and a sweep comes with work: so there is a job more.
+ */
+export async function outlastRetention(simulation: Simulation): Promise<void> {
+  if (simulation.violations.length > 0) return;
+  await simulation.goTo(simulation.now() + DAY_MS);
+  await workOnceMore(simulation);
+  for (let day = 0; day < RETENTION_DAYS && simulation.violations.length === 0; day += 1) {
+    await simulation.goTo(simulation.now() + DAY_MS);
+    await watch(simulation);
+  }
+}
+
+async function workOnceMore(simulation: Simulation): Promise<void> {
+  const { plan } = simulation;
+  const [worker] = plan.workers;
+  const queue = worker?.queues[0] ?? usedQueues(plan)[0]!;
+  if (worker !== undefined) await simulation.startWorker(worker);
+  const payload = { n: LAST_N, turns: [{ ms: 0, end: "returns" }] };
+  simulation.ask("enqueue", { queue, jobs: [{ payload, options: {} }] });
+  await simulation.goTo(simulation.now() + CALM_MS);
+  const isOpen = ({ status }: Row) => !isFinished(status as Status);
+  for (const job of simulation.tables.all("jobs").filter(isOpen)) {
+    if (isOf(CIRCULAR, queue)) simulation.ask("cancel", { queue, id: job._id });
+    else simulation.broken(why(simulation, job));
+  }
+  await stopWorkers(simulation);
 }

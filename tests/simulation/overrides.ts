@@ -1,7 +1,7 @@
 /** How queues are configured, at first and while they run. */
 import type { QueueOverrides } from "../../src/shared/index.js";
 import type { Draw } from "./draw.js";
-import { CIRCULAR, PUSHED, type QueueName } from "./plan.js";
+import { CIRCULAR, isOf, kindOf, PUSHED, type QueueName } from "./plan.js";
 
 /** Also what a queue is changed to while it runs. */
 export function drawOverrides(draw: Draw, name: QueueName): QueueOverrides {
@@ -19,9 +19,9 @@ export function drawOverrides(draw: Draw, name: QueueName): QueueOverrides {
   if (draw.chance(0.3)) overrides.graceMs = draw.pick([0, 500, 2_000]);
   if (draw.chance(0.3)) overrides.timeoutMs = draw.pick([1_000, 3_000, 10_000]);
   if (draw.chance(0.2)) overrides.expiresAfterMs = draw.pick([1_000, 5_000, 60_000]);
-  if (PUSHED.includes(name)) overrides.maxParallelism = draw.pick([1, 2, 5, 20]);
-  if (name === "mixed") overrides.fallbackAfterMs = draw.pick([0, 500, 3_000]);
-  if (CIRCULAR.includes(name)) overrides.restMs = draw.pick([0, 500, 500, 1_500, 1_500, 4_000]);
+  if (isOf(PUSHED, name)) overrides.maxParallelism = draw.pick([1, 2, 5, 20]);
+  if (kindOf(name) === "mixed") overrides.fallbackAfterMs = draw.pick([0, 500, 3_000]);
+  if (isOf(CIRCULAR, name)) overrides.restMs = draw.pick([0, 500, 500, 1_500, 1_500, 4_000]);
   if (draw.chance(0.3)) {
     const ms = draw.pick([0, 1_000, 20_000]);
     overrides.retention = { succeededMs: ms, failedMs: ms, canceledMs: ms, timedOutMs: ms };

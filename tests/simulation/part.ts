@@ -76,6 +76,8 @@ export interface Watching {
   printed?(worker: string, line: unknown): void;
   /** All has come to rest after the faults: every job has ended that can. */
   end?(): void;
+  /** Days later: the retention of all jobs is over. */
+  gone?(): void;
 }
 
 export interface Checker {

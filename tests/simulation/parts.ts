@@ -18,6 +18,7 @@ import { callers } from "./workloads/callers.js";
 import { cancels } from "./workloads/cancels.js";
 import { crowd } from "./workloads/crowd.js";
 import { configuration } from "./workloads/configuration.js";
+import { fleet } from "./workloads/fleet.js";
 import { operators } from "./workloads/operators.js";
 import { pages } from "./workloads/pages.js";
 import { producers } from "./workloads/producers.js";
@@ -34,6 +35,7 @@ export const WORKLOADS: readonly Part[] = [
   pages,
   storm,
   crowd,
+  fleet,
 ];
 /** The first must leave a backend that runs, and a network, for the others to be healed. */
 export const FAULTS: readonly Part[] = [

@@ -3,10 +3,11 @@
  * them and when. All of it is data, drawn before anything runs: what happens then moves no draw, a part that is left out
  * moves no other, and a failing run is made smaller by leaving events out.
  */
+import type { DeploymentClass } from "../../local/functions/classes.js";
 import type { QueueOverrides } from "../../src/shared/index.js";
-import type { QueueName } from "./app/queues.js";
+import { kindOf, type Kind, type QueueName } from "./app/names.js";
 
-export type { QueueName };
+export { kindOf, type Kind, type QueueName };
 /** Queues of which there are as many as a seed likes, all of one kind: see `workloads/crowd.ts`. */
 export type CrowdName = `many${number}`;
 
@@ -31,7 +32,9 @@ export interface Planned {
 
 export interface Plan {
   seed: number;
-  class: "s16" | "s256" | "d1024";
+  /** Of a large world: so many jobs its producers enqueue. Absent: a few. */
+  jobs?: number;
+  class: DeploymentClass;
   /** How uneven the time of all work is: see `local/virtual/costs.ts`. */
   jitter: number;
   /** Those that are used, each with what it is configured to. */
@@ -48,18 +51,17 @@ export interface Plan {
 }
 
 /** Those that programs outside serve. */
-export const PULLED: readonly QueueName[] = ["pulled", "mixed", "ring"];
+export const PULLED: readonly Kind[] = ["pulled", "mixed", "ring"];
+/** Those that they serve in a large world, where some jobs of `acted` need what no lane has. */
+export const SERVED: readonly Kind[] = [...PULLED, "acted"];
 /** Those that Convex serves. */
-export const PUSHED: readonly QueueName[] = [
-  "acted",
-  "inlined",
-  "written",
-  "looked",
-  "mixed",
-  "wheel",
-];
+export const PUSHED: readonly Kind[] = ["acted", "inlined", "written", "looked", "mixed", "wheel"];
 /** Their items come round, and never finish. */
-export const CIRCULAR: readonly QueueName[] = ["ring", "wheel"];
+export const CIRCULAR: readonly Kind[] = ["ring", "wheel"];
+
+export function isOf(kinds: readonly Kind[], queue: unknown): boolean {
+  return kinds.includes(kindOf(queue));
+}
 
 export function usedQueues(plan: Plan): QueueName[] {
   return Object.keys(plan.queues) as QueueName[];

@@ -3,11 +3,13 @@ import { fork, type ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Replacement } from "./deployment.js";
+import { isLarge } from "./large.js";
 import type { Answer, Ask } from "./player.js";
 import type { SeedOptions, SeedReport } from "./seeds.js";
 
-/** A seed that takes longer on the wall clock is stuck: the longest take some seconds. */
+/** A seed that takes longer on the wall clock is stuck: the longest take some seconds, those of large worlds some minutes. */
 const STUCK_MS = 120_000;
+const LARGE_STUCK_MS = 1_800_000;
 /** What a process has gathered by then is given back. */
 const SEEDS_PER_PROCESS = 200;
 
@@ -79,6 +81,7 @@ class Player {
     if (this.#played >= SEEDS_PER_PROCESS) this.close();
     const child = (this.#child ??= this.#start());
     this.#played += 1;
+    const stuckMs = isLarge(seed) ? LARGE_STUCK_MS : STUCK_MS;
     return new Promise((resolve) => {
       const end = (outcome: Outcome) => {
         clearTimeout(stuck);
@@ -93,8 +96,8 @@ class Player {
       const stuck = setTimeout(() => {
         child.kill("SIGKILL");
         this.#child = undefined;
-        end({ seed, error: `It did not end within ${STUCK_MS / 1_000} s.` });
-      }, STUCK_MS);
+        end({ seed, error: `It did not end within ${stuckMs / 1_000} s.` });
+      }, stuckMs);
       child.on("message", answered).on("exit", gone);
       child.send(ask);
     });

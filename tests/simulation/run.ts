@@ -1,12 +1,12 @@
 /**
  * Plays one plan: a phase in which all that is planned happens, faults among it, and everything that must hold at every
  * moment is checked; then the faults stop, and all must come to an end within a bound; then, for a while, nothing may
- * happen any more.
+ * happen any more; and days later nothing may be left.
  */
 import type { SandboxPool } from "../../local/functions/sandboxPool.js";
 import { CHECKERS } from "./checkers/all.js";
 import type { Built } from "./deployment.js";
-import { comeToRest } from "./liveness.js";
+import { comeToRest, outlastRetention } from "./liveness.js";
 import type { Part } from "./part.js";
 import { PARTS } from "./parts.js";
 import type { Plan } from "./plan.js";
@@ -41,6 +41,8 @@ export async function play(plan: Plan, options: PlayOptions): Promise<Played> {
     await safety(simulation);
     await comeToRest(simulation);
     if (simulation.violations.length === 0) simulation.ended();
+    await outlastRetention(simulation);
+    if (simulation.violations.length === 0) simulation.gone();
     return {
       plan,
       violations: simulation.violations,

@@ -15,8 +15,11 @@ import type { Asked, Checker, Facts, Run, Watching } from "./part.js";
 import { EFFECTS_HOST, effectsChecked } from "./ownHandlers.js";
 import type { Plan, Planned, QueueName, WorkerSpec } from "./plan.js";
 import type { Trace } from "./trace.js";
+import { comesLater } from "./workloads/fleet.js";
 
+/** The most that a seed comes to is a third of this; each job of a large world has as many more. */
 const EVENTS_MAX = 150_000;
+const EVENTS_OF_A_JOB = 10_000;
 
 export interface Violation {
   checker: string;
@@ -114,7 +117,8 @@ export class Simulation implements Facts {
     const { token } = await this.world.call("tokens:create", { name: "fleet", queues: null });
     this.token = token as string;
     await this.world.call("calls:setUp", { queues: { ...plan.queues, ...plan.crowd } });
-    for (const spec of plan.workers) await this.startWorker(spec);
+    for (const spec of plan.workers.filter(({ name }) => !comesLater(plan, name)))
+      await this.startWorker(spec);
   }
 
   now = (): number => (this.world === undefined ? 0 : this.world.now() - this.#startedAt);
@@ -131,10 +135,11 @@ export class Simulation implements Facts {
     timer.cancel();
   }
 
-  /** The most that a seed comes to is a third of this: something goes round and round. */
+  /** Something goes round and round. */
   #isEndless(): boolean {
-    if (this.world.clock.events - this.#eventsAtStart < EVENTS_MAX) return false;
-    this.#broken("simulation", `it does not end: ${EVENTS_MAX} events have happened`);
+    const most = EVENTS_MAX + (this.plan.jobs ?? 0) * EVENTS_OF_A_JOB;
+    if (this.world.clock.events - this.#eventsAtStart < most) return false;
+    this.#broken("simulation", `it does not end: ${most} events have happened`);
     return true;
   }
 
@@ -220,6 +225,11 @@ export class Simulation implements Facts {
   /** All is at rest: last words of the checkers. */
   ended(): void {
     this.#watched((watching) => watching.end?.());
+  }
+
+  /** Nothing is kept any more. */
+  gone(): void {
+    this.#watched((watching) => watching.gone?.());
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 /** What jobs of a simulation are: how their handlers behave at each attempt, and what they are enqueued with. */
 import type { Turn, Work } from "./app/payload.js";
-import type { Draw } from "./draw.js";
-import { PULLED, type Plan, type QueueName } from "./plan.js";
+import { Draw } from "./draw.js";
+import { isOf, kindOf, PULLED, SERVED, usedQueues, type Plan, type QueueName } from "./plan.js";
 
 export interface NewJob {
   payload: Work;
@@ -24,9 +24,13 @@ export function drawWork(draw: Draw, plan: Plan, n: number): Work {
   };
 }
 
+const TIMES_MS = [0, 0, 30, 200, 1_500, 5_000];
+/** Of a large world: what many wait for is over soon. */
+const SHORTER_MS = [0, 0, 0, 30, 30, 200, 200, 1_500];
+
 function drawTurn(draw: Draw, plan: Plan): Turn {
   // What follows a job is for the queue of those that programs outside do.
-  const continues = plan.queues.pulled === undefined ? [] : (["continues"] as const);
+  const continues = usedQueues(plan).includes("pulled") ? (["continues"] as const) : [];
   const end = draw.chance(0.6)
     ? "returns"
     : draw.pick([
@@ -42,7 +46,7 @@ function drawTurn(draw: Draw, plan: Plan): Turn {
         ...continues,
       ] as const);
   return {
-    ms: draw.pick([0, 0, 30, 200, 1_500, 5_000]),
+    ms: draw.pick(plan.jobs === undefined ? TIMES_MS : SHORTER_MS),
     end,
     ...(draw.chance(0.25) && { talks: true }),
     ...(draw.chance(0.3) && { listens: true }),
@@ -58,16 +62,16 @@ export function drawOptions(
 ): Record<string, unknown> {
   const options: Record<string, unknown> = {};
   if (draw.chance(0.2)) options["runAfter"] = draw.pick([0, 100, 1_000, 5_000, 30_000]);
-  if (draw.chance(0.2)) options["priority"] = draw.pick([-10, -1, 1, 10]);
+  if (draw.chance(0.2)) options["priority"] = draw.pick(prioritiesOf(plan, queue));
   if (draw.chance(0.2)) {
-    const value = `key ${draw.below(2)}`;
+    const value = `key ${draw.below(plan.jobs ?? 2)}`;
     const windowMs = draw.chance(0.3) ? draw.pick([500, 5_000]) : undefined;
     const onConflict = draw.pick(["existing", "replace", "refuse"]);
     options["key"] = { value, onConflict, ...(windowMs !== undefined && { windowMs }) };
   }
   if (draw.chance(0.1)) options["group"] = `group ${draw.below(2)}`;
   if (draw.chance(0.1)) options["tags"] = [`tag ${draw.below(2)}`];
-  if (PULLED.includes(queue) && queue !== "mixed" && draw.chance(0.1)) {
+  if (mayHaveLabels(plan, queue) && draw.chance(0.1)) {
     options["labels"] = draw.some(["gpu", "eu"], 0.7);
   }
   if (draw.chance(0.1)) options["cost"] = draw.pick([1, 2, 5]);
@@ -78,4 +82,18 @@ export function drawOptions(
   if (draw.chance(0.1)) options["name"] = `job ${n}`;
   if (draw.chance(0.1)) options["onCompleteExclude"] = [draw.pick(["canceled", "succeeded"])];
   return options;
+}
+
+/** All of them in a large world: in some of its queues all, and a few in most, since each is a place to look in. */
+function prioritiesOf({ jobs, seed }: Plan, queue: QueueName): number[] {
+  if (jobs === undefined) return [-10, -1, 1, 10];
+  const draw = new Draw(seed, `priorities of ${queue}`);
+  const all = Array.from({ length: 21 }, (_, i) => i - 10);
+  return draw.chance(0.05) ? all : [draw.pick(all), draw.pick(all)];
+}
+
+/** Lanes have none: in a large world programs serve queues of actions too, for such jobs. */
+function mayHaveLabels({ jobs }: Plan, queue: QueueName): boolean {
+  if (jobs !== undefined) return isOf(SERVED, queue);
+  return isOf(PULLED, queue) && kindOf(queue) !== "mixed";
 }

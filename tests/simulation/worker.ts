@@ -16,16 +16,15 @@ const given = JSON.parse(env["WORKER"]!) as {
 
 const work: any = async (job: any, context: any) => await take(job, context);
 
-const worker = new Worker({
-  url: env["CONVEX_URL"]!,
-  token: env["CONVEYOR_TOKEN"]!,
-  api: anyApi["work"] as any,
-  ...given,
-  onEvent: (event: WorkerEvent) => say(event),
-  handlers: { pulled: work, mixed: work, ring: work },
-});
-
 try {
+  const worker = new Worker({
+    url: env["CONVEX_URL"]!,
+    token: env["CONVEYOR_TOKEN"]!,
+    api: anyApi["work"] as any,
+    ...given,
+    onEvent: (event: WorkerEvent) => say(event),
+    handlers: Object.fromEntries(given.queues.map((queue) => [queue, work])),
+  });
   await worker.run();
   say({ kind: "ended" });
 } catch (error) {

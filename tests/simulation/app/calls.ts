@@ -2,12 +2,10 @@
 import { v } from "convex/values";
 import { vWork, type Work } from "./payload.js";
 import { meetOthers } from "./meeting.js";
-import { conveyor, manyQueue, queues, type QueueName } from "./queues.js";
+import { conveyor, queueNamed as of } from "./queues.js";
 import { internal, internalMutation, mutation, query } from "./server.js";
 
 const vQueue = v.string();
-const of = (name: string): (typeof queues)[QueueName] =>
-  queues[name as QueueName] ?? manyQueue(name);
 const vJobs = v.array(v.object({ payload: vWork, options: v.any() }));
 
 type Jobs = { payload: Work; options: any }[];
@@ -181,7 +179,7 @@ export const setUp = internalMutation({
       const work: Work = { n: -1, turns: [{ ms: 0, end: "returns" }] };
       const id = await of(queue).enqueue(ctx, work, { runAfter: 60 * 60_000 });
       const { control } = of(queue);
-      await control.deleteJob(ctx, id as never);
+      await control.deleteJob(ctx, id);
       if (Object.keys(overrides as object).length > 0) await control.configure(ctx, overrides);
     }
   },

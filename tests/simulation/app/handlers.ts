@@ -1,26 +1,29 @@
 /** What works on jobs inside Convex: a handler of each kind. */
 import { meetOthers, writeTooMuch } from "./meeting.js";
-import { acted, inlined, looked, manyQueue, pulled, queues, written } from "./queues.js";
+import { conveyor, ofKind, queueNamed } from "./queues.js";
 import { turnOf } from "./payload.js";
 import { internal, internalAction, internalMutation, internalQuery } from "./server.js";
 import { take, throwText } from "./turns.js";
 
 export const act = internalAction({
-  args: acted.handlerArgs,
+  args: ofKind.acted[0]!.handlerArgs,
   handler: async (ctx, { payload, job: told }): Promise<any> => {
-    const queue = queues[told.queue as "acted"] ?? manyQueue(told.queue);
-    return await take({ ...told, payload }, queue.job(ctx, told));
+    return await take({ ...told, payload }, queueNamed(told.queue).job(ctx, told));
   },
 });
 
-export const inline = inlined.worker({
-  handler: async (_ctx, job): Promise<any> => await take(job, job),
-  continueWith: [pulled],
-});
+export const inline = conveyor.worker(
+  ofKind.inlined.map((queue) =>
+    queue.inline({
+      handler: async (_ctx, job): Promise<any> => await take(job, job),
+      continueWith: [ofKind.pulled[0]!],
+    }),
+  ),
+);
 
 /** Its effect is there if and only if the attempt has succeeded; now and then it meets others over one row. */
 export const write = internalMutation({
-  args: written.handlerArgs,
+  args: ofKind.written[0]!.handlerArgs,
   handler: async (ctx, { payload, job: { id, attempt } }): Promise<any> => {
     await ctx.db.insert("effects", { n: payload.n, job: id, attempt });
     const turn = turnOf(payload, attempt);
@@ -34,7 +37,7 @@ export const write = internalMutation({
 });
 
 export const look = internalQuery({
-  args: looked.handlerArgs,
+  args: ofKind.looked[0]!.handlerArgs,
   handler: async (ctx, { payload, job: { attempt } }): Promise<any> => {
     await ctx.db.query("meeting").first();
     const { end } = turnOf(payload, attempt);

@@ -1,48 +1,66 @@
 /**
- * One queue of each kind. Code says what cannot be changed while it runs; all else (leases, retries, parallelism, shards,
+ * Queues of each kind. Code says what cannot be changed while it runs; all else (leases, retries, parallelism, shards,
  * retention) each seed configures.
  */
 import { Conveyor } from "../../../src/client/index.js";
 import { v } from "convex/values";
+import { NUMBERS, type Kind } from "./names.js";
 import { vDone, vWork } from "./payload.js";
 import { conveyorComponent, internal } from "./server.js";
 
 export const conveyor = new Conveyor(conveyorComponent);
 
 const job = { payload: vWork, result: vDone, context: v.any() };
+const act = { action: internal.handlers.act, job: true };
 
-/** Programs outside do these. */
-export const pulled = conveyor.queue("pulled", job);
-/** Convex does: an action by reference. */
-export const acted = conveyor.queue("acted", job);
-acted.handledBy({ action: internal.handlers.act, job: true });
-/** An action in the lane's own process. */
-export const inlined = conveyor.queue("inlined", job);
-inlined.handledBy({ inline: internal.handlers.inline });
-/** A mutation, in the transaction that records its end. */
-export const written = conveyor.queue("written", job);
-written.handledBy({ mutation: internal.handlers.write, job: true });
-/** A query. */
-export const looked = conveyor.queue("looked", job);
-looked.handledBy({ query: internal.handlers.look, job: true });
-/** Programs outside first, and Convex where they do not come. */
-export const mixed = conveyor.queue("mixed", { ...job, fallbackAfterMs: 2_000 });
-mixed.handledBy({ action: internal.handlers.act, job: true });
-/** Its items come round: programs outside work on them. */
-export const ring = conveyor.queue("ring", { ...job, circular: true, restMs: 500 });
-/** Its items come round: Convex works on them. */
-export const wheel = conveyor.queue("wheel", { ...job, circular: true, restMs: 1_000 });
-wheel.handledBy({ action: internal.handlers.act, job: true });
+/** By kind: what it is declared with besides, and who does its jobs. Absent: programs outside do. */
+const KINDS: Record<Kind, { with?: object; by?: object }> = {
+  pulled: {},
+  /** An action by reference. */
+  acted: { by: act },
+  /** An action in the lane's own process. */
+  inlined: { by: { inline: internal.handlers.inline } },
+  /** A mutation, in the transaction that records its end. */
+  written: { by: { mutation: internal.handlers.write, job: true } },
+  /** A query. */
+  looked: { by: { query: internal.handlers.look, job: true } },
+  /** Programs outside first, and Convex where they do not come. */
+  mixed: { with: { fallbackAfterMs: 2_000 }, by: act },
+  /** Its items come round: programs outside work on them. */
+  ring: { with: { circular: true, restMs: 500 } },
+  /** Its items come round: Convex works on them. */
+  wheel: { with: { circular: true, restMs: 1_000 }, by: act },
+};
 
-export const queues = { pulled, acted, inlined, written, looked, mixed, ring, wheel };
-for (const queue of Object.values(queues)) queue.onComplete(internal.callbacks.done);
-
-/** One of many of the same kind: its name alone tells it from the others. Nothing is kept of it from call to call. */
-export function manyQueue(name: string) {
-  const queue = new Conveyor(conveyorComponent).queue(name, job);
-  queue.handledBy({ action: internal.handlers.act, job: true });
+function declare(kind: Kind, name: string, on: Conveyor = conveyor) {
+  const { with: options, by } = KINDS[kind];
+  const queue = on.queue(name, { ...job, ...options });
+  if (by !== undefined) queue.handledBy(by as typeof act);
   queue.onComplete(internal.callbacks.done);
   return queue;
 }
 
-export type QueueName = keyof typeof queues;
+type Queue = ReturnType<typeof declare>;
+
+/** The plain one of each kind, and all others of it. */
+export const ofKind = Object.fromEntries(
+  (Object.keys(KINDS) as Kind[]).map((kind) => {
+    const names = Array.from({ length: NUMBERS }, (_, i) => `${kind}${i + 1}` as const);
+    return [kind, [kind, ...names].map((name) => declare(kind, name))];
+  }),
+) as Record<Kind, Queue[]>;
+
+const byName = new Map(
+  Object.values(ofKind)
+    .flat()
+    .map((queue) => [queue.name, queue]),
+);
+
+export function queueNamed(name: string): Queue {
+  return byName.get(name) ?? manyQueue(name);
+}
+
+/** One of many of the same kind: its name alone tells it from the others. Nothing is kept of it from call to call. */
+function manyQueue(name: string): Queue {
+  return declare("acted", name, new Conveyor(conveyorComponent));
+}

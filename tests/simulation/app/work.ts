@@ -1,5 +1,11 @@
 /** What programs outside call. */
-import { conveyor, mixed, pulled, ring } from "./queues.js";
+import { conveyor, ofKind } from "./queues.js";
 
+const { pulled, mixed, ring, acted } = ofKind;
+
+/** They serve queues of actions too: jobs there that need what no lane has. */
 export const { hasWork, claim, complete, completeLater, heartbeat, report, cancellations } =
-  conveyor.workerApi({ queues: [pulled, mixed, ring], continueWith: [pulled] });
+  conveyor.workerApi({
+    queues: [...pulled, ...mixed, ...ring, ...acted],
+    continueWith: [pulled[0]!],
+  });

@@ -12,6 +12,7 @@ import { keys } from "./keys.js";
 import { leases } from "./leases.js";
 import { noJobLost } from "./noJobLost.js";
 import { noSurprises } from "./noSurprises.js";
+import { nothingLeft } from "./nothingLeft.js";
 import { order } from "./order.js";
 import { parallelism } from "./parallelism.js";
 import { paused } from "./paused.js";
@@ -48,4 +49,5 @@ export const CHECKERS: readonly Checker[] = [
   reports,
   noSurprises,
   blame,
+  nothingLeft,
 ];

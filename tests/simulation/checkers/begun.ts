@@ -1,7 +1,8 @@
-import { PUSHED } from "../plan.js";
+import { isOf, PUSHED } from "../plan.js";
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
 import { changed, changedJobs, configOf, statusOf } from "./jobs.js";
+import { placesGiven, placesOf } from "./places.js";
 
 /** Before anybody who looks after others takes a job for forgotten. */
 const WITHIN_MS = 4_500;
@@ -13,15 +14,20 @@ const WATCHED = PUSHED.filter((name) => name !== "mixed");
 export const begun: Checker = {
   name: "begun",
   promise:
-    "where no function is lost or late, what waits in a queue that Convex works off is begun while nothing else goes on there, and not only when somebody finds it forgotten",
+    "where no function is lost or late, what waits in a queue that Convex works off is begun while nothing else goes on there and the class has places, and not only when somebody finds it forgotten",
   marks: ["a job that waits is begun by a lane"],
   watch({ plan, tables, broken, happened, nameOf, date }) {
     if (plan.parts.some((part) => SPARED.includes(part))) return {};
     /** By queue: when anything changed there last, and what runs. */
     const stirred = new Map<string, number>();
     const running = new Map<string, Set<string>>();
+    /** Other queues had all places of the class until then. */
+    let fullUntil = -Infinity;
+    let isFull = false;
     return {
       commit(commit) {
+        if (isFull) fullUntil = date();
+        isFull = placesGiven(tables) >= placesOf(plan);
         for (const { before, after } of changedJobs(commit)) {
           if (before === null) continue;
           checkWait(before);
@@ -51,11 +57,13 @@ export const begun: Checker = {
 
     function checkWait(job: Row): void {
       if (statusOf(job) !== "pending" || job["paused"] === true || !isWatched(job)) return;
+      // No lane may have it.
+      if (job["labels"]?.length > 0) return;
       const queue = job["queue"] as string;
       const row = tables.all("queues").find(({ name }) => name === queue);
       const { maxParallelism } = configOf(tables, queue);
       if (row?.["pausedAt"] !== undefined || maxParallelism === 0) return;
-      const waits = date() - (stirred.get(queue) ?? Infinity);
+      const waits = date() - Math.max(stirred.get(queue) ?? Infinity, fullUntil);
       if (waits > WITHIN_MS && (running.get(queue)?.size ?? 0) === 0) {
         broken(`${nameOf(job._id)} waits for ${waits.toFixed()} ms, and nothing runs there`);
       }
@@ -63,4 +71,4 @@ export const begun: Checker = {
   },
 };
 
-const isWatched = (job: Row): boolean => WATCHED.some((name) => name === job["queue"]);
+const isWatched = (job: Row): boolean => isOf(WATCHED, job["queue"]);

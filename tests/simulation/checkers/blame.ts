@@ -1,12 +1,12 @@
 import type { Change, Row } from "../observed.js";
 import { COMPONENT } from "../deployment.js";
 import type { Checker, Facts } from "../part.js";
-import type { QueueName } from "../plan.js";
+import { isOf, type Kind } from "../plan.js";
 import { isHeard, mayBeat } from "./heard.js";
 import { sureMs } from "./slack.js";
 
 /** Those whose handlers tell that they have begun, over a link on which no fault is. */
-const TELL: readonly string[] = ["acted", "inlined", "wheel"] satisfies QueueName[];
+const TELL: readonly Kind[] = ["acted", "inlined", "wheel"];
 /** The platform's words for a handler whose machine is lost. */
 const ACTION_LOST = "The machine that ran this action is gone.";
 /** How far a call's own time may lie before its commit, where nothing is wrong. */
@@ -61,7 +61,7 @@ export const blame: Checker = {
           if (outcome !== "failed") continue;
           const queue = tables.get("jobs", job as string)?.["queue"] as string;
           // Its machine may be lost before its first line: whether it had begun nobody can know.
-          if (!TELL.includes(queue) || String(after["error"]).includes(ACTION_LOST)) continue;
+          if (!isOf(TELL, queue) || String(after["error"]).includes(ACTION_LOST)) continue;
           if (began.has(`${job as string}/${attempt as number}`)) {
             happened("an attempt fails by its handler");
           } else broken(`${name} has failed, and never began: ${String(after["error"])}`);

@@ -1,6 +1,6 @@
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
-import { PULLED, type QueueName } from "../plan.js";
+import { isOf, PULLED } from "../plan.js";
 import { isUndisturbed } from "./heard.js";
 import { changedJobs, claimedBy, hasEnded, statusOf } from "./jobs.js";
 import { sureMs } from "./slack.js";
@@ -105,7 +105,7 @@ export const canceled: Checker = {
     };
 
     function isWorkers({ queue, holder }: Row): boolean {
-      if (!PULLED.includes(queue as QueueName) || !isUndisturbed(plan)) return false;
+      if (!isOf(PULLED, queue) || !isUndisturbed(plan)) return false;
       return tables.get("holders", holder as string)?.["lane"] === undefined;
     }
 

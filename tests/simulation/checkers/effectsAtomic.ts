@@ -1,4 +1,5 @@
 import type { Checker } from "../part.js";
+import { kindOf } from "../plan.js";
 import { attemptKey, changedJobs, endedBy, insertedIn, statusOf } from "./jobs.js";
 
 export const effectsAtomic: Checker = {
@@ -12,7 +13,7 @@ export const effectsAtomic: Checker = {
       commit(commit) {
         const effects = insertedIn(commit, "effects");
         const ended = changedJobs(commit).filter(
-          ({ before, after }) => (before ?? after)!["queue"] === "written",
+          ({ before, after }) => kindOf((before ?? after)!["queue"]) === "written",
         );
         for (const { job, attempt } of effects) {
           const key = attemptKey(job as string, attempt as number);

@@ -23,7 +23,10 @@ export const inTime: Checker = {
       commit(commit) {
         for (const { id, before, after } of changedJobs(commit)) {
           if (before !== null) checkDue(before);
-          if (statusOf(after) === "scheduled" && after!["seq"] !== before?.["seq"]) {
+          if (
+            before === null ||
+            (statusOf(after) === "scheduled" && after!["seq"] !== before["seq"])
+          ) {
             since.set(id, date());
           }
           if (before === null) continue;
@@ -57,7 +60,7 @@ export const inTime: Checker = {
 
     function checkExpiry(job: Row): void {
       if (!expires(job)) return;
-      const lateMs = date() - (job["expiresAt"] as number);
+      const lateMs = date() - Math.max(job["expiresAt"] as number, since.get(job._id) ?? 0);
       if (lateMs > EXPIRES_WITHIN_MS) {
         broken(`${nameOf(job._id)} expired ${lateMs.toFixed()} ms ago, and has not failed`);
       }

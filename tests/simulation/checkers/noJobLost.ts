@@ -1,5 +1,6 @@
 import { FOLLOWS } from "../app/turns.js";
 import type { Asked, Checker } from "../part.js";
+import { isOf, type Kind } from "../plan.js";
 import {
   changed,
   changedJobs,
@@ -14,7 +15,7 @@ import {
 } from "./jobs.js";
 
 /** Handlers that can say what their job is continued with; in "mixed" only those of programs outside. */
-const CONTINUES = ["pulled", "ring", "inlined"];
+const CONTINUES: readonly Kind[] = ["pulled", "ring", "inlined"];
 
 export const noJobLost: Checker = {
   name: "no job lost",
@@ -79,7 +80,7 @@ export const noJobLost: Checker = {
           const { before, after } = change;
           if (attempt === null || after === null || before === null) continue;
           if (statusOf(after) !== "succeeded" && roundBy(change) !== "succeeded") continue;
-          if (!CONTINUES.includes(after["queue"] as string)) continue;
+          if (!isOf(CONTINUES, after["queue"])) continue;
           if (turnIn(tables, after, attempt)?.end !== "continues") continue;
           const n = workOf(tables, after)!.n + FOLLOWS;
           const followers = jobs.filter(

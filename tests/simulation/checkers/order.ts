@@ -2,7 +2,7 @@ import { msOfCommit } from "../../../src/shared/index.js";
 import { oldSnapshots } from "../faults/oldSnapshots.js";
 import type { Change, Row } from "../observed.js";
 import type { Checker } from "../part.js";
-import { CIRCULAR, type QueueName } from "../plan.js";
+import { CIRCULAR, isOf } from "../plan.js";
 import { changedJobs, claimedBy, configOf, hasEnded, LIAR, statusOf } from "./jobs.js";
 import { sureMs } from "./slack.js";
 
@@ -47,7 +47,7 @@ export const order: Checker = {
 
     /** Never worked on before those that were, whatever their rows say of it. */
     function bandOf(row: Row): number {
-      if (!CIRCULAR.includes(row["queue"] as QueueName)) return (row["order"] as number) % 2;
+      if (!isOf(CIRCULAR, row["queue"])) return (row["order"] as number) % 2;
       if ((row["rounds"] ?? 0) === 0) return 0;
       return round.has(row._id) ? 1 : (row["order"] as number) % 2;
     }

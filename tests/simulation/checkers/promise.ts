@@ -1,8 +1,8 @@
-import { limitsOf } from "../../../src/shared/index.js";
 import type { Row } from "../observed.js";
 import { isFlood } from "../workloads/crowd.js";
 import type { Checker, Facts } from "../part.js";
 import { attemptKey, changed, changedJobs, claimedBy, configOf, statusOf } from "./jobs.js";
+import { placesGiven, placesOf } from "./places.js";
 import { sureMs } from "./slack.js";
 
 /** Of all waits of a world that has enough of them to speak of a part. */
@@ -70,7 +70,7 @@ class Waits {
 
   constructor(private readonly facts: Facts) {
     const { plan } = facts;
-    this.places = limitsOf(plan.class).any;
+    this.places = placesOf(plan);
     const timesOf = (what: string) =>
       plan.events.filter((event) => event.do === what).map(({ at }) => at);
     const ends = timesOf("slow processes.end");
@@ -99,16 +99,9 @@ class Waits {
     for (const name of this.queues.keys()) this.settle(name, now);
     let running = 0;
     for (const queue of this.queues.values()) running += queue.running.size;
-    if (Math.max(running, this.given()) >= this.places) this.placesSince = null;
+    if (Math.max(running, placesGiven(this.facts.tables)) >= this.places) this.placesSince = null;
     else this.placesSince ??= now;
     for (const name of this.queues.keys()) this.checkOldest(name, now);
-  }
-
-  /** Places that processes have, used or not. */
-  private given(): number {
-    const { tables } = this.facts;
-    const processes = tables.all("processes").filter(({ state }) => state !== "free").length;
-    return tables.all("grants").reduce((sum, { extra }) => sum + (extra as number), processes);
   }
 
   ran({ job, attempt, what, at }: { job: string; attempt: number; what: string; at: number }) {

@@ -1,6 +1,7 @@
 import { outputOf } from "../app/turns.js";
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
+import { isOf, type Kind } from "../plan.js";
 import {
   attemptKey,
   changed,
@@ -13,7 +14,7 @@ import {
 } from "./jobs.js";
 
 /** Handlers there can say nothing. */
-const SILENT = ["written", "looked"];
+const SILENT: readonly Kind[] = ["written", "looked"];
 
 export const reports: Checker = {
   name: "reports",
@@ -60,7 +61,7 @@ export const reports: Checker = {
           const attempt = endedBy(change);
           if (attempt === null || after === null) continue;
           const stands = statusOf(after) === "succeeded" || roundBy(change) === "succeeded";
-          if (!stands || SILENT.includes(after["queue"] as string)) continue;
+          if (!stands || isOf(SILENT, after["queue"])) continue;
           if (turnIn(tables, after, attempt)?.talks !== true) continue;
           const key = attemptKey(id, attempt);
           const isWhole = (written.get(key) ?? []).join("") === wholeOf(id, attempt);

@@ -1,5 +1,6 @@
 import type { Change, Row, Tables } from "../observed.js";
 import type { Checker } from "../part.js";
+import { isOf, type Kind } from "../plan.js";
 import { wayBetween } from "./edges.js";
 import {
   attemptKey,
@@ -14,7 +15,7 @@ import {
 } from "./jobs.js";
 
 /** Handlers there tell nobody: their effects are checked, or they have none. */
-const SILENT = ["written", "looked"];
+const SILENT: readonly Kind[] = ["written", "looked"];
 
 /** Faults with which a word to the service outside may be lost. */
 const UNHEARD = ["network", "restarts"];
@@ -78,7 +79,7 @@ export const runsAsPromised: Checker = {
       if (result?.attempt !== attempt || result.n !== workOf(tables, after!)?.n) {
         broken(`${name}, and its result is of ${result?.n}, attempt ${result?.attempt}`);
       }
-      if (SILENT.includes(after!["queue"] as string)) return;
+      if (isOf(SILENT, after!["queue"])) return;
       const key = attemptKey(id, attempt);
       if (isHeard && !ended.has(key)) broken(`${name}, and its handler has not ended`);
       happened("a result is that of its attempt");

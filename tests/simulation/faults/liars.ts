@@ -6,9 +6,10 @@
 import type { ConvexHttpClient } from "convex/browser";
 import { makeFunctionReference } from "convex/server";
 import type { Draw } from "../draw.js";
+import { QUEUES_MAX } from "../../../src/shared/index.js";
 import { atCommit, kept } from "../moments.js";
 import type { Part } from "../part.js";
-import { PULLED, usedQueues, type Plan, type Planned } from "../plan.js";
+import { isOf, PULLED, usedQueues, type Plan, type Planned } from "../plan.js";
 import type { Simulation } from "../simulation.js";
 
 interface Lease {
@@ -130,7 +131,10 @@ export const liars: Part = {
   ],
 };
 
-const served = (plan: Plan) => usedQueues(plan).filter((name) => PULLED.includes(name));
+const served = (plan: Plan) =>
+  usedQueues(plan)
+    .filter((name) => isOf(PULLED, name))
+    .slice(0, QUEUES_MAX);
 
 const HOWS = ["complete", "complete", "completeLater", "heartbeat", "report"];
 

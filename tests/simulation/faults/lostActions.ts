@@ -1,6 +1,6 @@
 /** The machine of a lane, or of a handler that is an action, is lost at any commit: it hears and does nothing more. */
 import type { Part } from "../part.js";
-import { PUSHED, usedQueues, type Planned } from "../plan.js";
+import { isOf, PUSHED, usedQueues, type Planned } from "../plan.js";
 import { atCommit, running } from "../moments.js";
 
 const LANES = ["laneAction:run", "handlers:inline"];
@@ -10,7 +10,7 @@ export const lostActions: Part = {
   name: "lost actions",
   about: "the machine of a lane or of an action handler is lost, at any commit",
   chance: 0.25,
-  fits: (plan) => usedQueues(plan).some((name) => PUSHED.includes(name)),
+  fits: (plan) => usedQueues(plan).some((name) => isOf(PUSHED, name)),
   plan(draw, plan) {
     return Array.from({ length: draw.pick([1, 2, 4]) }, (): Planned => {
       return {

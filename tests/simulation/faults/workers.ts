@@ -8,6 +8,8 @@ import { atLease, kept } from "../moments.js";
 
 const hasWorkers = (plan: Plan): boolean => plan.workers.length > 0;
 
+const MORE_IN_LARGE = 5;
+
 /** Some of them, each at a time, and that it is over so much later. */
 function some(
   draw: Draw,
@@ -15,7 +17,8 @@ function some(
   [begin, end]: [string, string],
   ms: readonly number[],
 ): Planned[] {
-  return Array.from({ length: draw.pick([1, 1, 2, 3]) }, () => {
+  const times = draw.pick([1, 1, 2, 3]) * (plan.jobs === undefined ? 1 : MORE_IN_LARGE);
+  return Array.from({ length: times }, () => {
     const worker = draw.pick(plan.workers).name;
     const at = draw.between(0, plan.faultsMs);
     const over = at + draw.pick(ms);

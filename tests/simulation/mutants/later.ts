@@ -1,5 +1,6 @@
 /** Bugs in what happens later: what falls due, expires, is counted and goes. */
 import { guard } from "./guards.js";
+import { PULLED } from "../plan.js";
 import { having, type Mutant } from "./mutant.js";
 
 export const LATER: readonly Mutant[] = [
@@ -131,5 +132,17 @@ export const LATER: readonly Mutant[] = [
     ],
     finds: ["simulation", "callback once"],
     needs: ["lost schedules", "callbacks"],
+  },
+  {
+    name: "sessions are never forgotten",
+    replace: [
+      {
+        file: "component/janitor.ts",
+        text: "for (const holder of found.forgotten) await forget(ctx, holder, now);",
+        by: "void forget;",
+      },
+    ],
+    finds: ["nothing left"],
+    queues: PULLED,
   },
 ];

@@ -19,10 +19,11 @@ export interface Mutant {
   where?: (plan: Plan) => boolean;
 }
 
-/** Whether the bug can show in such a plan at all. */
+/** Whether the bug can show in such a plan at all: in a large one it might, and takes long. */
 export function mayShow({ needs = [], queues, where }: Mutant, plan: Plan): boolean {
   const isUsed = queues === undefined || queues.some((name) => plan.queues[name] !== undefined);
-  if (!isUsed || !needs.every((part) => plan.parts.includes(part))) return false;
+  if (plan.jobs !== undefined || !isUsed || !needs.every((part) => plan.parts.includes(part)))
+    return false;
   return where === undefined || where(plan);
 }
 

@@ -1,7 +1,7 @@
 /** Bugs in the worker, and in what it is told and asked. */
 import { isUndisturbed, mayBeat } from "../checkers/heard.js";
 import { ENDS } from "../faults/conflicts.js";
-import { PULLED, type Plan, type QueueName } from "../plan.js";
+import { isOf, PULLED, type Plan } from "../plan.js";
 import type { NewJob } from "../work.js";
 import { guard } from "./guards.js";
 import { having, type Mutant } from "./mutant.js";
@@ -11,7 +11,7 @@ function repeats({ events }: Plan): boolean {
   const talks = events.some(
     ({ do: what, queue, jobs }) =>
       what === "producers.enqueue" &&
-      PULLED.includes(queue as QueueName) &&
+      isOf(PULLED, queue) &&
       (jobs as NewJob[]).some(({ payload }) => payload.turns[0]?.talks === true),
   );
   const isLost = events.some(

@@ -3,7 +3,7 @@ import type { Draw } from "../draw.js";
 import { atCommit } from "../moments.js";
 import type { Change } from "../observed.js";
 import type { Part } from "../part.js";
-import { usedQueues, type Plan, type Planned, type QueueName } from "../plan.js";
+import { isOf, usedQueues, type Kind, type Plan, type Planned } from "../plan.js";
 import type { Simulation } from "../simulation.js";
 
 const FIRST_N = 4_000;
@@ -15,7 +15,7 @@ const STREAM_MS = 100;
 const STREAM_WORK_MS = 400;
 
 /** Whose lanes run jobs for as long as these take, and so have company. */
-const LONG_LANES: readonly QueueName[] = ["acted", "inlined"];
+const LONG_LANES: readonly Kind[] = ["acted", "inlined"];
 
 export const callers: Part = {
   name: "callers",
@@ -99,7 +99,7 @@ const DRAWN: Record<string, (draw: Draw, plan: Plan, firstN: number) => Planned[
     },
   ],
   whenNobodyLooks(draw, plan, firstN) {
-    const queues = usedQueues(plan).filter((name) => LONG_LANES.includes(name));
+    const queues = usedQueues(plan).filter((name) => isOf(LONG_LANES, name));
     if (queues.length === 0) return DRAWN.come!(draw, plan, firstN);
     return [
       {

@@ -1,7 +1,7 @@
 /** Queues are configured anew while they run, and set back to what code declares. */
 import { drawOverrides } from "../overrides.js";
 import type { Part } from "../part.js";
-import { PUSHED, usedQueues, type Planned } from "../plan.js";
+import { isOf, PUSHED, usedQueues, type Planned } from "../plan.js";
 
 export const configuration: Part = {
   name: "configuration",
@@ -20,7 +20,7 @@ export const configuration: Part = {
       const overrides =
         what === "shards"
           ? { shards: draw.pick([1, 2, 3, 8]) }
-          : what === "parallelism" && PUSHED.includes(queue)
+          : what === "parallelism" && isOf(PUSHED, queue)
             ? { maxParallelism: draw.pick([0, 1, 2, 4, 30]) }
             : drawOverrides(draw, queue);
       return { at, do: "configuration.set", queue, overrides };

@@ -1,7 +1,11 @@
 /** Callers that enqueue: one at a time, many at once, in batches, and some that change their mind at the end. */
 import type { Part } from "../part.js";
-import { usedQueues, type Planned } from "../plan.js";
+import { CIRCULAR, isOf, usedQueues, type Planned } from "../plan.js";
 import { newJob, type NewJob } from "../work.js";
+
+const FEW = [1, 1, 1, 2, 4];
+/** Of a large world. */
+const MANY = [1, 1, 1, 2, 4, 10, 25, 60];
 
 export const producers: Part = {
   name: "producers",
@@ -10,10 +14,12 @@ export const producers: Part = {
   plan(draw, plan) {
     const events: Planned[] = [];
     let n = 0;
-    const calls = draw.pick([1, 1, 2, 2, 3, 5]);
-    for (let i = 0; i < calls; i += 1) {
+    const isLarge = plan.jobs !== undefined;
+    const calls = isLarge ? Infinity : draw.pick([1, 1, 2, 2, 3, 5]);
+    const most = plan.jobs ?? Infinity;
+    for (let i = 0; i < calls && n < most; i += 1) {
       const queue = draw.pick(usedQueues(plan));
-      const count = draw.pick([1, 1, 1, 2, 4]);
+      const count = Math.min(draw.pick(isLarge && !isOf(CIRCULAR, queue) ? MANY : FEW), most - n);
       const jobs = Array.from({ length: count }, () => newJob(draw, plan, queue, ++n));
       const at = draw.between(0, plan.faultsMs * 0.8);
       events.push({

@@ -1,0 +1,70 @@
+import { HOLDER_RETENTION_MS, ROUTES_KEPT } from "../../../src/shared/index.js";
+import type { Row } from "../observed.js";
+import type { Checker } from "../part.js";
+
+/** Rows of what was done, and of who does it now: none of them outlives the jobs. */
+const EMPTY = [
+  ...["jobs", "payloads", "keys", "marks", "expiries", "attempts", "callbacks"],
+  ...["cancels", "progress", "logs", "chunks"],
+  ...["handOvers", "grants", "waitingQueues"],
+  ...["ended", "arrived", "timers"],
+];
+/** At most one row of a queue: it is the queue's for good. */
+const ONE_A_QUEUE = ["gates", "doors", "cursors", "fleets", "counted", "gauges"];
+/** Lanes that are asleep: a wake finds one of them. See `SPARES`. */
+const LANES_MAX = 8;
+
+export const nothingLeft: Checker = {
+  name: "nothing left",
+  promise:
+    "when every job has ended and its retention is over, no row of any table is left that nothing will delete",
+  marks: ["a world is empty in the end"],
+  watch({ tables, broken, happened }) {
+    return {
+      gone() {
+        for (const table of EMPTY) {
+          const rows = tables.all(table);
+          if (rows.length > 0) broken(`${table} has ${rows.length} rows: ${said(rows[0]!)}`);
+        }
+        for (const { name } of tables.all("queues")) checkQueue(name as string);
+        const holders = tables.all("holders");
+        const lastAt = Math.max(...holders.map(({ lastSeenAt }) => lastSeenAt as number));
+        for (const row of holders) {
+          if (row["leases"].length > 0 || row["state"] === "active")
+            broken(`a holder is at work: ${said(row)}`);
+          if (row["lane"] !== undefined) {
+            const isThere = tables.get("lanes", row["lane"] as string) !== undefined;
+            if (!isThere) broken(`a holder's lane is gone: ${said(row)}`);
+          } else if (row["lastSeenAt"] < lastAt - HOLDER_RETENTION_MS)
+            broken(`a session is not forgotten: ${said(row)}`);
+        }
+        for (const row of tables.all("processes"))
+          if (row["state"] !== "free") broken(`a slot is taken: ${said(row)}`);
+        happened("a world is empty in the end");
+      },
+    };
+
+    function checkQueue(queue: string): void {
+      const of = (table: string) => tables.all(table).filter((row) => row["queue"] === queue);
+      for (const table of ONE_A_QUEUE) {
+        const rows = of(table);
+        if (rows.length > 1) broken(`${queue} has ${rows.length} rows of ${table}`);
+      }
+      const routes = of("routes");
+      if (routes.length > ROUTES_KEPT) broken(`${queue} has ${routes.length} routes`);
+      const lanes = of("lanes");
+      if (lanes.length > LANES_MAX) broken(`${queue} has ${lanes.length} lanes`);
+      for (const lane of lanes) {
+        if (tables.get("holders", lane["holder"] as string) === undefined)
+          broken(`a lane's holder is gone: ${said(lane)}`);
+      }
+      if (of("gauges").some((row) => row["isKept"] === true))
+        broken(`the gauge of ${queue} is kept`);
+    }
+  },
+};
+
+const said = (row: Row): string =>
+  JSON.stringify(row, (_, value: unknown) =>
+    typeof value === "bigint" ? Number(value) : value,
+  ).slice(0, 300);
