@@ -225,6 +225,8 @@ export const look = internalQuery({
               {
                 since: Math.random() < STRAYS_FAR_PART ? 0 : now - STRAYS_BACK_MS,
                 ranges: WATCH_RANGES_BESIDE_LOOK,
+                // A wake that takes nothing would only be followed by the next.
+                isAwake: args.isLane === true,
               },
             ),
       snapshot: isWhole ? snapshotOf(ctx) : null,

@@ -4,19 +4,20 @@ import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader } from "./_generated/server.js";
 import { boundOf, pendingFrom, publicBounds } from "./cursors.js";
 import { firstFrom } from "./filled.js";
+import { mayRunInside } from "./mayTake.js";
 import type { Queue } from "./queues.js";
 import { fewPlacesOf } from "./routes.js";
 
 /** Ranges that are read unless the caller has fewer: a quarter of what a transaction may read. */
 const RANGES_READ = 1_024;
 
-/** When the job that has been claimable longest became so; `null` if none is. */
+/** When the job that has been claimable longest of those that may run inside became so; `null` if none is. */
 export async function oldestIn(
   db: DatabaseReader,
   queue: Queue,
   ranges = RANGES_READ,
 ): Promise<number | null> {
-  const job = await oldestJobIn(db, queue, ranges);
+  const job = await oldestJobIn(db, queue, ranges, mayRunInside);
   return job === null ? null : msOfCommit(job.seq as bigint);
 }
 
@@ -29,6 +30,7 @@ export async function oldestJobIn(
   db: DatabaseReader,
   queue: Queue,
   ranges = RANGES_READ,
+  counts: (job: Doc<"jobs">) => boolean = () => true,
 ): Promise<Doc<"jobs"> | null> {
   const [bounds, places] = await Promise.all([
     publicBounds(db, queue.name),
@@ -44,7 +46,7 @@ export async function oldestJobIn(
             return job ?? null;
           }),
         );
-  return firsts.reduce(older, null);
+  return firsts.reduce((one, job) => older(one, job !== null && counts(job) ? job : null), null);
 }
 
 async function firstsBySkipping(

@@ -84,7 +84,11 @@ export async function lookForOverdue(
   db: DatabaseReader,
   queues: readonly string[],
   now: number,
-  { since = 0, ranges = WATCH_RANGES_MAX }: { since?: number; ranges?: number } = {},
+  {
+    since = 0,
+    ranges = WATCH_RANGES_MAX,
+    isAwake = false,
+  }: { since?: number; ranges?: number; isAwake?: boolean } = {},
 ): Promise<Overdue> {
   const late = await db
     .query("timers")
@@ -94,7 +98,7 @@ export async function lookForOverdue(
   const share = Math.floor((ranges - 1) / Math.max(1, queues.length));
   const each = Math.floor((share * STRAYS_PART) / 2);
   const [asleep, strays] = await Promise.all([
-    Promise.all(queues.map((queue) => isAsleep(db, queue, now, share - 2 * each))),
+    isAwake ? [] : Promise.all(queues.map((queue) => isAsleep(db, queue, now, share - 2 * each))),
     Promise.all(
       queues.flatMap((queue) =>
         Object.values(LADDERS).map(async (ladder) => {
@@ -107,7 +111,7 @@ export async function lookForOverdue(
   return {
     timers: timers.map(({ _id }) => _id),
     strays: strays.flat(),
-    asleep: queues.filter((_, i) => asleep[i]),
+    asleep: queues.filter((_, i) => asleep[i] === true),
   };
 }
 

@@ -4,7 +4,7 @@ import { mutation } from "../interleavings/line.js";
 import { Transactions } from "../interleavings/transactions.js";
 import { Worker } from "../interleavings/worker.js";
 import { deploymentOf } from "../races/deployment.js";
-import type { ClaimedJob } from "../../src/shared/index.js";
+import { placeOf, type ClaimedJob } from "../../src/shared/index.js";
 import { LargeWorld, PRIORITIES, SHARDS_MAX, usedBy } from "./largeWorld.js";
 
 const deployment = await deploymentOf([]);
@@ -56,6 +56,25 @@ async function lostWake(world: LargeWorld, queues: number): Promise<string> {
 
 const isWoken = ({ line }: LargeWorld, queue: string) =>
   line.rows("_scheduled_job_args").some((row) => JSON.stringify(row).includes(`"${queue}"`));
+
+test("a job that no lane may take is no lost wake: its queue is not woken again and again", async () => {
+  const world = await newWorld();
+  const { line } = world;
+  await world.plantQueue(push("labelled"), { routes: 2 });
+  const job = world.waiting("labelled", 21, placeOf(1, 0), 60_000);
+  await world.plant("jobs", [{ ...job, labels: ["label1"] }]);
+  await line.do(mutation("lib:watch"));
+  expect(isWoken(world, "labelled")).toBe(false);
+  await line.do(mutation("wake:wake", { queue: "labelled" }));
+  expect(isWoken(world, "labelled")).toBe(false);
+});
+
+test("a wake that can begin nothing schedules no other", async () => {
+  const world = await newWorld();
+  const queue = await lostWake(world, 1);
+  await world.line.do(mutation("wake:wake", { queue }));
+  expect(isWoken(world, queue)).toBe(false);
+});
 
 test("watch finds a lost wake in the last of 100 queues", async () => {
   const world = await newWorld();

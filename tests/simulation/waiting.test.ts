@@ -32,7 +32,8 @@ function planned(queue: QueueName, maxParallelism: number, secondAt: number): Pl
 
 async function violations(plan: Plan): Promise<string[]> {
   const played = await play(plan, { built, sandboxes });
-  expect(played.jobs).toBe(2);
+  // One more comes a day after the others have ended.
+  expect(played.jobs).toBe(3);
   return played.violations.map(({ checker, how }) => `${checker}: ${how}`);
 }
 

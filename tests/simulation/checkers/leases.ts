@@ -23,6 +23,7 @@ export const leases: Checker = {
       held.set(job, known);
       return known;
     };
+    const isLanes = (holder: string) => tables.get("holders", holder)?.["lane"] !== undefined;
     return {
       commit(commit) {
         const touched = new Set(changedJobs(commit).map(({ id }) => id));
@@ -55,8 +56,6 @@ export const leases: Checker = {
       if (lane === undefined) return;
       if (tables.get("lanes", lane) === undefined) broken(`${name} holds leases, its lane is gone`);
     }
-
-    const isLanes = (holder: string) => tables.get("holders", holder)?.["lane"] !== undefined;
 
     function checkJob(id: string): void {
       const job = tables.get("jobs", id);
