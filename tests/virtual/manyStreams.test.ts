@@ -121,7 +121,7 @@ describe("a job begins within a second of room for it, while long jobs of other 
     const others = [400, 760, 1_000].map((at) => ({ queue: 1, ms: 50, at }));
     const jobs = await many.enqueue([...busy, ...others]);
     await many.world.advance(10 * SECOND);
-    expectPrompt(jobs);
+    expect(Math.max(...many.waits(jobs))).toBeLessThanOrEqual(SECOND);
   });
 
   test("where three queues run twelve jobs each that came within half a second", async () => {

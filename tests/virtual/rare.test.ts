@@ -45,7 +45,7 @@ test("a rare job is followed by no sweep, and by its roll-up ten minutes later",
 });
 
 test("jobs that come by the minute are counted together, by one roll-up that comes once and counts new ones too", async () => {
-  await start(1);
+  await start(2);
   for (let n = 10; n < 20; n += 1) {
     await enqueue(pushed.world, "acted", [{ n, ms: 10 }]);
     await pushed.world.advance(REST_MS);

@@ -83,7 +83,7 @@ const NO_LOOK_AFTER: Mutant = {
 
 const enqueueAndLeave: Pair = {
   of: "an enqueue, and a lane that leaves with its last job",
-  orders: 120,
+  orders: 119,
   async setUp(line) {
     push(line, 4);
     const lane = await started(line);

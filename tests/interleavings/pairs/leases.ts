@@ -79,7 +79,7 @@ async function twoTimers(line: Line): Promise<[Worker, ClaimedJob[]][]> {
 /** The last lease ends while both sweeps are due: one may go for good, and the other leave it to that one. */
 const sweepsAndClaim: Pair = {
   of: "a sweep that leaves it to another's timer, that other's sweep, and a claim",
-  orders: 1_104,
+  orders: 864,
   async setUp(line) {
     const [a, b] = await twoTimers(line);
     await line.pass(5_000);

@@ -35,7 +35,14 @@ const pauseAndClaim: Pair = {
   mutants: [
     {
       without: "leaving out queues that are paused",
-      replace: [{ file: "claim.ts", text: ".filter(({ isPaused }) => !isPaused)", by: "" }],
+      replace: [
+        { file: "claim.ts", text: ".filter(({ isPaused }) => !isPaused)", by: "" },
+        {
+          file: "mayTake.ts",
+          text: "queue === undefined || queue.isPaused ||",
+          by: "queue === undefined ||",
+        },
+      ],
       finds: /^a paused queue/,
     },
     UNVALIDATED,

@@ -211,7 +211,7 @@ const lossAndHandOver: Pair = {
           by: "",
         },
       ],
-      finds: /^a lane was handed to a process in which it does not run/,
+      finds: /^a lane was handed to a process/,
     },
     {
       without: "the real look of the sweep at whether a process is lost",
