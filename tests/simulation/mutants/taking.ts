@@ -120,6 +120,11 @@ export const TAKING: readonly Mutant[] = [
         text: "if (!queue.config.push || queue.isPaused || queue.isWoken",
         by: "if (!queue.config.push || queue.isWoken",
       },
+      {
+        file: "component/mayTake.ts",
+        text: "queue === undefined || queue.isPaused ||",
+        by: "queue === undefined ||",
+      },
     ],
     finds: ["paused"],
     needs: ["operators"],
@@ -177,6 +182,11 @@ export const TAKING: readonly Mutant[] = [
         file: "component/wake.ts",
         text: "const own = row !== undefined && row !== null && isClaimable(row) ? row : null;",
         by: "const own = row !== undefined && row !== null && (row.paused === true || !isClaimable(row) || isClaimable(row)) ? row : null;",
+      },
+      {
+        file: "component/mayTake.ts",
+        text: "queue.isPaused || !isClaimable(job)",
+        by: "queue.isPaused",
       },
     ],
     finds: ["no surprises", "simulation"],
