@@ -234,6 +234,26 @@ describe("a callback that fails", () => {
     expect(await told(world)).toEqual([]);
   });
 
+  test("that was given up is forgotten when a later one of the job is: one is kept, and the purge sees what is owed", async () => {
+    const world = await newToldWorld();
+    const broken = () => {
+      throw new Error("never");
+    };
+    const complaints = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const id = await world.enqueue();
+    const worker = world.worker("a");
+    for (let round = 0; round < 3; round += 1) {
+      app.onComplete = broken;
+      const [job] = await worker.claim();
+      await worker.complete([succeeded(job!, "x".repeat(600 + round))]);
+      await world.advance(1_100_000);
+      await world.t.mutation(api.lib.retry, { id });
+    }
+    complaints.mockRestore();
+    expect(await owed(world)).toMatchObject([{ state: "dead", attempt: 3 }]);
+    expect((await world.all("payloads")).map(({ value }) => value.length)).toEqual([602]);
+  });
+
   test("is told the result of its own attempt, though the job was retried meanwhile", async () => {
     const world = await newToldWorld();
     let broken = true;

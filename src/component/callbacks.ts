@@ -147,9 +147,7 @@ export const plan = internalMutation({
     if (row?.state !== "owed" || row.tries !== tries) return null;
     const last = await lastTry(ctx, row);
     if (last.kind === "ended" && tries >= CALLBACK_TRIES_MAX) {
-      const error = last.error ?? row.error ?? "unknown";
-      await ctx.db.patch("callbacks", id, { state: "dead", error });
-      logAlways("error", "callbackGivenUp", { job: row.job, tries, error });
+      await giveUp(ctx, row, last.error ?? row.error ?? "unknown");
       return null;
     }
     // A try that still runs (it retries conflicts by itself) is waited for, and not counted again.
@@ -162,6 +160,20 @@ export const plan = internalMutation({
     return null;
   },
 });
+
+/** Keeps of a job the last outcome that could not be told, for people to see, and forgets those before. */
+async function giveUp(ctx: MutationCtx, row: Doc<"callbacks">, error: string): Promise<void> {
+  const rows = await ctx.db
+    .query("callbacks")
+    .withIndex("job", (q) => q.eq("job", row.job))
+    .take(CALLBACKS_READ);
+  for (const earlier of rows.filter(({ state }) => state === "dead")) {
+    await ctx.db.delete("callbacks", earlier._id);
+    await discardForgotten(ctx, earlier);
+  }
+  await ctx.db.patch("callbacks", row._id, { state: "dead", error });
+  logAlways("error", "callbackGivenUp", { job: row.job, tries: row.tries, error });
+}
 
 /** One try: the callback's writes and the end of the debt are one transaction. */
 export const attempt = internalMutation({

@@ -39,6 +39,9 @@ describe("labels", () => {
         await ctx.db.insert("routes", { ...route, costClass: 0, number, priorities: [0] });
       }
     });
+    for (let number = 1; number < ROUTES_MAX; number += 1) {
+      await world.enqueue(number, { labels: [`l${number}`] });
+    }
     await worker.complete([released(job!)]);
     expect(await world.status(id)).toMatchObject({ status: "pending" });
     expect(payloads(await worker.claim(1, { labels: ["gpu"] }))).toEqual(["job"]);

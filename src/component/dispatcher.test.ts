@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { ORDER_PAUSED, pendingOrder, PROMOTE_MAX, ROUTES_MAX } from "../shared/index.js";
-import type { Id } from "./_generated/dataModel.js";
 import { newWorld, type World } from "./setup.test.js";
 import { alarms, pass, promoted, ringOf, schedule } from "./scheduled.test.js";
 import { cancel } from "./transitions.js";
@@ -165,23 +164,17 @@ describe("a job that cannot be made claimable", () => {
     const at = Date.now() + 1_000;
     const [bad] = await schedule(world, [at], { labels: ["one", "too", "many"] });
     const [good] = await schedule(world, [at]);
-    const taken = await world.t.run(async (ctx) => {
-      const ids: Id<"routes">[] = [];
-      for (let number = 1; number < ROUTES_MAX; number += 1) {
-        const route = { queue: "tiles", key: `0:l${number}`, labels: [`l${number}`] };
-        ids.push(
-          await ctx.db.insert("routes", { ...route, costClass: 0, number, priorities: [0] }),
-        );
-      }
-      return ids;
-    });
+    const waiting: string[] = [];
+    for (let number = 1; number < ROUTES_MAX; number += 1) {
+      waiting.push(await world.enqueue(number, { labels: [`l${number}`] }));
+    }
     await pass(world, 1_200);
     expect(await world.status(good!)).toMatchObject({ status: "pending" });
     expect(await world.status(bad!)).toMatchObject({ status: "scheduled" });
     const [event] = await world.all("events");
     expect(event).toMatchObject({ kind: "jobsPostponed", details: { jobs: [bad] } });
     expect(event!.message).toContain("different sets of labels");
-    await world.t.run((ctx) => ctx.db.delete("routes", taken[0]!));
+    await world.cancel(waiting[0]!);
     await pass(world, 10 * MINUTE);
     expect(await world.status(bad!)).toMatchObject({ status: "pending" });
     expect(await alarms(world)).toEqual([]);

@@ -3,7 +3,7 @@
  *
  * Reads for real: the queue's row; for a job that has them, the row of its key, of its rules, of its route, and the alarm
  * of the segment in which it falls due or expires; the job that it replaces, and then the roll-up's alarm. Looks: of a job
- * with a time, that segment's alarms. Writes: inserts into `jobs`,
+ * with a time, that segment's alarms; where all routes are taken, as `routes.ts`. Writes: inserts into `jobs`,
  * and into `payloads`, `keys`, `expiries`, `marks`; the first of its kind into `handlers`, `routes`, `timers`; a job that is
  * replaced.
  * Conflicts with: a change of the queue's declaration; whoever takes or frees the same key; a claim of the job that is

@@ -1,6 +1,6 @@
 /**
  * The purge: deletes finished jobs whose retention is over, with everything that hangs on them, and what else has had its
- * time: keys whose window is over, old events, old minutes, hours and days, routes in which nothing waits.
+ * time: keys whose window is over, old events, old minutes, hours and days, routes and priorities in which nothing waits.
  *
  * It follows each finished status by the whole key and never goes back, so that the index entries of what it deleted are
  * not walked again; never past what the roll-up has counted, nor past a job of which `onComplete` has still to be told. Each
@@ -233,5 +233,5 @@ async function sweepRest(ctx: MutationCtx, queue: string, now: number): Promise<
     .withIndex("at", (q) => q.lt("at", now - EVENTS_RETENTION_MS))
     .take(REMOVE_JOBS);
   for (const event of events) await ctx.db.delete("events", event._id);
-  await dropUnusedRoutes(ctx.db, queue);
+  await dropUnusedRoutes(ctx, queue);
 }

@@ -1,25 +1,31 @@
 /**
  * The routes of a queue, as rows. The only writer of `routes`.
  *
- * Whatever makes a job claimable has read its route's row for real, or inserted it: so nobody deletes a route in whose
- * range a job is about to lie.
+ * Whatever makes a job claimable has read its route's row for real, or inserted it: so no transaction deletes a route, or
+ * forgets a priority of it, in whose range a job is about to lie.
+ *
+ * A route or priority in which nothing waits is forgotten by the purge where a queue has many of them, and by the transaction
+ * that finds all numbers taken. Looks: where nothing waits. Reads for real: those bands. Writes: the routes. Conflicts with:
+ * whatever makes a job claimable there.
  */
+import { v } from "convex/values";
 import {
   bandsOf,
   conveyorError,
   COST_DEFAULT,
   costClassOf,
+  LOOK_RANGES_MAX,
   placeOf,
   PRIORITY_DEFAULT,
-  RANGE_ROWS,
   routeKey,
   ROUTES_DROPPED,
   ROUTES_KEPT,
   ROUTES_BACK_MAX,
   ROUTES_MAX,
 } from "../shared/index.js";
-import type { Doc } from "./_generated/dataModel.js";
-import type { DatabaseReader, DatabaseWriter } from "./_generated/server.js";
+import { internal } from "./_generated/api.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import type { Queue } from "./queues.js";
 
 /** A part of the pending range, with the priorities at which jobs may wait there. */
@@ -34,7 +40,7 @@ const PLAIN: Route = { labels: [], costClass: 0, number: 0, priorities: [PRIORIT
  * with the queue for the rest of the transaction, so that a thousand jobs of one kind cost one read.
  */
 export async function ensureRoute(
-  db: DatabaseWriter,
+  ctx: MutationCtx,
   queue: Pick<Queue, "name" | "routesSeen">,
   job: { priority?: number; labels?: string[]; cost?: number },
   came: "new" | "back" = "new",
@@ -43,31 +49,32 @@ export async function ensureRoute(
   const { priority = PRIORITY_DEFAULT } = job;
   if (key === PLAIN_KEY && priority === PRIORITY_DEFAULT) return PLAIN.number;
   const seen = `${priority}:${key}`;
-  const number = queue.routesSeen.get(seen) ?? (await findOrInsert(db, queue.name, key, job, came));
+  const number = queue.routesSeen.get(seen) ?? (await findOrInsert(ctx, queue, key, job, came));
   queue.routesSeen.set(seen, number);
   return number;
 }
 
 async function findOrInsert(
-  db: DatabaseWriter,
-  queue: string,
+  ctx: MutationCtx,
+  queue: Pick<Queue, "name" | "routesSeen">,
   key: string,
   job: { priority?: number; labels?: string[]; cost?: number },
   came: "new" | "back",
 ): Promise<number> {
   const { priority = PRIORITY_DEFAULT, labels = [], cost = COST_DEFAULT } = job;
-  const row = await db
+  const { name } = queue;
+  const row = await ctx.db
     .query("routes")
-    .withIndex("queue", (q) => q.eq("queue", queue).eq("key", key))
+    .withIndex("queue", (q) => q.eq("queue", name).eq("key", key))
     .unique();
   if (row === null) {
-    const number = key === PLAIN_KEY ? PLAIN.number : await freeNumber(db, queue, came);
-    const costClass = costClassOf(cost);
-    await db.insert("routes", { queue, key, labels, costClass, number, priorities: [priority] });
+    const number = key === PLAIN_KEY ? PLAIN.number : await freeNumber(ctx, queue, came);
+    const needs = { labels, costClass: costClassOf(cost) };
+    await ctx.db.insert("routes", { queue: name, key, ...needs, number, priorities: [priority] });
     return number;
   }
   if (!row.priorities.includes(priority)) {
-    await db.patch("routes", row._id, { priorities: [...row.priorities, priority] });
+    await ctx.db.patch("routes", row._id, { priorities: [...row.priorities, priority] });
   }
   return row.number;
 }
@@ -118,60 +125,135 @@ async function rowsOf(db: DatabaseReader, queue: string): Promise<Doc<"routes">[
     .take(ROUTES_BACK_MAX);
 }
 
-/**
- * Deletes some of the routes in which nothing waits, if a queue has many of them, so that claims look at fewer and new
- * ones find a number. For real: whoever is about to make a job claimable there has read the route's row, and one of the
- * two runs again. The plain route stays.
- */
-export async function dropUnusedRoutes(db: DatabaseWriter, queue: string): Promise<void> {
-  const rows = await rowsOf(db, queue);
-  if (rows.length <= ROUTES_KEPT) return;
-  // From a random one on: the first few may be in use for good.
-  const start = Math.floor(Math.random() * rows.length);
-  for (let i = 0; i < Math.min(rows.length, ROUTES_DROPPED); i += 1) {
-    const row = rows[(start + i) % rows.length]!;
-    if (row.key !== PLAIN_KEY && (await isEmpty(db, row))) await db.delete("routes", row._id);
-  }
+/** Of a queue with many routes and priorities, forgets some in which nothing waits, so that claims look at fewer. */
+export async function dropUnusedRoutes(ctx: MutationCtx, queue: string): Promise<void> {
+  const rows = await rowsOf(ctx.db, queue);
+  if (rows.reduce((sum, { priorities }) => sum + priorities.length, 0) <= ROUTES_KEPT) return;
+  await dropUnused(ctx, { queue });
 }
 
-async function isEmpty(db: DatabaseReader, row: Doc<"routes">): Promise<boolean> {
-  for (const order of row.priorities.flatMap(bandsOf)) {
-    const waiting = await db
+/** A route of the queue, and those of its priorities in which the look found nothing. */
+interface Unused {
+  id: Id<"routes">;
+  priorities: number[];
+}
+
+/**
+ * Forgets what a look shows to be empty, after a real read that it is: of the routes `among` these alone, and only as a whole.
+ * The plain route stays. Returns the numbers that have become free.
+ */
+async function dropUnused(
+  ctx: MutationCtx,
+  args: { queue: string; among?: Id<"routes">[] },
+): Promise<number[]> {
+  const looked: Unused[] = await ctx.runQuery(internal.routes.unusedRoutes, args, {
+    useStaleSnapshot: true,
+  });
+  const freed: number[] = [];
+  for (const { id, priorities } of looked) {
+    const row = await ctx.db.get("routes", id);
+    if (row === null) continue;
+    const unused = await emptyIn(ctx.db, row, priorities);
+    const used = row.priorities.filter((priority) => !unused.includes(priority));
+    if (used.length === 0 && row.key !== PLAIN_KEY) {
+      await ctx.db.delete("routes", id);
+      freed.push(row.number);
+    } else if (args.among === undefined && used.length < row.priorities.length) {
+      await ctx.db.patch("routes", id, { priorities: used });
+    }
+  }
+  return freed;
+}
+
+/** Some routes with the priorities in which nothing waits. To be called with `useStaleSnapshot`. */
+export const unusedRoutes = internalQuery({
+  args: { queue: v.string(), among: v.optional(v.array(v.id("routes"))) },
+  returns: v.array(v.object({ id: v.id("routes"), priorities: v.array(v.number()) })),
+  handler: async (ctx, { queue, among }): Promise<Unused[]> => {
+    const all = await rowsOf(ctx.db, queue);
+    const rows = among === undefined ? all : all.filter(({ _id }) => among.includes(_id));
+    // From a random one on: the first few may be in use for good.
+    const start = Math.floor(Math.random() * rows.length);
+    const unused: Unused[] = [];
+    let ranges = LOOK_RANGES_MAX - 1;
+    for (const row of [...rows.slice(start), ...rows.slice(0, start)]) {
+      ranges -= 2 * row.priorities.length;
+      if (ranges < 0 || unused.length === ROUTES_DROPPED) break;
+      const priorities = await emptyIn(ctx.db, row, row.priorities, among !== undefined);
+      if (priorities.length >= (among === undefined ? 1 : row.priorities.length)) {
+        unused.push({ id: row._id, priorities });
+      }
+    }
+    return unused;
+  },
+});
+
+/** Of these priorities of a route those in which nothing waits; `all`: only as far as that all are. */
+async function emptyIn(
+  db: DatabaseReader,
+  row: Doc<"routes">,
+  priorities: readonly number[],
+  all = false,
+): Promise<number[]> {
+  const empty: number[] = [];
+  for (const priority of priorities) {
+    if (!(await isAnyIn(db, row, priority))) empty.push(priority);
+    else if (all) break;
+  }
+  return empty;
+}
+
+async function isAnyIn(
+  db: DatabaseReader,
+  { queue, number }: Doc<"routes">,
+  priority: number,
+): Promise<boolean> {
+  for (const order of bandsOf(priority)) {
+    const first = await db
       .query("jobs")
       .withIndex("status", (q) =>
         q
-          .eq("queue", row.queue)
+          .eq("queue", queue)
           .eq("status", "pending")
           .eq("order", order)
-          .gte("shard", placeOf(row.number, 0))
-          .lt("shard", placeOf(row.number + 1, 0)),
+          .gte("shard", placeOf(number, 0))
+          .lt("shard", placeOf(number + 1, 0)),
       )
-      .take(RANGE_ROWS);
-    if (waiting.length > 0) return false;
+      .first();
+    if (first !== null) return true;
   }
-  return true;
+  return false;
 }
 
 /**
- * Two new routes at once read the same rows, so one of them runs again and finds another number. A job that comes back is
- * let over the limit: the purge may have dropped its route while it ran and others have taken all numbers, and it has to go
- * somewhere, or its holder could never be freed of it.
+ * Two new routes at once read the same rows, so one of them runs again and finds another number. Where all are taken, routes
+ * in which nothing waits are forgotten, but for those that this transaction has made sure of. A job that comes back is let
+ * over the limit: its route may have been forgotten while it ran and others have taken all numbers, and it has to go
+ * somewhere, or its holder could not be freed of it.
  */
 async function freeNumber(
-  db: DatabaseReader,
-  queue: string,
+  ctx: MutationCtx,
+  { name, routesSeen }: Pick<Queue, "name" | "routesSeen">,
   came: "new" | "back",
 ): Promise<number> {
-  const taken = new Set((await rowsOf(db, queue)).map((row) => row.number));
+  const rows = await rowsOf(ctx.db, name);
+  const taken = new Set(rows.map((row) => row.number));
   const max = came === "new" ? ROUTES_MAX : ROUTES_BACK_MAX;
   for (let number = PLAIN.number + 1; number < max; number += 1) {
     if (!taken.has(number)) return number;
   }
+  const ours = new Set(routesSeen.values());
+  const others = rows.filter(
+    ({ key, number }) => key !== PLAIN_KEY && number < max && !ours.has(number),
+  );
+  const among = others.map(({ _id }) => _id);
+  const [freed] = await dropUnused(ctx, { queue: name, among });
+  if (freed !== undefined) return freed;
   throw conveyorError(
     "tooManyRoutes",
     `The waiting jobs of one queue may have up to ${ROUTES_MAX - 1} different sets of labels and cost classes; ` +
-      `"${queue}" has as many. Labels are for kinds of workers: put what is different for every job into the payload, ` +
+      `"${name}" has as many. Labels are for kinds of workers: put what is different for every job into the payload, ` +
       "or use several queues.",
-    { queue, max: ROUTES_MAX - 1 },
+    { queue: name, max: ROUTES_MAX - 1 },
   );
 }

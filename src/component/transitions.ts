@@ -62,7 +62,7 @@ export async function insertJob(
 ): Promise<Id<"jobs">> {
   const place =
     dueAt === null
-      ? { status: "pending" as const, ...(await placeFor(ctx.db, queue, fields, "new")) }
+      ? { status: "pending" as const, ...(await placeFor(ctx, queue, fields, "new")) }
       : { status: "scheduled" as const, order: dueAt, shard: 0 };
   const { name } = queue;
   const wakes = place.status === "pending" && (await needsWake(ctx, queue, fields, place));
@@ -355,14 +355,14 @@ async function pendingPlace(
   job: Job,
   came: "new" | "back",
 ): Promise<{ order: number; shard: number }> {
-  const place = await placeFor(ctx.db, queue, job, came);
+  const place = await placeFor(ctx, queue, job, came);
   if (await needsWake(ctx, queue, job, place)) await wakeFor(ctx, queue, job._id);
   return place;
 }
 
 /** Where a pending job lies: its band, and a random shard of its route. Makes sure that claims look there. */
 async function placeFor(
-  db: DatabaseWriter,
+  ctx: MutationCtx,
   queue: Queue,
   job: Pick<Job, "priority" | "labels" | "cost" | "paused" | "rounds">,
   came: "new" | "back",
@@ -372,7 +372,7 @@ async function placeFor(
   const [first, second] = bandsOf(job.priority ?? PRIORITY_DEFAULT);
   // In a circular queue: those not yet worked on go first.
   const goesFirst = came === "back" || (circular && (job.rounds ?? 0) === 0);
-  const route = await ensureRoute(db, queue, job, came);
+  const route = await ensureRoute(ctx, queue, job, came);
   const shard = placeOf(route, Math.floor(Math.random() * shards));
   return { order: goesFirst ? first : second, shard };
 }

@@ -39,8 +39,9 @@ export const jobTables = {
    *
    * Inserted by the first job of its kind, patched by the first of a priority: a few times in a queue's life. Read for
    * real, by key, by whatever makes such a job claimable; looked at by claims; in the read set of `hasWork`. Jobs of
-   * priority 0, cost 1 and no labels lie in place 0, which has no row and costs no read. Deleted by the purge, after a
-   * real read that nothing waits there.
+   * priority 0, cost 1 and no labels lie in place 0, which has no row and costs no read. Deleted, or patched without a
+   * priority, after a real read that nothing waits there: by the purge of a queue that has many, and by the job of a new kind
+   * that finds all numbers taken.
    */
   routes: defineTable({
     queue: v.string(),
@@ -202,7 +203,7 @@ export const jobTables = {
   /**
    * Outcomes that `onComplete` still has to be told. A row is inserted in the transaction that finishes the job when
    * the callback cannot be run in it, and deleted in the transaction of the callback itself: told exactly once.
-   * `dead` rows have been tried ten times and keep their error for people.
+   * `dead` rows have been tried ten times and keep their error for people: of each job the last.
    */
   callbacks: defineTable({
     ...owedFields,

@@ -243,7 +243,9 @@ const dropAndEnqueue: Pair = {
   mutants: [
     {
       without: "the look at what waits in a route",
-      replace: [{ file: "routes.ts", text: "(await isEmpty(db, row))", by: "true" }],
+      replace: [
+        { file: "routes.ts", text: "await emptyIn(ctx.db, row, priorities);", by: "priorities;" },
+      ],
       finds: /^a job waits where nobody looks/,
     },
     UNVALIDATED,
@@ -279,7 +281,9 @@ const dropAndRetry: Pair = {
   mutants: [
     {
       without: "the look at what waits in a route",
-      replace: [{ file: "routes.ts", text: "(await isEmpty(db, row))", by: "true" }],
+      replace: [
+        { file: "routes.ts", text: "await emptyIn(ctx.db, row, priorities);", by: "priorities;" },
+      ],
       finds: /^a job waits where nobody looks/,
     },
     UNVALIDATED,
