@@ -5,7 +5,10 @@ import type { Duplex } from "node:stream";
 import { randomStream, type RandomStream } from "../../local/virtual/random.js";
 
 export interface Faults {
-  /** Shares of all calls, each from 0 to 1. A lost call never arrives; of a lost answer the call did. */
+  /**
+   * Shares of all calls, each from 0 to 1: of 0.1, one in each ten calls, drawn anew. A lost call never arrives; of a lost
+   * answer the call did.
+   */
   callLost?: number;
   answerLost?: number;
   repeated?: number;
@@ -15,6 +18,8 @@ export interface Faults {
   /** All sockets are cut once in so long. */
   cutEveryMs?: number;
 }
+
+type Fault = "callLost" | "answerLost" | "repeated" | "delayed";
 
 interface Answer {
   status: number;
@@ -28,6 +33,8 @@ export class Network {
   readonly #sockets = new Set<Duplex>();
   readonly #random: RandomStream;
   #faults: Faults = {};
+  /** Of each fault: how many calls its block has left, and before how many of them are left it happens. */
+  readonly #blocks: Partial<Record<Fault, { left: number; until: number }>> = {};
   #cutting: NodeJS.Timeout | undefined;
 
   private constructor(
@@ -53,6 +60,7 @@ export class Network {
   /** From now on these, and no others. */
   fail(faults: Faults): void {
     this.#faults = faults;
+    for (const fault of Object.keys(this.#blocks)) delete this.#blocks[fault as Fault];
     clearInterval(this.#cutting);
     if (faults.cutEveryMs !== undefined)
       this.#cutting = setInterval(() => this.#cut(), faults.cutEveryMs);
@@ -65,8 +73,15 @@ export class Network {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #happens(fault: "callLost" | "answerLost" | "repeated" | "delayed"): boolean {
-    const happens = this.#random.next() < (this.#faults[fault] ?? 0);
+  #happens(fault: Fault): boolean {
+    const share = this.#faults[fault] ?? 0;
+    if (share === 0) return false;
+    const block = (this.#blocks[fault] ??= { left: 0, until: 0 });
+    if (block.left === 0) {
+      block.left = Math.round(1 / share);
+      block.until = 1 + Math.floor(this.#random.next() * block.left);
+    }
+    const happens = block.left-- === block.until;
     if (happens) this.seen[fault]++;
     return happens;
   }

@@ -20,7 +20,7 @@ const DAY = 24 * 60 * MINUTE;
 /** Longer than a lease, and than what notices that it is over. */
 const ASLEEP_MS = LEASE_MS + 1_500;
 const BAD_NETWORK = {
-  ...{ callLost: 0.05, answerLost: 0.05, repeated: 0.1, delayed: 0.2, delayMaxMs: 300 },
+  ...{ callLost: 0.1, answerLost: 0.1, repeated: 0.1, delayed: 0.2, delayMaxMs: 300 },
   cutEveryMs: 1_500,
 };
 

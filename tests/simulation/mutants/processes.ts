@@ -42,9 +42,9 @@ const planted: readonly Mutant[] = [
     name: "a process that was lost keeps its slot",
     replace: [
       {
-        file: "component/janitor.ts",
-        text: "for (const process of lost.processes) await freeLost(ctx, process);",
-        by: "void freeLost;",
+        file: "component/overdue.ts",
+        text: "processes: await findLost(ctx.db),",
+        by: "processes: (void findLost, []),",
       },
     ],
     finds: ["processes", "promise"],
