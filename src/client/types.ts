@@ -371,7 +371,7 @@ export interface WorkerFunctions<
 export interface TokenFunctions {
   /**
    * Makes a token, and returns it this once. `name` is for people, 1 to 64 characters; `queues` are the 1 to 32 that it
-   * may serve, or all with `null` or nothing. With `groups`, 1 to 64 of up to 128 characters, 4 KiB together, its workers see,
+   * may serve, or all with `null` or nothing. With `groups`, 1 to 64 of up to 128 characters, 2 KiB together, its workers see,
    * claim, report and continue with jobs of these groups alone, whatever they ask for.
    *
    * @example

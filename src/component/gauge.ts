@@ -60,13 +60,17 @@ type Reading = Pick<Row, "at" | "counts" | "perMinute" | "movement" | "oldestPen
 
 /**
  * How a queue stands. A page may watch one that nothing was ever put into. The jobs of a quiet one are counted up to `countTo`:
- * less than 1,000 for who looks at many queues.
+ * less than 1,000 for an overview of many queues, of which each is read `beside` others.
  */
-export async function gauge(ctx: QueryCtx, queue: string, countTo?: number): Promise<Gauge> {
+export async function gauge(
+  ctx: QueryCtx,
+  queue: string,
+  { countTo, beside = 1 }: { countTo?: number | undefined; beside?: number } = {},
+): Promise<Gauge> {
   checkName("The name of a queue", queue);
   const now = Date.now();
   const kept = await keptRow(ctx.db, queue, now);
-  const reading = kept ?? (await readLive(ctx.db, queue, now, countTo));
+  const reading = kept ?? (await readLive(ctx.db, queue, now, beside, countTo));
   const { at, counts, perMinute, oldestPendingAt, movement } = reading;
   const samples = kept?.samples ?? (await lastEnds(ctx.db, queue, HEALTH_DEFAULT));
   const setting = await settingOf(ctx.db, queue);
@@ -92,7 +96,7 @@ export async function health(
     return judgeHealth(kept.samples.slice(0, last), kept.movement, setting, kept.at);
   const [samples, { movement }] = await Promise.all([
     lastEnds(ctx.db, queue, last),
-    readMovement(ctx.db, queue, now),
+    readMovement(ctx.db, queue, now, 1),
   ]);
   return judgeHealth(samples, movement, setting, now);
 }
@@ -129,7 +133,8 @@ async function readLive(
   db: DatabaseReader,
   queue: string,
   now: number,
-  countTo: number | undefined,
+  beside: number,
+  countTo?: number,
 ): Promise<Reading> {
   const countOf = async (status: Status) =>
     countTo === undefined
@@ -138,7 +143,7 @@ async function readLive(
   const [counted, perMinute, moves] = await Promise.all([
     Promise.all(STATUSES.map(async (status) => [status, await countOf(status)])),
     perMinuteOf(db, queue, now),
-    readMovement(db, queue, now),
+    readMovement(db, queue, now, beside),
   ]);
   const counts = Object.fromEntries(counted) as Counts;
   return { at: now, counts, perMinute, ...moves };
@@ -148,11 +153,12 @@ async function readMovement(
   db: DatabaseReader,
   name: string,
   now: number,
+  beside: number,
 ): Promise<Pick<Reading, "movement" | "oldestPendingAt">> {
   const queue = await findQueue(db, name);
   const running = numberOf(await countQuickly(db, name, "running"));
   if (queue === null) return { movement: { running, idleWorkers: 0, hasWorkers: false } };
-  const { movement, ...oldest } = await movementOf(db, queue, now);
+  const { movement, ...oldest } = await movementOf(db, queue, now, beside);
   return { movement: { ...movement, running }, ...oldest };
 }
 
@@ -262,7 +268,7 @@ export const look = internalQuery({
     }
     const [perMinute, moves] = await Promise.all([
       perMinuteOf(ctx.db, queue, now),
-      readMovement(ctx.db, queue, now),
+      readMovement(ctx.db, queue, now, 1),
     ]);
     const ends = withEnds ? { ends: await lastEnds(ctx.db, queue, HEALTH_MAX) } : {};
     return { counts, perMinute, ...moves, ...ends };

@@ -8,12 +8,16 @@ import {
   checkInteger,
   checkName,
   conveyorError,
+  CURSOR_KEPT_BYTES,
+  HOLDERS_READ_BYTES,
   IDLE_GRID_MS,
+  LANE_CURSOR_KEPT_BYTES,
   LANE_WATCH_GRID_MS,
   LANE_WATCH_MS,
   LEASE_GRID_MAX_MS,
   LEASE_GRID_PART,
   LEASES_MAX,
+  textBytes,
   type Answer,
   type Lease,
 } from "../shared/index.js";
@@ -50,13 +54,17 @@ export async function findHolder(
   return holder;
 }
 
-/** A quarter of half a transaction: nearly all rows have less than 1 KB, and some have forty times as much. */
-const HOLDERS_BYTES = 2 * 2 ** 20;
-
-/** The first of these rows, so many at most, and no more than fit into a part of a transaction. */
-export async function takeHolders(rows: AsyncIterable<Holder>, count: number): Promise<Holder[]> {
+/**
+ * The first of these rows, so many at most, and no more than fit into a part of a transaction: of `beside` such reads in it
+ * each has its share.
+ */
+export async function takeHolders(
+  rows: AsyncIterable<Holder>,
+  count: number,
+  beside = 1,
+): Promise<Holder[]> {
   const taken: Holder[] = [];
-  let left = HOLDERS_BYTES;
+  let left = HOLDERS_READ_BYTES / beside;
   for await (const row of rows) {
     taken.push(row);
     left -= getDocumentSize(row);
@@ -230,6 +238,12 @@ function said({ labels, groups, maxCost }: Offer) {
   return { labels: some(labels), groups: some(groups), maxCost };
 }
 
+/** What a row keeps of a cursor for the call's repeat, or a lane's next step: nothing of a large one. */
+function keptOf(cursor: string | undefined, { lane }: Holder): { cursor?: string } {
+  const max = lane === undefined ? CURSOR_KEPT_BYTES : LANE_CURSOR_KEPT_BYTES;
+  return cursor === undefined || textBytes(cursor) > max ? {} : { cursor };
+}
+
 /** Ends a call of `claim` or `complete`: what it leased, and what it answers should it be repeated. */
 export async function closeCall(
   db: DatabaseWriter,
@@ -258,10 +272,7 @@ export async function closeCall(
     n: call.n,
     // A new call says that the last was answered; of what this one leases, the holder has yet to learn.
     acknowledged: call.claimed.length === 0 || holder.lane !== undefined,
-    reply: {
-      answers: call.answers ?? [],
-      ...(call.cursor === undefined ? {} : { cursor: call.cursor }),
-    },
+    reply: { answers: call.answers ?? [], ...keptOf(call.cursor, holder) },
     ...(call.name === undefined ? {} : { name: call.name }),
     ...(call.queues === undefined ? {} : { queues: call.queues }),
     ...(call.offer === undefined ? {} : said(call.offer)),

@@ -17,6 +17,7 @@ import {
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader } from "./_generated/server.js";
 import { countUpTo } from "./counts.js";
+import { takeHolders } from "./holders.js";
 import { oldestJobIn } from "./oldest.js";
 import { rowsBetween } from "./periodRows.js";
 import type { Queue } from "./queues.js";
@@ -26,11 +27,15 @@ const USUAL_JOBS_MIN = 20;
 /** Sessions that are looked through for those which serve the queue. */
 const HOLDERS_READ = 32;
 
-/** How a queue moves, and when the job was enqueued that has been claimable for longest. */
+/**
+ * How a queue moves, and when the job was enqueued that has been claimable for longest. `beside`: how many queues one transaction
+ * reads so.
+ */
 export async function movementOf(
   db: DatabaseReader,
   queue: Queue,
   now: number,
+  beside: number,
 ): Promise<{ movement: Omit<Movement, "running">; oldestPendingAt?: number }> {
   const [oldest, claimedAt, usualWaitMs] = await Promise.all([
     oldestPendingIn(db, queue),
@@ -38,7 +43,9 @@ export async function movementOf(
     usualWaitIn(db, queue.name, now),
   ]);
   const workers =
-    oldest === null ? { idleWorkers: 0, hasWorkers: false } : await workersOf(db, queue.name, now);
+    oldest === null
+      ? { idleWorkers: 0, hasWorkers: false }
+      : await workersOf(db, queue.name, now, beside);
   return {
     movement: {
       ...workers,
@@ -120,19 +127,18 @@ async function workersOf(
   db: DatabaseReader,
   queue: string,
   now: number,
+  beside: number,
 ): Promise<Pick<Movement, "idleWorkers" | "hasWorkers">> {
   const serving = (holders: Doc<"holders">[]) =>
     holders.filter(({ lane, queues }) => lane === undefined && queues.includes(queue)).length;
-  const idle = await db
+  const latest = db
     .query("holders")
     .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
-    .order("desc")
-    .take(HOLDERS_READ);
-  const idleWorkers = serving(idle);
+    .order("desc");
+  const idleWorkers = serving(await takeHolders(latest, HOLDERS_READ, beside));
   if (idleWorkers > 0) return { idleWorkers, hasWorkers: true };
-  const active = await db
+  const active = db
     .query("holders")
-    .withIndex("state", (q) => q.eq("state", "active").gte("expiresAt", now))
-    .take(HOLDERS_READ);
-  return { idleWorkers, hasWorkers: serving(active) > 0 };
+    .withIndex("state", (q) => q.eq("state", "active").gte("expiresAt", now));
+  return { idleWorkers, hasWorkers: serving(await takeHolders(active, HOLDERS_READ, beside)) > 0 };
 }

@@ -46,9 +46,10 @@ export async function overview(
   const row = await findQueueRow(ctx.db, name);
   if (row === null) return null;
   const countTo = Math.floor(OVERVIEW_JOBS / (STATUSES.length * beside));
+  const few = Math.min(OVERVIEW_COUNT_MAX, countTo);
   const [state, gaugeNow, recent] = await Promise.all([
     queueState(ctx, name),
-    gauge(ctx, name, beside === 1 ? undefined : Math.min(OVERVIEW_COUNT_MAX, countTo)),
+    gauge(ctx, name, { beside, countTo: beside === 1 ? undefined : few }),
     lastOf(ctx.db, { queue: name, per: "minute", count: OVERVIEW_MINUTES }),
   ]);
   return { state, isPush: row.config.push === true, gauge: gaugeNow, recent };

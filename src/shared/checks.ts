@@ -4,7 +4,7 @@
  */
 import { conveyorError } from "./errors.js";
 import { ID_MAX_LENGTH, NAME_MAX_LENGTH } from "./limits.js";
-import { wellFormed } from "./text.js";
+import { textBytes, wellFormed } from "./text.js";
 
 const NAME = new RegExp(`^[A-Za-z0-9_-]{1,${NAME_MAX_LENGTH}}$`);
 
@@ -54,11 +54,11 @@ export function checkLeases(
   max: number,
 ): void {
   checkLength(what, list, min, max);
-  const long = list.find(({ id }) => id.length > ID_MAX_LENGTH);
+  const long = list.find(({ id }) => textBytes(id) > ID_MAX_LENGTH);
   if (long === undefined) return;
   throw conveyorError(
     "invalidArgument",
-    `An id has at most ${ID_MAX_LENGTH} characters; got one of ${long.id.length}. Pass ids as a claim returned them.`,
+    `An id has at most ${ID_MAX_LENGTH} bytes; got one of ${textBytes(long.id)}. Pass ids as a claim returned them.`,
     { argument: "id", got: wellFormed(long.id.slice(0, 100)), max: ID_MAX_LENGTH },
   );
 }

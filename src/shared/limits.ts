@@ -26,7 +26,7 @@ const PLATFORM_TRANSACTION_SCHEDULED = 1_000;
 /** Names of queues, workers and tokens: long enough for `render-tiles-eu-west`, short enough for every index key. */
 export const NAME_MAX_LENGTH = 64;
 
-/** An id that a worker names: the platform's have 31 to 37 characters. What it is answered is kept in its session's row. */
+/** An id that a worker names, in bytes: the platform's have 31 to 37 characters. What it is answered is kept in its session's row. */
 export const ID_MAX_LENGTH = 64;
 /** A uniqueness key: it is part of an index entry. */
 export const KEY_MAX_LENGTH = 256;
@@ -108,6 +108,13 @@ export const CLAIM_MAX_BYTES = 4 * 2 ** 20;
 export const QUEUES_MAX = 32;
 /** The private cursor that travels with a claim: 64 shards in two bands of all its queues would be more than this. */
 export const CURSOR_MAX_BYTES = 32 * 2 ** 10;
+/**
+ * A larger one is not kept in its session's row, which sweeps and other workers' claims read: a repeat of the call looks from
+ * the start. Both bands of the default shards in three priorities are about as much.
+ */
+export const CURSOR_KEPT_BYTES = 2 * 2 ** 10;
+/** The same of a lane, which has its cursor nowhere else: both bands of 64 shards are 6 KB. */
+export const LANE_CURSOR_KEPT_BYTES = 8 * 2 ** 10;
 /** Rows that `counts` reads a status, by default and at most: it is a number for a page, not an audit. */
 export const COUNT_DEFAULT = 100;
 export const COUNT_MAX = 1_000;
@@ -160,6 +167,10 @@ export const FLEET_ASKS = 4;
 export const FLEET_MAX = 1_000;
 /** An idle worker is counted as live, and owns shards, this long after its last call. It beats once a minute. */
 export const IDLE_LIVE_MS = 90_000;
+/** The largest row of a session: 64 leases and as many answers, its queues, labels, groups and cursor. A usual one has 700 bytes. */
+export const HOLDER_MAX_BYTES = 28 * 2 ** 10;
+/** What one read of many sessions reads of their rows: some 3,000 of the usual ones. There are up to three in a transaction. */
+export const HOLDERS_READ_BYTES = PLATFORM_TRANSACTION_BYTES / 8;
 /** A holder that has not been seen for so long is forgotten, its call counter with it. */
 export const HOLDER_RETENTION_MS = 24 * 60 * 60_000;
 
@@ -182,7 +193,7 @@ export const COST_MAX = 1_000_000_000;
 export const OFFERED_LABELS_MAX = 64;
 export const CLAIM_GROUPS_MAX = 64;
 /** All labels and groups of a worker together: its session's row has them, and others read that. */
-export const OFFER_MAX_BYTES = 8 * 2 ** 10;
+export const OFFER_MAX_BYTES = 4 * 2 ** 10;
 /**
  * Ranges that one claim may look at: half of what a transaction may read; the rest is for jobs that it takes and records. A
  * queue with more places than this is not looked at from end to end by one claim.
@@ -396,5 +407,10 @@ holds(
 holds(
   "a callback is tried for the last time before its job is purged by default",
   2 ** CALLBACK_TRIES_MAX * CALLBACK_BACKOFF_MS < RETENTION_DEFAULT.succeededMs,
+);
+holds(
+  "a sweep's two looks at sessions read a quarter of what they may, and three reads of many sessions less than half",
+  2 * RANGE_ROWS * HOLDER_MAX_BYTES < PLATFORM_TRANSACTION_BYTES / 4 &&
+    3 * (HOLDERS_READ_BYTES + HOLDER_MAX_BYTES) < PLATFORM_TRANSACTION_BYTES / 2,
 );
 holds("a full holder is ranked before it is forgotten", IDLE_LIVE_MS < HOLDER_RETENTION_MS);

@@ -1,15 +1,15 @@
 /** Limits of what one worker's token is for, and of what its workers may write. Pure. */
 import { ENQUEUE_MAX_BYTES, holds, OFFER_MAX_BYTES, REPORT_MAX_BYTES } from "./limits.js";
 
-/** All groups of one token: a worker's claim has them beside its labels, and its session's row keeps both. */
-export const TOKEN_GROUPS_MAX_BYTES = 4 * 2 ** 10;
+/** All groups of one token: a worker's claim has them beside its labels, and its session's row keeps both. 64 ids. */
+export const TOKEN_GROUPS_MAX_BYTES = 2 * 2 ** 10;
 
 /**
  * Sessions of one token that are kept: as many of a fleet as are counted. At the bound a new session takes the place of one
  * that is gone, so that processes which live for a second may come at eleven a second.
  */
 export const SESSIONS_MAX = 1_000;
-/** Sessions of a full token among which a new one looks for a place, and those that it forgets: rows of up to 45 KB each. */
+/** Sessions of a full token among which a new one looks for a place, and those that it forgets: rows of up to 28 KB each. */
 export const SESSIONS_LOOKED_AT = 16;
 export const SESSIONS_FORGOTTEN = 4;
 

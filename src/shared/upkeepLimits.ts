@@ -97,7 +97,7 @@ export const FILTER_MAX = 16;
 
 /** How long a former secret may go on after a rotation: time to start a fleet anew. */
 export const ROTATION_GRACE_MAX_MS = 7 * DAY_MS;
-/** Sessions of a revoked token whose leases one transaction ends; their rows are up to 8 KB. */
+/** Sessions of a revoked token whose leases one transaction ends; their rows are up to 28 KB. */
 export const REVOKED_SESSIONS = 64;
 
 /**

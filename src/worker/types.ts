@@ -232,6 +232,7 @@ export interface WorkerOptions<Api extends WorkerApi> {
   concurrency?: number;
   /**
    * What this worker has, as jobs ask for it with `labels`: it gets those that ask for nothing else.
+   * Up to 64, and 4 KiB together with `groups`.
    * @default none: it gets jobs that ask for nothing
    */
   labels?: readonly string[];
@@ -243,6 +244,7 @@ export interface WorkerOptions<Api extends WorkerApi> {
   maxCost?: number;
   /**
    * Claims only jobs of these groups. A group that the token is not for is refused with `groupForbidden`.
+   * 1 to 64, and 4 KiB together with `labels`.
    * @default the token's groups; of a token for all, jobs of any group, and of none
    */
   groups?: readonly string[];

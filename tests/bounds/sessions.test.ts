@@ -1,13 +1,15 @@
 /** Sessions of the largest rows: no function that reads many of them reads more than it may. */
 import { expect, test } from "vitest";
 import { PLATFORM_LIMITS } from "../../local/limits.js";
+import { HOLDER_MAX_BYTES, OVERVIEW_QUEUES_MAX } from "../../src/shared/index.js";
 import { mutation } from "../interleavings/line.js";
 import { Transactions, type Call } from "../interleavings/transactions.js";
 import { deploymentOf } from "../races/deployment.js";
 import { LargeWorld, usedBy } from "./largeWorld.js";
 
 const deployment = await deploymentOf([]);
-const LARGEST_CURSOR = "c".repeat(32 * 2 ** 10);
+/** In place of all that makes such a row so large: `fatSessions.test.ts` holds that none is larger. */
+const FILLER = "c".repeat(HOLDER_MAX_BYTES);
 const query = (path: string, args: object): Call => ({ ...mutation(path, args), kind: "query" });
 
 const world = new LargeWorld(new Transactions(deployment));
@@ -18,7 +20,7 @@ for (const state of ["active", "idle", "gone"]) {
   const rows = Array.from({ length: 300 }, (_, i) => ({
     ...{ session: `${state}${i}`, name: "fat", state, lastSeenAt: now, queues: ["tiles"] },
     ...{ expiresAt: now + 5_000, leases: [], n: 1, acknowledged: true },
-    reply: { answers: [], cursor: LARGEST_CURSOR },
+    reply: { answers: [], cursor: FILLER },
   }));
   await world.plant("holders", rows);
 }
@@ -35,4 +37,12 @@ test.each([
   const begun = await world.transactions.run(world.line.point, call);
   expect(begun.result).toMatchObject({ ok: true });
   expect(usedBy(begun).bytesRead).toBeLessThan(PLATFORM_LIMITS.bytesRead / 2);
+});
+
+test("one queue of an overview of as many as may be: its share of the bytes, with the largest sessions", async () => {
+  const beside = OVERVIEW_QUEUES_MAX;
+  const args = { queue: "tiles", beside };
+  const begun = await world.transactions.run(world.line.point, query("observe:overview", args));
+  expect(begun.result).toMatchObject({ ok: true });
+  expect(usedBy(begun).bytesRead).toBeLessThan(PLATFORM_LIMITS.bytesRead / beside);
 });
