@@ -26,7 +26,7 @@ import { askToStop } from "./cancels.js";
 import { logDeleted } from "./log.js";
 import { ensureWindowPurged } from "./purge.js";
 import { getQueue } from "./queues.js";
-import { LONG, newRoom, removeJob, type Place, type Room } from "./remove.js";
+import { TABLES, newRoom, removeJob, type Place, type Room } from "./remove.js";
 import { retryJob } from "./retry.js";
 import { ensureUpkeep } from "./rollUp.js";
 import type { WalkKey } from "./walk.js";
@@ -209,7 +209,7 @@ function isCursor(value: unknown): value is Cursor {
     typeof seq === "bigint";
   const isPlace = ({ job, table, attempt, within }: Place) =>
     typeof job === "string" &&
-    LONG.includes(table) &&
+    TABLES.includes(table) &&
     typeof attempt === "number" &&
     (within === null || typeof within === "number");
   return (

@@ -254,6 +254,32 @@ describe("a callback that fails", () => {
     expect((await world.all("payloads")).map(({ value }) => value.length)).toEqual([602]);
   });
 
+  test("is told the result of its own attempt, though more of the job was owed since", async () => {
+    const world = await newToldWorld({ circular: true });
+    let broken = true;
+    const heard: unknown[] = [];
+    app.onComplete = (_ctx, { outcome }) => {
+      if (broken) throw new Error("not yet");
+      heard.push(outcome);
+    };
+    const id = await world.enqueue();
+    const worker = world.worker("a");
+    const result = "x".repeat(600);
+    const complaints = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    for (let round = 0; round < 72; round += 1) {
+      const [job] = await worker.claim();
+      const isEdge = round === 0 || round === 71;
+      await worker.complete([isEdge ? succeeded(job!, result) : failed(job!)]);
+    }
+    complaints.mockRestore();
+    broken = false;
+    await world.cancel(id);
+    await world.advance(10_000);
+    const whole = heard.filter((outcome) => JSON.stringify(outcome).includes(result));
+    expect([heard.length, whole.length]).toEqual([73, 2]);
+    expect(await world.all("payloads"), "the last result is the job's").toHaveLength(1);
+  });
+
   test("is told the result of its own attempt, though the job was retried meanwhile", async () => {
     const world = await newToldWorld();
     let broken = true;

@@ -9,7 +9,8 @@
  *
  * *Owed*, when inline failed or was one too many: a row says so, and two scheduled mutations see to it. `plan` counts
  * a try, starts it, and plans itself anew; `attempt` runs the callback and deletes the row, all in one transaction.
- * A try that fails, even in a way that no code can catch, just leaves the row for the next `plan`. A plan that has died
+ * A try that fails, even in a way that no code can catch, just leaves the row for the next `plan`. What is given up stays as a
+ * `dead` row, of each job the last. A plan that has died
  * is noticed by the janitor: whoever owes makes sure of a sweep that comes after the plan should have, and the janitor
  * does not go while anybody is owed anything.
  */
@@ -25,6 +26,7 @@ import {
   CALLBACK_TRIES_MAX,
   CALLBACKS_INLINE_BYTES,
   CALLBACKS_INLINE_MAX,
+  RANGE_ROWS,
   type FinalOutcome,
   workResult,
   type OnCompleteArgs,
@@ -36,9 +38,6 @@ import { logAlways } from "./log.js";
 import { cutError, discard, load } from "./payloads.js";
 import { owedFields } from "./stored.js";
 import { ensureSweep } from "./timers.js";
-
-/** Of one job: it would have to be retried as often while its first callback is still backing off. */
-const CALLBACKS_READ = 64;
 
 /** One call of `onComplete` that is to be made. */
 export type Owed = ObjectType<typeof owedFields>;
@@ -119,18 +118,11 @@ export async function owe(
 export async function isResultOwed(db: DatabaseReader, job: Doc<"jobs">): Promise<boolean> {
   const { result } = job;
   if (result === undefined || "inline" in result) return false;
-  // The newest first: it is the last result that the job names.
-  const rows = await db
+  const row = await db
     .query("callbacks")
-    .withIndex("job", (q) => q.eq("job", job._id))
-    .order("desc")
-    .take(CALLBACKS_READ);
-  return rows.some(
-    ({ outcome }) =>
-      outcome.status === "succeeded" &&
-      "row" in outcome.result &&
-      outcome.result.row === result.row,
-  );
+    .withIndex("result", (q) => q.eq("outcome.result.row", result.row))
+    .first();
+  return row !== null;
 }
 
 // --- Alone ---------------------------------------------------------------------------------------
@@ -165,9 +157,9 @@ export const plan = internalMutation({
 async function giveUp(ctx: MutationCtx, row: Doc<"callbacks">, error: string): Promise<void> {
   const rows = await ctx.db
     .query("callbacks")
-    .withIndex("job", (q) => q.eq("job", row.job))
-    .take(CALLBACKS_READ);
-  for (const earlier of rows.filter(({ state }) => state === "dead")) {
+    .withIndex("job", (q) => q.eq("job", row.job).eq("state", "dead"))
+    .take(RANGE_ROWS);
+  for (const earlier of rows) {
     await ctx.db.delete("callbacks", earlier._id);
     await discardForgotten(ctx, earlier);
   }

@@ -170,6 +170,21 @@ describe("a deleted job", () => {
     expect((await world.all("timers")).filter(({ kind }) => kind === "bulk")).toEqual([]);
   });
 
+  test("with more given-up callbacks than one transaction deletes is gone at once, and they by and by", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue();
+    await world.t.run(async (ctx) => {
+      const outcome = { status: "failed" as const, error: "boom" };
+      const dead = { job: id, handle: "", attempt: 1, outcome, state: "dead" as const, tries: 10 };
+      for (let i = 0; i < 1_500; i += 1) await ctx.db.insert("callbacks", { ...dead, dueAt: i });
+    });
+    await remove(world, id);
+    expect(await world.status(id)).toBeNull();
+    expect(await world.all("callbacks")).toHaveLength(500);
+    await world.advance(200);
+    expect(await world.all("callbacks")).toEqual([]);
+  });
+
   test("is deleted once; a job of another queue is none", async () => {
     const world = await newWorld();
     const id = await world.enqueue();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { routeKey } from "../shared/index.js";
 import { api, internal } from "./_generated/api.js";
+import type { Id } from "./_generated/dataModel.js";
 import { ensurePurge } from "./purge.js";
 import { ensureUpkeep } from "./rollUp.js";
 import { app, newToldWorld, newWorld, succeeded, type World } from "./setup.test.js";
@@ -27,6 +28,16 @@ async function ring(world: World): Promise<void> {
   const [alarm] = await purges(world);
   const args = { timer: alarm!._id, generation: alarm!.generation! };
   await world.t.mutation(internal.purge.ring, args);
+}
+
+function givenUp(job: Id<"jobs">) {
+  const outcome = { status: "failed" as const, error: "boom" };
+  return {
+    ...{ job, handle: "", attempt: 1, outcome },
+    state: "dead" as const,
+    tries: 10,
+    dueAt: 0,
+  };
 }
 
 describe("the purge", () => {
@@ -125,6 +136,25 @@ describe("the purge", () => {
       await ctx.db.patch("callbacks", owed!._id, { state: "dead" });
     });
     await ring(world);
+    expect([await world.all("jobs"), await world.all("callbacks")]).toEqual([[], []]);
+  });
+
+  test("waits for an onComplete that is owed behind any number of those that were given up", async () => {
+    const world = await newToldWorld({ ...retention(0), circular: true });
+    app.onComplete = () => {
+      throw new Error("not yet");
+    };
+    const id = await world.enqueue();
+    await world.t.run(async (ctx) => {
+      for (let i = 0; i < 200; i += 1) await ctx.db.insert("callbacks", givenUp(id));
+    });
+    await end(world, [id]);
+    await ring(world);
+    expect(await world.all("jobs"), "its item was canceled").toHaveLength(1);
+    app.onComplete = () => undefined;
+    await world.advance(60 * SECOND);
+    expect((await world.all("told")).map(({ status }) => status)).toEqual(["canceled"]);
+    await world.advance(120 * SECOND);
     expect([await world.all("jobs"), await world.all("callbacks")]).toEqual([[], []]);
   });
 

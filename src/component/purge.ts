@@ -183,13 +183,13 @@ async function deleteJobs(
   return passed;
 }
 
-/** Whether `onComplete` is still to be told of the job. One that was tried ten times in vain is not waited for. */
+/** Whether `onComplete` is still to be told of the job. An end that was given up is not waited for. */
 async function isOwed(ctx: MutationCtx, job: Doc<"jobs">): Promise<boolean> {
   const rows = await ctx.db
     .query("callbacks")
-    .withIndex("job", (q) => q.eq("job", job._id))
+    .withIndex("job", (q) => q.eq("job", job._id).eq("state", "owed"))
     .take(RANGE_ROWS);
-  return rows.some((row) => row.state === "owed");
+  return rows.length > 0;
 }
 
 /**

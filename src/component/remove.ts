@@ -1,7 +1,7 @@
 /**
  * Remove: a job goes for good, and everything that hangs on it.
  *
- * What hangs on a job has no bound (one may have streamed a million chunks), so it goes in parts, each bounded by rows
+ * What hangs on a job has no bound (it may have streamed a million chunks), so it goes in parts, each bounded by rows
  * and by bytes read, and the job's own row goes with the last. Between two parts a place is kept, so that the index entries
  * of what was deleted are not walked again. Only what finds its own end stays: a row of `expiries` forgets a job that is
  * gone, one of `cancels` goes with the lease, and a key that is kept for a window is the purge's.
@@ -41,7 +41,7 @@ export function isSpent(room: Room): boolean {
 /** Where the next transaction goes on with a job: above this row of this table. */
 export type Place = {
   job: Id<"jobs">;
-  table: "attempts" | "logs" | "chunks";
+  table: (typeof TABLES)[number];
   attempt: number;
   /** The entry of a log, the index of a chunk. */
   within: number | null;
@@ -69,10 +69,8 @@ export async function removeJob(
   return place;
 }
 
-/** Tables of which a job may have any number of rows. */
-export const LONG = ["attempts", "logs", "chunks"] as const;
-/** Tables of which it has a few. */
-const SHORT = ["progress", "callbacks"] as const;
+/** Tables with rows that name a job, in the order in which they are emptied. */
+export const TABLES = ["attempts", "logs", "chunks", "progress", "callbacks"] as const;
 
 /** Rows read at a time. They may be large, and what was read has been paid for. */
 const PAGE = 50;
@@ -84,8 +82,8 @@ export async function removeRows(
   room: Room,
   from?: Place,
 ): Promise<Place | null> {
-  const begun = from?.job === job ? LONG.indexOf(from.table) : 0;
-  for (const table of LONG.slice(begun)) {
+  const begun = from?.job === job ? TABLES.indexOf(from.table) : 0;
+  for (const table of TABLES.slice(begun)) {
     let place: Place = { job, table, attempt: -1, within: null };
     if (from?.job === job && from.table === table) place = from;
     for (;;) {
@@ -93,21 +91,11 @@ export async function removeRows(
       const rows = await rowsAbove(db, place);
       for (const row of rows) {
         charge(room, row);
+        if ("handle" in row) await forgetOwed(db, row, room);
         await db.delete(table, row._id);
       }
       if (rows.length < PAGE) break;
       place = placeOf(job, table, rows.at(-1)!);
-    }
-  }
-  for (const table of SHORT) {
-    const rows = await db
-      .query(table)
-      .withIndex("job", (q) => q.eq("job", job))
-      .collect();
-    for (const row of rows) {
-      charge(room, row);
-      if ("handle" in row) await forgetOwed(db, row, room);
-      await db.delete(table, row._id);
     }
   }
   return null;
@@ -115,6 +103,10 @@ export async function removeRows(
 
 /** The next rows of a place's table: of the same attempt, or of the next ones. */
 async function rowsAbove(db: DatabaseWriter, { job, table, attempt, within }: Place) {
+  if (table === "progress" || table === "callbacks") {
+    const rows = db.query(table).withIndex("job", (q) => q.eq("job", job));
+    return await rows.take(PAGE);
+  }
   const later = async (count: number) =>
     await db
       .query(table)
@@ -134,13 +126,9 @@ async function rowsAbove(db: DatabaseWriter, { job, table, attempt, within }: Pl
   return same.length === PAGE ? same : [...same, ...(await later(PAGE - same.length))];
 }
 
-function placeOf(
-  job: Id<"jobs">,
-  table: Place["table"],
-  row: Doc<"attempts"> | Doc<"logs"> | Doc<"chunks">,
-): Place {
+function placeOf(job: Id<"jobs">, table: Place["table"], row: Doc<Place["table"]>): Place {
   const within = "entry" in row ? row.entry : "index" in row ? row.index : null;
-  return { job, table, attempt: row.attempt, within };
+  return { job, table, attempt: "attempt" in row ? row.attempt : -1, within };
 }
 
 /** A result that somebody was still to be told may be of a time of which the job's row knows no more. */

@@ -218,6 +218,7 @@ export const jobTables = {
     /** The scheduled function of the last try; how it ended says why the row is still here. */
     trying: v.optional(v.id("_scheduled_functions")),
   })
-    .index("job", ["job"])
+    .index("job", ["job", "state"])
+    .index("result", ["outcome.result.row"])
     .index("state", ["state", "dueAt"]),
 };

@@ -30,8 +30,8 @@ export const LATER: readonly Mutant[] = [
     replace: [
       {
         file: "component/remove.ts",
-        text: "for (const table of LONG.slice(begun)) {",
-        by: "for (const table of LONG.slice(begun + 1)) {",
+        text: "for (const table of TABLES.slice(begun)) {",
+        by: "for (const table of TABLES.slice(begun + 1)) {",
       },
     ],
     finds: ["retention"],
