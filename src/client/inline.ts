@@ -81,9 +81,13 @@ async function runInline(
   { handler }: InlinePart,
   claimed: ClaimedJob,
   job: object,
-  { isCanceled, ...context }: InlineContext,
+  context: InlineContext,
 ): Promise<unknown> {
-  const told = { ...job, ...context, isCanceled } as unknown as InlineJob<any, any, any>;
+  // Its signal is asked for where it is taken: a copy would take it.
+  const told = Object.defineProperties(
+    { ...job },
+    Object.getOwnPropertyDescriptors(context),
+  ) as unknown as InlineJob<any, any, any>;
   try {
     return await handler(ctx, told);
   } catch (error) {
@@ -100,12 +104,11 @@ export function jobContext<Name extends string>(
 ): JobContext<Name> {
   const handling = new Handling(saysOf(component, ctx));
   const attempt = handling.begin(claimedOf(job))!;
-  const { continueWith: _, ...context } = handling.contextOf(attempt);
-  return {
-    ...job,
-    ...context,
-    flush: async () => await handling.flush(attempt),
-  };
+  const { continueWith: _, ...context } = Object.getOwnPropertyDescriptors(
+    handling.contextOf(attempt),
+  );
+  const told = Object.defineProperties({ ...job }, context) as JobContext<Name>;
+  return Object.assign(told, { flush: async () => await handling.flush(attempt) });
 }
 
 function saysOf({ lib }: ComponentApi, ctx: RunsActions): Says {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Answer, LaneJob } from "../shared/index.js";
 import { FakeClock } from "../worker/fakes.test.js";
-import { Handling, type Ended, type InlineContext } from "./index.js";
+import { claimedOf, Handling, type Ended, type InlineContext } from "./index.js";
 
 const job = (id: string, timeoutMs = 60_000): LaneJob => ({
   job: {
@@ -9,6 +9,8 @@ const job = (id: string, timeoutMs = 60_000): LaneJob => ({
     ...{ leaseMs: 20_000, enqueuedAt: 0, timeoutMs },
   },
 });
+
+const untimed = (id: string) => claimedOf({ id, queue: "emails", attempt: 1, failures: 0 });
 
 /** Inline handlers in a process of which only tests move the clock. `stands` says what is answered of each attempt. */
 function stage() {
@@ -28,6 +30,8 @@ function stage() {
       },
       standing: (leases) => {
         asked.push(leases.map(({ id }) => id));
+        if (leases.some(({ id }) => stands.get(id) === ("fails" as never)))
+          return Promise.reject(new Error("The function has returned."));
         return Promise.resolve(
           leases.map(({ id, attempt }) => ({ id, attempt, answer: stands.get(id) ?? "ok" })),
         );
@@ -44,7 +48,7 @@ function stage() {
       });
   };
   const timers = () => (clock as unknown as { timers: unknown[] }).timers.length;
-  return { clock, stands, asked, said, ended, run, timers };
+  return { clock, stands, asked, said, ended, handling, run, timers };
 }
 
 const never = () => new Promise(() => {});
@@ -65,15 +69,61 @@ test("a handler that throws costs its own attempt: the others end as they would"
   expect(timers()).toBe(0);
 });
 
-test("short jobs ask nothing; one that runs for long is asked after, and its signal aborts when it is canceled", async () => {
+test("short jobs ask nothing; one that runs for long is asked after now and then, and is done with when it is another's", async () => {
   const { clock, asked, stands, ended, run, timers } = stage();
   run("short", () => new Promise((resolve) => clock.after(4_000, () => resolve(null))));
-  run("long", untilAborted);
+  run("long", never);
   await clock.advance(5_000);
   expect(asked).toEqual([["long"]]);
-  stands.set("long", "canceled");
+  stands.set("long", "leaseLost");
   await clock.advance(5_000);
-  expect(ended.get("long")).toEqual({ outcome: { kind: "canceled" } });
+  expect(asked).toHaveLength(2);
+  expect(ended.get("long")).toEqual({ outcome: { kind: "released" } });
+  expect(timers()).toBe(0);
+});
+
+test("a signal that was taken aborts within a second of a cancel, and only its job is asked after so often", async () => {
+  const { clock, asked, stands, ended, run, timers } = stage();
+  run("deaf", never);
+  run("heeds", untilAborted);
+  await clock.advance(3_000);
+  expect(asked).toEqual(Array(4).fill(["heeds"]));
+  stands.set("heeds", "canceled");
+  await clock.advance(999);
+  expect(ended.get("heeds")).toEqual({ outcome: { kind: "canceled" } });
+  asked.length = 0;
+  await clock.advance(4_900);
+  expect(asked.flat()).toEqual(["deaf"]);
+  stands.set("deaf", "leaseLost");
+  await clock.advance(10_000);
+  expect(timers()).toBe(0);
+});
+
+test("a handler with a function of its own that takes its signal is asked after, until its job is over or its calls fail", async () => {
+  const { clock, asked, stands, handling, timers } = stage();
+  const taken = (id: string) => handling.contextOf(handling.begin(untimed(id))!).signal;
+  const signal = taken("a");
+  await clock.advance(1_000);
+  expect(signal.aborted).toBe(false);
+  stands.set("a", "canceled");
+  await clock.advance(1_000);
+  expect(signal.aborted).toBe(true);
+  stands.set("a", "leaseLost");
+  await clock.advance(10_000);
+  expect(timers()).toBe(0);
+  asked.length = 0;
+  taken("b");
+  stands.set("b", "fails" as never);
+  await clock.advance(60_000);
+  expect(asked).toHaveLength(3);
+  expect(timers()).toBe(0);
+});
+
+test("a handler with a function of its own that never takes its signal is never asked after", async () => {
+  const { clock, asked, handling, timers } = stage();
+  handling.contextOf(handling.begin(untimed("a"))!).progress(1);
+  await clock.advance(60_000);
+  expect(asked).toEqual([]);
   expect(timers()).toBe(0);
 });
 

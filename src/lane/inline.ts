@@ -6,7 +6,7 @@
  */
 import type { Value } from "convex/values";
 import type { Answer, ClaimedJob, LaneJob, Lease, Outcome } from "../shared/index.js";
-import { LANE_ASK_MS } from "../shared/index.js";
+import { LANE_ASK_MS, SIGNAL_ASK_MS } from "../shared/index.js";
 import { Attempts, type Attempt } from "../worker/attempts.js";
 import { systemClock, type Clock } from "../worker/clock.js";
 import { printEvent } from "../worker/consoleEvents.js";
@@ -31,6 +31,9 @@ type InlineHandler = (job: Job, context: InlineContext) => unknown;
 
 export type Ended = Pick<Report, "outcome" | "continued">;
 
+/** A handler with a function of its own may have returned, and its calls fail from then on: so many, and it asks no more. */
+const FAILED_ASKS_MAX = 3;
+
 /** A lane has no lease that its own clock could end: as long as a timer can be, and none is set. */
 const NO_LEASE_MS = 2 ** 31 - 1;
 
@@ -39,12 +42,17 @@ export class Handling {
   private readonly attempts: Attempts;
   private readonly reports: Reports;
   private readonly ends = new Map<Attempt, (outcome: Outcome) => void>();
+  /** Attempts whose handlers have taken their signal, which has not aborted. */
+  private readonly watched = new Set<Attempt>();
   private cancelAsking: (() => void) | null = null;
+  private askedAllAt: number;
+  private failedAsks = 0;
 
   constructor(
     private readonly says: Says,
     private readonly clock: Clock = systemClock,
   ) {
+    this.askedAllAt = clock.now();
     this.attempts = new Attempts({
       ...{ clock: withoutLeases(clock), emit: printEvent },
       changed: () => this.releaseLost(),
@@ -73,6 +81,7 @@ export class Handling {
     if (attempt.state === "running") this.attempts.finish(attempt);
     await this.reports.flush(attempt);
     this.attempts.drop(attempt);
+    this.watched.delete(attempt);
     if (this.attempts.running().length === 0) this.stopAsking();
     const { continued } = attempt;
     return { outcome, ...(outcome.kind === "succeeded" && continued.length > 0 && { continued }) };
@@ -85,14 +94,27 @@ export class Handling {
   }
 
   contextOf(attempt: Attempt): InlineContext {
-    const { id, attempt: number } = attempt.job;
-    return {
+    const { signal } = attempt.abort;
+    const context = {
       ...contextOf(attempt, { reports: this.reports, emit: printEvent }),
       isCanceled: async () => {
-        if (!attempt.abort.signal.aborted) await this.hear([{ id, attempt: number }]);
-        return attempt.abort.signal.aborted;
+        if (!signal.aborted) await this.hear([attempt]);
+        return signal.aborted;
       },
     };
+    // A handler that never takes its signal costs no question.
+    const get = () => (this.watch(attempt), signal);
+    return Object.defineProperty(context, "signal", { get, enumerable: true });
+  }
+
+  /** From now on the component is asked, so often that the signal aborts within a second of a cancel. */
+  private watch(attempt: Attempt): void {
+    if (attempt.state !== "running" || attempt.abort.signal.aborted) return;
+    if (this.watched.has(attempt)) return;
+    this.watched.add(attempt);
+    if (this.watched.size > 1) return;
+    this.stopAsking();
+    this.ask();
   }
 
   /** Until all that was said is recorded, or is for nobody. */
@@ -100,16 +122,19 @@ export class Handling {
     await this.reports.flush(attempt);
   }
 
-  private async hear(leases: Lease[]): Promise<void> {
+  private async hear(asked: readonly Attempt[]): Promise<void> {
+    const leases = asked.map(({ job: { id, attempt } }) => ({ id, attempt }));
     for (const one of await this.says.standing(leases)) {
       if (one.answer === "canceled") this.attempts.cancel(one);
       else if (one.answer !== "ok") this.attempts.lose(one);
     }
+    for (const attempt of asked) if (attempt.abort.signal.aborted) this.watched.delete(attempt);
   }
 
-  /** Whoever has run for a while is asked after now and then: short jobs end by themselves. */
+  /** An attempt that has run for a while is asked after now and then, one whose signal was taken often: short jobs end by themselves. */
   private ask(): void {
-    this.cancelAsking ??= this.clock.after(LANE_ASK_MS, () => void this.askAll());
+    const afterMs = this.watched.size > 0 ? SIGNAL_ASK_MS : LANE_ASK_MS;
+    this.cancelAsking ??= this.clock.after(afterMs, () => void this.askDue());
   }
 
   /** No timer outlives the jobs: the lane's function ends with them. */
@@ -118,17 +143,28 @@ export class Handling {
     this.cancelAsking = null;
   }
 
-  private async askAll(): Promise<void> {
-    const since = this.clock.now() - LANE_ASK_MS;
-    const long = this.attempts.running().filter(({ startedAt }) => startedAt <= since);
+  private async askDue(): Promise<void> {
+    const due = this.dueNow();
     try {
-      const leases = long.map(({ job: { id, attempt } }) => ({ id, attempt }));
-      if (leases.length > 0) await this.hear(leases);
+      if (due.length > 0) await this.hear(due);
+      this.failedAsks = 0;
     } catch {
       // It is asked again: nothing hangs on it but how soon a canceled job ends.
+      this.failedAsks += 1;
     }
     this.cancelAsking = null;
-    if (this.attempts.running().length > 0) this.ask();
+    const mayHaveReturned = this.ends.size === 0 && this.failedAsks >= FAILED_ASKS_MAX;
+    if (this.attempts.running().length > 0 && !mayHaveReturned) this.ask();
+  }
+
+  private dueNow(): Attempt[] {
+    const since = this.clock.now() - LANE_ASK_MS;
+    const running = this.attempts.running();
+    const isTurnOfAll = this.askedAllAt <= since;
+    if (isTurnOfAll) this.askedAllAt = this.clock.now();
+    return running.filter(
+      (attempt) => this.watched.has(attempt) || (isTurnOfAll && attempt.startedAt <= since),
+    );
   }
 
   /** The component says that it is another's: nothing that its handler brings is wanted. */

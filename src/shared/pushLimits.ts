@@ -49,8 +49,10 @@ export const LANE_RESCUE_MS = 3_000;
 export const WAKE_AGAIN_MS = 100;
 /** Jobs in a queue that Convex works off, of which nobody takes any for so long, are taken for forgotten. */
 export const WAKE_OVERDUE_MS = 5_000;
-/** An inline handler that has run for so long hears, as often, whether somebody wants its job to end. */
+/** A job of an inline handler that has run for so long is asked after as often: whether it is canceled, or another's by now. */
 export const LANE_ASK_MS = 5_000;
+/** Where a handler inside Convex has taken its signal: with a query's time, it aborts within a second of a cancel. */
+export const SIGNAL_ASK_MS = 700;
 /** Where no slot of the scheduler is left, the lane with room looks at least this often: nobody else can be started. */
 export const LANE_LOOK_MAX_MS = 1_000;
 /**

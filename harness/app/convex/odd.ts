@@ -24,10 +24,7 @@ export const inlined = conveyor.queue("inlined", {
 });
 export const inlineWork = inlined.worker({
   handler: async (ctx, job) => {
-    if (job.payload === "listens") {
-      await new Promise((resolve) => job.signal.addEventListener("abort", resolve));
-      throw new Error("It was told to stop.");
-    }
+    if (job.payload === "listens") return await untilAborted(job.signal);
     if (job.payload === "follows") {
       job.continueWith("odd", "returns");
       return { said: "followed" };
@@ -114,6 +111,12 @@ async function behave(what: unknown, snooze: (ms: number) => never): Promise<any
   }
 }
 
+/** Asks nothing: only its signal ends it. */
+async function untilAborted(signal: AbortSignal): Promise<never> {
+  await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  throw new Error("It was told to stop.");
+}
+
 export const misbehave = internalAction({
   args: odd.handlerArgs,
   handler: async (ctx, { payload, job: told }): Promise<any> => {
@@ -123,6 +126,7 @@ export const misbehave = internalAction({
       await job.flush();
       return "much";
     }
+    if (payload === "listens") return await untilAborted(job.signal);
     if (payload === "asks") {
       for (let i = 0; i < 40; i++) {
         if (await job.isCanceled()) return await Promise.reject(new Error("canceled"));
