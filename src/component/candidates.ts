@@ -18,7 +18,7 @@ import {
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "./_generated/server.js";
-import { decodeCursor, publicBounds, type PrivateCursor } from "./cursors.js";
+import { boundsFor, decodeCursor, publicBounds, type PrivateCursor } from "./cursors.js";
 import { isExpired } from "./expiries.js";
 import {
   fleetOf,
@@ -72,6 +72,8 @@ const vScan = v.object({
   rows: v.array(vSeenRow),
   /** Once all of these rows are dealt with, nothing below this is claimable; `null` if there may be more. */
   end: v.union(vKey, v.null()),
+  /** Rows before the first were passed as too dear. */
+  isBehindDear: v.boolean(),
 });
 export type Scan = Infer<typeof vScan>;
 
@@ -250,11 +252,12 @@ async function restOf(seen: readonly Seen[], picks: Picks): Promise<boolean> {
 
 async function targetOf(
   ctx: QueryCtx,
-  { session, now, everywhere, isCrowded = false, isWoken = false, upTo }: LookArgs,
+  { session, now, everywhere, isCrowded = false, isWoken = false, upTo, conditions }: LookArgs,
   { name, shards, epoch, upTo: left }: LookedAtQueue,
   { live, fleet, mine }: { live: Doc<"holders">[]; fleet: Fleet | null; mine: PrivateCursor },
 ): Promise<Target> {
-  const bounds = [mine.queues.get(name), await publicBounds(ctx.db, name)];
+  const known = boundsFor(mine, name, conditions.maxCost);
+  const bounds = [...known, await publicBounds(ctx.db, name)];
   const newest = earlier(left, upTo);
   const target = { name, shards, epoch, bounds, now, newest, isWoken: isWoken || isCrowded };
   if (everywhere === true) {
@@ -290,9 +293,9 @@ function wasRead({ rows, end }: Stretch): boolean {
   return rows.length > 0 || end !== null;
 }
 
-function scanOf({ queue, order, shard, rows, end }: Stretch): Scan {
-  const seen = rows.map(({ id, key, isPassed }) => ({ id, key, isPassed }));
-  return { queue, order, shard, rows: seen, end };
+function scanOf({ queue, order, shard, rows, end, isBehindDear }: Stretch): Scan {
+  const seen = rows.map(({ id, key, isPassed, isDear }) => ({ id, key, isPassed, isDear }));
+  return { queue, order, shard, rows: seen, end, isBehindDear };
 }
 
 /** Looked at here, so that a claim depends on a timer only where there is one. */

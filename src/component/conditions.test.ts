@@ -91,16 +91,38 @@ describe("maxCost", () => {
   });
 });
 
-test("so many that are too dear are passed by in one place, and no more: a look stays short", async () => {
-  const world = await newWorld();
-  const dear = Array.from({ length: 330 }, () => ({ payload: "dear", options: { cost: 7 } }));
-  await world.enqueueJobs(dear.slice(0, 240));
-  await world.enqueue("first", { cost: 4 });
-  expect(payloads(await world.worker("w").claim(9, { maxCost: 5 }))).toEqual(["first"]);
-  await world.enqueueJobs(dear.slice(240));
-  await world.enqueue("behind", { cost: 4 });
-  expect(await world.worker("w").hasWork({ maxCost: 5 })).toBe(false);
-  expect(await world.worker("late").claim(9, { maxCost: 5 })).toEqual([]);
+describe("jobs that are too dear", () => {
+  const dear = (count: number) =>
+    Array.from({ length: count }, () => ({ payload: "dear", options: { cost: 7 } }));
+
+  test("hide none that fits, however many lie before it", async () => {
+    const world = await newWorld();
+    await world.enqueueJobs(dear(400));
+    await world.enqueue("fits", { cost: 4 });
+    const worker = world.worker("w");
+    expect(await worker.hasWork({ maxCost: 5 })).toBe(true);
+    expect(payloads(await worker.claim(9, { maxCost: 5 }))).toEqual(["fits"]);
+    expect(await worker.hasWork({ maxCost: 5 })).toBe(false);
+  });
+
+  test("of more than one look reads, the cursor goes on: for no larger budget than it was made for", async () => {
+    const world = await newWorld();
+    for (let i = 0; i < 3; i += 1) await world.enqueueJobs(dear(1_000));
+    await world.enqueue("fits", { cost: 5 });
+    const worker = world.worker("w");
+    expect(await worker.claim(9, { maxCost: 5 })).toEqual([]);
+    // Another budget in between, as where a job of its own has ended meanwhile: what it takes is the first of all.
+    expect(payloads(await worker.claim(1, { maxCost: 7 }))).toEqual(["dear"]);
+    expect(await worker.hasWork({ maxCost: 5 }, { on: true })).toBe(true);
+    expect(payloads(await worker.claim(9, { maxCost: 5 }))).toEqual(["fits"]);
+    expect(await worker.hasWork({ maxCost: 5 }, { on: true })).toBe(false);
+    expect(await worker.hasWork({ maxCost: 7 }, { on: true })).toBe(true);
+    expect(payloads(await worker.claim(1, { maxCost: 7 }))).toEqual(["dear"]);
+    expect(await world.all("jobs").then((jobs) => jobs.filter(isFirst))).toHaveLength(2);
+  });
+
+  const isFirst = ({ attempt, cost }: { attempt: number; cost?: number }) =>
+    attempt > 0 && cost === 7;
 });
 
 describe("a retry", () => {

@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import {
   afterCommit,
   boundOf,
+  boundsFor,
+  boundsToRaise,
   compareKeys,
   decodeCursor,
   encodeCursor,
@@ -60,7 +62,8 @@ describe("the private cursor's string", () => {
   test("carries 64 bits and the whole float", () => {
     const seq = 1_767_225_600_000_000_123n;
     const bounds = [{ order: 21, shard: 3, seq, creationTime: 1_767_225_600_000.0625 }];
-    const cursor = { groups: [], queues: new Map([["tiles", { epoch: 2, bounds }]]) };
+    const queues = new Map([["tiles", { epoch: 2, bounds }]]);
+    const cursor = { groups: [], queues, dear: new Map() };
     expect(decodeCursor(encodeCursor(cursor))).toEqual(cursor);
   });
 
@@ -71,8 +74,8 @@ describe("the private cursor's string", () => {
     );
     const other = { order: 20, shard: 64, seq: 5n, creationTime: 1.5 };
     const queues = new Map([["tiles", { epoch: 0, bounds: [...bounds, other] }]]);
-    const cursor = encodeCursor({ groups: [], queues });
-    expect(decodeCursor(cursor)).toEqual({ groups: [], queues });
+    const cursor = encodeCursor({ groups: [], queues, dear: new Map() });
+    expect(decodeCursor(cursor).queues).toEqual(queues);
     expect(cursor.length).toBeLessThan(100);
   });
 
@@ -86,14 +89,37 @@ describe("the private cursor's string", () => {
   test("knows nothing for other groups than it was made for: their rows lie below", () => {
     const bounds = [{ order: 21, shard: 3, seq: 7n, creationTime: 1 }];
     const queues = new Map([["tiles", { epoch: 2, bounds }]]);
-    const cursor = encodeCursor({ groups: ["a", "b"], queues });
+    const cursor = encodeCursor({ groups: ["a", "b"], queues, dear: new Map() });
     expect(decodeCursor(cursor, ["a", "b"]).queues).toEqual(queues);
     for (const groups of [[], ["a"], ["a", "b", "c"]]) {
       expect(decodeCursor(cursor, groups).queues.size).toBe(0);
     }
-    const everybodys = encodeCursor({ groups: [], queues });
+    const everybodys = encodeCursor({ groups: [], queues, dear: new Map() });
     expect(decodeCursor(everybodys, ["a"]).queues.size).toBe(0);
     expect(decodeCursor(everybodys).queues).toEqual(queues);
+  });
+
+  const at = (seq: bigint) => ({ order: 21, shard: 3, seq, creationTime: 1 });
+
+  test("keeps what holds up to a budget apart, the latest four of a queue: larger budgets know nothing of it", () => {
+    const cursor = decodeCursor(undefined);
+    const raised = (maxCost?: number) => boundsToRaise(cursor, "tiles", 1, maxCost).bounds;
+    raised().push(at(3n));
+    for (const maxCost of [9, 8, 7, 6, 5]) raised(maxCost).push(at(BigInt(maxCost)));
+    const known = decodeCursor(encodeCursor(cursor));
+    const bound = (maxCost?: number) => boundOf(boundsFor(known, "tiles", maxCost), 1, 21, 3).seq;
+    expect([bound(), bound(9), bound(8), bound(6), bound(1)]).toEqual([3n, 3n, 8n, 8n, 8n]);
+    expect(boundOf(boundsFor(known, "others", 1), 1, 21, 3)).toEqual(START);
+  });
+
+  test("leaves out what holds up to a budget where that would make it too long", () => {
+    const cursor = decodeCursor(undefined);
+    boundsToRaise(cursor, "tiles", 1).bounds.push(at(3n));
+    const { bounds } = boundsToRaise(cursor, "tiles", 1, 5);
+    for (let shard = 0; shard < 2_000; shard += 1) bounds.push({ ...at(BigInt(shard)), shard });
+    const known = decodeCursor(encodeCursor(cursor));
+    expect(known.dear.size).toBe(0);
+    expect(known.queues.get("tiles")?.bounds).toEqual([at(3n)]);
   });
 
   test("is given up when it would be too long: looking from the start is slow, and right", () => {
@@ -101,9 +127,8 @@ describe("the private cursor's string", () => {
     const bounds = Array.from({ length: 2_000 }, (_, shard) => ({
       ...{ ...bound, shard, seq: 2n ** 62n + BigInt(shard) },
     }));
-    expect(encodeCursor({ groups: [], queues: new Map([["tiles", { epoch: 0, bounds }]]) })).toBe(
-      "{}",
-    );
+    const queues = new Map([["tiles", { epoch: 0, bounds }]]);
+    expect(encodeCursor({ groups: [], queues, dear: new Map() })).toBe("{}");
   });
 
   test.each([

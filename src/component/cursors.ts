@@ -9,7 +9,9 @@
  *
  * *Public* bounds hold for everyone and are written by the janitor only. *Private* ones travel with one session's
  * claims, as a string that nobody else reads. They may pass rows that this claimer can never take under its conditions
- * (rows of other groups), so the string carries these conditions, and is dropped when they change.
+ * (rows of other groups), so the string carries these conditions, and is dropped when they change. What its jobs may cost
+ * changes from claim to claim: bounds that pass rows which are too dear stand beside the others, each with the budget up to
+ * which it holds.
  */
 import type { Infer } from "convex/values";
 import { conveyorError, CURSOR_MAX_BYTES, type Status } from "../shared/index.js";
@@ -29,6 +31,8 @@ export interface QueueBounds {
   bounds: Bound[];
   /** The bound of every place that `bounds` does not name: those that were all empty. Absent: none is known. */
   floor?: Key | undefined;
+  /** They pass rows that cost more: they hold for who may spend no more than this. Absent: for everybody. */
+  maxCost?: number | undefined;
 }
 
 /** Below everything. */
@@ -151,6 +155,37 @@ export interface PrivateCursor {
   /** Groups of whose rows alone the bounds say something; empty for all. */
   groups: readonly string[];
   queues: Map<string, QueueBounds>;
+  /** Those that hold up to a budget, by queue, the latest last. */
+  dear: Map<string, QueueBounds[]>;
+}
+
+/** Budgets for which bounds of a queue are kept: as a worker's jobs come and go, it has one or the other again and again. */
+const DEAR_KEPT = 4;
+
+/** What the cursor knows of a queue for a claimer who may spend so much. */
+export function boundsFor(
+  { queues, dear }: PrivateCursor,
+  queue: string,
+  maxCost = Infinity,
+): (QueueBounds | undefined)[] {
+  const holding = (dear.get(queue) ?? []).filter((one) => maxCost <= one.maxCost!);
+  return [queues.get(queue), ...holding];
+}
+
+/** The bounds of a queue in this epoch for all budgets, or for this one, to be raised. */
+export function boundsToRaise(
+  { queues, dear }: PrivateCursor,
+  queue: string,
+  epoch: number,
+  maxCost?: number,
+): QueueBounds {
+  const all = dear.get(queue) ?? [];
+  const known =
+    maxCost === undefined ? queues.get(queue) : all.find((one) => one.maxCost === maxCost);
+  const bounds = known?.epoch === epoch ? known : { epoch, bounds: [], maxCost };
+  if (maxCost === undefined) queues.set(queue, bounds);
+  else dear.set(queue, [...all.filter((one) => one !== known), bounds].slice(-DEAR_KEPT));
+  return bounds;
 }
 
 /**
@@ -162,14 +197,21 @@ type Wire = Record<string, [epoch: number, ...alike: Alike[]]>;
 type Alike = [seq: string, creationTime: number, ...places: [order: number, ...shards: number[]][]];
 /** Beside the queues' names, none of which looks like this. */
 const GROUPS = "#groups";
+const DEAR = "#dear";
+type Dear = [queue: string, maxCost: number, epoch: number, ...alike: Alike[]];
+type Whole = Wire & { [GROUPS]?: readonly string[]; [DEAR]?: Dear[] };
 
-export function encodeCursor({ groups, queues }: PrivateCursor): string {
-  const wire: Wire & { [GROUPS]?: readonly string[] } = {};
-  if (groups.length > 0) Object.assign(wire, { [GROUPS]: groups });
+export function encodeCursor({ groups, queues, dear }: PrivateCursor): string {
+  const wire: Record<string, unknown> = groups.length > 0 ? { [GROUPS]: groups } : {};
   for (const [queue, { epoch, bounds }] of queues) wire[queue] = [epoch, ...alikeOf(bounds)];
+  const cheap = JSON.stringify(wire);
+  const all = [...dear].flatMap(([queue, some]) =>
+    some.map(({ maxCost, epoch, bounds }) => [queue, maxCost, epoch, ...alikeOf(bounds)]),
+  );
+  if (all.length > 0) wire[DEAR] = all;
   const cursor = JSON.stringify(wire);
   // Looking from the start again is slow but right; a reply that its own repeat would be refused with is neither.
-  return isTooLarge(cursor) ? "{}" : cursor;
+  return [cursor, cheap].find((one) => !isTooLarge(one)) ?? "{}";
 }
 
 function alikeOf(bounds: readonly Bound[]): Alike[] {
@@ -198,20 +240,25 @@ export function decodeCursor(
   groups: readonly string[] = [],
 ): PrivateCursor {
   const queues = new Map<string, QueueBounds>();
-  if (cursor === undefined) return { groups, queues };
+  const dear = new Map<string, QueueBounds[]>();
+  if (cursor === undefined) return { groups, queues, dear };
   if (isTooLarge(cursor)) throw notOurs();
   let madeFor: unknown;
   try {
-    const { [GROUPS]: theirs = [], ...wire } = JSON.parse(cursor) as Wire & { [GROUPS]?: unknown };
+    const { [GROUPS]: theirs = [], [DEAR]: some = [], ...wire } = JSON.parse(cursor) as Whole;
     madeFor = theirs;
     for (const [queue, [epoch, ...alike]] of Object.entries(wire)) {
       queues.set(queue, { epoch, bounds: alike.flatMap(decodeBounds) });
     }
+    for (const [queue, maxCost, epoch, ...alike] of some) {
+      const one = { epoch, bounds: alike.flatMap(decodeBounds), maxCost };
+      dear.set(queue, [...(dear.get(queue) ?? []), one].slice(-DEAR_KEPT));
+    }
   } catch {
     throw notOurs();
   }
-  if (JSON.stringify(madeFor) !== JSON.stringify(groups)) queues.clear();
-  return { groups, queues };
+  if (JSON.stringify(madeFor) === JSON.stringify(groups)) return { groups, queues, dear };
+  return { groups, queues: new Map(), dear: new Map() };
 }
 
 /** In bytes, as it is stored: a character may be three of them. */
@@ -222,10 +269,15 @@ function isTooLarge(cursor: string): boolean {
 
 /** The cursor's bounds in these queues: bounds in others are not kept. */
 export function ofQueues(
-  { groups, queues }: PrivateCursor,
+  { groups, queues, dear }: PrivateCursor,
   names: ReadonlySet<string>,
 ): PrivateCursor {
-  return { groups, queues: new Map([...queues].filter(([queue]) => names.has(queue))) };
+  const isOurs = ([queue]: [string, unknown]) => names.has(queue);
+  return {
+    groups,
+    queues: new Map([...queues].filter(isOurs)),
+    dear: new Map([...dear].filter(isOurs)),
+  };
 }
 
 function decodeBounds([seq, creationTime, ...places]: Alike): Bound[] {

@@ -4,6 +4,7 @@ import { type Basket } from "./basket.js";
 import { type Scan } from "./candidates.js";
 import {
   boundOf,
+  boundsToRaise,
   compareKeys,
   encodeCursor,
   type Bound,
@@ -11,33 +12,50 @@ import {
   type PrivateCursor,
 } from "./cursors.js";
 
-/** The cursor with which to look next: raised where rows were dealt with, and as it was everywhere else. */
+/**
+ * The cursor with which to look next: raised where rows were dealt with, for a budget also where they are too dear for it, and
+ * as it was everywhere else.
+ */
 export function nextCursor(before: PrivateCursor, scans: readonly Scan[], basket: Basket): string {
-  const next = before.queues;
+  const { maxCost } = basket.offer;
   for (const scan of scans) {
-    const raised = deadBelow(scan, basket.dealtWith);
-    if (raised === null) continue;
-    const epoch = basket.queues.get(scan.queue)!.epoch;
-    let known = next.get(scan.queue);
-    if (known?.epoch !== epoch) {
-      known = { epoch, bounds: [] };
-      next.set(scan.queue, known);
-    }
-    const key = higher(boundOf([known], epoch, scan.order, scan.shard), raised);
-    const bound: Bound = { order: scan.order, shard: scan.shard, ...key };
-    known.bounds = [...known.bounds.filter((b) => !isSamePlace(b, bound)), bound];
+    const dead = scan.isBehindDear ? null : deadBelow(scan, basket.dealtWith, false);
+    if (dead !== null) raise(before, scan, dead, basket);
+    const passed = maxCost === undefined ? null : deadBelow(scan, basket.dealtWith, true);
+    if (passed === null || (dead !== null && compareKeys(passed, dead) <= 0)) continue;
+    raise(before, scan, passed, basket, maxCost);
   }
   return encodeCursor(before);
 }
 
+function raise(
+  cursor: PrivateCursor,
+  { queue, order, shard }: Scan,
+  key: Key,
+  { queues }: Basket,
+  maxCost?: number,
+): void {
+  const { epoch } = queues.get(queue)!;
+  const known = boundsToRaise(cursor, queue, epoch, maxCost);
+  const raised = higher(boundOf([known], epoch, order, shard), key);
+  const bound: Bound = { order, shard, ...raised };
+  known.bounds = [...known.bounds.filter((b) => !isSamePlace(b, bound)), bound];
+}
+
 /**
- * Up to where all rows of a scan are dealt with, or not for this claimer at all; it never passes one that was seen and not
- * taken, nor the key of the last one: others that began in the same instant may have it too, and not have been seen.
+ * Up to where all rows of a scan are dealt with, or not for this claimer at all, or `passesDear` it; it never passes one that
+ * was seen and not taken, nor the key of the last one: others that began in the same instant may have it too, and not have been
+ * seen.
  */
-function deadBelow(scan: Scan, dealtWith: ReadonlySet<Id<"jobs">>): Key | null {
+function deadBelow(
+  scan: Scan,
+  dealtWith: ReadonlySet<Id<"jobs">>,
+  passesDear: boolean,
+): Key | null {
   let below: Key | null = null;
   for (const row of scan.rows) {
-    if (!row.isPassed && !dealtWith.has(row.id)) return below;
+    const isLeft = !row.isPassed && !dealtWith.has(row.id);
+    if (isLeft && !(passesDear && row.isDear)) return below;
     below = row.key;
   }
   return scan.end ?? below;

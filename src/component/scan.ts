@@ -23,8 +23,8 @@ import { vKey } from "./stored.js";
 const PAGE = 64;
 
 /**
- * Rows that a claimer passes by in one place without being able to leave them behind: too dear for what is left of its
- * budget, or left to another worker. What lies behind so many is for those who take them.
+ * Rows that a claimer passes by in one place without being able to leave them behind: those left to another worker for now.
+ * What lies behind so many is for those who take them.
  */
 const SKIPPED_MAX = 256;
 
@@ -63,6 +63,8 @@ export const vSeenRow = v.object({
   key: vKey,
   /** It can never be this claimer's under its conditions, so that its private cursor may pass it. */
   isPassed: v.boolean(),
+  /** The same while it may spend no more than now. */
+  isDear: v.boolean(),
 });
 
 /** A row that was seen. `cost`: of a budget; `null` for one that is not to be taken. */
@@ -76,6 +78,8 @@ export interface Stretch extends Place {
   rows: SeenRow[];
   /** Where to read on. */
   from: Key;
+  /** Rows before it were passed as too dear: what it shows says nothing for larger budgets. */
+  isBehindDear: boolean;
   /** What became claimable later is not looked at. */
   upTo: bigint | undefined;
   /** Once all rows are dealt with, nothing below this is claimable; `null` while there may be more to read. */
@@ -90,8 +94,11 @@ export function newStretch(
   epoch: number,
   upTo?: bigint,
 ): Stretch {
-  const from = boundOf(bounds, epoch, place.order, place.shard);
-  return { ...place, rows: [], from, upTo, end: null, skipped: 0 };
+  const boundIn = (some: typeof bounds) => boundOf(some, epoch, place.order, place.shard);
+  const from = boundIn(bounds);
+  const plain = boundIn(bounds.filter((one) => one?.maxCost === undefined));
+  const isBehindDear = compareKeys(from, plain) > 0;
+  return { ...place, rows: [], from, isBehindDear, upTo, end: null, skipped: 0 };
 }
 
 /** Reads on until there are `count` more rows to take, the place ends, or nothing more may be read. */
@@ -112,7 +119,7 @@ export async function readOn(eyes: Eyes, stretch: Stretch, count: number): Promi
       const row = seenRow(eyes, job, mayRun?.[i]);
       stretch.rows.push(row);
       if (row.cost !== null) found += 1;
-      else if (!row.isPassed) stretch.skipped += 1;
+      else if (!row.isPassed && !row.isDear) stretch.skipped += 1;
     }
     const last = stretch.rows.at(-1);
     if (last !== undefined) stretch.from = last.key;
@@ -162,9 +169,10 @@ function seenRow(eyes: Eyes, job: Doc<"jobs">, mayRun = true): SeenRow {
   const { offer } = eyes;
   const cost = costOf(job);
   const isPassed = !mayRun || !isOfGroups(job, offer);
-  const isFit = !isPassed && cost <= (offer.maxCost ?? Infinity) && !eyes.avoids(job);
+  const isDear = cost > (offer.maxCost ?? Infinity);
+  const isFit = !isPassed && !isDear && !eyes.avoids(job);
   const spent = eyes.isOver(job) ? 0 : cost;
-  return { id: job._id, key: keyOf(job), isPassed, cost: isFit ? spent : null };
+  return { id: job._id, key: keyOf(job), isPassed, isDear, cost: isFit ? spent : null };
 }
 
 export function keyOf(job: Doc<"jobs">): Key {

@@ -10,7 +10,7 @@ import {
   type Conditions,
 } from "../shared/index.js";
 import type { QueryCtx } from "./_generated/server.js";
-import { decodeCursor, publicBounds, type QueueBounds } from "./cursors.js";
+import { boundsFor, decodeCursor, publicBounds, type QueueBounds } from "./cursors.js";
 import { levelsOf, offerOf } from "./offers.js";
 import { filledOf } from "./filled.js";
 import { findQueue, type Queue } from "./queues.js";
@@ -60,7 +60,7 @@ export function waitingRoom(
           ),
         ),
       );
-      const bounds = [mine.queues.get(name), await publicBounds(ctx.db, name)];
+      const bounds = [...boundsFor(mine, name, offer.maxCost), await publicBounds(ctx.db, name)];
       const places = bands.flat();
       if (places.length <= eyes.left.ranges) {
         return { ...queue, bounds, bands, isWhole: true };

@@ -11,7 +11,9 @@ type Wire = Record<string, [epoch: number, ...alike: Alike[]]>;
 type Alike = [seq: string, creationTime: number, ...places: [order: number, ...shards: number[]][]];
 
 export function boundsIn(cursor: string): [queue: string, bounds: Bound[]][] {
-  return Object.entries(JSON.parse(cursor) as Wire).map(([queue, [, ...alike]]) => [
+  // What holds for some groups or budgets only stands under names that no queue has.
+  const ofQueues = Object.entries(JSON.parse(cursor) as Wire).filter(([name]) => name[0] !== "#");
+  return ofQueues.map(([queue, [, ...alike]]) => [
     queue,
     alike.flatMap(([seq, creationTime, ...places]) =>
       places.flatMap(([order, ...shards]) =>

@@ -17,7 +17,7 @@ export const TAKING: readonly Mutant[] = [
     replace: [
       {
         file: "component/nextCursor.ts",
-        text: "if (!row.isPassed && !dealtWith.has(row.id)) return below;",
+        text: "if (isLeft && !(passesDear && row.isDear)) return below;",
         by: "",
       },
     ],
