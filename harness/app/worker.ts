@@ -10,6 +10,8 @@ import { api } from "./convex/_generated/api.js";
 const say = (line: unknown) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
 const graceMs = process.env["WORKER_GRACE_MS"];
+const groups = process.env["WORKER_GROUPS"]?.split(",");
+const maxCost = process.env["WORKER_MAX_COST"];
 
 const worker = new Worker({
   url: process.env["CONVEX_URL"]!,
@@ -18,6 +20,8 @@ const worker = new Worker({
   name: process.env["WORKER_NAME"]!,
   concurrency: Number(process.env["WORKER_CONCURRENCY"] ?? 1),
   handleSignals: graceMs === undefined,
+  ...(groups === undefined ? {} : { groups }),
+  ...(maxCost === undefined ? {} : { maxCost: Number(maxCost) }),
   onEvent: (event: WorkerEvent) => say({ event }),
   handlers: {
     sums: async ({ id, payload, attempt }, { progress }) => {

@@ -5,7 +5,8 @@
  *
  * It begins at the public cursors, stops at the first job that a claim with these conditions could take, and depends on
  * the ranges read up to there: it runs again when that job is claimed, or, with none, when one is enqueued. Where it may
- * read no further it says yes: the claim that follows gets on by its cursor, which may be given here.
+ * read no further it says yes: the claim that follows gets on by its cursor, and a worker whose claims find nothing gives that
+ * here.
  *
  * A worker that asks for names subscribes to each of its queues by itself (`named.ts`).
  */

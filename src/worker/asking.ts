@@ -5,7 +5,7 @@
 import type { Waiting as Answer } from "../shared/index.js";
 import type { Clock } from "./clock.js";
 import { Idle } from "./idle.js";
-import { NAMED_CLAIMS_A_LOOK, NAMED_LOOK_QUEUES } from "./limits.js";
+import { EMPTY_CLAIMS_MAX, NAMED_CLAIMS_A_LOOK, NAMED_LOOK_QUEUES } from "./limits.js";
 import type { Claimed, ClaimRequest } from "./transport.js";
 import { Waiting } from "./waiting.js";
 
@@ -16,6 +16,10 @@ export class Asking {
   private readonly idle: Idle;
   private readonly waiting: Waiting;
   private cursor: string | undefined;
+  /** Looks in a row that found nothing although more is said to wait. */
+  private empty = 0;
+  /** Queues that are followed from a cursor on. */
+  private readonly ahead = new Set<string>();
 
   constructor(
     private readonly clock: Clock,
@@ -29,11 +33,13 @@ export class Asking {
   /** A queue's subscription has spoken. */
   told(queue: string, answer: boolean | Answer): void {
     this.waiting.told(queue, answer);
+    if (this.waiting.isBacklog !== true) this.empty = 0;
     this.idle.told(this.waiting.isBacklog);
   }
 
   /** A queue's subscription has failed. */
   untold(queue: string): void {
+    this.ahead.delete(queue);
     this.waiting.untold(queue);
     this.idle.told(this.waiting.isBacklog);
   }
@@ -68,7 +74,24 @@ export class Asking {
     // Of a claim that has looked nowhere there is nothing to go on from.
     if (lookIn?.length === 0) return this.idle.inFleet(fleet);
     this.cursor = cursor ?? this.cursor;
+    this.empty = jobs.length > 0 || this.waiting.isBacklog !== true ? 0 : this.empty + 1;
     this.idle.claimed(jobs.length, max, tookMs, fleet);
+  }
+
+  /**
+   * The queues that are to be followed from the cursor on, after the claim that was just answered. They say that more waits
+   * than is named, and look after look finds nothing: what waits there is not for this worker, and more of it than a
+   * subscription reads.
+   */
+  toFollow({ lookIn }: ClaimRequest): { queues: string[]; cursor: string } {
+    const { cursor = "", empty, ahead } = this;
+    if (cursor === "" || empty === 0) return { queues: [], cursor };
+    const queues = this.waiting
+      .backlogs()
+      .filter((queue) => lookIn?.includes(queue) !== false)
+      .filter((queue) => ahead.has(queue) || empty >= EMPTY_CLAIMS_MAX);
+    for (const queue of queues) ahead.add(queue);
+    return { queues, cursor };
   }
 
   /** A claim was refused. */

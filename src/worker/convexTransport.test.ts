@@ -2,7 +2,8 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { anyApi } from "convex/server";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { WebSocketServer } from "ws";
 import { isConveyorError } from "../shared/index.js";
 import { connect } from "./convexTransport.js";
 import { judge } from "./errors.js";
@@ -133,4 +134,36 @@ test("a beat does not wait behind a complete that takes its time", async () => {
   expect(await transport.heartbeat([])).toEqual([]);
   release();
   await slow;
+});
+
+test("word that a job is canceled does not wait for a hasWork that takes its time", async () => {
+  // As the platform does, it tells a socket of all its queries together: here of none, where one of them is `hasWork`.
+  const sockets = new WebSocketServer({ server });
+  const canceled = [{ id: "job", attempt: 1 }];
+  sockets.on("connection", (socket) => {
+    socket.on("message", (data: Buffer) => {
+      const message = JSON.parse(data.toString()) as { type: string; modifications?: any[] };
+      if (message.type !== "ModifyQuerySet") return;
+      const queries = message.modifications!;
+      if (queries.some(({ udfPath }) => udfPath === "worker:hasWork")) return;
+      const version = { querySet: 0, identity: 0, ts: "AAAAAAAAAAA=" };
+      const modifications = queries.map(({ queryId }) => ({
+        ...{ type: "QueryUpdated", queryId, value: canceled, logLines: [], journal: null },
+      }));
+      const startVersion = version;
+      const endVersion = { ...version, querySet: 1, ts: "AQAAAAAAAAA=" };
+      socket.send(JSON.stringify({ type: "Transition", startVersion, endVersion, modifications }));
+    });
+  });
+  const heard: unknown[] = [];
+  transport.watchHasWork(
+    () => expect.fail("was told"),
+    () => {},
+  );
+  transport.watchCancellations(
+    (leases) => heard.push(leases),
+    () => {},
+  );
+  await vi.waitFor(() => expect(heard).toEqual([canceled]), 5_000);
+  sockets.close();
 });

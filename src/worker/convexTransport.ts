@@ -4,7 +4,9 @@
  * Calls go over HTTP and not over the socket. A socket's mutations wait for one another, so that a beat would stand
  * behind a large `complete`; one that conflicts too often does not fail there but closes the socket, to be sent again
  * for ever, and would never come back to be taken apart; and each writes a row of its own to be exactly once, which
- * the session's call counter makes needless. The socket follows `hasWork` and what is canceled.
+ * the session's call counter makes needless. One socket follows `hasWork`. What is canceled has another, from the first job on
+ * that is held for a while: a socket is told of all that one commit has changed at once, so that a `hasWork` that takes long
+ * would keep back the word that a job is canceled (440 ms on average with 20 queues, up to 1.3 s).
  */
 import { ConvexClient, ConvexHttpClient } from "convex/browser";
 import type { Waiting } from "../shared/index.js";
@@ -37,7 +39,9 @@ export function connect(connection: Connection): Transport {
   };
   const calls = httpClient(url, CALL_TIMEOUT_MS);
   const beats = httpClient(url, BEAT_TIMEOUT_MS);
-  const socket = new ConvexClient(url, { logger: false });
+  const newSocket = () => new ConvexClient(url, { logger: false });
+  const socket = newSocket();
+  let cancelSocket: ConvexClient | undefined;
   const beside = { skipQueue: true };
   return {
     claim: async (n, claim) =>
@@ -64,19 +68,34 @@ export function connect(connection: Connection): Transport {
       // One for each queue: a job that comes or goes reruns that of its own queue alone, however many a worker serves. And
       // arguments that are the same for the whole fleet: then its subscriptions share one cached answer.
       const budget = maxCost === undefined ? {} : { maxCost };
-      const ends = offer.queues.map((queue) =>
-        socket.onUpdate(
+      const ends = new Map<string, () => void>();
+      const follow = (queue: string, from: { cursor?: string }): void => {
+        const before = ends.get(queue);
+        const end = socket.onUpdate(
           api.hasWork,
-          { token, ...offer, ...budget, queues: [queue], naming: true },
+          { token, ...offer, ...budget, queues: [queue], naming: true, ...from },
           (waiting: boolean | Waiting) => onValue(queue, waiting),
-          (error) => onError(queue, error),
-        ),
-      );
-      return () => ends.forEach((end) => end());
+          (error) => {
+            if (from.cursor !== undefined) follow(queue, {});
+            onError(queue, error);
+          },
+        );
+        ends.set(queue, end);
+        before?.();
+      };
+      for (const queue of offer.queues) follow(queue, {});
+      return {
+        goOn: (queue, cursor) => follow(queue, { cursor }),
+        end: () => ends.forEach((end) => end()),
+      };
     },
-    watchCancellations: (onValue, onError) =>
-      socket.onUpdate(api.cancellations, caller, onValue, onError),
-    close: () => socket.close(),
+    watchCancellations: (onValue, onError) => {
+      cancelSocket ??= newSocket();
+      return cancelSocket.onUpdate(api.cancellations, caller, onValue, onError);
+    },
+    close: async () => {
+      await Promise.all([socket.close(), cancelSocket?.close()]);
+    },
   };
 }
 

@@ -89,6 +89,8 @@ export class FakeDeployment implements Transport {
   outrun = false;
   mostInFlight = 0;
   closed = false;
+  /** From where subscriptions went on. */
+  readonly followed: { queue: string; cursor: string }[] = [];
 
   private inFlight = 0;
   private reply: { n: number; answers: Answer[]; jobs: ClaimedJob[]; held?: Answer[] } = {
@@ -214,7 +216,13 @@ export class FakeDeployment implements Transport {
     this.tellHasWork = (hasWork) => onValue(QUEUE, hasWork);
     this.failHasWork = (error) => onError(QUEUE, error);
     this.clock.after(LATENCY_MS, () => onValue(QUEUE, this.pending.length > 0));
-    return () => void (this.tellHasWork = () => {});
+    return {
+      goOn: (queue: string, cursor: string) => {
+        this.followed.push({ queue, cursor });
+        this.clock.after(LATENCY_MS, () => onValue(QUEUE, this.pending.length > 0));
+      },
+      end: () => void (this.tellHasWork = () => {}),
+    };
   }
 
   close(): Promise<void> {

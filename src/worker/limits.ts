@@ -31,6 +31,11 @@ export const PLACES_SURE_MAX_MS = 30_000;
 export const EMPTY_WAIT_MIN_MS = 50;
 export const EMPTY_WAIT_MAX_MS = 5_000;
 /**
+ * After so many empty claims in a row a queue that is said to have work is followed from the claims' cursor on: most of the
+ * time another worker has been faster, and the subscription that all share is the cheaper one.
+ */
+export const EMPTY_CLAIMS_MAX = 4;
+/**
  * Out of turn a fleet comes no faster than so together, up to the longest wait; and each waits so many times as long as its
  * last claim took: where that is long, the deployment has more to do than it can.
  */

@@ -19,6 +19,7 @@ import type { Clock } from "./clock.js";
 import { confirmLeases } from "./confirm.js";
 import { contextOf } from "./context.js";
 import { handlerMissing, judge, messageOf, type Failure } from "./errors.js";
+import { Following } from "./following.js";
 import { Heart } from "./heart.js";
 import { FLUSH_MS, GRACE_DEFAULT_MS } from "./limits.js";
 import { Outbox, type Sending } from "./outbox.js";
@@ -57,6 +58,7 @@ export class Loop {
   private readonly cancellations: Cancellations;
   private readonly calls: Calls;
   private readonly beside: Beside;
+  private readonly following: Following;
   /** Attempts that have ended, and whose last words are still on their way. */
   private ending = 0;
 
@@ -74,6 +76,11 @@ export class Loop {
     this.waker = new Waker(clock);
     this.outbox = new Outbox(clock);
     this.asking = new Asking(clock, options.queues, options.name);
+    this.following = new Following({
+      ...{ transport, asking: this.asking, maxCost: options.maxCost },
+      told: () => this.waker.wake(),
+      failed: (error) => void this.sideCallFailed("hasWork", error),
+    });
     this.calls = new Calls({ clock, emit, gaveUp });
     this.attempts = new Attempts({
       clock,
@@ -117,22 +124,13 @@ export class Loop {
 
   /** Works until it is stopped. Rejects with the error that ended it, if one did. */
   async run(): Promise<void> {
-    const unwatch = this.options.transport.watchHasWork(
-      (queue, waiting) => {
-        this.asking.told(queue, waiting);
-        this.waker.wake();
-      },
-      (queue, error) => {
-        this.asking.untold(queue);
-        this.sideCallFailed("hasWork", error);
-      },
-    );
+    this.following.start();
     this.heart.schedule();
     try {
       while (!this.isOver()) await this.step();
     } finally {
       // Also after an error of our own: beats that go on by themselves would keep the jobs from everybody.
-      unwatch();
+      this.following.stop();
       this.end();
     }
     if (this.error !== undefined) throw this.error;
@@ -250,7 +248,7 @@ export class Loop {
     request: ClaimRequest | undefined,
   ): Promise<void> {
     this.asking.answered(reply, request, this.options.clock.now() - sentAt);
-    if (reply.jobs.length === 0) return;
+    if (reply.jobs.length === 0) return this.following.cameInVain(request);
     const leases = await confirmLeases(this.options, reply.jobs, { sentAt, repeats });
     const begun: Attempt[] = [];
     for (const { job, sentAt: renewedAt } of leases) {

@@ -88,13 +88,20 @@ export interface Transport {
   watchHasWork(
     onValue: (queue: string, waiting: boolean | Waiting) => void,
     onError: (queue: string, error: unknown) => void,
-  ): () => void;
+  ): HasWorkWatch;
   /** Follows which leases of this session somebody wants to end. */
   watchCancellations(
     onValue: (leases: Lease[]) => void,
     onError: (error: unknown) => void,
   ): () => void;
   close(): Promise<void>;
+}
+
+/** The subscriptions to what waits. */
+export interface HasWorkWatch {
+  /** Follows a queue from a claim's cursor on, until that fails: behind it lies nothing that this worker may have. */
+  goOn: (queue: string, cursor: string) => void;
+  end: () => void;
 }
 
 /** A call whose fate is unknown: no connection, no answer in time, or one from somebody on the way. */

@@ -1,7 +1,7 @@
 /** Large batches, from a mutation and from an action. */
 import { v } from "convex/values";
 import { internalAction, internalMutation } from "./_generated/server.js";
-import { secrets } from "./queues.js";
+import { secrets, sums } from "./queues.js";
 
 const args = { count: v.number(), bytes: v.number() };
 
@@ -13,6 +13,14 @@ export const atOnce = internalMutation({
   args,
   returns: v.number(),
   handler: async (ctx, size) => (await secrets.enqueueBatch(ctx, payloads(size))).length,
+});
+
+/** All with these options. */
+export const sumsWith = internalMutation({
+  args: { payloads: v.array(v.any()), options: v.any() },
+  returns: v.array(v.string()),
+  handler: async (ctx, { payloads: jobs, options }) =>
+    await sums.enqueueBatch(ctx, jobs, () => options as object),
 });
 
 /** Each with all the rows that a job can have. */

@@ -1,0 +1,42 @@
+/** Follows what waits in the worker's queues, and tells its asking: from a claim's cursor on, where looks find nothing. */
+import type { Asking } from "./asking.js";
+import type { ClaimRequest, HasWorkWatch, Transport } from "./transport.js";
+
+export class Following {
+  private watch: HasWorkWatch | undefined;
+
+  constructor(
+    private readonly deps: {
+      transport: Pick<Transport, "watchHasWork">;
+      asking: Asking;
+      maxCost: number | undefined;
+      told: () => void;
+      failed: (error: unknown) => void;
+    },
+  ) {}
+
+  start(): void {
+    const { transport, asking, told, failed } = this.deps;
+    this.watch = transport.watchHasWork(
+      (queue, waiting) => {
+        asking.told(queue, waiting);
+        told();
+      },
+      (queue, error) => {
+        asking.untold(queue);
+        failed(error);
+      },
+    );
+  }
+
+  /** Nothing came of a claim. Its cursor speaks for the subscriptions where it had the whole budget, as they have. */
+  cameInVain(request: ClaimRequest | undefined): void {
+    if (request === undefined || request.maxCost !== this.deps.maxCost) return;
+    const { queues, cursor } = this.deps.asking.toFollow(request);
+    for (const queue of queues) this.watch?.goOn(queue, cursor);
+  }
+
+  stop(): void {
+    this.watch?.end();
+  }
+}
