@@ -13,6 +13,13 @@
  * `dead` row, of each job the last. A plan that has died
  * is noticed by the janitor: whoever owes makes sure of a sweep that comes after the plan should have, and the janitor
  * does not go while anybody is owed anything.
+ *
+ * *In order*: an end that finds an earlier end of its job owed comes behind it, inline or not. The row of the earlier one
+ * names it, and the transaction that tells that one, or gives it up, plans it. A job that ends for the first time reads
+ * nothing for it.
+ *
+ * Reads for real: what it is told of; of a job that had ended before the last end that is owed, the next end of the one that
+ * is told. Conflicts with: what the app's callback conflicts with; an end of a job with the telling of its last end.
  */
 import type { FunctionHandle } from "convex/server";
 import { v, type ObjectType, type Value } from "convex/values";
@@ -24,6 +31,7 @@ import {
   CALLBACK_INLINE_LIMITS,
   CALLBACK_OVERDUE_MS,
   CALLBACK_TRIES_MAX,
+  CALLBACK_WAIT_MAX_MS,
   CALLBACKS_INLINE_BYTES,
   CALLBACKS_INLINE_MAX,
   RANGE_ROWS,
@@ -61,6 +69,8 @@ export async function tellAll(ctx: MutationCtx, owed: readonly Owed[]): Promise<
 }
 
 async function tell(ctx: MutationCtx, owed: Owed): Promise<void> {
+  const before = await lastOwed(ctx.db, owed);
+  if (before !== null) return await oweBehind(ctx, before, owed);
   try {
     await ctx.runMutation(internal.callbacks.inline, owed, {
       transactionLimits: CALLBACK_INLINE_LIMITS,
@@ -101,14 +111,36 @@ export async function owe(
   owed: Owed,
   failed?: { error: string; delayMs: number },
 ): Promise<void> {
-  const delayMs = failed?.delayMs ?? 0;
-  const dueAt = Date.now() + delayMs;
-  const error = failed === undefined ? {} : { error: failed.error };
-  const row = { ...owed, ...error, state: "owed" as const, tries: 0, dueAt };
-  const id = await ctx.db.insert("callbacks", row);
-  const planned = await ctx.scheduler.runAfter(delayMs, internal.callbacks.plan, { id, tries: 0 });
-  await ctx.db.patch("callbacks", id, { planned });
-  await ensureSweep(ctx, dueAt + CALLBACK_OVERDUE_MS, Date.now());
+  // What was tried inline had no other before it.
+  const before = failed === undefined ? await lastOwed(ctx.db, owed) : null;
+  if (before !== null) return await oweBehind(ctx, before, owed);
+  const { delayMs = 0, ...error } = failed ?? {};
+  const id = await insertOwed(ctx, { ...owed, ...error });
+  await planNext(ctx, id, 0, delayMs);
+  await ensureSweep(ctx, Date.now() + delayMs + CALLBACK_OVERDUE_MS, Date.now());
+}
+
+/** Records an end that is told when the one before it has been: nothing is planned for it until then. */
+async function oweBehind(ctx: MutationCtx, before: Doc<"callbacks">, owed: Owed): Promise<void> {
+  await ctx.db.patch("callbacks", before._id, { next: await insertOwed(ctx, owed) });
+}
+
+async function insertOwed(ctx: MutationCtx, owed: Owed & { error?: string }) {
+  const row = { ...owed, state: "owed" as const, tries: 0, dueAt: Infinity };
+  return await ctx.db.insert("callbacks", row);
+}
+
+/** The last end of the same job that is still owed. A job that ends for the first time has none, and costs no read. */
+async function lastOwed(
+  db: DatabaseReader,
+  { job, again }: Owed,
+): Promise<Doc<"callbacks"> | null> {
+  if (again !== true) return null;
+  return await db
+    .query("callbacks")
+    .withIndex("job", (q) => q.eq("job", job).eq("state", "owed"))
+    .order("desc")
+    .first();
 }
 
 /**
@@ -138,7 +170,7 @@ export const plan = internalMutation({
     const row = await ctx.db.get("callbacks", id);
     if (row?.state !== "owed" || row.tries !== tries) return null;
     const last = await lastTry(ctx, row);
-    if (last.kind === "ended" && tries >= CALLBACK_TRIES_MAX) {
+    if (last.kind === "ended" && (tries >= CALLBACK_TRIES_MAX || hasWaited(row))) {
       await giveUp(ctx, row, last.error ?? row.error ?? "unknown");
       return null;
     }
@@ -148,10 +180,23 @@ export const plan = internalMutation({
     const counted = running ? tries : tries + 1;
     const error = last.kind === "ended" ? { error: last.error } : {};
     await ctx.db.patch("callbacks", id, { ...started, ...error, tries: counted });
-    await planNext(ctx, id, counted);
+    await planNext(
+      ctx,
+      id,
+      counted,
+      backoffMs(counted, CALLBACK_BACKOFF_MS, CALLBACK_BACKOFF_MAX_MS),
+    );
     return null;
   },
 });
+
+/**
+ * Whether it has waited for earlier ends of its job for longer than ten tries take. It then has one try: ends would pile up
+ * where rounds are quicker than what is broken is given up.
+ */
+function hasWaited({ again, _creationTime }: Doc<"callbacks">): boolean {
+  return again === true && Date.now() - _creationTime > CALLBACK_WAIT_MAX_MS;
+}
 
 /** Keeps of a job the last outcome that could not be told, for people to see, and forgets those before. */
 async function giveUp(ctx: MutationCtx, row: Doc<"callbacks">, error: string): Promise<void> {
@@ -163,8 +208,9 @@ async function giveUp(ctx: MutationCtx, row: Doc<"callbacks">, error: string): P
     await ctx.db.delete("callbacks", earlier._id);
     await discardForgotten(ctx, earlier);
   }
-  await ctx.db.patch("callbacks", row._id, { state: "dead", error });
+  await ctx.db.patch("callbacks", row._id, { state: "dead", error, next: undefined });
   logAlways("error", "callbackGivenUp", { job: row.job, tries: row.tries, error });
+  await startNext(ctx, row);
 }
 
 /** One try: the callback's writes and the end of the debt are one transaction. */
@@ -178,6 +224,7 @@ export const attempt = internalMutation({
     await call(ctx, row);
     // The next plan would find nothing; not running it saves a call.
     if (row.planned !== undefined) await ctx.scheduler.cancel(row.planned);
+    await startNext(ctx, row);
     await discardForgotten(ctx, row);
     return null;
   },
@@ -187,9 +234,20 @@ async function startTry(ctx: MutationCtx, row: Doc<"callbacks">) {
   return { trying: await ctx.scheduler.runAfter(0, internal.callbacks.attempt, { id: row._id }) };
 }
 
-/** Plans the next look at the row, in case the try that was just started leaves it. */
-async function planNext(ctx: MutationCtx, id: Id<"callbacks">, tries: number): Promise<void> {
-  const delayMs = backoffMs(tries, CALLBACK_BACKOFF_MS, CALLBACK_BACKOFF_MAX_MS);
+/** The next end of the job has waited for this one. */
+async function startNext(ctx: MutationCtx, { next }: Doc<"callbacks">): Promise<void> {
+  if (next === undefined || (await ctx.db.get("callbacks", next)) === null) return;
+  await planNext(ctx, next, 0, 0);
+  await ensureSweep(ctx, Date.now() + CALLBACK_OVERDUE_MS, Date.now());
+}
+
+/** Plans the next look at the row: the first, or one in case the try that was just started leaves it. */
+async function planNext(
+  ctx: MutationCtx,
+  id: Id<"callbacks">,
+  tries: number,
+  delayMs: number,
+): Promise<void> {
   const planned = await ctx.scheduler.runAfter(delayMs, internal.callbacks.plan, { id, tries });
   await ctx.db.patch("callbacks", id, { planned, dueAt: Date.now() + delayMs });
 }
@@ -200,7 +258,7 @@ async function planNext(ctx: MutationCtx, id: Id<"callbacks">, tries: number): P
  */
 export async function replan(ctx: MutationCtx, id: Id<"callbacks">): Promise<void> {
   const row = await ctx.db.get("callbacks", id);
-  if (row?.state === "owed") await planNext(ctx, id, row.tries);
+  if (row?.state === "owed") await planNext(ctx, id, row.tries, CALLBACK_BACKOFF_MS);
 }
 
 type LastTry = { kind: "none" } | { kind: "running" } | { kind: "ended"; error: string };

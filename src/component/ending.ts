@@ -29,7 +29,7 @@ export async function endJob(
   return await toTell(ctx, queue, job);
 }
 
-/** The call of `onComplete` that a job's end owes, if anybody wants to be told of it. */
+/** The call of `onComplete` that a job's end owes, or the end of a round, if anybody wants to be told of it. */
 export async function toTell(
   ctx: MutationCtx,
   queue: Queue,
@@ -38,7 +38,9 @@ export async function toTell(
 ): Promise<Owed | null> {
   const { onComplete, onCompleteExclude = [], compat } = await rulesOf(ctx.db, queue, job);
   if (onComplete === undefined || onCompleteExclude.includes(status)) return null;
-  const { _id, attempt, worker, result, error = "", cancelReason } = job;
+  const { _id, attempt, worker, result, error = "", cancelReason, rounds = 0 } = job;
+  const isRound = job.status !== status;
+  const again = job.retried === true || rounds > (isRound ? 1 : 0);
   const outcome: Owed["outcome"] =
     status === "succeeded"
       ? { status, result: result ?? { inline: null } }
@@ -52,6 +54,7 @@ export async function toTell(
     attempt,
     ...(worker === undefined ? {} : { worker }),
     ...(compat === undefined ? {} : { compat }),
+    ...(again ? { again } : {}),
     outcome,
   };
 }

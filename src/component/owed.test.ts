@@ -1,7 +1,12 @@
 /** What `onComplete` is told, when, and that nothing of it is forgotten or left behind. */
 import { describe, expect, test, vi } from "vitest";
 import { api } from "./_generated/api.js";
-import { app, failed, newToldWorld, succeeded } from "./setup.test.js";
+import { app, failed, newToldWorld, succeeded, type World } from "./setup.test.js";
+
+/** What the app was told, in order: `succeeded`, `failed`, … */
+async function statuses(world: World): Promise<string[]> {
+  return (await world.all("told")).map(({ status }) => status);
+}
 
 async function running(options = {}) {
   const world = await newToldWorld();
@@ -96,5 +101,99 @@ describe("what is owed", () => {
     await worker.complete([succeeded(job, "x".repeat(600))]);
     await world.t.mutation(api.lib.retry, { id });
     expect(await world.all("payloads")).toEqual([]);
+  });
+});
+
+describe("ends of one job", () => {
+  /** Ends a job, retries it, and ends it again. */
+  async function endedTwice(world: World): Promise<string> {
+    const id = await world.enqueue();
+    const worker = world.worker("a");
+    const [first] = await worker.claim();
+    await worker.complete([failed(first!)]);
+    await world.t.mutation(api.lib.retry, { id });
+    const [second] = await worker.claim();
+    await worker.complete([succeeded(second!)]);
+    return id;
+  }
+
+  test("are told in their order: a later one waits while an earlier one is owed", async () => {
+    const world = await newToldWorld();
+    let broken = true;
+    app.onComplete = (_ctx, { attempt }) => {
+      if (broken && attempt === 1) throw new Error("not yet");
+    };
+    await endedTwice(world);
+    expect(await statuses(world)).toEqual([]);
+    await world.advance(3_500);
+    expect(await statuses(world), "though it would succeed").toEqual([]);
+    broken = false;
+    await world.advance(4_000);
+    expect(await statuses(world)).toEqual(["failed", "succeeded"]);
+    expect(await world.all("callbacks")).toEqual([]);
+  });
+
+  test("are told one right after the other, whatever ended them", async () => {
+    const world = await newToldWorld();
+    let broken = true;
+    app.onComplete = () => {
+      if (broken) throw new Error("not yet");
+    };
+    const id = await endedTwice(world);
+    for (const reason of ["third", "fourth"]) {
+      await world.t.mutation(api.lib.retry, { id });
+      await world.cancel(id, reason);
+    }
+    broken = false;
+    await world.advance(1_200);
+    const errors = (await world.all("told")).map(({ error }) => error);
+    expect(errors).toEqual(["boom", null, "third", "fourth"]);
+    expect(await world.all("callbacks")).toEqual([]);
+  });
+
+  test("wait no longer for one that was given up", async () => {
+    const world = await newToldWorld();
+    app.onComplete = (_ctx, { attempt }) => {
+      if (attempt === 1) throw new Error("never");
+    };
+    const complaints = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    await endedTwice(world);
+    await world.advance(1_000_000);
+    expect(await statuses(world)).toEqual([]);
+    await world.advance(100_000);
+    complaints.mockRestore();
+    expect(await statuses(world)).toEqual(["succeeded"]);
+    expect(await world.all("callbacks")).toMatchObject([{ state: "dead", attempt: 1 }]);
+  });
+
+  test("that come faster than they can be given up have one try each in the end", async () => {
+    const world = await newToldWorld({ circular: true });
+    const tries: number[] = [];
+    app.onComplete = (_ctx, { attempt }) => {
+      tries.push(attempt);
+      throw new Error("never");
+    };
+    const complaints = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    await world.enqueue();
+    const worker = world.worker("a");
+    for (let round = 0; round < 5; round += 1) {
+      const [job] = await worker.claim();
+      await worker.complete([succeeded(job!)]);
+    }
+    await world.advance(1_100_000);
+    complaints.mockRestore();
+    expect(tries).toEqual([...Array<number>(11).fill(1), 2, 3, 4, 5]);
+    expect(await world.all("callbacks")).toMatchObject([{ state: "dead", attempt: 5, tries: 1 }]);
+  });
+
+  test("of which the first is still owed are in no other job's way", async () => {
+    const world = await newToldWorld();
+    app.onComplete = (_ctx, { payload }) => {
+      if (payload !== "other") throw new Error("not yet");
+    };
+    await endedTwice(world);
+    const other = await world.enqueue("other");
+    await world.cancel(other);
+    expect(await statuses(world)).toEqual(["canceled"]);
   });
 });

@@ -66,6 +66,8 @@ export const owedFields = {
   attempt: v.number(),
   worker: v.optional(v.string()),
   outcome: vOwedOutcome,
+  /** The job, or a round of it, has ended before: that end may still be owed, and is told first. */
+  again: v.optional(v.boolean()),
   /** In whose words it is told; absent: our own. */
   compat: v.optional(vCompat),
 };

@@ -301,6 +301,7 @@ export async function retry(
     expiresAt: undefined,
     cancelReason: undefined,
     failedBy: undefined,
+    retried: true,
   });
 }
 

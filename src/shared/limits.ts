@@ -199,8 +199,8 @@ export const OFFER_MAX_BYTES = 4 * 2 ** 10;
  * queue with more places than this is not looked at from end to end by one claim.
  */
 export const LOOK_RANGES_MAX = PLATFORM_TRANSACTION_READS / 2;
-/** The same for a claim behind inline callbacks, which leave it a fifth of the transaction. */
-export const LOOK_RANGES_BESIDE_CALLBACKS = PLATFORM_TRANSACTION_READS / 8;
+/** The same for a claim behind inline callbacks, which leave it, and up to 64 outcomes, a fifth of the transaction. */
+export const LOOK_RANGES_BESIDE_CALLBACKS = PLATFORM_TRANSACTION_READS / 8 - 64;
 /** Rows that one look may read: at about 2 KiB a row at most, a quarter of what a transaction may read. */
 export const LOOK_ROWS_MAX = 2_048;
 /** What one `related` query may use: a hundredth of a transaction, so that all of a full claim leave it a third. */
@@ -303,6 +303,8 @@ export const CALLBACKS_INLINE_BYTES = PLATFORM_TRANSACTION_BYTES / 2 - CLAIM_MAX
 export const CALLBACK_TRIES_MAX = 10;
 export const CALLBACK_BACKOFF_MS = 1_000;
 export const CALLBACK_BACKOFF_MAX_MS = 60 * 60_000;
+/** As long as ten tries take. One that has waited as long for earlier ends of its job is given up with its first failure. */
+export const CALLBACK_WAIT_MAX_MS = 2 ** CALLBACK_TRIES_MAX * CALLBACK_BACKOFF_MS;
 /** A callback whose next try should have been planned so long ago is planned again. */
 export const CALLBACK_OVERDUE_MS = 60_000;
 /**
@@ -361,7 +363,7 @@ holds(
 );
 holds(
   "a look beside callbacks leaves the outcomes their reads",
-  LOOK_RANGES_BESIDE_CALLBACKS <= 0.2 * PLATFORM_TRANSACTION_READS - 4 * LEASES_MAX,
+  LOOK_RANGES_BESIDE_CALLBACKS <= 0.2 * PLATFORM_TRANSACTION_READS - 5 * LEASES_MAX,
 );
 holds(
   "what one ring promotes fits in a transaction several times, errors and payloads included",

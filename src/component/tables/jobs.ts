@@ -129,6 +129,8 @@ export const jobTables = {
     cancelReason: v.optional(v.string()),
     /** Names of the workers that failed it last: a retry prefers others. */
     failedBy: v.optional(v.array(v.string())),
+    /** It had ended before, and was retried. */
+    retried: v.optional(v.boolean()),
     /** In a circular queue: how often it has been worked on. Absent is 0. */
     rounds: v.optional(v.number()),
   }).index("status", ["queue", "status", "order", "shard", "seq"]),
@@ -211,7 +213,9 @@ export const jobTables = {
     /** How often it was started alone. */
     tries: v.number(),
     error: v.optional(v.string()),
-    /** When `planned` runs. */
+    /** The next end of the same job, which waits until this one has been told or given up. */
+    next: v.optional(v.id("callbacks")),
+    /** When `planned` runs; infinite where an earlier end of the job is owed. */
     dueAt: v.number(),
     /** The scheduled function that starts the next try, or gives up. */
     planned: v.optional(v.id("_scheduled_functions")),

@@ -20,18 +20,21 @@ const TRIES = 10;
 export const callbackOnce: Checker = {
   name: "callback once",
   promise:
-    "onComplete takes effect exactly once for each end of a job, and each round, that it is not to be spared: in the transaction of the end, or owed by that and told alone",
+    "onComplete takes effect exactly once for each end of a job, and each round, that it is not to be spared: in the transaction of the end, or owed by that and told alone; the ends of one job in their order",
   marks: [
     "told in the transaction of the end",
     "owed by the end",
     "told later, alone",
     "told of a round",
+    "an end waits for an earlier one",
     "an end that is excluded",
     "a job is deleted before it was told",
   ],
   watch({ tables, broken, happened, nameOf }) {
     const keyOf = (row: Row, status: unknown) =>
       `${attemptKey(row["job"] as string, row["attempt"] as number)} ${status as string}`;
+    /** Of each job the ends that were neither told nor given up, in their order. */
+    const open = new Map<string, string[]>();
     return {
       commit(commit) {
         const told = insertedIn(commit, "told");
@@ -39,7 +42,9 @@ export const callbackOnce: Checker = {
         const jobs = changedJobs(commit);
         const ends: string[] = [];
         const unpaid = debts.flatMap(({ before, after }) =>
-          before !== null && after === null ? [keyOf(before, before["outcome"].status)] : [],
+          before?.["state"] === "owed" && after === null
+            ? [keyOf(before, before["outcome"].status)]
+            : [],
         );
         for (const change of jobs) {
           const status = endBy(change);
@@ -48,7 +53,11 @@ export const callbackOnce: Checker = {
           const excluded = (rulesOf(tables, job)["onCompleteExclude"] ?? []) as string[];
           if (excluded.includes(status)) happened("an end that is excluded");
           else {
-            ends.push(`${attemptKey(change.id, attemptOf(change))} ${status}`);
+            const end = `${attemptKey(change.id, attemptOf(change))} ${status}`;
+            ends.push(end);
+            const earlier = open.get(change.id) ?? [];
+            if (earlier.length > 0) happened("an end waits for an earlier one");
+            open.set(change.id, [...earlier, end]);
             if (roundBy(change) !== null) happened("told of a round");
           }
         }
@@ -57,6 +66,8 @@ export const callbackOnce: Checker = {
           if (takeFrom(ends, key)) happened("told in the transaction of the end");
           else if (takeFrom(unpaid, key)) happened("told later, alone");
           else broken(`${known(row)} was told, and nobody owed it`);
+          if (closed(row["job"] as string, key) > 0)
+            broken(`${known(row)} was told before an earlier end`);
           checkWords(row);
         }
         for (const { before, after } of debts) {
@@ -70,7 +81,8 @@ export const callbackOnce: Checker = {
             else if (takeFrom(unpaid, keyOf(before, before["outcome"].status))) {
               broken(`${known(before)} is owed no more, and was not told`);
             }
-          } else if (after["state"] === "dead") {
+          } else if (after["state"] === "dead" && before["state"] !== "dead") {
+            closed(after["job"] as string, keyOf(after, after["outcome"].status));
             if (after["tries"] === TRIES) continue;
             broken(`${known(after)} was given up after ${after["tries"] as number} tries`);
           }
@@ -86,6 +98,13 @@ export const callbackOnce: Checker = {
         }
       },
     };
+
+    /** How many ends of the job come before this one, which is open no longer. */
+    function closed(job: string, end: string): number {
+      const before = open.get(job)?.indexOf(end) ?? -1;
+      takeFrom(open.get(job) ?? [], end);
+      return before;
+    }
 
     function known(row: Row): string {
       return `attempt ${row["attempt"] as number} of ${nameOf(row["job"] as string)}`;

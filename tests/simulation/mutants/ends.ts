@@ -154,6 +154,30 @@ export const ENDS: readonly Mutant[] = [
     needs: ["callbacks"],
   },
   {
+    name: "a job's end is told while an earlier one is owed",
+    replace: [
+      {
+        file: "component/callbacks.ts",
+        text: "if (again !== true) return null;",
+        by: "if (again !== false) return null;",
+      },
+    ],
+    finds: ["callback once"],
+    needs: ["callbacks"],
+  },
+  {
+    name: "the end that comes behind one that is told is forgotten",
+    replace: [
+      {
+        file: "component/callbacks.ts",
+        text: "if (row.planned !== undefined) await ctx.scheduler.cancel(row.planned);\n    await startNext(ctx, row);",
+        by: "if (row.planned !== undefined) await ctx.scheduler.cancel(row.planned);",
+      },
+    ],
+    finds: ["simulation", "callback once"],
+    needs: ["callbacks"],
+  },
+  {
     name: "a canceled job's callback is forgotten",
     replace: [
       {
