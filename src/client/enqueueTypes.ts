@@ -16,7 +16,8 @@ export interface KeyOption {
   windowMs?: number | undefined;
   /**
    * What happens when another job has the key. `"existing"`: its id is returned and nothing is enqueued. `"replace"`: it is
-   * canceled if no worker has it, and the new job takes its place; a job that runs, or has ended within its window, stays.
+   * canceled if no worker has it, and the new job takes its place; a job that runs, or has ended within its window, stays, and
+   * the new payload is dropped: {@link Queue.enqueueUnique} answers `tooLate`.
    * `"refuse"`: `duplicateKey` is thrown, with the other's `id`.
    * @default "existing"
    */
@@ -134,8 +135,13 @@ export type Fitting<Handled, Name extends string, Payload, Result> = Handled &
 export interface UniqueReply<Name extends string> {
   /** Of the new job, or of the one that has the key. */
   id: JobId<Name>;
-  /** Whether this call enqueued it. */
+  /** Whether this call enqueued it. If not, its payload was dropped. */
   isNew: boolean;
+  /**
+   * The job that has the key was to be replaced, and could not be: it runs, or has ended within its window. The newer payload
+   * is in no job; enqueue it again once that job has ended, or the window is over. Absent otherwise.
+   */
+  tooLate?: true;
 }
 
 /** What {@link Queue.replace} answers. */

@@ -173,7 +173,7 @@ export class Queue<
    *
    * @param payload Fits the queue's `payload` validator; up to 1,044,480 bytes (1 MiB less 4 KiB).
    * @param options What this job has of its own; see {@link EnqueueOptions}.
-   * @returns The job's id; with a `key` that another job has, that one's.
+   * @returns The job's id; with a `key` that another job has and keeps, that one's: {@link enqueueUnique} says which.
    * @throws `invalidPayload`, `payloadTooLarge`, `invalidArgument` for an option out of bounds, `duplicateKey` where the key
    * says `"refuse"`, `queueDraining`, `tooManyRoutes`, `componentNotMounted`.
    * @example
@@ -192,12 +192,16 @@ export class Queue<
   }
 
   /**
-   * As {@link enqueue}, and says whether the job is new or another has its key.
+   * As {@link enqueue}, and says whether the job is new or another has its key, and whether it came too late to replace that.
    *
    * @throws As `enqueue`.
    * @example
    * const { id, isNew } = await reports.enqueueUnique(ctx, { user }, { key: user });
    * if (!isNew) return { id, note: "Your report is on its way already." };
+   * @example
+   * const key = { value: page, onConflict: "replace" } as const;
+   * const { tooLate } = await indexing.enqueueUnique(ctx, { page }, { key });
+   * if (tooLate) await ctx.db.patch(page, { indexAgain: true }); // for `onComplete`: the job that runs has seen what was before
    */
   async enqueueUnique<const Handled extends JobHandlerOption = JobHandlerOption>(
     ctx: RunsMutations,
@@ -206,7 +210,8 @@ export class Queue<
   ): Promise<UniqueReply<Name>> {
     const job = await this.newJobs().make(payload, options);
     const [one] = await this.send(ctx, [job]);
-    return { id: one!.id as JobId<Name>, isNew: one!.isNew };
+    const { id, isNew, tooLate } = one!;
+    return { id: id as JobId<Name>, isNew, ...(tooLate === true ? { tooLate } : {}) };
   }
 
   /**
@@ -218,7 +223,7 @@ export class Queue<
    * smallest); if one fails, `batchInterrupted` says how many are `enqueued`, from the first on, with their `ids` by call.
    *
    * @param options For every job; or a function of payload and place, asked for each.
-   * @returns The jobs' ids, in the order of the payloads.
+   * @returns The jobs' ids, in the order of the payloads: as of `enqueue`, a job's that keeps a key.
    * @throws As `enqueue`: for a payload the path begins with its place, as in `payloads[3].x`, and other details have its
    * `index`. `batchInterrupted`, in an action. `invalidArgument` for an empty list.
    * @example

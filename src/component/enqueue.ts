@@ -122,6 +122,7 @@ async function enqueueOne(ctx: MutationCtx, batch: Batch, job: NewJob): Promise<
   const found = await findKey(ctx.db, queue.name, key.value, now);
   const outdone = found.owner === null ? null : await outdo(ctx, key, found.owner, batch);
   if (outdone === "stays") return { id: found.owner!, isNew: false };
+  if (outdone === "tooLate") return { id: found.owner!, isNew: false, tooLate: true };
   const id = await insert(ctx, batch, job);
   await giveKey(ctx.db, found, {
     ...{ queue: queue.name, key: key.value, job: id },
@@ -132,13 +133,13 @@ async function enqueueOne(ctx: MutationCtx, batch: Batch, job: NewJob): Promise<
   return { id, isNew: true };
 }
 
-/** The job that has the key: ended if it is to be replaced and nobody has begun it, or it stays. */
+/** The job that has the key: ended if it is to be replaced and was not begun; else it stays. */
 async function outdo(
   ctx: MutationCtx,
   key: UniqueKey,
   owner: Id<"jobs">,
   { queue, now }: Batch,
-): Promise<Doc<"jobs"> | "stays"> {
+): Promise<Doc<"jobs"> | "stays" | "tooLate"> {
   if (key.onConflict === "refuse") {
     throw conveyorError(
       "duplicateKey",
@@ -147,8 +148,9 @@ async function outdo(
       { queue: queue.name, key: key.value, id: owner },
     );
   }
-  const job = key.onConflict === "replace" ? await ctx.db.get("jobs", owner) : null;
-  if (job === null || !mayMove("cancel", job.status)) return "stays";
+  if (key.onConflict !== "replace") return "stays";
+  const job = await ctx.db.get("jobs", owner);
+  if (job === null || !mayMove("cancel", job.status)) return "tooLate";
   return await cancel(ctx.db, job, now, REPLACED);
 }
 

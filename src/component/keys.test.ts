@@ -172,11 +172,12 @@ describe("`replace`", () => {
     expect(await world.status(first!.id)).toMatchObject({ status: "canceled" });
   });
 
-  test("leaves a job that runs, and returns it", async () => {
+  test("leaves a job that runs, and returns it: it says that it came too late", async () => {
     const world = await newWorld();
     const { id } = await take(world);
     await world.worker("a").claim();
-    expect(await take(world, { onConflict: "replace" })).toEqual({ id, isNew: false });
+    const answer = { id, isNew: false, tooLate: true };
+    expect(await take(world, { onConflict: "replace" })).toEqual(answer);
     expect(await world.status(id)).toMatchObject({ status: "running" });
     expect(await world.all("jobs")).toHaveLength(1);
   });
@@ -228,7 +229,7 @@ describe("a key with a window", () => {
     const worker = world.worker("a");
     const [job] = await worker.claim();
     await worker.complete([succeeded(job!)]);
-    expect(await take(world, key)).toEqual({ id: second.id, isNew: false });
+    expect(await take(world, key)).toEqual({ id: second.id, isNew: false, tooLate: true });
   });
 });
 

@@ -170,8 +170,10 @@ export type NewJob = Infer<typeof vNewJob>;
 /** What became of one new job. */
 export const vEnqueued = v.object({
   id: v.string(),
-  /** `false`: a job with this key was there, and this is its id. */
+  /** `false`: a job with this key was there, and this is its id. The payload of the call is in no job. */
   isNew: v.boolean(),
+  /** That job was to be replaced, and could not: it runs, or has ended within its window. Absent otherwise. */
+  tooLate: v.optional(v.boolean()),
 });
 export type Enqueued = Infer<typeof vEnqueued>;
 

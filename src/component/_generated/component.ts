@@ -683,7 +683,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             };
           }>;
         },
-        Array<{ id: string; isNew: boolean }>,
+        Array<{ id: string; isNew: boolean; tooLate?: boolean }>,
         Name
       >;
       hasWork: FunctionReference<

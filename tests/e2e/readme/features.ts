@@ -57,9 +57,9 @@ beforeEach(() => void vi.useFakeTimers({ now: Date.UTC(2030, 0, 1) }));
 afterEach(() => void vi.useRealTimers());
 
 test("a reminder is one a user: a newer one takes its place, until it has begun", async () => {
-  const { t } = await newApp();
-  const remind = async (text: string) =>
-    await t.mutation(anyApi.reminders!.remind!, { user: "ann", text, at: Date.now() + 60_000 });
+  const { t, claim } = await newApp();
+  const remind = async (text: string, at = Date.now() + 60_000) =>
+    await t.mutation(anyApi.reminders!.remind!, { user: "ann", text, at });
   const [first, second] = [await remind("one"), await remind("two")];
   expect([first.isNew, second.isNew]).toEqual([true, true]);
   const corrected = { id: second.id, user: "ann", text: "three" };
@@ -68,6 +68,9 @@ test("a reminder is one a user: a newer one takes its place, until it has begun"
     replaced: false,
     status: "canceled",
   });
+  const begun = await remind("four", Date.now());
+  await claim("reminders");
+  expect(await remind("five")).toEqual({ id: begun.id, isNew: false, tooLate: true });
 });
 
 test("a batch from an action is enqueued with options of each, and only who has no job gets one", async () => {
