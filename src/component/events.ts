@@ -27,6 +27,7 @@ const LEVELS = {
   jobsPostponed: "warn",
   leasesEnded: "warn",
   quarantined: "error",
+  expiryFailed: "error",
 } as const;
 
 /**

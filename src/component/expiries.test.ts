@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Id } from "./_generated/dataModel.js";
 import { ensureExpiry, expireJob, isExpired } from "./expiries.js";
+import { readLine } from "./lines.test.js";
 import { getQueue } from "./queues.js";
 import { alarms, pass } from "./scheduled.test.js";
 import { app, newToldWorld, newWorld, released, succeeded, type World } from "./setup.test.js";
@@ -114,8 +115,14 @@ test("one job that makes every ring fail is at last left as it is, with an event
   const good = await expiring(world, 1_001);
   const [alarm] = await alarms(world);
   await world.t.run((ctx) => ctx.db.patch("timers", alarm!._id, { failures: 7 }));
+  const complaints = vi.spyOn(console, "error").mockImplementation(() => undefined);
   await pass(world, 2_500);
+  const lines = complaints.mock.calls.map(([text]) => readLine(text));
+  complaints.mockRestore();
   expect(await world.status(bad)).toMatchObject({ status: "pending" });
   expect(await world.status(good)).toMatchObject({ status: "failed" });
-  expect(await world.all("events")).toMatchObject([{ kind: "expiryFailed" }]);
+  expect(await world.all("events")).toMatchObject([{ kind: "expiryFailed", queue: "tiles" }]);
+  expect(lines.filter(({ conveyor }) => conveyor === "expiryFailed")).toMatchObject([
+    { level: "error", queue: "tiles", details: { jobs: [bad] } },
+  ]);
 });

@@ -17,6 +17,7 @@ import { internalQuery, type MutationCtx } from "./_generated/server.js";
 import { rearm } from "./alarms.js";
 import { owe } from "./callbacks.js";
 import { endJob } from "./ending.js";
+import { recordEvent } from "./events.js";
 import { log } from "./log.js";
 import { getQueue, type Queue } from "./queues.js";
 import { ensureUpkeep } from "./rollUp.js";
@@ -90,7 +91,7 @@ async function expireBatch(
   for (const expiry of rows) {
     await ctx.db.delete("expiries", expiry._id);
     if (begun.has(expiry.job)) continue;
-    if (max === 0) await complain(ctx, expiry, now);
+    if (max === 0) await complain(ctx, expiry);
     else await expireOne(ctx, queue, expiry, now);
   }
   if (rows.length > 0) await ensureUpkeep(ctx, name, now);
@@ -123,13 +124,9 @@ async function expireOne(
   if (job?.expiresAt !== undefined && mayExpire(job)) await expireJob(ctx, queue, job, now);
 }
 
-async function complain(
-  ctx: MutationCtx,
-  { queue, job }: Doc<"expiries">,
-  now: number,
-): Promise<void> {
+async function complain(ctx: MutationCtx, { queue, job }: Doc<"expiries">): Promise<void> {
   const message =
     "A job whose time was over could not be failed, again and again. It stays as it is.";
   const details = { jobs: [job] };
-  await ctx.db.insert("events", { kind: "expiryFailed", queue, at: now, message, details });
+  await recordEvent(ctx, { kind: "expiryFailed", queue, message, details });
 }

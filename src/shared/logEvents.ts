@@ -65,6 +65,7 @@ export const LOG_EVENTS = {
   jobsPostponed: v.object(recorded),
   leasesEnded: v.object(recorded),
   quarantined: v.object(recorded),
+  expiryFailed: v.object(recorded),
   alarmRevived: v.object({
     kind: v.string(),
     queue: v.optional(v.string()),
