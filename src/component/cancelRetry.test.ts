@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { api } from "./_generated/api.js";
-import { failed, newWorld, refusal, succeeded } from "./setup.test.js";
+import { failed, leaseOf, newWorld, refusal, succeeded } from "./setup.test.js";
 
 describe("cancel", () => {
   test("leaves a running job to its holder, which is asked to end it, and says so", async () => {
@@ -11,6 +11,28 @@ describe("cancel", () => {
     const answer = await world.t.mutation(api.lib.cancel, { id });
     expect(answer).toEqual({ canceled: false, requested: true, status: "running" });
     expect((await worker.complete([succeeded(job!)])).words).toEqual(["ok"]);
+  });
+
+  test("of a job that runs leaves its status with its worker and when it began; of one that waits there are none", async () => {
+    const world = await newWorld();
+    const [id, waits, released] = await world.enqueueBatch([1, 2, 3]);
+    const worker = world.worker("a");
+    const jobs = await worker.claim(3);
+    const startedAt = Date.now();
+    const given = jobs.filter((job) => job.id !== id);
+    await worker.complete(given.map((job) => ({ ...leaseOf(job), outcome: { kind: "released" } })));
+    for (const one of [id!, waits!, released!]) await world.cancel(one);
+    await world.advance(2_000);
+    const outcome = { kind: "canceled" as const };
+    await worker.complete([{ ...leaseOf(jobs.find((job) => job.id === id)!), outcome }]);
+    const finishedAt = Date.now();
+    const status = await world.status(id!);
+    expect(status).toMatchObject({ status: "canceled", worker: "a", startedAt, finishedAt });
+    for (const one of [waits!, released!]) {
+      const other = await world.status(one);
+      expect(other).toMatchObject({ status: "canceled" });
+      for (const field of ["worker", "startedAt"]) expect(other).not.toHaveProperty(field);
+    }
   });
 
   test("twice is canceled once", async () => {

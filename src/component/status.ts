@@ -68,7 +68,7 @@ async function describe(ctx: QueryCtx, job: Doc<"jobs">): Promise<JobStatus> {
     case "canceled": {
       const { cancelReason: reason } = job;
       const why = reason === undefined ? {} : { reason };
-      return { ...about, status: "canceled", ...ended(job), ...why };
+      return { ...about, status: "canceled", ...begun(job), ...ended(job), ...why };
     }
     case "timedOut":
       return { ...about, status: "timedOut", ...ran(job), ...ended(job), error: job.error ?? "" };
@@ -102,7 +102,7 @@ function ran(job: Doc<"jobs">): { worker: string; startedAt: number } {
   return { worker: job.worker!, startedAt: job.startedAt! };
 }
 
-/** The same of a job that may have expired before anybody began. */
+/** The same of a job that may have expired, or been canceled, before it was begun. */
 function begun(job: Doc<"jobs">): { worker?: string; startedAt?: number } {
   return only({ worker: job.worker, startedAt: job.startedAt });
 }

@@ -348,6 +348,9 @@ export const vJobStatus = v.union(
     status: v.literal("canceled"),
     /** Why, if somebody said. */
     reason: v.optional(v.string()),
+    /** Of the attempt that was asked to end; absent where it waited. */
+    worker: v.optional(v.string()),
+    startedAt: v.optional(v.number()),
     finishedAt: v.number(),
   }),
   v.object({

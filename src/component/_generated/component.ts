@@ -1590,6 +1590,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             lastError?: string;
             status: "canceled";
             reason?: string;
+            worker?: string;
+            startedAt?: number;
             finishedAt: number;
           }
         | {
@@ -1777,6 +1779,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               lastError?: string;
               status: "canceled";
               reason?: string;
+              worker?: string;
+              startedAt?: number;
               finishedAt: number;
             }
           | {
