@@ -8,7 +8,8 @@
  * new job. One that is deleted before the count comes by is counted by its row in `arrived`: see `goneEarly.ts`.
  *
  * The walk rides along with the roll-up of any queue, and has an alarm of its own only where there is more than that, or
- * where nothing ends. Nobody depends on being counted soon, so nothing is armed by an enqueue: whoever ends a job has it
+ * where nothing ends: half a minute later where as many are left as make a queue a busy one, else ten minutes. Nobody depends
+ * on being counted soon, so nothing is armed by an enqueue: whoever ends a job has it
  * counted, and so do a sweep and a cron that find one that has long not been.
  *
  * Handshake: its alarm goes after a real read that no job is left to be counted. A roll-up that goes has done what the alarm is
@@ -44,13 +45,17 @@ export async function findArrivals(db: DatabaseReader): Promise<Doc<"arrivals"> 
 
 export const ring = ringOf(async (ctx, alarm): Promise<void> => {
   const now = Date.now();
-  const { lately, isFull, hasMore } = await step(ctx, now);
+  const { lately, isFull, left } = await step(ctx, now);
   if (isFull) await rearm(ctx, alarm, internal.arrivals.ring, now);
-  else if (hasMore || (await anyAbove(ctx.db))) {
-    const waitMs = lately < ROLL_UP_STAYS_JOBS ? ARRIVALS_RARE_MS : ARRIVALS_LAG_MS;
-    await rearm(ctx, alarm, internal.arrivals.ring, now + waitMs);
-  } else await ctx.db.delete("timers", alarm._id);
+  else if (left > 0 || (await anyAbove(ctx.db)))
+    await rearm(ctx, alarm, internal.arrivals.ring, now + waitFor(Math.max(lately, left)));
+  else await ctx.db.delete("timers", alarm._id);
 });
+
+/** Few may wait until they are many: an alarm for each would be a call a job. */
+function waitFor(jobs: number): number {
+  return jobs < ROLL_UP_STAYS_JOBS ? ARRIVALS_RARE_MS : ARRIVALS_LAG_MS;
+}
 
 /** Makes sure that new jobs are counted by then. One point read when all is well. */
 export async function ensureArrivals(ctx: MutationCtx, dueAt: number, now: number): Promise<void> {
@@ -68,12 +73,12 @@ export async function countBeside(ctx: MutationCtx, now: number, goes: boolean):
     if (goes) await ensureArrivals(ctx, now + ARRIVALS_RARE_MS, now);
     return;
   }
-  const { isFull, hasMore } = await step(ctx, now);
+  const { isFull, left } = await step(ctx, now);
   if (isFull) await ensureArrivals(ctx, now, now);
   else if (goes) {
     // What the alarm was for has just been done.
-    const isNeeded = hasMore || (await anyAbove(ctx.db));
-    const dueAt = isNeeded ? now + ARRIVALS_RARE_MS : null;
+    const isNeeded = left > 0 || (await anyAbove(ctx.db));
+    const dueAt = isNeeded ? now + waitFor(left) : null;
     await deferAlarm(ctx, { kind: "arrivals" }, internal.arrivals.ring, dueAt, now);
   }
 }
@@ -91,8 +96,8 @@ interface Step {
   lately: number;
   /** Whether there is more than one step counts. */
   isFull: boolean;
-  /** Whether something was left, or is too new. */
-  hasMore: boolean;
+  /** How many were left, or are too new: up to as many as make a queue a busy one. */
+  left: number;
 }
 
 async function step(ctx: MutationCtx, now: number): Promise<Step> {
@@ -114,10 +119,10 @@ async function step(ctx: MutationCtx, now: number): Promise<Step> {
   if (row === null) await ctx.db.insert("arrivals", { upTo, at: now });
   else if (upTo > after) await ctx.db.patch("arrivals", row._id, { upTo, at: now });
   const isFull = found.isFull || manyGone;
-  const hasMore = isFull || found.hasMore || (await anyGone(ctx.db));
+  const left = Math.max(found.left, isFull || (await anyGone(ctx.db)) ? 1 : 0);
   const since = now - ARRIVALS_LAG_MS - ROLL_UP_LATELY_MS;
   const lately = [...found.jobs, ...ofGone].filter(({ enqueuedAt }) => enqueuedAt > since).length;
-  return { lately, isFull, hasMore };
+  return { lately, isFull, left };
 }
 
 /**
@@ -156,11 +161,15 @@ async function anyAbove(db: DatabaseReader): Promise<boolean> {
 }
 
 async function firstAbove(db: DatabaseReader, upTo: number): Promise<number | null> {
-  const [first] = await db
+  const [first] = await jobsAbove(db, upTo, 1);
+  return first?._creationTime ?? null;
+}
+
+async function jobsAbove(db: DatabaseReader, upTo: number, count: number): Promise<Doc<"jobs">[]> {
+  return await db
     .query("jobs")
     .withIndex("by_creation_time", (q) => q.gt("_creationTime", upTo))
-    .take(1);
-  return first?._creationTime ?? null;
+    .take(count);
 }
 
 // --- Looking ------------------------------------------------------------------------------------
@@ -170,8 +179,8 @@ const vFound = v.object({
   /** The last creation time of which all jobs are among those. */
   upTo: v.number(),
   isFull: v.boolean(),
-  /** Whether there are jobs above, newer than `until` or not. */
-  hasMore: v.boolean(),
+  /** How many jobs there are above, newer than `until` or not, up to `ROLL_UP_STAYS_JOBS`. */
+  left: v.number(),
 });
 type Found = Infer<typeof vFound>;
 
@@ -196,7 +205,7 @@ export const look = internalQuery({
       jobs: jobs.map(({ queue, enqueuedAt }) => ({ queue, enqueuedAt })),
       upTo,
       isFull,
-      hasMore: (await firstAbove(ctx.db, upTo)) !== null,
+      left: (await jobsAbove(ctx.db, upTo, ROLL_UP_STAYS_JOBS)).length,
     };
   },
 });

@@ -211,6 +211,21 @@ describe("health", () => {
     expect(await health(world, 100)).toMatchObject({ of: 36 });
   });
 
+  test("of a busy queue is that of the last ends also where the roll-up came a moment before", async () => {
+    const world = await newWorld();
+    await keepBusy(world, 2);
+    const worker = world.worker("a");
+    await world.enqueueBatch(Array.from({ length: 12 }, (_, n) => n));
+    const jobs = await worker.claim(12);
+    await worker.complete(jobs.map((job) => failed(job)));
+    const at = Date.now() + 8 * SECOND;
+    const { _id } = (await row(world))!;
+    await world.t.run((ctx) => ctx.db.patch("gauges", _id, { at }));
+    await world.advance(10 * SECOND);
+    expect((await row(world))!.at, "it was not rewritten").toBe(at);
+    expect(await health(world, 12)).toMatchObject({ of: 12, successRate: 0 });
+  });
+
   test.each([0, 101, 2.5])("is refused of the last %d", async (last) => {
     const world = await newWorld();
     expect((await refusal(health(world, last))).code).toBe("invalidArgument");

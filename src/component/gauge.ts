@@ -194,7 +194,7 @@ async function perMinuteOf(
 
 // --- For the roll-up ----------------------------------------------------------------------------
 
-/** Rewrites the queue's row, but for one that was written a moment ago; or says that it is kept no longer. */
+/** Rewrites the queue's row, of one that was written a moment ago only how jobs ended; or says that it is kept no longer. */
 export async function keepGauge(
   ctx: MutationCtx,
   queue: string,
@@ -208,7 +208,12 @@ export async function keepGauge(
     return;
   }
   const before = row?.isKept === true ? row : null;
-  if (before !== null && now - before.at < ROLL_UP_EVERY_MS / 2) return;
+  const samples = [...ended, ...(before?.samples ?? [])].slice(0, HEALTH_MAX);
+  if (before !== null && now - before.at < ROLL_UP_EVERY_MS / 2) {
+    // Counts are of a moment ago, but no later run is shown these ends.
+    if (ended.length > 0) await ctx.db.patch("gauges", before._id, { samples });
+    return;
+  }
   const { all, quick } = toCount(before, now);
   const args = { queue, now, all, quick, withEnds: before === null };
   const { counts, ends, ...seen }: Seen = await ctx.runQuery(internal.gauge.look, args, {
@@ -219,7 +224,7 @@ export async function keepGauge(
   const fields = {
     ...{ queue, at: now, isKept: true, ...seen, countedAt },
     counts: { ...before?.counts, ...counts } as Counts,
-    samples: ends ?? [...ended, ...(before?.samples ?? [])].slice(0, HEALTH_MAX),
+    samples: ends ?? samples,
   };
   if (row === null) await ctx.db.insert("gauges", fields);
   else await ctx.db.replace("gauges", row._id, fields);

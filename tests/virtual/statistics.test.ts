@@ -189,3 +189,36 @@ test("a gauge that is open while a queue is busy runs again when its row is rewr
   expect(runs!.io.documentsRead / runs!.calls).toBeLessThanOrEqual(4);
   void client.close();
 }, 120_000);
+
+/** How long after a burst of 20 jobs a second all of it is counted: its jobs, and their ends. */
+async function lagAfter(seconds: number): Promise<{ newMs: number; endsMs: number }> {
+  const { world } = pushed;
+  for (let second = 0; second < seconds; second += 1) {
+    const jobs = Array.from({ length: 20 }, (_, i) => ({ n: 10 + 20 * second + i, ms: 50 }));
+    await enqueue(world, "acted", jobs);
+    await world.advance(SECOND);
+  }
+  const lag = { newMs: -1, endsMs: -1 };
+  for (let ms = 0; Math.min(lag.newMs, lag.endsMs) < 0 && ms < 15 * MINUTE; ms += SECOND) {
+    const periods = await stats("minute", 20);
+    const sum = (what: "enqueued" | "succeeded") =>
+      periods.reduce((all, period) => all + period[what], 0);
+    if (lag.newMs < 0 && sum("enqueued") >= 20 * seconds) lag.newMs = ms;
+    if (lag.endsMs < 0 && sum("succeeded") >= 20 * seconds) lag.endsMs = ms;
+    await world.advance(SECOND);
+  }
+  return lag;
+}
+
+test.each([1, 15, 60])(
+  "a burst of %d s is counted soon after it: its ends within 45 seconds, its jobs within 80",
+  async (seconds) => {
+    await start(4);
+    const lag = await lagAfter(seconds);
+    expect(lag.endsMs).toBeGreaterThanOrEqual(0);
+    expect(lag.endsMs).toBeLessThanOrEqual(45 * SECOND);
+    expect(lag.newMs).toBeGreaterThanOrEqual(0);
+    expect(lag.newMs).toBeLessThanOrEqual(80 * SECOND);
+  },
+  120_000,
+);
