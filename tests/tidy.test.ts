@@ -112,11 +112,43 @@ test("a source file has at most 400 lines", () => {
   expect(long).toEqual([]);
 });
 
-test("only one file writes jobs", () => {
-  const writers = sources
+/** What a file of the component says of itself. */
+const header = (file: string) =>
+  (/^\/\*\*[\s\S]*?\*\//.exec(read(file))?.[0] ?? "").replace(/\n \* ?/g, " ");
+
+/** The tables that a file of the component writes. One that is named by a variable is one of its list of tables. */
+function tablesWritten(file: string): string[] {
+  const calls = code(file).matchAll(/\bdb\s*\.(?:insert|patch|replace|delete)\(\s*([^,)\s]+)/g);
+  const listed = /const TABLES = \[(.*?)\]/.exec(code(file))?.[1] ?? "";
+  const named = [...calls].flatMap(([, table]) =>
+    table!.startsWith('"') ? [table!] : listed === "" ? [`${table!}?`] : listed.split(/,\s*/),
+  );
+  return [...new Set(named.map((table) => table.replaceAll('"', "")))];
+}
+
+const writers = sources
+  .filter((file) => /^src\/component\/.*\.ts$/.test(file) && !file.endsWith(".test.ts"))
+  .flatMap((file) => tablesWritten(file).map((table) => ({ file, table })));
+
+test("each file names the tables that it writes", () => {
+  expect(writers.length).toBeGreaterThan(50);
+  const silent = writers.filter(({ file, table }) => !header(file).includes(`\`${table}\``));
+  expect(silent).toEqual([]);
+});
+
+test("a file that calls itself the only writer of a table is that, but for the file that it names", () => {
+  const sentence = /only writer of `(\w+)`(?:, but for `(\w+\.ts)`)?/g;
+  const said = sources
     .filter((file) => file.startsWith("src/component/") && !file.endsWith(".test.ts"))
-    .filter((file) => /db\.(patch|replace|insert|delete)\(\s*"jobs"/.test(code(file)));
-  expect(writers).toEqual(["src/component/transitions.ts"]);
+    .flatMap((file) =>
+      [...header(file).matchAll(sentence)].map(([, table, but]) => ({ file, table, but })),
+    );
+  expect(said.map(({ table }) => table)).toEqual(expect.arrayContaining(["jobs", "attempts"]));
+  for (const { file, table, but } of said) {
+    const files = writers.filter((one) => one.table === table).map((one) => one.file);
+    const own = but === undefined ? [] : [path.join(path.dirname(file), but)];
+    expect(files.sort(), table).toEqual([file, ...own].sort());
+  }
 });
 
 test("only the environment reads the clock or rolls dice in the local backend", () => {

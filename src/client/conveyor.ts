@@ -223,7 +223,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
 
   /**
    * An HTTP action for Prometheus, and what reads its format: jobs by status, what came in and how it ended, how long jobs
-   * waited and ran, the oldest job that waits, and workers. Counts only grow, ten to 40 seconds behind; each reading
+   * waited and ran, the oldest job that waits, and workers. Counts only grow, ten to 80 seconds behind; each reading
    * costs a query a queue.
    *
    * @param options.authorize Asked before anything is read; see {@link MetricsOptions}.

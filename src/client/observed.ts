@@ -70,7 +70,7 @@ export class ObservedQueue<
 
   /**
    * What happened in the queue by minute, hour or day (of UTC), oldest first and without gaps: how many jobs were enqueued,
-   * were started, and ended how, and how long they waited and ran. It is counted ten to 40 seconds behind, in a queue
+   * were started, and ended how, and how long they waited and ran. It is counted ten to 80 seconds behind, in a queue
    * that has a job now and then up to ten minutes behind; counts are exact. Percentiles are as near as buckets of powers
    * of two tell.
    *

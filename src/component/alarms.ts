@@ -1,5 +1,5 @@
 /**
- * Alarms: timers that belong to a queue. The handshake is the same for all of them:
+ * Alarms: timers (rows of `timers`) that belong to a queue. The handshake is the same for all of them:
  *
  * - Whoever leaves work for later makes sure, in the same transaction, that an alarm exists: a point read, and only if it
  *   is absent, overdue or too late, an insert or patch and a scheduled function.

@@ -17,7 +17,7 @@
  * rings.
  *
  * Looks: jobs above its place. Reads for real: its row, `arrived`, the rows of the periods it adds to; its alarm; before that
- * goes, or a roll-up does, jobs above its place. Writes: those but jobs. Conflicts with: the roll-ups of queues that it counts, and whoever
+ * goes, or a roll-up does, jobs above its place. Writes: those but jobs, in `arrivals`, `arrived`, `timers`. Conflicts with: the roll-ups of queues that it counts, and whoever
  * deletes a job.
  */
 import { v, type Infer } from "convex/values";

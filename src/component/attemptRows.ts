@@ -1,6 +1,6 @@
 /**
- * What is kept of attempts that did not succeed: the only writer of `attempts`. A success costs no row: it stands in the
- * job's own.
+ * What is kept of attempts that did not succeed: the only writer of `attempts`, but for `remove.ts`, which deletes
+ * them with their job. A success costs no row: it stands in the job's own.
  *
  * Inserts only, in the transaction that ends the attempt: it meets nobody. A job that goes round for years keeps the last
  * thousand.

@@ -1,5 +1,6 @@
 /**
- * Streamed output of jobs: written by reports, chunk by chunk; read in pages, attempt by attempt.
+ * Streamed output of jobs: written by reports, chunk by chunk; read in pages, attempt by attempt. The only writer of `chunks`,
+ * but for `remove.ts`, which deletes them with their job.
  *
  * Reads for real, of one job: its last chunk. Writes: inserts chunks of that job. A page reads the job's row and its own
  * stretch of chunks: it runs again when the job moves or one of them comes.

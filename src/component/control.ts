@@ -12,7 +12,7 @@
  *   is there. `resume` ends both.
  * - *Overrides* lie beside what code declares, win over it, and survive every deploy until they are reset.
  *
- * Reads for real: the queue's row. Writes: it; inserts an event; brings the purge forward; schedules a wake. Conflicts with: every call of the
+ * Reads for real: the queue's row, of `queues`. Writes: it; inserts an event; brings the purge forward; schedules a wake. Conflicts with: every call of the
  * queue, once.
  */
 import type { Value } from "convex/values";

@@ -6,8 +6,10 @@
  * the clock: that of another machine may be ahead or behind.
  *
  * Reads for real: the alarm's row, the queue's row, the jobs of the segment, and before the alarm goes all of the segment;
- * routes of jobs that have one. Looks: after a full batch, at what waits. Writes: those jobs, the alarm's row; inserts
- * events. Conflicts with: a cancel of a job of the segment; an enqueue that is late for it; for wide segments see
+ * routes of jobs that have one; in a queue that Convex works off, the door where the gate says that a lane looks. Looks: that
+ * gate; after a full batch, at what waits. Writes: those jobs, the alarm's row (`timers`); inserts
+ * events; schedules a wake where no lane looks. Conflicts with: a cancel of a job of the segment; the lane that opens or shuts
+ * the door; an enqueue that is late for it; for wide segments see
  * `segmentAlarms.ts`.
  */
 import { v } from "convex/values";

@@ -1,6 +1,6 @@
 /**
  * Events: what was restarted, taken away, quarantined, refused or done to many jobs at once, for people. The only writer
- * of `events`, but for the purge, which deletes old ones.
+ * of `events`, but for `purge.ts`, which deletes old ones.
  *
  * Inserts only, so that whoever records one meets nobody.
  */

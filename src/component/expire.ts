@@ -6,9 +6,10 @@
  * other of the job.
  *
  * Reads for real: the holder's row, its jobs, their queues, what they have of their own; whether anything was reported of
- * an attempt that its holder never acknowledged; where a job ends for good, the alarm of its queue's roll-up. Writes: those
- * jobs, the holder's row; inserts into `attempts`, `callbacks`, `events`, and that alarm where there is none. Conflicts with:
- * a beat or completion of that very holder, of which one runs again and finds the other; the ring of that alarm. Never runs `onComplete` itself: a callback that throws must not keep jobs from coming back.
+ * an attempt that its holder never acknowledged; where a job ends for good, the alarm of its queue's roll-up; where it comes back
+ * in a queue that Convex works off, its route, and the door where the gate says that a lane looks. Looks: that gate. Writes: those
+ * jobs, the holder's row; inserts into `attempts`, `callbacks`, `events`, and that alarm where there is none; schedules a wake where no lane looks. Conflicts with:
+ * a beat or completion of that very holder, of which one runs again and finds the other; the ring of that alarm; the lane that opens or shuts the door. Never runs `onComplete` itself: a callback that throws must not keep jobs from coming back.
  */
 import { v } from "convex/values";
 import {

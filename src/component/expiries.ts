@@ -6,7 +6,7 @@
  * Who has been begun once does not expire any more, also when it comes back to the queue.
  *
  * Reads for real: the alarm's row, the rows of `expiries` in the segment, those of their jobs that no snapshot shows begun,
- * the queue's row; as `endJob`. Looks: at those jobs; as `segmentAlarms.ts`. Writes: those jobs; deletes those rows; inserts callbacks: none is run here.
+ * the queue's row; as `endJob`. Looks: at those jobs; as `segmentAlarms.ts`. Writes: those jobs, the alarm's row (`timers`); deletes those rows; inserts callbacks: none is run here.
  * Conflicts with: a claim or cancel of a job that expires; an enqueue that is late for the segment.
  */
 import { v } from "convex/values";

@@ -4,9 +4,11 @@
  * Pausing takes a waiting job out of the range that claims look at: its status stays, its place changes. One that is
  * scheduled or running is only marked, and parked when it becomes pending. Ended jobs are left.
  *
- * Reads for real: the job; to resume a waiting one, its queue and route; to delete one, all that hangs on it. Looks: the
- * session of a running job's holder. Writes: the job; deletes what hangs on it; inserts into `cancels`. Conflicts
- * with: a claim of this job, or the end of its attempt: one of the two runs again and finds what the other did.
+ * Reads for real: the job; to resume a waiting one, its queue and route, and the door where the gate says that a lane looks; to
+ * delete one, all that hangs on it. Looks: the session of a running job's holder; to resume, the gate. Writes: the job; deletes
+ * what hangs on it; inserts into `cancels`; to resume, schedules a wake where no lane looks. Conflicts with: a claim of this
+ * job, or the end of its attempt: one of the two runs again and finds what the other did; to resume, the lane that opens or
+ * shuts the door.
  */
 import type { Status } from "../shared/index.js";
 import type { MutationCtx } from "./_generated/server.js";

@@ -8,8 +8,8 @@
  *
  * Reads for real: its timer and one that serves as well, expired holders with their jobs, the range in which leases
  * would end before the next sweep; before the last timer goes, all active holders, the first owed callback, and what has
- * finished above what was counted in the queues that its look has shown. Writes: those, its timer,
- * `cursors`; deletes forgotten holders. Conflicts with: a claim that depends on its timer, a beat of the expired
+ * finished above what was counted in the queues that its look has shown. Writes: those, its timer (`timers`),
+ * `cursors`, `patrols`; deletes forgotten holders. Conflicts with: a claim that depends on its timer, a beat of the expired
  * holder, a claim whose lease ends before the next sweep.
  */
 import { v } from "convex/values";

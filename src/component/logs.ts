@@ -1,5 +1,6 @@
 /**
- * Log entries of jobs: written by reports, read in pages.
+ * Log entries of jobs: written by reports, read in pages. The only writer of `logs`, but for `remove.ts`, which deletes them
+ * with their job.
  *
  * Reads for real, of one job: the entry that is changed, the job's last entry. Writes: entries of that job. A page reads
  * its own stretch of the job's entries and nothing else: it runs again when one of them comes or changes.

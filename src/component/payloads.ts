@@ -1,5 +1,5 @@
 /**
- * Where payloads and results lie, and how large they may be. The only reader and writer of the table `payloads`.
+ * Where payloads and results lie, and how large they may be. The only writer of `payloads`, and its only reader.
  */
 import { getConvexSize, type Infer, type Value } from "convex/values";
 import {
@@ -13,6 +13,7 @@ import {
   PAYLOAD_MAX_BYTES,
   PAYLOAD_MAX_DEPTH,
 } from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader, DatabaseWriter } from "./_generated/server.js";
 import type { vStored } from "./stored.js";
 
@@ -40,10 +41,15 @@ export async function load(db: DatabaseReader, stored: Stored): Promise<Value> {
   return (row?.value ?? null) as Value;
 }
 
-/** Deletes what lies outside the row that names it. */
-export async function discard(db: DatabaseWriter, stored: Stored | undefined): Promise<void> {
-  if (stored === undefined || "inline" in stored) return;
-  if ((await db.get("payloads", stored.row)) !== null) await db.delete("payloads", stored.row);
+/** Deletes what lies outside the row that names it. Returns what was deleted, if anything. */
+export async function discard(
+  db: DatabaseWriter,
+  stored: Stored | undefined,
+): Promise<Doc<"payloads"> | null> {
+  if (stored === undefined || "inline" in stored) return null;
+  const row = await db.get("payloads", stored.row);
+  if (row !== null) await db.delete("payloads", row._id);
+  return row;
 }
 
 /**

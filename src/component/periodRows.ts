@@ -1,5 +1,5 @@
 /**
- * The rows of minutes, hours, days, and of all time: found, and added to. Only what counts writes them: the roll-up what has ended, the
+ * The rows of minutes (`minutes`), hours, days, and of all time (`periods`): found, and added to. Their only writer. Only what counts writes them: the roll-up what has ended, the
  * count of new jobs what has come in.
  */
 import { addHistograms, type PeriodCounts, type Tally } from "../shared/index.js";

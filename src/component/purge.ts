@@ -11,7 +11,7 @@
  * other side, nothing can finish uncounted while it goes.
  *
  * Reads for real: its alarm, the queue, `counted`, the jobs it deletes and the rows that name them; before it goes, all finished
- * jobs and the keys of the queue. Writes: deletes those. Conflicts with: a retry of a job that it deletes; the roll-up; when it
+ * jobs and the keys of the queue. Writes: deletes those, old `events`; its alarm (`timers`). Conflicts with: a retry of a job that it deletes; the roll-up; when it
  * goes, with whatever finishes a job of the queue.
  */
 import {

@@ -6,7 +6,7 @@
  * written too much stands in its own row, which every call reads anyway.
  *
  * `countWrites`, where it counts, reads for real and writes the token's row of `tokenWrites`, and at the quota writes the
- * token. Conflicts with: other calls that count, about one in 4 MiB; at the quota, once, with every call of the token.
+ * token's own, of `tokens`. Conflicts with: other calls that count, about one in 4 MiB; at the quota, once, with every call of the token.
  */
 import {
   conveyorError,

@@ -9,7 +9,8 @@
  * Nobody is told: whoever wants `onComplete` to know cancels first. What was still owed is owed no more.
  *
  * Reads for real: the job's payload, result and context if they lie apart, its key, its marks if it may have any, and all rows that name it; how far jobs
- * have been counted. Writes: deletes them; a row for whoever counts. Conflicts with: whoever moves the job, and its worker's
+ * have been counted. Writes: deletes them, of `attempts`, `logs`, `chunks`, `progress` and `callbacks` by itself; a row for
+ * whoever counts. Conflicts with: whoever moves the job, and its worker's
  * reports; the count of jobs.
  */
 import { getConvexSize, type Value } from "convex/values";
@@ -19,7 +20,7 @@ import type { DatabaseWriter, MutationCtx } from "./_generated/server.js";
 import { noteDeleted, type CountedUpTo } from "./goneEarly.js";
 import { freeKey } from "./keys.js";
 import { deleteMarks } from "./marks.js";
-import type { Stored } from "./payloads.js";
+import { discard, type Stored } from "./payloads.js";
 import { deleteJob } from "./transitions.js";
 
 /** What is left of what one transaction may delete. */
@@ -145,11 +146,8 @@ async function removeStored(
   stored: Stored | undefined,
   room: Room,
 ): Promise<void> {
-  if (stored === undefined || "inline" in stored) return;
-  const row = await db.get("payloads", stored.row);
-  if (row === null) return;
-  charge(room, row);
-  await db.delete("payloads", stored.row);
+  const row = await discard(db, stored);
+  if (row !== null) charge(room, row);
 }
 
 function charge(room: Room, row: object): void {

@@ -1,6 +1,6 @@
 /**
  * Report: what a worker says of jobs that run, all of them in one call: how far they are, log entries, output. The only
- * writer of `progress`, `logs` and `chunks`.
+ * writer of `progress`, but for `remove.ts`, which deletes it with its job; of the others `logs.ts` and `chunks.ts` write the rows.
  *
  * A lease is checked against the job's row (it runs, this attempt, this holder), never against the holder's row, which
  * changes with every call of the worker: so a report stands in nobody's way.

@@ -13,7 +13,7 @@
  * Of those who find a segment without an alarm at the same time each arms one; all but the first go when they ring.
  *
  * Reads for real: the alarm's row, the first alarm of its segment, and those of the narrow ones that it arms. Looks: one row
- * of each narrower segment in which there is anything, and the alarms that stand for it. Writes: those alarms' rows. No job
+ * of each narrower segment in which there is anything, and the alarms that stand for it. Writes: those alarms' rows (`timers`). No job
  * is rewritten, and none is read for real. Conflicts with: an enqueue that relies on an alarm which rings; one that arms an
  * alarm of the same segment and slot.
  */

@@ -1,5 +1,5 @@
 /**
- * The janitor's timers: a scheduled sweep that must exist while anything is leased.
+ * The janitor's timers, rows of `timers`: a scheduled sweep that must exist while anything is leased.
  *
  * The handshake: whoever leases depends, by a real read, on one timer that comes in time; a sweep that goes deletes
  * its timer after a real read of all active holders. So of a claim and a sweep that goes, one runs again and sees

@@ -1,5 +1,6 @@
 /**
- * Worker credentials: made, rotated and revoked by people, checked by every worker call. Only a hash is kept.
+ * Worker credentials: made, rotated and revoked by people, checked by every worker call. Only a hash is kept, in `tokens`, and of
+ * secrets that were rotated in `formerSecrets`.
  *
  * `authorize` reads one row by its hash, a real read that conflicts with nothing but a rotation or revocation. When a token
  * was last used is not written down, which would be a write a call: its sessions say when they were last seen.

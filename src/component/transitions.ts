@@ -1,5 +1,5 @@
 /**
- * The edges of a job's life, one function each: the only writer of `jobs.status`, and of all that goes with it.
+ * The edges of a job's life, one function each: the only writer of `jobs`.
  *
  * An edge changes the job's row and what hangs on it. Leases are not its business: whoever calls an edge out of
  * `running` takes the job out of its holder's row in the same transaction, and whoever calls `lease` puts it in. Nor are

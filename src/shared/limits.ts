@@ -7,8 +7,12 @@ import {
   ARM_MAX,
   BULK_CHANGED,
   BULK_SCANNED,
+  CALLBACK_BACKOFF_MS,
+  CALLBACK_TRIES_MAX,
+  EXPIRE_MAX,
   JANITOR_SLACK_MS,
   JANITOR_TOLERANCE_MS,
+  PROMOTE_MAX,
   PUBLISHED_BOUNDS_MAX,
   REMOVE_JOBS,
 } from "./upkeepLimits.js";
@@ -277,36 +281,12 @@ export const RETENTION_MAX_MS = 366 * DAY_MS;
  */
 export const DECLARATION_SETTLE_MS = 10_000;
 
-// --- Alarms -------------------------------------------------------------------------------------
-
-/**
- * Jobs that one ring of the dispatcher makes claimable: about 150 KB of writes, a fraction of a second's share of the
- * smallest deployment.
- */
-export const PROMOTE_MAX = 256;
-/** A job that has waited so long shows that claims are behind: promoting more would only move the heap. */
-export const PROMOTE_BEHIND_MS = 2_000;
-/** While claims are that far behind, a segment's second batch and all that follow come at this distance. */
-export const PROMOTE_PAUSE_MS = 1_000;
-/** Ranges that are looked at to learn whether claims are behind. */
-export const PROMOTE_LOOKS_MAX = 256;
-/** Jobs that one ring of the expiry fails: each may owe a callback, free a key, and has a row of its own. */
-export const EXPIRE_MAX = 64;
-
 // --- Callbacks ----------------------------------------------------------------------------------
 
 /** `onComplete` mutations run inside one `complete`; each is two fresh contexts, one after the other. */
 export const CALLBACKS_INLINE_MAX = 8;
 /** No further `onComplete` is run inside a transaction that has read so much: the claim that follows must have its part. */
 export const CALLBACKS_INLINE_BYTES = PLATFORM_TRANSACTION_BYTES / 2 - CLAIM_MAX_BYTES / 2;
-/** How often an owed callback is tried before it is left for people to see. */
-export const CALLBACK_TRIES_MAX = 10;
-export const CALLBACK_BACKOFF_MS = 1_000;
-export const CALLBACK_BACKOFF_MAX_MS = 60 * 60_000;
-/** As long as ten tries take. One that has waited as long for earlier ends of its job is given up with its first failure. */
-export const CALLBACK_WAIT_MAX_MS = 2 ** CALLBACK_TRIES_MAX * CALLBACK_BACKOFF_MS;
-/** A callback whose next try should have been planned so long ago is planned again. */
-export const CALLBACK_OVERDUE_MS = 60_000;
 /**
  * What one callback inside `complete` may use: a tenth of a transaction, so that eight of them leave a fifth for
  * recording outcomes and claiming. One that needs more fails here, and is then run alone with all there is. It may read

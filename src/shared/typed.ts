@@ -2,14 +2,8 @@
  * The wire's types with payloads and results filled in: what a queue's validators say, carried from `enqueue` through
  * the worker's handler to the page. Types only; the values are checked in `src/client`.
  */
-import type {
-  Answer,
-  ClaimedJob,
-  FinalOutcome,
-  JobStatus,
-  OnCompleteArgs,
-  PeekedJob,
-} from "./protocol.js";
+import type { FinalOutcome, OnCompleteArgs } from "./onComplete.js";
+import type { Answer, ClaimedJob, JobStatus, PeekedJob } from "./protocol.js";
 
 /** Shows the members of a type instead of the expression that made it. */
 type Expand<T> = { [Key in keyof T]: T[Key] };

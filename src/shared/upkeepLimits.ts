@@ -129,6 +129,32 @@ export const OVERDUE_ALARMS_MAX = 16;
 export const WATCH_RANGES_MAX = 1_920;
 export const WATCH_RANGES_BESIDE_LOOK = 512;
 
+// --- What falls due ------------------------------------------------------------------------------
+
+/**
+ * Jobs that one ring of the dispatcher makes claimable: about 150 KB of writes, a fraction of a second's share of the
+ * smallest deployment.
+ */
+export const PROMOTE_MAX = 256;
+/** A job that has waited so long shows that claims are behind: promoting more would only move the heap. */
+export const PROMOTE_BEHIND_MS = 2_000;
+/** While claims are that far behind, a segment's second batch and all that follow come at this distance. */
+export const PROMOTE_PAUSE_MS = 1_000;
+/** Ranges that are looked at to learn whether claims are behind. */
+export const PROMOTE_LOOKS_MAX = 256;
+/** Jobs that one ring of the expiry fails: each may owe a callback, free a key, and has a row of its own. */
+export const EXPIRE_MAX = 64;
+
+// --- Callbacks that are owed ---------------------------------------------------------------------
+
+/** How often an owed callback is tried before it is left for people to see. */
+export const CALLBACK_TRIES_MAX = 10;
+export const CALLBACK_BACKOFF_MS = 1_000;
+export const CALLBACK_BACKOFF_MAX_MS = 60 * 60_000;
+/** As long as ten tries take. One that has waited as long for earlier ends of its job is given up with its first failure. */
+export const CALLBACK_WAIT_MAX_MS = 2 ** CALLBACK_TRIES_MAX * CALLBACK_BACKOFF_MS;
+/** A callback whose next try should have been planned so long ago is planned again. */
+export const CALLBACK_OVERDUE_MS = 60_000;
 // --- Janitor ------------------------------------------------------------------------------------
 
 /** It comes this much after a lease's end, so that a beat sent in time is not raced. */

@@ -5,7 +5,8 @@
 import { v, type Infer } from "convex/values";
 import { LEASE_DEFAULT_MS, SHARDS_DEFAULT } from "./limits.js";
 import type { LogLevel } from "./logLevels.js";
-import type { FinalOutcome, QueueConfig } from "./protocol.js";
+import type { FinalOutcome } from "./onComplete.js";
+import type { QueueConfig } from "./protocol.js";
 import type { Status } from "./status.js";
 
 /** The queue of a work pool; a component that is mounted twice has two. */

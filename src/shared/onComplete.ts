@@ -1,0 +1,26 @@
+/** What an app's `onComplete` is told. Pure. */
+import { v, type Infer } from "convex/values";
+
+/** How a job ended, as `onComplete` is told. */
+export const vFinalOutcome = v.union(
+  v.object({ status: v.literal("succeeded"), result: v.any() }),
+  v.object({ status: v.literal("failed"), error: v.string() }),
+  v.object({ status: v.literal("timedOut"), error: v.string() }),
+  v.object({ status: v.literal("canceled"), error: v.string() }),
+);
+export type FinalOutcome = Infer<typeof vFinalOutcome>;
+
+/** The arguments of the app's `onComplete` mutation. */
+export const vOnCompleteArgs = v.object({
+  id: v.string(),
+  queue: v.string(),
+  payload: v.any(),
+  outcome: vFinalOutcome,
+  attempt: v.number(),
+  /** Absent when no worker ever had the job. */
+  worker: v.optional(v.string()),
+  /** What was given to `enqueue` for it. */
+  name: v.optional(v.string()),
+  context: v.optional(v.any()),
+});
+export type OnCompleteArgs = Infer<typeof vOnCompleteArgs>;
