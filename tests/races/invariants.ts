@@ -171,11 +171,16 @@ function checkLeases(jobs: readonly Job[], holders: readonly Holder[]): void {
   }
 }
 
-/** Every finished job is told exactly once, or owed; no attempt is told twice. */
+/** Every finished job is told exactly once, or owed; no attempt is told twice, and none before an earlier one that is owed. */
 function checkTold(job: Job, told: readonly Told[], owed: readonly Told[]): void {
   const mine = told.filter(({ id }) => id === job._id);
   const attempts = new Set(mine.map(({ attempt }) => attempt));
   must(attempts.size === mine.length, "an attempt was told twice");
+  const first = owed.filter((row) => row["job"] === job._id && row["state"] === "owed");
+  must(
+    !mine.some(({ attempt }) => first.some((row) => row.attempt < attempt)),
+    "an end was told before an earlier one",
+  );
   if (!["succeeded", "failed", "canceled", "timedOut"].includes(job.status)) return;
   const heard = mine.filter(({ attempt }) => attempt === job.attempt).length;
   const due = owed.filter((row) => row["job"] === job._id && row.attempt === job.attempt).length;

@@ -129,6 +129,57 @@ const attemptAndRetry: Pair = {
   ],
 };
 
+/** Its first end is owed, and it ends again: the later end comes behind the earlier one, or finds that it has been told. */
+const attemptAndLaterEnd: Pair = {
+  of: "the try of a callback, and a later end of its job",
+  orders: 6,
+  async setUp(line) {
+    const [id] = await line.enqueue();
+    const worker = new Worker(line, "worker");
+    const jobs = await worker.claim();
+    await line.app("fail");
+    await worker.complete(jobs);
+    await line.do(line.retries(id!));
+    const again = await worker.claim();
+    await line.app("mend");
+    await line.pass(10);
+    const [owed] = line.rows("callbacks");
+    const attempt = mutation("callbacks:attempt", { id: owed!._id });
+    return {
+      calls: { attempt, complete: worker.completes(again) },
+      check(_, line) {
+        must(line.rows("callbacks").length === 0, "an end is owed, and nobody tells it");
+        must(line.rows("told", "").length === 2, "an end was not told");
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "the real read of the end that is owed",
+      replace: [
+        {
+          file: "callbacks.ts",
+          text: "if (again !== true) return null;",
+          by: "if (again !== false) return null;",
+        },
+      ],
+      finds: /^an end was told before/,
+    },
+    {
+      without: "the plan of the end that comes behind",
+      replace: [
+        {
+          file: "callbacks.ts",
+          text: "    await startNext(ctx, row);\n    await discardForgotten(ctx, row);",
+          by: "    await discardForgotten(ctx, row);",
+        },
+      ],
+      finds: /^an end is owed/,
+    },
+    UNVALIDATED,
+  ],
+};
+
 /** Somebody comes to be owed a callback, while the sweep that would notice if its plan died finds nothing to do. */
 const oweAndDisarm: Pair = {
   of: "who comes to owe a callback, and the sweep that disarms",
@@ -160,7 +211,7 @@ const oweAndDisarm: Pair = {
       replace: [
         {
           file: "callbacks.ts",
-          text: "await ensureSweep(ctx, dueAt + CALLBACK_OVERDUE_MS, Date.now());",
+          text: "await ensureSweep(ctx, Date.now() + delayMs + CALLBACK_OVERDUE_MS, Date.now());",
           by: "",
         },
       ],
@@ -178,5 +229,6 @@ export const ENDS: readonly Pair[] = [
   retryAndClaim,
   planAndAttempt,
   attemptAndRetry,
+  attemptAndLaterEnd,
   oweAndDisarm,
 ];
