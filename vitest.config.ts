@@ -18,7 +18,7 @@ const LONG_COMPUTING = [
   "tests/packages/**/*.test.ts",
   "tests/races/*.test.ts",
   "tests/model/*.test.ts",
-  "tests/virtual/{cost,handlers,history,laneCrashes,largeQueue,looks,lostTimers}.test.ts",
+  "tests/virtual/{cost,ghosts,handlers,history,laneCrashes,largeQueue,looks,lostTimers}.test.ts",
   "tests/virtual/{manyStreams,oldLooks,queueLimits,queueRemains}.test.ts",
   "tests/virtual/{pullQueues,pushCost,queue,rare,sameInstant,statistics,storm}.test.ts",
   "tests/simulation/ownHandlers.test.ts",

@@ -355,10 +355,10 @@ export interface WorkerFunctions<
     SessionArgs & { finished: WorkerFinished },
     Promise<null>
   >;
-  /** Renews the session's leases, and says which of these it still has. */
+  /** Renews the session's leases, or ends a session that has none and is `leaving`; says which of these it still has. */
   heartbeat: RegisteredMutation<
     "public",
-    SessionArgs & { leases: Lease[] },
+    SessionArgs & { leases: Lease[]; leaving?: number },
     Promise<{ answers: Answer[] }>
   >;
   /** Says of running jobs how far they are, and brings their log entries and output; each lease has its own answer. */

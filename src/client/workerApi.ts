@@ -180,7 +180,7 @@ export function workerFunctions<
     }),
 
     heartbeat: mutationGeneric({
-      args: { ...session, leases: v.array(vLease) },
+      args: { ...session, leases: v.array(vLease), leaving: v.optional(v.number()) },
       handler: async (ctx, args) => {
         const { session, leases } = args;
         await ask(ctx, args.token, (token) => ({ kind: "heartbeat", token, session, leases }));

@@ -1,7 +1,9 @@
 /** Words that renew leases: beats, and calls of `complete` that carry one. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { FLEET_WAIT_MS, RANKED_HOLDERS_MAX } from "../shared/index.js";
 import { api } from "./_generated/api.js";
-import { leaseOf, newWorld, succeeded } from "./setup.test.js";
+import { findHolders } from "./stand.js";
+import { leaseOf, newWorld, succeeded, type World } from "./setup.test.js";
 
 test("complete is a beat too: it answers for the leases that it names besides", async () => {
   const world = await newWorld();
@@ -39,5 +41,74 @@ test("a beat, and a completion that claims nothing, do not depend on the janitor
     const added = (await ctx.db.query("timers").collect()).filter(({ kind }) => kind === "janitor");
     expect(added).toEqual([]);
     for (const { _id, _creationTime, ...timer } of timers) await ctx.db.insert("timers", timer);
+  });
+});
+
+describe("the last word of a session", () => {
+  async function leave(world: World, session: string, leaving: number, token = world.token) {
+    return await world.t.mutation(api.lib.heartbeat, { token, session, leases: [], leaving });
+  }
+  const isLive = async (world: World, session: string): Promise<boolean> =>
+    await world.t.run(async (ctx) => {
+      const { live } = await findHolders(ctx, Date.now());
+      return live.some((holder) => holder.session === session);
+    });
+
+  test("takes one that holds nothing from the live, and a copy of an earlier call claims nothing any more", async () => {
+    const world = await newWorld();
+    const worker = world.worker("a");
+    await worker.claim();
+    expect(await isLive(world, worker.session)).toBe(true);
+    await leave(world, worker.session, 3);
+    expect(await isLive(world, worker.session)).toBe(false);
+    expect((await worker.holder()).state).toBe("gone");
+    await world.enqueue();
+    const { token, queue } = world;
+    const copy = { token, session: worker.session, n: 2, name: "a", queues: [queue], max: 1 };
+    await expect(world.t.mutation(api.lib.claim, copy)).rejects.toThrow(/staleCall/);
+    await leave(world, worker.session, 3);
+    expect(await world.all("holders")).toHaveLength(1);
+  });
+
+  test("ends no lease, and puts off the end of none: the job may still run", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue();
+    const worker = world.worker("a");
+    await worker.claim();
+    const before = await worker.holder();
+    await world.advance(2_000);
+    await leave(world, worker.session, 9);
+    expect(await worker.holder()).toEqual(before);
+    expect(await world.status(id)).toMatchObject({ status: "running" });
+  });
+
+  test("is another's to say with no other token, and of a session that is not known makes no row", async () => {
+    const world = await newWorld();
+    const worker = world.worker("a");
+    await worker.claim();
+    const { token } = await world.t.mutation(api.lib.createToken, { name: "other", queues: null });
+    await expect(leave(world, worker.session, 9, token)).rejects.toThrow(/sessionForbidden/);
+    await expect(leave(world, worker.session, 0)).rejects.toThrow(/invalidArgument/);
+    expect(await isLive(world, worker.session)).toBe(true);
+    await leave(world, "unknown", 1);
+    expect(await world.all("holders")).toHaveLength(1);
+  });
+
+  test("of many of a large fleet has it counted without them", async () => {
+    const world = await newWorld({ shards: 8 });
+    const workers = Array.from({ length: RANKED_HOLDERS_MAX + 12 }, (_, i) =>
+      world.worker(`worker-${i}`),
+    );
+    for (const worker of workers) await worker.claim();
+    for (let times = 0; times < 3; times += 1) await world.skipTo(Date.now() + FLEET_WAIT_MS);
+    const counted = async () => (await world.all("fleets"))[0]!.members.byteLength / 4;
+    for (let times = 0; times < 3 && (await world.all("fleets")).length === 0; times += 1) {
+      for (const worker of workers) await worker.claim();
+      await world.skipTo(Date.now() + FLEET_WAIT_MS);
+    }
+    const all = await counted();
+    for (const { session } of workers.slice(1)) await leave(world, session, 99);
+    await world.skipTo(Date.now() + FLEET_WAIT_MS);
+    expect(await counted()).toBeLessThan(all);
   });
 });

@@ -36,6 +36,7 @@ import { findUncounted } from "./rollUp.js";
 import { routesOf } from "./routes.js";
 import { snapshotOf, vSeenRow, type Budget, type Eyes, type Stretch } from "./scan.js";
 import {
+  countAtWork,
   findHolders,
   servingOthers,
   standAlone,
@@ -264,10 +265,11 @@ async function targetOf(
     const crowd = isCrowded ? standInCrowd(session, { name, shards }, live) : standAlone(shards);
     return { ...target, stand: crowd };
   }
+  const others = servingOthers(session, name, live);
   const stand =
     fleet === null
       ? standOf(session, { name, shards }, live, now)
-      : standInFleet(session, shards, fleet);
+      : standInFleet(session, shards, fleet, countAtWork(others, fleet.size, now));
   return { ...target, stand: isWoken ? { ...stand, robs: true } : stand };
 }
 

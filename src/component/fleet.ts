@@ -120,6 +120,21 @@ function rankOf(members: Uint32Array, hash: number): number | null {
   return members[low] === hash ? low : null;
 }
 
+/** A session is over: a few of a fleet that leaves together have it counted without them. */
+export async function leaveFleets(
+  ctx: MutationCtx,
+  { session, queues }: Doc<"holders">,
+  now: number,
+): Promise<void> {
+  for (const queue of queues) {
+    const row = await findFleet(ctx.db, queue);
+    if (row === null) continue;
+    const members = new Uint32Array(row.members);
+    const isAsking = Math.random() * members.length < FLEET_ASKS;
+    if (isAsking && rankOf(members, stableHash(session)) !== null) await countAnew(ctx, queue, now);
+  }
+}
+
 export async function countAnew(ctx: MutationCtx, queue: string, now: number): Promise<void> {
   const args = { queue, askedAt: now };
   await ctx.scheduler.runAfter(FLEET_WAIT_MS, internal.fleet.count, args);

@@ -1,16 +1,21 @@
 /**
- * Heartbeat: one small write that renews everything that the session holds.
+ * Heartbeat: one small write that renews everything that the session holds; or, with `leaving`, the last word of a session.
  *
  * Reads for real: the token, the session's row, what it is asked to end. Looks: the janitor's timers; an idle
  * one's at what is overdue. Writes: the session's row; inserts a timer where the look shows none. No job is read: that a lease stands in the row is the truth.
  * Conflicts with: the session's own `complete` beside it, a cancel of a job that it holds, and a janitor that is ending
  * its leases; whichever runs again finds the other's word. Not with a sweep that writes its timer: the claim has made
  * sure of one, and a beat only puts off what that one is for.
+ *
+ * A last word reads for real: the token, the session's row, the rows of `fleets` in which it is counted. Writes: the
+ * session's row; schedules a count. Conflicts with: a call of the session on its way, a count of such a fleet.
  */
 import { checkLeases, LEASES_MAX, type Answer, type Lease } from "../shared/index.js";
+import type { Doc } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { askedOf, isNamed } from "./cancels.js";
-import { findLease, renew, type HeldLease } from "./holders.js";
+import { leaveFleets } from "./fleet.js";
+import { depart, findHolder, findLease, judgeCall, renew, type HeldLease } from "./holders.js";
 import { enterSession } from "./sessions.js";
 import { reviveJanitor } from "./timers.js";
 import { authorize } from "./tokens.js";
@@ -18,11 +23,12 @@ import { watchOver } from "./watchdog.js";
 
 export async function heartbeat(
   ctx: MutationCtx,
-  args: { token: string; session: string; leases: Lease[] },
+  args: { token: string; session: string; leases: Lease[]; leaving?: number },
 ): Promise<{ answers: Answer[] }> {
   const now = Date.now();
   checkLeases("The leases of a heartbeat", args.leases, 0, LEASES_MAX);
   const token = await authorize(ctx.db, args.token, []);
+  if (args.leaving !== undefined) return await leave(ctx, { ...args, token }, args.leaving, now);
   // A worker that has never claimed is seen under its token's name until it does.
   const caller = { token, session: args.session, name: token.name, queues: [] };
   const holder = await enterSession(ctx, caller, now);
@@ -34,6 +40,25 @@ export async function heartbeat(
   // An idle worker's, once a minute, may be the only calls to a queue whose jobs are all due later.
   else await watchOver(ctx, holder.queues, now);
   return { answers: answerBeat(renewed.leases, args.leases, asked) };
+}
+
+/**
+ * The session is over, and no job is left to it from now on. `n` is a number after those of all its calls, so that a copy of
+ * one that comes later claims nothing. One that has leases stays as it is until they end: their jobs may still run.
+ */
+async function leave(
+  ctx: MutationCtx,
+  { token, session, leases }: { token: Doc<"tokens">; session: string; leases: Lease[] },
+  n: number,
+  now: number,
+): Promise<{ answers: Answer[] }> {
+  const holder = await findHolder(ctx.db, session, token);
+  const answers = answerBeat(holder?.leases ?? [], leases, []);
+  if (holder === null || judgeCall(holder, n) === "repeated" || holder.leases.length > 0)
+    return { answers };
+  await depart(ctx.db, holder, n, now);
+  await leaveFleets(ctx, holder, now);
+  return { answers };
 }
 
 /** How each of these leases stands: what a beat is answered, wherever it comes from. */

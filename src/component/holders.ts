@@ -352,6 +352,19 @@ export async function bury(db: DatabaseWriter, holder: Holder): Promise<void> {
   await db.patch("holders", holder._id, { state: "gone", expiresAt: lastSeenAt, leases: [] });
 }
 
+/** The session has said that it is over, with call `n`, and holds nothing. */
+export async function depart(
+  db: DatabaseWriter,
+  { _id }: Holder,
+  n: number,
+  now: number,
+): Promise<void> {
+  const seen = { expiresAt: now, lastSeenAt: now };
+  await db.patch("holders", _id, {
+    ...{ state: "gone", ...seen, n, acknowledged: true, reply: { answers: [] } },
+  });
+}
+
 /** Some of its attempts had run long enough, and have been ended. The holder lives, and keeps the others. */
 export async function keepOthers(
   db: DatabaseWriter,

@@ -312,9 +312,9 @@ export const takeBack = mutation({
   handler: (ctx, args) => takeBackStep.takeBack(ctx, args),
 });
 
-/** Says that the session lives, and asks which of these leases it still has. */
+/** Says that the session lives, or with `leaving` that it is over, and asks which of these leases it still has. */
 export const heartbeat = mutation({
-  args: { ...session, leases: v.array(vLease) },
+  args: { ...session, leases: v.array(vLease), leaving: v.optional(v.number()) },
   returns: v.object({ answers: v.array(vAnswer) }),
   handler: (ctx, args) => heartbeatStep.heartbeat(ctx, args),
 });

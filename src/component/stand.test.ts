@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Doc } from "./_generated/dataModel.js";
-import { standOf } from "./stand.js";
+import { countAtWork, standOf } from "./stand.js";
 
 const NOW = 1_000_000;
 const queue = { name: "tiles", shards: 8 };
@@ -57,6 +57,12 @@ describe("whether a claim takes what others guard", () => {
     expect(standOf("me", queue, live, NOW).robs).toBe(false);
   });
 
+  test("sessions that are silent compete with none: beside them one always does", () => {
+    chance(0.99);
+    const live = [holder("me"), ...fleet(10, { silentMs: 500 })];
+    expect(standOf("me", queue, live, NOW).robs).toBe(true);
+  });
+
   test("who only has room competes with everybody", () => {
     const live = [holder("me", { state: "active" }), ...fleet(10, { state: "active" })];
     chance(0.99);
@@ -91,4 +97,23 @@ test("in a crowd too large to be ranked everybody has one shard, and all shards 
   expect(stand.own).toHaveLength(1);
   expect(stand.isAlone).toBe(false);
   expect(stand.guarded.size).toBe(8);
+});
+
+describe("of a fleet too large to be looked at, those at work", () => {
+  const size = 200;
+  const seen = (count: number, options: Partial<Options> = {}) => fleet(count, options);
+
+  test("are those that called a moment ago, where one of the latest has not", () => {
+    const others = [...seen(3, { state: "active" }), ...seen(2), ...seen(7, { silentMs: 500 })];
+    expect(countAtWork(others, size, NOW)).toBe(5);
+  });
+
+  test("are none where all are silent, however large it is", () => {
+    expect(countAtWork(seen(9, { silentMs: 500 }), size, NOW)).toBe(0);
+  });
+
+  test("are all of it where all that are looked at have called", () => {
+    expect(countAtWork(seen(9), size, NOW)).toBe(size);
+    expect(countAtWork(seen(9, { state: "active" }), size, NOW)).toBe(size);
+  });
 });

@@ -20,10 +20,12 @@ import type { Fleet } from "./fleet.js";
 /**
  * At the end of a backlog everybody steals, and whoever still has a full batch of its own is robbed of one of them in
  * every attempt: with sixteen claimers, until its retries ran out. So about two at a time rob an owner that has called
- * within the last three seconds. From owners that are silent (busy with long jobs, or dead) anybody takes.
+ * within the last three seconds. From owners that are silent (busy with long jobs, or dead) anybody takes. The thieves are
+ * two of those that are at work now: sessions that are silent steal nothing, and may be gone.
  */
 const THIEVES = 2;
 const OWNER_SILENT_MS = 3_000;
+const RIVAL_SILENT_MS = 500;
 
 export interface Stand {
   /** The shards that it looks at first. */
@@ -102,7 +104,7 @@ export function standOf(
     turn: self !== undefined || shards === 1 ? turnOf(rank, sessions.length, shards) : "unknown",
     isAlone: others.length === 0,
     guarded: new Set(awake.flatMap((holder) => shardsOf(holder.session))),
-    robs: isThief(rivals.length),
+    robs: isThief(rivals.filter((rival) => isAtWork(rival, now)).length),
   };
 }
 
@@ -131,15 +133,37 @@ export function standInCrowd(
 }
 
 /** The same among too many to be looked at with every claim. A shard that no hash hits is served by thieves. */
-export function standInFleet(session: string, shards: number, { rank, size }: Fleet): Stand {
+export function standInFleet(
+  session: string,
+  shards: number,
+  { rank, size }: Fleet,
+  atWork: number,
+): Stand {
   const known = rank ?? stableHash(session) % size;
   return {
     own: ownShards(known, size, shards),
     turn: rank === null && shards > 1 ? "unknown" : turnOf(known, size, shards),
     isAlone: false,
     guarded: new Set(ownShards(0, 1, shards)),
-    robs: isThief(size),
+    robs: isThief(atWork),
   };
+}
+
+function isAtWork({ lastSeenAt }: Doc<"holders">, now: number): boolean {
+  return lastSeenAt > now - RIVAL_SILENT_MS;
+}
+
+/**
+ * How many of a fleet of that size are at work now, by the few that were looked at: of the idle ones these are the latest, so
+ * that one silent among them says that the others are as well. Where all of a state call, so does the fleet.
+ */
+export function countAtWork(others: readonly Doc<"holders">[], size: number, now: number): number {
+  const seen = others.filter((holder) => isAtWork(holder, now));
+  const areAll = (["active", "idle"] as const).some((state) => {
+    const calling = seen.filter((holder) => holder.state === state).length;
+    return calling > RANKED_HOLDERS_MAX;
+  });
+  return areAll ? size : seen.length;
 }
 
 function isThief(rivals: number): boolean {

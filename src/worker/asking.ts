@@ -34,7 +34,7 @@ export class Asking {
   told(queue: string, answer: boolean | Answer): void {
     this.waiting.told(queue, answer);
     if (this.waiting.isBacklog !== true) this.empty = 0;
-    this.idle.told(this.waiting.isBacklog);
+    this.idle.told(this.waiting.isBacklog, this.waiting.isAlone);
   }
 
   /** A queue's subscription has failed. */
@@ -116,6 +116,7 @@ export class Asking {
       ...(named.length > 0 ? { named } : {}),
       ...(isBacklog === false ? { waited: true } : {}),
       ...(isBacklog === true ? { lookIn: this.waiting.backlogs() } : {}),
+      ...(isBacklog === true && this.waiting.isAlone ? { woken: true } : {}),
     };
   }
 

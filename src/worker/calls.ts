@@ -42,6 +42,11 @@ export class Calls {
     return this.answered;
   }
 
+  /** A number after those of all calls that were made, should one that was given up still arrive. */
+  get after(): number {
+    return this.n + 2;
+  }
+
   /** Whether a call is on its way. */
   get isCalling(): boolean {
     return this.calling;

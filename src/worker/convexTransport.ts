@@ -60,8 +60,10 @@ export function connect(connection: Connection): Transport {
     completeLater: async (finished) => {
       await calls.mutation(api.completeLater, { ...caller, finished }, beside);
     },
-    heartbeat: async (leases) =>
-      (await beats.mutation(api.heartbeat, { ...caller, leases }, beside)).answers,
+    heartbeat: async (leases, leaving) => {
+      const last = leaving === undefined ? {} : { leaving };
+      return (await beats.mutation(api.heartbeat, { ...caller, leases, ...last }, beside)).answers;
+    },
     report: async (said) =>
       (await calls.mutation(api.report, { ...caller, ...holder, ...said }, beside)).answers,
     watchHasWork: (onValue, onError) => {

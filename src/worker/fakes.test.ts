@@ -66,6 +66,7 @@ export class FakeDeployment implements Transport {
     max?: number;
     maxCost?: number;
     deferred?: boolean;
+    leaving?: number;
   }[] = [];
   /** What was to be enqueued with the result of a job. */
   readonly continued = new Map<string, Continuation[]>();
@@ -164,9 +165,12 @@ export class FakeDeployment implements Transport {
     });
   }
 
-  heartbeat(leases: { id: string; attempt: number }[]): Promise<Answer[]> {
+  heartbeat(leases: { id: string; attempt: number }[], leaving?: number): Promise<Answer[]> {
     const ids = leases.map(({ id }) => id);
-    return this.call("heartbeat", { ids }, () => leases.map((lease) => this.stands(lease)));
+    const last = leaving === undefined ? {} : { leaving };
+    return this.call("heartbeat", { ids, ...last }, () =>
+      leases.map((lease) => this.stands(lease)),
+    );
   }
 
   report({ updates, logs, chunks }: Parameters<Transport["report"]>[0]): Promise<ReportAnswer[]> {
@@ -250,7 +254,7 @@ export class FakeDeployment implements Transport {
 
   private async call<Reply>(
     call: CallName,
-    about: { n?: number; ids: string[]; max?: number; maxCost?: number; deferred?: boolean },
+    about: Omit<FakeDeployment["calls"][number], "call" | "at">,
     effect: () => Reply,
   ): Promise<Reply> {
     this.calls.push({ call, at: this.clock.now(), ...about });

@@ -8,9 +8,8 @@ import {
   EMPTY_WAIT_MAX_MS,
   EMPTY_WAIT_MIN_MS,
   FIRST_MS,
+  PATIENCE_MS,
   TURN_GAP_MS,
-  WAKE_PATIENCE_GAP_MS,
-  WAKE_PATIENCE_MS,
 } from "./limits.js";
 
 /** Workers that have looked twice, found nothing, and know their places. */
@@ -39,7 +38,7 @@ describe("a wake", () => {
   });
 
   test.each([2, 3, 40])(
-    "makes %i come one after the other, another first in each second",
+    "makes %i come one after the other, another first in each second: two a whole gap apart, which take whatever there is",
     async (size) => {
       const firsts = new Set<number>();
       for (const at of [0, 1, FIRST_MS - 1, FIRST_MS, 12_345]) {
@@ -47,22 +46,29 @@ describe("a wake", () => {
         const fleet = fleetOf(size, clock);
         await clock.advance(at);
         for (const idle of fleet) idle.told(true);
-        const inTurn = comes(fleet, clock).filter(({ isInTurn }) => isInTurn);
-        expect(inTurn.length).toBeGreaterThan(1);
-        expect(inTurn.map(({ after }) => after)).toEqual(inTurn.map((_, i) => i * TURN_GAP_MS));
+        const all = comes(fleet, clock);
+        const inTurn = all.filter(({ isInTurn }) => isInTurn);
+        expect(inTurn.map(({ after }) => after)).toEqual([0, TURN_GAP_MS]);
+        expect(new Set(all.map(({ after }) => after)).size).toBe(size);
         firsts.add(fleet.findIndex((idle) => idle.claimAt() === clock.now()));
       }
       expect(firsts.size).toBeGreaterThan(1);
     },
   );
 
-  test.each([40, 1_000])("lets none of %i wait for its turn longer than its patience", (size) => {
+  test.each([3, 40, 1_000])("lets the last of %i come within the patience", (size) => {
     const clock = new FakeClock();
     const fleet = fleetOf(size, clock);
     for (const idle of fleet) idle.told(true);
-    const spread = Math.max(WAKE_PATIENCE_MS, size * WAKE_PATIENCE_GAP_MS);
     const last = comes(fleet, clock).at(-1)!;
-    expect(last).toEqual({ after: WAKE_PATIENCE_MS + spread / 2, isInTurn: false });
+    expect(last).toEqual({ after: PATIENCE_MS, isInTurn: false });
+  });
+
+  test("makes one come at once that has found the others of its fleet away", () => {
+    const clock = new FakeClock();
+    const fleet = fleetOf(1_000, clock);
+    for (const idle of fleet) idle.told(true, true);
+    expect(comes(fleet, clock)[999]).toEqual({ after: 0, isInTurn: true });
   });
 
   test("is over when the job is taken: who has not come yet does not", async () => {
@@ -89,19 +95,21 @@ describe("who comes away empty", () => {
     expect(waits(1, 8)).toEqual(
       [0, 1, 2, 3, 4, 5, 6].map((n) => EMPTY_WAIT_MIN_MS * 2 ** n).concat(EMPTY_WAIT_MAX_MS),
     );
-    // Its turn is unknown, and so by chance in the middle of the round.
-    expect(waits(20, 1)).toEqual([EMPTY_WAIT_MIN_MS + (20 * TURN_GAP_MS) / 2]);
-    expect(waits(60, 1)[0]).toBeLessThanOrEqual(60 * EMPTY_WAIT_GAP_MS);
-    expect(waits(1_000, 1)).toEqual([EMPTY_WAIT_MAX_MS]);
+    // What was another's may be left soon: so it comes back soon, however large its fleet is, a few times.
+    const short = [1, 2, 4].map((n) => EMPTY_WAIT_MIN_MS * n * 1.5);
+    expect(waits(20, 3)).toEqual(short);
+    expect(waits(1_000, 4)).toEqual([...short, EMPTY_WAIT_MAX_MS]);
+    expect(waits(60, 4)[3]).toBeLessThanOrEqual(60 * EMPTY_WAIT_GAP_MS);
     // The deployment has more to do than it can: nobody makes it worse for nothing.
-    expect(waits(1_000, 1, 2_000)).toEqual([2_000 * EMPTY_WAIT_CLAIMS]);
+    expect(waits(1_000, 1, 2_000)).toEqual([2_000]);
+    expect(waits(1_000, 4, 2_000)[3]).toBe(2_000 * EMPTY_WAIT_CLAIMS);
   });
 
   test("and then has its turn takes whatever there is; who comes back for more takes what is its", () => {
     const clock = new FakeClock();
     const [idle] = fleetOf(4, clock);
     idle!.told(true);
-    idle!.claimed(0, 1, 0, { size: 4, rank: 2 });
+    for (let looks = 0; looks < 4; looks += 1) idle!.claimed(0, 1, 0, { size: 4, rank: 2 });
     expect(idle!.isInTurn).toBe(true);
     idle!.claimed(1, 2, 0, { size: 4, rank: 3 });
     expect(idle!.isInTurn).toBe(false);

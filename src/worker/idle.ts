@@ -24,14 +24,17 @@ import {
   EMPTY_WAIT_GAP_MS,
   EMPTY_WAIT_MAX_MS,
   EMPTY_WAIT_MIN_MS,
+  EMPTY_WAITS_SHORT,
   FIRST_MS,
   FIRST_SPREAD_MS,
   LOOK_AGAIN_MS,
   TURN_GAP_MS,
-  WAKE_PATIENCE_GAP_MS,
-  WAKE_PATIENCE_MS,
 } from "./limits.js";
 import type { PlaceInFleet } from "./transport.js";
+import { turnAt } from "./turns.js";
+
+/** Of those after the first, so many come a whole gap apart, and may take whatever there is. */
+const TURNS_APART = 1;
 
 export class Idle {
   /** `undefined` while the subscription says nothing: then the worker looks now and then by itself. */
@@ -51,12 +54,13 @@ export class Idle {
     this.lookAgainAt = clock.now() + LOOK_AGAIN_MS * (1 + clock.random());
   }
 
-  /** The subscription has spoken, or has failed. */
-  told(hasWork: boolean | undefined): void {
+  /** The subscription has spoken, or has failed. `isAlone`: the rest of the fleet is away. */
+  told(hasWork: boolean | undefined, isAlone = false): void {
     if (hasWork === true && this.hasWork !== true) {
       this.wait = 0;
-      const spread = Math.max(WAKE_PATIENCE_MS, this.fleet.size * WAKE_PATIENCE_GAP_MS);
-      this.lookWithin(WAKE_PATIENCE_MS + this.clock.random() * spread, this.afterWake());
+      const before = isAlone ? 0 : this.beforeIt();
+      this.isInTurn = before <= TURNS_APART;
+      this.lookAt = this.clock.now() + turnAt(before, this.fleet.size, TURN_GAP_MS);
     }
     this.hasWork = hasWork;
   }
@@ -77,9 +81,7 @@ export class Idle {
       return;
     }
     this.wait = Math.min(EMPTY_WAIT_MAX_MS, Math.max(EMPTY_WAIT_MIN_MS, this.wait * 2));
-    const shared = Math.min(EMPTY_WAIT_MAX_MS, this.fleet.size * EMPTY_WAIT_GAP_MS);
-    const latest = Math.max(this.wait * 2, shared, tookMs * EMPTY_WAIT_CLAIMS);
-    this.lookWithin(latest, this.wait + this.untilTurn(this.wait));
+    this.lookWithin(this.longest(tookMs), this.wait + this.untilTurn(this.wait));
   }
 
   /** When to claim, or null: when the subscription speaks. */
@@ -93,18 +95,26 @@ export class Idle {
     return this.lookAt;
   }
 
+  /** The longest wait after an empty claim that took so long. */
+  private longest(tookMs: number): number {
+    if (this.wait < EMPTY_WAIT_MIN_MS * 2 ** EMPTY_WAITS_SHORT)
+      return Math.max(this.wait * (1 + this.clock.random()), tookMs);
+    const shared = Math.min(EMPTY_WAIT_MAX_MS, this.fleet.size * EMPTY_WAIT_GAP_MS);
+    return Math.max(this.wait * 2, shared, tookMs * EMPTY_WAIT_CLAIMS);
+  }
+
   /** In its turn, in so many ms, or in `latest` ms if that is sooner. */
   private lookWithin(latest: number, turn: number): void {
     this.isInTurn = turn <= latest;
     this.lookAt = this.clock.now() + Math.min(turn, latest);
   }
 
-  /** From a wake of all of the fleet until its turn. */
-  private afterWake(): number {
+  /** How many of the fleet come before it, after a wake of all. */
+  private beforeIt(): number {
     const { size, rank } = this.fleet;
-    if (rank === null) return this.clock.random() * size * TURN_GAP_MS;
+    if (rank === null) return this.clock.random() * (size - 1);
     const first = Math.floor(this.clock.date() / FIRST_MS) % size;
-    return ((rank - first + size) % size) * TURN_GAP_MS;
+    return (rank - first + size) % size;
   }
 
   /** From `ms` from now until its next turn. */

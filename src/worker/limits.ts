@@ -8,14 +8,20 @@ export const LOOK_AGAIN_MS = 2_000;
 export const TURN_GAP_MS = 120;
 /** For so long the same one of a fleet comes first when it is woken, and then the next: much longer than clocks are apart. */
 export const FIRST_MS = 1_000;
-/** Once to twice so long after a wake-up it comes in any case: a claim and the news of it take less. */
-export const WAKE_PATIENCE_MS = 300;
-/** Or so much later for each of the fleet: the smallest deployment answers some 250 claims a second. */
-export const WAKE_PATIENCE_GAP_MS = 4;
-/** Between the turns of two workers for one job that was named: its first one may have a call on its way, and then claim. */
+/** From a worker's turn to the next one's for one job that was named: its first one may have a call on its way, and then claim. */
 export const NAMED_GAP_MS = 200;
-/** Once to one and a half times so long after a job was named any worker comes for it. */
-export const NAMED_PATIENCE_MS = 2_000;
+/**
+ * After so long the last of a fleet comes for what waits, however large the fleet is: those before it may be gone without a
+ * word, and are busy as a rule. So that few come at once where few are away, each gap between two turns is shorter.
+ */
+export const PATIENCE_MS = 400;
+/**
+ * A worker that got so many jobs in a row after the turns of others, none of which took any meanwhile, comes at once: those
+ * others are away.
+ */
+export const LATE_WINS = 2;
+/** Once to one and a half times so long it leaves a job that it has failed to workers that have not. */
+export const FAILED_PATIENCE_MS = 2_000;
 /** For so long after it got a job, the news that it waits is old news. */
 export const NAMED_TAKEN_MS = 2_000;
 /** One in so many claims of named jobs looks through so many queues besides: for what was lost, or overdue, or hidden. */
@@ -29,6 +35,8 @@ export const PLACES_SURE_MIN_MS = 1_000;
 export const PLACES_SURE_MAX_MS = 30_000;
 /** The wait after an empty claim; it doubles while there is said to be work and none is got. */
 export const EMPTY_WAIT_MIN_MS = 50;
+/** So many of them are short for a large fleet, too: what was another's when a worker looked may be left by then. */
+export const EMPTY_WAITS_SHORT = 3;
 export const EMPTY_WAIT_MAX_MS = 5_000;
 /**
  * After so many empty claims in a row a queue that is said to have work is followed from the claims' cursor on: most of the
@@ -86,5 +94,7 @@ export const PRESENCE_MIN_MS = 1_000;
 export const GRACE_DEFAULT_MS = 25_000;
 /** For the last `complete` after the grace. */
 export const FLUSH_MS = 3_000;
+/** For the word that the session is over, which nothing else waits for. */
+export const GOODBYE_MS = 1_000;
 /** How long a handler that was told to stop keeps its slot. A well-behaved one ends within milliseconds. */
 export const ABANDON_AFTER_MS = 5_000;

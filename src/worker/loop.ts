@@ -21,6 +21,7 @@ import { contextOf } from "./context.js";
 import { handlerMissing, judge, messageOf, type Failure } from "./errors.js";
 import { Following } from "./following.js";
 import { Heart } from "./heart.js";
+import { sayGoodbye } from "./goodbye.js";
 import { FLUSH_MS, GRACE_DEFAULT_MS } from "./limits.js";
 import { Outbox, type Sending } from "./outbox.js";
 import { outcomeOfAbandoned, outcomeOfStopped } from "./outcome.js";
@@ -132,6 +133,7 @@ export class Loop {
       // Also after an error of our own: beats that go on by themselves would keep the jobs from everybody.
       this.following.stop();
       this.end();
+      if (this.calls.everAnswered) await sayGoodbye(this.options, this.calls.after);
     }
     if (this.error !== undefined) throw this.error;
   }
@@ -377,12 +379,10 @@ export class Loop {
     const { clock } = this.options;
     const left = Math.max(0, this.graceEndsAt! - clock.now());
     this.cancelGrace();
-    this.cancelGrace = clock.after(this.isBusy() ? left : Math.min(left, FLUSH_MS), () =>
-      this.endGrace(),
-    );
+    this.cancelGrace = clock.after(this.isBusy() ? left : Math.min(left, FLUSH_MS), this.endGrace);
   }
 
-  private endGrace(): void {
+  private readonly endGrace = (): void => {
     this.graceEndsAt = undefined;
     for (const attempt of this.attempts.running()) {
       this.attempts.stop(attempt);
@@ -394,5 +394,5 @@ export class Loop {
       this.giveUp();
       this.waker.wake();
     });
-  }
+  };
 }

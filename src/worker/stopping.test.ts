@@ -227,3 +227,44 @@ test("word of a cancellation that comes before its job does is not lost: it is s
   cancellations.changed();
   expect(told).toEqual(["early", "early"]);
 });
+
+describe("a worker that stops", () => {
+  test("says that its session is over, after all of its calls, even one that it gave up", async () => {
+    const { clock, deployment, loop, callsOf, end } = startLoop(async () => null);
+    await clock.advance(1_000);
+    deployment.fault = (call) => (call === "claim" ? "after" : undefined);
+    deployment.enqueue();
+    await clock.advance(100);
+    const last = Math.max(...callsOf("claim").map(({ n }) => n!));
+    deployment.fault = () => undefined;
+    loop.stop(0);
+    await clock.advance(10_000);
+    expect(end.value).toEqual({});
+    const said = callsOf("heartbeat").filter(({ leaving }) => leaving !== undefined);
+    expect(said).toMatchObject([{ ids: [] }]);
+    expect(said[0]!.leaving).toBeGreaterThan(last);
+  });
+
+  test.each(["before", "after", new Error("no such argument")] as const)(
+    "has stopped all the same where that word comes to %s",
+    async (fault) => {
+      const { clock, deployment, loop, end } = startLoop(async () => null);
+      await clock.advance(1_000);
+      deployment.fault = (call) => (call === "heartbeat" ? fault : undefined);
+      loop.stop(0);
+      await clock.advance(100);
+      expect(end.value).toEqual({});
+    },
+  );
+
+  test("waits a second for the answer, and no longer", async () => {
+    const { clock, deployment, loop, end } = startLoop(async () => null);
+    await clock.advance(1_000);
+    deployment.heartbeat = () => new Promise(() => {});
+    loop.stop(0);
+    await clock.advance(900);
+    expect(end.value).toBeUndefined();
+    await clock.advance(200);
+    expect(end.value).toEqual({});
+  });
+});

@@ -75,7 +75,8 @@ export interface Transport {
   ): Promise<Claimed & { answers: Answer[]; refused?: RefusedResult[]; held?: Answer[] }>;
   /** Hands one outcome over to be recorded by the deployment itself, however often that takes. */
   completeLater(finished: Report): Promise<void>;
-  heartbeat(leases: Lease[]): Promise<Answer[]>;
+  /** `leaving`: the session is over, and this is the number after those of all its calls. */
+  heartbeat(leases: Lease[], leaving?: number): Promise<Answer[]>;
   report(said: {
     updates: ProgressUpdate[];
     logs: LogUpdate[];

@@ -16,13 +16,16 @@ import {
   EMPTY_WAIT_GAP_MS,
   EMPTY_WAIT_MAX_MS,
   EMPTY_WAIT_MIN_MS,
+  EMPTY_WAITS_SHORT,
+  FAILED_PATIENCE_MS,
+  LATE_WINS,
   NAMED_GAP_MS,
-  NAMED_PATIENCE_MS,
   NAMED_TAKEN_MS,
   PLACES_SURE_MAX_MS,
   PLACES_SURE_MIN_MS,
 } from "./limits.js";
 import type { PlaceInFleet } from "./transport.js";
+import { turnAt } from "./turns.js";
 
 interface Known {
   id: string;
@@ -43,11 +46,33 @@ interface Place extends PlaceInFleet {
   until: number;
 }
 
+/** Whether the others of a queue's workers are there, as far as it has seen. */
+class Others {
+  private readonly lateWins = new Map<string, number>();
+
+  /** It got a job after the turns of others. */
+  gotLate(queue: string): void {
+    this.lateWins.set(queue, (this.lateWins.get(queue) ?? 0) + 1);
+  }
+
+  /** Another got a job. */
+  took(queue: string): void {
+    this.lateWins.delete(queue);
+  }
+
+  areAway(queue: string): boolean {
+    return (this.lateWins.get(queue) ?? 0) >= LATE_WINS;
+  }
+}
+
 export class Waiting {
   private readonly jobs = new Map<string, Known>();
   /** Whether more waits in a queue than is named; absent while its subscription says nothing. */
   private readonly more = new Map<string, boolean>();
   private readonly places = new Map<string, Place>();
+  private readonly others = new Others();
+  /** Jobs that have gone since the last answer, with their queues. */
+  private readonly gone = new Map<string, string>();
   /** The queues of the jobs that the claim on its way has named: their news may come before its answer. */
   private asked = new Map<string, string>();
 
@@ -62,13 +87,19 @@ export class Waiting {
     const { jobs, more } = typeof answer === "boolean" ? { jobs: [], more: answer } : answer;
     this.more.set(queue, more);
     const ids = new Set(jobs.map(({ id }) => id));
-    for (const known of this.of(queue)) if (!ids.has(known.id)) this.jobs.delete(known.id);
+    for (const known of this.of(queue)) if (!ids.has(known.id)) this.isGone(known);
     for (const { id, failedBy = [] } of jobs) {
       if (this.jobs.has(id)) continue;
       const wait = this.untilTurn(queue, id, failedBy.includes(this.name));
       const dueAt = this.clock.now() + wait;
       this.jobs.set(id, { id, queue, dueAt, isFirst: wait === 0, failures: 0, takenUntil: 0 });
     }
+  }
+
+  /** It waits no more. It may be this worker's, though the answer that says so has not come yet. */
+  private isGone({ id, queue, takenUntil }: Known): void {
+    this.jobs.delete(id);
+    if (takenUntil <= this.clock.now()) this.gone.set(id, queue);
   }
 
   /** A queue's subscription has failed. */
@@ -108,6 +139,11 @@ export class Waiting {
     return said.includes(undefined) ? undefined : false;
   }
 
+  /** Whether the other workers of all queues where more waits than is named are away. */
+  get isAlone(): boolean {
+    return this.backlogs().every((queue) => this.others.areAway(queue));
+  }
+
   /** Where more waits than is named. */
   backlogs(): string[] {
     return this.queues.filter((queue) => this.more.get(queue) === true);
@@ -141,9 +177,13 @@ export class Waiting {
     const now = this.clock.now();
     for (const { id } of got) {
       const known = this.jobs.get(id);
-      if (known !== undefined) known.takenUntil = now + NAMED_TAKEN_MS;
+      if (known === undefined) continue;
+      known.takenUntil = now + NAMED_TAKEN_MS;
+      if (!known.isFirst) this.others.gotLate(known.queue);
     }
     const mine = new Set(got.map(({ id }) => id));
+    for (const [id, queue] of this.gone) if (!mine.has(id)) this.others.took(queue);
+    this.gone.clear();
     for (const id of named) {
       if (mine.has(id)) continue;
       this.doubt(this.asked.get(id));
@@ -151,7 +191,8 @@ export class Waiting {
       if (known === undefined) continue;
       const wait = Math.min(EMPTY_WAIT_MAX_MS, EMPTY_WAIT_MIN_MS * 2 ** known.failures);
       const { size } = this.placeIn(known.queue);
-      const spread = Math.min(EMPTY_WAIT_MAX_MS, (size - 1) * EMPTY_WAIT_GAP_MS);
+      const most = known.failures < EMPTY_WAITS_SHORT ? wait : EMPTY_WAIT_MAX_MS;
+      const spread = Math.min(most, (size - 1) * EMPTY_WAIT_GAP_MS);
       known.dueAt = now + wait + this.clock.random() * spread;
       known.failures += 1;
     }
@@ -159,6 +200,7 @@ export class Waiting {
 
   /** Another has what it came for: they may not be of one mind about their places. */
   private doubt(queue: string | undefined): void {
+    if (queue !== undefined) this.others.took(queue);
     const place = queue === undefined ? undefined : this.places.get(queue);
     if (place === undefined) return;
     place.sureMs = PLACES_SURE_MIN_MS;
@@ -178,8 +220,9 @@ export class Waiting {
     const { size, rank } = this.placeIn(queue);
     const known = rank ?? Math.floor(this.clock.random() * size);
     const before = (known - (stableHash(id) % size) + size) % size;
-    const turns = before + (hasFailedIt && size > 1 ? size : 0);
-    const latest = NAMED_PATIENCE_MS * (1 + this.clock.random() / 2);
-    return turns === 0 ? 0 : Math.min(turns * NAMED_GAP_MS, latest);
+    if (this.others.areAway(queue)) return 0;
+    if (!hasFailedIt || size === 1) return turnAt(before, size, NAMED_GAP_MS);
+    const latest = FAILED_PATIENCE_MS * (1 + this.clock.random() / 2);
+    return Math.min((before + size) * NAMED_GAP_MS, latest);
   }
 }

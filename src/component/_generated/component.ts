@@ -712,6 +712,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           token: string;
           session: string;
           leases: Array<{ id: string; attempt: number }>;
+          leaving?: number;
         },
         {
           answers: Array<{

@@ -1,0 +1,22 @@
+/**
+ * The last word of a session: that it is over, so that no job is left to it for the minute and a half in which a silent one
+ * counts as live. Said once; a worker that stops waits for it briefly, and one whose deployment does not answer, or knows no
+ * such word, has stopped all the same.
+ */
+import type { Clock } from "./clock.js";
+import { GOODBYE_MS } from "./limits.js";
+import type { Transport } from "./transport.js";
+
+export async function sayGoodbye(
+  { clock, transport }: { clock: Clock; transport: Pick<Transport, "heartbeat"> },
+  n: number,
+): Promise<void> {
+  let cancel = (): void => {};
+  const late = new Promise<void>((resolve) => (cancel = clock.after(GOODBYE_MS, resolve)));
+  const said = transport.heartbeat([], n).then(
+    () => {},
+    () => {},
+  );
+  await Promise.race([said, late]);
+  cancel();
+}
