@@ -43,8 +43,6 @@ const WINDOW_FACTOR = 8;
  */
 const CROWD_FACTOR = 1.25;
 const CROWD_MORE = 2;
-/** Of what is another's, a claim takes this part: its owner's next batch is seldom robbed, and soon made up for. */
-const STEAL_PART = 4;
 /** More would cost more to read than the conflicts it saves, but where so many share a shard that most would find nothing. */
 const WINDOW_MAX = 128;
 const WINDOW_LEAST_FACTOR = 1.5;
@@ -250,10 +248,9 @@ async function lookAtLevel(
   hand: Picks,
   isLowest: boolean,
 ): Promise<void> {
-  const { own, turn, guarded, isAlone, robs } = target.stand;
+  const { own, turn, guarded, robs, part } = target.stand;
   // A clock decides here only when a thief may look; the owner finds the job whatever the clocks say.
   const waited = commitTimeOf(target.now + (target.isWoken ? CLOCKS_APART_MS : -STEAL_AFTER_MS));
-  const part = isAlone ? 1 : STEAL_PART;
   for (const order of bandsOf(level.priority)) {
     if (hand.isFull) return;
     const known = new Map<number, Stretch>();

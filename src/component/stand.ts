@@ -26,6 +26,7 @@ import type { Fleet } from "./fleet.js";
 const THIEVES = 2;
 const OWNER_SILENT_MS = 3_000;
 const RIVAL_SILENT_MS = 500;
+const STEAL_PART = 4;
 
 export interface Stand {
   /** The shards that it looks at first. */
@@ -38,6 +39,8 @@ export interface Stand {
   guarded: ReadonlySet<number>;
   /** Whether this claim takes from those as well. */
   robs: boolean;
+  /** Of what is another's, a claim takes this part: its owner's next batch is seldom robbed, and soon made up for. */
+  part: number;
 }
 
 export interface Holders {
@@ -104,7 +107,7 @@ export function standOf(
     turn: self !== undefined || shards === 1 ? turnOf(rank, sessions.length, shards) : "unknown",
     isAlone: others.length === 0,
     guarded: new Set(awake.flatMap((holder) => shardsOf(holder.session))),
-    robs: isThief(rivals.filter((rival) => isAtWork(rival, now)).length),
+    ...thiefAmong(rivals.filter((rival) => isAtWork(rival, now)).length),
   };
 }
 
@@ -115,7 +118,7 @@ export function standAlone(shards: number): Stand {
     turn: { index: 0, sharers: 1 },
     isAlone: true,
     guarded: new Set(),
-    robs: true,
+    ...thiefAmong(0),
   };
 }
 
@@ -145,7 +148,7 @@ export function standInFleet(
     turn: rank === null && shards > 1 ? "unknown" : turnOf(known, size, shards),
     isAlone: false,
     guarded: new Set(ownShards(0, 1, shards)),
-    robs: isThief(atWork),
+    ...thiefAmong(atWork),
   };
 }
 
@@ -166,6 +169,7 @@ export function countAtWork(others: readonly Doc<"holders">[], size: number, now
   return areAll ? size : seen.length;
 }
 
-function isThief(rivals: number): boolean {
-  return Math.random() * rivals < THIEVES;
+/** Beside none that is at work it takes all that it has room for. */
+function thiefAmong(rivals: number): Pick<Stand, "robs" | "part"> {
+  return { robs: Math.random() * rivals < THIEVES, part: rivals === 0 ? 1 : STEAL_PART };
 }

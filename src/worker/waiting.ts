@@ -87,7 +87,7 @@ export class Waiting {
     const { jobs, more } = typeof answer === "boolean" ? { jobs: [], more: answer } : answer;
     this.more.set(queue, more);
     const ids = new Set(jobs.map(({ id }) => id));
-    for (const known of this.of(queue)) if (!ids.has(known.id)) this.isGone(known);
+    for (const known of this.of(queue)) if (!ids.has(known.id)) this.forget(known, !more);
     for (const { id, failedBy = [] } of jobs) {
       if (this.jobs.has(id)) continue;
       const wait = this.untilTurn(queue, id, failedBy.includes(this.name));
@@ -96,10 +96,10 @@ export class Waiting {
     }
   }
 
-  /** It waits no more. It may be this worker's, though the answer that says so has not come yet. */
-  private isGone({ id, queue, takenUntil }: Known): void {
+  /** It is not named any more. If it waits no more, it may be this worker's, and the answer that says so on its way. */
+  private forget({ id, queue, takenUntil }: Known, isGone: boolean): void {
     this.jobs.delete(id);
-    if (takenUntil <= this.clock.now()) this.gone.set(id, queue);
+    if (isGone && takenUntil <= this.clock.now()) this.gone.set(id, queue);
   }
 
   /** A queue's subscription has failed. */
