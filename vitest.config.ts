@@ -36,7 +36,7 @@ const SYSTEM = [
 ];
 /** What computes, and backends whose clients wait for no lease to end: on both cores, beside each other. */
 const DEEP_COMPUTING = [
-  "tests/deep/{batches,claims,histories,interleavings,model,pull,push,pushRestarts,pushSlots,races}.test.ts",
+  "tests/deep/{batches,bounds,claims,histories,interleavings,model,pull,push,pushRestarts,pushSlots,races}.test.ts",
   "tests/deep/{crash,earlyBackend,nested,schedule,threads,virtualQueue}.test.ts",
 ];
 

@@ -88,7 +88,7 @@ export class ObservedQueue<
   }
 
   /**
-   * How the queue stands: its jobs by status, counted up to 1,000 each; since when the job was enqueued that has been claimable for
+   * How the queue stands: its jobs by status, counted up to 1,000 each (of jobs with long errors less far); since when the job was enqueued that has been claimable for
    * longest; jobs a minute; and its {@link health}. For a page that is always open.
    *
    * Of a busy queue it is a row that is rewritten every 10 s, whatever the number of jobs and of those who look: a

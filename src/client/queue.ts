@@ -175,7 +175,8 @@ export class Queue<
    * @param options What this job has of its own; see {@link EnqueueOptions}.
    * @returns The job's id; with a `key` that another job has and keeps, that one's: {@link enqueueUnique} says which.
    * @throws `invalidPayload`, `payloadTooLarge`, `invalidArgument` for an option out of bounds, `duplicateKey` where the key
-   * says `"refuse"`, `queueDraining`, `tooManyRoutes`, `componentNotMounted`.
+   * says `"refuse"`, `queueDraining`, `tooManyRoutes`, `tooManyPlaces`,
+   * `componentNotMounted`.
    * @example
    * const job = await tiles.enqueue(ctx, { picture, x: 0, y: 0 });
    * @example

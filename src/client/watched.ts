@@ -157,7 +157,8 @@ export abstract class WatchedQueue<Name extends string, VResult extends ValueVal
   }
 
   /**
-   * How many jobs are in each status, each counted up to `limit` (1 to 1,000) and with `more` if there are more. It is
+   * How many jobs are in each status, each counted up to `limit` (1 to 1,000), or as far as 3 MiB of rows go for all together, and
+   * with `more` if there are more. It is
    * for a page; it is not for deciding whether there is work.
    *
    * @param options.limit How far to count each status, 1 to 1,000.

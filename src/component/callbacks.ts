@@ -286,7 +286,7 @@ async function discardForgotten(ctx: MutationCtx, { job, outcome }: Owed): Promi
   const kept = there?.result !== undefined && "row" in there.result ? there.result.row : undefined;
   if (kept === result.row) return;
   if (there !== null && (await isResultOwed(ctx.db, { ...there, result }))) return;
-  await discard(ctx.db, result);
+  await discard(ctx, result);
 }
 
 // --- The call itself -----------------------------------------------------------------------------

@@ -11,7 +11,6 @@ import {
   LANE_SWEPT_MS,
   LANE_WATCH_MS,
   pendingOrder,
-  LOOK_ROWS_MAX,
   vConditions,
   vPlaces,
   WATCH_RANGES_BESIDE_LOOK,
@@ -34,7 +33,8 @@ import { levelsOf, offerOf } from "./offers.js";
 import { earlier, pickFrom, pickRest, Picks, type Sight, type Target } from "./picking.js";
 import { findUncounted } from "./rollUp.js";
 import { routesOf } from "./routes.js";
-import { snapshotOf, vSeenRow, type Budget, type Eyes, type Stretch } from "./scan.js";
+import { bytesOf } from "./rowBytes.js";
+import { isSpent, newBudget, snapshotOf, vSeenRow, type Eyes, type Stretch } from "./scan.js";
 import {
   countAtWork,
   findHolders,
@@ -48,6 +48,9 @@ import {
 import { vKey } from "./stored.js";
 import { findTimers, serves, sweepAt } from "./timers.js";
 import { lookForOverdue, NOTHING_OVERDUE, vOverdue } from "./watchdog.js";
+
+/** Queues in which a claim that finds nothing looks for what should have run by now: its next looks in others. */
+const OVERDUE_QUEUES = 8;
 
 /** Expired holders among which a claim picks one: they seldom expire together, and two claims should not meet. */
 const EXPIRED_SEEN = 4;
@@ -164,7 +167,7 @@ export const look = internalQuery({
     ]);
     const { live } = holders;
     const picks = new Picks(max, offer.maxCost ?? Infinity);
-    const left: Budget = { ranges: args.ranges, rows: LOOK_ROWS_MAX };
+    const left = newBudget(args.ranges);
     const seen: Seen[] = [];
     const miscounted: string[] = [];
     let place: PlaceInFleet = { size: 1, rank: 0 };
@@ -176,7 +179,7 @@ export const look = internalQuery({
     }
     // From a random queue on: none waits for ever behind another's backlog.
     for (const [i, queue] of rotate(open, Math.random()).entries()) {
-      if (picks.isFull) break;
+      if (picks.isFull || isSpent(left)) break;
       const [fleet, routes] = await Promise.all([
         args.everywhere === true ? null : fleetOf(ctx.db, queue.name, session, live, now),
         routesOf(ctx.db, queue.name),
@@ -186,6 +189,8 @@ export const look = internalQuery({
       if (args.served !== undefined) places.note(queue.name, fleet);
       if (fleet?.isMiscounted === true && args.isLane !== true) miscounted.push(queue.name);
       const target = await targetOf(ctx, args, queue, { live, fleet, mine });
+      for (const row of [...routes, ...target.bounds])
+        left.bytes -= row === undefined ? 0 : bytesOf(row);
       const eyes: Eyes = {
         db: ctx.db,
         offer,
@@ -223,7 +228,10 @@ export const look = internalQuery({
           ? NOTHING_OVERDUE
           : await lookForOverdue(
               ctx.db,
-              open.map(({ name }) => name),
+              rotate(
+                open.map(({ name }) => name),
+                Math.random(),
+              ).slice(0, OVERDUE_QUEUES),
               now,
               {
                 since: Math.random() < STRAYS_FAR_PART ? 0 : now - STRAYS_BACK_MS,

@@ -39,6 +39,7 @@ import {
   unknownQueue,
   wakeBlindly,
 } from "./queues.js";
+import { checkShards } from "./routes.js";
 
 /** `changed` is false where the queue was so already. */
 export interface Changed {
@@ -113,6 +114,7 @@ async function override(
   // Together, since a rest needs a ring: what only code can say decides about what people may.
   checkQueueConfig(row.name, { ...row.config, ...overrides });
   const shards = overrides.shards ?? row.config.shards;
+  if (shards > row.shardsEver) await checkShards(ctx.db, row.name, shards);
   const changed = await change(
     ctx,
     row,

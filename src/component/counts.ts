@@ -2,18 +2,19 @@
  * Counts: a few bounded numbers of a queue. It reads rows and says when there are more than it read; exact counts of
  * large queues are not worth a shared row that every enqueue would have to write.
  */
-import { getConvexSize, type Value } from "convex/values";
 import {
   checkInteger,
   checkName,
   COUNT_DEFAULT,
   COUNT_MAX,
   GAUGE_QUICK,
+  STATUSES,
   type Count,
   type Counts,
   type Status,
 } from "../shared/index.js";
 import type { DatabaseReader, QueryCtx } from "./_generated/server.js";
+import { takeWithin } from "./rowBytes.js";
 
 /** A queue that nothing was ever put into has no jobs: a page may watch it before its first. */
 export async function counts(
@@ -23,54 +24,45 @@ export async function counts(
 ): Promise<Counts> {
   checkName("The name of a queue", queue);
   checkInteger("limit", limit, 1, COUNT_MAX);
-  const of = async (status: Status) => await countUpTo(ctx.db, queue, status, limit);
-  const [scheduled, pending, running, succeeded, failed, canceled, timedOut] = await Promise.all([
-    of("scheduled"),
-    of("pending"),
-    of("running"),
-    of("succeeded"),
-    of("failed"),
-    of("canceled"),
-    of("timedOut"),
-  ]);
-  return { scheduled, pending, running, succeeded, failed, canceled, timedOut };
+  return await countEach(ctx.db, queue, STATUSES, limit);
 }
 
-/** How many jobs are in a status, counted up to `limit`. */
-export async function countUpTo(
+/** What the counts of one queue read at most: jobs with long errors are 6 KB each. */
+const COUNTED_BYTES = 3 * 2 ** 20;
+
+/**
+ * How many jobs are in each of these statuses, counted up to `limit`, or as far as fits: all of them together read as much as
+ * one transaction leaves them, and what one does not need is the others'.
+ */
+export async function countEach<S extends Status>(
   db: DatabaseReader,
   queue: string,
-  status: Status,
+  statuses: readonly S[],
   limit: number,
-): Promise<Count> {
-  const rows = await rowsOf(db, queue, status, limit + 1);
-  return { count: Math.min(rows.length, limit), more: rows.length > limit };
+  beside = 1,
+): Promise<Record<S, Count>> {
+  let left = COUNTED_BYTES / beside;
+  const counts = {} as Record<S, Count>;
+  for (const [i, status] of statuses.entries()) {
+    const share = left / (statuses.length - i);
+    const { rows, bytes, isCut } = await takeWithin(inStatus(db, queue, status), limit + 1, share);
+    left -= bytes;
+    counts[status] = { count: Math.min(rows.length, limit), more: isCut || rows.length > limit };
+  }
+  return counts;
 }
 
-/** What one status may read to be counted: all of them together fit in a transaction. */
-const COUNTED_BYTES = 1.5 * 2 ** 20;
-
-/** The same up to 1,000, or as many as may be read: jobs with long errors are 6 KB each. */
-export async function countAll(db: DatabaseReader, queue: string, status: Status): Promise<Count> {
-  const first = await rowsOf(db, queue, status, GAUGE_QUICK + 1);
-  if (first.length <= GAUGE_QUICK) return { count: first.length, more: false };
-  const bytes = first.reduce((sum, row) => sum + getConvexSize(row as unknown as Value), 0);
-  const fitting = Math.floor((COUNTED_BYTES * first.length) / bytes);
-  return await countUpTo(db, queue, status, Math.min(COUNT_MAX, fitting));
-}
-
-/** The same up to a few. */
+/** The same for one status, up to a few. */
 export async function countQuickly(
   db: DatabaseReader,
   queue: string,
   status: Status,
+  limit: number = GAUGE_QUICK,
 ): Promise<Count> {
-  return await countUpTo(db, queue, status, GAUGE_QUICK);
+  const rows = await inStatus(db, queue, status).take(limit + 1);
+  return { count: Math.min(rows.length, limit), more: rows.length > limit };
 }
 
-async function rowsOf(db: DatabaseReader, queue: string, status: Status, count: number) {
-  return await db
-    .query("jobs")
-    .withIndex("status", (q) => q.eq("queue", queue).eq("status", status))
-    .take(count);
+function inStatus(db: DatabaseReader, queue: string, status: Status) {
+  return db.query("jobs").withIndex("status", (q) => q.eq("queue", queue).eq("status", status));
 }

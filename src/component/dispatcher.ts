@@ -82,6 +82,7 @@ interface Place {
 async function promoteBatch(ctx: MutationCtx, alarm: SegmentAlarm, now: number): Promise<void> {
   const { row } = alarm;
   const queue = await getQueue(ctx.db, alarm.queue);
+  queue.routesKept = { rows: null };
   // Halved each time that a ring failed, in a way that no code can catch; at last one job, and then that job is put off.
   const max = PROMOTE_MAX >> (row.failures ?? 0);
   const after: Place | null = row.position?.after ?? null;

@@ -74,6 +74,7 @@ export async function enqueueJobs(
     );
   }
   checkMarks(queue, jobs);
+  queue.routesKept = { rows: null };
   const batch: Batch = {
     ...{ queue, now, rules: storedRules(ctx.db) },
     ...{ owed: [], hasReplaced: false, dueAts: [], expireAts: [], isAlone: jobs.length === 1 },

@@ -29,7 +29,7 @@ import type { Dues } from "./dispatcher.js";
 import { rulesOf } from "./handlers.js";
 import { findLease, type HeldLease } from "./holders.js";
 import { log } from "./log.js";
-import { cutError, load } from "./payloads.js";
+import { cutError, hasReadMuch, load } from "./payloads.js";
 import type { Queue } from "./queues.js";
 import { recordPart, type Holding } from "./recording.js";
 import { whyNoResult } from "./results.js";
@@ -55,7 +55,9 @@ export async function executeAll(
   checkLength("The handlers of a call", leases, 0, HANDLERS_PER_STEP);
   const done: Executed = { answers: [], leases: holder.leases, owed: [] };
   const limits = leases.length > 1 ? CALLBACK_INLINE_LIMITS : HANDLER_ALONE_LIMITS;
-  for (const { id, attempt } of leases) {
+  for (const [i, { id, attempt }] of leases.entries()) {
+    // It has no answer either.
+    if (i > 0 && (await hasReadMuch(ctx))) break;
     const current = { ...holder, leases: done.leases };
     const outcome = await execute(ctx, current, queue, { id, attempt }, limits);
     // It has no answer: its lane runs it alone.

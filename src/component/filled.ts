@@ -8,6 +8,7 @@
 import { ORDER_PAUSED } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader } from "./_generated/server.js";
+import { bytesOf } from "./rowBytes.js";
 import type { Eyes, Place } from "./scan.js";
 
 export interface Filled {
@@ -17,15 +18,16 @@ export interface Filled {
   isWhole: boolean;
 }
 
-/** Of these places of one queue those in which anything waits. Spends half of the ranges and rows that are left. */
+/** Of these places of one queue those in which anything waits. Spends half of what may still be read. */
 export async function filledOf(eyes: Eyes, places: readonly Place[]): Promise<Filled> {
   const { left } = eyes;
-  const kept = { ranges: Math.floor(left.ranges / 2), rows: Math.floor(left.rows / 2) };
+  const kept = { ranges: left.ranges / 2, rows: left.rows / 2, bytes: left.bytes / 2 };
   const sorted = [...places].sort(byIndex);
   const found = new Set<string>();
   const has: Filled["has"] = (place) => found.has(nameOf(place));
   for (let next = sorted[0]; next !== undefined;) {
-    if (left.ranges <= kept.ranges || left.rows <= kept.rows) return { has, isWhole: false };
+    const isOver = left.ranges <= kept.ranges || left.rows <= kept.rows || left.bytes <= kept.bytes;
+    if (isOver) return { has, isWhole: false };
     const job = await firstFrom(eyes, next);
     if (job === null) break;
     const at = firstNotBefore(sorted, job);
@@ -67,6 +69,7 @@ export async function firstFrom(
     const job = await read(db, place);
     if (job === null) continue;
     left.rows -= 1;
+    left.bytes -= bytesOf(job);
     return job;
   }
   return null;

@@ -47,7 +47,7 @@ import {
   type MutationCtx,
   type QueryCtx,
 } from "./_generated/server.js";
-import { countAll, countQuickly, countUpTo } from "./counts.js";
+import { countEach, countQuickly } from "./counts.js";
 import { lastEnds, movementOf } from "./movement.js";
 import { countsOf, rowsBetween } from "./periodRows.js";
 import { findQueue } from "./queues.js";
@@ -136,16 +136,11 @@ async function readLive(
   beside: number,
   countTo?: number,
 ): Promise<Reading> {
-  const countOf = async (status: Status) =>
-    countTo === undefined
-      ? await countAll(db, queue, status)
-      : await countUpTo(db, queue, status, countTo);
-  const [counted, perMinute, moves] = await Promise.all([
-    Promise.all(STATUSES.map(async (status) => [status, await countOf(status)])),
+  const [counts, perMinute, moves] = await Promise.all([
+    countEach(db, queue, STATUSES, countTo ?? COUNT_MAX, beside),
     perMinuteOf(db, queue, now),
     readMovement(db, queue, now, beside),
   ]);
-  const counts = Object.fromEntries(counted) as Counts;
   return { at: now, counts, perMinute, ...moves };
 }
 
@@ -265,8 +260,7 @@ export const look = internalQuery({
   },
   returns: vSeen,
   handler: async (ctx, { queue, now, all, quick, withEnds }): Promise<Seen> => {
-    const counts: Seen["counts"] = {};
-    for (const status of all) counts[status] = await countAll(ctx.db, queue, status);
+    const counts: Seen["counts"] = await countEach(ctx.db, queue, all, COUNT_MAX);
     for (const status of quick) {
       const few = await countQuickly(ctx.db, queue, status);
       if (!few.more) counts[status] = few;

@@ -36,6 +36,7 @@ export async function hasWork(
 async function isAnyWaiting(ctx: QueryCtx, args: LookRequest): Promise<boolean> {
   const { eyes, look } = waitingRoom(ctx, args);
   for (const queue of args.queues) {
+    if (isSpent(eyes.left)) return true;
     const waiting = await look(queue);
     if (waiting === null) continue;
     const { bands, bounds, epoch, isWhole } = waiting;

@@ -3,7 +3,6 @@
  *
  * The row is the lease, so what is written here is half of every edge in and out of `running`.
  */
-import { getDocumentSize } from "convex/values";
 import {
   checkInteger,
   checkName,
@@ -21,6 +20,7 @@ import {
   type Answer,
   type Lease,
 } from "../shared/index.js";
+import { takeWithin } from "./rowBytes.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseReader, DatabaseWriter } from "./_generated/server.js";
 import type { Offer } from "./offers.js";
@@ -63,14 +63,7 @@ export async function takeHolders(
   count: number,
   beside = 1,
 ): Promise<Holder[]> {
-  const taken: Holder[] = [];
-  let left = HOLDERS_READ_BYTES / beside;
-  for await (const row of rows) {
-    taken.push(row);
-    left -= getDocumentSize(row);
-    if (left <= 0 || taken.length === count) break;
-  }
-  return taken;
+  return (await takeWithin(rows, count, HOLDERS_READ_BYTES / beside)).rows;
 }
 
 export async function sessionOf(db: DatabaseReader, session: string): Promise<Holder | null> {

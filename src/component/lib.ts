@@ -151,7 +151,7 @@ export const chunks = query({
   handler: (ctx, args) => chunksStep.chunks(ctx, args),
 });
 
-/** How many jobs of a queue are in each status, counted up to `limit` (100, at most 1,000). */
+/** How many jobs of a queue are in each status, counted up to `limit` (100, at most 1,000), or as far as 3 MiB of rows go. */
 export const counts = query({
   args: { queue: v.string(), limit: v.optional(v.number()) },
   returns: vCounts,

@@ -14,6 +14,7 @@
 import {
   checkInteger,
   checkName,
+  LIST_BYTES_MAX,
   LIST_ROWS_MAX,
   PAGE_MAX,
   type JobPage,
@@ -82,7 +83,7 @@ async function pageOf(
   ).paginate({
     ...{ numItems, cursor, maximumRowsRead: Math.min(maximumRowsRead, LIST_ROWS_MAX) },
     ...(typeof endCursor === "string" ? { endCursor } : {}),
-    ...(more.maximumBytesRead === undefined ? {} : { maximumBytesRead: more.maximumBytesRead }),
+    maximumBytesRead: Math.min(more.maximumBytesRead ?? Infinity, LIST_BYTES_MAX),
   });
   const jobs = page.map(listedOf);
   // A page that may read no more is short, and whole as far as it goes: the next one goes on behind it.

@@ -16,9 +16,10 @@ import {
 } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader } from "./_generated/server.js";
-import { countUpTo } from "./counts.js";
+import { countQuickly } from "./counts.js";
 import { takeHolders } from "./holders.js";
-import { oldestJobIn } from "./oldest.js";
+import { takeWithin } from "./rowBytes.js";
+import { oldestJobIn, RANGES_READ } from "./oldest.js";
 import { rowsBetween } from "./periodRows.js";
 import type { Queue } from "./queues.js";
 
@@ -38,7 +39,7 @@ export async function movementOf(
   beside: number,
 ): Promise<{ movement: Omit<Movement, "running">; oldestPendingAt?: number }> {
   const [oldest, claimedAt, usualWaitMs] = await Promise.all([
-    oldestPendingIn(db, queue),
+    oldestPendingIn(db, queue, beside),
     lastClaimIn(db, queue.name),
     usualWaitIn(db, queue.name, now),
   ]);
@@ -64,7 +65,7 @@ export async function lastEnds(
   count: number,
 ): Promise<Sample[]> {
   const ended = await Promise.all(
-    FINISHED_STATUSES.map((status) => newestOf(db, queue, status, count)),
+    FINISHED_STATUSES.map((status) => newestOf(db, queue, status, count, ENDS_BYTES)),
   );
   return samplesOf(ended.flat()).slice(0, count);
 }
@@ -83,9 +84,13 @@ export function samplesOf(jobs: readonly Doc<"jobs">[]): Sample[] {
 }
 
 /** Where nothing waits, one range says so, and not one for each place. */
-async function oldestPendingIn(db: DatabaseReader, queue: Queue): Promise<Doc<"jobs"> | null> {
-  const { count } = await countUpTo(db, queue.name, "pending", 1);
-  return count === 0 ? null : await oldestJobIn(db, queue);
+async function oldestPendingIn(
+  db: DatabaseReader,
+  queue: Queue,
+  beside: number,
+): Promise<Doc<"jobs"> | null> {
+  const { count } = await countQuickly(db, queue.name, "pending", 1);
+  return count === 0 ? null : await oldestJobIn(db, queue, Math.floor(RANGES_READ / beside));
 }
 
 /** When a job was last claimed, as far as the jobs that are there tell; `null` if they tell nothing. */
@@ -99,19 +104,23 @@ export async function lastClaimIn(db: DatabaseReader, queue: string): Promise<nu
   return claims.length + starts.length === 0 ? null : Math.max(...claims, ...starts);
 }
 
+/** What the last ends of each status may come to: of jobs with long errors fewer are looked at. */
+const ENDS_BYTES = 2 ** 18;
+
 async function newestOf(
   db: DatabaseReader,
   queue: string,
   status: Status,
   count: number,
+  bytes = Infinity,
 ): Promise<Doc<"jobs">[]> {
-  return await db
+  const newest = db
     .query("jobs")
     .withIndex("status", (q) =>
       q.eq("queue", queue).eq("status", status).eq("order", ORDER_BY_COMMIT).eq("shard", 0),
     )
-    .order("desc")
-    .take(count);
+    .order("desc");
+  return (await takeWithin(newest, count, bytes)).rows;
 }
 
 async function usualWaitIn(db: DatabaseReader, queue: string, now: number): Promise<number | null> {

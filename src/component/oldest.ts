@@ -2,14 +2,21 @@
 import { msOfCommit } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader } from "./_generated/server.js";
-import { boundOf, pendingFrom, publicBounds } from "./cursors.js";
+import { boundOf, pendingFrom, publicBounds, type QueueBounds } from "./cursors.js";
 import { firstFrom } from "./filled.js";
 import { mayRunInside } from "./mayTake.js";
 import type { Queue } from "./queues.js";
+import { bytesOf } from "./rowBytes.js";
 import { fewPlacesOf } from "./routes.js";
 
 /** Ranges that are read unless the caller has fewer: a quarter of what a transaction may read. */
-const RANGES_READ = 1_024;
+export const RANGES_READ = 1_024;
+/** What is read of rows for each range that may be: of larger ones fewer are looked at. */
+const BYTES_PER_RANGE = 1_536;
+/** With fewer ranges the routes and cursor, which say where the places are, would be most of what is read. */
+const RANGES_FEW = 32;
+/** Places that are read at the same time. */
+const AT_ONCE = 32;
 
 /** When the job that has been claimable longest of those that may run inside became so; `null` if none is. */
 export async function oldestIn(
@@ -32,21 +39,43 @@ export async function oldestJobIn(
   ranges = RANGES_READ,
   counts: (job: Doc<"jobs">) => boolean = () => true,
 ): Promise<Doc<"jobs"> | null> {
-  const [bounds, places] = await Promise.all([
-    publicBounds(db, queue.name),
-    fewPlacesOf(db, queue, Math.floor((ranges - 2) / 2)),
-  ]);
+  const [bounds, places] =
+    ranges < RANGES_FEW
+      ? [undefined, null]
+      : await Promise.all([
+          publicBounds(db, queue.name),
+          fewPlacesOf(db, queue, Math.floor((ranges - 2) / 2)),
+        ]);
   const firsts =
     places === null
       ? await firstsBySkipping(db, queue.name, ranges - 2)
-      : await Promise.all(
-          places.map(async ({ order, shard }) => {
-            const from = boundOf([bounds], queue.epoch, order, shard);
-            const [job] = await pendingFrom(db, { queue: queue.name, order, shard }, from, 1);
-            return job ?? null;
-          }),
-        );
-  return firsts.reduce((one, job) => older(one, job !== null && counts(job) ? job : null), null);
+      : await firstsOf(db, queue, places, bounds, ranges * BYTES_PER_RANGE);
+  return firsts.reduce<Doc<"jobs"> | null>(
+    (one, job) => older(one, counts(job) ? job : null),
+    null,
+  );
+}
+
+async function firstsOf(
+  db: DatabaseReader,
+  { name, epoch }: Queue,
+  places: readonly { order: number; shard: number }[],
+  bounds: QueueBounds | undefined,
+  bytes: number,
+): Promise<Doc<"jobs">[]> {
+  const found: Doc<"jobs">[] = [];
+  let left = bytes;
+  for (let done = 0; done < places.length && left > 0; done += AT_ONCE) {
+    const some = await Promise.all(
+      places.slice(done, done + AT_ONCE).map(async ({ order, shard }) => {
+        const from = boundOf([bounds], epoch, order, shard);
+        return await pendingFrom(db, { queue: name, order, shard }, from, 1);
+      }),
+    );
+    found.push(...some.flat());
+    for (const job of some.flat()) left -= bytesOf(job);
+  }
+  return found;
 }
 
 async function firstsBySkipping(
@@ -54,10 +83,10 @@ async function firstsBySkipping(
   queue: string,
   ranges: number,
 ): Promise<Doc<"jobs">[]> {
-  const left = { ranges, rows: ranges };
+  const left = { ranges, rows: ranges, bytes: ranges * BYTES_PER_RANGE };
   const found: Doc<"jobs">[] = [];
   let next = { queue, order: 0, shard: 0 };
-  while (left.ranges >= 2) {
+  while (left.ranges >= 2 && left.bytes > 0) {
     const job = await firstFrom({ db, left }, next);
     if (job === null) break;
     found.push(job);

@@ -15,6 +15,7 @@ import {
   JANITOR_FORGET_MAX,
   JANITOR_OVERDUE_MS,
   JANITOR_REPLAN_MAX,
+  PUBLISH_BYTES_MAX,
   PUBLISH_PLACES_MAX,
   PUBLISHED_BOUNDS_MAX,
   QUEUES_MAX,
@@ -38,6 +39,7 @@ import { findLost } from "./mainLoop.js";
 import { findQueue, queuesAfter, type Queue } from "./queues.js";
 import { findUnattended, findUncounted } from "./rollUp.js";
 import { placesOf } from "./routes.js";
+import { bytesOf } from "./rowBytes.js";
 import { keyOf, snapshotOf } from "./scan.js";
 import { vBound, vKey } from "./stored.js";
 import { findTimers } from "./timers.js";
@@ -147,7 +149,7 @@ export const find = internalQuery({
       uncounted,
       unattended: await findUnattended(ctx.db, uncounted, now),
       lateArrivals: await isLate(ctx.db, now),
-      watched: [...new Set([...queues, ...page.queues])],
+      watched: [...new Set([...someOf(queues, PATROLLED), ...page.queues])],
       patrolled: page.last,
       idleFrom: idle.next,
       published: await findBounds(ctx, queues, now),
@@ -261,14 +263,15 @@ async function findBounds(
     .sort((a, b) => (a.old?.publishedAt ?? 0) - (b.old?.publishedAt ?? 0));
   const published: Found["published"] = [];
   let room = PUBLISH_PLACES_MAX;
+  const left = { bytes: PUBLISH_BYTES_MAX };
   for (const { name, old } of stale) {
     const queue = await findQueue(ctx.db, name);
     if (queue === null) continue;
     const places = await placesOf(ctx.db, queue);
     const read = Math.min(places.length, PUBLISH_PLACES_MAX);
-    if (read > room) continue;
+    if (read > room || left.bytes <= 0) continue;
     room -= read;
-    const bounds = await boundsOf(ctx, queue, places, old);
+    const bounds = await boundsOf(ctx, queue, places, old, left);
     published.push({ queue: name, epoch: queue.epoch, ...bounds });
   }
   return published;
@@ -278,30 +281,33 @@ async function findBounds(
  * For each place where something waits, its first row. All others are empty, and nothing can become claimable there but
  * with a `seq` above this snapshot: one floor says so for all of them, also for those that do not exist yet.
  *
- * A queue of more places than are looked at here gets no new floor: the places that were seen are then named one by one,
- * from a random one on, and of the others stands what was known.
+ * A queue of more places than are looked at here, or of larger rows, gets no new floor: the places that were seen are then named
+ * one by one, from a random one on, and of the others stands what was known.
  */
 async function boundsOf(
   ctx: QueryCtx,
   queue: Queue,
   places: readonly { order: number; shard: number }[],
   old: Doc<"cursors"> | undefined,
+  left: { bytes: number },
 ): Promise<{ bounds: Bound[]; floor?: Key }> {
   const snapshot = snapshotOf(ctx);
   const end = snapshot === null ? null : afterCommit(snapshot);
-  const isWhole = end !== null && places.length <= PUBLISH_PLACES_MAX;
+  let isWhole = end !== null && places.length <= PUBLISH_PLACES_MAX;
   const bounds: Bound[] = [];
   for (const [i, place] of (isWhole ? places : rotated(places)).entries()) {
     const from = boundOf([old], queue.epoch, place.order, place.shard);
+    isWhole &&= left.bytes > 0;
     const [first] =
-      i < PUBLISH_PLACES_MAX
+      i < PUBLISH_PLACES_MAX && left.bytes > 0
         ? await pendingFrom(ctx.db, { queue: queue.name, ...place }, from, 1)
         : [null];
+    if (first != null) left.bytes -= bytesOf(first);
     if (first === undefined && isWhole) continue;
     const seen = first === null ? from : first === undefined ? (end ?? from) : keyOf(first);
     bounds.push({ ...place, ...(compareKeys(seen, from) > 0 ? seen : from) });
   }
-  if (isWhole) return { bounds, floor: end };
+  if (isWhole && end !== null) return { bounds, floor: end };
   const floor = old?.epoch === queue.epoch ? old.floor : undefined;
   // The first are those just seen. A bound that is left out is a lower one, which is always right.
   const named = bounds.filter(isAbove(floor)).slice(0, PUBLISHED_BOUNDS_MAX);

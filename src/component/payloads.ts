@@ -1,7 +1,9 @@
 /**
  * Where payloads and results lie, and how large they may be. The only writer of `payloads`, and its only reader.
+ *
+ * `discardRow` reads for real and writes: the row that it deletes. Conflicts with: nothing.
  */
-import { getConvexSize, type Infer, type Value } from "convex/values";
+import { getConvexSize, v, type Infer, type Value } from "convex/values";
 import {
   ARRAY_MAX_ELEMENTS,
   cutText,
@@ -12,9 +14,16 @@ import {
   OBJECT_MAX_FIELDS,
   PAYLOAD_MAX_BYTES,
   PAYLOAD_MAX_DEPTH,
+  PAYLOADS_READ_BYTES,
 } from "../shared/index.js";
-import type { Doc } from "./_generated/dataModel.js";
-import type { DatabaseReader, DatabaseWriter } from "./_generated/server.js";
+import { internal } from "./_generated/api.js";
+import type { Id } from "./_generated/dataModel.js";
+import {
+  internalMutation,
+  type DatabaseReader,
+  type DatabaseWriter,
+  type MutationCtx,
+} from "./_generated/server.js";
 import type { vStored } from "./stored.js";
 
 /** Our own notes are shorter. */
@@ -41,15 +50,36 @@ export async function load(db: DatabaseReader, stored: Stored): Promise<Value> {
   return (row?.value ?? null) as Value;
 }
 
-/** Deletes what lies outside the row that names it. Returns what was deleted, if anything. */
-export async function discard(
-  db: DatabaseWriter,
-  stored: Stored | undefined,
-): Promise<Doc<"payloads"> | null> {
-  if (stored === undefined || "inline" in stored) return null;
-  const row = await db.get("payloads", stored.row);
-  if (row !== null) await db.delete("payloads", row._id);
-  return row;
+/** Deletes what lies outside the row that names it. */
+export async function discard(ctx: MutationCtx, stored: Stored | undefined): Promise<void> {
+  if (stored === undefined || "inline" in stored) return;
+  if (!(await hasReadMuch(ctx))) return await deletePayload(ctx.db, stored.row);
+  await ctx.scheduler.runAfter(0, internal.payloads.discardRow, { row: stored.row });
+}
+
+/** What one transaction had no room for. */
+export const discardRow = internalMutation({
+  args: { row: v.id("payloads") },
+  returns: v.null(),
+  handler: async (ctx, { row }): Promise<null> => {
+    await deletePayload(ctx.db, row);
+    return null;
+  },
+});
+
+/** Whether the transaction has read so much that another payload is for another one. */
+export async function hasReadMuch(ctx: MutationCtx): Promise<boolean> {
+  const { bytesRead } = await ctx.meta.getTransactionMetrics();
+  return bytesRead.used > PAYLOADS_READ_BYTES;
+}
+
+/** Deletes the row, if it is still there. Not read before: to delete a row is to read it, and it may have a megabyte. */
+export async function deletePayload(db: DatabaseWriter, row: Id<"payloads">): Promise<void> {
+  try {
+    await db.delete("payloads", row);
+  } catch {
+    // Who shared it has deleted it already.
+  }
 }
 
 /**

@@ -33,6 +33,7 @@ export async function peek(
   const { eyes, look } = waitingRoom(ctx, within(token, args));
   const jobs: PeekedJob[] = [];
   for (const queue of args.queues) {
+    if (isSpent(eyes.left)) return jobs;
     const waiting = await look(queue);
     if (waiting === null) continue;
     const { bands, bounds, epoch } = waiting;

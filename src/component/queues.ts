@@ -20,6 +20,7 @@ import {
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
+import { checkShards } from "./routes.js";
 
 /** A queue's configuration in force: overrides before what code declares, defaults where neither says anything. */
 export interface Settings extends QueueConfig {
@@ -46,6 +47,11 @@ export interface Queue {
   config: Settings;
   /** Numbers of the routes that this transaction has made sure of, by priority and key. Only `routes.ts` looks at it. */
   routesSeen: Map<string, number>;
+  /**
+   * Of a transaction that runs no code of the app between its jobs: the rows of all routes, once it has had to read them.
+   * Only `routes.ts` looks at them.
+   */
+  routesKept?: { rows: Doc<"routes">[] | null };
   /** Whether this transaction has seen to a wake. Only `wakes.ts` looks at it. */
   isWoken: boolean;
 }
@@ -146,6 +152,7 @@ export async function declareQueue(
   if (sameConfig(row.config, config) || now < row.configuredAt + DECLARATION_SETTLE_MS) {
     return queueOf(row);
   }
+  if (config.shards > row.shardsEver) await checkShards(db, name, config.shards);
   // Lanes pass by what no handler is for. With another answer to that question they begin at the first job again.
   const isOtherwise = (row.config.handler === undefined) !== (config.handler === undefined);
   const changed = {

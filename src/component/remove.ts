@@ -14,13 +14,13 @@
  * reports; the count of jobs.
  */
 import { getConvexSize, type Value } from "convex/values";
-import { REMOVE_BYTES, REMOVE_ROWS } from "../shared/index.js";
+import { PAYLOAD_MAX_BYTES, REMOVE_BYTES, REMOVE_ROWS } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseWriter, MutationCtx } from "./_generated/server.js";
 import { noteDeleted, type CountedUpTo } from "./goneEarly.js";
 import { freeKey } from "./keys.js";
 import { deleteMarks } from "./marks.js";
-import { discard, type Stored } from "./payloads.js";
+import { deletePayload, type Stored } from "./payloads.js";
 import { deleteJob } from "./transitions.js";
 
 /** What is left of what one transaction may delete. */
@@ -73,8 +73,8 @@ export async function removeJob(
 /** Tables with rows that name a job, in the order in which they are emptied. */
 export const TABLES = ["attempts", "logs", "chunks", "progress", "callbacks"] as const;
 
-/** Rows read at a time. They may be large, and what was read has been paid for. */
-const PAGE = 50;
+/** Rows read at a time: a chunk has up to 64 KB, a result that is owed a megabyte, and what was read has been paid for. */
+const PAGES = { attempts: 64, logs: 32, chunks: 8, progress: 2, callbacks: 2 } as const;
 
 /** Removes the rows that name a job, which may itself be gone already. */
 export async function removeRows(
@@ -95,7 +95,7 @@ export async function removeRows(
         if ("handle" in row) await forgetOwed(db, row, room);
         await db.delete(table, row._id);
       }
-      if (rows.length < PAGE) break;
+      if (rows.length < PAGES[table]) break;
       place = placeOf(job, table, rows.at(-1)!);
     }
   }
@@ -104,27 +104,28 @@ export async function removeRows(
 
 /** The next rows of a place's table: of the same attempt, or of the next ones. */
 async function rowsAbove(db: DatabaseWriter, { job, table, attempt, within }: Place) {
+  const count = PAGES[table];
   if (table === "progress" || table === "callbacks") {
     const rows = db.query(table).withIndex("job", (q) => q.eq("job", job));
-    return await rows.take(PAGE);
+    return await rows.take(count);
   }
-  const later = async (count: number) =>
+  const later = async (more: number) =>
     await db
       .query(table)
       .withIndex("job", (q) => q.eq("job", job).gt("attempt", attempt))
-      .take(count);
-  if (within === null) return await later(PAGE);
+      .take(more);
+  if (within === null) return await later(count);
   const same =
     table === "logs"
       ? await db
           .query("logs")
           .withIndex("job", (q) => q.eq("job", job).eq("attempt", attempt).gt("entry", within))
-          .take(PAGE)
+          .take(count)
       : await db
           .query("chunks")
           .withIndex("job", (q) => q.eq("job", job).eq("attempt", attempt).gt("index", within))
-          .take(PAGE);
-  return same.length === PAGE ? same : [...same, ...(await later(PAGE - same.length))];
+          .take(count);
+  return same.length === count ? same : [...same, ...(await later(count - same.length))];
 }
 
 function placeOf(job: Id<"jobs">, table: Place["table"], row: Doc<Place["table"]>): Place {
@@ -146,8 +147,10 @@ async function removeStored(
   stored: Stored | undefined,
   room: Room,
 ): Promise<void> {
-  const row = await discard(db, stored);
-  if (row !== null) charge(room, row);
+  if (stored === undefined || "inline" in stored) return;
+  room.rows -= 1;
+  room.bytes -= stored.bytes ?? PAYLOAD_MAX_BYTES;
+  await deletePayload(db, stored.row);
 }
 
 function charge(room: Room, row: object): void {

@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
-import { ROUTES_KEPT, ROUTES_MAX } from "../shared/index.js";
-import { newWorld, refusal, succeeded, type World } from "./setup.test.js";
+import { describe, expect, test } from "vitest";
+import { ROUTES_KEPT, ROUTES_MAX, SHARDS_DEFAULT, SHARDS_MAX } from "../shared/index.js";
+import { api } from "./_generated/api.js";
+import { newWorld, refusal, released, succeeded, type World } from "./setup.test.js";
 
 const MINUTE = 60_000;
 const labels = (n: number) => ({ labels: [`l${n}`] });
@@ -65,4 +66,49 @@ test("priorities in which nothing waits are forgotten by the purge where a queue
   const waiting = (await world.all("jobs")).filter(({ status }) => status === "pending");
   expect(waiting).toHaveLength(4);
   expect(route!.priorities).toEqual(waiting.map(({ priority }) => priority));
+});
+
+describe("places", () => {
+  // With 64 shards a queue may have 32 priorities of all its routes together, and 21 with jobs of no label.
+  const all = Array.from({ length: 21 }, (_, n) => n - 10);
+
+  test("of all priorities and shards are allowed; with more labels than fit a job is refused, until others have gone", async () => {
+    const world = await newWorld({ shards: SHARDS_MAX });
+    for (const priority of all) await world.enqueue("plain", { priority });
+    const first = await world.enqueue("label", labels(0));
+    for (let n = 1; n < 11; n += 1) await world.enqueue("label", labels(n));
+    const { code, message } = await refusal(world.enqueue("one more", labels(11)));
+    expect(code).toBe("tooManyPlaces");
+    expect(message).toContain("fewer shards");
+    await world.cancel(first);
+    await world.enqueue("one more", labels(11));
+    expect(await refusal(world.enqueue("another", { priority: 5, ...labels(1) }))).toMatchObject({
+      code: "tooManyPlaces",
+    });
+  });
+
+  test("are not made by more shards than fit what is in use, neither by code nor by hand", async () => {
+    const world = await newWorld({ shards: SHARDS_DEFAULT });
+    for (let n = 0; n < 63; n += 1) await world.enqueue("job", labels(n));
+    const call = world.t.mutation(api.operate.configureQueue, {
+      queue: "tiles",
+      overrides: { shards: SHARDS_MAX },
+    });
+    expect(await refusal(call)).toMatchObject({ code: "tooManyPlaces" });
+    world.queue.config = { ...world.queue.config, shards: SHARDS_MAX };
+    await world.advance(MINUTE);
+    expect(await refusal(world.enqueue("job"))).toMatchObject({ code: "tooManyPlaces" });
+  });
+
+  test("do not keep a job from coming back", async () => {
+    const world = await newWorld({ shards: SHARDS_MAX });
+    for (let n = 0; n < 31; n += 1) await world.enqueue("label", labels(n));
+    const worker = world.worker("w");
+    const [job] = await worker.claim(1, labels(0));
+    await world.enqueue("label", labels(99));
+    expect((await world.all("routes")).map((row) => row.labels[0])).not.toContain("l0");
+    await worker.complete([released(job!)]);
+    expect(await world.status(job!.id)).toMatchObject({ status: "pending" });
+    expect(await worker.claim(1, labels(0))).toMatchObject([{ id: job!.id }]);
+  });
 });

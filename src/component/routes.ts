@@ -16,6 +16,7 @@ import {
   costClassOf,
   LOOK_RANGES_MAX,
   placeOf,
+  PLACES_MAX,
   PRIORITY_DEFAULT,
   routeKey,
   ROUTES_DROPPED,
@@ -31,6 +32,8 @@ import type { Queue } from "./queues.js";
 /** A part of the pending range, with the priorities at which jobs may wait there. */
 export type Route = Pick<Doc<"routes">, "labels" | "costClass" | "number" | "priorities">;
 
+type QueueWithRoutes = Pick<Queue, "name" | "routesSeen" | "routesKept" | "shardsEver">;
+
 /** Where jobs lie that say nothing: it needs no row. */
 const PLAIN_KEY = routeKey({});
 const PLAIN: Route = { labels: [], costClass: 0, number: 0, priorities: [PRIORITY_DEFAULT] };
@@ -41,7 +44,7 @@ const PLAIN: Route = { labels: [], costClass: 0, number: 0, priorities: [PRIORIT
  */
 export async function ensureRoute(
   ctx: MutationCtx,
-  queue: Pick<Queue, "name" | "routesSeen">,
+  queue: QueueWithRoutes,
   job: { priority?: number; labels?: string[]; cost?: number },
   came: "new" | "back" = "new",
 ): Promise<number> {
@@ -56,27 +59,89 @@ export async function ensureRoute(
 
 async function findOrInsert(
   ctx: MutationCtx,
-  queue: Pick<Queue, "name" | "routesSeen">,
+  queue: QueueWithRoutes,
   key: string,
   job: { priority?: number; labels?: string[]; cost?: number },
   came: "new" | "back",
 ): Promise<number> {
   const { priority = PRIORITY_DEFAULT, labels = [], cost = COST_DEFAULT } = job;
   const { name } = queue;
-  const row = await ctx.db
-    .query("routes")
-    .withIndex("queue", (q) => q.eq("queue", name).eq("key", key))
-    .unique();
+  const find = async () =>
+    queue.routesKept?.rows?.find((one) => one.key === key) ??
+    (await ctx.db
+      .query("routes")
+      .withIndex("queue", (q) => q.eq("queue", name).eq("key", key))
+      .unique());
+  let row = await find();
+  if (row?.priorities.includes(priority) === true) return row.number;
+  // It may have been forgotten to make room.
+  if (came === "new" && (await makeRoom(ctx, queue))) row = await find();
   if (row === null) {
     const number = key === PLAIN_KEY ? PLAIN.number : await freeNumber(ctx, queue, came);
     const needs = { labels, costClass: costClassOf(cost) };
-    await ctx.db.insert("routes", { queue: name, key, ...needs, number, priorities: [priority] });
+    const fields = { queue: name, key, ...needs, number, priorities: [priority] };
+    const _id = await ctx.db.insert("routes", fields);
+    queue.routesKept?.rows?.push({ _id, _creationTime: 0, ...fields });
     return number;
   }
-  if (!row.priorities.includes(priority)) {
-    await ctx.db.patch("routes", row._id, { priorities: [...row.priorities, priority] });
-  }
+  await patchPriorities(ctx, queue, row, [...row.priorities, priority]);
   return row.number;
+}
+
+/**
+ * For one more priority of a route: where the queue has as many places as it may, those are forgotten in which nothing waits.
+ * Returns whether it has looked for any.
+ */
+async function makeRoom(ctx: MutationCtx, queue: QueueWithRoutes): Promise<boolean> {
+  const { name, shardsEver } = queue;
+  const isFull = async () => 2 * shardsEver * (1 + bandsIn(await allRows(ctx, queue))) > PLACES_MAX;
+  if (!(await isFull())) return false;
+  await dropUnused(ctx, queue, { queue: name });
+  if (await isFull()) throw tooManyPlaces(name, shardsEver);
+  return true;
+}
+
+/** Refuses more shards than the queue may have with the priorities and labels that are in use. */
+export async function checkShards(db: DatabaseReader, name: string, shards: number): Promise<void> {
+  if (2 * shards * bandsIn(await rowsOf(db, name)) > PLACES_MAX) throw tooManyPlaces(name, shards);
+}
+
+/** The priorities in use of all routes; that of jobs that say nothing is always. */
+function bandsIn(rows: readonly Doc<"routes">[]): number {
+  const plain = rows.find(({ key }) => key === PLAIN_KEY);
+  const isNamed = plain?.priorities.includes(PRIORITY_DEFAULT) === true;
+  return rows.reduce((sum, { priorities }) => sum + priorities.length, isNamed ? 0 : 1);
+}
+
+/** All rows for real: of a transaction that keeps them as it has read and written them. */
+async function allRows(
+  ctx: MutationCtx,
+  { name, routesKept }: QueueWithRoutes,
+): Promise<Doc<"routes">[]> {
+  const rows = routesKept?.rows ?? (await rowsOf(ctx.db, name));
+  if (routesKept !== undefined) routesKept.rows = rows;
+  return rows;
+}
+
+async function patchPriorities(
+  ctx: MutationCtx,
+  { routesKept }: Pick<Queue, "routesKept">,
+  { _id }: Doc<"routes">,
+  priorities: number[],
+): Promise<void> {
+  await ctx.db.patch("routes", _id, { priorities });
+  const kept = routesKept?.rows?.find((one) => one._id === _id);
+  if (kept !== undefined) kept.priorities = priorities;
+}
+
+function tooManyPlaces(queue: string, shards: number): Error {
+  return conveyorError(
+    "tooManyPlaces",
+    `The waiting jobs of one queue may lie in up to ${PLACES_MAX} places: its shards, twice for each priority of each set of ` +
+      `labels and class of cost; "${queue}" has ${shards} shards and would have more. Give it fewer shards, use fewer ` +
+      "priorities or labels, or use several queues.",
+    { queue, shards, max: PLACES_MAX },
+  );
 }
 
 /** All routes of a queue, the plain one among them. */
@@ -129,7 +194,7 @@ async function rowsOf(db: DatabaseReader, queue: string): Promise<Doc<"routes">[
 export async function dropUnusedRoutes(ctx: MutationCtx, queue: string): Promise<void> {
   const rows = await rowsOf(ctx.db, queue);
   if (rows.reduce((sum, { priorities }) => sum + priorities.length, 0) <= ROUTES_KEPT) return;
-  await dropUnused(ctx, { queue });
+  await dropUnused(ctx, {}, { queue });
 }
 
 /** A route of the queue, and those of its priorities in which the look found nothing. */
@@ -144,6 +209,7 @@ interface Unused {
  */
 async function dropUnused(
   ctx: MutationCtx,
+  kept: Pick<Queue, "routesKept">,
   args: { queue: string; among?: Id<"routes">[] },
 ): Promise<number[]> {
   const looked: Unused[] = await ctx.runQuery(internal.routes.unusedRoutes, args, {
@@ -158,8 +224,10 @@ async function dropUnused(
     if (used.length === 0 && row.key !== PLAIN_KEY) {
       await ctx.db.delete("routes", id);
       freed.push(row.number);
+      const { routesKept } = kept;
+      if (routesKept?.rows) routesKept.rows = routesKept.rows.filter((one) => one._id !== id);
     } else if (args.among === undefined && used.length < row.priorities.length) {
-      await ctx.db.patch("routes", id, { priorities: used });
+      await patchPriorities(ctx, kept, row, used);
     }
   }
   return freed;
@@ -175,7 +243,7 @@ export const unusedRoutes = internalQuery({
     // From a random one on: the first few may be in use for good.
     const start = Math.floor(Math.random() * rows.length);
     const unused: Unused[] = [];
-    let ranges = LOOK_RANGES_MAX - 1;
+    let ranges = LOOK_RANGES_MAX / 2;
     for (const row of [...rows.slice(start), ...rows.slice(0, start)]) {
       ranges -= 2 * row.priorities.length;
       if (ranges < 0 || unused.length === ROUTES_DROPPED) break;
@@ -233,10 +301,11 @@ async function isAnyIn(
  */
 async function freeNumber(
   ctx: MutationCtx,
-  { name, routesSeen }: Pick<Queue, "name" | "routesSeen">,
+  queue: QueueWithRoutes,
   came: "new" | "back",
 ): Promise<number> {
-  const rows = await rowsOf(ctx.db, name);
+  const { name, routesSeen } = queue;
+  const rows = await allRows(ctx, queue);
   const taken = new Set(rows.map((row) => row.number));
   const max = came === "new" ? ROUTES_MAX : ROUTES_BACK_MAX;
   for (let number = PLAIN.number + 1; number < max; number += 1) {
@@ -247,7 +316,7 @@ async function freeNumber(
     ({ key, number }) => key !== PLAIN_KEY && number < max && !ours.has(number),
   );
   const among = others.map(({ _id }) => _id);
-  const [freed] = await dropUnused(ctx, { queue: name, among });
+  const [freed] = await dropUnused(ctx, queue, { queue: name, among });
   if (freed !== undefined) return freed;
   throw conveyorError(
     "tooManyRoutes",

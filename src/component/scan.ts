@@ -6,6 +6,7 @@
  * and depend on what it has read.
  */
 import { v, type Infer } from "convex/values";
+import { LOOK_BYTES_MAX, LOOK_RANGES_MAX, LOOK_ROWS_MAX } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader, QueryCtx } from "./_generated/server.js";
 import {
@@ -17,10 +18,13 @@ import {
   type QueueBounds,
 } from "./cursors.js";
 import { costOf, isOfGroups, type Offer } from "./offers.js";
+import { bytesOf } from "./rowBytes.js";
 import { vKey } from "./stored.js";
 
 /** Rows read at once where most are passed over: enough for a group to turn up, few enough to stop soon after. */
 const PAGE = 64;
+/** Rows read at the same time: a quarter of what one look may read of rows as large as they may be. */
+const AT_ONCE_MAX = 128;
 
 /**
  * Rows that a claimer passes by in one place without being able to leave them behind: those left to another worker for now.
@@ -56,6 +60,12 @@ export interface Eyes {
 export interface Budget {
   ranges: number;
   rows: number;
+  bytes: number;
+}
+
+/** What one look may read: of rows as large as they may be as many fewer. */
+export function newBudget(ranges: number = LOOK_RANGES_MAX): Budget {
+  return { ranges, rows: LOOK_ROWS_MAX, bytes: LOOK_BYTES_MAX };
 }
 
 export const vSeenRow = v.object({
@@ -104,27 +114,37 @@ export function newStretch(
 /** Reads on until there are `count` more rows to take, the place ends, or nothing more may be read. */
 export async function readOn(eyes: Eyes, stretch: Stretch, count: number): Promise<void> {
   let found = 0;
-  while (found < count && goesOn(stretch) && !isSpent(eyes.left)) {
-    // The first page is what is needed if all will do; with the second it is known that they don't.
-    const size = Math.max(count - found, stretch.rows.length === 0 ? 1 : PAGE);
-    eyes.left.ranges -= stretch.from.creationTime === 0 ? 1 : 2;
-    // Those that share the last one's key are read again, since there may be more of them than fitted.
-    const known = new Set(stretch.rows.filter(({ key }) => isSame(key, stretch.from)).map(idOf));
-    const wanted = size + known.size;
-    const jobs = await pendingFrom(eyes.db, stretch, stretch.from, wanted, stretch.upTo);
-    eyes.left.rows -= jobs.length;
-    const mayRun = eyes.mayRun && (await Promise.all(jobs.map(eyes.mayRun)));
-    for (const [i, job] of jobs.entries()) {
-      if (known.has(job._id)) continue;
-      const row = seenRow(eyes, job, mayRun?.[i]);
-      stretch.rows.push(row);
-      if (row.cost !== null) found += 1;
-      else if (!row.isPassed && !row.isDear) stretch.skipped += 1;
-    }
-    const last = stretch.rows.at(-1);
-    if (last !== undefined) stretch.from = last.key;
-    if (jobs.length < wanted) stretch.end = endOf(eyes.snapshot, stretch) ?? stretch.from;
+  while (found < count && goesOn(stretch) && !isSpent(eyes.left))
+    found += await readPage(eyes, stretch, pageOf(stretch, count - found));
+}
+
+/** The first page is what is needed if all will do; with the second it is known that they don't. */
+function pageOf({ rows }: Stretch, wanted: number): number {
+  return Math.min(Math.max(wanted, rows.length === 0 ? 1 : PAGE), AT_ONCE_MAX);
+}
+
+/** How many of the rows are to be taken. */
+async function readPage(eyes: Eyes, stretch: Stretch, size: number): Promise<number> {
+  let found = 0;
+  eyes.left.ranges -= stretch.from.creationTime === 0 ? 1 : 2;
+  // Those that share the last one's key are read again, since there may be more of them than fitted.
+  const known = new Set(stretch.rows.filter(({ key }) => isSame(key, stretch.from)).map(idOf));
+  const wanted = size + known.size;
+  const jobs = await pendingFrom(eyes.db, stretch, stretch.from, wanted, stretch.upTo);
+  eyes.left.rows -= jobs.length;
+  for (const job of jobs) eyes.left.bytes -= bytesOf(job);
+  const mayRun = eyes.mayRun && (await Promise.all(jobs.map(eyes.mayRun)));
+  for (const [i, job] of jobs.entries()) {
+    if (known.has(job._id)) continue;
+    const row = seenRow(eyes, job, mayRun?.[i]);
+    stretch.rows.push(row);
+    if (row.cost !== null) found += 1;
+    else if (!row.isPassed && !row.isDear) stretch.skipped += 1;
   }
+  const last = stretch.rows.at(-1);
+  if (last !== undefined) stretch.from = last.key;
+  if (jobs.length < wanted) stretch.end = endOf(eyes.snapshot, stretch) ?? stretch.from;
+  return found;
 }
 
 const idOf = ({ id }: SeenRow) => id;
@@ -139,18 +159,34 @@ export function goesOn({ end, skipped }: Stretch): boolean {
 }
 
 /**
- * Reads on in several places at once, in so many that together they do not read much more than there is room for.
+ * The same in each of these places: page by page in several at once, in so many that what they read beyond the room there is
+ * stays small however large the rows are.
  */
 export async function readAllOn(
   eyes: Eyes,
   stretches: readonly Stretch[],
   count: number,
 ): Promise<void> {
-  for (let done = 0; done < stretches.length && !isSpent(eyes.left);) {
-    const atOnce = Math.max(1, Math.floor(eyes.left.rows / Math.max(count, PAGE)));
-    const some = stretches.slice(done, done + Math.min(atOnce, eyes.left.ranges));
-    await Promise.all(some.map((stretch) => readOn(eyes, stretch, count)));
-    done += some.length;
+  let todo = stretches.map((stretch) => ({ stretch, wanted: count }));
+  while (todo.length > 0 && !isSpent(eyes.left)) {
+    let rows = Math.min(AT_ONCE_MAX, eyes.left.rows);
+    const ranges = Math.max(1, Math.floor(eyes.left.ranges / 2));
+    const end = todo.findIndex(({ stretch, wanted }, i) => {
+      rows -= pageOf(stretch, wanted);
+      return i > 0 && (rows < 0 || i === ranges);
+    });
+    const some = end === -1 ? todo : todo.slice(0, end);
+    const read = await Promise.all(
+      some.map(async ({ stretch, wanted }) => {
+        if (wanted <= 0 || !goesOn(stretch)) return { stretch, wanted: 0 };
+        return {
+          stretch,
+          wanted: wanted - (await readPage(eyes, stretch, pageOf(stretch, wanted))),
+        };
+      }),
+    );
+    const unread = read.filter(({ stretch, wanted }) => wanted > 0 && goesOn(stretch));
+    todo = [...unread, ...todo.slice(some.length)];
   }
 }
 
@@ -162,7 +198,7 @@ export function lift(stretch: Stretch, newest?: bigint): void {
 }
 
 export function isSpent(left: Budget): boolean {
-  return left.ranges <= 0 || left.rows <= 0;
+  return left.ranges <= 0 || left.rows <= 0 || left.bytes <= 0;
 }
 
 function seenRow(eyes: Eyes, job: Doc<"jobs">, mayRun = true): SeenRow {

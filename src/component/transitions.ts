@@ -152,7 +152,7 @@ export async function comeRound(
   round: Round,
   { now, dueAt, keepResult }: { now: number; dueAt: number | null; keepResult: boolean },
 ): Promise<Job> {
-  if ("result" in round && !keepResult) await discard(ctx.db, job.result);
+  if ("result" in round && !keepResult) await discard(ctx, job.result);
   const changes: Changes = {
     ...unheld,
     rounds: (job.rounds ?? 0) + 1,
@@ -288,7 +288,7 @@ export async function retry(
   queue: Queue,
   { keepResult }: { keepResult: boolean },
 ): Promise<Job> {
-  if (!keepResult) await discard(ctx.db, job.result);
+  if (!keepResult) await discard(ctx, job.result);
   return await move(ctx.db, job, "retry", {
     ...(await backInLine(ctx, queue, job)),
     failures: undefined,

@@ -2,20 +2,15 @@
  * Where jobs wait that somebody with these conditions could claim: what `hasWork` and `peek` read, in a claim's order and
  * with a claim's cursors, but for real and without a clock: nothing is said here of shards that are another's.
  */
-import {
-  bandsOf,
-  LOOK_RANGES_MAX,
-  LOOK_ROWS_MAX,
-  placeOf,
-  type Conditions,
-} from "../shared/index.js";
+import { bandsOf, placeOf, type Conditions } from "../shared/index.js";
 import type { QueryCtx } from "./_generated/server.js";
 import { boundsFor, decodeCursor, publicBounds, type QueueBounds } from "./cursors.js";
 import { levelsOf, offerOf } from "./offers.js";
 import { filledOf } from "./filled.js";
 import { findQueue, type Queue } from "./queues.js";
 import { routesOf } from "./routes.js";
-import { snapshotOf, type Eyes, type Place } from "./scan.js";
+import { bytesOf } from "./rowBytes.js";
+import { newBudget, snapshotOf, type Eyes, type Place } from "./scan.js";
 
 export interface WaitingIn extends Pick<Queue, "epoch" | "shardsEver" | "config"> {
   bounds: (QueueBounds | undefined)[];
@@ -44,14 +39,15 @@ export function waitingRoom(
     snapshot: snapshotOf(ctx),
     avoids: () => false,
     isOver: () => false,
-    left: { ranges: LOOK_RANGES_MAX, rows: LOOK_ROWS_MAX },
+    left: newBudget(),
   };
   return {
     eyes,
     look: async (name) => {
       const queue = await findQueue(ctx.db, name);
       if (queue === null || queue.isPaused) return null;
-      const levels = levelsOf(await routesOf(ctx.db, name), offer);
+      const routes = await routesOf(ctx.db, name);
+      const levels = levelsOf(routes, offer);
       const shards = Array.from({ length: queue.shardsEver }, (_, shard) => shard);
       const bands = levels.flatMap(({ priority, routes }) =>
         bandsOf(priority).map((order) =>
@@ -61,6 +57,8 @@ export function waitingRoom(
         ),
       );
       const bounds = [...boundsFor(mine, name, offer.maxCost), await publicBounds(ctx.db, name)];
+      for (const row of [...routes, ...bounds])
+        eyes.left.bytes -= row === undefined ? 0 : bytesOf(row);
       const places = bands.flat();
       if (places.length <= eyes.left.ranges) {
         return { ...queue, bounds, bands, isWhole: true };

@@ -60,8 +60,8 @@ const LADDERS: Record<SegmentKind, Ladder> = { dispatcher: DISPATCH, expiry: EXP
 
 /** Stretches of overdue jobs that one look examines in a queue: those that a busy dispatcher is about to promote, too. */
 const STRETCHES_MAX = 4;
-/** Queues that one look of `watch` examines; it goes on with the others. */
-const QUEUES_LOOKED_AT = 32;
+/** Queues that one look examines; `watch` goes on with the others. */
+const QUEUES_LOOKED_AT = 16;
 /** The part of a queue's ranges that goes into jobs without an alarm; the others say whether it is asleep. */
 const STRAYS_PART = 1 / 4;
 
@@ -210,7 +210,10 @@ async function rouse(ctx: MutationCtx, name: string): Promise<void> {
 
 /** Looks, and revives. For calls that make no snapshot query of their own into which the look would fit. */
 export async function watchOver(ctx: MutationCtx, queues: string[], now: number): Promise<void> {
-  const args = { queues, now };
+  // From a random one on: the next look is in others.
+  const start = Math.floor(Math.random() * queues.length);
+  const some = [...queues.slice(start), ...queues.slice(0, start)].slice(0, QUEUES_LOOKED_AT);
+  const args = { queues: some, now };
   const found: Overdue = await ctx.runQuery(internal.watchdog.look, args, {
     useStaleSnapshot: true,
   });

@@ -8,8 +8,10 @@
 import { v } from "convex/values";
 import {
   BULK_CHANGED,
+  checkLength,
   vWorkStatus,
   WORK_CANCEL_DEFAULT,
+  WORK_STATUS_MAX,
   WORKPOOL_QUEUE,
   workStatus,
   type WorkStatus,
@@ -25,6 +27,7 @@ export const statusBatch = query({
   args: { ids: v.array(v.string()) },
   returns: v.array(vWorkStatus),
   handler: async (ctx, { ids }): Promise<WorkStatus[]> => {
+    checkLength("The ids of a call", ids, 0, WORK_STATUS_MAX);
     const jobs = ids.map((id) => findJobOf(ctx.db, id, WORKPOOL_QUEUE));
     return (await Promise.all(jobs)).map(workStatus);
   },

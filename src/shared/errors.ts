@@ -18,6 +18,8 @@ export const ERROR_CODES = [
   "queueDraining",
   /** The waiting jobs of the queue have too many different sets of labels and costs. */
   "tooManyRoutes",
+  /** Its shards, times the priorities and sets of labels in use, are too many. */
+  "tooManyPlaces",
   /** A number, name or list outside its bounds. */
   "invalidArgument",
   /** A payload or context that fails the queue's validator, or that no row can hold. */

@@ -161,12 +161,6 @@ export const SHARDS_MAX = 64;
 export const STEAL_AFTER_MS = 200;
 /** Live holders that a claim looks at to find its rank; where there are more, it finds it in the fleet's row. */
 export const RANKED_HOLDERS_MAX = 8;
-/** A fleet is counted so long after somebody has missed itself in it, so that all who come at once are. */
-export const FLEET_WAIT_MS = 500;
-/** And again when its row is so old. */
-export const FLEET_OLD_MS = 60_000;
-/** How many of a fleet ask for that, of those who see that it is needed. */
-export const FLEET_ASKS = 4;
 /** Sessions of each state that are counted: those beyond claim by chance. */
 export const FLEET_MAX = 1_000;
 /** An idle worker is counted as live, and owns shards, this long after its last call. It beats once a minute. */
@@ -205,7 +199,7 @@ export const OFFER_MAX_BYTES = 4 * 2 ** 10;
 export const LOOK_RANGES_MAX = PLATFORM_TRANSACTION_READS / 2;
 /** The same for a claim behind inline callbacks, which leave it, and up to 64 outcomes, a fifth of the transaction. */
 export const LOOK_RANGES_BESIDE_CALLBACKS = PLATFORM_TRANSACTION_READS / 8 - 64;
-/** Rows that one look may read: at about 2 KiB a row at most, a quarter of what a transaction may read. */
+/** Rows that one look may read. */
 export const LOOK_ROWS_MAX = 2_048;
 /** What one `related` query may use: a hundredth of a transaction, so that all of a full claim leave it a third. */
 export const RELATED_LIMITS = {
@@ -213,18 +207,6 @@ export const RELATED_LIMITS = {
   databaseQueries: Math.floor(PLATFORM_TRANSACTION_READS / 100),
   documentsRead: PLATFORM_TRANSACTION_DOCUMENTS_READ / 100,
 } as const;
-/** How long a retry waits for a worker that has not failed it, while there is one. */
-export const AVOID_MS = 2_000;
-/** Waiting jobs of one queue that its subscription names: of more a claim looks for itself. */
-export const NAMED_MAX = 8;
-/** The same in one place but the first: jobs are spread at random, and so many in one of eight say that many wait. */
-export const NAMED_IN_PLACE_MAX = 4;
-/** What a claim of named jobs takes besides, where it looks everywhere, has waited so long: its own worker has not come. */
-export const NAMED_WAITED_MS = 1_000;
-/** Jobs that `peek` shows, by default and at most. */
-export const PEEK_DEFAULT = 10;
-export const PEEK_MAX = 64;
-
 // --- Retries ------------------------------------------------------------------------------------
 
 /** What `retry: true` means. A handler may have side effects, so retries are off unless asked for. */

@@ -1,20 +1,51 @@
-/** Limits of what people look at, and their relations to the platform's. Pure. */
+/** Limits of what is looked at, by claims and by people, and their relations to the platform's. Pure. */
 import {
   BATCH_MAX_ROWS,
-  ERROR_MAX_BYTES,
   holds,
-  INLINE_MAX_BYTES,
   PLATFORM_TRANSACTION_BYTES,
   PLATFORM_TRANSACTION_READS,
 } from "./limits.js";
 
-/** Rows that one page of a list reads, whether a filter passes them or not: of up to 6 KB with the longest error. */
-export const LIST_ROWS_MAX = 1_000;
+/** A transaction that has read so much runs no further mutation with its payload, and leaves results that go to another. */
+export const PAYLOADS_READ_BYTES = PLATFORM_TRANSACTION_BYTES / 4;
+/** A job's row at most: the longest error, three values that lie in it, tags, labels, names and keys of three bytes a character. */
+export const JOB_ROW_BYTES = 13 * 2 ** 10;
+/** What one claim, `hasWork` or `peek` looks at, in all: rows of jobs, and the routes and cursors of its queues. */
+export const LOOK_BYTES_MAX = PLATFORM_TRANSACTION_BYTES / 4;
 /**
- * Places of waiting jobs that a list merges, each of which takes up to five ranges: the default eight shards with eight
+ * Places of a queue: its shards, twice for each priority in use of each route, since jobs that come back stand apart. As many as
+ * 64 shards with all priorities and a few labels, or the default 8 shards with 64 sets of labels in four priorities; a claim
+ * of many queues sorts the places of all.
+ */
+export const PLACES_MAX = 4_096;
+
+/** How long a retry waits for a worker that has not failed it, while there is one. */
+export const AVOID_MS = 2_000;
+/** Waiting jobs of one queue that its subscription names: of more a claim looks for itself. */
+export const NAMED_MAX = 8;
+/** The same in one place but the first: jobs are spread at random, and so many in one of eight say that many wait. */
+export const NAMED_IN_PLACE_MAX = 4;
+/** What a claim of named jobs takes besides, where it looks everywhere, has waited so long: its own worker has not come. */
+export const NAMED_WAITED_MS = 1_000;
+/** Jobs that `peek` shows, by default and at most. */
+export const PEEK_DEFAULT = 10;
+export const PEEK_MAX = 64;
+
+/** A fleet is counted so long after somebody has missed itself in it, so that all who come at once are. */
+export const FLEET_WAIT_MS = 500;
+/** And again when its row is so old. */
+export const FLEET_OLD_MS = 60_000;
+/** How many of a fleet ask for that, of those who see that it is needed. */
+export const FLEET_ASKS = 4;
+
+/** Rows that one page of a list reads, whether a filter passes them or not, and what they may come to. */
+export const LIST_ROWS_MAX = 1_000;
+export const LIST_BYTES_MAX = 4 * 2 ** 20;
+/**
+ * Places of waiting jobs that a list merges, each of which takes up to five ranges: the default eight shards with four
  * routes in four priorities.
  */
-export const LIST_PLACES_MAX = 512;
+export const LIST_PLACES_MAX = 256;
 /** Characters of an error that a list shows. */
 export const LISTED_ERROR_LENGTH = 200;
 /** Tags and groups that the jobs of one call have together, in a queue that lists by them: rows, of which half a transaction's. */
@@ -48,7 +79,7 @@ export const NOT_PROMOTED_MS = 30_000;
 holds(
   "a page of a list reads less than a query may, two ends of each place and its rows with the longest errors included",
   5 * LIST_PLACES_MAX < PLATFORM_TRANSACTION_READS &&
-    LIST_ROWS_MAX * (3 * INLINE_MAX_BYTES + 2 * ERROR_MAX_BYTES) < PLATFORM_TRANSACTION_BYTES,
+    LIST_BYTES_MAX + LIST_PLACES_MAX * JOB_ROW_BYTES < PLATFORM_TRANSACTION_BYTES / 2,
 );
 holds(
   "an overview of quiet queues reads less than a query may",

@@ -67,8 +67,11 @@ export const EVENTS_MAX = 1_000;
 export const REMOVE_JOBS = 100;
 /** Rows that hang on jobs (chunks, log entries, attempts) which one transaction deletes with them. */
 export const REMOVE_ROWS = 1_000;
-/** What one transaction reads in order to delete it: a payload, a result and a context are 3 MB. Beyond this it goes on in the next. */
-export const REMOVE_BYTES = 4 * 2 ** 20;
+/**
+ * What one transaction reads in order to delete it, each row twice, since to delete a row is to read it. Beyond this it goes on
+ * in the next; the payload, result and context of the last job are 3 MB more.
+ */
+export const REMOVE_BYTES = 1.5 * 2 ** 20;
 /** A purge that had more to do than one transaction comes back after this; it costs a busy queue a call a minute. */
 export const PURGE_BUSY_MS = 60_000;
 /** One that had not comes back this much later than it must at most: an idle queue costs one call an hour. */
@@ -178,8 +181,10 @@ export const EXPIRED_LEASES_MAX = 128;
  * and all places of as many queues with the default shards as one worker serves.
  */
 export const PUBLISH_PLACES_MAX = 512;
-/** Places that one queue's cursor names one by one: about 140 KB, in a row that every claim reads. */
-export const PUBLISHED_BOUNDS_MAX = 4 * PUBLISH_PLACES_MAX;
+/** What the first rows of those places may come to. */
+export const PUBLISH_BYTES_MAX = 2 * 2 ** 20;
+/** Places that one queue's cursor names one by one: about 35 KB, in a row that every claim reads. */
+export const PUBLISHED_BOUNDS_MAX = PUBLISH_PLACES_MAX;
 /** Forgotten holders deleted a sweep, and overdue callbacks planned again. */
 export const JANITOR_FORGET_MAX = 16;
 /** While there are more to forget, it comes again after so long: a fleet whose processes live for one job has many. */

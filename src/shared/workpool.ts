@@ -15,6 +15,9 @@ export const WORKPOOL_QUEUE = "workpool";
 /** How many jobs the first step of a `cancelAll` cancels where nobody says. */
 export const WORK_CANCEL_DEFAULT = 64;
 
+/** Pieces of work whose status is asked for in one call: each is a row of up to 13 KB. */
+export const WORK_STATUS_MAX = 500;
+
 /** In whose words a job's end is told. */
 export const vCompat = v.literal("workpool");
 

@@ -80,7 +80,7 @@ test("watch finds a lost wake in the last of 100 queues", async () => {
   const world = await newWorld();
   const queue = await lostWake(world, 100);
   await world.line.do(mutation("lib:watch"));
-  for (let page = 0; page < 4 && !isWoken(world, queue); page += 1) {
+  for (let page = 0; page < 8 && !isWoken(world, queue); page += 1) {
     const next = world.transactions
       .due(world.line.point)
       .find(({ row }) => row!.target.path.startsWith("watchdog"));

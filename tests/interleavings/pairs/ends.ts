@@ -120,7 +120,7 @@ const attemptAndRetry: Pair = {
       replace: [
         {
           file: "callbacks.ts",
-          text: "await discard(ctx.db, result);",
+          text: "await discard(ctx, result);",
           by: "",
         },
       ],

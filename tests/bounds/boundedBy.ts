@@ -1,0 +1,97 @@
+/** What bounds the reads of each registered function: limits of `src/shared`, by name, or the one thing that it is about. */
+
+const LOOK = "`LOOK_RANGES_MAX`, `LOOK_ROWS_MAX`, `LOOK_BYTES_MAX` of all queues together";
+const LEASES = "64 leases (`LEASES_MAX`), alarms by segment";
+const ONE_JOB = "one job";
+const ONE_QUEUE = "one queue's row";
+const COUNTS =
+  "`COUNTED_BYTES` of all statuses together; `RANGES_READ` and their bytes for the oldest job";
+const WATCH = "16 queues a look; `WATCH_RANGES_MAX` of all together";
+const PAGE = "a page: `REPORT_MAX_BYTES`";
+const SESSIONS = "`HOLDERS_READ_BYTES` of each state";
+const LANES = "2,064 lanes of a queue (`LANES_READ`), 24 of their sessions";
+const MOUNT = "the slots and places of the class";
+const STEP = `${LEASES}; ${LOOK}; ${LANES}`;
+
+const BY: Record<string, string> = {
+  "lib:enqueue": "1,000 jobs (`ENQUEUE_MAX_JOBS`); of a queue's routes 127 rows, read once",
+  "lib:replace": ONE_JOB,
+  "lib:statusBatch": "100 jobs (`STATUS_BATCH_MAX`), `STATUS_BATCH_MAX_BYTES`",
+  "lib:attempts": "1,000 attempts (`PAGE_MAX`) with errors of 4 KB",
+  "lib:logs": PAGE,
+  "lib:chunks": PAGE,
+  "lib:counts": "`COUNTED_BYTES` of all statuses together",
+  "lib:workers": SESSIONS,
+  "lib:watch": WATCH,
+  "lib:listTokens": "1,000 tokens (`TOKENS_MAX`)",
+  "lib:hasWork": LOOK,
+  "lib:peek": LOOK,
+  "lib:claim": `${LOOK}; the rows and payloads of 64 jobs, \`CLAIM_MAX_BYTES\``,
+  "lib:complete": `${LEASES}; then as a claim; \`PAYLOADS_READ_BYTES\` of results that go`,
+  "lib:completeLater": ONE_JOB,
+  "lib:cancellations": LEASES,
+  "lib:takeBack": LEASES,
+  "lib:heartbeat": `${LEASES}; ${WATCH}`,
+  "lib:report": "64 leases, 256 entries and 256 chunks (`REPORT_MAX_ITEMS`)",
+  "lib:laneReport": "64 leases, 256 entries and 256 chunks (`REPORT_MAX_ITEMS`)",
+  "lib:laneStanding": LEASES,
+  "lib:laneStep": STEP,
+  "laneStep:step": STEP,
+  "laneOnce:run": STEP,
+  "laneOnce:leave": STEP,
+  "wake:wake": `${LOOK}; ${LANES}; ${MOUNT}`,
+  "wake:oldest": "`RANGES_READ`, and 1.5 KB of rows for each",
+  "rest:look": `9 queues; ${WATCH}`,
+  "sessions:find": "1,000 sessions of a token (`SESSIONS_MAX`), 16 of their rows",
+  "observe:queues": "1,000 queues (`QUEUES_LISTED_MAX`)",
+  "observe:overview": COUNTS,
+  "observe:metrics": COUNTS,
+  "observe:gauge": COUNTS,
+  "observe:health": COUNTS,
+  "gauge:look": COUNTS,
+  "rollUp:ring": `512 ends (\`ROLL_UP_JOBS\`); as \`gauge:look\``,
+  "observe:stats": "1,000 periods (`STATS_MAX`)",
+  "observe:list": "`LIST_ROWS_MAX`, `LIST_BYTES_MAX`; the first rows of `LIST_PLACES_MAX` places",
+  "observe:position": "100 jobs before it (`POSITION_MAX`) in each place",
+  "observe:why": "100 sessions (`CREW_READ`), 256 running jobs",
+  "fleet:members": SESSIONS,
+  "fleet:count": SESSIONS,
+  "operate:events": "1,000 events (`EVENTS_MAX`)",
+  "operate:bulkState": "100 events",
+  "operate:deleteJob": "`REMOVE_ROWS`, `REMOVE_BYTES` twice, the job's three values",
+  "operate:changeMany": "512 jobs looked at (`BULK_SCANNED`), 100 changed (`BULK_CHANGED`)",
+  "workpool:cancelAll": "512 jobs looked at (`BULK_SCANNED`), 64 changed",
+  "workpool:statusBatch": "500 jobs (`WORK_STATUS_MAX`)",
+  "janitor:sweep": "8 silent sessions (`EXPIRED_MAX`), 128 leases; as its looks",
+  "overdue:lost": "64 sessions (`RANGE_ROWS`), the processes of the class",
+  "overdue:find":
+    "64 sessions of each state; `PUBLISH_PLACES_MAX`, `PUBLISH_BYTES_MAX` of all queues",
+  "expire:expireHolder": LEASES,
+  "watchdog:look": WATCH,
+  "watchdog:watchOthers": WATCH,
+  "watchdog:visit": WATCH,
+  "dispatcher:ring": "256 jobs (`PROMOTE_MAX`)",
+  "dispatcher:isBehind": "256 places (`PROMOTE_LOOKS_MAX`) and jobs",
+  "expiries:ring": "64 jobs (`EXPIRE_MAX`)",
+  "expiries:begun": "64 jobs (`EXPIRE_MAX`)",
+  "arrivals:ring": "512 new jobs (`ARRIVALS_JOBS`)",
+  "purge:ring": "100 jobs (`REMOVE_JOBS`), `REMOVE_ROWS`, `REMOVE_BYTES` twice",
+  "revoked:find": "64 sessions (`REVOKED_SESSIONS`)",
+  "revoked:endSessions": "64 sessions (`REVOKED_SESSIONS`)",
+  "timers:look": "64 timers",
+  "routes:unusedRoutes": "half of `LOOK_RANGES_MAX`",
+  "callbacks:plan": "64 callbacks of one job",
+};
+
+const GROUPS: [RegExp, string][] = [
+  [/^lib:process|^mainLoop:/, MOUNT],
+  [
+    /^operate:(pauseQ|drain|resumeQ|configure|reset|queueState)|^queues:|^config:|^wakes:/,
+    ONE_QUEUE,
+  ],
+  [/Token$|^report:find|^cancels:who|^laneReport:/, "one row"],
+];
+
+export function boundedBy(name: string): string {
+  return BY[name] ?? GROUPS.find(([pattern]) => pattern.test(name))?.[1] ?? ONE_JOB;
+}

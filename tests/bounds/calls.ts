@@ -1,0 +1,329 @@
+/**
+ * For each registered function of the component the call that reads most in the full world, and for the queries that others run
+ * as snapshots, by whose calls they are measured.
+ */
+import {
+  COST_MAX,
+  LEASES_MAX,
+  QUEUES_MAX,
+  STATUS_BATCH_MAX,
+  WORK_STATUS_MAX,
+  type Conditions,
+} from "../../src/shared/index.js";
+import { mutation, type Line } from "../interleavings/line.js";
+
+import { declarationOf, labelsOf, many, PUSH_QUEUES, queueName, text } from "./fullShapes.js";
+import type { FullWorld } from "./fullWorld.js";
+import { observeCalls, operateCalls, query, type Worst } from "./lookCalls.js";
+
+/** Snapshot queries, each measured as part of the calls that run it. */
+export const WITHIN: Record<string, readonly string[]> = {
+  "candidates:look": ["lib:claim", "lib:complete", "wake:wake", "laneStep:step"],
+  "lanes:look": ["wake:wake"],
+  "lanes:sleepers": ["laneStep:step"],
+  "rollUp:look": ["rollUp:ring"],
+  "rollUp:soon": ["rollUp:ring"],
+  "arrivals:look": ["arrivals:ring"],
+  "segmentAlarms:standing": ["lib:enqueue"],
+  "segmentAlarms:look": ["dispatcher:ring", "expiries:ring"],
+  "bulkLook:find": ["operate:changeMany"],
+  "continued:record": ["lib:complete"],
+  "execute:one": ["laneStep:step"],
+  "bulk:oneStep": ["operate:changeMany"],
+  "bulk:ring": ["operate:changeMany"],
+  "surplus:pending": ["wake:wake"],
+};
+/** Actions are no transactions. */
+export const ACTIONS = ["laneAction:run"];
+
+const CONDITIONS: Conditions = {
+  labels: [1, 2, 3].flatMap(labelsOf),
+};
+const UNMET: Conditions = { ...CONDITIONS, groups: ["nobody"], maxCost: COST_MAX };
+const PUSH = many(QUEUES_MAX, (n) => declarationOf(n));
+const PULL = many(QUEUES_MAX, (n) => declarationOf(PUSH_QUEUES + n));
+
+export function callsOf(full: FullWorld): Record<string, Worst[]> {
+  return {
+    ...appCalls(full),
+    ...workerCalls(full),
+    ...laneCalls(full),
+    ...observeCalls(full),
+    ...operateCalls(full),
+    ...upkeepCalls(full),
+  };
+}
+
+function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
+  const q = queueName(0);
+  const jobs = world.line.rows("jobs").map(({ _id }) => _id);
+  const queue = declarationOf(0);
+  const job = (options: object) => ({ payload: text(600), options });
+  return {
+    "lib:enqueue": [
+      mutation("lib:enqueue", {
+        queue,
+        jobs: many(1_000, (n) =>
+          job({
+            ...{ key: { value: `new${n}` }, runAfter: 1 + n * 50, expiresAfterMs: 60_000 },
+            ...{ labels: labelsOf(n % 4), priority: (n % 21) - 10, cost: 1, context: text(600) },
+          }),
+        ),
+      }),
+      mutation("lib:enqueue", {
+        queue: declarationOf(1),
+        jobs: many(63, (n) => job({ labels: labelsOf(1_000 + n), priority: n % 2 })),
+      }),
+    ],
+    "lib:replace": [
+      mutation("lib:replace", { id: pending, queue, job: job({ key: { value: "k" } }) }),
+    ],
+    "lib:cancel": [
+      mutation("lib:cancel", { id: pending, reason: text(4_096) }),
+      mutation("lib:cancel", { id: full.leases[0]!.id }),
+    ],
+    "lib:retry": [mutation("lib:retry", { id: long })],
+    "lib:status": [query("lib:status", { id: long })],
+    "lib:statusBatch": [
+      query("lib:statusBatch", {
+        ids: [...many(99, () => long), ...jobs].slice(0, STATUS_BATCH_MAX),
+      }),
+    ],
+    "lib:attempts": [query("lib:attempts", { id: long, limit: 1_000 })],
+    "lib:logs": [query("lib:logs", { id: long, limit: 1_000 })],
+    "lib:chunks": [query("lib:chunks", { id: long, limit: 1_000 })],
+    "lib:counts": [query("lib:counts", { queue: q, limit: 1_000 })],
+    "lib:workers": [
+      query("lib:workers", { queue: queueName(PUSH_QUEUES) }),
+      query("lib:workers", { queue: queueName(999) }),
+      query("lib:workers"),
+    ],
+    "lib:watch": [mutation("lib:watch")],
+    "lib:createToken": [mutation("lib:createToken", { name: "new", queues: null })],
+    "lib:revokeToken": [mutation("lib:revokeToken", { id: tokenId })],
+    "lib:listTokens": [query("lib:listTokens")],
+    "workpool:statusBatch": [
+      query("workpool:statusBatch", { ids: jobs.slice(0, WORK_STATUS_MAX) }),
+    ],
+    "workpool:cancel": [mutation("workpool:cancel", { id: pending })],
+    "workpool:cancelAll": [mutation("workpool:cancelAll")],
+    "config:update": [mutation("config:update", { maxParallelism: 5 })],
+    "callbacks:inline": [
+      async (line: Line) => mutation("callbacks:inline", await owedOf(line, long)),
+    ],
+    "lib:checkToken": [query("lib:checkToken", { token: world.line.token })],
+  };
+
+  async function owedOf(line: Line, id: string) {
+    const handle = await line.app<string>("handle");
+    return { job: id, handle, attempt: 1, outcome: { status: "failed", error: "boom" } };
+  }
+}
+
+function workerCalls({ token, full, pending, ring }: FullWorld) {
+  const session = { token, session: "idle0" };
+  const held = { token, session: full.session };
+  const succeeded = (kind: object) =>
+    full.leases.map((lease) => ({
+      ...lease,
+      outcome: { kind: "succeeded", result: text(60_000) },
+      ...kind,
+    }));
+  const failed = full.leases.map((lease) => ({
+    ...{ ...lease, outcome: { kind: "failed", error: text(4_096) } },
+  }));
+  const claims = (queues: object[], conditions: Conditions, more: object = {}) =>
+    mutation("lib:claim", {
+      ...session,
+      n: 2,
+      name: "w",
+      queues,
+      max: LEASES_MAX,
+      ...conditions,
+      ...more,
+    });
+  const followed = (n: number) => ({
+    queue: declarationOf(n),
+    jobs: many(4, (i) => ({ payload: 1, options: { runAfter: 60_000 * i, priority: i } })),
+  });
+  return {
+    "lib:hasWork": [
+      query("lib:hasWork", { token, queues: PUSH.map(({ name }) => name), ...UNMET }),
+      query("lib:hasWork", { token, queues: PULL.map(({ name }) => name), ...UNMET }),
+      query("lib:hasWork", { token, queues: [queueName(0)], naming: true, ...UNMET }),
+      query("lib:hasWork", {
+        token,
+        queues: [queueName(PUSH_QUEUES)],
+        naming: true,
+        ...CONDITIONS,
+      }),
+    ],
+    "lib:peek": [
+      query("lib:peek", { token, queues: PUSH.map(({ name }) => name), limit: 64, ...CONDITIONS }),
+      query("lib:peek", { token, queues: PULL.map(({ name }) => name), limit: 64, ...CONDITIONS }),
+      query("lib:peek", { token, queues: PUSH.map(({ name }) => name), limit: 64, ...UNMET }),
+      query("lib:peek", { token, queues: PULL.map(({ name }) => name), limit: 64, ...UNMET }),
+    ],
+    "lib:claim": [
+      claims(PUSH, CONDITIONS),
+      claims(PUSH, UNMET),
+      claims(PULL, CONDITIONS),
+      claims(PULL, UNMET),
+      claims(PULL, CONDITIONS, { woken: true, waited: true }),
+      claims(PULL, CONDITIONS, { named: many(LEASES_MAX, () => pending), lookIn: [] }),
+    ],
+    "lib:complete": [
+      mutation("lib:complete", {
+        ...{ token, session: ring.session, n: 2 },
+        finished: ring.leases.map((lease) => ({
+          ...{ ...lease, outcome: { kind: "succeeded", result: text(60_000) } },
+        })),
+      }),
+      mutation("lib:complete", {
+        ...{ ...held, n: 2, finished: succeeded({}) },
+        claim: { queues: PULL, max: LEASES_MAX, ...CONDITIONS },
+      }),
+      mutation("lib:complete", {
+        ...{ ...held, n: 2, finished: failed, claim: { queues: PUSH, max: LEASES_MAX, ...UNMET } },
+      }),
+      mutation("lib:complete", {
+        ...{ ...held, n: 2, finished: succeeded({ continued: many(16, followed) }).slice(0, 1) },
+      }),
+    ],
+    "lib:completeLater": [mutation("lib:completeLater", { ...held, finished: failed[0] })],
+    "lib:cancellations": [query("lib:cancellations", held)],
+    "lib:takeBack": [mutation("lib:takeBack", { ...held, finished: failed })],
+    "lib:heartbeat": [
+      mutation("lib:heartbeat", { ...held, leases: full.leases }),
+      mutation("lib:heartbeat", { ...session, leases: [] }),
+      mutation("lib:heartbeat", { token, session: "idle0", leases: [] }),
+    ],
+    "lib:report": [mutation("lib:report", { ...held, ...said(full.leases) })],
+    "report:findToken": [query("report:findToken", { holder: full.holder })],
+    "cancels:who": [query("cancels:who", { holder: full.holder })],
+  };
+}
+
+function said(leases: readonly { id: string; attempt: number }[]) {
+  const log = { revision: 0, level: "info", message: text(2_048) };
+  return {
+    updates: leases.map((lease) => ({ ...lease, value: text(8_000) })),
+    logs: leases.flatMap((lease) => many(4, (entry) => ({ ...lease, ...log, entry }))),
+    chunks: leases.flatMap((lease) => many(4, (index) => ({ ...lease, index, text: text(8_192) }))),
+  };
+}
+
+function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: FullWorld) {
+  const { now } = world.transactions;
+  const named = { process, generation: 1 };
+  const step = (path: string, fields: object) =>
+    mutation(path, {
+      ...{ lane: lane.lane, generation: 1, n: 2, finished: [], execute: [], heard: 1, looks: 0 },
+      ...{
+        in: {
+          ...named,
+          version: "0.1.0",
+          endsAt: now + 60_000,
+          places: 64,
+          isFull: true,
+          heardUpTo: 0n,
+        },
+      },
+      ...fields,
+    });
+  const outcome = (kind: object) => lane.leases.map((lease) => ({ ...lease, outcome: kind }));
+  const steps = (path: string) => [
+    step(path, { finished: outcome({ kind: "succeeded", result: text(60_000) }) }),
+    step(path, { finished: outcome({ kind: "failed", error: text(4_096) }) }),
+    step(path, { lane: mutations.lane, execute: mutations.leases }),
+    step(path, {}),
+  ];
+  const start = { lane: lane.lane, generation: 1, n: 1, jobs: [], sentAt: now };
+  const wake = (fields: object) => mutation("wake:wake", { queue: queueName(0), ...fields });
+  return {
+    "wake:wake": [
+      wake({}),
+      wake({ job: pending, isAlone: true, dueAt: now }),
+      wake({ job: pending, dueAt: now }),
+    ],
+    "wake:oldest": [query("wake:oldest", { queue: queueName(0) })],
+    "laneStep:step": steps("laneStep:step"),
+    "lib:laneStep": steps("lib:laneStep"),
+    "laneOnce:run": [mutation("laneOnce:run", start)],
+    "laneOnce:leave": [step("laneOnce:leave", { over: lane.leases })],
+    "laneApart:run": [
+      mutation("laneApart:run", {
+        ...lane.leases[0]!,
+        finished: outcome({ kind: "failed", error: "e" })[0],
+      }),
+    ],
+    "lib:laneApart": [
+      mutation("lib:laneApart", {
+        ...lane.leases[0]!,
+        finished: outcome({ kind: "failed", error: "e" })[0],
+      }),
+    ],
+    "lib:laneReport": [mutation("lib:laneReport", said(lane.leases))],
+    "lib:laneStanding": [query("lib:laneStanding", { leases: lane.leases })],
+    "laneReport:laneHolders": [query("laneReport:laneHolders", { holders: [lane.holder] })],
+    "lib:processLook": [query("lib:processLook", { ...named, upTo: 0n })],
+    "mainLoop:look": [query("mainLoop:look", { ...named, upTo: 0n })],
+    "lib:processAsk": [mutation("lib:processAsk", { ...named, any: 56, few: 56 })],
+    "mainLoop:ask": [mutation("mainLoop:ask", { ...named, any: 56, few: 56 })],
+    "lib:processClose": [mutation("lib:processClose", named)],
+    "mainLoop:close": [mutation("mainLoop:close", named)],
+    "lib:processRouse": [mutation("lib:processRouse", { from: { ...named, givenBack: 1 } })],
+    "mainLoop:rouse": [mutation("mainLoop:rouse", {})],
+    "rest:look": [query("rest:look", { lane: lane.lane, madeAt: now - 60_000, now })],
+    "sessions:find": [query("sessions:find", { token: tokenId, now })],
+    "report:findSession": [query("report:findSession", { session: full.session, token: tokenId })],
+    "wakes:isGuarded": [query("wakes:isGuarded", { queue: queueName(0) })],
+  };
+}
+
+function upkeepCalls({ world, timers, full, owed, tokenId, pending }: FullWorld) {
+  const { now } = world.transactions;
+  const ring = (path: string, timer: string) =>
+    mutation(path, { timer: timers[timer], generation: 0 });
+  const fn = (path: string, args: object) => query(path, { now, ...args });
+  return {
+    "janitor:sweep": [mutation("janitor:sweep", { timer: timers["janitor"] })],
+    "overdue:lost": [fn("overdue:lost", {})],
+    "overdue:find": [fn("overdue:find", {})],
+    "expire:expireHolder": [
+      mutation("expire:expireHolder", { holder: full.holder, now: now + 120_000 }),
+    ],
+    "watchdog:look": [fn("watchdog:look", { queues: PUSH.slice(0, 16).map(({ name }) => name) })],
+    "watchdog:watchOthers": [mutation("watchdog:watchOthers", { after: "" })],
+    "watchdog:visit": [query("watchdog:visit", { after: "" })],
+    "dispatcher:ring": [
+      ring("dispatcher:ring", "dispatcher"),
+      ring("dispatcher:ring", "dispatcherWide"),
+    ],
+    "dispatcher:isBehind": [fn("dispatcher:isBehind", { queue: queueName(0) })],
+    "expiries:ring": [ring("expiries:ring", "expiry"), ring("expiries:ring", "expiryWide")],
+    "expiries:begun": [query("expiries:begun", { jobs: many(64, () => pending) })],
+    "rollUp:ring": [ring("rollUp:ring", "rollUp")],
+    "arrivals:ring": [ring("arrivals:ring", "arrivals")],
+    "purge:ring": [ring("purge:ring", "purge")],
+    "timers:look": [fn("timers:look", { dueAt: now })],
+    "revoked:find": [
+      query("revoked:find", {
+        token: tokenId,
+        from: { expiresAt: 0, creationTime: 0, passed: [] },
+      }),
+    ],
+    "revoked:endSessions": [mutation("revoked:endSessions", { token: tokenId, after: 0 })],
+    "payloads:discardRow": [
+      mutation("payloads:discardRow", { row: world.line.rows("payloads")[0]!._id }),
+    ],
+    "callbacks:plan": [mutation("callbacks:plan", { id: owed, tries: 9 })],
+    "callbacks:attempt": [mutation("callbacks:attempt", { id: owed })],
+    "completeLater:record": [
+      mutation("completeLater:record", {
+        ...{ token: tokenId, session: full.session },
+        finished: { ...full.leases[0]!, outcome: { kind: "failed", error: text(4_096) } },
+      }),
+    ],
+  };
+}

@@ -1,0 +1,87 @@
+/** What stands in the full world: names, declarations and rows of the greatest size. */
+import {
+  ERROR_MAX_BYTES,
+  LABELS_MAX,
+  NAME_MAX_LENGTH,
+  SHARDS_DEFAULT,
+  SHARDS_MAX,
+  TAGS_MAX,
+  type QueueDeclaration,
+} from "../../src/shared/index.js";
+import type { Fields, LargeWorld } from "./largeWorld.js";
+
+export const QUEUES = 1_000;
+export const PUSH_QUEUES = 64;
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+
+export const text = (bytes: number) => "x".repeat(bytes);
+export const many = <Item>(count: number, item: (n: number) => Item) =>
+  Array.from({ length: count }, (_, n) => item(n));
+
+/** Three bytes a character, of which names and tags are counted. */
+const WIDE = "\u20ac";
+const wide = (length: number) => WIDE.repeat(length);
+
+/** A name of the greatest length. */
+export const queueName = (n: number) =>
+  `q${String(n).padStart(4, "0")}`.padEnd(NAME_MAX_LENGTH, "-");
+export const label = (n: number, i: number) => `l${n}-${i}`.padEnd(NAME_MAX_LENGTH, ".");
+export const labelsOf = (n: number) => many(LABELS_MAX, (i) => label(n, i));
+
+export function declarationOf(n: number): QueueDeclaration {
+  const isPush = n < PUSH_QUEUES;
+  const handler = {
+    handle: "function://handler".padEnd(200, "-"),
+    kind: "action" as const,
+    takes: "payload" as const,
+  };
+  const config = {
+    ...{ leaseMs: 60_000, maxResets: 3, shards: n % 2 === 1 ? SHARDS_DEFAULT : SHARDS_MAX },
+    ...{
+      onComplete: "function://done".padEnd(200, "-"),
+      result: JSON.stringify({ kind: "any" }).padEnd(2_048),
+    },
+    ...(isPush ? { push: true, maxParallelism: 2_000, handler } : {}),
+  };
+  return { name: queueName(n), config };
+}
+
+/** What every large row of a job has: all that a job may be given, each of the greatest length. */
+export function heavyJob(queue: string): Fields {
+  return {
+    ...{ queue, attempt: 3, failures: 2, resets: 1, releases: 1 },
+    ...{ payload: { inline: text(500) }, context: { inline: text(500) } },
+    error: text(ERROR_MAX_BYTES),
+    name: wide(128),
+    tags: many(TAGS_MAX, (n) => `t${n}`.padEnd(NAME_MAX_LENGTH, WIDE)),
+    ...{ group: wide(128), key: wide(256), worker: wide(NAME_MAX_LENGTH) },
+    failedBy: many(4, (n) => `w${n}`.padEnd(NAME_MAX_LENGTH, WIDE)),
+  };
+}
+
+/** The row of a job that waits in this place. */
+export function waitingJob(
+  world: LargeWorld,
+  n: number,
+  order: number,
+  place: number,
+  agoMs: number,
+) {
+  const queue = queueName(n);
+  const enqueuedAt = world.transactions.now - agoMs;
+  const seq = world.seqOf(agoMs);
+  const route = Math.floor(place / SHARDS_MAX);
+  return {
+    ...heavyJob(queue),
+    ...{ status: "pending", order, shard: place, seq, enqueuedAt },
+    ...(route === 0 ? {} : { labels: labelsOf(route) }),
+  };
+}
+
+/** Queues beside the thousand: one whose handler is a mutation, and one whose items go round. */
+export const MUTATIONS = "mutations";
+export const RING: QueueDeclaration = {
+  name: "ring",
+  config: { leaseMs: 60_000, maxResets: 3, shards: 1, circular: true },
+};

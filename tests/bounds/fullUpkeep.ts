@@ -1,0 +1,108 @@
+/** Statistics, events, alarms and callbacks of the full world. */
+import { ERROR_MAX_BYTES, LEASES_MAX, NAME_MAX_LENGTH } from "../../src/shared/index.js";
+import { HOUR, many, MINUTE, QUEUES, queueName, text } from "./fullShapes.js";
+import type { Fields, LargeWorld } from "./largeWorld.js";
+
+export async function plantPeriods(world: LargeWorld): Promise<void> {
+  const queue = queueName(0);
+  const histogram = many(62, (n) => n);
+  const counts = {
+    ...{ enqueued: 1, started: 1, succeeded: 1, failed: 1, canceled: 1, timedOut: 1 },
+    ...{ waitMs: histogram, runMs: histogram, waitSumMs: 1, runSumMs: 1 },
+  };
+  const { now } = world.transactions;
+  const minutes = many(1_500, (n) => ({
+    ...{ queue, minute: Math.floor(now / MINUTE - n) * MINUTE, ...counts },
+  }));
+  const old = minutes.map((row) => ({ ...row, minute: row.minute - 63 * 24 * HOUR }));
+  await world.plant("minutes", [...minutes, ...old]);
+  for (const [per, ms] of [
+    ["hour", HOUR],
+    ["day", 24 * HOUR],
+  ] as const)
+    await world.plant(
+      "periods",
+      many(1_500, (n) => ({ queue, per, at: Math.floor(now / ms - n) * ms, ...counts })),
+    );
+  await world.plant("periods", [{ queue, per: "ever", at: 0, ...counts }]);
+  await world.plant(
+    "events",
+    many(1_500, (n) => ({
+      ...{ kind: "leasesEnded", queue, at: n % 2 === 0 ? now : 1, message: text(256) },
+      details: { worker: text(NAME_MAX_LENGTH), released: many(LEASES_MAX, () => text(32)) },
+    })),
+  );
+  await world.plant(
+    "ended",
+    many(1_500, (n) => ({
+      ...{ queue, seq: world.seqOf(HOUR - n), job: world.line.rows("jobs")[0]!._id },
+      ...{ creationTime: n, status: "failed", endedAt: now, enqueuedAt: now, startedAt: now },
+      finishedAt: now,
+    })),
+  );
+  await world.plant("arrivals", [{ upTo: now - 24 * HOUR, at: now - MINUTE }]);
+  await world.plant(
+    "arrived",
+    many(1_500, (n) => ({
+      ...{ job: world.line.rows("jobs")[0]!._id, creationTime: now - 24 * HOUR + n, queue },
+      enqueuedAt: now,
+    })),
+  );
+}
+
+export async function plantTimers(world: LargeWorld): Promise<Record<string, string>> {
+  const { now } = world.transactions;
+  const queue = queueName(0);
+  const at = now - HOUR;
+  const segment = { queue, start: Math.floor(at / 100) * 100, width: 100 };
+  const second = { queue, start: Math.floor(at / 1_000) * 1_000, width: 1_000 };
+  const wide = { queue, start: Math.floor(at / MINUTE) * MINUTE, width: MINUTE };
+  const kinds: [string, Fields][] = [
+    ["janitor", { kind: "janitor", dueAt: now }],
+    ["dispatcher", { kind: "dispatcher", ...segment, dueAt: at }],
+    ["dispatcherWide", { kind: "dispatcher", ...wide, dueAt: at }],
+    ["expiry", { kind: "expiry", ...second, dueAt: at }],
+    ["expiryWide", { kind: "expiry", ...wide, dueAt: at }],
+    ["rollUp", { kind: "rollUp", queue, dueAt: now }],
+    ["arrivals", { kind: "arrivals", dueAt: now }],
+    ["purge", { kind: "purge", queue, dueAt: now }],
+  ];
+  const ids = await world.plant(
+    "timers",
+    kinds.map(([, fields]) => fields),
+  );
+  await world.plant(
+    "timers",
+    many(64, (n) => ({ kind: "janitor", dueAt: now - HOUR + n })),
+  );
+  await world.plant(
+    "timers",
+    many(QUEUES, (n) => ({
+      kind: n % 2 === 0 ? "rollUp" : "purge",
+      queue: queueName(n),
+      dueAt: now - HOUR,
+    })),
+  );
+  return Object.fromEntries(kinds.map(([name], i) => [name, ids[i]!]));
+}
+
+export async function plantCallbacks(world: LargeWorld, long: string): Promise<string> {
+  const handle = await world.line.app<string>("handle");
+  const row = (state: string, job: string) => ({
+    ...{ job, handle, attempt: 3, tries: 9, state, dueAt: 1 },
+    ...{
+      outcome: { status: "failed", error: text(ERROR_MAX_BYTES) },
+      error: text(ERROR_MAX_BYTES),
+    },
+  });
+  const jobs = world.line.rows("jobs").slice(0, 500);
+  await world.plant(
+    "callbacks",
+    jobs.map(({ _id }) => row("owed", _id)),
+  );
+  const [owed] = await world.plant(
+    "callbacks",
+    many(100, () => row("owed", long)),
+  );
+  return owed!;
+}

@@ -1,0 +1,207 @@
+/** Sessions, lanes and processes of the full world, with as much in hand as they may have. */
+import {
+  COST_MAX,
+  ERROR_MAX_BYTES,
+  FLEET_MAX,
+  LANES_READ,
+  LEASES_MAX,
+  NAME_MAX_LENGTH,
+  PAYLOAD_MAX_BYTES,
+  QUEUES_MAX,
+} from "../../src/shared/index.js";
+import { COMPONENT } from "../races/deployment.js";
+import {
+  heavyJob,
+  HOUR,
+  label,
+  many,
+  MINUTE,
+  MUTATIONS,
+  PUSH_QUEUES,
+  queueName,
+  RING,
+  text,
+  waitingJob,
+} from "./fullShapes.js";
+import type { Fields, LargeWorld } from "./largeWorld.js";
+
+/** Jobs that run, and their leases. */
+async function plantRunning(world: LargeWorld, n: number, count: number) {
+  const ids = await world.plant(
+    "jobs",
+    many(count, () => ({
+      ...{ ...waitingJob(world, n, 0, 0, HOUR), status: "running" },
+      startedAt: world.transactions.now - MINUTE,
+    })),
+  );
+  return ids.map((id) => ({ id, attempt: 3 }));
+}
+
+export async function plantSessions(world: LargeWorld, token: string) {
+  const { now } = world.transactions;
+  const leases = await plantRunning(world, PUSH_QUEUES, LEASES_MAX);
+  const leasesOf = (some: typeof leases) =>
+    some.map((lease) => ({
+      ...{ ...lease, queue: queueName(PUSH_QUEUES), n: 1 },
+      ...{ leaseMs: 60_000, graceMs: 1_000, timeoutAt: now + HOUR },
+    }));
+  const row = (session: string, fields: Fields) => ({
+    ...{ session, token, name: text(NAME_MAX_LENGTH), lastSeenAt: now - 1_000, n: 1 },
+    ...{ queues: many(QUEUES_MAX, (i) => queueName(PUSH_QUEUES + i)) },
+    ...{
+      labels: many(32, (i) => label(0, i)),
+      groups: many(16, (i) => label(1, i)),
+      maxCost: COST_MAX,
+    },
+    ...{ acknowledged: true, reply: { answers: [] }, ...fields },
+  });
+  const [holder] = await world.plant("holders", [
+    row("full", { state: "active", expiresAt: now + MINUTE, leases: leasesOf(leases) }),
+  ]);
+  await world.write(async (transaction) => {
+    for (const { id } of leases) await transaction.patch(COMPONENT, id, { holder });
+  });
+  const held = leasesOf(leases);
+  const sessions = [
+    ...many(FLEET_MAX + 500, (n) =>
+      row(`active${n}`, { state: "active", expiresAt: now - 1_000 + n, leases: held }),
+    ),
+    ...many(FLEET_MAX + 500, (n) => row(`idle${n}`, { state: "idle", expiresAt: now, leases: [] })),
+    ...many(500, (n) => {
+      const expiresAt = now - 25 * HOUR;
+      return row(`gone${n}`, { state: "gone", expiresAt, lastSeenAt: expiresAt, leases: [] });
+    }),
+  ];
+  const ids = await world.plant("holders", sessions);
+  await world.plant(
+    "tokenSessions",
+    ids.slice(0, 1_000).map((one) => ({ token, holder: one })),
+  );
+  await world.plant(
+    "fleets",
+    many(QUEUES_MAX, (i) => ({
+      ...{ queue: queueName(PUSH_QUEUES + i), at: now },
+      members: Uint32Array.from(many(2 * FLEET_MAX, (n) => n)).buffer,
+    })),
+  );
+  await world.plant(
+    "cancels",
+    leases.map(({ id, attempt }) => ({
+      ...{ session: "full", token, job: id, attempt, reason: text(ERROR_MAX_BYTES) },
+    })),
+  );
+  return { session: "full", leases, holder: holder! };
+}
+
+export async function plantLanes(world: LargeWorld) {
+  const { now } = world.transactions;
+  const queue = queueName(0);
+  const leases = await plantRunning(world, 0, LEASES_MAX);
+  const holderOf = (n: number, fields: Fields) => ({
+    ...{ session: `lane${n}`, name: `${queue}#${n}`, lastSeenAt: now - 1_000, n: 1, generation: 1 },
+    ...{ queues: [queue], acknowledged: true, reply: { answers: [] }, ...fields },
+  });
+  const held = leases.map((lease) => ({ ...lease, n: 1 }));
+  const holders = await world.plant(
+    "holders",
+    many(LANES_READ, (n) =>
+      n === 0
+        ? holderOf(n, { state: "active", expiresAt: now + MINUTE, leases: held })
+        : holderOf(n, {
+            state: n % 2 === 0 ? "active" : "idle",
+            expiresAt: now + MINUTE,
+            leases: [],
+          }),
+    ),
+  );
+  const lanes = await world.plant(
+    "lanes",
+    holders.map((holder) => ({ queue, holder, cap: 1 })),
+  );
+  await world.write(async (transaction) => {
+    for (const [n, lane] of lanes.entries())
+      await transaction.patch(COMPONENT, holders[n]!, { lane });
+    for (const { id } of leases) await transaction.patch(COMPONENT, id, { holder: holders[0] });
+  });
+  const processes = await world.plant(
+    "processes",
+    many(128, (number) => ({
+      ...{ number, state: number === 0 ? "receiving" : "open", generation: 1, openedAt: now },
+    })),
+  );
+  await world.plant(
+    "grants",
+    processes.map((process) => ({ process, extra: 12 })),
+  );
+  await world.plant(
+    "handOvers",
+    many(64, (n) => ({
+      ...{ process: processes[0], generation: 1, seq: world.seqOf(1_000 - n) },
+      start: { lane: lanes[n], generation: 1, n: 1, jobs: [] },
+    })),
+  );
+  await world.plant(
+    "waitingQueues",
+    many(PUSH_QUEUES, (n) => ({ queue: queueName(n), isServed: true })),
+  );
+  return { lane: { lane: lanes[0]!, holder: holders[0]!, leases }, process: processes[0]! };
+}
+
+/** Jobs that run, each with a payload and a result of a megabyte. */
+export async function plantLarge(world: LargeWorld, token: string) {
+  const { now } = world.transactions;
+  const handle = await world.line.app<string>("handler");
+  const handler = { handle, kind: "mutation", takes: "payload" };
+  const pushed = { ...RING.config, circular: false, push: true, maxParallelism: 16, handler };
+  const row = { configuredAt: now, shardsEver: 1, epoch: 0 };
+  await world.plant("queues", [
+    { ...row, ...RING },
+    { ...row, name: MUTATIONS, config: pushed },
+  ]);
+  const value = text(PAYLOAD_MAX_BYTES);
+  const values = await world.plant(
+    "payloads",
+    many(2 * (LEASES_MAX + 16), () => ({ value })),
+  );
+  const stored = () => ({ row: values.pop(), bytes: PAYLOAD_MAX_BYTES });
+  const running = async (queue: string, count: number) => {
+    const fields = {
+      status: "running",
+      order: 0,
+      shard: 0,
+      seq: world.seqOf(MINUTE),
+      enqueuedAt: 1,
+    };
+    const ids = await world.plant(
+      "jobs",
+      many(count, () => ({ ...heavyJob(queue), ...fields, payload: stored(), result: stored() })),
+    );
+    return ids.map((id) => ({ id, attempt: 3 }));
+  };
+  const ring = await running(RING.name, LEASES_MAX);
+  const mutations = await running(MUTATIONS, 16);
+  const holder = { lastSeenAt: now, n: 1, acknowledged: true, reply: { answers: [] } };
+  const expiresAt = now + MINUTE;
+  const leasesOf = (all: typeof ring, queue: string) =>
+    all.map((lease) => ({ ...lease, queue, n: 1, leaseMs: 60_000 }));
+  const [ringHolder, laneHolder] = await world.plant("holders", [
+    {
+      ...{ ...holder, session: "ring", token, name: "ring", state: "active", expiresAt },
+      ...{ queues: [RING.name], leases: leasesOf(ring, RING.name) },
+    },
+    {
+      ...{ ...holder, session: "mutations", name: "mutations#0", state: "active", expiresAt },
+      ...{ queues: [MUTATIONS], generation: 1, leases: leasesOf(mutations, MUTATIONS) },
+    },
+  ]);
+  const [lane] = await world.plant("lanes", [{ queue: MUTATIONS, holder: laneHolder, cap: 16 }]);
+  await world.write(async (transaction) => {
+    await transaction.patch(COMPONENT, laneHolder!, { lane });
+    for (const { id } of ring) await transaction.patch(COMPONENT, id, { holder: ringHolder });
+    for (const { id } of mutations) await transaction.patch(COMPONENT, id, { holder: laneHolder });
+  });
+  return {
+    mutations: { lane: lane!, leases: mutations },
+    ring: { session: "ring", leases: ring },
+  };
+}

@@ -1,0 +1,97 @@
+/** The calls of pages and of operators that read most in the full world. */
+import { BULK_CHANGED } from "../../src/shared/index.js";
+import { mutation, type Line } from "../interleavings/line.js";
+import type { Call } from "../interleavings/transactions.js";
+import { PUSH_QUEUES, queueName } from "./fullShapes.js";
+import type { FullWorld } from "./fullWorld.js";
+
+/** A call, or what leads to it. */
+export type Worst = Call | ((line: Line) => Promise<Call>);
+
+export const query = (path: string, args: object = {}): Call => ({
+  ...mutation(path, args),
+  kind: "query",
+});
+
+export function observeCalls({ long, pending, world }: FullWorld) {
+  const q = queueName(0);
+  const list = (fields: object, of = q) =>
+    query("observe:list", {
+      ...{ queue: of, paginationOpts: { numItems: 100, cursor: null } },
+      ...fields,
+    });
+  const { now } = world.transactions;
+  return {
+    "observe:queues": [query("observe:queues", { limit: 1_000 })],
+    "observe:overview": [
+      query("observe:overview", { queue: q, beside: 100 }),
+      query("observe:overview", { queue: q }),
+      query("observe:overview", { queue: queueName(PUSH_QUEUES) }),
+    ],
+    "observe:mainLoop": [query("observe:mainLoop")],
+    "observe:metrics": [
+      query("observe:metrics", { queue: q }),
+      query("observe:metrics", { queue: queueName(PUSH_QUEUES + 2) }),
+    ],
+    "observe:stats": [
+      query("observe:stats", { queue: q, count: 1_000 }),
+      query("observe:stats", { queue: q, per: "day", count: 1_000 }),
+    ],
+    "observe:gauge": [query("observe:gauge", { queue: q })],
+    "observe:health": [query("observe:health", { queue: q, last: 100 })],
+    "observe:list": [
+      list({}),
+      list({ filter: { name: "none" } }),
+      list({ filter: { status: "pending", name: "none" } }),
+      list({ filter: { status: "pending", name: "none" } }, queueName(PUSH_QUEUES + 2)),
+      list({ filter: { status: "failed", name: "none" } }),
+    ],
+    "observe:byKey": [query("observe:byKey", { queue: q, key: "k0".padEnd(256, "k") })],
+    "observe:payload": [query("observe:payload", { id: long })],
+    "observe:position": [query("observe:position", { id: pending })],
+    "observe:why": [query("observe:why", { id: pending }), query("observe:why", { id: long })],
+    "gauge:look": [
+      query("gauge:look", { queue: q, now, all: [...STATUSES], quick: [], withEnds: true }),
+    ],
+    "fleet:members": [query("fleet:members", { queue: queueName(PUSH_QUEUES), now })],
+    "fleet:count": [mutation("fleet:count", { queue: queueName(PUSH_QUEUES), askedAt: now + 1 })],
+  };
+}
+
+const STATUSES = ["scheduled", "pending", "running", "succeeded", "failed", "canceled", "timedOut"];
+
+export function operateCalls({ long, pending, tokenId }: FullWorld) {
+  const named = { queue: queueName(0) };
+  const change = (action: string, filter: object = {}) =>
+    mutation("operate:changeMany", { ...named, action, filter, limit: BULK_CHANGED });
+  return {
+    "operate:pauseQueue": [mutation("operate:pauseQueue", named)],
+    "operate:drainQueue": [mutation("operate:drainQueue", named)],
+    "operate:resumeQueue": [mutation("operate:resumeQueue", named)],
+    "operate:configureQueue": [
+      mutation("operate:configureQueue", { ...named, overrides: { maxParallelism: 3, shards: 8 } }),
+    ],
+    "operate:resetConfig": [mutation("operate:resetConfig", named)],
+    "operate:queueState": [query("operate:queueState", named)],
+    "operate:events": [query("operate:events", { limit: 1_000 })],
+    "operate:pauseJob": [mutation("operate:pauseJob", { id: pending })],
+    "operate:resumeJob": [
+      async (line: Line) => {
+        await line.do(mutation("operate:pauseJob", { id: pending }));
+        return mutation("operate:resumeJob", { id: pending });
+      },
+    ],
+    "operate:deleteJob": [mutation("operate:deleteJob", { id: long })],
+    "operate:changeMany": [
+      change("cancel"),
+      change("retry"),
+      change("delete", { statuses: ["succeeded", "failed", "pending"] }),
+      change("delete", { statuses: ["succeeded"], name: "none" }),
+    ],
+    "operate:bulkState": [query("operate:bulkState", { ...named, task: long })],
+    "operate:stopBulk": [mutation("operate:stopBulk", { ...named, task: long })],
+    "operate:rotateToken": [mutation("operate:rotateToken", { id: tokenId, graceMs: 1 })],
+    "queues:forgetCursors": [mutation("queues:forgetCursors", named)],
+    "routes:unusedRoutes": [query("routes:unusedRoutes", named)],
+  };
+}

@@ -1,0 +1,62 @@
+/** The worst cases as a page: what each registered function reads and writes in the full world, rounded up. */
+import { PLATFORM_LIMITS } from "../../local/limits.js";
+import { boundedBy } from "./boundedBy.js";
+import type { Used } from "./largeWorld.js";
+
+const MIB = 2 ** 20;
+
+/** In the order of the page's columns. */
+export const COLUMNS: [keyof Used, string, (used: number) => string][] = [
+  ["databaseQueries", "ranges", count],
+  ["documentsRead", "documents", count],
+  ["bytesRead", "MiB", (bytes) => (bytes / MIB).toFixed(2)],
+  ["documentsWritten", "written", count],
+  ["bytesWritten", "MiB written", (bytes) => (bytes / MIB).toFixed(2)],
+];
+
+function count(used: number): string {
+  return used.toLocaleString("en");
+}
+
+/** Rounded up to two digits, bytes to a tenth of a MiB: what changes with a seed does not change the page. */
+export function rounded(of: keyof Used, used: number): number {
+  if (of.startsWith("bytes")) return (Math.ceil((used / MIB) * 10) / 10) * MIB;
+  const step = Math.max(1, 10 ** (Math.floor(Math.log10(Math.max(used, 1))) - 1));
+  return Math.ceil(used / step) * step;
+}
+
+export function pageOf(
+  worst: ReadonlyMap<string, Used>,
+  within: Readonly<Record<string, readonly string[]>>,
+): string {
+  const rows = [...worst]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, used]) => {
+      const cells = COLUMNS.map(([of, , show]) => show(rounded(of, used[of])));
+      return `| \`${name}\` | ${cells.join(" | ")} | ${boundedBy(name)} |`;
+    });
+  const looks = Object.entries(within).map(
+    ([name, callers]) => `| \`${name}\` | ${callers.map((one) => `\`${one}\``).join(", ")} |`,
+  );
+  const { databaseQueries, documentsRead, bytesRead } = PLATFORM_LIMITS;
+  return [
+    "# Bounds",
+    "",
+    "What each registered function of the component reads and writes at most. Measured, not estimated: `tests/bounds/fullWorld.ts` plants a component at all of its documented limits at once (1,000 queues, 64 of them worked off by Convex with as many places as a queue may have; job rows of 13 KB in each of a queue's places and thousands in one; the lanes, processes and places of class D2048; 3,000 sessions with all that their rows may hold; a job with all attempts, log entries and output that are kept; 1,500 events, minutes, hours and days), and `tests/bounds/calls.ts` makes the call of each function that reads most there. A snapshot query counts by itself, as the platform counts it; the largest of a call is what is said here. Index entries of rows that are gone count as nothing.",
+    "",
+    `All is under half of what one transaction may read on the platform: ${count(databaseQueries)} ranges, ${count(documentsRead)} documents, ${bytesRead / MIB} MiB. The other half is the app's, whose mutation an enqueue is part of. What the app's own handlers, \`onComplete\` and \`related\` queries read comes on top.`,
+    "",
+    "This page is written by `BOUNDS_WRITE=1 npx vitest run tests/deep/bounds.test.ts`, and that test fails where a function reads more than is said here.",
+    "",
+    `| function | ${COLUMNS.map(([, name]) => name).join(" | ")} | what bounds it |`,
+    `| --- |${" ---: |".repeat(COLUMNS.length)} --- |`,
+    ...rows,
+    "",
+    "Run within the calls of others, and measured with them:",
+    "",
+    "| function | within |",
+    "| --- | --- |",
+    ...looks,
+    "",
+  ].join("\n");
+}
