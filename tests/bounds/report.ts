@@ -18,8 +18,12 @@ function count(used: number): string {
   return used.toLocaleString("en");
 }
 
-/** Rounded up to two digits, bytes to a tenth of a MiB: what changes with a seed does not change the page. */
-export function rounded(of: keyof Used, used: number): number {
+/** A tenth more than was measured: a claim begins with a random queue. */
+const HEADROOM = 1.1;
+
+/** With headroom, and rounded up to two digits, bytes to a tenth of a MiB: what changes with a seed does not change the page. */
+export function rounded(of: keyof Used, measured: number): number {
+  const used = measured < 10 ? measured : measured * HEADROOM;
   if (of.startsWith("bytes")) return (Math.ceil((used / MIB) * 10) / 10) * MIB;
   const step = Math.max(1, 10 ** (Math.floor(Math.log10(Math.max(used, 1))) - 1));
   return Math.ceil(used / step) * step;
@@ -42,7 +46,7 @@ export function pageOf(
   return [
     "# Bounds",
     "",
-    "What each registered function of the component reads and writes at most. Measured, not estimated: `tests/bounds/fullWorld.ts` plants a component at all of its documented limits at once (1,000 queues, 64 of them worked off by Convex with as many places as a queue may have; job rows of 13 KB in each of a queue's places and thousands in one; the lanes, processes and places of class D2048; 3,000 sessions with all that their rows may hold; a job with all attempts, log entries and output that are kept; 1,500 events, minutes, hours and days), and `tests/bounds/calls.ts` makes the call of each function that reads most there. A snapshot query counts by itself, as the platform counts it; the largest of a call is what is said here. Index entries of rows that are gone count as nothing.",
+    "What each registered function of the component reads and writes at most. Measured, not estimated: `tests/bounds/fullWorld.ts` plants a component at all of its documented limits at once (1,000 queues, 64 of them worked off by Convex with as many places as a queue may have; job rows of 13 KB in each of a queue's places and thousands in one; the lanes, processes and places of class D2048; 3,000 sessions with all that their rows may hold; a job with all attempts, log entries and output that are kept; 1,500 events, minutes, hours and days), and `tests/bounds/calls.ts` makes the call of each function that reads most there. A snapshot query counts by itself, as the platform counts it; the largest of a call is what is said here, with a tenth on top and rounded up. Index entries of rows that are gone count as nothing.",
     "",
     `All is under half of what one transaction may read on the platform: ${count(databaseQueries)} ranges, ${count(documentsRead)} documents, ${bytesRead / MIB} MiB. The other half is the app's, whose mutation an enqueue is part of. What the app's own handlers, \`onComplete\` and \`related\` queries read comes on top.`,
     "",
