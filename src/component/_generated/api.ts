@@ -107,6 +107,7 @@ import type * as retry from "../retry.js";
 import type * as revoked from "../revoked.js";
 import type * as rollUp from "../rollUp.js";
 import type * as routes from "../routes.js";
+import type * as rowBytes from "../rowBytes.js";
 import type * as scan from "../scan.js";
 import type * as sections from "../sections.js";
 import type * as segmentAlarms from "../segmentAlarms.js";
@@ -242,6 +243,7 @@ const fullApi: ApiFromModules<{
   revoked: typeof revoked;
   rollUp: typeof rollUp;
   routes: typeof routes;
+  rowBytes: typeof rowBytes;
   scan: typeof scan;
   sections: typeof sections;
   segmentAlarms: typeof segmentAlarms;
