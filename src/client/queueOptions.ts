@@ -149,6 +149,13 @@ export interface QueueOptions<
    */
   fallbackAfterMs?: number;
   /**
+   * How long a job is tried again whose handler cannot be begun, before it has failed, in milliseconds, 0 to 31,622,400,000:
+   * the deployment does not have the function, or has had no room for it. Meanwhile `why`, the queue's health and its events
+   * say so. With 0 it fails at once.
+   * @default 86,400,000, a day
+   */
+  handlerMissingAfterMs?: number;
+  /**
    * By what its jobs are found besides their status: by each of their tags, by their group, or both. It costs a row more for each
    * tag of a job and for its group (some 130 bytes with its index entries), written at its enqueue and deleted with it; nothing
    * when the job moves. Lists by tag and group are then read from there, the newest first. A job that was enqueued before is not
@@ -185,6 +192,7 @@ export function configOf(
     ...said("maxParallelism", options.maxParallelism),
     ...said("schedulerShare", schedulerShare),
     ...said("fallbackAfterMs", options.fallbackAfterMs),
+    ...said("handlerMissingAfterMs", options.handlerMissingAfterMs),
     ...said("circular", circular || undefined),
     ...said("listBy", options.listBy && [...options.listBy]),
     ...said("retry", retry === undefined ? undefined : retryRule(retry)),

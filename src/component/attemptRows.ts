@@ -20,6 +20,7 @@ export async function recordAttempt(
   outcome: Doc<"attempts">["outcome"],
   now: number,
   error?: string,
+  blocked?: Doc<"attempts">["blocked"],
 ): Promise<void> {
   const { _id, attempt, holder, worker, startedAt } = job;
   await db.insert("attempts", {
@@ -28,6 +29,7 @@ export async function recordAttempt(
     ...(worker === undefined ? {} : { worker }),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(error === undefined ? {} : { error: cutError(error) }),
+    ...(blocked === undefined ? {} : { blocked }),
   });
   if (attempt <= ATTEMPTS_KEPT) return;
   const old = await db

@@ -25,6 +25,8 @@ const LEVELS = {
   bulkEnded: "info",
   bulkSkipped: "warn",
   jobsPostponed: "warn",
+  handlerMissing: "warn",
+  noPermit: "warn",
   leasesEnded: "warn",
   quarantined: "error",
   expiryFailed: "error",

@@ -3,6 +3,7 @@
  * it is in `shared/health.ts`. Reads a few rows of each kind, whatever the queue's size; may not write.
  */
 import {
+  BLOCKED_SHOWN_MS,
   FINISHED_STATUSES,
   IDLE_LIVE_MS,
   lastPeriods,
@@ -16,6 +17,7 @@ import {
 } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader } from "./_generated/server.js";
+import { lastBlocked } from "./blocked.js";
 import { countQuickly } from "./counts.js";
 import { takeHolders } from "./holders.js";
 import { takeWithin } from "./rowBytes.js";
@@ -38,7 +40,8 @@ export async function movementOf(
   now: number,
   beside: number,
 ): Promise<{ movement: Omit<Movement, "running">; oldestPendingAt?: number }> {
-  const [oldest, claimedAt, usualWaitMs] = await Promise.all([
+  const [blocked, oldest, claimedAt, usualWaitMs] = await Promise.all([
+    lastBlocked(db, queue.name),
     oldestPendingIn(db, queue, beside),
     lastClaimIn(db, queue.name),
     usualWaitIn(db, queue.name, now),
@@ -53,6 +56,7 @@ export async function movementOf(
       ...(oldest === null ? {} : { claimableAt: msOfCommit(oldest.seq as bigint) }),
       ...(claimedAt === null ? {} : { claimedAt }),
       ...(usualWaitMs === null ? {} : { usualWaitMs }),
+      ...(blocked === null || blocked.at < now - BLOCKED_SHOWN_MS ? {} : { blocked }),
     },
     ...(oldest === null ? {} : { oldestPendingAt: oldest.enqueuedAt }),
   };

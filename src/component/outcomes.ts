@@ -5,14 +5,15 @@
  * Nothing that a worker reports is refused here, since a refusal would undo the outcomes beside it: what cannot be done
  * as it was asked for fails the attempt, and the error says what the rule is.
  *
- * Reads for real: the job's queue, what it has of its own, its key; what it is asked, if it is. Writes: the job,
- * `payloads` for large results, `attempts`.
+ * Reads for real: the job's queue, what it has of its own, its key; what it is asked, if it is; of one whose handler could not
+ * be begun, as `blocked.ts`. Writes: the job, `payloads` for large results, `attempts`, and an event of such a one.
  */
 import type { Value } from "convex/values";
 import { RUN_AT_FUTURE_MAX_MS, type Outcome } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { recordAttempt } from "./attemptRows.js";
+import { recordBlocked } from "./blocked.js";
 import { forgetAsked } from "./cancels.js";
 import type { Owed } from "./callbacks.js";
 import { addDue, type Dues } from "./dispatcher.js";
@@ -49,7 +50,16 @@ export async function recordOutcome(
       return await failAttempt(ctx, queue, job, outcome, now, dues);
     case "snoozed": {
       const dueAt = now + outcome.runAfter;
-      await recordAttempt(ctx.db, job, "snoozed", now);
+      if (outcome.blocked !== undefined) {
+        const failure = await recordBlocked(
+          ctx,
+          queue,
+          job,
+          { ...outcome, kind: outcome.blocked },
+          now,
+        );
+        if (failure !== null) return await failAttempt(ctx, queue, job, failure, now, dues);
+      } else await recordAttempt(ctx.db, job, "snoozed", now);
       await snooze(ctx.db, job, dueAt);
       addDue(dues, queue.name, dueAt);
       return null;

@@ -7,6 +7,7 @@ import {
   checkQueueConfig,
   conveyorError,
   DECLARATION_SETTLE_MS,
+  HANDLER_MISSING_DEFAULT_MS,
   PARALLELISM_DEFAULT,
   RETENTION_DEFAULT,
   RETRY_OFF,
@@ -33,6 +34,7 @@ export interface Settings extends QueueConfig {
   push: boolean;
   maxParallelism: number;
   fallbackAfterMs: number;
+  handlerMissingAfterMs: number;
   listBy: ListBy[];
 }
 
@@ -79,6 +81,7 @@ function inForce({ config, overrides }: Doc<"queues">): Settings {
     push: false,
     maxParallelism: PARALLELISM_DEFAULT,
     fallbackAfterMs: 0,
+    handlerMissingAfterMs: HANDLER_MISSING_DEFAULT_MS,
     listBy: [],
   };
   return { ...settings, ...config, ...overrides };

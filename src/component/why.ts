@@ -76,6 +76,11 @@ async function becauseOf(db: DatabaseReader, queue: Queue, job: Job): Promise<Du
     .query("attempts")
     .withIndex("job", (q) => q.eq("job", job._id).eq("attempt", attempt))
     .first();
+  if (last?.blocked !== undefined) {
+    const { kind, since } = last.blocked;
+    const failsAt = since + queue.config.handlerMissingAfterMs;
+    return { kind, since, failsAt };
+  }
   if (last?.outcome === "snoozed") return { kind: "snoozed" };
   const { maxAttempts } = (await rulesOf(db, queue, job)).retry;
   if (failures > 0 && maxAttempts > 1) return { kind: "failed", failures, maxAttempts, error };

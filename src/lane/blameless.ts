@@ -1,5 +1,5 @@
 /** What a handler did not bring about by itself: such a job is put off, and no failure is counted. Pure. */
-import type { ClaimedJob, Outcome } from "../shared/index.js";
+import type { Blocked, ClaimedJob, Outcome } from "../shared/index.js";
 import { messageOf } from "../worker/errors.js";
 
 /**
@@ -9,6 +9,11 @@ import { messageOf } from "../worker/errors.js";
  */
 const BLAMELESS =
   /^(?!Uncaught).*(Too many concurrent|TooManyConcurrent|Too many writes per second|Could not find function|changed while this mutation|OptimisticConcurrency)/is;
+/** Of these, the handlers that were never begun. */
+const BLOCKED: readonly [RegExp, Blocked][] = [
+  [/Could not find function/i, "handlerMissing"],
+  [/Too many concurrent|TooManyConcurrent|Too many writes per second/i, "noPermit"],
+];
 /** How long such a job waits: at random up to twice this, twice as long with each time, and so long at most. */
 const WAIT_MS = 1_000;
 const WAIT_MAX_MS = 5 * 60_000;
@@ -26,5 +31,8 @@ export function blameless(
   if (!isBlameless(error)) return null;
   const before = Math.min(Math.max(0, attempt - 1 - failures), 30);
   const wait = Math.min(WAIT_MS * 2 ** before, WAIT_MAX_MS);
-  return { kind: "snoozed", runAfter: Math.round(wait * (0.5 + Math.random())) };
+  const runAfter = Math.round(wait * (0.5 + Math.random()));
+  const text = messageOf(error);
+  const blocked = BLOCKED.find(([words]) => words.test(text))?.[1];
+  return { kind: "snoozed", runAfter, ...(blocked === undefined ? {} : { blocked, error: text }) };
 }

@@ -22,6 +22,7 @@ import {
 } from "./limits.js";
 import {
   FALLBACK_MAX_MS,
+  HANDLER_MISSING_MAX_MS,
   PARALLELISM_MAX,
   RESULT_RULE_MAX_CHARS,
   SCHEDULER_SHARE_MAX,
@@ -74,6 +75,8 @@ export function checkQueueOverrides(name: string, config: QueueOverrides): void 
   checkBounds(`restMs ${of}`, config.restMs, 0, REST_MAX_MS);
   checkBounds(`maxParallelism ${of}`, config.maxParallelism, 0, PARALLELISM_MAX);
   checkBounds(`fallbackAfterMs ${of}`, config.fallbackAfterMs, 0, FALLBACK_MAX_MS);
+  const { handlerMissingAfterMs: missing } = config;
+  checkBounds(`handlerMissingAfterMs ${of}`, missing, 0, HANDLER_MISSING_MAX_MS);
   for (const [outcome, ms] of Object.entries(config.retention ?? {})) {
     checkInteger(`retention.${outcome} ${of}`, ms, 0, RETENTION_MAX_MS);
   }

@@ -5,7 +5,9 @@
  * been claimed for too long. That all who could take it are busy is no fault of the queue: it waits.
  */
 import { v, type Infer } from "convex/values";
+import { BLOCKED_SHOWN_MS } from "./pushLimits.js";
 import type { Health } from "./observing.js";
+import { vBlocked, type Blocked } from "./protocol.js";
 
 /** Jobs by which `health` judges, by default and at most. */
 export const HEALTH_DEFAULT = 5;
@@ -38,6 +40,8 @@ export const vMovement = v.object({
   idleWorkers: v.number(),
   /** Whether anybody outside serves the queue at all. */
   hasWorkers: v.boolean(),
+  /** A job was put off since its handler could not be begun, and when there was an event of that. */
+  blocked: v.optional(v.object({ kind: vBlocked, at: v.number() })),
   /** How long 95 in 100 of the jobs waited that ended yesterday and today. */
   usualWaitMs: v.optional(v.number()),
 });
@@ -122,6 +126,9 @@ function judgeAt(
     if (now - since >= stuckAfter(movement, setting))
       return { light: "red", reason: `${room}${waits}` };
   }
+  const { blocked } = movement;
+  if (blocked !== undefined && now < blocked.at + BLOCKED_SHOWN_MS)
+    return { light: "yellow", reason: `${BLOCKED_TEXTS[blocked.kind]}${waits}` };
   if (rate.of >= RATED_MIN && rate.successRate < SUCCESS_RATE_MIN) {
     const failed = Math.round(rate.of * (1 - rate.successRate));
     return { light: "yellow", reason: `${failed} of the last ${rate.of} jobs did not succeed.` };
@@ -132,6 +139,11 @@ function judgeAt(
   const drains = setting.isDraining ? " It takes no new jobs: it is being drained." : "";
   return { light: "green", reason: `${moves(movement)}${drains}` };
 }
+
+const BLOCKED_TEXTS: Record<Blocked, string> = {
+  handlerMissing: "The deployment does not have the handler of some jobs.",
+  noPermit: "The deployment has no room for the handlers of some jobs.",
+};
 
 /** Why nothing is meant to be taken. */
 function haltedBy({ hasWorkers }: Movement, { isPaused, maxParallelism }: Setting): string | null {

@@ -63,6 +63,8 @@ export const LOG_EVENTS = {
   bulkEnded: v.object(recorded),
   bulkSkipped: v.object(recorded),
   jobsPostponed: v.object(recorded),
+  handlerMissing: v.object(recorded),
+  noPermit: v.object(recorded),
   leasesEnded: v.object(recorded),
   quarantined: v.object(recorded),
   expiryFailed: v.object(recorded),

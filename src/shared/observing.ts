@@ -233,6 +233,8 @@ export const vWhyKind = v.union(
   v.literal("expired"),
   v.literal("scheduled"),
   v.literal("backingOff"),
+  v.literal("handlerMissing"),
+  v.literal("noPermit"),
   v.literal("paused"),
   v.literal("queuePaused"),
   v.literal("noWorker"),

@@ -87,6 +87,8 @@ const queueConfigFields = {
   maxParallelism: v.optional(v.number()),
   /** How long jobs are left to workers outside. */
   fallbackAfterMs: v.optional(v.number()),
+  /** How long a job is put off whose handler cannot be begun, before it has failed. */
+  handlerMissingAfterMs: v.optional(v.number()),
   /** How much of the class's scheduler its mount takes, all of its queues together. */
   schedulerShare: v.optional(v.number()),
   /** What results of its handlers must be: a validator, as `writtenValidator.ts` writes it. */
@@ -113,6 +115,7 @@ export const vQueueOverrides = v.object({
   logLevel: v.optional(vLogLevel),
   maxParallelism: v.optional(v.number()),
   fallbackAfterMs: v.optional(v.number()),
+  handlerMissingAfterMs: v.optional(v.number()),
 });
 export type QueueOverrides = Infer<typeof vQueueOverrides>;
 
@@ -236,6 +239,10 @@ export const vPeekedJob = v.object({
 export type PeekedJob = Infer<typeof vPeekedJob>;
 
 /** How an attempt ended, as its worker reports it. */
+/** Why a handler was not begun: the deployment does not have it, or has had no room for it. */
+export const vBlocked = v.union(v.literal("handlerMissing"), v.literal("noPermit"));
+export type Blocked = Infer<typeof vBlocked>;
+
 export const vOutcome = v.union(
   v.object({ kind: v.literal("succeeded"), result: v.optional(v.any()) }),
   v.object({
@@ -251,7 +258,13 @@ export const vOutcome = v.union(
   /** The worker gives the job back unfinished, as in a graceful stop. */
   v.object({ kind: v.literal("released") }),
   /** The worker gives it back until later, in milliseconds from now. */
-  v.object({ kind: v.literal("snoozed"), runAfter: v.number() }),
+  v.object({
+    kind: v.literal("snoozed"),
+    runAfter: v.number(),
+    /** Its handler could not be begun, and what the platform says of that. */
+    blocked: v.optional(vBlocked),
+    error: v.optional(v.string()),
+  }),
   /** The worker stopped since somebody canceled the job. */
   v.object({ kind: v.literal("canceled") }),
 );

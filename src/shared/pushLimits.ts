@@ -6,6 +6,12 @@ export const PARALLELISM_DEFAULT = 10;
 export const PARALLELISM_MAX = 2_000;
 /** How long jobs may be left to workers outside: longer is a queue that has no handler. */
 export const FALLBACK_MAX_MS = 24 * 60 * 60_000;
+/** How long a job whose handler cannot be begun is put off before it has failed: a day is time for a deploy that mends it. */
+export const HANDLER_MISSING_DEFAULT_MS = 86_400_000;
+export const HANDLER_MISSING_MAX_MS = 366 * HANDLER_MISSING_DEFAULT_MS;
+/** While jobs of a queue are put off so, there is an event so often, and each tells on the queue's health for so long. */
+export const BLOCKED_EVENT_MS = 10 * 60_000;
+export const BLOCKED_SHOWN_MS = 20 * 60_000;
 /** How long one attempt may run inside Convex if nothing is said, and at most: a lane's action ends after 30 minutes. */
 export const PUSH_TIMEOUT_DEFAULT_MS = 10 * 60_000;
 export const PUSH_TIMEOUT_MAX_MS = 25 * 60_000;

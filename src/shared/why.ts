@@ -3,6 +3,7 @@
  * component says how things stand, and here is what that means.
  */
 import type { Reason, WhyKind } from "./observing.js";
+import type { Blocked } from "./protocol.js";
 import type { FinishedStatus } from "./status.js";
 import { STUCK_MS } from "./health.js";
 import { NOT_PROMOTED_MS } from "./lookLimits.js";
@@ -64,6 +65,7 @@ export function whyRunning({
 /** Why its time is what it is. */
 export type DueBecause =
   | { kind: "asked" | "snoozed" | "rests" }
+  | { kind: Blocked; since: number; failsAt: number }
   | { kind: "failed"; failures: number; maxAttempts: number; error?: string | undefined };
 
 export function whyScheduled(dueAt: number, because: DueBecause, now: number): Reason {
@@ -87,6 +89,8 @@ export function whyScheduled(dueAt: number, because: DueBecause, now: number): R
       until: dueAt,
     };
   }
+  if (because.kind === "handlerMissing" || because.kind === "noPermit")
+    return { ...whyBlocked(because, at), until: dueAt };
   const texts = {
     asked: `It is due at ${at}.`,
     snoozed: `Its worker gave it back until ${at}.`,
@@ -97,6 +101,25 @@ export function whyScheduled(dueAt: number, because: DueBecause, now: number): R
       ? "Configure a shorter `restMs`, for its next round."
       : "Wait, or cancel it and enqueue it without a time.";
   return { ...one("scheduled", texts[because.kind], remedy), until: dueAt };
+}
+
+/** Its handler could not be begun. */
+function whyBlocked(
+  { kind, since, failsAt }: Extract<DueBecause, { kind: Blocked }>,
+  at: string,
+): Reason {
+  const tried = `since ${instant(since)}: it is tried again at ${at}, and fails from ${instant(failsAt)} on.`;
+  if (kind === "handlerMissing")
+    return one(
+      kind,
+      `The deployment does not have its handler, ${tried}`,
+      "Deploy the function, or name another one as the queue's handler, for jobs that do not bring their own.",
+    );
+  return one(
+    kind,
+    `The deployment has had no room for its handler, ${tried}`,
+    "Lower `maxParallelism` of the queues, or use a larger deployment class.",
+  );
 }
 
 // --- Jobs that wait -----------------------------------------------------------------------------

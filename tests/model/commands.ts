@@ -176,7 +176,7 @@ const KEPT_LONG = {
 };
 
 const overrides: fc.Arbitrary<QueueOverrides> = record<
-  Omit<QueueOverrides, "maxParallelism" | "fallbackAfterMs">
+  Omit<QueueOverrides, "maxParallelism" | "fallbackAfterMs" | "handlerMissingAfterMs">
 >({
   leaseMs: given(3, fc.constantFrom(2_000, 9_000)),
   graceMs: given(2, fc.constantFrom(0, 700)),
@@ -302,7 +302,14 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
 
 type Pulled = Omit<
   Partial<QueueConfig>,
-  "push" | "handler" | "result" | "maxParallelism" | "fallbackAfterMs" | "schedulerShare" | "listBy"
+  | "push"
+  | "handler"
+  | "result"
+  | "maxParallelism"
+  | "fallbackAfterMs"
+  | "handlerMissingAfterMs"
+  | "schedulerShare"
+  | "listBy"
 >;
 
 const config: fc.Arbitrary<Pulled> = record<Pulled>({

@@ -8,6 +8,8 @@ import { api } from "../../harness/app/convex/_generated/api.js";
 import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
 import { outcomeOfError } from "../../src/worker/outcome.js";
 
+const COMPONENT = { componentPath: "conveyor" };
+
 let app: VirtualApp;
 let client: ReturnType<VirtualApp["world"]["httpClient"]>;
 beforeAll(async () => {
@@ -191,6 +193,18 @@ describe("handlers that are not what they are said to be", () => {
       failures: 0,
     });
     expect(jobs[1]!.attempt).toBeGreaterThan(1);
+  });
+
+  test("a function that is not there is told of: in an event of its queue, and by its light", async () => {
+    const events = (await app.world.call("operate:events", { queue: "odd" }, COMPONENT)) as {
+      kind: string;
+    }[];
+    expect(events.map(({ kind }) => kind)).toEqual(["handlerMissing"]);
+    const health = await app.world.call("observe:health", { queue: "odd" }, COMPONENT);
+    expect(health).toMatchObject({
+      light: "yellow",
+      reason: expect.stringMatching(/does not have the handler/),
+    });
   });
 
   test("a payload that is no object cannot be arguments, and the error says what to do", () => {

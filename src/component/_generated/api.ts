@@ -14,6 +14,7 @@ import type * as attemptRows from "../attemptRows.js";
 import type * as attempts from "../attempts.js";
 import type * as basket from "../basket.js";
 import type * as beginLane from "../beginLane.js";
+import type * as blocked from "../blocked.js";
 import type * as bulk from "../bulk.js";
 import type * as bulkLook from "../bulkLook.js";
 import type * as bulkStep from "../bulkStep.js";
@@ -150,6 +151,7 @@ const fullApi: ApiFromModules<{
   attempts: typeof attempts;
   basket: typeof basket;
   beginLane: typeof beginLane;
+  blocked: typeof blocked;
   bulk: typeof bulk;
   bulkLook: typeof bulkLook;
   bulkStep: typeof bulkStep;

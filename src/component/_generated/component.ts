@@ -206,6 +206,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               maxParallelism?: number;
               fallbackAfterMs?: number;
+              handlerMissingAfterMs?: number;
               schedulerShare?: number;
               result?: string;
               listBy?: Array<"tag" | "group">;
@@ -273,7 +274,12 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   timedOut?: boolean;
                 }
               | { kind: "released" }
-              | { kind: "snoozed"; runAfter: number }
+              | {
+                  kind: "snoozed";
+                  runAfter: number;
+                  blocked?: "handlerMissing" | "noPermit";
+                  error?: string;
+                }
               | { kind: "canceled" };
             fits?: Array<string>;
             continued?: Array<{
@@ -313,6 +319,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  handlerMissingAfterMs?: number;
                   schedulerShare?: number;
                   result?: string;
                   listBy?: Array<"tag" | "group">;
@@ -398,6 +405,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 };
                 maxParallelism?: number;
                 fallbackAfterMs?: number;
+                handlerMissingAfterMs?: number;
                 schedulerShare?: number;
                 result?: string;
                 listBy?: Array<"tag" | "group">;
@@ -477,7 +485,12 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   timedOut?: boolean;
                 }
               | { kind: "released" }
-              | { kind: "snoozed"; runAfter: number }
+              | {
+                  kind: "snoozed";
+                  runAfter: number;
+                  blocked?: "handlerMissing" | "noPermit";
+                  error?: string;
+                }
               | { kind: "canceled" };
             fits?: Array<string>;
             continued?: Array<{
@@ -517,6 +530,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  handlerMissingAfterMs?: number;
                   schedulerShare?: number;
                   result?: string;
                   listBy?: Array<"tag" | "group">;
@@ -636,6 +650,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               maxParallelism?: number;
               fallbackAfterMs?: number;
+              handlerMissingAfterMs?: number;
               schedulerShare?: number;
               result?: string;
               listBy?: Array<"tag" | "group">;
@@ -742,7 +757,12 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   timedOut?: boolean;
                 }
               | { kind: "released" }
-              | { kind: "snoozed"; runAfter: number }
+              | {
+                  kind: "snoozed";
+                  runAfter: number;
+                  blocked?: "handlerMissing" | "noPermit";
+                  error?: string;
+                }
               | { kind: "canceled" };
             fits?: Array<string>;
             continued?: Array<{
@@ -782,6 +802,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  handlerMissingAfterMs?: number;
                   schedulerShare?: number;
                   result?: string;
                   listBy?: Array<"tag" | "group">;
@@ -908,7 +929,12 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   timedOut?: boolean;
                 }
               | { kind: "released" }
-              | { kind: "snoozed"; runAfter: number }
+              | {
+                  kind: "snoozed";
+                  runAfter: number;
+                  blocked?: "handlerMissing" | "noPermit";
+                  error?: string;
+                }
               | { kind: "canceled" };
             fits?: Array<string>;
             continued?: Array<{
@@ -948,6 +974,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  handlerMissingAfterMs?: number;
                   schedulerShare?: number;
                   result?: string;
                   listBy?: Array<"tag" | "group">;
@@ -1310,6 +1337,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               maxParallelism?: number;
               fallbackAfterMs?: number;
+              handlerMissingAfterMs?: number;
               schedulerShare?: number;
               result?: string;
               listBy?: Array<"tag" | "group">;
@@ -1834,7 +1862,12 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   timedOut?: boolean;
                 }
               | { kind: "released" }
-              | { kind: "snoozed"; runAfter: number }
+              | {
+                  kind: "snoozed";
+                  runAfter: number;
+                  blocked?: "handlerMissing" | "noPermit";
+                  error?: string;
+                }
               | { kind: "canceled" };
             fits?: Array<string>;
             continued?: Array<{
@@ -1874,6 +1907,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   maxParallelism?: number;
                   fallbackAfterMs?: number;
+                  handlerMissingAfterMs?: number;
                   schedulerShare?: number;
                   result?: string;
                   listBy?: Array<"tag" | "group">;
@@ -2216,6 +2250,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               maxParallelism?: number;
               fallbackAfterMs?: number;
+              handlerMissingAfterMs?: number;
               schedulerShare?: number;
               result?: string;
               listBy?: Array<"tag" | "group">;
@@ -2244,6 +2279,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               logLevel?: "debug" | "info" | "warn" | "error";
               maxParallelism?: number;
               fallbackAfterMs?: number;
+              handlerMissingAfterMs?: number;
             };
             inForce: {
               leaseMs: number;
@@ -2279,6 +2315,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               maxParallelism?: number;
               fallbackAfterMs?: number;
+              handlerMissingAfterMs?: number;
               schedulerShare?: number;
               result?: string;
               listBy?: Array<"tag" | "group">;
@@ -2396,6 +2433,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | "expired"
               | "scheduled"
               | "backingOff"
+              | "handlerMissing"
+              | "noPermit"
               | "paused"
               | "queuePaused"
               | "noWorker"
@@ -2487,6 +2526,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             logLevel?: "debug" | "info" | "warn" | "error";
             maxParallelism?: number;
             fallbackAfterMs?: number;
+            handlerMissingAfterMs?: number;
           };
         },
         { changed: boolean },
@@ -2595,6 +2635,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             };
             maxParallelism?: number;
             fallbackAfterMs?: number;
+            handlerMissingAfterMs?: number;
             schedulerShare?: number;
             result?: string;
             listBy?: Array<"tag" | "group">;
@@ -2623,6 +2664,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             logLevel?: "debug" | "info" | "warn" | "error";
             maxParallelism?: number;
             fallbackAfterMs?: number;
+            handlerMissingAfterMs?: number;
           };
           inForce: {
             leaseMs: number;
@@ -2658,6 +2700,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             };
             maxParallelism?: number;
             fallbackAfterMs?: number;
+            handlerMissingAfterMs?: number;
             schedulerShare?: number;
             result?: string;
             listBy?: Array<"tag" | "group">;

@@ -4,7 +4,14 @@
  */
 import { defineTable } from "convex/server";
 import { v } from "convex/values";
-import { vJobRules, vListBy, vQueueConfig, vQueueOverrides, vStatus } from "../../shared/index.js";
+import {
+  vBlocked,
+  vJobRules,
+  vListBy,
+  vQueueConfig,
+  vQueueOverrides,
+  vStatus,
+} from "../../shared/index.js";
 import { vStored, owedFields } from "../stored.js";
 
 export const jobTables = {
@@ -200,6 +207,8 @@ export const jobTables = {
     startedAt: v.optional(v.number()),
     endedAt: v.number(),
     error: v.optional(v.string()),
+    /** Its handler could not be begun, and has not been since. */
+    blocked: v.optional(v.object({ kind: vBlocked, since: v.number() })),
   }).index("job", ["job", "attempt"]),
 
   /**

@@ -15,6 +15,8 @@ const HOLDING: readonly WhyKind[] = [
   "queuePaused",
   "noWorker",
   "noWorkerWithLabels",
+  "handlerMissing",
+  "noPermit",
   "stuck",
 ];
 

@@ -30,6 +30,7 @@ const LABELS: Readonly<Record<string, string>> = {
   handler: "Handler",
   maxParallelism: "At once inside Convex",
   fallbackAfterMs: "Left to workers outside for",
+  handlerMissingAfterMs: "Without a handler, failed after",
   result: "Results must be",
 };
 

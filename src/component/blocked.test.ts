@@ -1,0 +1,89 @@
+/** Jobs whose handler could not be begun, as their lane or worker reports it. */
+import { describe, expect, test } from "vitest";
+import { BLOCKED_EVENT_MS, HANDLER_MISSING_DEFAULT_MS } from "../shared/index.js";
+import { api } from "./_generated/api.js";
+import { newWorld, type World } from "./setup.test.js";
+
+const ERROR = "Could not find function for 'emails:send'.";
+const WAIT_MS = 5 * 60_000;
+let workers = 0;
+
+/** Claims the job and reports that its handler could not be begun. */
+async function block(world: World, blocked: "handlerMissing" | "noPermit" = "handlerMissing") {
+  const worker = world.worker(`worker-${(workers += 1)}`);
+  const [job] = await worker.claim();
+  const outcome = { kind: "snoozed" as const, runAfter: WAIT_MS, blocked, error: ERROR };
+  await worker.complete([{ id: job!.id, attempt: job!.attempt, outcome }]);
+}
+
+const eventsOf = async (world: World) =>
+  (await world.t.query(api.operate.events, { queue: "tiles" })).filter(
+    ({ kind }) => kind === "handlerMissing" || kind === "noPermit",
+  );
+const lightOf = async (world: World) =>
+  (await world.t.query(api.observe.health, { queue: "tiles" })).light;
+
+describe("a job whose handler could not be begun", () => {
+  test.each(["handlerMissing", "noPermit"] as const)(
+    "says so in why, in an event and in its queue's health: %s",
+    async (kind) => {
+      const world = await newWorld();
+      const id = await world.enqueue();
+      expect(await lightOf(world)).toBe("green");
+      await block(world, kind);
+      const answer = await world.t.query(api.observe.why, { id });
+      expect(answer!.reasons).toMatchObject([{ kind }]);
+      expect(answer!.reasons[0]!.text).toMatch(/fails from/);
+      expect(await eventsOf(world)).toMatchObject([{ kind, details: { job: id, attempt: 1 } }]);
+      expect(await lightOf(world)).toBe("yellow");
+      const [attempt] = await world.all("attempts");
+      expect(attempt).toMatchObject({ outcome: "snoozed", error: ERROR, blocked: { kind } });
+    },
+  );
+
+  test("has one event in ten minutes, however many of its queue there are", async () => {
+    const world = await newWorld();
+    for (let n = 0; n < 3; n += 1) {
+      await world.enqueue();
+      await block(world);
+    }
+    expect(await eventsOf(world)).toHaveLength(1);
+    await world.skipTo(Date.now() + BLOCKED_EVENT_MS);
+    await block(world);
+    expect(await eventsOf(world)).toHaveLength(2);
+  });
+
+  test("fails when that has gone on for a day, by default, and not before", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue();
+    const began = Date.now();
+    await block(world);
+    await world.skipTo(began + HANDLER_MISSING_DEFAULT_MS - 60_000);
+    await block(world);
+    expect(await world.status(id)).toMatchObject({ status: "scheduled", failures: 0 });
+    await world.skipTo(Date.now() + WAIT_MS + 2_000);
+    await block(world);
+    const ended = await world.status(id);
+    expect(ended).toMatchObject({ status: "failed", failures: 1 });
+    expect((ended as { error?: string }).error).toMatch(/handlerMissingAfterMs.*Could not find/);
+  });
+
+  test("fails at once where its queue says so, and is counted anew after an attempt that was begun", async () => {
+    const world = await newWorld({ handlerMissingAfterMs: 0 });
+    const id = await world.enqueue();
+    await block(world);
+    expect(await world.status(id)).toMatchObject({ status: "failed" });
+
+    const other = await newWorld({ handlerMissingAfterMs: 60_000 });
+    const second = await other.enqueue();
+    await block(other);
+    await other.skipTo(Date.now() + WAIT_MS + 2_000);
+    const worker = other.worker("a");
+    const [job] = await worker.claim();
+    const outcome = { kind: "snoozed" as const, runAfter: WAIT_MS };
+    await worker.complete([{ id: job!.id, attempt: job!.attempt, outcome }]);
+    await other.skipTo(Date.now() + WAIT_MS + 2_000);
+    await block(other);
+    expect(await other.status(second)).toMatchObject({ status: "scheduled", failures: 0 });
+  });
+});
