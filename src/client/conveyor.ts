@@ -22,6 +22,7 @@ import type { HandlerOption } from "./handlerOptions.js";
 import { inlineAction } from "./inline.js";
 import { metricsAction, type MetricsOptions } from "./metrics.js";
 import { callComponent, checkComponent } from "./mounted.js";
+import { overviewsOf } from "./overviews.js";
 import { ObservedQueue } from "./observed.js";
 import { Queue } from "./queue.js";
 import type { QueueOptions } from "./queueOptions.js";
@@ -302,7 +303,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * @param options.mainLoop Shows the main loop beside them: whether it runs, the processes that there are and until when, the
    * places that are used and left, the queues that wait. The subscription then runs again when a process starts or ends.
    * @default limit 100, mainLoop false
-   * @returns The queues, and whether there are more.
+   * @returns The queues, and whether there are more: also where the jobs of these are so large that one query reads no more.
    * @throws `invalidArgument` for a limit out of bounds, `componentNotMounted`.
    * @example
    * export const queues = query({ args: {}, handler: async (ctx) => (await conveyor.queues(ctx)).queues });
@@ -314,14 +315,11 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
     const { observe } = this.component;
     const limit = options.limit ?? OVERVIEW_QUEUES_MAX;
     checkInteger("limit", limit, 1, OVERVIEW_QUEUES_MAX);
-    const { names, more } = await callComponent(() =>
+    const { names, more: isMore } = await callComponent(() =>
       ctx.runQuery(observe.queues, { ...options, limit }),
     );
-    const queues: QueueOverview[] = [];
-    for (const queue of names) {
-      const found = await ctx.runQuery(observe.overview, { queue, beside: names.length });
-      if (found !== null) queues.push(found);
-    }
+    const { queues, more: isCut } = await overviewsOf(ctx, this.component, names);
+    const more = isMore || isCut;
     if (!mainLoop) return { queues, more };
     const share = this.schedulerShare;
     const args = share === undefined ? {} : { share };

@@ -12,6 +12,7 @@ import type { ComponentApi } from "./componentApi.js";
 import { allowedOf, checkMaySee, seesQueue, type GivenResolver } from "./dashboardLeave.js";
 import type { QueueActionKind } from "./dashboardTypes.js";
 import { callComponent } from "./mounted.js";
+import { overviewsOf } from "./overviews.js";
 import type { AuthorizeCtx } from "./types.js";
 
 export function viewFunctions(component: ComponentApi, resolver: GivenResolver) {
@@ -25,13 +26,11 @@ export function viewFunctions(component: ComponentApi, resolver: GivenResolver) 
         const seen: string[] = [];
         for (const name of all.names) if (await seesQueue(resolver, ctx, name)) seen.push(name);
         const names = seen.slice(0, OVERVIEW_QUEUES_MAX);
+        const found = await overviewsOf(ctx, component, names);
         const queues: (QueueOverview & { may: QueueActionKind[] })[] = [];
-        for (const queue of names) {
-          const args = { queue, beside: names.length };
-          const found = await ctx.runQuery(component.observe.overview, args);
-          if (found !== null) queues.push({ ...found, may: await mayOf(resolver, ctx, queue) });
-        }
-        return { queues, more: all.more || names.length < seen.length };
+        for (const one of found.queues)
+          queues.push({ ...one, may: await mayOf(resolver, ctx, one.state.name) });
+        return { queues, more: all.more || found.more || names.length < seen.length };
       },
     }),
 

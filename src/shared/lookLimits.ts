@@ -55,6 +55,8 @@ export const QUEUES_LISTED_DEFAULT = 100;
 export const QUEUES_LISTED_MAX = 1_000;
 /** Queues that one overview shows: some 25 ranges each, and a few more rows than ranges. */
 export const OVERVIEW_QUEUES_MAX = 100;
+/** Of queues whose jobs are large it shows as many as one query reads; it says that there are more. */
+export const OVERVIEW_BYTES_MAX = 0.75 * PLATFORM_TRANSACTION_BYTES;
 /** Minutes of each. */
 export const OVERVIEW_MINUTES = 30;
 /** Jobs that an overview of many queues counts, of all of them and all their statuses together. */
