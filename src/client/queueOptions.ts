@@ -144,7 +144,8 @@ export interface QueueOptions<
    */
   maxParallelism?: number;
   /**
-   * How long jobs are left to workers outside before Convex takes them, in milliseconds, 0 to 86,400,000.
+   * How long jobs are left to workers outside before Convex takes them, in milliseconds, 0 to 86,400,000. While none is
+   * there for the queue, Convex takes them at once.
    * @default 0
    */
   fallbackAfterMs?: number;

@@ -29,6 +29,7 @@ import {
   type PlaceInFleet,
 } from "./fleet.js";
 import { bringsHandler } from "./handlers.js";
+import { servedOutside } from "./outside.js";
 import { levelsOf, offerOf } from "./offers.js";
 import { earlier, pickFrom, pickRest, Picks, type Sight, type Target } from "./picking.js";
 import { findUncounted } from "./rollUp.js";
@@ -267,7 +268,9 @@ async function targetOf(
 ): Promise<Target> {
   const known = boundsFor(mine, name, conditions.maxCost);
   const bounds = [...known, await publicBounds(ctx.db, name)];
-  const newest = earlier(left, upTo);
+  // What is left to workers outside is left to none while none is there.
+  const isLeft = left !== undefined && (await servedOutside(ctx.db, [name], now)).length > 0;
+  const newest = isLeft ? earlier(left, upTo) : upTo;
   const target = { name, shards, epoch, bounds, now, newest, isWoken: isWoken || isCrowded };
   if (everywhere === true) {
     const crowd = isCrowded ? standInCrowd(session, { name, shards }, live) : standAlone(shards);

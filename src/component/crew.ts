@@ -20,6 +20,7 @@ import type { DatabaseReader } from "./_generated/server.js";
 import { takeHolders } from "./holders.js";
 import { rulesOf } from "./handlers.js";
 import { mayRunInside } from "./mayTake.js";
+import { servedOutside } from "./outside.js";
 import { allows, offerOf } from "./offers.js";
 import type { Queue } from "./queues.js";
 
@@ -62,11 +63,13 @@ export async function insideOf(
   db: DatabaseReader,
   queue: Queue,
   job: Job,
+  now: number,
 ): Promise<InsideFacts | null> {
   const { push, maxParallelism, fallbackAfterMs } = queue.config;
   if (!push || !mayRunInside(job)) return null;
   if ((await rulesOf(db, queue, job)).handler === undefined) return null;
-  const [waiting, rows] = await Promise.all([
+  const [served, waiting, rows] = await Promise.all([
+    fallbackAfterMs > 0 ? servedOutside(db, [queue.name], now) : [],
     db
       .query("waitingQueues")
       .withIndex("queue", (q) => q.eq("queue", queue.name))
@@ -82,6 +85,6 @@ export async function insideOf(
     running: inside.length,
     names: inside.slice(0, NAMED).map(({ _id, name }) => name ?? _id),
     isWaiting: waiting !== null,
-    leftUntil: msOfCommit(job.seq as bigint) + fallbackAfterMs,
+    leftUntil: msOfCommit(job.seq as bigint) + (served.length > 0 ? fallbackAfterMs : 0),
   };
 }

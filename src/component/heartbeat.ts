@@ -7,17 +7,29 @@
  * its leases; whichever runs again finds the other's word. Not with a sweep that writes its timer: the claim has made
  * sure of one, and a beat only puts off what that one is for.
  *
- * A last word reads for real: the token, the session's row, the rows of `fleets` in which it is counted. Writes: the
- * session's row; schedules a count. Conflicts with: a call of the session on its way, a count of such a fleet.
+ * A last word reads for real: the token, the session's row, the rows of `fleets` in which it is counted, its queues. Looks:
+ * other workers of those that Convex serves as well. Writes: the session's row; schedules counts and wakes. Conflicts with: a
+ * call of the session on its way, a count of such a fleet.
  */
 import { checkLeases, LEASES_MAX, type Answer, type Lease } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { askedOf, isNamed } from "./cancels.js";
 import { leaveFleets } from "./fleet.js";
-import { depart, findHolder, findLease, judgeCall, renew, type HeldLease } from "./holders.js";
+import {
+  depart,
+  findHolder,
+  findLease,
+  judgeCall,
+  renew,
+  type HeldLease,
+  type Holder,
+} from "./holders.js";
+import { lookServed } from "./outside.js";
+import { findQueue } from "./queues.js";
 import { enterSession } from "./sessions.js";
 import { reviveJanitor } from "./timers.js";
+import { scheduleWake } from "./wakes.js";
 import { authorize } from "./tokens.js";
 import { watchOver } from "./watchdog.js";
 
@@ -58,7 +70,21 @@ async function leave(
     return { answers };
   await depart(ctx.db, holder, n, now);
   await leaveFleets(ctx, holder, now);
+  await leaveToConvex(ctx, holder);
   return { answers };
+}
+
+/** What was left to the last worker outside of a queue is Convex's from now on, where it runs jobs of that queue. */
+async function leaveToConvex(ctx: MutationCtx, { session, queues }: Holder): Promise<void> {
+  const known = await Promise.all(queues.map(async (name) => await findQueue(ctx.db, name)));
+  const shared = known.flatMap((queue) =>
+    queue?.config.push === true && queue.config.fallbackAfterMs > 0 && !queue.isPaused ? queue : [],
+  );
+  if (shared.length === 0) return;
+  const names = shared.map(({ name }) => name);
+  const served = new Set(await lookServed(ctx, names, session));
+  for (const queue of shared)
+    if (!served.has(queue.name)) await scheduleWake(ctx, queue, ctx.meta.getSnapshotTs());
 }
 
 /** How each of these leases stands: what a beat is answered, wherever it comes from. */

@@ -7,7 +7,7 @@
  * depends on something: the door, which is shut a moment after the gate has begun to send newcomers away. It must: an old
  * answer would leave the job to a lane that has gone.
  *
- * Looks: the gate. Reads for real: the door where somebody looks; rows of its own transaction. Writes: schedules; who looks, or stops looking, the gate and the door (`gates`, `doors`).
+ * Looks: the gate; where jobs are left to workers outside, whether any is there. Reads for real: the door where somebody looks; rows of its own transaction. Writes: schedules; who looks, or stops looking, the gate and the door (`gates`, `doors`).
  * Conflicts with: whoever opens or shuts the door, a few times a minute.
  */
 import { v } from "convex/values";
@@ -16,6 +16,7 @@ import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { mayRunInside } from "./mayTake.js";
+import { lookServed } from "./outside.js";
 import { wakeBlindly, type Queue } from "./queues.js";
 
 export type Gate = Doc<"gates">;
@@ -99,7 +100,7 @@ export async function hasCome(
 /**
  * Schedules a wake for a job, and what this transaction makes claimable beside it. It begins after this commit: the job it
  * reads for real, the others it finds, and comes again where its look is older than this commit. Jobs that are left to
- * workers outside first are looked at later. `isAlone`: nothing else comes by it, but what the transaction's other calls put
+ * workers outside first are looked at later, unless no such worker is there. `isAlone`: nothing else comes by it, but what the transaction's other calls put
  * in the same place.
  */
 export async function wakeFor(
@@ -109,7 +110,9 @@ export async function wakeFor(
   { isAlone }: { isAlone: boolean } = { isAlone: false },
 ): Promise<void> {
   const { name, config } = queue;
-  const dueAt = Date.now() + config.fallbackAfterMs;
+  const { fallbackAfterMs } = config;
+  const isLeft = fallbackAfterMs > 0 && (await lookServed(ctx, [name])).length > 0;
+  const dueAt = Date.now() + (isLeft ? fallbackAfterMs : 0);
   const args = { queue: name, job, dueAt, ...(isAlone ? { isAlone } : {}) };
   await ctx.scheduler.runAt(dueAt, internal.wake.wake, args);
 }

@@ -91,7 +91,7 @@ async function becauseOf(db: DatabaseReader, queue: Queue, job: Job): Promise<Du
 async function whyHere(db: DatabaseReader, queue: Queue, job: Job, now: number): Promise<Reason[]> {
   const [crew, inside, place, claimedAt] = await Promise.all([
     crewOf(db, job, now),
-    insideOf(db, queue, job),
+    insideOf(db, queue, job, now),
     positionOf(db, queue, job, now),
     lastClaimIn(db, queue.name),
   ]);

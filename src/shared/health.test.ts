@@ -83,8 +83,10 @@ describe("a queue stands still", () => {
 
   test("not while jobs are left to workers outside", () => {
     const setting = { ...pushed, fallbackAfterMs: 120_000 };
-    expect(judge(waits(STUCK_MS + 119_999), setting).light).not.toBe("red");
-    expect(judge(waits(STUCK_MS + 120_000), setting).light).toBe("red");
+    const busy = { hasWorkers: true };
+    expect(judge(waits(STUCK_MS + 119_999, busy), setting).light).not.toBe("red");
+    expect(judge(waits(STUCK_MS + 120_000, busy), setting).light).toBe("red");
+    expect(judge(waits(STUCK_MS), setting).light, "none is there").toBe("red");
     // Such a worker is there and takes nothing.
     const idle = { idleWorkers: 1, hasWorkers: true };
     expect(judge(waits(STUCK_MS, idle), setting).light).toBe("red");

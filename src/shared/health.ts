@@ -171,10 +171,12 @@ function roomIn(movement: Movement, { maxParallelism }: Setting): string | null 
 
 /** Jobs that are left to workers outside at first have so much longer. */
 function stuckAfter(
-  { idleWorkers }: Movement,
+  { idleWorkers, hasWorkers }: Movement,
   { maxParallelism, fallbackAfterMs }: Setting,
 ): number {
-  return STUCK_MS + (maxParallelism === null || idleWorkers > 0 ? 0 : fallbackAfterMs);
+  return (
+    STUCK_MS + (maxParallelism === null || idleWorkers > 0 || !hasWorkers ? 0 : fallbackAfterMs)
+  );
 }
 
 function slowAfter({ usualWaitMs = 0 }: Movement, { fallbackAfterMs }: Setting): number {

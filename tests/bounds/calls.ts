@@ -197,6 +197,7 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
       mutation("lib:heartbeat", { ...held, leases: full.leases }),
       mutation("lib:heartbeat", { ...session, leases: [] }),
       mutation("lib:heartbeat", { token, session: "idle0", leases: [] }),
+      mutation("lib:heartbeat", { token, session: "idle0", leases: [], leaving: 1_000 }),
     ],
     "lib:report": [mutation("lib:report", { ...held, ...said(full.leases) })],
     "report:findToken": [query("report:findToken", { holder: full.holder })],
@@ -277,6 +278,7 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
     "rest:look": [query("rest:look", { lane: lane.lane, madeAt: now - 60_000, now })],
     "sessions:find": [query("sessions:find", { token: tokenId, now })],
     "report:findSession": [query("report:findSession", { session: full.session, token: tokenId })],
+    "outside:served": [query("outside:served", { queues: [queueName(0)], now })],
     "wakes:isGuarded": [query("wakes:isGuarded", { queue: queueName(0) })],
   };
 }

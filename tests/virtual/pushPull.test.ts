@@ -1,6 +1,10 @@
-/** A queue that workers outside and Convex itself serve together: workers first, and Convex when nobody came. */
+/**
+ * A queue that workers outside and Convex itself serve together: workers first while one is there, and Convex when none came
+ * in time, or none is there. Wakes are counted: a start inside Convex costs one.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Session } from "../../harness/session.js";
+import { api } from "../../harness/app/convex/_generated/api.js";
 import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
 
 /** As long as jobs of the queue `mixed` are left to workers. */
@@ -29,6 +33,25 @@ async function enqueue(count: number): Promise<string[]> {
 async function look(ids: string[]): Promise<Done[]> {
   return (await app.world.call("pushed:mixedStatus", { ids })) as Done[];
 }
+
+/** Wakes that ran since the counts were reset. */
+const wakes = (): number => app.world.stats.snapshot().functions["conveyor/wake:wake"]?.calls ?? 0;
+
+test("while no worker is there Convex begins at once, with as many wakes as in a queue that leaves nothing", async () => {
+  const { world } = app;
+  world.stats.reset();
+  for (let n = 0; n < 3; n += 1) {
+    const [id] = await enqueue(1);
+    await world.advance(1_000);
+    const [{ status, startedAt = 0, enqueuedAt }] = (await look([id!])) as [Done];
+    expect(status).toBe("succeeded");
+    expect(startedAt - enqueuedAt).toBeLessThan(500);
+    await world.advance(2 * LEFT_MS);
+  }
+  expect(wakes()).toBeLessThanOrEqual(2 * 3);
+  // From now on one is there.
+  await world.run(worker.claim(1));
+});
 
 test("what workers take in time is theirs: Convex runs none of it", async () => {
   const { world } = app;
@@ -70,4 +93,29 @@ test("and back: workers that come again find what is young", async () => {
   const outcome = { kind: "succeeded" as const, result: { square: 0 } };
   await world.run(worker.complete([{ id: job!.id, attempt: job!.attempt, outcome }]));
   expect(await look([id!])).toMatchObject([{ status: "succeeded", worker: "outside" }]);
+});
+
+test("when the last worker says that it is leaving, what was left to it begins at once, and so does what comes then", async () => {
+  const { world } = app;
+  const [id] = await enqueue(1);
+  const args = { token: app.token, session: "outside", leases: [], leaving: worker.n + 2 };
+  await world.run(world.httpClient().mutation(api.work.heartbeat, args));
+  await world.advance(700);
+  expect(await look([id!])).toMatchObject([{ status: "succeeded", worker: "mixed#0" }]);
+  await world.advance(2 * LEFT_MS);
+  const [next] = await enqueue(1);
+  await world.advance(700);
+  expect(await look([next!])).toMatchObject([{ status: "succeeded", worker: "mixed#0" }]);
+});
+
+test("and when another comes, jobs are left to it again", async () => {
+  const { world } = app;
+  const other = app.session("another", "mixed");
+  await world.run(other.claim(1));
+  await world.advance(2 * LEFT_MS);
+  const [id] = await enqueue(1);
+  await world.advance(LEFT_MS - 200);
+  expect(await look([id!])).toMatchObject([{ status: "pending" }]);
+  const { jobs } = await world.run(other.claim(1));
+  expect(jobs.map((job) => job.id)).toEqual([id]);
 });

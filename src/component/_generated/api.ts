@@ -84,6 +84,7 @@ import type * as offers from "../offers.js";
 import type * as oldest from "../oldest.js";
 import type * as operate from "../operate.js";
 import type * as outcomes from "../outcomes.js";
+import type * as outside from "../outside.js";
 import type * as overdue from "../overdue.js";
 import type * as overview from "../overview.js";
 import type * as pages from "../pages.js";
@@ -221,6 +222,7 @@ const fullApi: ApiFromModules<{
   oldest: typeof oldest;
   operate: typeof operate;
   outcomes: typeof outcomes;
+  outside: typeof outside;
   overdue: typeof overdue;
   overview: typeof overview;
   pages: typeof pages;
