@@ -211,7 +211,10 @@ export const look = internalQuery({
       left.ranges += kept;
     }
     // Others rely on who looks everywhere: while there is room nothing is left that a part of a place hid.
-    const isWhole = args.everywhere !== true || picks.isFull || (await restOf(seen, picks));
+    const isWhole =
+      args.everywhere !== true ||
+      picks.isFull ||
+      (seen.length === open.length && (await restOf(seen, picks)));
     const expired = picks.isFull ? null : await anExpiredHolder(ctx, args, holders, place.size);
     // What is lost may be of a low priority: whatever else waits is taken first.
     const isNext = expired !== null && (await restOf(seen, picks));
