@@ -78,6 +78,7 @@ const BY: Record<string, string> = {
   "purge:ring": "100 jobs (`REMOVE_JOBS`), `REMOVE_ROWS`, `REMOVE_BYTES` twice",
   "revoked:find": "64 sessions (`REVOKED_SESSIONS`)",
   "revoked:endSessions": "64 sessions (`REVOKED_SESSIONS`)",
+  "outside:served": "64 sessions of each state, `SESSIONS_BYTES`",
   "timers:look": "64 timers",
   "routes:unusedRoutes": "half of `LOOK_RANGES_MAX`",
   "callbacks:plan": "64 callbacks of one job",
