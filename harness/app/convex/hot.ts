@@ -62,6 +62,32 @@ export const heard = conveyor.queue("heard", pushed);
 heard.handledBy({ action: internal.hot.nothing });
 heard.onComplete(internal.hot.hear);
 
+/** Its callback writes a row of its own: nothing that the app would meet it at. */
+export const noted = conveyor.queue("noted", {
+  payload: v.object({ n: v.number() }),
+  maxParallelism: 40,
+});
+noted.handledBy({ action: internal.hot.wait });
+noted.onComplete(internal.hot.note);
+
+export const wait = internalAction({
+  args: { n: v.number() },
+  returns: v.null(),
+  handler: async () => {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return null;
+  },
+});
+
+export const note = internalMutation({
+  args: noted.onCompleteArgs,
+  returns: v.null(),
+  handler: async (ctx, { id, payload, outcome, attempt }) => {
+    await ctx.db.insert("done", { job: id, n: payload.n, status: outcome.status, attempt });
+    return null;
+  },
+});
+
 export const patch = internalMutation({
   args: { n: v.number() },
   returns: v.null(),
@@ -87,10 +113,13 @@ export const hear = internalMutation({
 });
 
 export const push = mutation({
-  args: { queue: v.union(v.literal("patched"), v.literal("heard")), n: v.number() },
+  args: {
+    queue: v.union(v.literal("patched"), v.literal("heard"), v.literal("noted")),
+    n: v.number(),
+  },
   returns: v.null(),
   handler: async (ctx, { queue, n }) => {
-    await (queue === "heard" ? heard : patched).enqueue(ctx, { n });
+    await { heard, patched, noted }[queue].enqueue(ctx, { n });
     return null;
   },
 });
