@@ -53,8 +53,8 @@ test("the result of a round outlasts the next one until the app has been told it
   await worker.complete([succeeded(second!, 2)]);
   await world.advance(2_000);
   expect(told).toEqual([
-    { status: "succeeded", result: 2 },
     { status: "succeeded", result: LARGE },
+    { status: "succeeded", result: 2 },
   ]);
   expect(await world.all("payloads"), "and is nobody's then").toEqual([]);
 });
