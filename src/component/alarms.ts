@@ -120,7 +120,10 @@ export async function deferAlarm(
     await ensureAlarm(ctx, key, ring, dueAt, now);
     return;
   } else if (!(await rearm(ctx, timer, ring, dueAt))) return;
-  if (timer.scheduledId !== undefined) await ctx.scheduler.cancel(timer.scheduledId);
+  if (timer.scheduledId === undefined) return;
+  // One that has begun finds the row changed, or gone, and does nothing.
+  const scheduled = await ctx.db.system.get("_scheduled_functions", timer.scheduledId);
+  if (scheduled?.state.kind === "pending") await ctx.scheduler.cancel(timer.scheduledId);
 }
 
 /** A new alarm. That there is none is the caller's to have read. */

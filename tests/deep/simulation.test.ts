@@ -10,7 +10,7 @@ import { readFound, tableOf, type Found } from "../simulation/mutants/found.js";
 import { foundBy, without } from "../simulation/mutants/try.js";
 import { FAULTS } from "../simulation/parts.js";
 import { Players, type Outcome } from "../simulation/players.js";
-import { readVerified } from "../simulation/verified.js";
+import { happenedIn, readVerified } from "../simulation/verified.js";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "../../harness/paths.js";
@@ -102,7 +102,7 @@ test("every checker finds a bug that is planted, and one is planted for every fa
 
 test("all that should happen has happened in the seeds that were recorded, and the page says how often", async () => {
   const verified = await readVerified();
-  const coverage = new Coverage(verified!.happened);
+  const coverage = new Coverage(happenedIn(verified!));
   expect(coverage.missing()).toEqual([]);
   const page = words(readFileSync(COVERAGE_PAGE, "utf8"));
   for (const row of coverage.table().slice(2)) expect(page).toContain(words(row));

@@ -18,7 +18,7 @@ export function coveragePage(seeds: number, coverage: Coverage): string {
   return [
     "# What the simulation has seen",
     "",
-    `Every workload, fault and checker of [the simulation](testing.md) names what it must bring about or see. This is in how many of the ${seeds.toLocaleString("en")} seeds of \`tests/simulation/verified.json\` each of that has happened, and how often; ${missing === 0 ? "nothing has not" : `${missing} have not`}. \`npm run simulate -- --record=N\` writes this page.`,
+    `Every workload, fault and checker of [the simulation](testing.md) names what it must bring about or see. This is in how many of the ${seeds.toLocaleString("en")} seeds of \`tests/simulation/verified.json\` each of that has happened, and how often; ${missing === 0 ? "nothing has not" : `${missing} have not`}. Seeds that were played of earlier sources count, until as many of the last have been. \`npm run simulate -- --record=N\` writes this page.`,
     "",
     ...coverage.table(),
     "",

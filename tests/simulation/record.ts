@@ -7,7 +7,9 @@ import { Players } from "./players.js";
 import type { SeedReport } from "./seeds.js";
 import {
   beginVerified,
+  happenedIn,
   readVerified,
+  seedsIn,
   SLICE,
   sliceOf,
   writeVerified,
@@ -38,7 +40,7 @@ export async function recordSeeds(players: Players, count: number, first: number
     for (const { marks } of reports) coverage.add(marks);
     verified.happened = coverage.counts();
     await writeVerified(verified);
-    await writeCoveragePage(verified.slices.length * SLICE, coverage);
+    await writeCoveragePage(seedsIn(verified), new Coverage(happenedIn(verified)));
     console.log(sayOf(slice));
   }
   return failed === 0 ? 0 : 1;

@@ -37,6 +37,19 @@ export interface Verified {
   earlier?: Omit<Verified, "earlier">;
 }
 
+/** In all seeds that stand in the file, also those of earlier sources. */
+export function happenedIn({ happened, earlier }: Verified): Counts {
+  const all: Record<string, readonly [number, number]> = { ...happened };
+  for (const [mark, [seeds, times]] of Object.entries(earlier?.happened ?? {})) {
+    const [knownSeeds, knownTimes] = all[mark] ?? [0, 0];
+    all[mark] = [knownSeeds + seeds, knownTimes + times];
+  }
+  return all;
+}
+
+export const seedsIn = ({ slices, earlier }: Verified): number =>
+  SLICE * (slices.length + (earlier?.slices.length ?? 0));
+
 export function sliceOf(reports: readonly SeedReport[]): Slice {
   const ordered = [...reports].sort((a, b) => a.seed - b.seed);
   const digest = createHash("sha256");
