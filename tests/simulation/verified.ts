@@ -12,7 +12,7 @@ import type { Counts } from "./coverage.js";
 import { sourcesFingerprint } from "./fingerprint.js";
 import type { SeedReport } from "./seeds.js";
 
-export const SLICE = 250;
+export const SLICE = 50;
 const FILE = path.join(root, "tests/simulation/verified.json");
 
 export interface Slice {
@@ -47,8 +47,11 @@ export function happenedIn({ happened, earlier }: Verified): Counts {
   return all;
 }
 
-export const seedsIn = ({ slices, earlier }: Verified): number =>
-  SLICE * (slices.length + (earlier?.slices.length ?? 0));
+export const seedsIn = ({ earlier, ...last }: Verified): number =>
+  playedOf(last) + (earlier === undefined ? 0 : playedOf(earlier));
+
+const playedOf = ({ seedsPerSlice, slices }: Omit<Verified, "earlier">): number =>
+  seedsPerSlice * slices.length;
 
 export function sliceOf(reports: readonly SeedReport[]): Slice {
   const ordered = [...reports].sort((a, b) => a.seed - b.seed);
@@ -82,12 +85,13 @@ export async function beginVerified(): Promise<Verified> {
 }
 
 function longer({ earlier, ...last }: Verified): Omit<Verified, "earlier"> {
-  return earlier !== undefined && earlier.slices.length > last.slices.length ? earlier : last;
+  return earlier !== undefined && playedOf(earlier) > playedOf(last) ? earlier : last;
 }
 
 export async function writeVerified(verified: Verified): Promise<void> {
   verified.slices.sort((a, b) => a.from - b.from);
-  if (verified.slices.length >= (verified.earlier?.slices.length ?? 0)) delete verified.earlier;
+  const { earlier } = verified;
+  if (earlier !== undefined && playedOf(verified) >= playedOf(earlier)) delete verified.earlier;
   await writeFile(
     FILE,
     await format(JSON.stringify(verified), { parser: "json", printWidth: 100 }),
