@@ -4,7 +4,7 @@
  * each has one effect in the app, no attempt is begun twice, and all end within what leases and repeats promise.
  *
  * `CHAOS_JOBS=5000 npx vitest run --project deepProcesses tests/deep/chaos.test.ts` has more jobs in the run of
- * everything at once (1,000 if nothing is said), and `CHAOS_SEED` draws the network's faults anew.
+ * everything at once (400 if nothing is said), and `CHAOS_SEED` draws the network's faults anew.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { api } from "../../harness/app/convex/_generated/api.js";
@@ -14,7 +14,7 @@ import { until } from "../../harness/until.js";
 import { Chaos } from "../chaos/runs.js";
 
 /** Of the run of everything at once. */
-const MANY = Number(process.env["CHAOS_JOBS"] ?? 1_000);
+const MANY = Number(process.env["CHAOS_JOBS"] ?? 400);
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 /** Longer than a lease, and than what notices that it is over. */

@@ -12,7 +12,7 @@ import type { Counts } from "./coverage.js";
 import { sourcesFingerprint } from "./fingerprint.js";
 import type { SeedReport } from "./seeds.js";
 
-export const SLICE = 50;
+export const SLICE = 10;
 const FILE = path.join(root, "tests/simulation/verified.json");
 
 export interface Slice {
