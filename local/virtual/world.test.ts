@@ -80,6 +80,31 @@ describe("the official clients", () => {
     await world.close();
   });
 
+  test.each(["is closed before it is open", "loses its program before it has arrived"])(
+    "a socket that %s leaves nothing at the backend",
+    async (what) => {
+      const world = await open();
+      const place = world.clock.branch("short");
+      const link = world.network.connect("short", place);
+      link.faults.extraLatencyMs = 100;
+      const socket = link.socket(`${world.url.replace("http", "ws")}/api/1.0.0/sync`);
+      link.faults.extraLatencyMs = 0;
+      if (what.startsWith("loses")) {
+        place.drop();
+        link.hangUp();
+      } else {
+        await world.advance(120);
+        expect(socket.readyState).toBe(0);
+        socket.close();
+      }
+      await world.advance(60_000);
+      const before = world.clock.events;
+      await world.advance(3_600_000);
+      expect(world.clock.events - before).toBeLessThan(10);
+      await world.close();
+    },
+  );
+
   test("subscriptions go on after the backend has crashed, with what was committed", async () => {
     const world = await open();
     const seen: number[] = [];

@@ -41,6 +41,8 @@ export class VirtualSocket {
   readonly #incoming: (() => void)[] = [];
   /** The network has swallowed something of it. */
   #hasGap = false;
+  /** It was given up before it had come to the server: the server hears nothing of it. */
+  #isGivenUp = false;
 
   constructor(
     private readonly link: Link,
@@ -55,7 +57,7 @@ export class VirtualSocket {
     }
     this.#out(() => {
       const server = link.network.server(target);
-      if (this.readyState !== CONNECTING) return;
+      if (this.#isGivenUp) return;
       if (server?.connect === undefined) return this.#in(() => this.#broken());
       this.#attach(server.connect(target));
       this.#in(() => {
@@ -82,7 +84,7 @@ export class VirtualSocket {
     if (this.readyState >= CLOSING) return;
     const wasConnecting = this.readyState === CONNECTING;
     this.readyState = CLOSING;
-    if (wasConnecting) return this.#arrive(() => this.#broken());
+    if (wasConnecting) return this.cut();
     this.#out(() => this.#server?.close(code, reason));
     this.link.place.timer(CLOSE_TIMEOUT_MS, () => this.#ended(BROKEN, ""));
   }
@@ -98,6 +100,7 @@ export class VirtualSocket {
 
   /** The connection breaks. The server learns at once, the program when it can. */
   cut(): void {
+    this.#isGivenUp = true;
     const server = this.#server;
     this.#server = null;
     if (server !== null) {
