@@ -9,15 +9,11 @@ import { v } from "convex/values";
 import { IDLE_LIVE_MS } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
-import { oldestIn } from "./oldest.js";
-import { findQueue } from "./queues.js";
 import { takeWithin } from "./rowBytes.js";
 
 /** Live sessions of each state that are looked through, lanes among them: rows of less than 1 KB as a rule. */
 const SESSIONS_READ = 64;
 const SESSIONS_BYTES = 256 * 1_024;
-/** Ranges of a queue in which the first job that waits is looked for. */
-const WAITING_RANGES = 4;
 
 /** Of these queues, those for which a worker outside is there. `but`: a session that is leaving. */
 export async function servedOutside(
@@ -41,26 +37,12 @@ export async function servedOutside(
   return queues.filter((name) => served.has(name));
 }
 
-/**
- * The same in a snapshot. Where a session is leaving (`but`), queues in which nothing waits are among them: nothing is left by
- * it. May not be called but with `useStaleSnapshot`.
- */
+/** The same in a snapshot. May not be called but with `useStaleSnapshot`. */
 export const served = internalQuery({
   args: { queues: v.array(v.string()), now: v.number(), but: v.optional(v.string()) },
   returns: v.array(v.string()),
-  handler: async (ctx, { queues, now, but }) => {
-    const served = await servedOutside(ctx.db, queues, now, but);
-    if (but === undefined) return served;
-    const known = new Set(served);
-    for (const name of queues) if (!(await waits(ctx.db, name))) known.add(name);
-    return [...known];
-  },
+  handler: (ctx, { queues, now, but }) => servedOutside(ctx.db, queues, now, but),
 });
-
-async function waits(db: DatabaseReader, name: string): Promise<boolean> {
-  const queue = await findQueue(db, name);
-  return queue !== null && (await oldestIn(db, queue, WAITING_RANGES)) !== null;
-}
 
 /** The same for a mutation, which depends on no session by that. */
 export async function lookServed(
