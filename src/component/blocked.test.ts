@@ -1,4 +1,4 @@
-/** Jobs whose handler could not be begun, as their lane or worker reports it. */
+/** Jobs whose handler could not be begun, as their lane reports it. */
 import { describe, expect, test } from "vitest";
 import { BLOCKED_EVENT_MS, HANDLER_MISSING_DEFAULT_MS } from "../shared/index.js";
 import { api } from "./_generated/api.js";
@@ -8,12 +8,26 @@ const ERROR = "Could not find function for 'emails:send'.";
 const WAIT_MS = 5 * 60_000;
 let workers = 0;
 
-/** Claims the job and reports that its handler could not be begun. */
-async function block(world: World, blocked: "handlerMissing" | "noPermit" = "handlerMissing") {
+/** A lane claims the job and reports that its handler could not be begun; or a worker does. */
+async function block(
+  world: World,
+  blocked: "handlerMissing" | "noPermit" = "handlerMissing",
+  by: "lane" | "worker" = "lane",
+) {
   const worker = world.worker(`worker-${(workers += 1)}`);
   const [job] = await worker.claim();
+  if (by === "lane") await turnIntoLane(world, job!.id);
   const outcome = { kind: "snoozed" as const, runAfter: WAIT_MS, blocked, error: ERROR };
   await worker.complete([{ id: job!.id, attempt: job!.attempt, outcome }]);
+}
+
+/** Of the session that has the job. */
+async function turnIntoLane(world: World, id: string): Promise<void> {
+  const { holder } = (await world.all("jobs")).find(({ _id }) => _id === id)!;
+  await world.t.run(async (ctx) => {
+    const lane = await ctx.db.insert("lanes", { queue: "tiles", holder: holder!, cap: 1 });
+    await ctx.db.patch("holders", holder!, { lane });
+  });
 }
 
 const eventsOf = async (world: World) =>
@@ -40,6 +54,15 @@ describe("a job whose handler could not be begun", () => {
       expect(attempt).toMatchObject({ outcome: "snoozed", error: ERROR, blocked: { kind } });
     },
   );
+
+  test("is a lane's to speak of: a worker's word for it is a snooze like any other", async () => {
+    const world = await newWorld({ handlerMissingAfterMs: 0 });
+    const id = await world.enqueue();
+    await block(world, "handlerMissing", "worker");
+    expect(await world.status(id)).toMatchObject({ status: "scheduled" });
+    expect(await eventsOf(world)).toEqual([]);
+    expect((await world.all("attempts"))[0]).not.toHaveProperty("blocked");
+  });
 
   test("has one event in ten minutes, however many of its queue there are", async () => {
     const world = await newWorld();

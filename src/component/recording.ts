@@ -47,7 +47,7 @@ interface Part {
 }
 
 /** Of a holder as much as it takes to know its leases. */
-export type Holding = Pick<Holder, "_id" | "leases">;
+export type Holding = Pick<Holder, "_id" | "leases" | "lane">;
 
 /** The same, of a call that has more to record. */
 export async function recordPart(
@@ -78,12 +78,20 @@ export async function recordPart(
     }
     const of = queues.get(job.queue) ?? (await getQueue(ctx.db, job.queue));
     queues.set(job.queue, of);
-    owed.push(...(await recordOne(ctx, of, job, one, now, dues)));
+    const { outcome } = one;
+    const said = { ...one, outcome: holder.lane === undefined ? ofWorker(outcome) : outcome };
+    owed.push(...(await recordOne(ctx, of, job, said, now, dues)));
     // What it goes on with may take the place of any other job.
     areFresh &&= (one.continued ?? []).length === 0;
     answers.push({ id, attempt, answer: "ok" });
   }
   return { answers, leases, owed };
+}
+
+/** That a handler of the deployment could not be begun is a lane's to say. */
+function ofWorker(outcome: Outcome): Outcome {
+  if (outcome.kind !== "snoozed") return outcome;
+  return { kind: outcome.kind, runAfter: outcome.runAfter };
 }
 
 /** The jobs reported, read at once in the time that one takes. */

@@ -238,11 +238,11 @@ export const vPeekedJob = v.object({
 });
 export type PeekedJob = Infer<typeof vPeekedJob>;
 
-/** How an attempt ended, as its worker reports it. */
 /** Why a handler was not begun: the deployment does not have it, or has had no room for it. */
 export const vBlocked = v.union(v.literal("handlerMissing"), v.literal("noPermit"));
 export type Blocked = Infer<typeof vBlocked>;
 
+/** How an attempt ended, as its worker reports it. */
 export const vOutcome = v.union(
   v.object({ kind: v.literal("succeeded"), result: v.optional(v.any()) }),
   v.object({
@@ -261,7 +261,7 @@ export const vOutcome = v.union(
   v.object({
     kind: v.literal("snoozed"),
     runAfter: v.number(),
-    /** Its handler could not be begun, and what the platform says of that. */
+    /** Its handler could not be begun, and the platform's words for that. From lanes only: from a worker both are dropped. */
     blocked: v.optional(vBlocked),
     error: v.optional(v.string()),
   }),
