@@ -83,11 +83,8 @@ async function runInline(
   job: object,
   context: InlineContext,
 ): Promise<unknown> {
-  // Its signal is asked for where it is taken: a copy would take it.
-  const told = Object.defineProperties(
-    { ...job },
-    Object.getOwnPropertyDescriptors(context),
-  ) as unknown as InlineJob<any, any, any>;
+  // Into the context: a copy of that would take its signal.
+  const told = Object.assign(context, job) as unknown as InlineJob<any, any, any>;
   try {
     return await handler(ctx, told);
   } catch (error) {
@@ -104,11 +101,10 @@ export function jobContext<Name extends string>(
 ): JobContext<Name> {
   const handling = new Handling(saysOf(component, ctx));
   const attempt = handling.begin(claimedOf(job))!;
-  const { continueWith: _, ...context } = Object.getOwnPropertyDescriptors(
-    handling.contextOf(attempt),
-  );
-  const told = Object.defineProperties({ ...job }, context) as JobContext<Name>;
-  return Object.assign(told, { flush: async () => await handling.flush(attempt) });
+  const context = handling.contextOf(attempt);
+  // Jobs that follow come with a result, and this handler's goes to the lane by itself.
+  Reflect.deleteProperty(context, "continueWith");
+  return Object.assign(context, job, { flush: async () => await handling.flush(attempt) });
 }
 
 function saysOf({ lib }: ComponentApi, ctx: RunsActions): Says {

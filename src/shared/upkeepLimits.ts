@@ -158,6 +158,7 @@ export const CALLBACK_BACKOFF_MAX_MS = 60 * 60_000;
 export const CALLBACK_WAIT_MAX_MS = 2 ** CALLBACK_TRIES_MAX * CALLBACK_BACKOFF_MS;
 /** A callback whose next try should have been planned so long ago is planned again. */
 export const CALLBACK_OVERDUE_MS = 60_000;
+
 // --- Janitor ------------------------------------------------------------------------------------
 
 /** It comes this much after a lease's end, so that a beat sent in time is not raced. */
