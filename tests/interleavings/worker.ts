@@ -70,3 +70,22 @@ export class Worker {
 }
 
 const SUCCEEDED: Finished["outcome"] = { kind: "succeeded", result: 1 };
+
+/** A job that has ended while the app's callback failed, so that it is owed; and its worker. */
+export async function endsUntold(
+  line: Line,
+  outcome = SUCCEEDED,
+): Promise<{ id: string; worker: Worker }> {
+  const [id] = await line.enqueue();
+  const worker = new Worker(line, "worker");
+  const jobs = await worker.claim();
+  await line.app("fail");
+  await line.do(worker.completes(jobs, { outcome }));
+  return { id: id!, worker };
+}
+
+/** A try of the callback that is owed. */
+export function triesOwed(line: Line): Call {
+  const [owed] = line.rows("callbacks");
+  return mutation("callbacks:attempt", { id: owed!._id });
+}

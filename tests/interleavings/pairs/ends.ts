@@ -2,7 +2,7 @@
 import { must } from "../../races/world.js";
 import { mutation } from "../line.js";
 import { UNVALIDATED, type Pair } from "../pair.js";
-import { Worker } from "../worker.js";
+import { endsUntold, triesOwed, Worker } from "../worker.js";
 
 const retryAndRetry: Pair = {
   of: "two retries of one job",
@@ -59,11 +59,7 @@ const planAndAttempt: Pair = {
   of: "two plans of one try of a callback, and the try",
   orders: 36,
   async setUp(line) {
-    await line.enqueue();
-    const worker = new Worker(line, "worker");
-    const jobs = await worker.claim();
-    await line.app("fail");
-    await worker.complete(jobs);
+    await endsUntold(line);
     await line.app("mend");
     const [owed] = line.rows("callbacks");
     const plan = () => mutation("callbacks:plan", { id: owed!._id, tries: 0 });
@@ -90,17 +86,12 @@ const attemptAndRetry: Pair = {
   of: "the try of a callback, and a retry of its job",
   orders: 6,
   async setUp(line) {
-    const [id] = await line.enqueue();
-    const worker = new Worker(line, "worker");
-    const jobs = await worker.claim();
-    await line.app("fail");
-    await line.do(worker.completes(jobs, { outcome: LARGE }));
+    const { id } = await endsUntold(line, LARGE);
     await line.app("mend");
     await line.pass(10);
-    const [owed] = line.rows("callbacks");
-    const attempt = mutation("callbacks:attempt", { id: owed!._id });
+    const attempt = triesOwed(line);
     return {
-      calls: { attempt, retry: line.retries(id!) },
+      calls: { attempt, retry: line.retries(id) },
       check(_, line) {
         const told = line.rows("told", "");
         must(told.length === 1, "it was not told once");
@@ -134,17 +125,12 @@ const attemptAndLaterEnd: Pair = {
   of: "the try of a callback, and a later end of its job",
   orders: 6,
   async setUp(line) {
-    const [id] = await line.enqueue();
-    const worker = new Worker(line, "worker");
-    const jobs = await worker.claim();
-    await line.app("fail");
-    await worker.complete(jobs);
-    await line.do(line.retries(id!));
+    const { id, worker } = await endsUntold(line);
+    await line.do(line.retries(id));
     const again = await worker.claim();
     await line.app("mend");
     await line.pass(10);
-    const [owed] = line.rows("callbacks");
-    const attempt = mutation("callbacks:attempt", { id: owed!._id });
+    const attempt = triesOwed(line);
     return {
       calls: { attempt, complete: worker.completes(again) },
       check(_, line) {

@@ -1,9 +1,8 @@
 /** Three that meet. What keeps them is what keeps the pairs among them; so these are played without mutants, at length. */
 import type { Finished } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
-import { mutation } from "../line.js";
 import type { Pair } from "../pair.js";
-import { Worker, type ClaimReply } from "../worker.js";
+import { endsUntold, triesOwed, Worker, type ClaimReply } from "../worker.js";
 
 const takeoversAndSweep: Pair = {
   of: "two claims that would take over lost jobs, and the sweep that ends their leases",
@@ -95,16 +94,10 @@ const attemptsAndRetry: Pair = {
   of: "two tries of one callback, and a retry of its job",
   orders: 90,
   async setUp(line) {
-    const [id] = await line.enqueue();
-    const worker = new Worker(line, "worker");
-    const jobs = await worker.claim();
-    await line.app("fail");
-    await worker.complete(jobs);
+    const { id } = await endsUntold(line);
     await line.app("mend");
-    const [owed] = line.rows("callbacks");
-    const attempt = () => mutation("callbacks:attempt", { id: owed!._id });
     return {
-      calls: { one: attempt(), two: attempt(), retry: line.retries(id!) },
+      calls: { one: triesOwed(line), two: triesOwed(line), retry: line.retries(id) },
       check(_, line) {
         must(line.rows("told", "").length === 1, "it was not told once");
       },
