@@ -94,6 +94,22 @@ describe("the last word of a session", () => {
     expect(await world.all("holders")).toHaveLength(1);
   });
 
+  test("has the jobs counted that it ended: the last sweep sees queues of live sessions", async () => {
+    const world = await newWorld();
+    const worker = world.worker("a");
+    const rollUps = async () =>
+      (await world.all("timers")).filter(({ kind }) => kind === "rollUp").length;
+    await worker.claim();
+    await leave(world, worker.session, 9);
+    expect(await rollUps(), "where nothing has ended").toBe(0);
+    await world.enqueue();
+    const other = world.worker("b");
+    await other.complete((await other.claim()).map((job) => succeeded(job)));
+    expect(await rollUps()).toBe(0);
+    await leave(world, other.session, 9);
+    expect(await rollUps()).toBe(1);
+  });
+
   test("of many of a large fleet has it counted without them", async () => {
     const world = await newWorld({ shards: 8 });
     const workers = Array.from({ length: RANKED_HOLDERS_MAX + 12 }, (_, i) =>

@@ -7,9 +7,10 @@
  * its leases; whichever runs again finds the other's word. Not with a sweep that writes its timer: the claim has made
  * sure of one, and a beat only puts off what that one is for.
  *
- * A last word reads for real: the token, the session's row, the rows of `fleets` in which it is counted, its queues. Looks:
- * other workers of those that Convex serves as well. Writes: the session's row; schedules counts and wakes. Conflicts with: a
- * call of the session on its way, a count of such a fleet.
+ * A last word reads for real: the token, the session's row, the rows of `fleets` in which it is counted, its queues, their
+ * roll-ups' alarms, and where there is none what has finished there. Looks: other workers of those that Convex serves as well.
+ * Writes: the session's row, such an alarm; schedules counts and wakes. Conflicts with: a call of the session on its way, a
+ * count of such a fleet, an end in such a queue.
  */
 import { checkLeases, LEASES_MAX, type Answer, type Lease } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
@@ -27,6 +28,7 @@ import {
 } from "./holders.js";
 import { lookServed } from "./outside.js";
 import { findQueue } from "./queues.js";
+import { ensureAllCounted } from "./rollUp.js";
 import { enterSession } from "./sessions.js";
 import { reviveJanitor } from "./timers.js";
 import { scheduleWake } from "./wakes.js";
@@ -70,6 +72,7 @@ async function leave(
     return { answers };
   await depart(ctx.db, holder, n, now);
   await leaveFleets(ctx, holder, now);
+  await ensureAllCounted(ctx, holder.queues, now);
   await leaveToConvex(ctx, holder);
   return { answers };
 }

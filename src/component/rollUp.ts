@@ -29,6 +29,7 @@ import {
   ROLL_UP_EVERY_MS,
   ROLL_UP_JOBS,
   ROLL_UP_LATELY_MS,
+  ROLL_UP_REST_MS,
   ROLL_UP_SPREAD_MS,
   ROLL_UP_STAYS_JOBS,
   Tallies,
@@ -77,6 +78,21 @@ export async function ensureUpkeep(
 export async function hasRollUp(db: DatabaseReader, queue: string, now: number): Promise<boolean> {
   const alarm = await findAlarm(db, { kind: "rollUp", queue });
   return alarm !== null && !isOverdue(alarm, now);
+}
+
+/**
+ * The same for queues of a session that is over, where something has finished and no roll-up comes: the last sweep sees the
+ * queues of sessions that live. Five ranges a queue and a row.
+ */
+export async function ensureAllCounted(
+  ctx: MutationCtx,
+  queues: readonly string[],
+  now: number,
+): Promise<void> {
+  const without: string[] = [];
+  for (const queue of queues) if (!(await hasRollUp(ctx.db, queue, now))) without.push(queue);
+  for (const queue of await findUncounted(ctx.db, without))
+    await ensureUpkeep(ctx, queue, now, ROLL_UP_REST_MS);
 }
 
 /**
@@ -362,7 +378,7 @@ async function hasMore(
 ): Promise<boolean> {
   for (const status of FINISHED_STATUSES) {
     const from = keyOfStatus(upTo, status);
-    if ((await finishedFrom(db, queue, status, from, RANGE_ROWS)).length > 0) return true;
+    if ((await finishedFrom(db, queue, status, from, 1)).length > 0) return true;
   }
   return false;
 }
