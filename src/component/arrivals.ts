@@ -8,8 +8,8 @@
  * new job. One that is deleted before the count comes by is counted by its row in `arrived`: see `goneEarly.ts`.
  *
  * The walk rides along with the roll-up of any queue, and has an alarm of its own only where there is more than that, or
- * where nothing ends: half a minute later where as many are left as make a queue a busy one, else ten minutes. Nobody depends
- * on being counted soon, so nothing is armed by an enqueue: whoever ends a job has it
+ * where nothing ends: half a minute later where as many are left as make a queue a busy one, else ten minutes. No call depends
+ * on a job's being counted soon, so an enqueue arms nothing: a call that ends a job has it
  * counted, and so do a sweep and a cron that find one that has long not been.
  *
  * Handshake: its alarm goes after a real read that no job is left to be counted. A roll-up that goes has done what the alarm is
@@ -17,8 +17,8 @@
  * rings.
  *
  * Looks: jobs above its place. Reads for real: its row, `arrived`, the rows of the periods it adds to; its alarm; before that
- * goes, or a roll-up does, jobs above its place. Writes: those but jobs, in `arrivals`, `arrived`, `timers`. Conflicts with: the roll-ups of queues that it counts, and whoever
- * deletes a job.
+ * goes, or a roll-up does, jobs above its place. Writes: those but jobs, in `arrivals`, `arrived`, `timers`. Conflicts with: the roll-ups of queues that it counts, and a
+ * deletion of a job.
  */
 import { v, type Infer } from "convex/values";
 import {

@@ -6,7 +6,7 @@
  * meets it overdue starts it again from there. Each step is a sub-transaction. One that throws is tried with ever fewer jobs;
  * a single job that throws is passed over, and an event says so: a broken row never stops the others.
  *
- * Reads for real: its alarm; as `bulkStep.ts`. Writes: its alarm (`timers`), and as that. Conflicts with: whoever moves one of these
+ * Reads for real: its alarm; as `bulkStep.ts`. Writes: its alarm (`timers`), and as that. Conflicts with: a call that moves one of these
  * very jobs.
  */
 import { v, type Value } from "convex/values";

@@ -12,7 +12,7 @@
  * A try that fails, even in a way that no code can catch, just leaves the row for the next `plan`. What is given up stays as a
  * `dead` row, of each job the last. A plan that has died
  * is noticed by the janitor: whoever owes makes sure of a sweep that comes after the plan should have, and the janitor
- * does not go while anybody is owed anything. The only writer of `callbacks`, but for `remove.ts`, which deletes them with their job.
+ * does not go while any callback is owed. The only writer of `callbacks`, but for `remove.ts`, which deletes them with their job.
  *
  * *In order*: an end that finds an earlier end of its job owed comes behind it, inline or not. The row of the earlier one
  * names it, and the transaction that tells that one, or gives it up, plans it. A job that ends for the first time reads

@@ -31,7 +31,7 @@ export interface QueueBounds {
   bounds: Bound[];
   /** The bound of every place that `bounds` does not name: those that were all empty. Absent: none is known. */
   floor?: Key | undefined;
-  /** They pass rows that cost more: they hold for who may spend no more than this. Absent: for everybody. */
+  /** They pass rows that cost more: they hold for claims that may spend no more than this. Absent: for all. */
   maxCost?: number | undefined;
 }
 
@@ -162,7 +162,7 @@ export interface PrivateCursor {
 /** Budgets for which bounds of a queue are kept: as a worker's jobs come and go, it has one or the other again and again. */
 const DEAR_KEPT = 4;
 
-/** What the cursor knows of a queue for a claimer who may spend so much. */
+/** What the cursor knows of a queue for a claim that may spend so much. */
 export function boundsFor(
   { queues, dear }: PrivateCursor,
   queue: string,

@@ -29,7 +29,7 @@ export async function endJob(
   return await toTell(ctx, queue, job);
 }
 
-/** The call of `onComplete` that a job's end owes, or the end of a round, if anybody wants to be told of it. */
+/** The call of `onComplete` that a job's end owes, or the end of a round, if there is one to call. */
 export async function toTell(
   ctx: MutationCtx,
   queue: Queue,

@@ -7,7 +7,7 @@
  * told of both changes. One that finds a row whose roll-up has died takes no notice of it.
  *
  * Looks (`look`, for the roll-up): up to 1,000 jobs of each status, and how the queue moves. Reads for real, and writes
- * (`keepGauge`): the queue's row in `gauges`. Conflicts with: nobody but another run of the same roll-up. The queries write nothing.
+ * (`keepGauge`): the queue's row in `gauges`. Conflicts with: no call but another run of the same roll-up. The queries write nothing.
  */
 import { v, type Infer } from "convex/values";
 import {

@@ -78,7 +78,7 @@ export async function deletePayload(db: DatabaseWriter, row: Id<"payloads">): Pr
   try {
     await db.delete("payloads", row);
   } catch {
-    // Who shared it has deleted it already.
+    // A job that shared it has deleted it already.
   }
 }
 

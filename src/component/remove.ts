@@ -6,12 +6,11 @@
  * of what was deleted are not walked again. Only what finds its own end stays: a row of `expiries` forgets a job that is
  * gone, one of `cancels` goes with the lease, and a key that is kept for a window is the purge's.
  *
- * Nobody is told: whoever wants `onComplete` to know cancels first. What was still owed is owed no more.
+ * `onComplete` is not called: an app that wants it to know cancels the job first. What was still owed is owed no more.
  *
  * Reads for real: the job's payload, result and context if they lie apart, its key, its marks if it may have any, and all rows that name it; how far jobs
  * have been counted. Writes: deletes them, of `attempts`, `logs`, `chunks`, `progress` and `callbacks` by itself; a row for
- * whoever counts. Conflicts with: whoever moves the job, and its worker's
- * reports; the count of jobs.
+ * the counts. Conflicts with: a call that moves the job, its worker's reports; the count of jobs.
  */
 import { getConvexSize, type Value } from "convex/values";
 import { PAYLOAD_MAX_BYTES, REMOVE_BYTES, REMOVE_ROWS } from "../shared/index.js";

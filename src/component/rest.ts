@@ -9,7 +9,7 @@
  *
  * Looks: what is overdue in some queues in which nothing runs.
  * Reads for real: the janitor's timers, all active holders, those that were idle since, the first owed callback, the
- * roll-up's alarm. Writes: deletes the timer (`timers`), cancels its sweep. Conflicts with: whoever leases anything, or beats.
+ * roll-up's alarm. Writes: deletes the timer (`timers`), cancels its sweep. Conflicts with: a call that leases anything, or beats.
  */
 import { v } from "convex/values";
 import {

@@ -28,7 +28,7 @@ const AT_ONCE_MAX = 128;
 
 /**
  * Rows that a claimer passes by in one place without being able to leave them behind: those left to another worker for now.
- * What lies behind so many is for those who take them.
+ * Jobs behind so many are for the workers that take them.
  */
 const SKIPPED_MAX = 256;
 

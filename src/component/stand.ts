@@ -20,7 +20,7 @@ import type { Fleet } from "./fleet.js";
 /**
  * At the end of a backlog everybody steals, and whoever still has a full batch of its own is robbed of one of them in
  * every attempt: with sixteen claimers, until its retries ran out. So about two at a time rob an owner that has called
- * within the last three seconds. From owners that are silent (busy with long jobs, or dead) anybody takes. The thieves are
+ * within the last three seconds. From owners that are silent (busy with long jobs, or dead) any worker takes. The thieves are
  * two of those that are at work now: sessions that are silent steal nothing, and may be gone.
  */
 const THIEVES = 2;

@@ -7,7 +7,7 @@
  * depends on something: the door, which is shut a moment after the gate has begun to send newcomers away. It must: an old
  * answer would leave the job to a lane that has gone.
  *
- * Looks: the gate; where jobs are left to workers outside, whether any is there. Reads for real: the door where somebody looks; rows of its own transaction. Writes: schedules; who looks, or stops looking, the gate and the door (`gates`, `doors`).
+ * Looks: the gate; where jobs are left to workers outside, whether any is there. Reads for real: the door where somebody looks; rows of its own transaction. Writes: schedules; a lane that looks, or stops looking, the gate and the door (`gates`, `doors`).
  * Conflicts with: whoever opens or shuts the door, a few times a minute.
  */
 import { v } from "convex/values";

@@ -31,11 +31,11 @@ export const NAMED_WAITED_MS = 1_000;
 export const PEEK_DEFAULT = 10;
 export const PEEK_MAX = 64;
 
-/** A fleet is counted so long after somebody has missed itself in it, so that all who come at once are. */
+/** A fleet is counted so long after a worker has missed itself in it, so that all that come at once are. */
 export const FLEET_WAIT_MS = 500;
 /** And again when its row is so old. */
 export const FLEET_OLD_MS = 60_000;
-/** How many of a fleet ask for that, of those who see that it is needed. */
+/** How many workers of a fleet ask for that, of all that see the need. */
 export const FLEET_ASKS = 4;
 
 /** Rows that one page of a list reads, whether a filter passes them or not, and what they may come to. */
