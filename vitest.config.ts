@@ -18,9 +18,9 @@ const LONG_COMPUTING = [
   "tests/packages/**/*.test.ts",
   "tests/races/*.test.ts",
   "tests/model/*.test.ts",
-  "tests/virtual/{cost,ghosts,handlers,history,laneCrashes,largeQueue,looks,lostTimers}.test.ts",
-  "tests/virtual/{manyStreams,oldLooks,queueLimits,queueRemains}.test.ts",
-  "tests/virtual/{pullQueues,pushCost,queue,rare,sameInstant,statistics,storm}.test.ts",
+  "tests/virtual/{cost,deploys,ghosts,handlers,history,hotRow,laneCrashes,largeQueue,looks}.test.ts",
+  "tests/virtual/{lostTimers,manyQueues,manyStreams,mayTake,oldLooks,processes,queueLimits}.test.ts",
+  "tests/virtual/{pullQueues,pushCost,queue,queueRemains,rare,sameInstant,statistics,storm}.test.ts",
   "tests/simulation/ownHandlers.test.ts",
 ];
 const LONG = [

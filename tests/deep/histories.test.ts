@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { expectSerialHistories } from "../../local/engine/histories.js";
 
-const HISTORIES = 10_000;
+const HISTORIES = 4_000;
 
 test.each([1, 2])(
   "%#: thousands of random histories are serial, whatever the latency",

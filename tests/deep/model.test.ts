@@ -9,7 +9,7 @@ import { seedFrom } from "../../harness/seeds.js";
 import { life } from "../model/commands.js";
 import { expectWalked, playLives, tableOf } from "../model/play.js";
 
-const LIVES = Number(process.env.MODEL_LIVES ?? 150);
+const LIVES = Number(process.env.MODEL_LIVES ?? 100);
 const WITHIN_MS = Number(process.env.MODEL_MS ?? Infinity);
 /** By far more than they take where nothing is wrong. */
 const LIFE_MS = 6_000;

@@ -28,6 +28,9 @@ process.on("message", (message: Start | Ask) => {
   );
 });
 
+// A parent that is killed cannot close it.
+process.once("disconnect", () => process.exit());
+
 async function answerTo({ seed, ...options }: Ask): Promise<Answer> {
   try {
     return { report: await (await seeds!).play(seed, options) };

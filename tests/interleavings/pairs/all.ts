@@ -40,8 +40,8 @@ export const PAIRS: readonly Pair[] = [
  * Of so many orders are those that take seconds: with each test run only their mutants, and all of them in `tests/deep`.
  * Lanes take longer, since they have to go on by themselves after each order.
  */
-const LARGE_ORDERS = 500;
-const LARGE_ORDERS_OF_LANES = 100;
+const LARGE_ORDERS = 250;
+const LARGE_ORDERS_OF_LANES = 60;
 export const LARGE = PAIRS.filter(
   (pair) =>
     pair.orders >=
