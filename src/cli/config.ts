@@ -1,11 +1,12 @@
-/** What the standalone page is told by the program that serves it. */
+/** What the standalone page is told by the program that serves it: no credential, and not where the deployment is. */
 export interface PageConfig {
-  /** Of the deployment. */
-  readonly url: string;
+  /** Of the deployment, for titles: its host. */
+  readonly name: string;
   /** The module that has the dashboard's functions. */
   readonly module: string;
-  readonly token?: string;
-  readonly adminKey?: string;
-  /** As whom an administrator calls. */
-  readonly identity?: Record<string, unknown>;
+  /** The program signs in: the page has to ask for it, at the moment that its client's protocol provides. */
+  readonly signsIn: boolean;
 }
+
+/** Where the deployment is for the page, relative to its own address. */
+export const RELAY_PATH = "deployment";

@@ -14,8 +14,8 @@ async function dashboard(args: string[]): Promise<void> {
   const options = readDashboardOptions(args, process.env);
   if (options === null) return say(DASHBOARD_USAGE);
   await probe(options);
-  const { port, ...config } = options;
-  const served = await serve(config, { port });
+  const { port, ...target } = options;
+  const served = await serve(target, { port });
   say(`The queues of ${options.url}, on this machine only:\n\n  ${served.url}\n\nCtrl-C ends it.`);
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => void served.close());

@@ -33,7 +33,9 @@ test("the page, what it needs and what it is told are at the address that is pri
   expect(page.headers.get("content-type")).toContain("text/html");
   const script = await fetch(new URL("assets/page.js", url));
   expect(script.headers.get("content-type")).toContain("javascript");
-  expect(await (await fetch(new URL("config.json", url))).json()).toEqual(config);
+  expect(await (await fetch(new URL("config.json", url))).json()).toEqual({
+    ...{ name: "happy-animal-123.convex.cloud", module: "dashboard", signsIn: true },
+  });
 });
 
 test("nothing is told to whoever does not know the whole address", async () => {
@@ -74,13 +76,43 @@ test("nothing outside of its folder is served", async () => {
   rmSync(path.join(folder, "..", "beside.txt"));
 });
 
-test("the page may talk to its deployment and to nobody else", async () => {
+test("the page may talk to the program that serves it and to nobody else", async () => {
   const { url } = await start();
   const policy = (await fetch(url)).headers.get("content-security-policy");
-  expect(policy).toContain(
-    "connect-src 'self' https://happy-animal-123.convex.cloud wss://happy-animal-123.convex.cloud;",
-  );
+  expect(policy).toContain(`connect-src 'self' ws://${new URL(url).host};`);
   expect(policy).toContain("frame-ancestors 'none'");
+});
+
+/** As a browser would ask that takes another name for this address. */
+async function askAs(host: string, url: string): Promise<string> {
+  const { port, pathname } = new URL(url);
+  return await new Promise((resolve, reject) => {
+    const options = { port, host: "127.0.0.1", path: `${pathname}config.json`, headers: { host } };
+    const asked = request(options, (response) => {
+      let body = "";
+      response.on("data", (part: Buffer) => (body += part.toString()));
+      response.on("end", () => resolve(`${response.statusCode} ${body}`));
+    });
+    asked.on("error", reject).end();
+  });
+}
+
+test("a request under another name is refused: a site's name could be made to mean this address", async () => {
+  const { url } = await start();
+  const { host, port } = new URL(url);
+  expect(await askAs(host, url)).toMatch(/^200/);
+  for (const other of ["example.com", `example.com:${port}`, "127.0.0.1", `127.0.0.1.example.com`])
+    expect([other, (await askAs(other, url)).slice(0, 3)]).toEqual([other, "403"]);
+});
+
+test("only what a page needs is answered", async () => {
+  const { url } = await start();
+  expect((await fetch(url, { method: "HEAD" })).status).toBe(200);
+  for (const method of ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"]) {
+    const response = await fetch(`${url}config.json`, { method });
+    expect([method, response.status]).toEqual([method, 405]);
+    expect(response.headers.get("allow")).toBe("GET, HEAD");
+  }
 });
 
 test("a port that is taken, and a page that was not built, are told with the way out", async () => {

@@ -6,20 +6,22 @@ import { ConvexProvider, ConvexReactClient } from "convex/react";
 import { anyApi } from "convex/server";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import type { PageConfig } from "../cli/config.js";
+import { RELAY_PATH, type PageConfig } from "../cli/config.js";
 import { Dashboard, type DashboardApi } from "../dashboard/index.js";
 import "../dashboard/styles/index.css";
 import "./page.css";
 
 /** Clients of Convex have it and do not document it. */
 interface TakesAdminKey {
-  setAdminAuth(key: string, identity?: Record<string, unknown>): void;
+  setAdminAuth(key: string): void;
 }
 
-function clientOf({ url, token, adminKey, identity }: PageConfig): ConvexReactClient {
-  const client = new ConvexReactClient(url);
-  if (token !== undefined) client.setAuth(() => Promise.resolve(token));
-  if (adminKey !== undefined) (client as unknown as TakesAdminKey).setAdminAuth(adminKey, identity);
+/** The program that served this page relays what it calls, and puts the credential in the place of this one. */
+const PLACEHOLDER = "put in by the program that serves this page";
+
+function clientOf({ signsIn }: PageConfig): ConvexReactClient {
+  const client = new ConvexReactClient(new URL(RELAY_PATH, location.href).href);
+  if (signsIn) (client as unknown as TakesAdminKey).setAdminAuth(PLACEHOLDER);
   return client;
 }
 
@@ -34,12 +36,11 @@ async function start(): Promise<void> {
   const response = await fetch("config.json");
   if (!response.ok) throw new Error("The program that served this page has ended. Start it again.");
   const config = (await response.json()) as PageConfig;
-  const { host } = new URL(config.url);
-  document.title = `${host} · Conveyor`;
+  document.title = `${config.name} · Conveyor`;
   createRoot(document.getElementById("root")!).render(
     <StrictMode>
       <ConvexProvider client={clientOf(config)}>
-        <Dashboard api={functionsOf(config.module)} title={host} />
+        <Dashboard api={functionsOf(config.module)} title={config.name} />
       </ConvexProvider>
     </StrictMode>,
   );

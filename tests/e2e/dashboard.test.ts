@@ -1,13 +1,16 @@
 /** What leaves a deployment for those who look after it: the dashboard by one command, and metrics by HTTP. */
 import path from "node:path";
+import { ConvexClient } from "convex/browser";
 import parse from "parse-prometheus-text-format";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { convex } from "../../harness/cli.js";
 import { buildPage, pageIsStale } from "../../harness/page.js";
 import { root } from "../../harness/paths.js";
 import { start, type Program } from "../../harness/program.js";
 import { until } from "../../harness/until.js";
 import { api } from "../dashboard/app/convex/_generated/api.js";
+import type { TakesAdminKey } from "../../src/cli/probe.js";
 import { startStage, type Stage } from "../dashboard/stage.js";
 
 const APP = path.join(root, "tests/dashboard/app");
@@ -36,8 +39,9 @@ describe("the dashboard by one command", () => {
     const page = await (await fetch(url)).text();
     const script = /<script[^>]* src="\.\/(assets\/[^"]+\.js)"/.exec(page)?.[1];
     expect(await (await fetch(url + script!)).text()).toContain("config.json");
+    const { host: name } = new URL(stage.backend.url);
     expect(await (await fetch(`${url}config.json`)).json()).toEqual({
-      ...{ url: stage.backend.url, module: "dashboard" },
+      ...{ name, module: "dashboard", signsIn: false },
     });
     expect(await program.interrupt()).toBe(0);
     await expect(fetch(url)).rejects.toThrow();
@@ -65,14 +69,42 @@ describe("the dashboard by one command", () => {
     expect(other).toContain("does not take this --token");
   });
 
-  test("calls as an administrator who acts as a user", async () => {
+  /** The page's own client, at the address that the page has it at. */
+  function pageClient(url: string): ConvexClient {
+    const { origin } = new URL(url);
+    class PageSocket extends WebSocket {
+      constructor(at: string) {
+        super(at, { origin });
+      }
+    }
+    const webSocketConstructor = PageSocket as unknown as typeof globalThis.WebSocket;
+    const client = new ConvexClient(new URL("deployment", url).href, { webSocketConstructor });
+    (client.client as unknown as TakesAdminKey).setAdminAuth("none of its own");
+    return client;
+  }
+
+  test("calls as an administrator who acts as a user, by a page that has no key: what it shows is live", async () => {
     const identity = { issuer: "https://example.com", subject: "ann" };
     const as = ["--identity", JSON.stringify(identity)];
     const program = command("--admin-key", stage.backend.adminKey, ...as);
     const [url] = await program.prints(/http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//, STARTS_MS);
-    expect(await (await fetch(`${url}config.json`)).json()).toMatchObject({
-      ...{ adminKey: stage.backend.adminKey, identity },
+    const config = await (await fetch(`${url}config.json`)).text();
+    expect(JSON.parse(config)).toMatchObject({ module: "dashboard", signsIn: true });
+    expect(config).not.toContain(stage.backend.adminKey);
+
+    const client = pageClient(url);
+    await stage.client.mutation(api.stage.render, { count: 1, ms: 0 });
+    const queue = "renders";
+    const shown: boolean[] = [];
+    const last = () => Promise.resolve(shown.at(-1));
+    client.onUpdate(api.dashboard.queue, { queue }, (one) => {
+      shown.push(one?.state.pausedAt !== undefined);
     });
+    await until(last, (isPaused) => isPaused === false, 10_000);
+    await client.mutation(api.dashboard.pause, { queue });
+    await until(last, (isPaused) => isPaused === true, 10_000);
+    await client.mutation(api.dashboard.resume, { queue });
+    await client.close();
     await program.interrupt();
   });
 });
