@@ -142,6 +142,7 @@ describe("a filter", () => {
     ["an active status to retry", "retry", { statuses: ["running"] }],
     ["no status", "delete", { statuses: [] }],
     ["no tag", "delete", { tags: [] }],
+    ["a name that fits in no job", "cancel", { name: "n".repeat(20_000) }],
   ] as const)("with %s is refused, and says what there is", async (_, action, filter) => {
     const world = await newWorld();
     await world.enqueue();

@@ -9,7 +9,7 @@
  * Reads for real: its alarm; as `bulkStep.ts`. Writes: its alarm (`timers`), and as that. Conflicts with: a call that moves one of these
  * very jobs.
  */
-import { v, type Value } from "convex/values";
+import { getConvexSize, v, type Value } from "convex/values";
 import {
   errorText,
   BULK_CHANGED,
@@ -18,6 +18,7 @@ import {
   ERROR_MAX_BYTES,
   EVENTS_DEFAULT,
   FILTER_MAX,
+  FILTER_MAX_BYTES,
   isConveyorError,
   vBulkAction,
   vJobFilter,
@@ -102,6 +103,7 @@ function closed(order: Order): Order {
 
 function checkOrder(order: Order, limit: number): void {
   checkInteger("limit", limit, 1, BULK_CHANGED);
+  checkInteger("A filter, in bytes,", getConvexSize(order.filter), 0, FILTER_MAX_BYTES);
   statusesOf(order);
   const { tags, labels } = order.filter;
   if (tags !== undefined) checkLength("The tags of a filter", tags, 1, FILTER_MAX);

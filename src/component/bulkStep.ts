@@ -186,7 +186,7 @@ async function act(
       await ensureWindowPurged(ctx, job, now);
       logDeleted((await getQueue(ctx.db, job.queue)).config, job);
       if (job.status === "running" && job.cancelRequestedAt === undefined) {
-        await askToStop(ctx, job, reason ?? "The job was deleted.");
+        await askToStop(ctx, job);
       }
       return true;
     }

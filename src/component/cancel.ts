@@ -58,7 +58,7 @@ export async function cancelJob(
   if (status !== "running") return { canceled: false, requested: false, status, owed: null };
   if (job.cancelRequestedAt === undefined) {
     await transitions.requestCancel(ctx.db, job, now, reason);
-    await askToStop(ctx, job, reason);
+    await askToStop(ctx, job);
   }
   return { canceled: false, requested: true, status, owed: null };
 }

@@ -21,17 +21,13 @@ import { authorize } from "./tokens.js";
 const CANCELS_READ = 2 * LEASES_MAX;
 
 /** Asks the worker of a running job to end it. To be called once an attempt. */
-export async function askToStop(
-  ctx: MutationCtx,
-  job: Doc<"jobs">,
-  reason: string | undefined,
-): Promise<void> {
+export async function askToStop(ctx: MutationCtx, job: Doc<"jobs">): Promise<void> {
   const holder = job.holder === undefined ? null : await whoHolds(ctx, job.holder);
   // Nobody to tell: the job's own row says that it is to end, to whoever ends its lease.
   if (holder === null) return;
   const { _id, attempt } = job;
-  const why = reason === undefined ? {} : { reason };
-  await ctx.db.insert("cancels", { ...holder, job: _id, attempt, ...why });
+  // Why is said in the job's row: a worker's beats, and whoever ends its leases, read as many of these as it has jobs.
+  await ctx.db.insert("cancels", { ...holder, job: _id, attempt });
 }
 
 /** To be called with the end of the lease of a job that its worker was asked to end. */

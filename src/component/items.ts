@@ -77,7 +77,7 @@ export async function deleteJob(
   await ensureWindowPurged(ctx, job, Date.now());
   logDeleted((await getQueue(ctx.db, job.queue)).config, job);
   if (job.status === "running" && job.cancelRequestedAt === undefined) {
-    await askToStop(ctx, job, "The job was deleted.");
+    await askToStop(ctx, job);
   }
   return { deleted: true, status: job.status };
 }

@@ -194,6 +194,18 @@ describe("what a token's workers write in an hour", () => {
     );
   });
 
+  test("counts rows, and not their text alone", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const world = await newWorld();
+    const worker = world.worker("a");
+    const { id, log } = await running(world, worker);
+    const chunks = Array.from({ length: 170 }, (_, index) => {
+      return { id, attempt: 1, index, text: "x" };
+    });
+    await worker.report({ chunks });
+    expect(await refusal(worker.report(log(1)))).toMatchObject({ code: "quotaExceeded" });
+  });
+
   test("is counted by lot: a small report touches no row that another touches", async () => {
     const world = await newWorld();
     const worker = world.worker("a");

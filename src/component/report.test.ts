@@ -308,6 +308,7 @@ describe("a report", () => {
     ["data over 8 KiB", { logs: [log("x", 0, "m", { data: "d".repeat(8_193) })] }],
     ["half an entry", { logs: [log("x", 0.5, "m")] }],
     ["a chunk over 64 KiB", { chunks: [chunk("x", 0, "€".repeat(22_000))] }],
+    ["a chunk without text", { chunks: [chunk("x", 0, "")] }],
     ["an index below 0", { chunks: [chunk("x", -1, "t")] }],
     ["too many chunks", { chunks: Array.from({ length: 257 }, (_, i) => chunk("x", i, "t")) }],
     ["too many leases", { updates: leases(65) }],

@@ -15,13 +15,14 @@ import {
   REPORT_MAX_BYTES,
   REPORT_MAX_ITEMS,
   textBytes,
+  TOKEN_ROW_BYTES,
 } from "../shared/index.js";
 import { isStorable } from "./payloads.js";
 import type { Report } from "./report.js";
 
 const COUNT_MAX = Number.MAX_SAFE_INTEGER;
 
-/** Returns how many bytes its log entries and chunks have. */
+/** Returns for how many bytes its log entries and chunks are counted: each is a row. */
 export function checkReport(
   { updates = [], logs = [], chunks = [] }: Report,
   leases: number,
@@ -50,10 +51,20 @@ export function checkReport(
   }
   for (const { index, text } of chunks) {
     checkInteger("The index of a chunk", index, 0, COUNT_MAX);
+    if (text === "") throw emptyChunk(index);
     bytes += checkText("A chunk", text, CHUNK_MAX_BYTES);
   }
   if (bytes > REPORT_MAX_BYTES) throw tooLarge("A report", bytes, REPORT_MAX_BYTES);
-  return bytes - progress;
+  return bytes - progress + TOKEN_ROW_BYTES * (logs.length + chunks.length);
+}
+
+/** What a job may write is bounded by its text: of chunks without any it could have as many as it likes. */
+function emptyChunk(index: number): Error {
+  return conveyorError(
+    "invalidArgument",
+    `A chunk has text; that of index ${index} has none. Leave it out, and give its index to the next.`,
+    { argument: "chunks", index },
+  );
 }
 
 function checkText(what: string, text: string, max: number): number {

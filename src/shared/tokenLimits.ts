@@ -15,7 +15,7 @@ export const SESSIONS_FORGOTTEN = 4;
 
 /**
  * What all workers of one token may write within an hour, of that which nothing else bounds: log entries, output, jobs that
- * follow others. A thousand answers of a language model, streamed at once all the time, are a third of it.
+ * follow others. A thousand answers of a language model, streamed at once all the time, are half of it.
  */
 export const TOKEN_HOUR_BYTES = 4 * 2 ** 30;
 export const TOKEN_HOUR_MS = 60 * 60_000;
@@ -24,6 +24,8 @@ export const TOKEN_HOUR_MS = 60 * 60_000;
  * a whole hour's sum is 3 in 100.
  */
 export const TOKEN_COUNT_BYTES = 4 * 2 ** 20;
+/** What a log entry or chunk is counted for beside its text: it is a row, of which a single letter would be the least. */
+export const TOKEN_ROW_BYTES = 64;
 /** What a job that follows is counted for beside its payload: its rows in tables and indexes. */
 export const TOKEN_JOB_BYTES = 2 ** 10;
 

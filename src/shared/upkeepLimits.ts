@@ -95,6 +95,8 @@ export const BULK_CHANGED = 100;
 export const BULK_PASSES = 3;
 /** Statuses, tags and labels that a filter names. */
 export const FILTER_MAX = 16;
+/** All of a filter: it is kept in an alarm's row, which whoever looks for overdue alarms reads. The longest of all texts are 5 KB. */
+export const FILTER_MAX_BYTES = 8 * 2 ** 10;
 
 // --- Tokens -------------------------------------------------------------------------------------
 

@@ -94,6 +94,7 @@ export const workerTables = {
     token: v.optional(v.id("tokens")),
     job: v.id("jobs"),
     attempt: v.number(),
+    /** Older versions wrote it here, as long as it was. Nobody reads it. */
     reason: v.optional(v.string()),
   })
     .index("session", ["session"])

@@ -91,7 +91,7 @@ const cancelAndBeat: Pair = {
       replace: [
         {
           file: "cancels.ts",
-          text: `await ctx.db.insert("cancels", { ...holder, job: _id, attempt, ...why });`,
+          text: `await ctx.db.insert("cancels", { ...holder, job: _id, attempt });`,
           by: "",
         },
       ],
