@@ -85,6 +85,8 @@ export type Scan = Infer<typeof vScan>;
 export const vLook = v.object({
   /** Jobs in the order in which to take them, each with the `seq` under which it was seen. */
   picks: v.array(v.object({ id: v.id("jobs"), seq: v.int64() })),
+  /** No more was looked for: these are as many as it may have, or end. */
+  isFull: v.boolean(),
   scans: v.array(vScan),
   /** A holder whose leases have run out, if any. */
   expired: v.union(v.id("holders"), v.null()),
@@ -220,6 +222,7 @@ export const look = internalQuery({
     const isNext = expired !== null && (await restOf(seen, picks));
     return {
       picks: picks.rows.map(({ id, key }) => ({ id, seq: key.seq })),
+      isFull: picks.isFull,
       scans: seen.flatMap(({ sight }) => sight.stretches.filter(wasRead).map(scanOf)),
       expired: isNext ? expired._id : null,
       uncounted: isNext ? await findUncounted(ctx.db, expired.queues) : [],

@@ -334,9 +334,9 @@ async function takeNamed(
   }
 }
 
-/** Whether the look ended with as much as was asked for, and not all of that was to be had. */
-function hidesMore({ picks }: Look, { max, leases }: Basket): boolean {
-  if (picks.length < max) return false;
+/** Whether the look ended with as much as it may pick, and not all of that was to be had: it had gone, or had expired. */
+function hidesMore({ picks, isFull: looksNoFurther }: Look, { leases }: Basket): boolean {
+  if (!looksNoFurther) return false;
   const leased = new Set(leases.map(({ id }) => id));
   return picks.some(({ id }) => !leased.has(id));
 }

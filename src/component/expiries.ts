@@ -2,7 +2,8 @@
  * Expiry: fails jobs that nobody has begun in time.
  *
  * A job with such a bound has a row of `expiries`, and the alarm of the segment in which it expires comes for it: to a
- * second, and soon after it. A claim that meets such a job before the alarm does refuses it through the same function.
+ * second, and soon after it. A claim that meets such jobs before the alarm does ends them through the same function, up to
+ * `EXPIRED_BESIDE_MAX` (`picking.ts`) beside those that it takes: a wake for each would make the alarm run again each time.
  * Who has been begun once does not expire any more, also when it comes back to the queue.
  *
  * Reads for real: the alarm's row, the rows of `expiries` in the segment, those of their jobs that no snapshot shows begun,

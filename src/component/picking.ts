@@ -10,6 +10,7 @@ import {
   bandsOf,
   foreignShards,
   hasTurn,
+  LEASES_MAX,
   placeOf,
   RANKED_HOLDERS_MAX,
   STEAL_AFTER_MS,
@@ -65,18 +66,29 @@ export interface Target {
   newest?: bigint | undefined;
 }
 
-/** What is in the hand so far: so many jobs, of so much cost. */
+/**
+ * Jobs of a look that have expired, beside those that it picks to be taken: a claim of one job ends so many with it. Else each
+ * costs a wake of its own, and every one of these transactions makes the alarm that ends them all run again.
+ */
+const EXPIRED_BESIDE_MAX = 16;
+
+/** As many as one claim may take, expired ones among them. */
+const mostWith = (room: number): number =>
+  Math.max(room, Math.min(room + EXPIRED_BESIDE_MAX, LEASES_MAX));
+
+/** What is in the hand so far: so many jobs, of so much cost. Jobs that have expired cost nothing, and take no room. */
 export class Picks {
   readonly rows: SeenRow[] = [];
   private readonly ids = new Set<string>();
 
   constructor(
-    private readonly max: number,
+    private roomLeft: number,
     private costLeft: number,
+    private readonly most: number = mostWith(roomLeft),
   ) {}
 
   get need(): number {
-    return this.max - this.rows.length;
+    return Math.min(this.roomLeft, this.most - this.rows.length);
   }
 
   /** Nothing fits any more: no job costs less than 1. */
@@ -94,6 +106,7 @@ export class Picks {
     this.rows.push(row);
     this.ids.add(row.id);
     this.costLeft -= row.cost;
+    if (row.cost > 0) this.roomLeft -= 1;
   }
 
   affords(cost: number): boolean {
@@ -102,7 +115,7 @@ export class Picks {
 
   /** An empty hand with room for what this one has room for: what goes into it is not taken yet. */
   tentative(): Picks {
-    return new Picks(this.need, this.costLeft);
+    return new Picks(this.need, this.costLeft, this.most - this.rows.length);
   }
 }
 

@@ -1,12 +1,16 @@
+import { DISPATCH_WIDTHS, EXPIRY_WIDTHS } from "../../../src/shared/index.js";
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
+import type { Plan } from "../plan.js";
 import { changed, changedJobs, statusOf } from "./jobs.js";
 import { sureMs } from "./slack.js";
 
-/** The finest alarm stands for a second; then come its own hops, and jobs before this one. */
-const EXPIRES_WITHIN_MS = 3_000;
-/** The finest alarm stands for a tenth of a second. */
-const DUE_WITHIN_MS = 1_500;
+/**
+ * What the component promises is the end of the finest slice of time, and its transactions after that: the alarm's hop, jobs
+ * before this one, a conflict or two. Only these take longer where times differ most.
+ */
+const HOPS_MS = 2_000;
+const DUE_HOPS_MS = 1_400;
 /** With these, alarms themselves come late. */
 const LATE = ["late", "starved", "restarts", "conflicts", "lost schedules"];
 
@@ -54,19 +58,23 @@ export const inTime: Checker = {
       if (statusOf(job) !== "scheduled" || job["paused"] === true) return;
       const dueAt = Math.max(job["order"] as number, since.get(job._id) ?? 0);
       const lateMs = date() - dueAt;
-      if (lateMs > sureMs(plan, DUE_WITHIN_MS))
+      if (lateMs > DISPATCH_WIDTHS[0] + sureMs(plan, DUE_HOPS_MS))
         broken(`${nameOf(job._id)} is due for ${lateMs.toFixed()} ms`);
     }
 
     function checkExpiry(job: Row): void {
       if (!expires(job)) return;
       const lateMs = date() - Math.max(job["expiresAt"] as number, since.get(job._id) ?? 0);
-      if (lateMs > EXPIRES_WITHIN_MS) {
+      if (lateMs > expiresWithinMs(plan)) {
         broken(`${nameOf(job._id)} expired ${lateMs.toFixed()} ms ago, and has not failed`);
       }
     }
   },
 };
+
+function expiresWithinMs(plan: Plan): number {
+  return EXPIRY_WIDTHS[0] + sureMs(plan, HOPS_MS);
+}
 
 /** Nobody has ever begun it, and it is to fail for that at some time. */
 function expires(job: Row): boolean {
