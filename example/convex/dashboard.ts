@@ -2,7 +2,7 @@
  * What the dashboard's page calls. Open to everybody who finds the deployment, for sight and for deeds: there is nobody to
  * protect pictures of numbers from, and `npm start` serves this machine alone. An app with users asks who calls:
  *
- *   maySee: async (ctx) => (await ctx.auth.getUserIdentity())?.["role"] === "admin",
+ *   authorize: async (ctx) => (await ctx.auth.getUserIdentity())?.["role"] === "admin",
  */
 import { conveyor } from "./queue/farm.js";
 
@@ -10,7 +10,7 @@ export const {
   overview,
   queue,
   stats,
-  jobs,
+  list,
   job,
   why,
   logs,
@@ -24,11 +24,10 @@ export const {
   retry,
   remove,
   cancelMany,
-  redrive,
-  removeMany,
+  retryMany,
+  deleteMany,
 } = conveyor.dashboardApi({
-  maySee: () => true,
-  mayAct: () => true,
+  authorize: "public",
   // Pixels tell people nothing.
   show: (_ctx, { queue, kind, value }) =>
     queue === "tiles" && kind === "result" ? sizeOf(value) : value,

@@ -15,7 +15,7 @@ export const DASHBOARD_USAGE = `Shows the dashboard of a deployment's queues, on
   --port N           where the page is served; any free port by default
   --help
 
-The app's resolver decides what is shown and what may be done, as for any caller. Token and key stay in this program: the
+The app's \`authorize\` decides what is shown and what may be done, as for any caller. Token and key stay in this program: the
 browser is not sent them. Programs of other users on this machine can read a flag: give secrets by the environment.`;
 
 export interface DashboardOptions {

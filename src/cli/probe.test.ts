@@ -58,7 +58,7 @@ test.each([
   [threw("Could not find public function for 'dashboard:overview'."), "has no public function"],
   [threw("no", { code: "forbidden", message: "You may not see the overview." }), "--token"],
   [threw("no", { code: "componentNotMounted", message: "Mount it." }), "Mount it."],
-  [threw("no", "Sign in first."), 'The app\'s resolver refused: "Sign in first.". Give --token'],
+  [threw("no", "Sign in first."), 'The app\'s `authorize` refused: "Sign in first.". Give --token'],
   [threw("Server Error"), '"dashboard:overview" of http'],
 ])("%j is told with the way out", async (body, expected) => {
   const { url } = await deployment(FAILED, body);

@@ -37,13 +37,13 @@ function whatIsWrong({ url, module, token }: DashboardOptions, error: unknown): 
   if (isConveyorError(error, "forbidden")) return `${error.data.message} ${howToSignIn}`;
   if (isConveyorError(error)) return error.data.message;
   if (error instanceof ConvexError) {
-    return `The app's resolver refused: ${JSON.stringify(error.data)}. ${howToSignIn}`;
+    return `The app's \`authorize\` refused: ${JSON.stringify(error.data)}. ${howToSignIn}`;
   }
   const text = errorText(error);
   if (/Could not find (public )?function|Could not find module/.test(text)) {
     return (
       `The deployment at ${url} has no public function "${module}:overview". Export what ` +
-      `\`conveyor.dashboardApi({ maySee })\` returns from convex/${module}.ts and push it, or name the module with --module.`
+      `\`conveyor.dashboardApi({ authorize })\` returns from convex/${module}.ts and push it, or name the module with --module.`
     );
   }
   if (isUnreachable(error)) {

@@ -15,7 +15,7 @@ import {
 import type { ComponentApi } from "./componentApi.js";
 import { QueueControl } from "./control.js";
 import { dashboardFunctions } from "./dashboardApi.js";
-import type { DashboardFunctions, DashboardResolver } from "./dashboardTypes.js";
+import type { DashboardApiOptions, DashboardFunctions } from "./dashboardTypes.js";
 import type { Fitting } from "./enqueueTypes.js";
 import type { InlinePart, StartOf } from "./handledTypes.js";
 import type { HandlerOption } from "./handlerOptions.js";
@@ -199,27 +199,29 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
 
   /**
    * Public functions of the dashboard, to be exported by a module of the app: all of them, under these names. They show
-   * every queue of the component to whom the resolver lets see it, and change what it lets be changed.
+   * every queue of the component, and change it, as far as `authorize` answers true.
    *
-   * @param resolver.maySee Asked before every query, and for each queue in `overview`. Required: without it, nobody sees
-   * anything.
-   * @param resolver.mayAct Asked before every change, and for the buttons of each page.
-   * @param resolver.show What a page is shown of payloads, results, progress, errors, logs and output.
-   * @default mayAct nobody may change anything
+   * @param options.authorize Asked before every call, for each queue of the overview and for each button; see
+   * {@link DashboardApiOptions}.
+   * @param options.show What a page is shown of payloads, results, progress, errors, logs and output.
    * @default show as it is
-   * @throws Nothing itself. The functions throw `forbidden`, or what the resolver throws; `invalidArgument`, `unknownQueue`,
+   * @throws Nothing itself. The functions throw `forbidden`, or what `authorize` throws; `invalidArgument`, `unknownQueue`,
    * `unknownJob`, `componentNotMounted`.
    * @example
    * // convex/dashboard.ts
-   * const isAdmin = async (ctx: { auth: Auth }) =>
-   *   (await ctx.auth.getUserIdentity())?.["role"] === "admin";
    * export const {
-   *   overview, queue, stats, jobs, job, why, logs, output, workers, events,
-   *   pause, resume, drain, cancel, retry, remove, cancelMany, redrive, removeMany,
-   * } = conveyor.dashboardApi({ maySee: isAdmin, mayAct: isAdmin });
+   *   overview, queue, stats, list, job, why, logs, output, workers, events,
+   *   pause, resume, drain, cancel, retry, remove, cancelMany, retryMany, deleteMany,
+   * } = conveyor.dashboardApi({
+   *   // Every user may look, administrators may act.
+   *   authorize: async (ctx, call) => {
+   *     const user = await ctx.auth.getUserIdentity();
+   *     return user !== null && (!call.changes || user["role"] === "admin");
+   *   },
+   * });
    */
-  dashboardApi(resolver: DashboardResolver<DataModel>): DashboardFunctions {
-    return dashboardFunctions(this.component, resolver);
+  dashboardApi(options: DashboardApiOptions<DataModel>): DashboardFunctions {
+    return dashboardFunctions(this.component, options);
   }
 
   /**

@@ -1,24 +1,24 @@
-/** What pages do to queues and jobs. Each asks the resolver's `mayAct` with all that it is about to do. */
+/** What pages do to queues and jobs. Each asks `authorize` with all that it is about to do. */
 import { mutationGeneric } from "convex/server";
 import { v } from "convex/values";
 import { vJobFilter } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
-import { checkMayAct, type GivenResolver } from "./dashboardLeave.js";
+import { checkAllowed, type GivenOptions } from "./dashboardLeave.js";
 import { callComponent } from "./mounted.js";
 
 const named = { queue: v.string() };
 const one = { ...named, id: v.string() };
 const many = { ...named, filter: vJobFilter };
 
-export function actionFunctions(component: ComponentApi, resolver: GivenResolver) {
+export function actionFunctions(component: ComponentApi, options: GivenOptions) {
   return {
-    ...queueActions(component, resolver),
-    ...jobActions(component, resolver),
-    ...bulkActions(component, resolver),
+    ...queueActions(component, options),
+    ...jobActions(component, options),
+    ...bulkActions(component, options),
   };
 }
 
-function queueActions({ operate }: ComponentApi, resolver: GivenResolver) {
+function queueActions({ operate }: ComponentApi, options: GivenOptions) {
   const action = (
     kind: "pause" | "resume" | "drain",
     change: ComponentApi["operate"]["pauseQueue" | "resumeQueue" | "drainQueue"],
@@ -26,7 +26,7 @@ function queueActions({ operate }: ComponentApi, resolver: GivenResolver) {
     mutationGeneric({
       args: named,
       handler: async (ctx, { queue }) => {
-        await checkMayAct(resolver, ctx, { kind, queue });
+        await checkAllowed(options, ctx, { kind, changes: true, queue });
         return await callComponent(() => ctx.runMutation(change, { queue }));
       },
     });
@@ -37,13 +37,13 @@ function queueActions({ operate }: ComponentApi, resolver: GivenResolver) {
   };
 }
 
-function jobActions({ lib, operate }: ComponentApi, resolver: GivenResolver) {
+function jobActions({ lib, operate }: ComponentApi, options: GivenOptions) {
   return {
     cancel: mutationGeneric({
       args: { ...one, reason: v.optional(v.string()) },
       handler: async (ctx, args) => {
         const { queue, id } = args;
-        await checkMayAct(resolver, ctx, { kind: "cancel", queue, id });
+        await checkAllowed(options, ctx, { kind: "cancel", changes: true, queue, id });
         return await callComponent(() => ctx.runMutation(lib.cancel, args));
       },
     }),
@@ -51,7 +51,7 @@ function jobActions({ lib, operate }: ComponentApi, resolver: GivenResolver) {
     retry: mutationGeneric({
       args: one,
       handler: async (ctx, args) => {
-        await checkMayAct(resolver, ctx, { kind: "retry", ...args });
+        await checkAllowed(options, ctx, { kind: "retry", changes: true, ...args });
         return await callComponent(() => ctx.runMutation(lib.retry, args));
       },
     }),
@@ -59,7 +59,7 @@ function jobActions({ lib, operate }: ComponentApi, resolver: GivenResolver) {
     remove: mutationGeneric({
       args: one,
       handler: async (ctx, args) => {
-        await checkMayAct(resolver, ctx, { kind: "delete", ...args });
+        await checkAllowed(options, ctx, { kind: "delete", changes: true, ...args });
         const { deleted } = await callComponent(() => ctx.runMutation(operate.deleteJob, args));
         return { deleted };
       },
@@ -67,21 +67,21 @@ function jobActions({ lib, operate }: ComponentApi, resolver: GivenResolver) {
   };
 }
 
-function bulkActions({ operate }: ComponentApi, resolver: GivenResolver) {
+function bulkActions({ operate }: ComponentApi, options: GivenOptions) {
   const bulk = (
-    kind: "cancelMany" | "redrive" | "deleteMany",
+    kind: "cancelMany" | "retryMany" | "deleteMany",
     action: "cancel" | "retry" | "delete",
   ) =>
     mutationGeneric({
       args: many,
       handler: async (ctx, args) => {
-        await checkMayAct(resolver, ctx, { kind, ...args });
+        await checkAllowed(options, ctx, { kind, changes: true, ...args });
         return await callComponent(() => ctx.runMutation(operate.changeMany, { ...args, action }));
       },
     });
   return {
     cancelMany: bulk("cancelMany", "cancel"),
-    redrive: bulk("redrive", "retry"),
-    removeMany: bulk("deleteMany", "delete"),
+    retryMany: bulk("retryMany", "retry"),
+    deleteMany: bulk("deleteMany", "delete"),
   };
 }

@@ -1,4 +1,4 @@
-/** Who may see and who may act: for every query and every action of the dashboard, its own tests. */
+/** Leave for every query and every action of the dashboard, its own tests. */
 import type { ApiFromModules, FunctionReference } from "convex/server";
 import { ConvexError } from "convex/values";
 import { describe, expect, expectTypeOf, test } from "vitest";
@@ -9,7 +9,7 @@ import {
   fill,
   names,
   newApp,
-  resolver,
+  options,
   type Jobs,
 } from "./dashboardSetup.test.js";
 import type { DashboardApi } from "./dashboardTypes.js";
@@ -18,7 +18,7 @@ import { refusal, type App, type conveyor } from "./setup.test.js";
 type Name = keyof DashboardApi;
 type Args = Record<string, unknown>;
 
-/** What each is called with, what the resolver is to be asked, and what comes of it. */
+/** What each is called with, what `authorize` is to be asked, and what comes of it. */
 interface Case {
   args: (jobs: Jobs) => Args;
   asks: (jobs: Jobs) => object;
@@ -27,10 +27,12 @@ interface Case {
 
 const queue = "tiles";
 const one = (key: keyof Jobs) => (jobs: Jobs) => ({ queue, id: jobs[key] });
-const job = (key: keyof Jobs) => (jobs: Jobs) => ({ kind: "job", queue, id: jobs[key] });
+const job =
+  (key: keyof Jobs, kind = "job") =>
+  (jobs: Jobs) => ({ kind, queue, id: jobs[key] });
 const filter = { statuses: ["pending" as const] };
 
-const may = ["pause", "resume", "drain", "cancelMany", "redrive", "deleteMany"];
+const may = ["pause", "resume", "drain", "cancelMany", "retryMany", "deleteMany"];
 
 const QUERIES: [Name, Case][] = [
   [
@@ -64,13 +66,13 @@ const QUERIES: [Name, Case][] = [
     },
   ],
   [
-    "jobs",
+    "list",
     {
       args: () => ({
         ...{ queue, filter: { status: "failed" }, order: "newest" },
         paginationOpts: { numItems: 10, cursor: null },
       }),
-      asks: () => ({ kind: "jobs", queue }),
+      asks: () => ({ kind: "list", queue }),
       answers: { page: [{ status: "failed" }], isDone: true },
     },
   ],
@@ -78,12 +80,18 @@ const QUERIES: [Name, Case][] = [
     "why",
     {
       args: one("pending"),
-      asks: job("pending"),
+      asks: job("pending", "why"),
       answers: { why: { status: "pending" }, position: { ahead: 0, more: false } },
     },
   ],
-  ["logs", { args: one("running"), asks: job("running"), answers: { entries: [{ entry: 0 }] } }],
-  ["output", { args: one("running"), asks: job("running"), answers: { chunks: [{ index: 0 }] } }],
+  [
+    "logs",
+    { args: one("running"), asks: job("running", "logs"), answers: { entries: [{ entry: 0 }] } },
+  ],
+  [
+    "output",
+    { args: one("running"), asks: job("running", "output"), answers: { chunks: [{ index: 0 }] } },
+  ],
   [
     "stats",
     {
@@ -134,15 +142,15 @@ const ACTIONS: [Name, Case][] = [
   ["retry", act("retry", "failed", { retried: true })],
   ["remove", act("delete", "succeeded", { deleted: true })],
   ["cancelMany", many("cancelMany")],
-  ["redrive", { ...many("redrive"), ...redriven() }],
-  ["removeMany", many("deleteMany")],
+  ["retryMany", { ...many("retryMany"), ...failedOnes() }],
+  ["deleteMany", many("deleteMany")],
 ];
 
-function redriven(): Case {
+function failedOnes(): Case {
   const failed = { statuses: ["failed" as const] };
   return {
     args: () => ({ queue, filter: failed }),
-    asks: () => ({ kind: "redrive", queue, filter: failed }),
+    asks: () => ({ kind: "retryMany", queue, filter: failed }),
     answers: { changed: 1 },
   };
 }
@@ -152,23 +160,25 @@ const query = async (t: App, name: Name, args: Args): Promise<unknown> =>
 const mutation = async (t: App, name: Name, args: Args): Promise<unknown> =>
   await t.mutation(dashboard[name] as FunctionReference<"mutation">, args);
 
-/** What a resolver may answer that is no leave, by mistake too. */
+/** What `authorize` may answer that is no leave, by mistake too. */
 const NOS: unknown[] = [false, undefined, null, "yes", 1, {}, Promise.resolve(false)];
 
 /** Every way to refuse, set one after the other; what throws passes its own error on. */
-async function eachNo(ask: "maySee" | "mayAct", call: () => Promise<unknown>): Promise<void> {
+async function eachNo(call: () => Promise<unknown>): Promise<void> {
   for (const no of NOS) {
-    resolver[ask] = (() => no) as () => boolean;
-    expect((await refusal(call(), "forbidden"))["ask"]).toBe(ask);
+    options.authorize = (() => no) as () => boolean;
+    expect((await refusal(call(), "forbidden"))["ask"]).toBe("authorize");
   }
-  Reflect.deleteProperty(resolver, ask);
-  await refusal(call(), "forbidden");
-  resolver[ask] = () => {
+  for (const none of [undefined, "Public", true]) {
+    Object.assign(options, { authorize: none });
+    await refusal(call(), "forbidden");
+  }
+  options.authorize = () => {
     throw new ConvexError("Not you.");
   };
   await expect(call()).rejects.toMatchObject({ data: "Not you." });
-  resolver[ask] = () => Promise.reject(new Error("The resolver is broken."));
-  await expect(call()).rejects.toThrow("The resolver is broken.");
+  options.authorize = () => Promise.reject(new Error("The app is broken."));
+  await expect(call()).rejects.toThrow("The app is broken.");
 }
 
 test("there is a case for every function of the dashboard", () => {
@@ -178,69 +188,69 @@ test("there is a case for every function of the dashboard", () => {
 
 describe("a query of the dashboard", () => {
   test.each(QUERIES)(
-    "%s answers whom the resolver lets see it, and asks first",
+    "%s answers whom `authorize` lets see it, and asks first",
     async (name, of) => {
       const t = newApp();
       const jobs = await fill(t);
       expect(await query(t, name, of.args(jobs))).toMatchObject(of.answers as object);
-      expect(asked[0]).toEqual(of.asks(jobs));
+      expect(asked[0]).toEqual({ ...of.asks(jobs), changes: false });
     },
   );
 
-  test.each(QUERIES)("%s shows nothing without the resolver's leave", async (name, of) => {
+  test.each(QUERIES)("%s shows nothing without leave", async (name, of) => {
     const t = newApp();
     const jobs = await fill(t);
-    await eachNo("maySee", () => query(t, name, of.args(jobs)));
+    await eachNo(() => query(t, name, of.args(jobs)));
   });
 
-  test.each(QUERIES)("%s reads nothing before the resolver has answered", async (name, of) => {
+  test.each(QUERIES)("%s reads nothing before `authorize` has answered", async (name, of) => {
     // Whatever is read of a component that is not there is another error.
     const t = newApp({ mounted: false });
     const args = of.args({ pending: "a", running: "b" } as Jobs);
-    await eachNo("maySee", () => query(t, name, args));
-    resolver.maySee = () => true;
+    await eachNo(() => query(t, name, args));
+    options.authorize = () => true;
     await refusal(query(t, name, args), "componentNotMounted");
   });
 });
 
 describe("an action of the dashboard", () => {
   test.each(ACTIONS)(
-    "%s is done for whom the resolver lets do it, and asks first",
+    "%s is done for whom `authorize` lets do it, and asks first",
     async (name, of) => {
       const t = newApp();
       const jobs = await fill(t);
       const before = await everything(t);
       const reply = (await mutation(t, name, of.args(jobs))) as object;
       expect(reply).toMatchObject(of.answers as object);
-      expect(asked[0]).toEqual(of.asks(jobs));
+      expect(asked[0]).toEqual({ ...of.asks(jobs), changes: true });
       if (name !== "resume") expect(await everything(t)).not.toEqual(before);
     },
   );
 
-  test.each(ACTIONS)("%s changes nothing without the resolver's leave", async (name, of) => {
+  test.each(ACTIONS)("%s changes nothing without leave", async (name, of) => {
     const t = newApp();
     const jobs = await fill(t);
     const before = await everything(t);
-    await eachNo("mayAct", () => mutation(t, name, of.args(jobs)));
+    await eachNo(() => mutation(t, name, of.args(jobs)));
     expect(await everything(t)).toEqual(before);
   });
 
-  test.each(ACTIONS)("%s does nothing before the resolver has answered", async (name, of) => {
+  test.each(ACTIONS)("%s does nothing before `authorize` has answered", async (name, of) => {
     const t = newApp({ mounted: false });
     const args = of.args({ pending: "a", failed: "b", succeeded: "c" } as Jobs);
-    await eachNo("mayAct", () => mutation(t, name, args));
-    resolver.mayAct = () => true;
+    await eachNo(() => mutation(t, name, args));
+    options.authorize = () => true;
     await refusal(mutation(t, name, args), "componentNotMounted");
   });
 
   test.each(ACTIONS)(
-    "%s is refused to everybody who may see, where there is no mayAct",
+    "%s is refused where `authorize` lets callers look, and not act",
     async (name, of) => {
       const t = newApp();
       const jobs = await fill(t);
-      delete resolver.mayAct;
+      options.authorize = (_ctx, call) => !call.changes;
       const { message } = await refusal(mutation(t, name, of.args(jobs)), "forbidden");
-      expect(message).toContain("`mayAct` is not there, so nobody may.");
+      expect(message).toContain("`authorize` of the dashboard did not answer true.");
     },
   );
 });
@@ -274,7 +284,7 @@ describe("a job of another queue", () => {
     const t = newApp();
     const { other } = await fill(t);
     await t.mutation(dashboard.cancelMany, { queue, filter: {} });
-    await t.mutation(dashboard.removeMany, { queue, filter: {} });
+    await t.mutation(dashboard.deleteMany, { queue, filter: {} });
     expect(await query(t, "job", { queue: "loose", id: other })).toMatchObject({
       job: { status: "pending" },
     });
@@ -286,22 +296,23 @@ describe("the overview", () => {
     const t = newApp();
     await fill(t);
     const seen = async () => (await t.query(dashboard.overview, {})).queues;
-    resolver.maySee = (_ctx, view) => view.kind === "overview";
+    options.authorize = (_ctx, call) => call.kind === "overview";
     expect(await seen()).toEqual([]);
-    resolver.maySee = (_ctx, view) => {
-      if ("queue" in view && view.queue === "tiles") throw new ConvexError("Not you.");
+    options.authorize = (_ctx, call) => {
+      if ("queue" in call && call.queue === "tiles") throw new ConvexError("Not you.");
       return true;
     };
     expect(await seen()).toMatchObject([{ state: { name: "loose" } }]);
   });
 
-  test("has the actions of each queue that the resolver allows", async () => {
+  test("has the actions of each queue that `authorize` allows", async () => {
     const t = newApp();
     await fill(t);
-    resolver.mayAct = (_ctx, action) => action.queue === "tiles" && action.kind !== "deleteMany";
+    options.authorize = (_ctx, call) =>
+      !call.changes || (call.queue === "tiles" && call.kind !== "deleteMany");
     const { queues } = await t.query(dashboard.overview, {});
     expect(queues.map((one) => one.may)).toEqual([[], may.slice(0, -1)]);
-    delete resolver.mayAct;
+    options.authorize = (_ctx, call) => !call.changes;
     expect(await t.query(dashboard.queue, { queue })).toMatchObject({ may: [] });
   });
 
@@ -316,12 +327,12 @@ describe("workers", () => {
   test("are shown without what they hold of queues that the caller may not see", async () => {
     const t = newApp();
     await fill(t);
-    resolver.maySee = (_ctx, view) => view.kind === "workers";
+    options.authorize = (_ctx, call) => call.kind === "workers";
     expect(await t.query(dashboard.workers, {})).toMatchObject([
       { name: "w", queues: [], holding: [] },
     ]);
-    resolver.maySee = (_ctx, view) => {
-      if (view.kind === "workers") return true;
+    options.authorize = (_ctx, call) => {
+      if (call.kind === "workers") return true;
       throw new ConvexError("Not you.");
     };
     expect(await t.query(dashboard.workers, {})).toMatchObject([
@@ -331,12 +342,12 @@ describe("workers", () => {
 });
 
 describe("the buttons of a job's page", () => {
-  test("are those that the resolver allows of this very job, whatever it throws at others", async () => {
+  test("are those that `authorize` allows of this very job, whatever it throws at others", async () => {
     const t = newApp();
     const { pending, running } = await fill(t);
-    resolver.mayAct = (_ctx, action) => {
-      if (action.kind === "delete") throw new Error("Nobody deletes.");
-      return action.kind === "cancel" && action.id === pending;
+    options.authorize = (_ctx, call) => {
+      if (call.kind === "delete") throw new Error("Nobody deletes.");
+      return !call.changes || (call.kind === "cancel" && call.id === pending);
     };
     expect(await query(t, "job", { queue, id: pending })).toMatchObject({ may: ["cancel"] });
     expect(await query(t, "job", { queue, id: running })).toMatchObject({ may: [] });
@@ -349,10 +360,10 @@ test("the functions have the types that pages call", () => {
   expectTypeOf<Built>().toExtend<DashboardApi>();
 });
 
-test("the resolver is asked who calls, and may read the app's tables", async () => {
+test("`authorize` is asked who calls, and may read the app's tables", async () => {
   const t = newApp();
   await fill(t);
-  resolver.maySee = async (ctx) => {
+  options.authorize = async (ctx) => {
     const rows = await ctx.db.query("done").collect();
     return rows.length > 0 && (await ctx.auth.getUserIdentity())?.subject === "ann";
   };

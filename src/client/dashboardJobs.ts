@@ -3,16 +3,16 @@ import { queryGeneric } from "convex/server";
 import { v } from "convex/values";
 import { vListFilter, vListOrder, vPageOptions } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
-import { allowedOf, checkMaySee, type GivenResolver } from "./dashboardLeave.js";
+import { allowedOf, checkAllowed, type GivenOptions } from "./dashboardLeave.js";
 import { each, Shown } from "./dashboardShow.js";
 import type { DashboardJob } from "./dashboardTypes.js";
 import { callComponent } from "./mounted.js";
 
 const one = { queue: v.string(), id: v.string() };
 
-export function jobFunctions(component: ComponentApi, resolver: GivenResolver) {
+export function jobFunctions(component: ComponentApi, options: GivenOptions) {
   return {
-    jobs: queryGeneric({
+    list: queryGeneric({
       args: {
         queue: v.string(),
         filter: vListFilter,
@@ -21,10 +21,10 @@ export function jobFunctions(component: ComponentApi, resolver: GivenResolver) {
       },
       handler: async (ctx, args) => {
         const { queue } = args;
-        await checkMaySee(resolver, ctx, { kind: "jobs", queue });
+        await checkAllowed(options, ctx, { kind: "list", changes: false, queue });
         const found = await callComponent(() => ctx.runQuery(component.observe.list, args));
         const page = await each(found.page, (job) =>
-          new Shown(resolver, ctx, { queue, id: job.id }).listed(job),
+          new Shown(options, ctx, { queue, id: job.id }).listed(job),
         );
         return { ...found, page };
       },
@@ -33,19 +33,19 @@ export function jobFunctions(component: ComponentApi, resolver: GivenResolver) {
     job: queryGeneric({
       args: one,
       handler: async (ctx, { queue, id }): Promise<DashboardJob | null> => {
-        await checkMaySee(resolver, ctx, { kind: "job", queue, id });
+        await checkAllowed(options, ctx, { kind: "job", changes: false, queue, id });
         const job = await callComponent(() => ctx.runQuery(component.lib.status, { id, queue }));
         if (job === null) return null;
         const attempts = await ctx.runQuery(component.lib.attempts, { id, queue });
         const carried = await ctx.runQuery(component.observe.payload, { id, queue });
-        const shown = new Shown(resolver, ctx, { queue, id });
+        const shown = new Shown(options, ctx, { queue, id });
         const kinds = ["cancel", "retry", "delete"] as const;
-        const actions = kinds.map((kind) => ({ kind, queue, id }));
+        const changes = kinds.map((kind) => ({ kind, changes: true as const, queue, id }));
         return {
           job: await shown.status(job),
           payload: await shown.value("payload", carried?.payload ?? null),
           attempts: await each(attempts ?? [], (attempt) => shown.attempt(attempt)),
-          may: await allowedOf(resolver, ctx, actions),
+          may: await allowedOf(options, ctx, changes),
         };
       },
     }),
@@ -53,9 +53,9 @@ export function jobFunctions(component: ComponentApi, resolver: GivenResolver) {
     why: queryGeneric({
       args: one,
       handler: async (ctx, args) => {
-        await checkMaySee(resolver, ctx, { kind: "job", ...args });
+        await checkAllowed(options, ctx, { kind: "why", changes: false, ...args });
         // It says in words what the job's errors were, and `show` decides about those.
-        const asked = { ...args, withErrors: resolver?.show === undefined };
+        const asked = { ...args, withErrors: options?.show === undefined };
         const why = await callComponent(() => ctx.runQuery(component.observe.why, asked));
         if (why === null) return null;
         return { why, position: await ctx.runQuery(component.observe.position, args) };
@@ -66,10 +66,10 @@ export function jobFunctions(component: ComponentApi, resolver: GivenResolver) {
       args: { ...one, cursor: v.optional(v.string()), limit: v.optional(v.number()) },
       handler: async (ctx, args) => {
         const { queue, id } = args;
-        await checkMaySee(resolver, ctx, { kind: "job", queue, id });
+        await checkAllowed(options, ctx, { kind: "logs", changes: false, queue, id });
         const page = await callComponent(() => ctx.runQuery(component.lib.logs, args));
         if (page === null) return null;
-        const shown = new Shown(resolver, ctx, { queue, id });
+        const shown = new Shown(options, ctx, { queue, id });
         return { ...page, entries: await each(page.entries, (entry) => shown.entry(entry)) };
       },
     }),
@@ -83,10 +83,10 @@ export function jobFunctions(component: ComponentApi, resolver: GivenResolver) {
       },
       handler: async (ctx, args) => {
         const { queue, id } = args;
-        await checkMaySee(resolver, ctx, { kind: "job", queue, id });
+        await checkAllowed(options, ctx, { kind: "output", changes: false, queue, id });
         const page = await callComponent(() => ctx.runQuery(component.lib.chunks, args));
         if (page === null) return null;
-        const shown = new Shown(resolver, ctx, { queue, id });
+        const shown = new Shown(options, ctx, { queue, id });
         return { ...page, chunks: await each(page.chunks, (chunk) => shown.chunk(chunk)) };
       },
     }),

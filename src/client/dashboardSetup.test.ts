@@ -1,23 +1,24 @@
-/** A dashboard over the test app, whose resolver tests set, and a queue whose jobs carry something to hide. */
+/** A dashboard over the test app, whose options tests set, and a queue whose jobs carry something to hide. */
 import { anyApi, type GenericDatabaseReader } from "convex/server";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import schema from "../component/schema.js";
 import type { Outcome } from "../shared/index.js";
-import type { DashboardApi, DashboardResolver } from "./dashboardTypes.js";
+import type { DashboardApi, DashboardApiOptions, DashboardCall } from "./dashboardTypes.js";
 import { api, conveyor, internal, loose, setup, tiles, type App } from "./setup.test.js";
 
 /** What the dashboard was given; tests change it. Everything is allowed to begin with. */
-export const resolver: DashboardResolver = { maySee: () => true };
+export const options: DashboardApiOptions & { authorize: Authorize } = { authorize: () => true };
+type Authorize = (ctx: any, call: DashboardCall) => boolean | Promise<boolean>;
 
-/** What the resolver was asked since the test began. */
-export const asked: unknown[] = [];
+/** What `authorize` was asked since the test began. */
+export const asked: DashboardCall[] = [];
 
 /** Asked this, everything is allowed. */
-const allow = (_ctx: unknown, of: object): boolean => asked.push(of) > 0;
+const allow: Authorize = (_ctx, call) => asked.push(call) > 0;
 
 beforeEach(() => {
-  Object.assign(resolver, { maySee: allow, mayAct: allow });
-  delete resolver.show;
+  options.authorize = allow;
+  delete options.show;
   asked.length = 0;
   // What fails here is on the log.
   vi.spyOn(console, "warn").mockImplementation(() => undefined);
@@ -27,12 +28,12 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const functions = conveyor.dashboardApi(resolver);
+const functions = conveyor.dashboardApi(options);
 export const dashboard = (anyApi as unknown as { dashboard: DashboardApi }).dashboard;
 export const names = Object.keys(functions);
 
-export const newApp = (options: { mounted?: boolean } = {}): App =>
-  setup({ ...options, modules: { dashboard: functions } });
+export const newApp = (of: { mounted?: boolean } = {}): App =>
+  setup({ ...of, modules: { dashboard: functions } });
 
 /** Runs as a mutation of the app. */
 export const asApp = async <Result>(t: App, run: (ctx: any) => Promise<Result>): Promise<Result> =>

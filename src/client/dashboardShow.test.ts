@@ -1,6 +1,6 @@
 /** What jobs carry leaves the server only as the app's `show` lets it. */
 import { describe, expect, test } from "vitest";
-import { dashboard, fill, newApp, resolver, secret, type Jobs } from "./dashboardSetup.test.js";
+import { dashboard, fill, newApp, options, secret, type Jobs } from "./dashboardSetup.test.js";
 import type { DashboardValue } from "./dashboardTypes.js";
 import type { App } from "./setup.test.js";
 
@@ -21,7 +21,7 @@ async function allOf(t: App, { other: _other, ...jobs }: Jobs): Promise<unknown[
 async function listed(t: App) {
   const paginationOpts = { numItems: 100, cursor: null };
   const args = { queue, filter: {}, order: "next" as const, paginationOpts };
-  return (await t.query(dashboard.jobs, args)).page;
+  return (await t.query(dashboard.list, args)).page;
 }
 
 /** Where in what the dashboard says something is, kind by kind. */
@@ -59,7 +59,7 @@ describe("show", () => {
       const t = newApp();
       const jobs = await fill(t);
       expect(JSON.stringify(where(await look(t, jobs)))).toContain(secret);
-      resolver.show = (_ctx, of) => (of.kind === kind ? "hidden" : of.value);
+      options.show = (_ctx, of) => (of.kind === kind ? "hidden" : of.value);
       const hidden = JSON.stringify(where(await look(t, jobs)));
       expect(hidden).toContain("hidden");
       expect(hidden).not.toContain(secret);
@@ -70,7 +70,7 @@ describe("show", () => {
     const t = newApp();
     const jobs = await fill(t);
     expect(JSON.stringify(await allOf(t, jobs))).toContain(secret);
-    resolver.show = () => undefined;
+    options.show = () => undefined;
     expect(JSON.stringify(await allOf(t, jobs))).not.toContain(secret);
   });
 
@@ -78,7 +78,7 @@ describe("show", () => {
     const t = newApp();
     const jobs = await fill(t);
     const shown: DashboardValue[] = [];
-    resolver.show = async (_ctx, value) => {
+    options.show = async (_ctx, value) => {
       shown.push(value);
       return value.value;
     };
@@ -97,7 +97,7 @@ describe("show", () => {
       scheduled: { job: { lastError: secret }, attempts: [{ error: secret }] },
       canceled: { job: { reason: secret } },
     });
-    resolver.show = (_ctx, { kind }) => (kind === "error" ? { code: 7n } : null);
+    options.show = (_ctx, { kind }) => (kind === "error" ? { code: 7n } : null);
     expect(await look(t, jobs)).toMatchObject({
       scheduled: { job: { lastError: '{"code":"7"}' }, attempts: [{ error: '{"code":"7"}' }] },
       canceled: { job: { reason: '{"code":"7"}' } },
@@ -120,7 +120,7 @@ describe("show", () => {
       [null, { message: "" }],
       [7, { message: "7" }],
     ] as const) {
-      resolver.show = () => returned;
+      options.show = () => returned;
       expect(await entries()).toEqual([
         { level, attempt: 1, entry: 0, at: expect.any(Number), ...shown },
       ]);
@@ -138,7 +138,7 @@ describe("show", () => {
         }),
       );
     for (const text of await whys()) expect(text).toContain(secret);
-    resolver.show = (_ctx, { value }) => value;
+    options.show = (_ctx, { value }) => value;
     const told = await whys();
     expect(told.map((text) => text.split(" ").slice(0, 2).join(" "))).toEqual([
       ...["It failed", "It failed", "It was"],
@@ -149,7 +149,7 @@ describe("show", () => {
   test("that throws lets nothing out", async () => {
     const t = newApp();
     const jobs = await fill(t);
-    resolver.show = () => {
+    options.show = () => {
       throw new Error("The show is broken.");
     };
     for (const call of [
@@ -164,7 +164,7 @@ describe("show", () => {
   test("without one, pages are shown what jobs carry as it is", async () => {
     const t = newApp();
     const jobs = await fill(t);
-    expect(resolver.show).toBeUndefined();
+    expect(options.show).toBeUndefined();
     expect(await look(t, jobs)).toMatchObject({
       pending: { payload: { x: 1, label: secret } },
       running: { job: { progress: { note: secret } } },

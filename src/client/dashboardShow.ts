@@ -4,22 +4,22 @@
  */
 import type { AttemptStatus, ChunkPage, JobStatus, ListedJob, LogEntry } from "../shared/index.js";
 import type { DashboardValue } from "./dashboardTypes.js";
-import type { GivenResolver } from "./dashboardLeave.js";
+import type { GivenOptions } from "./dashboardLeave.js";
 import type { AuthorizeCtx } from "./types.js";
 
 /** Shows what one job carries. If `show` throws, so does this: nothing leaves unseen. */
 export class Shown {
   constructor(
-    private readonly resolver: GivenResolver,
+    private readonly options: GivenOptions,
     private readonly ctx: AuthorizeCtx<any>,
     private readonly job: { queue: string; id: string },
   ) {}
 
   async value(kind: DashboardValue["kind"], value: unknown): Promise<unknown> {
-    const { resolver, ctx, job } = this;
-    if (resolver?.show === undefined) return value;
+    const { options, ctx, job } = this;
+    if (options?.show === undefined) return value;
     const { queue, id } = job;
-    return (await resolver.show(ctx, { queue, id, kind, value })) ?? null;
+    return (await options.show(ctx, { queue, id, kind, value })) ?? null;
   }
 
   /** Of what pages take for text. */

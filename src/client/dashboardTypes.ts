@@ -1,6 +1,6 @@
 /**
- * The functions of the dashboard, as an app exports them and as its pages call them, and the one object that says who may do
- * what. Types alone; nothing here runs.
+ * The functions of the dashboard, as an app exports them and as its pages call them, and what `authorize` is asked.
+ * Types alone; nothing here runs.
  */
 import type {
   FunctionReference,
@@ -28,21 +28,23 @@ import type {
   Why,
   WorkerStatus,
 } from "../shared/index.js";
-import type { AuthorizeCtx } from "./types.js";
+import type { AuthorizeCtx, Authorizes } from "./types.js";
 
-/** What somebody wants to see, as the resolver is asked. */
-export type DashboardView =
-  | { kind: "overview" | "workers" }
-  | { kind: "queue" | "stats" | "jobs" | "events"; queue: string }
-  | { kind: "job"; queue: string; id: string };
+/** A change of a queue or its jobs, as `authorize` is asked. */
+export type DashboardChange = { changes: true; queue: string } & (
+  | { kind: "pause" | "resume" | "drain" }
+  | { kind: "cancel" | "retry" | "delete"; id: string }
+  | { kind: "cancelMany" | "retryMany" | "deleteMany"; filter: JobFilter }
+);
 
-/** What somebody wants to do, as the resolver is asked. */
-export type DashboardAction =
-  | { kind: "pause" | "resume" | "drain"; queue: string }
-  | { kind: "cancel" | "retry" | "delete"; queue: string; id: string }
-  | { kind: "cancelMany" | "redrive" | "deleteMany"; queue: string; filter: JobFilter };
+/** A call of the dashboard, as `authorize` is asked: the operation, whether it `changes` anything, and of which queue and job. */
+export type DashboardCall =
+  | { kind: "overview" | "workers"; changes: false }
+  | { kind: "queue" | "stats" | "list" | "events"; changes: false; queue: string }
+  | { kind: "job" | "why" | "logs" | "output"; changes: false; queue: string; id: string }
+  | DashboardChange;
 
-/** What a job carries, as the resolver is shown it before it leaves. */
+/** What a job carries, as `show` is given it before it leaves. */
 export interface DashboardValue {
   queue: string;
   id: string;
@@ -50,15 +52,22 @@ export interface DashboardValue {
   value: unknown;
 }
 
-/** Who may see, who may act, and how to show what jobs carry. */
-export interface DashboardResolver<DataModel extends GenericDataModel = GenericDataModel> {
-  /** Whether the caller may see this; throw a `ConvexError` to say why not. Asked before every query. Required. */
-  maySee: (ctx: AuthorizeCtx<DataModel>, view: DashboardView) => boolean | Promise<boolean>;
+/** What {@link Conveyor.dashboardApi} takes. */
+export interface DashboardApiOptions<DataModel extends GenericDataModel = GenericDataModel> {
   /**
-   * Whether the caller may do this. Asked before every change, and by the pages, which show no button that it refuses.
-   * @default nobody: the dashboard is for reading only
+   * Decides about every call: only `true` is a yes. Any other answer, none included, refuses with the code `forbidden`; an
+   * error that it throws is passed on. It is asked before anything is read or changed, for each queue that an overview would
+   * show, and for each button: pages offer no change that it refuses. `"public"` opens the dashboard to every caller, its
+   * changes too.
+   *
+   * @example
+   * // Every user may look, administrators may act.
+   * authorize: async (ctx, call) => {
+   *   const user = await ctx.auth.getUserIdentity();
+   *   return user !== null && (!call.changes || user["role"] === "admin");
+   * }
    */
-  mayAct?: (ctx: AuthorizeCtx<DataModel>, action: DashboardAction) => boolean | Promise<boolean>;
+  authorize: "public" | Authorizes<DataModel, DashboardCall>;
   /**
    * What a page is shown of a payload, a result, progress, an error, a log entry or streamed output: return it, less of it,
    * or something else.
@@ -72,12 +81,12 @@ export interface DashboardJob {
   job: JobStatus;
   payload: unknown;
   attempts: AttemptStatus[];
-  /** Which actions the resolver allows. */
+  /** Which changes `authorize` allows. */
   may: ("cancel" | "retry" | "delete")[];
 }
 
 export type QueueActionKind =
-  "pause" | "resume" | "drain" | "cancelMany" | "redrive" | "deleteMany";
+  "pause" | "resume" | "drain" | "cancelMany" | "retryMany" | "deleteMany";
 
 type Query<Args extends Record<string, unknown>, Returns> = FunctionReference<
   "query",
@@ -107,7 +116,7 @@ export interface DashboardApi {
   queue: Query<{ queue: string }, (QueueOverview & { may: QueueActionKind[] }) | null>;
   /** The last `count` (60, at most 1,000) minutes, hours or days. */
   stats: Query<{ queue: string; per: Per; count?: number }, Stats>;
-  jobs: Query<
+  list: Query<
     { queue: string; filter: ListFilter; order: ListOrder; paginationOpts: PageOptions },
     JobPage
   >;
@@ -129,8 +138,8 @@ export interface DashboardApi {
   remove: Mutation<OneJob, { deleted: boolean }>;
   cancelMany: Mutation<{ queue: string; filter: JobFilter }, BulkReply>;
   /** Makes failed and timed out jobs, or those of the filter's statuses, claimable again. */
-  redrive: Mutation<{ queue: string; filter: JobFilter }, BulkReply>;
-  removeMany: Mutation<{ queue: string; filter: JobFilter }, BulkReply>;
+  retryMany: Mutation<{ queue: string; filter: JobFilter }, BulkReply>;
+  deleteMany: Mutation<{ queue: string; filter: JobFilter }, BulkReply>;
 }
 
 /** The functions themselves, to be exported by a module of the app. */

@@ -9,27 +9,27 @@ import {
   type WorkerStatus,
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
-import { allowedOf, checkMaySee, seesQueue, type GivenResolver } from "./dashboardLeave.js";
+import { allowedOf, checkAllowed, seesQueue, type GivenOptions } from "./dashboardLeave.js";
 import type { QueueActionKind } from "./dashboardTypes.js";
 import { callComponent } from "./mounted.js";
 import { overviewsOf } from "./overviews.js";
 import type { AuthorizeCtx } from "./types.js";
 
-export function viewFunctions(component: ComponentApi, resolver: GivenResolver) {
+export function viewFunctions(component: ComponentApi, options: GivenOptions) {
   return {
     overview: queryGeneric({
       args: {},
       handler: async (ctx) => {
-        await checkMaySee(resolver, ctx, { kind: "overview" });
+        await checkAllowed(options, ctx, { kind: "overview", changes: false });
         const limit = QUEUES_LISTED_MAX;
         const all = await callComponent(() => ctx.runQuery(component.observe.queues, { limit }));
         const seen: string[] = [];
-        for (const name of all.names) if (await seesQueue(resolver, ctx, name)) seen.push(name);
+        for (const name of all.names) if (await seesQueue(options, ctx, name)) seen.push(name);
         const names = seen.slice(0, OVERVIEW_QUEUES_MAX);
         const found = await overviewsOf(ctx, component, names);
         const queues: (QueueOverview & { may: QueueActionKind[] })[] = [];
         for (const one of found.queues)
-          queues.push({ ...one, may: await mayOf(resolver, ctx, one.state.name) });
+          queues.push({ ...one, may: await mayOf(options, ctx, one.state.name) });
         return { queues, more: all.more || found.more || names.length < seen.length };
       },
     }),
@@ -37,18 +37,18 @@ export function viewFunctions(component: ComponentApi, resolver: GivenResolver) 
     queue: queryGeneric({
       args: { queue: v.string() },
       handler: async (ctx, { queue }) => {
-        await checkMaySee(resolver, ctx, { kind: "queue", queue });
+        await checkAllowed(options, ctx, { kind: "queue", changes: false, queue });
         const found = await callComponent(() =>
           ctx.runQuery(component.observe.overview, { queue }),
         );
-        return found === null ? null : { ...found, may: await mayOf(resolver, ctx, queue) };
+        return found === null ? null : { ...found, may: await mayOf(options, ctx, queue) };
       },
     }),
 
     stats: queryGeneric({
       args: { queue: v.string(), per: vPer, count: v.optional(v.number()) },
       handler: async (ctx, args) => {
-        await checkMaySee(resolver, ctx, { kind: "stats", queue: args.queue });
+        await checkAllowed(options, ctx, { kind: "stats", changes: false, queue: args.queue });
         return await callComponent(() => ctx.runQuery(component.observe.stats, args));
       },
     }),
@@ -56,16 +56,16 @@ export function viewFunctions(component: ComponentApi, resolver: GivenResolver) 
     workers: queryGeneric({
       args: {},
       handler: async (ctx): Promise<WorkerStatus[]> => {
-        await checkMaySee(resolver, ctx, { kind: "workers" });
+        await checkAllowed(options, ctx, { kind: "workers", changes: false });
         const workers = await callComponent(() => ctx.runQuery(component.lib.workers, {}));
-        return await withoutUnseen(workers, (queue) => seesQueue(resolver, ctx, queue));
+        return await withoutUnseen(workers, (queue) => seesQueue(options, ctx, queue));
       },
     }),
 
     events: queryGeneric({
       args: { queue: v.string(), limit: v.optional(v.number()) },
       handler: async (ctx, args) => {
-        await checkMaySee(resolver, ctx, { kind: "events", queue: args.queue });
+        await checkAllowed(options, ctx, { kind: "events", changes: false, queue: args.queue });
         return await callComponent(() => ctx.runQuery(component.operate.events, args));
       },
     }),
@@ -74,14 +74,16 @@ export function viewFunctions(component: ComponentApi, resolver: GivenResolver) 
 
 /** What the caller may do to a queue; to many of its jobs, whichever are meant. */
 async function mayOf(
-  resolver: GivenResolver,
+  options: GivenOptions,
   ctx: AuthorizeCtx<any>,
   queue: string,
 ): Promise<QueueActionKind[]> {
-  return await allowedOf(resolver, ctx, [
-    ...(["pause", "resume", "drain"] as const).map((kind) => ({ kind, queue })),
-    ...(["cancelMany", "redrive", "deleteMany"] as const).map((kind) => ({
-      ...{ kind, queue, filter: {} },
+  return await allowedOf(options, ctx, [
+    ...(["pause", "resume", "drain"] as const).map((kind) => ({
+      ...{ kind, changes: true as const, queue },
+    })),
+    ...(["cancelMany", "retryMany", "deleteMany"] as const).map((kind) => ({
+      ...{ kind, changes: true as const, queue, filter: {} },
     })),
   ]);
 }

@@ -20,12 +20,12 @@ export type { HandledJob, InlineJob, JobContext, RunsActions } from "./handledTy
 export { QueueControl, type ManyOptions, type PauseReply } from "./control.js";
 export { ObservedQueue, type ListOptions, type StatsOptions } from "./observed.js";
 export type {
-  DashboardAction,
   DashboardApi,
+  DashboardApiOptions,
+  DashboardCall,
+  DashboardChange,
   DashboardFunctions,
-  DashboardResolver,
   DashboardValue,
-  DashboardView,
 } from "./dashboardTypes.js";
 export { Queue } from "./queue.js";
 export type { QueueOptions } from "./queueOptions.js";

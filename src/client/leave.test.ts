@@ -87,6 +87,17 @@ test("an authorize that answers nothing does not compile", () => {
   conveyor.workerApi({ queues: [tiles], authorize: () => {} });
   // @ts-expect-error They are open to no one without a token.
   conveyor.workerApi({ queues: [tiles], authorize: "public" });
+  // @ts-expect-error The dashboard's keep it.
+  conveyor.dashboardApi({ authorize: async () => {} });
+  // @ts-expect-error Another name is no leave.
+  conveyor.dashboardApi({ maySee: () => true, mayAct: () => true });
+  // @ts-expect-error Nor is none.
+  conveyor.dashboardApi({});
+  // @ts-expect-error Metrics keep it too.
+  conveyor.metrics({ authorize: (_ctx, request) => void request.headers });
+  conveyor.dashboardApi({ authorize: (_ctx, call) => !call.changes || call.queue === "tiles" });
+  conveyor.dashboardApi({ authorize: "public" });
+  conveyor.metrics({ authorize: "public" });
 });
 
 describe("the functions of workers, where authorize answers", () => {

@@ -15,6 +15,15 @@ export async function mustAllow<Call extends { kind: string }>(
     "forbidden",
     `You may not do this (${call.kind}): \`authorize\` of ${of} did not answer true. ` +
       "Sign in as a user who may, or have `authorize` in the app's code return true for this call.",
-    { ask: "authorize", kind: call.kind },
+    { ask: "authorize", kind: call.kind, ...about(call) },
   );
+}
+
+/** Of which queue and job the call is, cut: ids and names come from outside. */
+function about(call: object): { queue?: string; id?: string } {
+  const { queue, id } = call as { queue?: unknown; id?: unknown };
+  return {
+    ...(typeof queue === "string" ? { queue: queue.slice(0, 100) } : {}),
+    ...(typeof id === "string" ? { id: id.slice(0, 100) } : {}),
+  };
 }

@@ -34,23 +34,34 @@ async function read(t: App, family: string): Promise<Record<string, string | und
 }
 
 describe("who may not read metrics", () => {
-  const throws = () => {
-    throw new Error("The app's authorize is broken: a secret.");
-  };
   test.each([
     ["is told no", { authorize: () => false }],
     ["is told no later", { authorize: async () => await Promise.resolve(false) }],
     ["is told something that is not yes", { authorize: () => "yes" }],
     ["is told nothing", { authorize: () => undefined }],
-    ["meets an authorize that throws", { authorize: throws }],
     ["finds no authorize", {}],
+    ["finds another word for public", { authorize: "Public" }],
     ["finds no options", undefined],
   ])("one who %s gets a 401, and learns of nothing", async (_how, options) => {
     const t = await newApp(options);
     const response = await get(t, "Bearer x");
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toBe("Bearer");
-    expect(await response.text()).toBe("Not without a token.\n");
+    expect(await response.text()).toBe(
+      "forbidden: `authorize` of the metrics did not answer true.\n",
+    );
+  });
+
+  test("an error that authorize throws is passed on, for the log", async () => {
+    const throws = () => {
+      throw new Error("The app's authorize is broken.");
+    };
+    const t = await newApp({ authorize: throws });
+    await expect(get(t, "Bearer x")).rejects.toThrow("The app's authorize is broken.");
+  });
+
+  test("the word public opens them to every request", async () => {
+    expect((await get(await newApp({ authorize: "public" }))).status).toBe(200);
   });
 
   test("nothing is read before authorize has said yes", async () => {

@@ -12,13 +12,15 @@ import type { RunsQueries } from "./types.js";
 /** What {@link Conveyor.metrics} takes. */
 export interface MetricsOptions {
   /**
-   * Whether whoever asks may read the metrics: only `true` is a yes, anything else is answered 401. They name every queue, and
-   * say how busy it is.
+   * Whether a request may read the metrics: only `true` is a yes, and any other answer, none included, is answered 401. An
+   * error that it throws is passed on, which the platform answers with 500. They name every queue, and say how busy it is;
+   * `"public"` opens them to every request.
    *
    * @example
    * authorize: bearerToken("METRICS_TOKEN")
    */
-  authorize: (ctx: GenericActionCtx<any>, request: Request) => boolean | Promise<boolean>;
+  authorize:
+    "public" | ((ctx: GenericActionCtx<any>, request: Request) => boolean | Promise<boolean>);
 }
 
 /** Queues that are read at the same time. */
@@ -28,7 +30,7 @@ const AT_ONCE = 8;
 export function metricsAction(component: ComponentApi, options: MetricsOptions): PublicHttpAction {
   const given: Partial<MetricsOptions> | undefined = options;
   return httpActionGeneric(async (ctx, request) => {
-    if (!(await isAllowed(given, ctx, request))) return refused();
+    if (!(await isAllowed(given?.authorize, ctx, request))) return refused();
     const queues = await measureAll(component, ctx);
     const workers = await callComponent(() => ctx.runQuery(component.lib.workers, {}));
     const text = expose(familiesOf(queues, workers, Date.now()));
@@ -38,22 +40,17 @@ export function metricsAction(component: ComponentApi, options: MetricsOptions):
   });
 }
 
-/** An `authorize` that throws has not said yes; why it threw is nobody's business but the app's. */
 async function isAllowed(
-  options: Partial<MetricsOptions> | undefined,
+  authorize: MetricsOptions["authorize"] | undefined,
   ctx: GenericActionCtx<any>,
   request: Request,
 ): Promise<boolean> {
-  try {
-    return (await options?.authorize?.(ctx, request)) === true;
-  } catch (error) {
-    console.error("[conveyor] `authorize` of the metrics threw:", error);
-    return false;
-  }
+  if (authorize === "public") return true;
+  return typeof authorize === "function" && (await authorize(ctx, request)) === true;
 }
 
 function refused(): Response {
-  return new Response("Not without a token.\n", {
+  return new Response("forbidden: `authorize` of the metrics did not answer true.\n", {
     status: 401,
     headers: { "www-authenticate": "Bearer", "content-type": "text/plain" },
   });

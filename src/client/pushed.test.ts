@@ -76,9 +76,9 @@ const app = {
 
 /** Who looks after `sums` alone. */
 const { workers } = conveyor.dashboardApi({
-  maySee: (_ctx, view) => !("queue" in view) || view.queue === "sums",
+  authorize: (_ctx, call) => !("queue" in call) || call.queue === "sums",
 });
-const all = conveyor.dashboardApi({ maySee: () => true }).workers;
+const all = conveyor.dashboardApi({ authorize: "public" }).workers;
 
 function setup() {
   const t = convexTest(defineSchema({ booked: defineTable({ n: v.number() }) }), {

@@ -23,7 +23,7 @@ export interface DashboardProps extends ViewProps {
  * All queues, their jobs and their workers, live. Where one is, with the filters of a list, is kept in the address: a link or
  * a reload shows the same.
  *
- * It must stand within a `ConvexProvider`, and its styles must be imported once. It shows what the resolver of
+ * It must stand within a `ConvexProvider`, and its styles must be imported once. It shows what `authorize` of
  * `conveyor.dashboardApi()` lets the reader see, and no action that it refuses.
  *
  * @example

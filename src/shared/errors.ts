@@ -33,7 +33,7 @@ export const ERROR_CODES = [
   "tokenRevoked",
   /** A token of another deployment. */
   "tokenForeign",
-  /** The dashboard's resolver does not let the caller see or do this. */
+  /** `authorize` in the app's code did not answer true for this call. */
   "forbidden",
   /** A queue outside the token's scope. */
   "queueForbidden",

@@ -47,7 +47,7 @@ describe("the dashboard by one command", () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
-  test("says that the resolver refuses, and how to sign in", async () => {
+  test("says that `authorize` refuses, and how to sign in", async () => {
     await stage.client.mutation(api.stage.giveLeave, { ...leave, see: false });
     const { code, output } = await command().ended;
     await stage.client.mutation(api.stage.giveLeave, leave);

@@ -101,14 +101,14 @@ function changeRows(
   queue: string,
   change: (row: ListedJob) => ListedJob | null,
 ): void {
-  for (const { args, value } of store.getAllQueries(api.jobs)) {
+  for (const { args, value } of store.getAllQueries(api.list)) {
     if (value === undefined || args.queue !== queue) continue;
     const { status } = args.filter;
     const page = value.page
       .map((row) => change(row))
       .filter((row) => row !== null)
       .filter((row) => status === undefined || row.status === status);
-    store.setQuery(api.jobs, args, { ...value, page });
+    store.setQuery(api.list, args, { ...value, page });
   }
 }
 

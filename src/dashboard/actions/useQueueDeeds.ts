@@ -62,10 +62,10 @@ export function useManyDeeds(queue: string) {
   const cancelMany = useMutation(api.cancelMany).withOptimisticUpdate((store, args) =>
     changeMeant(store, api, args, canceled, [...CANCELABLE_STATUSES, "running"]),
   );
-  const redrive = useMutation(api.redrive).withOptimisticUpdate((store, args) =>
+  const retryMany = useMutation(api.retryMany).withOptimisticUpdate((store, args) =>
     changeMeant(store, api, args, retried, ["failed", "timedOut"]),
   );
-  const removeMany = useMutation(api.removeMany).withOptimisticUpdate((store, args) =>
+  const deleteMany = useMutation(api.deleteMany).withOptimisticUpdate((store, args) =>
     changeMeant(store, api, args, deleted, FINISHED_STATUSES),
   );
   const told = (what: string) => (reply: BulkReply) =>
@@ -77,15 +77,15 @@ export function useManyDeeds(queue: string) {
         done: told("canceled"),
         failed: "The jobs could not be canceled",
       }),
-    redrive: (filter: JobFilter) =>
+    retryMany: (filter: JobFilter) =>
       perform({
-        work: () => redrive({ queue, filter }),
+        work: () => retryMany({ queue, filter }),
         done: told("made claimable again"),
         failed: "The jobs could not be made claimable again",
       }),
-    removeMany: (filter: JobFilter) =>
+    deleteMany: (filter: JobFilter) =>
       perform({
-        work: () => removeMany({ queue, filter }),
+        work: () => deleteMany({ queue, filter }),
         done: told("deleted"),
         failed: "The jobs could not be deleted",
       }),

@@ -180,7 +180,7 @@ test("a deleted job's page gives way to its queue's list, and a failure is told 
   expect(await screen.findByText("Job j1 could not be deleted: Keep it.")).toBeTruthy();
 });
 
-test("only what the resolver allows and the state permits is offered", async () => {
+test("only what `authorize` allows and the state permits is offered", async () => {
   shows(shownJob(failed(), { may: ["cancel", "retry"] }));
   await screen.findByRole("button", { name: "Retry" });
   expect(screen.queryByRole("button", { name: /Cancel|Delete/ })).toBeNull();

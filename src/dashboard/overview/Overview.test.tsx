@@ -78,7 +78,7 @@ test("a pause that fails is undone, and why it failed is told to everybody", asy
   expect(screen.queryByText(/could not be paused/)).toBeNull();
 });
 
-test("what the resolver refuses is not offered", async () => {
+test("what `authorize` refuses is not offered", async () => {
   shows(queueOf("tiles", { may: [] }), queueOf("mails", { may: ["pause"] }));
   await screen.findByRole("button", { name: "Pause mails" });
   expect(screen.queryByRole("button", { name: /tiles/ })).toBeNull();

@@ -39,7 +39,7 @@ export function Jobs({ shown }: { shown: ShownQueue }) {
 
 function Listed({ queue, look: { filter, order } }: { queue: string; look: QueueLook }) {
   const asked = { queue, filter, order };
-  const { results, status, loadMore } = useJobs(useApi().jobs, asked, { pageSize: JOBS_ASKED });
+  const { results, status, loadMore } = useJobs(useApi().list, asked, { pageSize: JOBS_ASKED });
   if (status === "LoadingFirstPage") return <Skeleton lines={6} />;
   if (results.length === 0 && status === "Exhausted") {
     return <Notice title={`No ${filterWords(filter)}`} />;

@@ -12,8 +12,8 @@ const WORDS: Readonly<Record<ManyKind, { verb: string; isGrave: boolean; means: 
     isGrave: true,
     means: "Those that wait end at once; the workers of those that run are asked to stop.",
   },
-  redrive: {
-    verb: "Redrive",
+  retryMany: {
+    verb: "Retry",
     isGrave: false,
     means: "They become claimable again and get all their attempts anew.",
   },
@@ -41,8 +41,8 @@ export function ManyActions({
   }
   const done = {
     cancelMany: deeds.cancelMany,
-    redrive: deeds.redrive,
-    deleteMany: deeds.removeMany,
+    retryMany: deeds.retryMany,
+    deleteMany: deeds.deleteMany,
   };
   return (
     <div className="cv-actions">

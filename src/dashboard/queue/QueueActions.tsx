@@ -29,17 +29,17 @@ export function PauseButton({ queue: { state, may } }: { queue: ShownQueue }) {
 export function QueueActions({ queue }: { queue: ShownQueue }) {
   const { state, may } = queue;
   const { drain } = useQueueDeeds(state.name);
-  const { redrive } = useManyDeeds(state.name);
+  const { retryMany } = useManyDeeds(state.name);
   const { failed, timedOut } = queue.gauge.counts;
   return (
     <div className="cv-actions">
-      {may.includes("redrive") && failed.count + timedOut.count > 0 && (
+      {may.includes("retryMany") && failed.count + timedOut.count > 0 && (
         <AskingButton
-          label="Redrive failed"
-          described={`Redrive failed jobs of ${state.name}`}
-          title={`Redrive all failed and timed out jobs of ${state.name}?`}
-          verb="Redrive"
-          onConfirm={() => void redrive({})}
+          label="Retry failed"
+          described={`Retry failed jobs of ${state.name}`}
+          title={`Retry all failed and timed out jobs of ${state.name}?`}
+          verb="Retry"
+          onConfirm={() => void retryMany({})}
         >
           <p>They become claimable again and get all their attempts anew.</p>
         </AskingButton>

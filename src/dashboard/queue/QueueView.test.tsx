@@ -14,7 +14,7 @@ function shows(jobs: ListedJob[], given: Parameters<typeof queueOf>[1] = {}) {
   queries["dashboard:queue"] = () => queueOf("tiles", given);
   queries["dashboard:stats"] = ({ per, count }) => ({ per, periods: someMinutes(count as number) });
   queries["dashboard:events"] = () => [];
-  queries["dashboard:jobs"] = ({ filter }) => ({
+  queries["dashboard:list"] = ({ filter }) => ({
     page: jobs.filter(({ status }) => filter.status === undefined || status === filter.status),
     isDone: true,
     continueCursor: "end",
@@ -24,7 +24,7 @@ function shows(jobs: ListedJob[], given: Parameters<typeof queueOf>[1] = {}) {
 
 /** What the list is asked for now. */
 const listed = () =>
-  world.backend.asked.findLast(({ path }) => path === "dashboard:jobs")?.args as
+  world.backend.asked.findLast(({ path }) => path === "dashboard:list")?.args as
     { filter: object; order: string } | undefined;
 
 const goTo = (hash: string) => act(() => void (window.location.hash = hash));
@@ -130,14 +130,14 @@ test("of ten thousand jobs only those in sight are drawn", async () => {
 
 test("a filter that nothing has passed yet looks further only when told to", async () => {
   shows([]);
-  world.backend.queries["dashboard:jobs"] = ({ paginationOpts }) => ({
+  world.backend.queries["dashboard:list"] = ({ paginationOpts }) => ({
     page: [],
     isDone: false,
     continueCursor: paginationOpts.endCursor ?? `${Number(paginationOpts.cursor ?? 0) + 1}`,
   });
   const button = await screen.findByRole("button", { name: "Look further" });
   await new Promise((done) => setTimeout(done, 100));
-  const pages = () => world.backend.asked.filter(({ path }) => path === "dashboard:jobs").length;
+  const pages = () => world.backend.asked.filter(({ path }) => path === "dashboard:list").length;
   expect(pages()).toBe(1);
   fireEvent.click(button);
   await waitFor(() => expect(pages()).toBeGreaterThan(1));
@@ -146,7 +146,7 @@ test("a filter that nothing has passed yet looks further only when told to", asy
 test("a list that is refused leaves the filters, so that another can be asked for", async () => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
   shows([]);
-  world.backend.queries["dashboard:jobs"] = ({ filter }) => {
+  world.backend.queries["dashboard:list"] = ({ filter }) => {
     if (filter.status === "failed") throw new ConvexError("Not those.");
     return { page: [rowOf("j1")], isDone: true, continueCursor: "end" };
   };
@@ -159,7 +159,7 @@ test("a list that is refused leaves the filters, so that another can be asked fo
 test("deleting many asks first, in words that say which, and does nothing when left", async () => {
   window.location.hash = "#/queues/tiles?name=resize";
   shows([rowOf("j1", { status: "failed", name: "resize" })]);
-  world.backend.mutations["dashboard:removeMany"] = () => ({ changed: 1, isDone: true });
+  world.backend.mutations["dashboard:deleteMany"] = () => ({ changed: 1, isDone: true });
   const ask = await screen.findByRole("button", { name: "Delete all failed jobs named “resize”" });
   fireEvent.click(ask);
   let dialog = screen.getByRole("dialog", { name: "Delete all failed jobs named “resize”?" });
@@ -172,7 +172,7 @@ test("deleting many asks first, in words that say which, and does nothing when l
   fireEvent.click(within(dialog).getByRole("button", { name: "Delete" }));
   expect(world.backend.called).toEqual([
     {
-      path: "dashboard:removeMany",
+      path: "dashboard:deleteMany",
       args: { queue: "tiles", filter: { statuses: ["failed"], name: "resize" } },
     },
   ]);
@@ -193,11 +193,11 @@ test("jobs that are canceled go from the list at once, and come back when that f
   expect(screen.getByText("The jobs could not be canceled: Not today.")).toBeTruthy();
 });
 
-test("what the resolver refuses is not there, and what a worker narrows cannot be meant", async () => {
+test("what `authorize` refuses is not there, and what a worker narrows cannot be meant", async () => {
   window.location.hash = "#/queues/tiles?worker=anvil";
   shows([], { may: ["deleteMany"] });
   await screen.findByText(/cannot be chosen by their worker/);
-  expect(screen.queryByRole("button", { name: /Pause|Drain|Redrive|Delete all/ })).toBeNull();
+  expect(screen.queryByRole("button", { name: /Pause|Drain|Retry|Delete all/ })).toBeNull();
 });
 
 test("a queue that nobody has declared is said to be none", async () => {

@@ -13,9 +13,9 @@ test("jobs of one worker cannot be meant: without it the action would mean other
   expect(meantBy({ status: "failed", worker: "anvil" })).toBeNull();
 });
 
-test("what has ended is not canceled, and what has not is not redriven", () => {
+test("what has ended is not canceled, and what has not is not retried", () => {
   expect(possible({ status: "pending" })).toEqual(["cancelMany", "deleteMany"]);
-  expect(possible({ status: "timedOut" })).toEqual(["redrive", "deleteMany"]);
+  expect(possible({ status: "timedOut" })).toEqual(["retryMany", "deleteMany"]);
 });
 
 test("a question says exactly what is meant", () => {

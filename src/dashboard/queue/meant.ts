@@ -14,18 +14,18 @@ export function meantBy({ status, tag, group, name, worker }: ListFilter): JobFi
   };
 }
 
-export type ManyKind = Extract<QueueActionKind, "cancelMany" | "redrive" | "deleteMany">;
+export type ManyKind = Extract<QueueActionKind, "cancelMany" | "retryMany" | "deleteMany">;
 
 /** What can be done to jobs in the filter's state: what waits or runs can be canceled, what has ended made claimable again. */
 export function possible({ status }: ListFilter): readonly ManyKind[] {
-  if (status === undefined) return ["cancelMany", "redrive", "deleteMany"];
-  return isFinished(status) ? ["redrive", "deleteMany"] : ["cancelMany", "deleteMany"];
+  if (status === undefined) return ["cancelMany", "retryMany", "deleteMany"];
+  return isFinished(status) ? ["retryMany", "deleteMany"] : ["cancelMany", "deleteMany"];
 }
 
 /** Of a filter for any state: which of its jobs an action leaves alone by itself. */
 const OF_ANY: Readonly<Record<ManyKind, string>> = {
   cancelMany: "scheduled, pending and running jobs",
-  redrive: "failed and timed out jobs",
+  retryMany: "failed and timed out jobs",
   deleteMany: "finished jobs",
 };
 

@@ -18,7 +18,7 @@ export const EVERY_ACTION: ShownQueue["may"] = [
   "resume",
   "drain",
   "cancelMany",
-  "redrive",
+  "retryMany",
   "deleteMany",
 ];
 

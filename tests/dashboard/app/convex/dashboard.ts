@@ -1,9 +1,6 @@
-/** The dashboard's functions, with a resolver that answers what the test has said last. */
-import type { DashboardResolver } from "convex-conveyor";
-import type { DataModel } from "./_generated/dataModel.js";
+/** The dashboard's functions, with an `authorize` that answers what the test has said last. */
+import type { QueryCtx } from "./_generated/server.js";
 import { conveyor } from "./queues.js";
-
-type Ctx = Parameters<DashboardResolver<DataModel>["maySee"]>[0];
 
 interface Leave {
   see: boolean;
@@ -12,13 +9,13 @@ interface Leave {
   trap: boolean;
 }
 
-async function leave({ db }: Ctx): Promise<Leave> {
+async function leave({ db }: Pick<QueryCtx, "db">): Promise<Leave> {
   const row = await db.query("leave").first();
   return row ?? { see: true, act: true, hide: false, trap: false };
 }
 
 /** In a trap, pages are told that they may, and then may not. */
-async function mayAct(ctx: Ctx): Promise<boolean> {
+async function mayAct(ctx: Pick<QueryCtx, "db">): Promise<boolean> {
   const { act, trap } = await leave(ctx);
   return act && !(trap && "insert" in ctx.db);
 }
@@ -27,7 +24,7 @@ export const {
   overview,
   queue,
   stats,
-  jobs,
+  list,
   job,
   why,
   logs,
@@ -41,10 +38,9 @@ export const {
   retry,
   remove,
   cancelMany,
-  redrive,
-  removeMany,
+  retryMany,
+  deleteMany,
 } = conveyor.dashboardApi({
-  maySee: async (ctx) => (await leave(ctx)).see,
-  mayAct,
+  authorize: async (ctx, call) => (call.changes ? await mayAct(ctx) : (await leave(ctx)).see),
   show: async (ctx, { value }) => ((await leave(ctx)).hide ? "hidden" : value),
 });

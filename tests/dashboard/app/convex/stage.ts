@@ -60,7 +60,7 @@ export const importFiles = mutation({
     ),
 });
 
-/** What the dashboard's resolver is to answer from now on. */
+/** What the dashboard's `authorize` is to answer from now on. */
 export const giveLeave = mutation({
   args: { see: v.boolean(), act: v.boolean(), hide: v.boolean(), trap: v.boolean() },
   returns: v.null(),
