@@ -110,6 +110,19 @@ describe("the last word of a session", () => {
     expect(await rollUps()).toBe(1);
   });
 
+  test("said again and again wakes nothing more, and a copy of a call still claims nothing", async () => {
+    const world = await newWorld({ push: true, fallbackAfterMs: 60_000 });
+    const worker = world.worker("a");
+    await worker.claim();
+    const scheduled = async () =>
+      (await world.t.run((ctx) => ctx.db.system.query("_scheduled_functions").collect())).length;
+    await leave(world, worker.session, 2);
+    const once = await scheduled();
+    for (let n = 3; n < 9; n += 1) await leave(world, worker.session, n);
+    expect([once, await scheduled()]).toEqual([1, 1]);
+    await expect(worker.claim()).rejects.toThrow(/staleCall/);
+  });
+
   test("of many of a large fleet has it counted without them", async () => {
     const world = await newWorld({ shards: 8 });
     const workers = Array.from({ length: RANKED_HOLDERS_MAX + 12 }, (_, i) =>

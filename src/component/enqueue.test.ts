@@ -88,6 +88,28 @@ describe("a queue's declaration", () => {
     expect(writes.size).toBeLessThanOrEqual(3);
   });
 
+  test("that has Convex run its jobs holds at once, for the job that came with it; and ends when ten seconds are over", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const { config } = world.queue;
+    const isPushed = async () => (await world.all("queues"))[0]!.config.push === true;
+    await world.advance(1_000);
+    world.queue.config = { ...config, push: true };
+    await world.enqueue();
+    const calls = await world.t.run((ctx) => ctx.db.system.query("_scheduled_functions").collect());
+    expect(calls.map(({ name }) => name)).toContain("wake:wake");
+    for (let i = 0; i < 9; i += 1) {
+      await world.advance(1_000);
+      world.queue.config = i % 2 === 0 ? config : { ...config, push: true };
+      await world.enqueue();
+      expect(await isPushed()).toBe(true);
+    }
+    await world.advance(1_000);
+    world.queue.config = config;
+    await world.enqueue();
+    expect(await isPushed()).toBe(false);
+  });
+
   test.each([
     ["name", { name: "no spaces" }],
     ["name", { name: "" }],

@@ -71,6 +71,8 @@ async function leave(
   if (holder === null || judgeCall(holder, n) === "repeated" || holder.leases.length > 0)
     return { answers };
   await depart(ctx.db, holder, n, now);
+  // Said before, or it was lost: what it left has been seen to, and is no second time however often this is said.
+  if (holder.state === "gone") return { answers };
   await leaveFleets(ctx, holder, now);
   await ensureAllCounted(ctx, holder.queues, now);
   await leaveToConvex(ctx, holder);

@@ -138,7 +138,8 @@ export function unknownQueue(name: string): Error {
  *
  * A burst of first callers conflicts once, over the insert. Two deployed versions that declare the queue differently
  * would rewrite the row with every call, and make every other call of the queue run again; so a row that has just
- * been written stands for a while, and the next call applies what still differs.
+ * been written stands for a while, and the next call applies what still differs. It stands in no job's way: that Convex is to
+ * run what it did not run holds at once, since the job of this very call may be the last for long.
  */
 export async function declareQueue(
   { db, scheduler }: Pick<MutationCtx, "db" | "scheduler">,
@@ -152,9 +153,8 @@ export async function declareQueue(
     const id = await db.insert("queues", fresh);
     return queueOf((await db.get("queues", id))!);
   }
-  if (sameConfig(row.config, config) || now < row.configuredAt + DECLARATION_SETTLE_MS) {
-    return queueOf(row);
-  }
+  const isSettled = now >= row.configuredAt + DECLARATION_SETTLE_MS;
+  if (sameConfig(row.config, config) || !(isSettled || isOpening(row, config))) return queueOf(row);
   if (config.shards > row.shardsEver) await checkShards(db, name, config.shards);
   // Lanes pass by what no handler is for. With another answer to that question they begin at the first job again.
   const isOtherwise = (row.config.handler === undefined) !== (config.handler === undefined);
@@ -168,6 +168,12 @@ export async function declareQueue(
   const queue = queueOf({ ...row, ...changed });
   if (mayNeedWake(queueOf(row), queue)) await wakeBlindly(scheduler, queue);
   return queue;
+}
+
+/** Whether a declaration has Convex run more than before, and not less. The other way it waits, so that of two each is written seldom. */
+function isOpening(row: Doc<"queues">, config: QueueConfig): boolean {
+  const [before, after] = [queueOf(row), queueOf({ ...row, config })];
+  return mayNeedWake(before, after) && !mayNeedWake(after, before);
 }
 
 /** Whether there may be capacity, or jobs for lanes, that there were not. */

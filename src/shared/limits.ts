@@ -259,7 +259,7 @@ export const RETENTION_MAX_MS = 366 * DAY_MS;
 
 /**
  * A changed declaration is applied at most this often, so that two deployed versions which declare a queue
- * differently do not rewrite its row, which everybody reads, with every call.
+ * differently do not rewrite its row, which everybody reads, with every call. One that has Convex run more is applied at once.
  */
 export const DECLARATION_SETTLE_MS = 10_000;
 
