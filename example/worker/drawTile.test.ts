@@ -13,10 +13,10 @@ const scene: Scene = {
   palette: "plum",
 };
 const payload = { scene, region: { x: 0, y: 0, width: 96, height: 96 }, fragile: false };
-const context = { signal: new AbortController().signal, progress: () => undefined };
+const tools = { signal: new AbortController().signal, progress: () => undefined };
 
 test("a drawn tile's result is its pixels, three bytes each, and the time they took", async () => {
-  const { rgb, computeMs } = await drawTile({ payload, attempt: 1 }, context);
+  const { rgb, computeMs } = await drawTile({ ...tools, payload, attempt: 1 });
   expect(rgb.byteLength).toBe(96 * 96 * 3);
   expect(new Set(new Uint8Array(rgb)).size).toBeGreaterThan(20);
   expect(computeMs).toBeGreaterThan(0);
@@ -24,6 +24,6 @@ test("a drawn tile's result is its pixels, three bytes each, and the time they t
 
 test("a fragile tile fails on its first attempt only, so that a retry heals it", async () => {
   const fragile = { ...payload, fragile: true };
-  await expect(drawTile({ payload: fragile, attempt: 1 }, context)).rejects.toThrow("fail once");
-  expect((await drawTile({ payload: fragile, attempt: 2 }, context)).rgb.byteLength).toBe(27_648);
+  await expect(drawTile({ ...tools, payload: fragile, attempt: 1 })).rejects.toThrow("fail once");
+  expect((await drawTile({ ...tools, payload: fragile, attempt: 2 })).rgb.byteLength).toBe(27_648);
 });

@@ -1,23 +1,21 @@
 /** The handler of the queue `tiles`: from a job's payload to its result. Knows nothing of leases or of the wire. */
+import type { Job } from "convex-conveyor/worker";
 import type { Region, Scene } from "../convex/scene.js";
 import { previewOf } from "./preview.js";
 import { renderTile } from "./renderTile.js";
 import { runInSlices } from "./slices.js";
 
-export interface DrawContext {
-  readonly signal: AbortSignal;
-  readonly progress: (value: { percent: number }) => unknown;
-}
+export type Tile = { scene: Scene; region: Region; fragile: boolean };
 
-export interface DrawJob {
-  readonly attempt: number;
-  readonly payload: { scene: Scene; region: Region; fragile: boolean };
-}
+/** What of its job it needs. */
+export type DrawJob = Pick<Job<"tiles", Tile>, "attempt" | "payload" | "signal" | "progress">;
 
-export async function drawTile(
-  { payload: { scene, region, fragile }, attempt }: DrawJob,
-  { signal, progress }: DrawContext,
-): Promise<{ rgb: ArrayBuffer; preview: ArrayBuffer; computeMs: number }> {
+export async function drawTile({
+  payload: { scene, region, fragile },
+  attempt,
+  signal,
+  progress,
+}: DrawJob): Promise<{ rgb: ArrayBuffer; preview: ArrayBuffer; computeMs: number }> {
   // Asked for by the page, to show what a failure looks like: only a first attempt fails, so that a retry heals it.
   if (fragile && attempt === 1) {
     throw new Error("This tile was asked to fail once. Retry it and it will be drawn.");

@@ -24,7 +24,7 @@ const worker = new Worker({
   ...(maxCost === undefined ? {} : { maxCost: Number(maxCost) }),
   onEvent: (event: WorkerEvent) => say({ event }),
   handlers: {
-    sums: async ({ id, payload, attempt }, { progress }) => {
+    sums: async ({ id, payload, attempt, progress }) => {
       say({ started: id, n: payload.n, attempt });
       progress({ half: false });
       if (attempt === 1) await new Promise((resolve) => setTimeout(resolve, payload.workMs));

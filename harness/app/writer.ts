@@ -19,7 +19,7 @@ const worker = new Worker({
   handleSignals: false,
   onEvent: (event) => say({ event }),
   handlers: {
-    races: async ({ payload }, { write, log, progress }) => {
+    races: async ({ payload, write, log, progress }) => {
       for (let word = 0; word < WORDS; word++) {
         await new Promise((resolve) => setTimeout(resolve, WORD_MS));
         write(`${payload.n}.${word}${word % 7 === 6 ? ", " : " "}`);

@@ -1,7 +1,7 @@
 /** The types of handlers inside Convex: what they are called with, and whether they fit their queue. Nothing here runs. */
 import type { FunctionReference, GenericActionCtx, GenericDataModel } from "convex/server";
 import type { JobId, ProcessStart, QueueTypes } from "../shared/index.js";
-import type { HandlerContext, Job } from "../worker/types.js";
+import type { Job, JobActions } from "../worker/types.js";
 import type { AnyQueue, RunsMutations, RunsQueries } from "./types.js";
 
 /** The context of an action. */
@@ -19,24 +19,9 @@ export interface HandledJob<Name extends string = string> {
   failures: number;
 }
 
-interface Asks {
-  /**
-   * Whether somebody wants the job to end, or it has ended without this handler. Asks, and aborts the signal if so. However
-   * a handler ends whose job somebody canceled, the job is `canceled`, unless it returns a result all the same.
-   *
-   * @example
-   * for (const page of pages) {
-   *   if (await job.isCanceled()) return null;
-   *   await convert(page);
-   * }
-   */
-  readonly isCanceled: () => Promise<boolean>;
-}
-
-/** What a handler may say of its job. As in a worker: see `HandlerContext` there. */
+/** What a handler may say of its job. As in a worker: see `JobActions` there. */
 export type JobContext<Name extends string = string> = HandledJob<Name> &
-  Omit<HandlerContext, "continueWith"> &
-  Asks & {
+  Omit<JobActions, "continueWith"> & {
     /**
      * Resolves when all that the handler has said is recorded. A function that returns earlier may leave its last words
      * unsaid: await this at its end.
@@ -49,7 +34,7 @@ export type InlineJob<
   Name extends string = string,
   Payload = any,
   Continues extends QueueTypes = Record<never, never>,
-> = Omit<Job<Name, Payload>, "related"> & HandlerContext<Continues> & Asks;
+> = Omit<Job<Name, Payload, Continues>, "related">;
 
 /** A handler that returns nothing has the result `null`. */
 type Returned<Result> = null extends Result ? Result | void | undefined : Result;

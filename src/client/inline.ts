@@ -5,14 +5,7 @@
  */
 import { internalActionGeneric, type GenericActionCtx, type RegisteredAction } from "convex/server";
 import { v } from "convex/values";
-import {
-  claimedOf,
-  Handling,
-  runByHandle,
-  runProcess,
-  type InlineContext,
-  type Says,
-} from "../lane/index.js";
+import { claimedOf, Handling, runByHandle, runProcess, type Says } from "../lane/index.js";
 import {
   askedBy,
   vProcessStart,
@@ -24,7 +17,7 @@ import {
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { checkFinished, logRefused, type WorkerFinished } from "./finished.js";
-import type { HandledJob, InlineJob, InlinePart, JobContext, RunsActions } from "./handledTypes.js";
+import type { HandledJob, InlinePart, JobContext, RunsActions } from "./handledTypes.js";
 import { callComponent } from "./mounted.js";
 import type { AnyQueue } from "./types.js";
 
@@ -61,7 +54,7 @@ export function inlineAction(
             const part = byQueue.get(one.job.queue);
             if (one.handler?.kind !== "inline" || part === undefined)
               return { outcome: await runByHandle(ctx, one) };
-            return await handling.run((job, told) => runInline(ctx, part, one.job, job, told), one);
+            return await handling.run((job) => runInline(ctx, part, one.job, job), one);
           },
           look: (args) => ctx.runQuery(lib.processLook, args),
           ask: (args) => ctx.runMutation(lib.processAsk, args),
@@ -80,13 +73,10 @@ async function runInline(
   ctx: GenericActionCtx<any>,
   { handler }: InlinePart,
   claimed: ClaimedJob,
-  job: object,
-  context: InlineContext,
+  job: Parameters<InlinePart["handler"]>[1],
 ): Promise<unknown> {
-  // Into the context: a copy of that would take its signal.
-  const told = Object.assign(context, job) as unknown as InlineJob<any, any, any>;
   try {
-    return await handler(ctx, told);
+    return await handler(ctx, job);
   } catch (error) {
     sayWhere(claimed, error);
     throw error;
@@ -101,10 +91,10 @@ export function jobContext<Name extends string>(
 ): JobContext<Name> {
   const handling = new Handling(saysOf(component, ctx));
   const attempt = handling.begin(claimedOf(job))!;
-  const context = handling.contextOf(attempt);
+  const actions = handling.actionsOf(attempt);
   // Jobs that follow come with a result, and this handler's goes to the lane by itself.
-  Reflect.deleteProperty(context, "continueWith");
-  return Object.assign(context, job, { flush: async () => await handling.flush(attempt) });
+  Reflect.deleteProperty(actions, "continueWith");
+  return Object.assign(actions, job, { flush: async () => await handling.flush(attempt) });
 }
 
 function saysOf({ lib }: ComponentApi, ctx: RunsActions): Says {

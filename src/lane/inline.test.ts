@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Answer, LaneJob } from "../shared/index.js";
+import type { Job } from "../worker/types.js";
 import { FakeClock } from "../worker/fakes.test.js";
-import { claimedOf, Handling, type Ended, type InlineContext } from "./index.js";
+import { claimedOf, Handling, type Ended } from "./index.js";
 
 const job = (id: string, timeoutMs = 60_000): LaneJob => ({
   job: {
@@ -40,19 +41,17 @@ function stage() {
     clock,
   );
   const ended = new Map<string, Ended>();
-  const run = (id: string, work: (ctx: InlineContext) => unknown, timeoutMs?: number): void => {
-    void handling
-      .run((_job, ctx) => work(ctx), job(id, timeoutMs))
-      .then((one) => {
-        ended.set(id, one);
-      });
+  const run = (id: string, work: (job: Job) => unknown, timeoutMs?: number): void => {
+    void handling.run(work, job(id, timeoutMs)).then((one) => {
+      ended.set(id, one);
+    });
   };
   const timers = () => (clock as unknown as { timers: unknown[] }).timers.length;
   return { clock, stands, asked, said, ended, handling, run, timers };
 }
 
 const never = () => new Promise(() => {});
-const untilAborted = ({ signal }: InlineContext) =>
+const untilAborted = ({ signal }: Job) =>
   new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason as Error));
   });
@@ -101,7 +100,7 @@ test("a signal that was taken aborts within a second of a cancel, and only its j
 
 test("a handler with a function of its own that takes its signal is asked after, until its job is over or its calls fail", async () => {
   const { clock, asked, stands, handling, timers } = stage();
-  const taken = (id: string) => handling.contextOf(handling.begin(untimed(id))!).signal;
+  const taken = (id: string) => handling.actionsOf(handling.begin(untimed(id))!).signal;
   const signal = taken("a");
   await clock.advance(1_000);
   expect(signal.aborted).toBe(false);
@@ -121,7 +120,7 @@ test("a handler with a function of its own that takes its signal is asked after,
 
 test("a handler with a function of its own that never takes its signal is never asked after", async () => {
   const { clock, asked, handling, timers } = stage();
-  handling.contextOf(handling.begin(untimed("a"))!).progress(1);
+  handling.actionsOf(handling.begin(untimed("a"))!).progress(1);
   await clock.advance(60_000);
   expect(asked).toEqual([]);
   expect(timers()).toBe(0);

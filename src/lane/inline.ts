@@ -10,13 +10,13 @@ import { LANE_ASK_MS, SIGNAL_ASK_MS } from "../shared/index.js";
 import { Attempts, type Attempt } from "../worker/attempts.js";
 import { systemClock, type Clock } from "../worker/clock.js";
 import { printEvent } from "../worker/consoleEvents.js";
-import { contextOf } from "../worker/context.js";
+import { actionsOf, withFacts } from "../worker/job.js";
 import { OUTPUT_DEFAULT } from "../worker/limits.js";
 import { outcomeOfAbandoned, outcomeOfStopped } from "../worker/outcome.js";
 import { Reports } from "../worker/reports.js";
 import { runHandler } from "../worker/runner.js";
 import type { Report, Transport } from "../worker/transport.js";
-import type { HandlerContext, Job } from "../worker/types.js";
+import type { Job, JobActions } from "../worker/types.js";
 
 /** How handlers' words get to the component. */
 export interface Says {
@@ -24,10 +24,6 @@ export interface Says {
   /** How these leases stand: which are to be ended. */
   standing(leases: Lease[]): Promise<Answer[]>;
 }
-
-/** What a handler gets beside its job. */
-export type InlineContext = HandlerContext & { isCanceled: () => Promise<boolean> };
-type InlineHandler = (job: Job, context: InlineContext) => unknown;
 
 export type Ended = Pick<Report, "outcome" | "continued">;
 
@@ -66,16 +62,14 @@ export class Handling {
   }
 
   /** Runs a handler; resolves when it has ended, all that it has said is recorded, or nobody waits for it any more. */
-  async run(handler: InlineHandler, { job }: LaneJob): Promise<Ended> {
+  async run(handler: (job: Job) => unknown, { job }: LaneJob): Promise<Ended> {
     const attempt = this.begin(job);
     if (attempt === null) return { outcome: { kind: "released" } };
     this.ask();
-    const context = this.contextOf(attempt);
+    const given = withFacts(attempt, this.actionsOf(attempt));
     const outcome = await new Promise<Outcome>((resolve) => {
       this.ends.set(attempt, resolve);
-      void runHandler((job) => handler(job, context), attempt.job, context).then((end) =>
-        resolve(outcomeOfStopped(attempt, end)),
-      );
+      void runHandler(handler, given).then((end) => resolve(outcomeOfStopped(attempt, end)));
     });
     this.ends.delete(attempt);
     if (attempt.state === "running") this.attempts.finish(attempt);
@@ -93,10 +87,11 @@ export class Handling {
     return this.attempts.add({ ...job, ...timed, leaseMs: NO_LEASE_MS }, this.clock.now());
   }
 
-  contextOf(attempt: Attempt): InlineContext {
+  /** What an attempt's handler may say and ask: here it asks the component. */
+  actionsOf(attempt: Attempt): JobActions {
     const { signal } = attempt.abort;
-    const context = {
-      ...contextOf(attempt, { reports: this.reports, emit: printEvent }),
+    const actions = {
+      ...actionsOf(attempt, { reports: this.reports, emit: printEvent }),
       isCanceled: async () => {
         if (!signal.aborted) await this.hear([attempt]);
         return signal.aborted;
@@ -104,7 +99,7 @@ export class Handling {
     };
     // A handler that never takes its signal costs no question.
     const get = () => (this.watch(attempt), signal);
-    return Object.defineProperty(context, "signal", { get, enumerable: true });
+    return Object.defineProperty(actions, "signal", { get, enumerable: true });
   }
 
   /** From now on the component is asked, so often that the signal aborts within a second of a cancel. */

@@ -15,8 +15,11 @@ export type JobId<Queue extends string = string> = string & { readonly __conveyo
 export type OwnJobId<Queue extends string> =
   JobId<Queue> | (string & { readonly __conveyorQueue?: never });
 
-/** For each queue by name, its payload and its result. */
-export type QueueTypes = Record<string, { payload: any; result: any; related?: any }>;
+/** For each queue by name, its payload, its result, and what its handlers report as progress. */
+export type QueueTypes = Record<
+  string,
+  { payload: any; result: any; progress?: any; related?: any }
+>;
 
 type TypedStatus<Status extends JobStatus, Queue extends string, Result> = Status extends JobStatus
   ? Expand<

@@ -5,7 +5,7 @@ import type { Clock } from "./clock.js";
 import { OUTPUT_DEFAULT } from "./limits.js";
 import { Loop, type LoopOptions } from "./loop.js";
 import { Unanswered, type Claimed, type ClaimRequest, type Transport } from "./transport.js";
-import type { CallName, Handler, HandlerContext, Job, WorkerEvent } from "./types.js";
+import type { CallName, Handler, WorkerEvent } from "./types.js";
 
 /** Lets everything run that waits for nothing but promises. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -339,16 +339,14 @@ export function manual() {
     attempt: number;
     signal: AbortSignal;
     progress: (value: unknown) => void;
-    context: HandlerContext;
-    job: Job;
+    job: Parameters<Handler>[0];
     resolve: (value?: unknown) => void;
     reject: (error: unknown) => void;
   }[] = [];
-  const handler: Handler = (job, context) =>
+  const handler: Handler = (job) =>
     new Promise((resolve, reject) => {
-      const { id, attempt } = job;
-      const { signal, progress } = context;
-      begun.push({ id, attempt, signal, progress, context, job, resolve, reject });
+      const { id, attempt, signal, progress } = job;
+      begun.push({ id, attempt, signal, progress, job, resolve, reject });
     });
   return { begun, handler };
 }

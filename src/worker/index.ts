@@ -7,7 +7,6 @@ export type {
   AbortReason,
   ContinuesOf,
   Handler,
-  HandlerContext,
   Handlers,
   Job,
   LogChange,

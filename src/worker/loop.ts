@@ -17,10 +17,10 @@ import { Calls, type CallEnd } from "./calls.js";
 import { Cancellations } from "./cancellations.js";
 import type { Clock } from "./clock.js";
 import { confirmLeases } from "./confirm.js";
-import { contextOf } from "./context.js";
 import { handlerMissing, judge, messageOf, type Failure } from "./errors.js";
 import { Following } from "./following.js";
 import { Heart } from "./heart.js";
+import { jobOf } from "./job.js";
 import { sayGoodbye } from "./goodbye.js";
 import { FLUSH_MS, GRACE_DEFAULT_MS } from "./limits.js";
 import { Outbox, type Sending } from "./outbox.js";
@@ -288,8 +288,8 @@ export class Loop {
     }
     // Its last attempt was lost, and that handler goes on after its signal.
     if (this.beside.has(attempt.job.id)) return void this.beginAfter(attempt);
-    const context = contextOf(attempt, { reports: this.reports, emit: this.options.emit });
-    const end = this.beside.run(attempt.job.id, runHandler(handler, attempt.job, context));
+    const job = jobOf(attempt, { reports: this.reports, emit: this.options.emit });
+    const end = this.beside.run(attempt.job.id, runHandler(handler, job));
     void end.then((one) => this.ended(attempt, one));
   }
 

@@ -86,15 +86,15 @@ describe("what is said on the way", () => {
     const started = startLoop(handler, { leaseMs: 60_000, concurrency: 2 });
     const id = started.deployment.enqueue();
     await started.clock.advance(100);
-    return { ...started, begun, id, context: begun[0]!.context };
+    return { ...started, begun, id, job: begun[0]!.job };
   }
 
   test("is taken as it is then, though the object goes on changing", async () => {
-    const { clock, deployment, id, context, begun } = await running();
+    const { clock, deployment, id, job, begun } = await running();
     const state: Record<string, unknown> = { done: 1 };
-    context.progress(state);
-    context.log("one", { data: state });
-    context.continueWith("tiles", state, { context: state });
+    job.progress(state);
+    job.log("one", { data: state });
+    job.continueWith("tiles", state, { context: state });
     Object.assign(state, { done: 2, self: state });
     await clock.advance(300);
     expect(deployment.progressed).toEqual([{ id, value: { done: 1 } }]);
@@ -113,19 +113,19 @@ describe("what is said on the way", () => {
   ])(
     "is refused where it is said if it is %s: the deployment would refuse all of it",
     async (_, value) => {
-      const { context } = await running();
-      expect(() => context.progress(value)).toThrow();
-      expect(() => context.log("x", { data: value })).toThrow();
-      expect(() => context.continueWith("tiles", value)).toThrow();
-      expect(() => context.continueWith("tiles", 1, { context: value })).toThrow();
+      const { job } = await running();
+      expect(() => job.progress(value)).toThrow();
+      expect(() => job.log("x", { data: value })).toThrow();
+      expect(() => job.continueWith("tiles", value)).toThrow();
+      expect(() => job.continueWith("tiles", 1, { context: value })).toThrow();
     },
   );
 
   test("a message may be anything, and half a character in it is marked", async () => {
-    const { clock, deployment, id, context } = await running();
-    context.log(new Error("boom") as never);
-    context.log("broken \uD83D");
-    expect(() => context.log("x", { level: "fatal" as never })).toThrow(/level/);
+    const { clock, deployment, id, job } = await running();
+    job.log(new Error("boom") as never);
+    job.log("broken \uD83D");
+    expect(() => job.log("x", { level: "fatal" as never })).toThrow(/level/);
     await clock.advance(300);
     expect(deployment.logs.get(id)?.map(({ message }) => message)).toEqual([
       "Error: boom",
@@ -141,27 +141,27 @@ describe("what is said on the way", () => {
   ])(
     "a job to continue with is refused where it is said, for %s: its outcome could never be sent",
     async (_, options) => {
-      const { context } = await running();
-      expect(() => context.continueWith("tiles", 1, options as never)).toThrow(/continue/);
+      const { job } = await running();
+      expect(() => job.continueWith("tiles", 1, options as never)).toThrow(/continue/);
     },
   );
 
   test("jobs to continue with are as many, and as large, as one call can carry", async () => {
-    const { context } = await running();
-    for (let i = 0; i < 64; i += 1) context.continueWith("tiles", i);
-    expect(() => context.continueWith("tiles", 64)).toThrow(/64/);
-    const { context: other } = await running();
+    const { job } = await running();
+    for (let i = 0; i < 64; i += 1) job.continueWith("tiles", i);
+    expect(() => job.continueWith("tiles", 64)).toThrow(/64/);
+    const { job: other } = await running();
     for (let i = 0; i < 4; i += 1) other.continueWith("tiles", "x".repeat(1_000_000));
     const large = { context: "x".repeat(1_000_000) };
     expect(() => other.continueWith("tiles", 1, large)).toThrow(/4194304/);
   });
 
   test("a chatty handler holds up no other's outcome", async () => {
-    const { clock, deployment, begun, context } = await running();
+    const { clock, deployment, begun, job } = await running();
     const other = deployment.enqueue();
     await clock.advance(100);
-    const entries = Array.from({ length: 300 }, (_, i) => context.log(`line ${i}`));
-    begun[1]!.context.log("last words");
+    const entries = Array.from({ length: 300 }, (_, i) => job.log(`line ${i}`));
+    begun[1]!.job.log("last words");
     begun[1]!.resolve("done");
     for (let i = 0; i < 50; i += 1) {
       await clock.advance(2);
@@ -172,11 +172,11 @@ describe("what is said on the way", () => {
   });
 
   test("of two that talk without end, each has its turn", async () => {
-    const { clock, deployment, begun, context } = await running();
+    const { clock, deployment, begun, job } = await running();
     const other = deployment.enqueue();
     await clock.advance(100);
-    const entries = Array.from({ length: 300 }, (_, i) => context.log(`line ${i}`));
-    begun[1]!.context.log("a word");
+    const entries = Array.from({ length: 300 }, (_, i) => job.log(`line ${i}`));
+    begun[1]!.job.log("a word");
     for (let i = 0; i < 300; i += 1) {
       await clock.advance(2);
       for (const entry of entries) entry.update({ message: `line, ${i}` });
@@ -185,8 +185,8 @@ describe("what is said on the way", () => {
   });
 
   test("more entries than a job may have are neither kept nor sent, and the end says how many", async () => {
-    const { clock, deployment, id, context, begun, kinds } = await running();
-    for (let i = 0; i < 1_500; i += 1) context.log(`line ${i}`).update({ message: `line ${i}!` });
+    const { clock, deployment, id, job, begun, kinds } = await running();
+    for (let i = 0; i < 1_500; i += 1) job.log(`line ${i}`).update({ message: `line ${i}!` });
     await clock.advance(2_000);
     expect(deployment.logs.get(id)).toHaveLength(1_000);
     begun[0]!.resolve();

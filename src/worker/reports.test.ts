@@ -9,7 +9,7 @@ async function oneRunning(options: Parameters<typeof startLoop>[1] = {}) {
   await started.clock.advance(400);
   const job = begun[0]!;
   const output = () => started.deployment.outputs.get(id) ?? [];
-  return { ...started, begun, id, job, output, ...job.context };
+  return { ...started, ...job.job, begun, id, job, output };
 }
 
 describe("output", () => {
@@ -185,9 +185,9 @@ describe("a report", () => {
     const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 3, leaseMs: 60_000 });
     for (let i = 0; i < 3; i++) deployment.enqueue();
     await clock.advance(400);
-    begun[0]!.context.progress(1);
-    begun[1]!.context.log("two");
-    begun[2]!.context.write("three.");
+    begun[0]!.job.progress(1);
+    begun[1]!.job.log("two");
+    begun[2]!.job.write("three.");
     await clock.advance(300);
     expect(callsOf("report").map(({ ids }) => ids.length)).toEqual([3]);
     expect(deployment.progressed).toEqual([{ id: begun[0]!.id, value: 1 }]);
@@ -209,7 +209,7 @@ describe("a report", () => {
     const [bad, good] = [deployment.enqueue(), deployment.enqueue()];
     await clock.advance(400);
     deployment.refusesReport = (ids) => ids.includes(bad);
-    for (const { context } of begun) context.write("something");
+    for (const { job } of begun) job.write("something");
     for (const one of begun) one.resolve();
     await clock.advance(30_000);
     expect(deployment.outputs.get(good)).toEqual(["something"]);
@@ -261,7 +261,7 @@ test("jobs to continue with go with the result, and with nothing else", async ()
   expect(deployment.continued.get(id)).toEqual([
     { queue: "tiles", payload: { x: 1 }, options: { priority: 3 } },
   ]);
-  begun[1]!.context.continueWith("tiles", 2);
+  begun[1]!.job.continueWith("tiles", 2);
   begun[1]!.reject(new Error("no"));
   await clock.advance(100);
   expect(deployment.outcomeOf(next)).toMatchObject({ kind: "failed" });

@@ -52,6 +52,51 @@ describe("what handlers do", () => {
     expect(deployment.progressed.slice(-2)).toEqual(begun.map(({ id }) => ({ id, value: 100 })));
   });
 
+  test("the job is one object, and what it can do works when it is taken out of it", async () => {
+    const { clock, deployment } = startLoop(
+      async ({ id, payload, attempt, idempotencyKey, tags, signal, progress, log, ...job }) => {
+        const { write, continueWith, isCanceled } = job;
+        progress({ half: true });
+        log("It goes on.");
+        write("text");
+        continueWith("tiles", { next: 1 });
+        await Promise.resolve();
+        return {
+          id,
+          payload,
+          attempt,
+          key: idempotencyKey,
+          tags,
+          aborted: signal.aborted,
+          canceled: await isCanceled(),
+        };
+      },
+    );
+    const id = deployment.enqueue({ x: 1 });
+    await clock.advance(1_000);
+    const told = { id, payload: { x: 1 }, attempt: 1, key: id, tags: [] };
+    expect(deployment.outcomeOf(id)).toEqual({
+      kind: "succeeded",
+      result: { ...told, aborted: false, canceled: false },
+    });
+    expect(deployment.logs.get(id)).toMatchObject([{ message: "It goes on." }]);
+    expect(deployment.outputs.get(id)).toEqual(["text"]);
+    expect(deployment.continued.get(id)).toEqual([{ queue: "tiles", payload: { next: 1 } }]);
+  });
+
+  test("a handler that asks is told that its job was canceled, without a call", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, callsOf } = startLoop(handler, { leaseMs: 60_000 });
+    const id = deployment.enqueue();
+    await clock.advance(1_000);
+    const { job } = begun[0]!;
+    expect(await job.isCanceled()).toBe(false);
+    deployment.cancel(id);
+    await clock.advance(10);
+    expect(await job.isCanceled()).toBe(true);
+    expect(callsOf("heartbeat")).toHaveLength(0);
+  });
+
   test("progress that is too large, or no Convex value, is the handler's mistake to see", async () => {
     const { begun, handler } = manual();
     const { clock, deployment } = startLoop(handler);

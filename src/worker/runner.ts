@@ -1,7 +1,7 @@
 /** Runs one handler and says how it ended. Knows nothing of leases, slots or calls. */
-import { COST_DEFAULT, PRIORITY_DEFAULT, type ClaimedJob, type Outcome } from "../shared/index.js";
+import type { Outcome } from "../shared/index.js";
 import { outcomeOfError, outcomeOfValue } from "./outcome.js";
-import type { Handler, HandlerContext, Job } from "./types.js";
+import type { Job } from "./types.js";
 
 export interface HandlerEnd {
   outcome: Outcome;
@@ -12,27 +12,22 @@ export interface HandlerEnd {
 }
 
 /** Always resolves: whatever the handler does is an outcome. A handler that never ends leaves it pending. */
-export async function runHandler(
-  handler: Handler,
-  claimed: ClaimedJob,
-  context: HandlerContext,
+export async function runHandler<Given = Job>(
+  handler: (job: Given) => unknown,
+  job: Given,
 ): Promise<HandlerEnd> {
   try {
-    return await runOnce(handler, claimed, context);
+    return await runOnce(handler, job);
   } catch {
     // The error or value throws again when it is looked at.
     return { outcome: { kind: "failed", error: UNREADABLE } };
   }
 }
 
-async function runOnce(
-  handler: Handler,
-  claimed: ClaimedJob,
-  context: HandlerContext,
-): Promise<HandlerEnd> {
+async function runOnce<Given>(handler: (job: Given) => unknown, job: Given): Promise<HandlerEnd> {
   let value: unknown;
   try {
-    value = await handler(jobOf(claimed), context);
+    value = await handler(job);
   } catch (error) {
     return { outcome: outcomeOfError(error) };
   }
@@ -42,17 +37,3 @@ async function runOnce(
 }
 
 const UNREADABLE = "The handler's error or result cannot be read: looking at it throws.";
-
-/** The job as its handler gets it: what says nothing is filled in. */
-function jobOf({ leaseMs: _, ...job }: ClaimedJob): Job {
-  return {
-    ...job,
-    // What is due once a round must not be taken for what was done in the last.
-    idempotencyKey: job.rounds === undefined ? job.id : `${job.id}:${job.rounds}`,
-    priority: job.priority ?? PRIORITY_DEFAULT,
-    tags: job.tags ?? [],
-    labels: job.labels ?? [],
-    cost: job.cost ?? COST_DEFAULT,
-    rounds: job.rounds ?? 0,
-  } as Job;
-}

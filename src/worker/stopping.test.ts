@@ -159,7 +159,7 @@ describe("what a handler throws", () => {
   });
 
   test("snooze gives the job back until later", async () => {
-    const { clock, deployment } = startLoop((_, { snooze }) => snooze(60_000));
+    const { clock, deployment } = startLoop(({ snooze }) => snooze(60_000));
     const id = deployment.enqueue();
     await clock.advance(100);
     expect(deployment.outcomeOf(id)).toEqual({ kind: "snoozed", runAfter: 60_000 });
@@ -168,7 +168,7 @@ describe("what a handler throws", () => {
   test.each([-1, 0.5, Number.NaN, 1e15])(
     "snooze(%s) is a mistake, and fails the job",
     async (ms) => {
-      const { clock, deployment } = startLoop((_, { snooze }) => snooze(ms));
+      const { clock, deployment } = startLoop(({ snooze }) => snooze(ms));
       const id = deployment.enqueue();
       await clock.advance(100);
       expect(deployment.outcomeOf(id)).toMatchObject({ kind: "failed" });

@@ -25,8 +25,8 @@ export type ContinuesOf<Api extends WorkerApi> =
     ? Extract<Continues, QueueTypes>
     : QueueTypes;
 
-/** One attempt of one job, as its handler gets it. */
-export interface Job<Queue extends string = string, Payload = any, Related = any> {
+/** What is known of one attempt of one job. */
+export interface JobFacts<Queue extends string = string, Payload = any, Related = any> {
   id: JobId<Queue>;
   queue: Queue;
   payload: Payload;
@@ -86,8 +86,8 @@ export interface LogEntry {
   readonly update: (change: LogChange) => void;
 }
 
-/** What a handler may use beside its job. */
-export interface HandlerContext<Continues extends QueueTypes = QueueTypes> {
+/** What a handler may say and ask of its job. Each is a function of its own: it works when it is taken out of the job. */
+export interface JobActions<Continues extends QueueTypes = QueueTypes, Progress = any> {
   /**
    * Aborts when the handler is to stop. Give it to `fetch`, and look at `signal.aborted` in loops. `signal.reason` is a
    * {@link JobAborted} whose `reason` says why: see {@link AbortReason}. Where the lease still stands (`canceled`,
@@ -95,12 +95,12 @@ export interface HandlerContext<Continues extends QueueTypes = QueueTypes> {
    */
   readonly signal: AbortSignal;
   /**
-   * Shows everybody how far the job is: any Convex value up to 8 KiB. The latest one wins; it is sent at most every
+   * Shows on every page how far the job is: any Convex value up to 8 KiB. The latest one wins; it is sent at most every
    * 250 ms, for all jobs of the worker in one call, and it may be lost. Call it as often as you like.
    *
    * @throws `payloadTooLarge`, or `invalidPayload` for what is not a Convex value.
    */
-  readonly progress: (value: unknown) => void;
+  readonly progress: (value: Progress) => void;
   /**
    * Adds an entry to the job's log, which everybody who may see the job can read while it runs and after: up to 1,000
    * entries a job, of earlier attempts the oldest go first. It also goes to `onEvent`, or to the console where there is none. It is sent within 250 ms, repeated
@@ -110,7 +110,7 @@ export interface HandlerContext<Continues extends QueueTypes = QueueTypes> {
    * @returns The entry, to be updated.
    * @throws `payloadTooLarge` for data over 8 KiB, `invalidPayload` for what is not a Convex value.
    * @example
-   * const entry = log("Downloading", { data: { done: 0 } });
+   * const entry = job.log("Downloading", { data: { done: 0 } });
    * for await (const done of download(url)) entry.update({ data: { done } });
    */
   readonly log: (message: string, options?: LogOptions) => LogEntry;
@@ -122,7 +122,7 @@ export interface HandlerContext<Continues extends QueueTypes = QueueTypes> {
    *
    * @throws `payloadTooLarge` when the attempt has written 16 MiB. So much is kept of a job: of earlier attempts the oldest goes first.
    * @example
-   * for await (const { token } of model.stream(payload.prompt, { signal })) write(token);
+   * for await (const { token } of model.stream(job.payload.prompt, { signal: job.signal })) job.write(token);
    */
   readonly write: (text: string) => void;
   /**
@@ -132,7 +132,7 @@ export interface HandlerContext<Continues extends QueueTypes = QueueTypes> {
    * @param ms In how many milliseconds the job falls due again, a whole number from 0 to four years.
    * @throws Always.
    * @example
-   * if (!(await isReady(payload.file))) snooze(60_000);
+   * if (!(await isReady(job.payload.file))) job.snooze(60_000);
    */
   readonly snooze: (ms: number) => never;
   /**
@@ -145,14 +145,40 @@ export interface HandlerContext<Continues extends QueueTypes = QueueTypes> {
    * @throws `invalidPayload` for what is not a Convex value, or too large to be one's payload; `invalidArgument` for an
    * option that there is not, and for more than 64 jobs; `payloadTooLarge` for more than 4 MiB of them.
    * @example
-   * continueWith("thumbnails", { file }, { priority: 5 });
+   * job.continueWith("thumbnails", { file }, { priority: 5 });
    */
   readonly continueWith: <Queue extends keyof Continues & string>(
     queue: Queue,
     payload: Continues[Queue]["payload"],
     options?: ContinueOptions,
   ) => void;
+  /**
+   * Whether the handler is to stop: its job was canceled, is another's, or has run for too long. Inside Convex it asks the
+   * deployment, and aborts the signal if so; in a worker, which is told at once, it answers as `signal.aborted` does. However a
+   * handler ends whose job was canceled, the job is `canceled`, unless the handler returns a result all the same.
+   *
+   * @example
+   * for (const page of job.payload.pages) {
+   *   if (await job.isCanceled()) return null;
+   *   await convert(page);
+   * }
+   */
+  readonly isCanceled: () => Promise<boolean>;
 }
+
+/**
+ * One attempt of one job: what its handler is called with. It may be taken apart, as in `async ({ payload, signal }) => …`.
+ *
+ * A function that takes a job's part names its queue and payload, as in `(job: Job<"tiles", Tile>) => …`.
+ */
+export interface Job<
+  Queue extends string = string,
+  Payload = any,
+  Continues extends QueueTypes = any,
+  Related = any,
+  Progress = any,
+>
+  extends JobFacts<Queue, Payload, Related>, JobActions<Continues, Progress> {}
 
 /** A handler that returns nothing has the result `null`. */
 type HandlerResult<Result> = null extends Result ? Result | void | undefined : Result;
@@ -169,9 +195,9 @@ export type Handler<
   Result = any,
   Continues extends QueueTypes = QueueTypes,
   Related = any,
+  Progress = any,
 > = (
-  job: Job<Queue, Payload, Related>,
-  ctx: HandlerContext<Continues>,
+  job: Job<Queue, Payload, Continues, Related, Progress>,
 ) => HandlerResult<Result> | Promise<HandlerResult<Result>>;
 
 /** A handler for each queue that the worker serves. */
@@ -181,7 +207,8 @@ export type Handlers<Queues extends QueueTypes, Continues extends QueueTypes = Q
     Queues[Queue]["payload"],
     Queues[Queue]["result"],
     Continues,
-    Queues[Queue] extends { related: infer Related } ? Related : undefined
+    Queues[Queue] extends { related: infer Related } ? Related : undefined,
+    Queues[Queue] extends { progress: infer Progress } ? Progress : any
   >;
 };
 

@@ -3,7 +3,7 @@ import { anyApi, type ApiFromModules } from "convex/server";
 import { v } from "convex/values";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { Conveyor, type ComponentApi } from "../client/index.js";
-import { isConveyorError, Worker, type HandlerContext, type QueuesOf } from "./index.js";
+import { isConveyorError, Worker, type Job, type QueuesOf } from "./index.js";
 
 const conveyor = new Conveyor({} as ComponentApi);
 const tiles = conveyor.queue("tiles", {
@@ -34,26 +34,46 @@ describe("types", () => {
     new Worker({
       ...options,
       handlers: {
-        tiles: async (job, ctx) => {
+        tiles: async (job) => {
           expectTypeOf(job.payload).toEqualTypeOf<{ x: number }>();
           expectTypeOf(job.queue).toEqualTypeOf<"tiles">();
-          expectTypeOf(ctx.signal).toEqualTypeOf<HandlerContext["signal"]>();
+          expectTypeOf(job.signal).toEqualTypeOf<AbortSignal>();
           expectTypeOf(job.tags).toEqualTypeOf<string[]>();
-          expectTypeOf(ctx.snooze).returns.toBeNever();
-          ctx.continueWith("tiles", { x: 1 }, { priority: 2 });
+          expectTypeOf(job.snooze).returns.toBeNever();
+          job.continueWith("tiles", { x: 1 }, { priority: 2 });
           // @ts-expect-error the payload of `tiles` has a number
-          ctx.continueWith("tiles", { x: "1" });
+          job.continueWith("tiles", { x: "1" });
           // @ts-expect-error the app lets nobody continue with `pings`
-          ctx.continueWith("pings", null);
+          job.continueWith("pings", null);
           return { pixels: "abc" };
         },
-        pings: () => {},
+        pings: ({ progress, isCanceled }) => {
+          expectTypeOf(isCanceled).returns.resolves.toBeBoolean();
+          progress({ whatever: 1 });
+        },
         loose: ({ payload }) => {
           expectTypeOf(payload).toBeAny();
           return 5;
         },
       },
     });
+  });
+
+  test("a function that takes a job's part names its queue and payload, and serves whatever its queue may continue with", () => {
+    const draw = async ({ payload, signal }: Job<"tiles", { x: number }>) => {
+      await Promise.resolve(signal);
+      return { pixels: String(payload.x) };
+    };
+    new Worker({ ...options, handlers: { tiles: draw } });
+    new Worker({ ...options, handlers: { tiles: async (job) => await draw(job) } });
+    // @ts-expect-error it is for jobs of another queue
+    new Worker({ ...options, handlers: { pings: (job: Job<"tiles", null>) => void job } });
+  });
+
+  test("a handler takes its job, and nothing else", () => {
+    const pings = (_job: unknown, ctx: { signal: unknown }) => void ctx;
+    // @ts-expect-error what it may say is said of the job
+    new Worker({ ...options, handlers: { pings } });
   });
 
   test("a handler that returns something else, or serves a queue that there is not, is refused by the compiler", () => {

@@ -51,7 +51,7 @@ const DAY_MS = 24 * 60 * 60_000;
  *   api: api.worker,
  *   concurrency: 4,
  *   handlers: {
- *     tiles: async ({ payload }, { signal, progress }) => {
+ *     tiles: async ({ payload, signal, progress }) => {
  *       progress({ percent: 0 });
  *       return { pixels: await render(payload, signal) };
  *     },

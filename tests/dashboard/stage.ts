@@ -50,7 +50,7 @@ async function startWorker(backend: Backend) {
     ...{ url: backend.url, token, api: api.workers, name: "anvil", concurrency: 3 },
     handleSignals: false,
     handlers: {
-      renders: async ({ payload }, { signal, progress }) => {
+      renders: async ({ payload, signal, progress }) => {
         progress({ percent: 50 });
         await new Promise((resolve) => {
           const timer = setTimeout(resolve, payload.ms);

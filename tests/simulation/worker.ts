@@ -14,7 +14,7 @@ const given = JSON.parse(env["WORKER"]!) as {
   groups?: string[];
 };
 
-const work: any = async (job: any, context: any) => await take(job, context);
+const work: any = async (job: any) => await take(job, job);
 
 try {
   const worker = new Worker({

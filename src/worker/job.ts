@@ -1,31 +1,72 @@
 /**
- * What a handler may use beside its job, bound to one attempt. It checks what a handler says before anything is sent, so
- * that a mistake is thrown where it was made.
+ * The job as its handler gets it: the facts of one attempt, and what may be said of it. It checks what a handler says before
+ * anything is sent, so that a mistake is thrown where it was made.
  */
 import { getConvexSize, type Value } from "convex/values";
 import {
   conveyorError,
+  COST_DEFAULT,
   cutText,
   LOG_LEVELS,
   LOG_DATA_MAX_BYTES,
   LOG_MESSAGE_MAX_BYTES,
   OUTPUT_MAX_BYTES,
+  PRIORITY_DEFAULT,
   PROGRESS_MAX_BYTES,
   Snoozed,
   textBytes,
   wellFormed,
+  type ClaimedJob,
 } from "../shared/index.js";
 import { describe, type Attempt } from "./attempts.js";
 import { continuation } from "./continuing.js";
 import { checkSendable } from "./outcome.js";
 import type { Reports } from "./reports.js";
 import type { LogContent } from "./said.js";
-import type { HandlerContext, LogChange, LogEntry, LogOptions, WorkerEvent } from "./types.js";
+import type {
+  Job,
+  JobActions,
+  JobFacts,
+  LogChange,
+  LogEntry,
+  LogOptions,
+  WorkerEvent,
+} from "./types.js";
 
-export function contextOf(
-  attempt: Attempt,
-  { reports, emit }: { reports: Reports; emit: (event: WorkerEvent) => void },
-): HandlerContext {
+export interface Telling {
+  reports: Reports;
+  emit: (event: WorkerEvent) => void;
+}
+
+/** The job of an attempt, for a handler in this process. */
+export function jobOf(attempt: Attempt, telling: Telling): Job {
+  return withFacts(attempt, actionsOf(attempt, telling));
+}
+
+/** Into the actions: a copy of them would take their signal. */
+export function withFacts<Actions extends JobActions>(
+  { job }: Attempt,
+  actions: Actions,
+): Actions & JobFacts {
+  return Object.assign(actions, factsOf(job));
+}
+
+/** What says nothing is filled in. */
+function factsOf({ leaseMs: _, ...job }: ClaimedJob): JobFacts {
+  return {
+    ...job,
+    // What is due once a round must not be taken for what was done in the last.
+    idempotencyKey: job.rounds === undefined ? job.id : `${job.id}:${job.rounds}`,
+    priority: job.priority ?? PRIORITY_DEFAULT,
+    tags: job.tags ?? [],
+    labels: job.labels ?? [],
+    cost: job.cost ?? COST_DEFAULT,
+    rounds: job.rounds ?? 0,
+  } as JobFacts;
+}
+
+/** What the handler of an attempt may say and ask. */
+export function actionsOf(attempt: Attempt, { reports, emit }: Telling): JobActions {
   /** What an attempt says that is lost or over is for nobody. */
   const isHeard = () => attempt.state === "running";
 
@@ -72,6 +113,7 @@ export function contextOf(
     continueWith: (queue, payload, options) => {
       attempt.continued.push(continuation(attempt.continued, queue, payload, options));
     },
+    isCanceled: () => Promise.resolve(attempt.abort.signal.aborted),
   };
 }
 
