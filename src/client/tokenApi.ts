@@ -36,8 +36,9 @@ export function tokenFunctions(component: ComponentApi): TokenFunctions {
     }),
 
     list: internalQueryGeneric({
-      args: {},
-      handler: async (ctx) => await callComponent(() => ctx.runQuery(component.lib.listTokens, {})),
+      args: { after: v.optional(v.string()) },
+      handler: async (ctx, args) =>
+        await callComponent(() => ctx.runQuery(component.lib.listTokens, args)),
     }),
   };
 }

@@ -393,6 +393,6 @@ export interface TokenFunctions {
   >;
   /** Refuses a token from now on, by its id. Jobs that its workers hold go to others at once. */
   revoke: RegisteredMutation<"internal", { id: string }, Promise<null>>;
-  /** The tokens there are, revoked ones included, without their secrets. */
-  list: RegisteredQuery<"internal", Record<string, never>, Promise<TokenStatus[]>>;
+  /** The tokens, revoked ones too, without secrets, newest first: the last 1,000, or those before the one of the id `after`. */
+  list: RegisteredQuery<"internal", { after?: string }, Promise<TokenStatus[]>>;
 }

@@ -193,11 +193,11 @@ export const revokeToken = mutation({
   handler: (ctx, { id }) => tokensStep.revokeToken(ctx, id),
 });
 
-/** The tokens there are, without their secrets. */
+/** The tokens there are, without their secrets; of more than one page has, those that were made before the one of this id. */
 export const listTokens = query({
-  args: {},
+  args: { after: v.optional(v.string()) },
   returns: v.array(vTokenStatus),
-  handler: (ctx) => tokensStep.listTokens(ctx),
+  handler: (ctx, { after }) => tokensStep.listTokens(ctx, after),
 });
 
 // --- The worker protocol ------------------------------------------------------------------------

@@ -94,6 +94,22 @@ describe("a worker token", () => {
   });
 });
 
+test("of more tokens than one list has, the others are listed after the last: each can be found, and revoked", async () => {
+  const world = await newWorld();
+  await world.t.run(async (ctx) => {
+    const [first] = await ctx.db.query("tokens").collect();
+    const { _id, _creationTime, ...row } = first!;
+    for (let i = 0; i < 1_000; i += 1)
+      await ctx.db.insert("tokens", { ...row, hash: `${i}`, name: `${i}` });
+  });
+  const page = await world.t.query(api.lib.listTokens, {});
+  expect([page[0]!.name, page.length]).toEqual(["999", 1_000]);
+  const rest = await world.t.query(api.lib.listTokens, { after: page.at(-1)!.id });
+  expect(rest.map(({ name }) => name)).toEqual(["test token"]);
+  const refused = await refusal(world.t.query(api.lib.listTokens, { after: "no id" }));
+  expect(refused).toMatchObject({ code: "tokenUnknown" });
+});
+
 describe("a rotated token", () => {
   async function rotated(world: World, graceMs?: number) {
     const { id } = (await world.t.query(api.lib.listTokens, {}))[0]!;

@@ -141,8 +141,14 @@ async function getToken(db: DatabaseReader, id: string): Promise<Doc<"tokens">> 
   );
 }
 
-export async function listTokens(ctx: QueryCtx): Promise<TokenStatus[]> {
-  const rows = await ctx.db.query("tokens").order("desc").take(TOKENS_MAX);
+/** The last that were made, or those made before the one of the id `after`, the newest first. */
+export async function listTokens(ctx: QueryCtx, after?: string): Promise<TokenStatus[]> {
+  const before = after === undefined ? Infinity : (await getToken(ctx.db, after))._creationTime;
+  const rows = await ctx.db
+    .query("tokens")
+    .withIndex("by_creation_time", (q) => q.lt("_creationTime", before))
+    .order("desc")
+    .take(TOKENS_MAX);
   return rows.map((row) => {
     const { createdAt, revokedAt, rotatedAt, previousUntil, overQuotaUntil } = row;
     return {

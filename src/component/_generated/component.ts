@@ -1123,7 +1123,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
       listTokens: FunctionReference<
         "query",
         "internal",
-        {},
+        { after?: string },
         Array<{
           id: string;
           name: string;
