@@ -1,9 +1,11 @@
 /** What a seed draws: see `plan.ts`. */
 import { Draw } from "./draw.js";
 import { drawLarge, isLarge } from "./large.js";
+import { newVersion } from "./faults/newVersion.js";
 import { drawOverrides } from "./overrides.js";
 import { PARTS } from "./parts.js";
 import { BESIDE_CROWD, drawCrowd } from "./workloads/crowd.js";
+import { deploys, DEPLOYED_WORKER } from "./workloads/deploys.js";
 import {
   CIRCULAR,
   isOf,
@@ -48,6 +50,11 @@ export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
     .map(({ name }) => name)
     .filter((name) => only === undefined || only.includes(name))
     .filter((name) => !isCrowd || BESIDE_CROWD.includes(name));
+  if (plan.parts.includes(deploys.name)) {
+    // Each pushes what it has in mind.
+    plan.parts = plan.parts.filter((name) => name !== newVersion.name);
+    plan.workers.push(DEPLOYED_WORKER);
+  }
   for (const part of PARTS) {
     if (!plan.parts.includes(part.name)) continue;
     plan.events.push(...part.plan(new Draw(seed, part.name), plan));

@@ -18,6 +18,7 @@ import { callers } from "./workloads/callers.js";
 import { cancels } from "./workloads/cancels.js";
 import { crowd } from "./workloads/crowd.js";
 import { configuration } from "./workloads/configuration.js";
+import { deploys } from "./workloads/deploys.js";
 import { fleet } from "./workloads/fleet.js";
 import { operators } from "./workloads/operators.js";
 import { pages } from "./workloads/pages.js";
@@ -36,6 +37,7 @@ export const WORKLOADS: readonly Part[] = [
   storm,
   crowd,
   fleet,
+  deploys,
 ];
 /** The first must leave a backend that runs, and a network, for the others to be healed. */
 export const FAULTS: readonly Part[] = [

@@ -1,16 +1,26 @@
 /** What works on jobs inside Convex: a handler of each kind. */
+import type { GenericActionCtx } from "convex/server";
 import { meetOthers, writeTooMuch } from "./meeting.js";
 import { conveyor, ofKind, queueNamed } from "./queues.js";
 import { turnOf } from "./payload.js";
-import { internal, internalAction, internalMutation, internalQuery } from "./server.js";
+import {
+  internal,
+  internalAction,
+  internalMutation,
+  internalQuery,
+  type DataModel,
+} from "./server.js";
 import { take, throwText } from "./turns.js";
 
-export const act = internalAction({
+const acts = {
   args: ofKind.acted[0]!.handlerArgs,
-  handler: async (ctx, { payload, job: told }): Promise<any> => {
+  handler: async (ctx: GenericActionCtx<DataModel>, { payload, job: told }: any): Promise<any> => {
     return await take({ ...told, payload }, queueNamed(told.queue).job(ctx, told));
   },
-});
+};
+export const act = internalAction(acts);
+/** The same by another name: some deploys do not have it. */
+export const actToo = internalAction(acts);
 
 export const inline = conveyor.worker(
   ofKind.inlined.map((queue) =>

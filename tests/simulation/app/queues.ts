@@ -4,7 +4,7 @@
  */
 import { Conveyor } from "../../../src/client/index.js";
 import { v } from "convex/values";
-import { NUMBERS, type Kind } from "./names.js";
+import { DEPLOYED, NUMBERS, type Kind } from "./names.js";
 import { vDone, vWork } from "./payload.js";
 import { conveyorComponent, internal } from "./server.js";
 
@@ -50,10 +50,23 @@ export const ofKind = Object.fromEntries(
   }),
 ) as Record<Kind, Queue[]>;
 
+/** What does the jobs of `deployed`: a deploy replaces this text. */
+const DEPLOYED_BY: string = "deployed by act";
+const DEPLOYED_WITH: Record<string, string> = { act: "act", too: "actToo" };
+
+/** Deploys leave the function away that it does not name: see `workloads/deploys.ts`. */
+export const deployed = declareDeployed();
+
+function declareDeployed(): Queue {
+  const queue = conveyor.queue(DEPLOYED, job);
+  const handler = DEPLOYED_WITH[DEPLOYED_BY.slice("deployed by ".length)];
+  if (handler !== undefined) queue.handledBy({ action: internal.handlers[handler], job: true });
+  queue.onComplete(internal.callbacks.done);
+  return queue;
+}
+
 const byName = new Map(
-  Object.values(ofKind)
-    .flat()
-    .map((queue) => [queue.name, queue]),
+  [...Object.values(ofKind).flat(), deployed].map((queue) => [queue.name, queue]),
 );
 
 export function queueNamed(name: string): Queue {

@@ -6,6 +6,7 @@ import { callbackOnce } from "./callbackOnce.js";
 import { canceled } from "./canceled.js";
 import { counts } from "./counts.js";
 import { cursors } from "./cursors.js";
+import { handlersDeployed } from "./deploys.js";
 import { effectsAtomic } from "./effectsAtomic.js";
 import { inTime } from "./inTime.js";
 import { keys } from "./keys.js";
@@ -48,6 +49,7 @@ export const CHECKERS: readonly Checker[] = [
   promise,
   reports,
   noSurprises,
+  handlersDeployed,
   blame,
   nothingLeft,
 ];

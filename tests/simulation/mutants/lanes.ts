@@ -170,6 +170,12 @@ const planted: readonly Mutant[] = [
     where: having("starved.occupy", { nested: true }),
   },
   {
+    name: "a handler that a deploy has taken away has failed",
+    replace: [{ file: "lane/blameless.ts", text: "Could not find function|", by: "" }],
+    finds: ["deploys"],
+    needs: ["deploys"],
+  },
+  {
     name: "the next version refuses the calls of lanes that still run the last one",
     replace: [
       {
