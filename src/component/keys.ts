@@ -82,14 +82,14 @@ export async function windowsOf(
   return rows.flatMap((row) => (row.until === undefined ? [] : [{ ...row, until: row.until }]));
 }
 
-/** Deletes rows whose window is over, which count as absent. */
+/** Deletes rows whose window is over, which count as absent. Returns how many. */
 export async function forgetWindows(
   db: DatabaseWriter,
   queue: string,
   count: number,
   now: number,
-): Promise<void> {
-  for (const { _id, until } of await windowsOf(db, queue, count)) {
-    if (until <= now) await db.delete("keys", _id);
-  }
+): Promise<number> {
+  const over = (await windowsOf(db, queue, count)).filter(({ until }) => until <= now);
+  for (const { _id } of over) await db.delete("keys", _id);
+  return over.length;
 }

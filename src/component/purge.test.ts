@@ -250,6 +250,20 @@ describe("what else has had its time", () => {
     expect([await world.all("keys"), await world.all("timers")]).toEqual([[], []]);
   });
 
+  test("of more keys or events than one transaction deletes, the others go right after, and not an hour later", async () => {
+    const world = await newWorld(retention(5 * SECOND));
+    const id = await world.enqueue();
+    await world.t.run(async (ctx) => {
+      for (let n = 0; n < 350; n += 1) {
+        await ctx.db.insert("keys", { queue: "tiles", key: `k${n}`, job: id, until: 1 });
+        await ctx.db.insert("events", { kind: "old", at: 0, message: "" });
+      }
+    });
+    await end(world, [id]);
+    await world.advance(10 * SECOND);
+    expect([await world.all("keys"), await world.all("events")]).toEqual([[], []]);
+  });
+
   test("old events and minutes go; those of today stay", async () => {
     const world = await newWorld(retention(5 * SECOND));
     const id = await world.enqueue();

@@ -104,11 +104,10 @@ export const ring = ringOf(async (ctx, alarm): Promise<void> => {
     return;
   }
   const run = await deleteFinished(ctx, queue, alarm, now);
-  if (run.isFull) {
+  if (run.isFull || (await sweepRest(ctx, queue.name, now))) {
     await rearm(ctx, alarm, internal.purge.ring, now, run.position as never);
     return;
   }
-  await sweepRest(ctx, queue.name, now);
   const dueAt = run.isHeld ? now + PURGE_OWED_MS : await nextAt(ctx, queue, run, now);
   if (dueAt === null) await ctx.db.delete("timers", alarm._id);
   else await rearm(ctx, alarm, internal.purge.ring, dueAt, run.position as never);
@@ -220,12 +219,14 @@ async function nextAt(
 
 // --- What else has had its time -----------------------------------------------------------------
 
-async function sweepRest(ctx: MutationCtx, queue: string, now: number): Promise<void> {
-  await forgetWindows(ctx.db, queue, REMOVE_JOBS, now);
+/** Whether something was as much as one transaction deletes, so that there may be more. */
+async function sweepRest(ctx: MutationCtx, queue: string, now: number): Promise<boolean> {
+  let most = await forgetWindows(ctx.db, queue, REMOVE_JOBS, now);
   for (const per of PERS) {
     const to = now - PERIODS_RETENTION_MS[per];
     const rows = await rowsBetween(ctx.db, { queue, per, from: 0, to, count: REMOVE_JOBS });
     for (const row of rows) await deletePeriod(ctx.db, row);
+    most = Math.max(most, rows.length);
   }
   // Of all queues: the events of one that is no longer used go too.
   const events = await ctx.db
@@ -234,4 +235,5 @@ async function sweepRest(ctx: MutationCtx, queue: string, now: number): Promise<
     .take(REMOVE_JOBS);
   for (const event of events) await ctx.db.delete("events", event._id);
   await dropUnusedRoutes(ctx, queue);
+  return Math.max(most, events.length) === REMOVE_JOBS;
 }
