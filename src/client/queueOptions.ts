@@ -145,7 +145,7 @@ export interface QueueOptions<
   maxParallelism?: number;
   /**
    * How long jobs are left to workers outside before Convex takes them, in milliseconds, 0 to 86,400,000. While none is
-   * there for the queue, Convex takes them at once.
+   * there that may take a job, Convex takes it at once.
    * @default 0
    */
   fallbackAfterMs?: number;

@@ -66,11 +66,12 @@ export async function takeAndBegin(
   const { queue, gate, now } = waking;
   const { room, own, due, isContent, guardsIf } = beginning;
   const n = holder.n + 1;
+  const cameAt = (own?.seq as bigint | undefined) ?? due;
   const look: LaneLook = {
     ...{ everywhere: true, due, isContent, carries: LANE_CARRIES_BYTES },
     ...(target === null || target.kind === "wait" ? {} : { endsAt: target.endsAt }),
     // What became claimable after its own job has wakes of its own: they would only conflict.
-    ...(own === null ? {} : { first: own, upTo: due }),
+    ...(own === null ? {} : { first: own, upTo: cameAt }),
   };
   const open = new Map([[queue.name, queue]]);
   const taken = await takeFrom(ctx, holder, n, open, { max: room }, now, { lane: look });
@@ -78,7 +79,7 @@ export async function takeAndBegin(
   const isDone = isContent && found > 0;
   const mayBeMore = found === room && !isDone;
   // What an older snapshot does not show may be there all the same, and what stood behind others that have gone since.
-  const isSure = isDone || mayBeMore || (taken.snapshot ?? 0n) >= due;
+  const isSure = isDone || mayBeMore || (taken.snapshot ?? 0n) >= (cameAt > due ? cameAt : due);
   if (!isSure) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);
   if (found === 0) {
     if (taken.isTooLong === true) return "tooLong";

@@ -29,8 +29,8 @@ import {
   type PlaceInFleet,
 } from "./fleet.js";
 import { bringsHandler } from "./handlers.js";
-import { servedOutside } from "./outside.js";
-import { levelsOf, offerOf } from "./offers.js";
+import { mayGoOutside, offersOutside, takesAnyInside } from "./outside.js";
+import { levelsOf, offerOf, type Offer } from "./offers.js";
 import { earlier, pickFrom, pickRest, Picks, type Sight, type Target } from "./picking.js";
 import { findUncounted } from "./rollUp.js";
 import { routesOf } from "./routes.js";
@@ -198,7 +198,7 @@ export const look = internalQuery({
         db: ctx.db,
         offer,
         snapshot: snapshotOf(ctx),
-        avoids: avoiding(args, others),
+        avoids: avoiding(args, others, target),
         isOver: (job) => isExpired(job, now),
         ...(queue.needsHandler === true
           ? { mayRun: (job: Doc<"jobs">) => bringsHandler(ctx.db, job) }
@@ -271,13 +271,16 @@ async function targetOf(
   { session, now, everywhere, isCrowded = false, isWoken = false, upTo, conditions }: LookArgs,
   { name, shards, epoch, upTo: left }: LookedAtQueue,
   { live, fleet, mine }: { live: Doc<"holders">[]; fleet: Fleet | null; mine: PrivateCursor },
-): Promise<Target> {
+): Promise<LaneTarget> {
   const known = boundsFor(mine, name, conditions.maxCost);
   const bounds = [...known, await publicBounds(ctx.db, name)];
   // What is left to workers outside is left to none while none is there.
-  const isLeft = left !== undefined && (await servedOutside(ctx.db, [name], now)).length > 0;
-  const newest = isLeft ? earlier(left, upTo) : upTo;
-  const target = { name, shards, epoch, bounds, now, newest, isWoken: isWoken || isCrowded };
+  const offers = left === undefined ? [] : await offersOutside(ctx.db, name, now);
+  const isAllLeft = offers.some(takesAnyInside);
+  const newest = isAllLeft ? earlier(left, upTo) : upTo;
+  const young = left === undefined || isAllLeft ? undefined : { offers, after: left };
+  const woken = isWoken || isCrowded;
+  const target = { name, shards, epoch, bounds, now, newest, isWoken: woken, young };
   if (everywhere === true) {
     const crowd = isCrowded ? standInCrowd(session, { name, shards }, live) : standAlone(shards);
     return { ...target, stand: crowd };
@@ -290,16 +293,22 @@ async function targetOf(
   return { ...target, stand: isWoken ? { ...stand, robs: true } : stand };
 }
 
+/** What it looks at, and jobs that became claimable after a commit and that such workers outside may take. */
+type LaneTarget = Target & { young: { offers: readonly Offer[]; after: bigint } | undefined };
+
 /**
- * Whether a job is left to others: for two seconds, to workers that have not failed it, while there is one. Then, or
- * without one, whoever comes may have it. A failed round of a circular queue is no retry: its item is at the end of the
+ * Whether a job is left to others. By a lane, a young one to workers outside that may take it; else for two seconds, to
+ * workers that have not failed it, while there is one. Then, or without one, whoever comes may have it. A failed round of a circular queue is no retry: its item is at the end of the
  * ring, and goes to whoever gets there.
  */
 function avoiding(
   { name, now, isLane }: LookArgs,
   others: readonly Doc<"holders">[],
+  { young }: LaneTarget,
 ): (job: Doc<"jobs">) => boolean {
-  if (isLane === true) return () => false;
+  if (isLane === true)
+    return (job) =>
+      young !== undefined && (job.seq as bigint) > young.after && mayGoOutside(young.offers, job);
   const since = commitTimeOf(now - AVOID_MS);
   return ({ failedBy = [], seq, order, priority }) =>
     failedBy.includes(name) &&

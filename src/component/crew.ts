@@ -20,11 +20,10 @@ import type { DatabaseReader } from "./_generated/server.js";
 import { takeHolders } from "./holders.js";
 import { rulesOf } from "./handlers.js";
 import { mayRunInside } from "./mayTake.js";
-import { servedOutside } from "./outside.js";
-import { allows, offerOf } from "./offers.js";
+import { mayGoOutside, offerIn, offersOutside } from "./outside.js";
+import { allows } from "./offers.js";
 import type { Queue } from "./queues.js";
 
-type Holder = Doc<"holders">;
 type Job = Doc<"jobs">;
 
 export async function crewOf(db: DatabaseReader, job: Job, now: number): Promise<CrewFacts> {
@@ -40,7 +39,7 @@ export async function crewOf(db: DatabaseReader, job: Job, now: number): Promise
   const serving = [...idle, ...active].filter(
     ({ lane, queues }) => lane === undefined && queues.includes(job.queue),
   );
-  const fitting = serving.filter((holder) => mayTake(holder, job));
+  const fitting = serving.filter((holder) => allows(offerIn(holder), job));
   const busy = fitting.filter(({ leases }) => leases.length > 0);
   return {
     serving: serving.length,
@@ -50,12 +49,6 @@ export async function crewOf(db: DatabaseReader, job: Job, now: number): Promise
     names: fitting.slice(0, NAMED).map(({ name }) => name),
     more: idle.length === CREW_READ || active.length === CREW_READ,
   };
-}
-
-/** By what it said with its last claim. Of a budget, one that holds something told what was left. */
-function mayTake({ labels, groups, maxCost, leases }: Holder, job: Job): boolean {
-  const budget = leases.length > 0 ? undefined : maxCost;
-  return allows(offerOf({ labels, groups, maxCost: budget }), job);
 }
 
 /** `null` of a queue that Convex does not work off, and of a job with labels, which no lane has, or without a handler. */
@@ -68,8 +61,8 @@ export async function insideOf(
   const { push, maxParallelism, fallbackAfterMs } = queue.config;
   if (!push || !mayRunInside(job)) return null;
   if ((await rulesOf(db, queue, job)).handler === undefined) return null;
-  const [served, waiting, rows] = await Promise.all([
-    fallbackAfterMs > 0 ? servedOutside(db, [queue.name], now) : [],
+  const [offers, waiting, rows] = await Promise.all([
+    fallbackAfterMs > 0 ? offersOutside(db, queue.name, now) : [],
     db
       .query("waitingQueues")
       .withIndex("queue", (q) => q.eq("queue", queue.name))
@@ -85,6 +78,6 @@ export async function insideOf(
     running: inside.length,
     names: inside.slice(0, NAMED).map(({ _id, name }) => name ?? _id),
     isWaiting: waiting !== null,
-    leftUntil: msOfCommit(job.seq as bigint) + (served.length > 0 ? fallbackAfterMs : 0),
+    leftUntil: msOfCommit(job.seq as bigint) + (mayGoOutside(offers, job) ? fallbackAfterMs : 0),
   };
 }

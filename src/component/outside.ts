@@ -1,41 +1,113 @@
 /**
- * Whether workers outside of Convex are there for queues that both serve: while none is, jobs are left to none.
+ * Which workers outside of Convex are there for queues that both serve, and what they may take: a job that none of them may
+ * take is left to none.
+ *
+ * A worker is there while it keeps what its calls promise: an idle one beats once a minute and counts for 90 s; one with
+ * leases beats after a third of the shortest, and counts until it has been silent for two thirds. No call of an idle worker
+ * says more, since it waits at a subscription, which leaves no trace.
  *
  * Looks at `holders`, where it may be wrong by as much as its snapshot is old, or for as long as a session that is gone without
  * a word counts as live: a job is then begun too early, or when its queue's `fallbackAfterMs` is over. Reads a bounded number
- * of rows and bytes; where that are not all, workers may be there. Writes nothing.
+ * of rows and bytes; where that are not all, workers that take anything may be there. Writes nothing.
  */
 import { v } from "convex/values";
-import { IDLE_LIVE_MS } from "../shared/index.js";
+import { HEARTBEATS_PER_LEASE, IDLE_LIVE_MS } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
+import type { Doc } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
+import { allows, offerOf, type Offer } from "./offers.js";
 import { takeWithin } from "./rowBytes.js";
+
+type Holder = Doc<"holders">;
 
 /** Live sessions of each state that are looked through, lanes among them: rows of less than 1 KB as a rule. */
 const SESSIONS_READ = 64;
 const SESSIONS_BYTES = 256 * 1_024;
 
-/** Of these queues, those for which a worker outside is there. `but`: a session that is leaving. */
+/** Beats in a row that a session with leases may miss and still count as there. */
+const BEATS_MISSED = 2;
+
+interface Live {
+  sessions: Holder[];
+  /** There may be more. */
+  isCut: boolean;
+}
+
+/** Sessions of workers that are there. `but`: one that is leaving. */
+async function liveOutside(db: DatabaseReader, now: number, but?: string): Promise<Live> {
+  const since = { idle: now - IDLE_LIVE_MS, active: now };
+  const live: Live = { sessions: [], isCut: false };
+  for (const state of ["idle", "active"] as const) {
+    const some = db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since[state]))
+      .order("desc");
+    const { rows, isCut } = await takeWithin(some, SESSIONS_READ, SESSIONS_BYTES);
+    live.isCut ||= isCut || rows.length === SESSIONS_READ;
+    live.sessions.push(
+      ...rows.filter((one) => one.lane === undefined && one.session !== but && !isSilent(one, now)),
+    );
+  }
+  return live;
+}
+
+/** Whether it has missed beats that its leases ask for: it may have been killed. */
+function isSilent({ leases, lastSeenAt }: Holder, now: number): boolean {
+  const shortest = Math.min(...leases.map(({ leaseMs = Infinity }) => leaseMs));
+  return lastSeenAt + (BEATS_MISSED * shortest) / HEARTBEATS_PER_LEASE < now;
+}
+
+/** Of these queues, those for which a worker outside is there. */
 export async function servedOutside(
   db: DatabaseReader,
   queues: readonly string[],
   now: number,
   but?: string,
 ): Promise<string[]> {
-  const since = { idle: now - IDLE_LIVE_MS, active: now };
-  const served = new Set<string>();
-  for (const state of ["idle", "active"] as const) {
-    const live = db
-      .query("holders")
-      .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since[state]))
-      .order("desc");
-    const { rows, isCut } = await takeWithin(live, SESSIONS_READ, SESSIONS_BYTES);
-    if (isCut || rows.length === SESSIONS_READ) return [...queues];
-    for (const { lane, session, queues: names } of rows)
-      if (lane === undefined && session !== but) for (const name of names) served.add(name);
-  }
+  const { sessions, isCut } = await liveOutside(db, now, but);
+  if (isCut) return [...queues];
+  const served = new Set(sessions.flatMap((one) => one.queues));
   return queues.filter((name) => served.has(name));
 }
+
+/** What the workers that are there for a queue may take. */
+export async function offersOutside(
+  db: DatabaseReader,
+  queue: string,
+  now: number,
+): Promise<Offer[]> {
+  const { sessions, isCut } = await liveOutside(db, now);
+  if (isCut) return [ANYTHING];
+  const offers = sessions.filter(({ queues }) => queues.includes(queue)).map(offerIn);
+  // Jobs that may run inside have no labels: one such offer says all.
+  return offers.find(takesAnyInside) === undefined ? offers : [ANYTHING];
+}
+
+const ANYTHING: Offer = { labels: [], groups: [], maxCost: undefined };
+
+/** What a session said with its last claim. Of a budget, one that holds something told what was left. */
+export function offerIn({ labels, groups, maxCost, leases }: Holder): Offer {
+  return offerOf({ labels, groups, maxCost: leases.length > 0 ? undefined : maxCost });
+}
+
+/** Whether it leaves no job that Convex may run. */
+export function takesAnyInside({ groups, maxCost }: Offer): boolean {
+  return groups.length === 0 && maxCost === undefined;
+}
+
+/** Whether a job is left to workers outside for a while: one of them may take it. */
+export function mayGoOutside(
+  offers: readonly Offer[],
+  job: Pick<Doc<"jobs">, "labels" | "cost" | "group">,
+): boolean {
+  return offers.some((offer) => allows(offer, job));
+}
+
+const vOffer = v.object({
+  labels: v.array(v.string()),
+  groups: v.array(v.string()),
+  maxCost: v.optional(v.number()),
+});
 
 /** The same in a snapshot. May not be called but with `useStaleSnapshot`. */
 export const served = internalQuery({
@@ -44,7 +116,18 @@ export const served = internalQuery({
   handler: (ctx, { queues, now, but }) => servedOutside(ctx.db, queues, now, but),
 });
 
-/** The same for a mutation, which depends on no session by that. */
+/** The same of what they may take. */
+export const offers = internalQuery({
+  args: { queue: v.string(), now: v.number() },
+  returns: v.array(vOffer),
+  handler: async (ctx, { queue, now }) =>
+    (await offersOutside(ctx.db, queue, now)).map(({ labels, groups, maxCost }) => ({
+      ...{ labels: [...labels], groups: [...groups] },
+      ...(maxCost === undefined ? {} : { maxCost }),
+    })),
+});
+
+/** For a mutation, which depends on no session by that. */
 export async function lookServed(
   ctx: MutationCtx,
   queues: readonly string[],
@@ -52,4 +135,10 @@ export async function lookServed(
 ): Promise<string[]> {
   const args = { queues: [...queues], now: Date.now(), ...(but === undefined ? {} : { but }) };
   return await ctx.runQuery(internal.outside.served, args, { useStaleSnapshot: true });
+}
+
+export async function lookOffers(ctx: MutationCtx, queue: string): Promise<Offer[]> {
+  const args = { queue, now: Date.now() };
+  const found = await ctx.runQuery(internal.outside.offers, args, { useStaleSnapshot: true });
+  return found.map(({ labels, groups, maxCost }) => ({ labels, groups, maxCost }));
 }

@@ -21,7 +21,9 @@ import {
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
+import type { Offer } from "./offers.js";
 import { checkShards } from "./routes.js";
+import type { Wake } from "./wakes.js";
 
 /** A queue's configuration in force: overrides before what code declares, defaults where neither says anything. */
 export interface Settings extends QueueConfig {
@@ -54,8 +56,13 @@ export interface Queue {
    * Only `routes.ts` looks at them.
    */
   routesKept?: { rows: Doc<"routes">[] | null };
-  /** Whether this transaction has seen to a wake. Only `wakes.ts` looks at it. */
+  /** Whether this transaction has seen to all wakes. Only `wakes.ts` looks at it. */
   isWoken: boolean;
+  /**
+   * Of a queue whose jobs are left to workers outside first: what those that are there may take, and to which wakes this
+   * transaction has seen. Only `wakes.ts` looks at it.
+   */
+  wakes?: { offers: readonly Offer[]; kinds: Set<Wake> };
 }
 
 export function queueOf(row: Doc<"queues">): Queue {

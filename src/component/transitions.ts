@@ -65,7 +65,7 @@ export async function insertJob(
       ? { status: "pending" as const, ...(await placeFor(ctx, queue, fields, "new")) }
       : { status: "scheduled" as const, order: dueAt, shard: 0 };
   const { name } = queue;
-  const wakes = place.status === "pending" && (await needsWake(ctx, queue, fields, place));
+  const wake = place.status === "pending" ? await needsWake(ctx, queue, fields, place) : null;
   const id = await ctx.db.insert("jobs", {
     ...fields,
     ...place,
@@ -73,7 +73,7 @@ export async function insertJob(
     queue: name,
     seq: ctx.db.vars.commitTs,
   });
-  if (wakes) await wakeFor(ctx, queue, id, { isAlone });
+  if (wake !== null) await wakeFor(ctx, queue, id, wake, { isAlone });
   return id;
 }
 
@@ -357,7 +357,8 @@ async function pendingPlace(
   came: "new" | "back",
 ): Promise<{ order: number; shard: number }> {
   const place = await placeFor(ctx, queue, job, came);
-  if (await needsWake(ctx, queue, job, place)) await wakeFor(ctx, queue, job._id);
+  const wake = await needsWake(ctx, queue, job, place);
+  if (wake !== null) await wakeFor(ctx, queue, job._id, wake);
   return place;
 }
 

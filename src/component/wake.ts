@@ -60,6 +60,8 @@ export const wake = internalMutation({
     job: v.optional(v.id("jobs")),
     /** Nothing else came by that call. */
     isAlone: v.optional(v.boolean()),
+    /** No worker outside may take that job, and others of the queue are left to them. */
+    isApart: v.optional(v.boolean()),
     dueAt: v.optional(v.number()),
     /** What became claimable by this commit is to be found now. */
     upTo: v.optional(v.int64()),
@@ -68,7 +70,7 @@ export const wake = internalMutation({
   },
   returns: v.null(),
   handler: async (ctx, args): Promise<null> => {
-    const { job, isAlone = false, dueAt = Infinity, upTo, againAfterMs } = args;
+    const { job, isAlone = false, isApart, dueAt = Infinity, upTo, againAfterMs } = args;
     const [queue, gate, row, standing] = await Promise.all([
       findQueue(ctx.db, args.queue),
       findGate(ctx.db, args.queue),
@@ -82,7 +84,7 @@ export const wake = internalMutation({
       return null;
     }
     if (againAfterMs !== undefined) await scheduleWake(ctx, queue, snapshotOf(ctx), againAfterMs);
-    const asked = job === undefined ? { upTo } : { row, isAlone };
+    const asked = job === undefined ? { upTo } : { row, isAlone, isApart };
     const seen = standing ?? (await lookAt(ctx, queue.name));
     await wakeOne(ctx, { queue, gate, seen, now: Date.now() }, asked);
     return null;
@@ -98,6 +100,7 @@ async function lookAt(ctx: MutationCtx, queue: string): Promise<Standing> {
 interface Asked {
   row?: Doc<"jobs"> | null;
   isAlone?: boolean;
+  isApart?: boolean | undefined;
   upTo?: bigint | undefined;
 }
 
@@ -111,7 +114,8 @@ async function wakeOne(ctx: MutationCtx, waking: Waking, asked: Asked): Promise<
   if (isLost && fallbackAfterMs > 0)
     await scheduleWake(ctx, queue, snapshotOf(ctx), fallbackAfterMs);
   // Up to where it has to have seen everything, and nothing is left to workers any more.
-  const due = (own?.seq as bigint | undefined) ?? upTo ?? waitedSince(ctx, queue, now);
+  const ownDue = asked.isApart === true ? undefined : (own?.seq as bigint | undefined);
+  const due = ownDue ?? upTo ?? waitedSince(ctx, queue, now);
   // What else waits has a wake of its own.
   const isLeft = isQuiet(gate) || (gate?.state === "leaving" && gate.isVain === true);
   const isAlone = own !== null && asked.isAlone === true && isLeft;

@@ -16,7 +16,8 @@ import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { mayRunInside } from "./mayTake.js";
-import { lookServed } from "./outside.js";
+import { lookOffers, mayGoOutside } from "./outside.js";
+import type { Offer } from "./offers.js";
 import { wakeBlindly, type Queue } from "./queues.js";
 
 export type Gate = Doc<"gates">;
@@ -52,25 +53,71 @@ export const isGuarded = internalQuery({
 });
 
 /**
- * Whether a job that is about to become claimable in this place needs a wake. To be asked before it is written: a thousand
- * calls of `enqueue` in one mutation must not schedule as many.
+ * Which wake a job needs:
+ *
+ * - `now`: no worker outside is there, and it takes whatever waits
+ * - `apart`: some are, none of which may take this job
+ * - `later`: it is left to them first
+ */
+export type Wake = "now" | "apart" | "later";
+
+/**
+ * Which wake a job that is about to become claimable in this place needs; `null` for none. To be asked before it is written:
+ * a thousand calls of `enqueue` in one mutation must not schedule as many.
  */
 export async function needsWake(
   ctx: MutationCtx,
   queue: Queue,
-  job: Pick<Doc<"jobs">, "labels">,
+  job: Asked,
   place: { order: number; shard: number },
-): Promise<boolean> {
+): Promise<Wake | null> {
   if (!queue.config.push || queue.isPaused || queue.isWoken || place.order === ORDER_PAUSED)
-    return false;
-  if (!mayRunInside(job)) return false;
+    return null;
+  if (!mayRunInside(job)) return null;
+  const here = { ...place, seq: ctx.db.vars.commitTs };
+  if (queue.config.fallbackAfterMs > 0) return await sharedWake(ctx, queue, job, here);
   queue.isWoken = true;
-  if (await hasCome(ctx.db, queue.name, { ...place, seq: ctx.db.vars.commitTs })) return false;
+  if (await hasCome(ctx.db, queue.name, here)) return null;
+  return (await isLookedAfter(ctx, queue)) ? null : "now";
+}
+
+/** The same of a queue whose jobs are left to workers outside first: a transaction may need one of each kind. */
+async function sharedWake(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Asked,
+  here: Pick<Doc<"jobs">, "order" | "shard" | "seq">,
+): Promise<Wake | null> {
+  if (queue.wakes === undefined && (await isLookedAfter(ctx, queue))) {
+    queue.isWoken = true;
+    return null;
+  }
+  queue.wakes ??= { offers: await lookOffers(ctx, queue.name), kinds: new Set() };
+  const { offers, kinds } = queue.wakes;
+  const wake = wakeOf(offers, job);
+  if (kinds.has(wake)) return null;
+  kinds.add(wake);
+  const come = await comeWith(ctx.db, queue.name, here, COME_SEEN);
+  return come.some((other) => wakeOf(offers, other) === wake) ? null : wake;
+}
+
+type Asked = Pick<Doc<"jobs">, "labels" | "cost" | "group">;
+
+/** Jobs of this transaction in the same place among which one is looked for that has the same wake. */
+const COME_SEEN = 16;
+
+function wakeOf(offers: readonly Offer[], job: Asked): Wake {
+  if (offers.length === 0) return "now";
+  return mayGoOutside(offers, job) ? "later" : "apart";
+}
+
+/** Whether somebody looks at the queue already, and will do so after this commit. */
+async function isLookedAfter(ctx: MutationCtx, queue: Queue): Promise<boolean> {
   const args = { queue: queue.name };
   const isLookedAfter: boolean = await ctx.runQuery(internal.wakes.isGuarded, args, {
     useStaleSnapshot: true,
   });
-  return !isLookedAfter || (await findDoor(ctx.db, queue.name))?.open !== true;
+  return isLookedAfter && (await findDoor(ctx.db, queue.name))?.open === true;
 }
 
 /**
@@ -83,7 +130,16 @@ export async function hasCome(
   { order, shard, seq }: Pick<Doc<"jobs">, "order" | "shard" | "seq">,
   beside = 0,
 ): Promise<boolean> {
-  const come = await db
+  return (await comeWith(db, queue, { order, shard, seq }, beside + 1)).length > beside;
+}
+
+async function comeWith(
+  db: DatabaseReader,
+  queue: string,
+  { order, shard, seq }: Pick<Doc<"jobs">, "order" | "shard" | "seq">,
+  count: number,
+): Promise<Doc<"jobs">[]> {
+  return await db
     .query("jobs")
     .withIndex("status", (q) =>
       q
@@ -93,27 +149,25 @@ export async function hasCome(
         .eq("shard", shard)
         .eq("seq", seq),
     )
-    .take(beside + 1);
-  return come.length > beside;
+    .take(count);
 }
 
 /**
  * Schedules a wake for a job, and what this transaction makes claimable beside it. It begins after this commit: the job it
- * reads for real, the others it finds, and comes again where its look is older than this commit. Jobs that are left to
- * workers outside first are looked at later, unless no such worker is there. `isAlone`: nothing else comes by it, but what the transaction's other calls put
- * in the same place.
+ * reads for real, the others it finds, and comes again where its look is older than this commit. `isAlone`: nothing else comes
+ * by it, but what the transaction's other calls put in the same place.
  */
 export async function wakeFor(
   ctx: MutationCtx,
-  queue: Queue,
+  { name, config }: Queue,
   job: Id<"jobs">,
+  wake: Wake,
   { isAlone }: { isAlone: boolean } = { isAlone: false },
 ): Promise<void> {
-  const { name, config } = queue;
-  const { fallbackAfterMs } = config;
-  const isLeft = fallbackAfterMs > 0 && (await lookServed(ctx, [name])).length > 0;
-  const dueAt = Date.now() + (isLeft ? fallbackAfterMs : 0);
-  const args = { queue: name, job, dueAt, ...(isAlone ? { isAlone } : {}) };
+  const dueAt = Date.now() + (wake === "later" ? config.fallbackAfterMs : 0);
+  const alone = isAlone ? { isAlone } : {};
+  const apart = wake === "apart" ? { isApart: true } : {};
+  const args = { queue: name, job, dueAt, ...alone, ...apart };
   await ctx.scheduler.runAt(dueAt, internal.wake.wake, args);
 }
 

@@ -79,6 +79,7 @@ const BY: Record<string, string> = {
   "revoked:find": "64 sessions (`REVOKED_SESSIONS`)",
   "revoked:endSessions": "64 sessions (`REVOKED_SESSIONS`)",
   "outside:served": "64 sessions of each state, `SESSIONS_BYTES`",
+  "outside:offers": "as `outside:served`",
   "timers:look": "64 timers",
   "routes:unusedRoutes": "half of `LOOK_RANGES_MAX`",
   "callbacks:plan": "64 callbacks of one job",

@@ -279,6 +279,7 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
     "sessions:find": [query("sessions:find", { token: tokenId, now })],
     "report:findSession": [query("report:findSession", { session: full.session, token: tokenId })],
     "outside:served": [query("outside:served", { queues: [queueName(0)], now })],
+    "outside:offers": [query("outside:offers", { queue: queueName(0), now })],
     "wakes:isGuarded": [query("wakes:isGuarded", { queue: queueName(0) })],
   };
 }

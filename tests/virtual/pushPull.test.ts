@@ -25,9 +25,23 @@ interface Done {
   enqueuedAt: number;
 }
 
-async function enqueue(count: number): Promise<string[]> {
+async function enqueue(count: number, options: { group?: string } = {}): Promise<string[]> {
+  if (options.group !== undefined) {
+    const jobs = Array.from({ length: count }, () => options);
+    return (await app.world.call("pushed:enqueueMixedJobs", { jobs })) as string[];
+  }
   const payloads = Array.from({ length: count }, (_, n) => ({ n, ms: 0 }));
   return (await app.world.call("pushed:enqueueMixed", { payloads })) as string[];
+}
+
+/** Claims of a worker with conditions. */
+function claimer(session: string) {
+  const client = app.world.httpClient(session);
+  let n = 0;
+  return async (conditions: { groups?: string[]; maxCost?: number }) => {
+    const call = { token: app.token, session, name: session, n: ++n, queues: ["mixed"], max: 4 };
+    return await app.world.run(client.mutation(api.work.claim, { ...call, ...conditions }));
+  };
 }
 
 async function look(ids: string[]): Promise<Done[]> {
@@ -118,4 +132,59 @@ test("and when another comes, jobs are left to it again", async () => {
   expect(await look([id!])).toMatchObject([{ status: "pending" }]);
   const { jobs } = await world.run(other.claim(1));
   expect(jobs.map((job) => job.id)).toEqual([id]);
+});
+
+test("a job that no worker there may take begins at once, and the others are left to workers as before", async () => {
+  const { world } = app;
+  // Until the worker before, which holds a job, counts as gone.
+  await world.advance(700_000);
+  const claims = claimer("grouped");
+  await claims({ groups: ["theirs"] });
+  const [theirs] = await enqueue(1, { group: "theirs" });
+  const [ours, another] = await enqueue(2, { group: "ours" });
+  await world.advance(700);
+  expect(await look([theirs!, ours!, another!])).toMatchObject([
+    { status: "pending" },
+    { status: "succeeded", worker: expect.stringMatching(/^mixed#/) as unknown },
+    { status: "succeeded" },
+  ]);
+  const { jobs } = await claims({ groups: ["theirs"] });
+  expect(jobs.map(({ id }) => id)).toEqual([theirs]);
+});
+
+test("of jobs of one transaction each goes its way, and those of one that is too dear for a worker's budget begin at once", async () => {
+  const { world } = app;
+  await world.advance(700_000);
+  const claims = claimer("thrifty");
+  await claims({ maxCost: 5 });
+  const ids = (await app.world.call("pushed:enqueueMixedJobs", {
+    jobs: [{ cost: 1 }, { cost: 9 }, { cost: 2 }, { cost: 7 }],
+  })) as string[];
+  await world.advance(700);
+  expect((await look(ids)).map(({ status }) => status)).toEqual([
+    ...["pending", "succeeded", "pending", "succeeded"],
+  ]);
+});
+
+test("a worker that was killed with a job counts as there until it has missed two beats", async () => {
+  const { world } = app;
+  await world.advance(100_000);
+  const claims = claimer("killed");
+  await claims({});
+  const [held] = await enqueue(1);
+  // In another's shard it is taken once it has waited.
+  await world.advance(300);
+  expect((await claims({})).jobs.map(({ id }) => id)).toEqual([held]);
+  // Of its lease of ten minutes it should have beaten after 200 s, and again after 400.
+  await world.advance(390_000);
+  const [left] = await enqueue(1);
+  await world.advance(700);
+  expect(await look([left!])).toMatchObject([{ status: "pending" }]);
+  await world.advance(15_000);
+  const [next] = await enqueue(1);
+  await world.advance(700);
+  expect(await look([held!, next!])).toMatchObject([
+    { status: "running", worker: "killed" },
+    { status: "succeeded", worker: expect.stringMatching(/^mixed#/) as unknown },
+  ]);
 });

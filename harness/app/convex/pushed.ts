@@ -63,6 +63,19 @@ export const enqueueMixed = mutation({
   handler: (ctx, { payloads }): Promise<string[]> => mixed.enqueueBatch(ctx, payloads),
 });
 
+/** Jobs of the same queue with options, in one transaction. */
+export const enqueueMixedJobs = mutation({
+  args: {
+    jobs: v.array(v.object({ group: v.optional(v.string()), cost: v.optional(v.number()) })),
+  },
+  returns: v.array(v.string()),
+  handler: async (ctx, { jobs }) => {
+    const ids: string[] = [];
+    for (const options of jobs) ids.push(await mixed.enqueue(ctx, { n: 1, ms: 0 }, options));
+    return ids;
+  },
+});
+
 export const mixedStatus = query({
   args: { ids: v.array(v.string()) },
   handler: async (ctx, { ids }) => await mixed.statusBatch(ctx, ids),

@@ -61,8 +61,8 @@ const NO_DOOR: Mutant = {
     ...STALE_GATE,
     {
       file: "wakes.ts",
-      text: "return !isLookedAfter || (await findDoor(ctx.db, queue.name))?.open !== true;",
-      by: "return !isLookedAfter;",
+      text: "return isLookedAfter && (await findDoor(ctx.db, queue.name))?.open === true;",
+      by: "return isLookedAfter;",
     },
   ],
   finds: /^a job is pending, and nobody looks/,
@@ -102,8 +102,8 @@ const enqueueAndLeave: Pair = {
         },
         {
           file: "wakes.ts",
-          text: "return !isLookedAfter || (await findDoor(ctx.db, queue.name))?.open !== true;",
-          by: "return !isLookedAfter;",
+          text: "return isLookedAfter && (await findDoor(ctx.db, queue.name))?.open === true;",
+          by: "return isLookedAfter;",
         },
       ],
       finds: /^a job is pending, and nobody looks/,

@@ -218,7 +218,7 @@ const planted: readonly Mutant[] = [
     replace: [
       {
         file: "component/transitions.ts",
-        text: "if (await needsWake(ctx, queue, job, place)) await wakeFor(ctx, queue, job._id);\n  return place;",
+        text: "if (wake !== null) await wakeFor(ctx, queue, job._id, wake);\n  return place;",
         by: "return place;",
       },
     ],
