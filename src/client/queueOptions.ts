@@ -65,12 +65,15 @@ export interface QueueOptions<
   maxResets?: number;
   /**
    * Whether an attempt that fails, or takes longer than `timeoutMs`, is followed by another. `true`: up to 5 attempts, the
-   * n-th failure followed by a random wait of up to 1,000 ms × 2^(n−1), at most an hour. Or some of these numbers:
+   * n-th failure followed by a random wait of up to 1,000 ms × 2^(n−1), at most an hour. Or some of these:
    * `maxAttempts` 1 to 1,000, the first included; `initialBackoffMs` and `maxBackoffMs` 0 to 31,622,400,000 (366 days);
-   * `base` 1 to 10. A handler may have side effects, so nothing is retried unless it is asked for.
+   * `base` 1 to 10; `jitter`, how much of the wait is random: `"full"` all of it, `"equal"` its second half, `"none"` nothing.
+   * A handler may have side effects, so nothing is retried unless it is asked for.
    * @default false
    * @example
    * retry: { maxAttempts: 10, maxBackoffMs: 60_000 }
+   * @example
+   * retry: { maxAttempts: 4, initialBackoffMs: 30_000, base: 1, jitter: "none" } // always 30 s apart
    */
   retry?: RetryOption;
   /**

@@ -48,6 +48,17 @@ describe("a failed attempt", () => {
     expect(await worker.claim()).toEqual([]);
   });
 
+  test("is followed by another after the same wait each time, where the base is 1 and there is no jitter", async () => {
+    const world = await newWorld({ retry: { ...retry, base: 1, jitter: "none" } });
+    const { id, worker } = await ended(world, failed);
+    expect(await world.status(id)).toMatchObject({ status: "scheduled", dueAt: T0 + 1_000 });
+    await world.advance(1_500);
+    const [job] = await worker.claim();
+    const at = Date.now();
+    await worker.complete([{ id, attempt: job!.attempt, outcome: failed }]);
+    expect(await world.status(id)).toMatchObject({ status: "scheduled", dueAt: at + 1_000 });
+  });
+
   test("is followed by none where nobody asked for retries, or its worker says that it would be in vain", async () => {
     const plain = await newWorld();
     expect(await plain.status((await ended(plain, failed)).id)).toMatchObject({ status: "failed" });

@@ -7,7 +7,7 @@
  */
 import {
   backoffMs,
-  fullJitter,
+  jittered,
   RUN_AT_FUTURE_MAX_MS,
   type FinishedStatus,
   type Retry,
@@ -118,7 +118,7 @@ function waitMs(retry: Retry, failures: number, asked: number | undefined): numb
   if (asked !== undefined) return Math.min(asked, RUN_AT_FUTURE_MAX_MS);
   const { initialBackoffMs, maxBackoffMs, base } = retry;
   const ms = backoffMs(failures, initialBackoffMs, maxBackoffMs, base);
-  return fullJitter(ms, Math.random());
+  return jittered(ms, Math.random(), retry.jitter);
 }
 
 /** Why it is not tried again, for people; `null` where nobody asked for retries. */

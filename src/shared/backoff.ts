@@ -1,4 +1,5 @@
-/** Waiting longer after every failure. Pure; the jitter, where there is any, is the caller's. */
+/** Waiting longer after every failure. Pure; the random number, where there is jitter, is the caller's. */
+import type { Jitter } from "./protocol.js";
 
 /** `initialMs` × `base`^(failures − 1), at most `maxMs`. */
 export function backoffMs(
@@ -13,9 +14,11 @@ export function backoffMs(
 }
 
 /**
- * Full jitter: anything from nothing to the whole wait, so that what failed together does not come back together.
+ * Full jitter is anything from nothing to the whole wait, so that what failed together does not come back together; equal
+ * jitter keeps half of the wait.
  * Source: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
  */
-export function fullJitter(ms: number, random: number): number {
-  return Math.floor(ms * random);
+export function jittered(ms: number, random: number, jitter: Jitter = "full"): number {
+  const kept = { full: 0, equal: ms / 2, none: ms }[jitter];
+  return Math.floor(kept + (ms - kept) * random);
 }

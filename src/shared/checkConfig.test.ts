@@ -21,7 +21,7 @@ test("a configuration with everything at its bounds is accepted", () => {
     ...{ leaseMs: 1_000, graceMs: 0, maxResets: 0, shards: 64, timeoutMs: 604_800_000 },
     ...{ expiresAfterMs: 1_000, circular: true, restMs: 0 },
     retention: { ...RETENTION_DEFAULT, succeededMs: 0 },
-    retry: { maxAttempts: 1, initialBackoffMs: 0, base: 1, maxBackoffMs: 0 },
+    retry: { maxAttempts: 1, initialBackoffMs: 0, base: 1, maxBackoffMs: 0, jitter: "none" },
   };
   expect(argumentOf(() => checkQueueConfig("q", config))).toBe("accepted");
 });
@@ -41,6 +41,7 @@ describe("what is out of bounds is refused by its name, declared or overridden",
     ["maxAttempts of retry", { retry: { ...RETRY_DEFAULT, maxAttempts: 1_001 } }],
     ["initialBackoffMs of retry", { retry: { ...RETRY_DEFAULT, initialBackoffMs: NaN } }],
     ["base of retry", { retry: { ...RETRY_DEFAULT, base: 11 } }],
+    ["jitter of retry", { retry: { ...RETRY_DEFAULT, jitter: "half" as never } }],
   ])("%s: %o", (what, wrong) => {
     const named = `${what} of the queue "q"`;
     expect(argumentOf(() => checkQueueConfig("q", { ...plain, ...wrong }))).toBe(named);

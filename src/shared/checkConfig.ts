@@ -28,7 +28,7 @@ import {
   SCHEDULER_SHARE_MAX,
   SCHEDULER_SHARE_MIN,
 } from "./pushLimits.js";
-import type { JobRules, QueueConfig, QueueOverrides, Retry } from "./protocol.js";
+import type { Jitter, JobRules, QueueConfig, QueueOverrides, Retry } from "./protocol.js";
 
 /** A queue as code declares it. */
 export function checkQueueConfig(name: string, config: QueueConfig): void {
@@ -96,7 +96,20 @@ function checkRetry(what: string, retry: Retry): void {
   checkInteger(`initialBackoffMs of ${what}`, retry.initialBackoffMs, 0, BACKOFF_MAX_MS);
   checkNumber(`base of ${what}`, retry.base, 1, BACKOFF_BASE_MAX);
   checkInteger(`maxBackoffMs of ${what}`, retry.maxBackoffMs, 0, BACKOFF_MAX_MS);
+  checkJitter(`jitter of ${what}`, retry.jitter);
 }
+
+/** The wire has a validator for it; a definition in code without types has not. */
+function checkJitter(what: string, jitter: Jitter = "full"): void {
+  if (JITTERS.includes(jitter)) return;
+  throw conveyorError(
+    "invalidArgument",
+    `${what} must be "full", "equal" or "none"; got ${JSON.stringify(jitter)}.`,
+    { argument: what, got: String(jitter) },
+  );
+}
+
+const JITTERS: readonly Jitter[] = ["full", "equal", "none"];
 
 function checkBounds(what: string, value: number | undefined, min: number, max: number): void {
   if (value !== undefined) checkInteger(what, value, min, max);

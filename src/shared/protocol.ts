@@ -10,13 +10,19 @@ import { vLogLevel } from "./logLevels.js";
 
 // --- Queues -------------------------------------------------------------------------------------
 
-/** How failed attempts are tried again: after `initialBackoffMs * base^(failures-1)`, at most `maxBackoffMs`, with full jitter. */
+/** How much of a backoff is random: all of it, its second half, or nothing. */
+export const vJitter = v.union(v.literal("full"), v.literal("equal"), v.literal("none"));
+export type Jitter = Infer<typeof vJitter>;
+
+/** How failed attempts are tried again: after `initialBackoffMs * base^(failures-1)`, at most `maxBackoffMs`, with jitter. */
 export const vRetry = v.object({
   /** Attempts that may fail, the first included: 1 is no retry. */
   maxAttempts: v.number(),
   initialBackoffMs: v.number(),
   base: v.number(),
   maxBackoffMs: v.number(),
+  /** Absent is "full". */
+  jitter: v.optional(vJitter),
 });
 export type Retry = Infer<typeof vRetry>;
 

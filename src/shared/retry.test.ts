@@ -16,3 +16,16 @@ test("an object changes what it names; undefined and fields that are none of our
   const option = { maxAttempts: 9, base: undefined, attempts: 3 } as never;
   expect(retryRule(option)).toEqual({ ...RETRY_DEFAULT, maxAttempts: 9 });
 });
+
+test("jitter is kept where it is not the default's", () => {
+  const fixed = { base: 1, jitter: "none" } as const;
+  expect(retryRule(fixed)).toEqual({ ...RETRY_DEFAULT, ...fixed });
+  expect(retryRule({ jitter: "full" })).toEqual(RETRY_DEFAULT);
+});
+
+test("a number says how a number of attempts is written, and does not compile", () => {
+  // @ts-expect-error a number is no rule
+  expect(() => retryRule(3)).toThrow(
+    "retry must be true, false or an object; got 3. A number of attempts, the first included, is written `retry: { maxAttempts: 3 }`.",
+  );
+});

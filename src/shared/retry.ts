@@ -1,4 +1,5 @@
 /** How a retry rule may be written, and how it is stored: with every number said. Pure. */
+import { conveyorError } from "./errors.js";
 import { RETRY_DEFAULT, RETRY_OFF } from "./limits.js";
 import type { Retry } from "./protocol.js";
 
@@ -8,12 +9,25 @@ export type RetryOption = boolean | Partial<Retry>;
 /** The rule that the option means. Its numbers have still to be checked. */
 export function retryRule(option: RetryOption): Retry {
   if (typeof option === "boolean") return { ...(option ? RETRY_DEFAULT : RETRY_OFF) };
-  const { maxAttempts, initialBackoffMs, base, maxBackoffMs } = option;
+  if (typeof option !== "object" || option === null) throw notARule(option);
+  const { maxAttempts, initialBackoffMs, base, maxBackoffMs, jitter } = option;
   // Field by field: one that is given as undefined, or that is none of ours, must not get into what is stored.
   return {
     maxAttempts: maxAttempts ?? RETRY_DEFAULT.maxAttempts,
     initialBackoffMs: initialBackoffMs ?? RETRY_DEFAULT.initialBackoffMs,
     base: base ?? RETRY_DEFAULT.base,
     maxBackoffMs: maxBackoffMs ?? RETRY_DEFAULT.maxBackoffMs,
+    ...(jitter === undefined || jitter === "full" ? {} : { jitter }),
   };
+}
+
+/** Code without types, used to a library in which a number is the number of retries. */
+function notARule(got: unknown): Error {
+  const attempts = typeof got === "number" && Number.isInteger(got) && got > 0 ? got : 3;
+  return conveyorError(
+    "invalidArgument",
+    `retry must be true, false or an object; got ${String(got)}. A number of attempts, the first included, is written ` +
+      `\`retry: { maxAttempts: ${attempts} }\`.`,
+    { argument: "retry", got: String(got) },
+  );
 }

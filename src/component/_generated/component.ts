@@ -182,6 +182,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 initialBackoffMs: number;
                 base: number;
                 maxBackoffMs: number;
+                jitter?: "full" | "equal" | "none";
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
@@ -295,6 +296,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                     initialBackoffMs: number;
                     base: number;
                     maxBackoffMs: number;
+                    jitter?: "full" | "equal" | "none";
                   };
                   timeoutMs?: number;
                   expiresAfterMs?: number;
@@ -349,6 +351,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       initialBackoffMs: number;
                       base: number;
                       maxBackoffMs: number;
+                      jitter?: "full" | "equal" | "none";
                     };
                     maxResets?: number;
                     leaseMs?: number;
@@ -381,6 +384,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   initialBackoffMs: number;
                   base: number;
                   maxBackoffMs: number;
+                  jitter?: "full" | "equal" | "none";
                 };
                 timeoutMs?: number;
                 expiresAfterMs?: number;
@@ -506,6 +510,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                     initialBackoffMs: number;
                     base: number;
                     maxBackoffMs: number;
+                    jitter?: "full" | "equal" | "none";
                   };
                   timeoutMs?: number;
                   expiresAfterMs?: number;
@@ -560,6 +565,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       initialBackoffMs: number;
                       base: number;
                       maxBackoffMs: number;
+                      jitter?: "full" | "equal" | "none";
                     };
                     maxResets?: number;
                     leaseMs?: number;
@@ -626,6 +632,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 initialBackoffMs: number;
                 base: number;
                 maxBackoffMs: number;
+                jitter?: "full" | "equal" | "none";
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
@@ -680,6 +687,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   initialBackoffMs: number;
                   base: number;
                   maxBackoffMs: number;
+                  jitter?: "full" | "equal" | "none";
                 };
                 maxResets?: number;
                 leaseMs?: number;
@@ -778,6 +786,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                     initialBackoffMs: number;
                     base: number;
                     maxBackoffMs: number;
+                    jitter?: "full" | "equal" | "none";
                   };
                   timeoutMs?: number;
                   expiresAfterMs?: number;
@@ -832,6 +841,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       initialBackoffMs: number;
                       base: number;
                       maxBackoffMs: number;
+                      jitter?: "full" | "equal" | "none";
                     };
                     maxResets?: number;
                     leaseMs?: number;
@@ -950,6 +960,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                     initialBackoffMs: number;
                     base: number;
                     maxBackoffMs: number;
+                    jitter?: "full" | "equal" | "none";
                   };
                   timeoutMs?: number;
                   expiresAfterMs?: number;
@@ -1004,6 +1015,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       initialBackoffMs: number;
                       base: number;
                       maxBackoffMs: number;
+                      jitter?: "full" | "equal" | "none";
                     };
                     maxResets?: number;
                     leaseMs?: number;
@@ -1313,6 +1325,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 initialBackoffMs: number;
                 base: number;
                 maxBackoffMs: number;
+                jitter?: "full" | "equal" | "none";
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
@@ -1367,6 +1380,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   initialBackoffMs: number;
                   base: number;
                   maxBackoffMs: number;
+                  jitter?: "full" | "equal" | "none";
                 };
                 maxResets?: number;
                 leaseMs?: number;
@@ -1883,6 +1897,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                     initialBackoffMs: number;
                     base: number;
                     maxBackoffMs: number;
+                    jitter?: "full" | "equal" | "none";
                   };
                   timeoutMs?: number;
                   expiresAfterMs?: number;
@@ -1937,6 +1952,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       initialBackoffMs: number;
                       base: number;
                       maxBackoffMs: number;
+                      jitter?: "full" | "equal" | "none";
                     };
                     maxResets?: number;
                     leaseMs?: number;
@@ -2226,6 +2242,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 initialBackoffMs: number;
                 base: number;
                 maxBackoffMs: number;
+                jitter?: "full" | "equal" | "none";
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
@@ -2266,6 +2283,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 initialBackoffMs: number;
                 base: number;
                 maxBackoffMs: number;
+                jitter?: "full" | "equal" | "none";
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
@@ -2291,6 +2309,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 initialBackoffMs: number;
                 base: number;
                 maxBackoffMs: number;
+                jitter?: "full" | "equal" | "none";
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
@@ -2513,6 +2532,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               initialBackoffMs: number;
               base: number;
               maxBackoffMs: number;
+              jitter?: "full" | "equal" | "none";
             };
             timeoutMs?: number;
             expiresAfterMs?: number;
@@ -2611,6 +2631,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               initialBackoffMs: number;
               base: number;
               maxBackoffMs: number;
+              jitter?: "full" | "equal" | "none";
             };
             timeoutMs?: number;
             expiresAfterMs?: number;
@@ -2651,6 +2672,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               initialBackoffMs: number;
               base: number;
               maxBackoffMs: number;
+              jitter?: "full" | "equal" | "none";
             };
             timeoutMs?: number;
             expiresAfterMs?: number;
@@ -2676,6 +2698,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               initialBackoffMs: number;
               base: number;
               maxBackoffMs: number;
+              jitter?: "full" | "equal" | "none";
             };
             timeoutMs?: number;
             expiresAfterMs?: number;

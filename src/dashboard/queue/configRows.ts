@@ -68,10 +68,13 @@ function inWords(field: string, value: unknown): string {
     .join(", ");
 }
 
-function retryWords({ maxAttempts, initialBackoffMs, base, maxBackoffMs }: RetryOf): string {
+function retryWords(retry: RetryOf): string {
+  const { maxAttempts, initialBackoffMs, base, maxBackoffMs, jitter = "full" } = retry;
   if (maxAttempts === 1) return "none";
   const first = duration(initialBackoffMs);
-  return `${maxAttempts} attempts, ${first} × ${base}ⁿ apart, at most ${duration(maxBackoffMs)}`;
+  const most = `at most ${duration(maxBackoffMs)}`;
+  const random = jitter === "full" ? "" : `, jitter ${jitter}`;
+  return `${maxAttempts} attempts, ${first} × ${base}ⁿ apart, ${most}${random}`;
 }
 
 type RetryOf = NonNullable<QueueState["inForce"]["retry"]>;
