@@ -90,7 +90,7 @@ const QUERIES: [Name, Case][] = [
   ],
   [
     "output",
-    { args: one("running"), asks: job("running", "output"), answers: { chunks: [{ index: 0 }] } },
+    { args: one("running"), asks: job("running", "output"), answers: { parts: [{ index: 0 }] } },
   ],
   [
     "stats",

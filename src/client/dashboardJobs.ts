@@ -84,10 +84,10 @@ export function jobFunctions(component: ComponentApi, options: GivenOptions) {
       handler: async (ctx, args) => {
         const { queue, id } = args;
         await checkAllowed(options, ctx, { kind: "output", changes: false, queue, id });
-        const page = await callComponent(() => ctx.runQuery(component.lib.chunks, args));
+        const page = await callComponent(() => ctx.runQuery(component.lib.output, args));
         if (page === null) return null;
         const shown = new Shown(options, ctx, { queue, id });
-        return { ...page, chunks: await each(page.chunks, (chunk) => shown.chunk(chunk)) };
+        return { ...page, parts: await each(page.parts, (part) => shown.part(part)) };
       },
     }),
   };

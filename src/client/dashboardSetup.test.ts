@@ -81,7 +81,7 @@ export async function fill(t: App): Promise<Jobs> {
     ...session,
     updates: [{ ...lease, value: { note: secret } }],
     logs: [{ ...lease, entry: 0, level: "info", message: secret, data: { secret } }],
-    chunks: [{ ...lease, index: 0, text: secret }],
+    output: [{ ...lease, index: 0, text: secret }],
   });
   await asApp(t, (ctx) => tiles.cancel(ctx, canceled!, { reason: secret }));
   const outcomes: [string, Outcome][] = [

@@ -48,7 +48,7 @@ async function look(t: App, jobs: Jobs) {
     canceled: await job("canceled"),
     list: await listed(t),
     log: (await t.query(dashboard.logs, args))!.entries,
-    output: (await t.query(dashboard.output, args))!.chunks,
+    output: (await t.query(dashboard.output, args))!.parts,
   };
 }
 

@@ -2,7 +2,7 @@
  * What jobs carry, on its way to a page: everything of it passes the app's `show` before it leaves the server. What a job
  * is called (its name, key, group and tags) is shown as it is.
  */
-import type { AttemptStatus, ChunkPage, JobStatus, ListedJob, LogEntry } from "../shared/index.js";
+import type { AttemptStatus, OutputPage, JobStatus, ListedJob, LogEntry } from "../shared/index.js";
 import type { DashboardValue } from "./dashboardTypes.js";
 import type { GivenOptions } from "./dashboardLeave.js";
 import type { AuthorizeCtx } from "./types.js";
@@ -71,7 +71,7 @@ export class Shown {
     };
   }
 
-  async chunk({ index, text }: ChunkPage["chunks"][number]): Promise<ChunkPage["chunks"][number]> {
+  async part({ index, text }: OutputPage["parts"][number]): Promise<OutputPage["parts"][number]> {
     return { index, text: await this.text("output", text) };
   }
 }

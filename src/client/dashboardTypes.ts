@@ -11,7 +11,7 @@ import type {
 import type {
   AttemptStatus,
   BulkReply,
-  ChunkPage,
+  OutputPage,
   JobFilter,
   JobPage,
   JobStatus,
@@ -123,7 +123,7 @@ export interface DashboardApi {
   job: Query<OneJob, DashboardJob | null>;
   why: Query<OneJob, { why: Why; position: Position | null } | null>;
   logs: Query<OneJob & { cursor?: string; limit?: number }, LogPage | null>;
-  output: Query<OneJob & { attempt?: number; cursor?: string; limit?: number }, ChunkPage | null>;
+  output: Query<OneJob & { attempt?: number; cursor?: string; limit?: number }, OutputPage | null>;
   workers: Query<Record<string, never>, WorkerStatus[]>;
   events: Query<{ queue: string; limit?: number }, QueueEvent[]>;
 

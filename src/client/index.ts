@@ -45,12 +45,12 @@ export type {
   WorkerFunctions,
 } from "./types.js";
 export { isConveyorError, NonRetryableError, RetryAfterError } from "../shared/index.js";
-export type { ChunkOptions, LogOptions } from "./watched.js";
+export type { OutputOptions, LogOptions } from "./watched.js";
 export type {
   AttemptStatus,
   BulkReply,
   BulkState,
-  ChunkPage,
+  OutputPage,
   ConveyorError,
   ConveyorErrorCode,
   Counts,

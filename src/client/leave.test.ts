@@ -37,7 +37,7 @@ describe("the functions of a queue, where authorize answers", () => {
     statusBatch: { ids: ["a"] },
     attempts: { id: "a" },
     logs: { id: "a" },
-    chunks: { id: "a" },
+    output: { id: "a" },
     cancel: { id: "a" },
     retry: { id: "a" },
     list: {},

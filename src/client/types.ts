@@ -15,8 +15,8 @@ import type { Validator } from "convex/values";
 import type {
   Answer,
   AttemptStatus,
-  ChunkPage,
-  ChunkUpdate,
+  OutputPage,
+  OutputUpdate,
   ClaimReply,
   CompleteReply,
   Conditions,
@@ -48,7 +48,7 @@ import type { RefusedResult, WorkerFinished } from "./finished.js";
 import type { ListOptions, StatsOptions } from "./observed.js";
 import type { Queue } from "./queue.js";
 import type { RelatedQueries } from "./related.js";
-import type { ChunkOptions, LogOptions } from "./watched.js";
+import type { OutputOptions, LogOptions } from "./watched.js";
 
 /** A validator of a whole value; `v.optional` has no meaning for one. */
 export type ValueValidator = Validator<any, "required", any>;
@@ -87,7 +87,7 @@ export type ApiCall<Payload = any, Name extends string = string> =
   | { kind: "statusBatch"; ids: JobId<Name>[] }
   | { kind: "attempts"; id: JobId<Name> }
   | { kind: "logs"; id: JobId<Name> }
-  | { kind: "chunks"; id: JobId<Name> }
+  | { kind: "output"; id: JobId<Name> }
   | { kind: "cancel"; id: JobId<Name> }
   | { kind: "retry"; id: JobId<Name> }
   | { kind: "list"; filter: ListFilter }
@@ -167,8 +167,8 @@ export interface QueueFunctions<Name extends string, Payload, Result> {
   >;
   /** {@link Queue.logs}, 100 entries a page by default. */
   logs: RegisteredQuery<"public", { id: string } & LogOptions, Promise<LogPage | null>>;
-  /** {@link Queue.chunks}, 100 chunks a page by default. */
-  chunks: RegisteredQuery<"public", { id: string } & ChunkOptions, Promise<ChunkPage | null>>;
+  /** {@link Queue.output}, 100 parts a page by default. */
+  output: RegisteredQuery<"public", { id: string } & OutputOptions, Promise<OutputPage | null>>;
   /** {@link Queue.cancel}: ends a job that waits. */
   cancel: RegisteredMutation<"public", { id: string }, Promise<CancelReply>>;
   /** {@link Queue.retry}: makes a finished job claimable again. */
@@ -314,7 +314,7 @@ export type ReportArgs = SessionArgs & {
   holder?: string;
   updates?: ProgressUpdate[];
   logs?: LogUpdate[];
-  chunks?: ChunkUpdate[];
+  output?: OutputUpdate[];
 };
 
 /** Public functions for workers, guarded by a worker token, to be exported by a module of the app. */

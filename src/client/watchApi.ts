@@ -69,7 +69,7 @@ function historyFunctions<Name extends string>(
       },
     }),
 
-    chunks: queryGeneric({
+    output: queryGeneric({
       args: {
         id: v.string(),
         cursor: v.optional(v.string()),
@@ -79,8 +79,8 @@ function historyFunctions<Name extends string>(
       },
       handler: async (ctx, { id: given, ...options }) => {
         const id = given as JobId<Name>;
-        await authorize(ctx, { kind: "chunks", id });
-        return await queue.chunks(ctx, id, options);
+        await authorize(ctx, { kind: "output", id });
+        return await queue.output(ctx, id, options);
       },
     }),
   };

@@ -12,7 +12,7 @@ async function oneRunning(t: App) {
     ...session,
     updates: [{ ...about, value: 0.5 }],
     logs: [{ ...about, entry: 0, level: "warn", message: "hm" }],
-    chunks: [{ ...about, index: 0, text: "so " }],
+    output: [{ ...about, index: 0, text: "so " }],
   });
   expect(answers).toEqual([{ ...about, answer: "ok", nextIndex: 1 }]);
   return { id, session };
@@ -26,14 +26,14 @@ test("progress, log, output and attempts of a job are read by its id", async () 
   expect(job).toMatchObject({ status: "running", worker: "w", progress: 0.5 });
   expect(none).toBeNull();
   expect((await t.query(api.app.logs, args))?.entries).toMatchObject([{ message: "hm" }]);
-  expect((await t.query(api.app.chunks, args))?.chunks).toEqual([{ index: 0, text: "so " }]);
+  expect((await t.query(api.app.output, args))?.parts).toEqual([{ index: 0, text: "so " }]);
   expect(await t.query(api.app.attempts, { ...args, limit: 5 })).toMatchObject([
     { attempt: 1, outcome: "running", worker: "w" },
   ]);
 });
 
 describe("a job of another queue", () => {
-  test.each(["status", "attempts", "logs", "chunks"] as const)("has no %s here", async (read) => {
+  test.each(["status", "attempts", "logs", "output"] as const)("has no %s here", async (read) => {
     const t = setup();
     const id = await t.mutation(api.app.looseEnqueue, { payload: 1 });
     const asked = api.app[read] as typeof api.app.attempts;
@@ -41,7 +41,7 @@ describe("a job of another queue", () => {
   });
 });
 
-test.each(["status", "statusBatch", "attempts", "logs", "chunks"] as const)(
+test.each(["status", "statusBatch", "attempts", "logs", "output"] as const)(
   "%s asks `authorize` with the call and its ids, and reads nothing if that throws",
   async (kind) => {
     const t = setup();

@@ -5,7 +5,7 @@
 import type { VAny } from "convex/values";
 import type {
   AttemptStatus,
-  ChunkPage,
+  OutputPage,
   Counts,
   LogPage,
   OwnJobId,
@@ -27,7 +27,7 @@ export type LogOptions = {
 };
 
 /** Which page of which attempt's output. */
-export type ChunkOptions = {
+export type OutputOptions = {
   /** The `cursor` of the page before: it stays with that page's attempt. Without `attempt` and `fromIndex`. */
   cursor?: string;
   /**
@@ -36,12 +36,12 @@ export type ChunkOptions = {
    */
   attempt?: number;
   /**
-   * The first chunk wanted, from 0.
+   * The first part wanted, from 0.
    * @default 0
    */
   fromIndex?: number;
   /**
-   * How many chunks, 1 to 1,000. A page is cut earlier after 4 MiB.
+   * How many parts, 1 to 1,000. A page is cut earlier after 4 MiB.
    * @default 100
    */
   limit?: number;
@@ -144,16 +144,16 @@ export abstract class WatchedQueue<Name extends string, VResult extends ValueVal
    * @returns Null for an id that names no job of this queue.
    * @throws `invalidArgument` for a number out of bounds or a string that is no cursor, `componentNotMounted`.
    * @example
-   * const page = await answers.chunks(ctx, id, { limit: 1_000 });
-   * return page?.chunks.map(({ text }) => text).join("");
+   * const page = await answers.output(ctx, id, { limit: 1_000 });
+   * return page?.parts.map(({ text }) => text).join("");
    */
-  async chunks(
+  async output(
     ctx: RunsQueries,
     id: OwnJobId<Name>,
-    options: ChunkOptions = {},
-  ): Promise<ChunkPage | null> {
+    options: OutputOptions = {},
+  ): Promise<OutputPage | null> {
     const args = { id, queue: this.name, ...options };
-    return await callComponent(() => ctx.runQuery(this.component.lib.chunks, args));
+    return await callComponent(() => ctx.runQuery(this.component.lib.output, args));
   }
 
   /**

@@ -9,7 +9,7 @@ import {
   conveyorError,
   groupsWithin,
   LEASES_MAX,
-  vChunkUpdate,
+  vOutputUpdate,
   vConditions,
   vLease,
   vLogUpdate,
@@ -194,12 +194,12 @@ export function workerFunctions<
         holder: v.optional(v.string()),
         updates: v.optional(v.array(vProgressUpdate)),
         logs: v.optional(v.array(vLogUpdate)),
-        chunks: v.optional(v.array(vChunkUpdate)),
+        output: v.optional(v.array(vOutputUpdate)),
       },
       handler: async (ctx, args) => {
         const { session } = args;
-        const { updates = [], logs = [], chunks = [] } = args;
-        const leases = leasesOf([...updates, ...logs, ...chunks]);
+        const { updates = [], logs = [], output = [] } = args;
+        const leases = leasesOf([...updates, ...logs, ...output]);
         await ask(ctx, args.token, (token) => ({ kind: "report", token, session, leases }));
         return await callComponent(() => ctx.runMutation(component.lib.report, args));
       },

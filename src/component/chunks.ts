@@ -1,9 +1,9 @@
 /**
- * Streamed output of jobs: written by reports, chunk by chunk; read in pages, attempt by attempt. The only writer of `chunks`,
+ * Streamed output of jobs: written by reports, part by part; read in pages, attempt by attempt. The only writer of `chunks`,
  * but for `remove.ts`, which deletes them with their job.
  *
- * Reads for real, of one job: its last chunk. Writes: inserts chunks of that job. A page reads the job's row and its own
- * stretch of chunks: it runs again when the job moves or one of them comes.
+ * Reads for real, of one job: its last part. Writes: inserts parts of that job. A page reads the job's row and its own
+ * stretch of parts: it runs again when the job moves or one of them comes.
  */
 import {
   checkInteger,
@@ -14,8 +14,8 @@ import {
   PAGE_MAX,
   REPORT_MAX_BYTES,
   textBytes,
-  type ChunkPage,
-  type ChunkUpdate,
+  type OutputPage,
+  type OutputUpdate,
 } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseWriter, QueryCtx } from "./_generated/server.js";
@@ -25,18 +25,18 @@ import { decodePlace, encodePlace } from "./pages.js";
 // --- Writing ------------------------------------------------------------------------------------
 
 /**
- * Adds chunks to the output of one attempt, each once and none before its turn: what is already there is passed over,
+ * Adds parts to the output of one attempt, each once and none before its turn: what is already there is passed over,
  * and after a gap nothing is taken. Says which index is wanted next.
  *
  * A job keeps so much, and of earlier attempts the oldest goes first: one that goes round for years, or is snoozed
  * every minute, would otherwise be refused every word from some day on.
  */
-export async function addChunks(
+export async function addOutput(
   db: DatabaseWriter,
   job: Doc<"jobs">,
-  chunks: readonly ChunkUpdate[],
+  parts: readonly OutputUpdate[],
 ): Promise<{ nextIndex?: number; outputFull?: true }> {
-  if (chunks.length === 0) return {};
+  if (parts.length === 0) return {};
   const last = await db
     .query("chunks")
     .withIndex("job", (q) => q.eq("job", job._id))
@@ -45,13 +45,13 @@ export async function addChunks(
   const { attempt } = job;
   let nextIndex = last?.attempt === attempt ? last.index + 1 : 0;
   let total = last?.total ?? 0;
-  const incoming = chunks
+  const incoming = parts
     .filter(({ index }) => index >= nextIndex)
     .reduce((sum, { text }) => sum + textBytes(text), 0);
   // What the job has written is what it has, unless some of it is gone: looked up only where that matters.
   const isMuch = total + incoming > OUTPUT_MAX_BYTES;
   const gone = isMuch ? await dropOldest(db, job, total + incoming - OUTPUT_MAX_BYTES) : 0;
-  for (const { index, text } of chunks) {
+  for (const { index, text } of parts) {
     if (index < nextIndex) continue;
     if (index > nextIndex) break;
     const bytes = textBytes(text);
@@ -81,10 +81,10 @@ async function dropOldest(db: DatabaseWriter, job: Doc<"jobs">, wanted: number):
 // --- Reading ------------------------------------------------------------------------------------
 
 /**
- * Chunks of one attempt, in order: of the cursor's, else of the one asked for, else of the job's last. `null` for an id
+ * Parts of one attempt, in order: of the cursor's, else of the one asked for, else of the job's last. `null` for an id
  * that names no job, or one of another queue.
  */
-export async function chunks(
+export async function output(
   ctx: QueryCtx,
   args: {
     id: string;
@@ -94,7 +94,7 @@ export async function chunks(
     fromIndex?: number;
     limit?: number;
   },
-): Promise<ChunkPage | null> {
+): Promise<OutputPage | null> {
   const limit = args.limit ?? PAGE_DEFAULT;
   checkInteger("limit", limit, 1, PAGE_MAX);
   const { cursor, attempt: wanted, fromIndex = 0 } = args;
@@ -111,7 +111,7 @@ export async function chunks(
   if (job === null) return null;
   const [attempt, after] =
     cursor === undefined ? [wanted ?? job.attempt, fromIndex - 1] : decodePlace(cursor);
-  const page: ChunkPage["chunks"] = [];
+  const page: OutputPage["parts"] = [];
   let bytes = 0;
   let isCut = false;
   const rows = ctx.db
@@ -129,7 +129,7 @@ export async function chunks(
   return {
     attempt,
     lastAttempt: job.attempt,
-    chunks: page,
+    parts: page,
     cursor: encodePlace([attempt, page.at(-1)?.index ?? after]),
     isDone: isOver && !isCut,
   };

@@ -9,8 +9,8 @@ import { v } from "convex/values";
 import {
   vAnswer,
   vAttempt,
-  vChunkPage,
-  vChunkUpdate,
+  vOutputPage,
+  vOutputUpdate,
   vClaimedJob,
   vConditions,
   vCounts,
@@ -136,9 +136,9 @@ export const logs = query({
 
 /**
  * A page of one attempt's output: behind `cursor`, or of `attempt` (the last one) from `fromIndex` (0) on, up to `limit`
- * chunks (100, at most 1,000); `null` as with `status`.
+ * parts (100, at most 1,000); `null` as with `status`.
  */
-export const chunks = query({
+export const output = query({
   args: {
     id: v.string(),
     queue: v.optional(v.string()),
@@ -147,8 +147,8 @@ export const chunks = query({
     fromIndex: v.optional(v.number()),
     limit: v.optional(v.number()),
   },
-  returns: v.union(vChunkPage, v.null()),
-  handler: (ctx, args) => chunksStep.chunks(ctx, args),
+  returns: v.union(vOutputPage, v.null()),
+  handler: (ctx, args) => chunksStep.output(ctx, args),
 });
 
 /** How many jobs of a queue are in each status, counted up to `limit` (100, at most 1,000), or as far as 3 MiB of rows go. */
@@ -329,7 +329,7 @@ export const report = mutation({
     holder: v.optional(v.string()),
     updates: v.optional(v.array(vProgressUpdate)),
     logs: v.optional(v.array(vLogUpdate)),
-    chunks: v.optional(v.array(vChunkUpdate)),
+    output: v.optional(v.array(vOutputUpdate)),
   },
   returns: v.object({ answers: v.array(vReportAnswer) }),
   handler: (ctx, args) => reportStep.report(ctx, args),
@@ -384,7 +384,7 @@ export const laneReport = mutation({
   args: {
     updates: v.optional(v.array(vProgressUpdate)),
     logs: v.optional(v.array(vLogUpdate)),
-    chunks: v.optional(v.array(vChunkUpdate)),
+    output: v.optional(v.array(vOutputUpdate)),
   },
   returns: v.object({ answers: v.array(vReportAnswer) }),
   handler: (ctx, args) => laneReportStep.laneReport(ctx, args),

@@ -155,8 +155,8 @@ describe("what a token's workers write in an hour", () => {
       await a.report(one.log(2_000));
       await b.report(two.log(2_000));
     }
-    const chunks = [{ id: two.id, attempt: 1, index: 0, text: "more" }];
-    for (const call of [() => a.report(one.log(1)), () => b.report({ chunks })]) {
+    const output = [{ id: two.id, attempt: 1, index: 0, text: "more" }];
+    for (const call of [() => a.report(one.log(1)), () => b.report({ output })]) {
       const refused = await refusal(call());
       expect(refused).toMatchObject({ code: "quotaExceeded", max: 10_000 });
       expect(refused.message).toContain("file storage");
@@ -199,10 +199,10 @@ describe("what a token's workers write in an hour", () => {
     const world = await newWorld();
     const worker = world.worker("a");
     const { id, log } = await running(world, worker);
-    const chunks = Array.from({ length: 170 }, (_, index) => {
+    const output = Array.from({ length: 170 }, (_, index) => {
       return { id, attempt: 1, index, text: "x" };
     });
-    await worker.report({ chunks });
+    await worker.report({ output });
     expect(await refusal(worker.report(log(1)))).toMatchObject({ code: "quotaExceeded" });
   });
 

@@ -1,6 +1,6 @@
 /** What workers say of running jobs, and how it is read back: in order, once, attempt by attempt, within bounds. */
 import { describe, expect, test } from "vitest";
-import type { ChunkPage, LogPage } from "../shared/index.js";
+import type { OutputPage, LogPage } from "../shared/index.js";
 import { api } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
 import { failed, newWorld, refusal, succeeded, T0, type World } from "./setup.test.js";
@@ -9,7 +9,7 @@ const log = (id: string, entry: number, message: string, more: object = {}) => (
   ...{ id, attempt: 1, entry, level: "info" as const, message },
   ...more,
 });
-const chunk = (id: string, index: number, text: string, attempt = 1) => {
+const part = (id: string, index: number, text: string, attempt = 1) => {
   return { id, attempt, index, text };
 };
 
@@ -17,11 +17,11 @@ async function readLogs(world: World, id: string, options: object = {}): Promise
   return (await world.t.query(api.lib.logs, { id, ...options }))!;
 }
 
-async function readChunks(world: World, id: string, options: object = {}): Promise<ChunkPage> {
-  return (await world.t.query(api.lib.chunks, { id, ...options }))!;
+async function readOutput(world: World, id: string, options: object = {}): Promise<OutputPage> {
+  return (await world.t.query(api.lib.output, { id, ...options }))!;
 }
 
-const textOf = (page: ChunkPage) => page.chunks.map(({ text }) => text).join("");
+const textOf = (page: OutputPage) => page.parts.map(({ text }) => text).join("");
 
 /** A job that runs, and its worker. */
 async function running(config: Parameters<typeof newWorld>[0] = {}) {
@@ -133,60 +133,60 @@ describe("log entries", () => {
 describe("output", () => {
   test("is read from the beginning by whoever comes late, and stays when the job has ended", async () => {
     const { world, id, worker, job } = await running();
-    await worker.report({ chunks: [chunk(id, 0, "Hello, "), chunk(id, 1, "world")] });
-    expect(await readChunks(world, id)).toMatchObject({ attempt: 1, isDone: false });
+    await worker.report({ output: [part(id, 0, "Hello, "), part(id, 1, "world")] });
+    expect(await readOutput(world, id)).toMatchObject({ attempt: 1, isDone: false });
     await worker.complete([succeeded(job)]);
-    const page = await readChunks(world, id);
+    const page = await readOutput(world, id);
     expect(textOf(page)).toBe("Hello, world");
     expect(page).toMatchObject({ attempt: 1, lastAttempt: 1, isDone: true });
   });
 
-  test("said again is recorded once, and after a gap nothing is: the answer names the chunk that is wanted", async () => {
+  test("said again is recorded once, and after a gap nothing is: the answer names the part that is wanted", async () => {
     const { world, id, worker } = await running();
-    const said = { chunks: [chunk(id, 0, "one"), chunk(id, 1, "two")] };
+    const said = { output: [part(id, 0, "one"), part(id, 1, "two")] };
     expect(await worker.report(said)).toMatchObject([{ answer: "ok", nextIndex: 2 }]);
     expect(await worker.report(said)).toMatchObject([{ nextIndex: 2 }]);
-    const gap = { chunks: [chunk(id, 3, "four"), chunk(id, 4, "five")] };
+    const gap = { output: [part(id, 3, "four"), part(id, 4, "five")] };
     expect(await worker.report(gap)).toMatchObject([{ answer: "ok", nextIndex: 2 }]);
-    const late = { chunks: [chunk(id, 1, "two"), chunk(id, 2, "three")] };
+    const late = { output: [part(id, 1, "two"), part(id, 2, "three")] };
     expect(await worker.report(late)).toMatchObject([{ nextIndex: 3 }]);
-    expect(textOf(await readChunks(world, id))).toBe("onetwothree");
+    expect(textOf(await readOutput(world, id))).toBe("onetwothree");
   });
 
   test("of a retry is a new one: a page changes over at once, and the old one can still be read", async () => {
     const { world, id, worker } = await running({ leaseMs: 1_000, maxResets: 9 });
-    await worker.report({ chunks: [chunk(id, 0, "half a sent")] });
-    const before = await readChunks(world, id);
+    await worker.report({ output: [part(id, 0, "half a sent")] });
+    const before = await readOutput(world, id);
     await world.advance(2_000);
     const other = world.worker("b");
     await other.claim();
-    expect(await readChunks(world, id)).toMatchObject({ attempt: 2, chunks: [], isDone: false });
-    await other.report({ chunks: [chunk(id, 0, "a sentence", 2)] });
-    expect(textOf(await readChunks(world, id))).toBe("a sentence");
-    expect(await readChunks(world, id, { attempt: 1 })).toMatchObject({
+    expect(await readOutput(world, id)).toMatchObject({ attempt: 2, parts: [], isDone: false });
+    await other.report({ output: [part(id, 0, "a sentence", 2)] });
+    expect(textOf(await readOutput(world, id))).toBe("a sentence");
+    expect(await readOutput(world, id, { attempt: 1 })).toMatchObject({
       ...{ attempt: 1, lastAttempt: 2, isDone: true },
-      chunks: [{ index: 0, text: "half a sent" }],
+      parts: [{ index: 0, text: "half a sent" }],
     });
-    expect(await readChunks(world, id, { cursor: before.cursor })).toMatchObject({
-      ...{ attempt: 1, lastAttempt: 2, chunks: [], isDone: true },
+    expect(await readOutput(world, id, { cursor: before.cursor })).toMatchObject({
+      ...{ attempt: 1, lastAttempt: 2, parts: [], isDone: true },
     });
   });
 
   test("is read in pages, by cursor or from an index", async () => {
     const { world, id, worker } = await running();
-    await worker.report({ chunks: Array.from({ length: 5 }, (_, i) => chunk(id, i, `${i}`)) });
-    const first = await readChunks(world, id, { limit: 2 });
-    const second = await readChunks(world, id, { cursor: first.cursor, limit: 2 });
-    const third = await readChunks(world, id, { fromIndex: 4 });
+    await worker.report({ output: Array.from({ length: 5 }, (_, i) => part(id, i, `${i}`)) });
+    const first = await readOutput(world, id, { limit: 2 });
+    const second = await readOutput(world, id, { cursor: first.cursor, limit: 2 });
+    const third = await readOutput(world, id, { fromIndex: 4 });
     expect([first, second, third].map(textOf)).toEqual(["01", "23", "4"]);
-    const mixed = world.t.query(api.lib.chunks, { id, cursor: first.cursor, attempt: 1 });
+    const mixed = world.t.query(api.lib.output, { id, cursor: first.cursor, attempt: 1 });
     expect(await refusal(mixed)).toMatchObject({ code: "invalidArgument" });
   });
 
   test("of earlier attempts makes room for that of the last: a job that goes round for years is refused no word", async () => {
     const { world, id, worker } = await running();
     await wrote(world, id, 0, full);
-    const said = { chunks: [chunk(id, 0, "o"), chunk(id, 1, "ver")] };
+    const said = { output: [part(id, 0, "o"), part(id, 1, "ver")] };
     expect(await worker.report(said)).toEqual([{ id, attempt: 1, answer: "ok", nextIndex: 2 }]);
     const left = await world.all("chunks");
     expect(left.map(({ attempt }) => attempt)).toEqual([...Array<number>(16).fill(0), 1, 1]);
@@ -196,7 +196,7 @@ describe("output", () => {
     const { world, id, worker } = await running();
     const rest = full.at(-1)!.slice(600);
     await wrote(world, id, 0, [...Array<string>(600).fill("x"), ...full.slice(0, -1), rest]);
-    const said = { chunks: [chunk(id, 0, "x".repeat(550))] };
+    const said = { output: [part(id, 0, "x".repeat(550))] };
     expect(await worker.report(said)).toMatchObject([{ nextIndex: 0, outputFull: true }]);
     expect((await world.all("chunks")).filter(({ text }) => text === "x")).toHaveLength(88);
   });
@@ -204,8 +204,8 @@ describe("output", () => {
   test("of 16 MiB is all that an attempt may write", async () => {
     const { world, id, worker } = await running();
     await wrote(world, id, 1, [...full.slice(1), full[0]!.slice(4)]);
-    const over = { chunks: [chunk(id, 17, "over")] };
-    expect(await worker.report({ chunks: [chunk(id, 17, "over!")] })).toMatchObject([
+    const over = { output: [part(id, 17, "over")] };
+    expect(await worker.report({ output: [part(id, 17, "over!")] })).toMatchObject([
       { answer: "ok", nextIndex: 17, outputFull: true },
     ]);
     expect(await worker.report(over)).toMatchObject([{ nextIndex: 18 }]);
@@ -217,10 +217,10 @@ describe("a report", () => {
     const { world, id, worker, job } = await running();
     const [lost] = await world.enqueueBatch([1]);
     await world.worker("b").claim();
-    const said = { chunks: [chunk(id, 0, "mine"), chunk(lost!, 0, "not mine")] };
+    const said = { output: [part(id, 0, "mine"), part(lost!, 0, "not mine")] };
     expect((await worker.report(said)).map(({ answer }) => answer)).toEqual(["ok", "leaseLost"]);
     await worker.complete([failed(job)]);
-    expect(await worker.report({ chunks: [chunk(id, 1, "late")] })).toMatchObject([
+    expect(await worker.report({ output: [part(id, 1, "late")] })).toMatchObject([
       { answer: "leaseLost" },
     ]);
     expect(await worker.report({ logs: [log("no id at all", 0, "x")] })).toMatchObject([
@@ -232,7 +232,7 @@ describe("a report", () => {
   test("with the holder's id needs no look, and another's id is no use", async () => {
     const { id, worker } = await running();
     const holder: string = (await worker.holder())._id;
-    const said = { chunks: [chunk(id, 0, "x")] };
+    const said = { output: [part(id, 0, "x")] };
     const call = async (as: string) =>
       await worker.world.t.mutation(api.lib.report, {
         ...{ token: worker.token, session: "unknown", holder: as },
@@ -262,7 +262,7 @@ describe("a report", () => {
     const { world, id, worker } = await running();
     const { token } = await world.t.mutation(api.lib.createToken, { name: "other", queues: null });
     const holder: string = (await worker.holder())._id;
-    const said = { chunks: [chunk(id, 0, "not mine")] };
+    const said = { output: [part(id, 0, "not mine")] };
     for (const session of [worker.session, "another"]) {
       const args = { token, session, holder, ...said };
       expect((await world.t.mutation(api.lib.report, args)).answers).toMatchObject([
@@ -287,7 +287,7 @@ describe("a report", () => {
     await worker.report({
       updates: [{ id, attempt: 1, value: 1 }],
       logs: [log(id, 0, "x")],
-      chunks: [chunk(id, 0, "x")],
+      output: [part(id, 0, "x")],
     });
     expect([await world.job(id), await worker.holder()]).toEqual(before);
   });
@@ -307,12 +307,15 @@ describe("a report", () => {
     ["a message over 4 KiB", { logs: [log("x", 0, "m".repeat(4_097))] }],
     ["data over 8 KiB", { logs: [log("x", 0, "m", { data: "d".repeat(8_193) })] }],
     ["half an entry", { logs: [log("x", 0.5, "m")] }],
-    ["a chunk over 64 KiB", { chunks: [chunk("x", 0, "€".repeat(22_000))] }],
-    ["a chunk without text", { chunks: [chunk("x", 0, "")] }],
-    ["an index below 0", { chunks: [chunk("x", -1, "t")] }],
-    ["too many chunks", { chunks: Array.from({ length: 257 }, (_, i) => chunk("x", i, "t")) }],
+    ["a part of output over 64 KiB", { output: [part("x", 0, "€".repeat(22_000))] }],
+    ["a part of output without text", { output: [part("x", 0, "")] }],
+    ["an index below 0", { output: [part("x", -1, "t")] }],
+    [
+      "too many parts of output",
+      { output: Array.from({ length: 257 }, (_, i) => part("x", i, "t")) },
+    ],
     ["too many leases", { updates: leases(65) }],
-    ["more than 4 MiB", { chunks: Array.from({ length: 65 }, (_, i) => chunk("x", i, big)) }],
+    ["more than 4 MiB", { output: Array.from({ length: 65 }, (_, i) => part("x", i, big)) }],
     ["what is too wide to be stored", { updates: [{ id: "x", attempt: 1, value: wide() }] }],
   ])("with %s is refused whole", async (_, said) => {
     const { worker } = await running();
@@ -326,7 +329,7 @@ test.each(["x", "1", "1:", "1:2:3", "-1:0", "1:-2", "9999999999999999999:1"])(
     const { world, id } = await running();
     const code = "invalidArgument";
     expect(await refusal(world.t.query(api.lib.logs, { id, cursor }))).toMatchObject({ code });
-    expect(await refusal(world.t.query(api.lib.chunks, { id, cursor }))).toMatchObject({ code });
+    expect(await refusal(world.t.query(api.lib.output, { id, cursor }))).toMatchObject({ code });
   },
 );
 
@@ -345,7 +348,7 @@ test("there is nothing to read of a job of another queue, or of none", async () 
   const asked: { id: string; queue?: string }[] = [{ id, queue: "other" }, { id: "nonsense" }];
   for (const args of asked) {
     expect(await world.t.query(api.lib.logs, args)).toBeNull();
-    expect(await world.t.query(api.lib.chunks, args)).toBeNull();
+    expect(await world.t.query(api.lib.output, args)).toBeNull();
     expect(await world.t.query(api.lib.attempts, args)).toBeNull();
     expect(await world.t.query(api.lib.status, args)).toBeNull();
   }

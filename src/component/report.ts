@@ -5,7 +5,7 @@
  * A lease is checked against the job's row (it runs, this attempt, this holder), never against the holder's row, which
  * changes with every call of the worker: so a report stands in nobody's way.
  *
- * Reads for real: the token; of each lease the job, its row of `progress`, its last log entry and chunk. Looks at: the
+ * Reads for real: the token; of each lease the job, its row of `progress`, its last log entry and part of output. Looks at: the
  * session's row, where the caller does not know its holder (and reads it for real where the look shows none). Writes: `progress`, `logs`, `chunks`. Conflicts with: the
  * end of that very attempt, and somebody who asks for it to be canceled; whoever ends an attempt reads nothing of this.
  * It renews no lease and moves no job.
@@ -14,7 +14,7 @@ import { v, type Value } from "convex/values";
 import {
   covers,
   type Answer,
-  type ChunkUpdate,
+  type OutputUpdate,
   type LogUpdate,
   type ProgressUpdate,
   type ReportAnswer,
@@ -22,7 +22,7 @@ import {
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
-import { addChunks } from "./chunks.js";
+import { addOutput } from "./chunks.js";
 import { findJob } from "./jobs.js";
 import { addLogs } from "./logs.js";
 import { checkQuota, countWrites } from "./quotas.js";
@@ -32,7 +32,7 @@ import { authorize, scopeOf } from "./tokens.js";
 export interface Report {
   updates?: ProgressUpdate[];
   logs?: LogUpdate[];
-  chunks?: ChunkUpdate[];
+  output?: OutputUpdate[];
 }
 
 /** All that a call says of one lease. */
@@ -41,7 +41,7 @@ export interface Said {
   attempt: number;
   updates: ProgressUpdate[];
   logs: LogUpdate[];
-  chunks: ChunkUpdate[];
+  output: OutputUpdate[];
 }
 
 export async function report(
@@ -79,7 +79,7 @@ export async function record(
     }
     await showProgress(ctx, job, said.updates, now);
     const logged = await addLogs(ctx.db, job, said.logs, now);
-    const written = await addChunks(ctx.db, job, said.chunks);
+    const written = await addOutput(ctx.db, job, said.output);
     answers.push({ id, attempt, answer, ...logged, ...written });
   }
   return answers;
@@ -124,17 +124,17 @@ async function showProgress(
   }
 }
 
-export function byLease({ updates = [], logs = [], chunks = [] }: Report): Said[] {
+export function byLease({ updates = [], logs = [], output = [] }: Report): Said[] {
   const leases = new Map<string, Said>();
   const of = ({ id, attempt }: { id: string; attempt: number }): Said => {
     const key = `${attempt}:${id}`;
-    const said = leases.get(key) ?? { id, attempt, updates: [], logs: [], chunks: [] };
+    const said = leases.get(key) ?? { id, attempt, updates: [], logs: [], output: [] };
     leases.set(key, said);
     return said;
   };
   for (const update of updates) of(update).updates.push(update);
   for (const log of logs) of(log).logs.push(log);
-  for (const chunk of chunks) of(chunk).chunks.push(chunk);
+  for (const part of output) of(part).output.push(part);
   return [...leases.values()];
 }
 

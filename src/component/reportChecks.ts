@@ -6,7 +6,7 @@ import { getConvexSize, type Value } from "convex/values";
 import {
   checkInteger,
   checkLength,
-  CHUNK_MAX_BYTES,
+  OUTPUT_PART_MAX_BYTES,
   conveyorError,
   LEASES_MAX,
   LOG_DATA_MAX_BYTES,
@@ -22,9 +22,9 @@ import type { Report } from "./report.js";
 
 const COUNT_MAX = Number.MAX_SAFE_INTEGER;
 
-/** Returns for how many bytes its log entries and chunks are counted: each is a row. */
+/** Returns for how many bytes its log entries and output are counted: each is a row. */
 export function checkReport(
-  { updates = [], logs = [], chunks = [] }: Report,
+  { updates = [], logs = [], output = [] }: Report,
   leases: number,
 ): number {
   if (leases < 1 || leases > LEASES_MAX) {
@@ -36,7 +36,7 @@ export function checkReport(
   }
   checkLength("The progress values of a report", updates, 0, REPORT_MAX_ITEMS);
   checkLength("The log entries of a report", logs, 0, REPORT_MAX_ITEMS);
-  checkLength("The chunks of a report", chunks, 0, REPORT_MAX_ITEMS);
+  checkLength("The parts of output of a report", output, 0, REPORT_MAX_ITEMS);
   let bytes = 0;
   for (const { value, revision = 0 } of updates) {
     checkInteger("The revision of a progress value", revision, 0, COUNT_MAX);
@@ -49,21 +49,21 @@ export function checkReport(
     bytes += checkText("The message of a log entry", message, LOG_MESSAGE_MAX_BYTES);
     bytes += checkValue("The data of a log entry", data as Value, LOG_DATA_MAX_BYTES);
   }
-  for (const { index, text } of chunks) {
-    checkInteger("The index of a chunk", index, 0, COUNT_MAX);
-    if (text === "") throw emptyChunk(index);
-    bytes += checkText("A chunk", text, CHUNK_MAX_BYTES);
+  for (const { index, text } of output) {
+    checkInteger("The index of a part of output", index, 0, COUNT_MAX);
+    if (text === "") throw emptyPart(index);
+    bytes += checkText("A part of output", text, OUTPUT_PART_MAX_BYTES);
   }
   if (bytes > REPORT_MAX_BYTES) throw tooLarge("A report", bytes, REPORT_MAX_BYTES);
-  return bytes - progress + TOKEN_ROW_BYTES * (logs.length + chunks.length);
+  return bytes - progress + TOKEN_ROW_BYTES * (logs.length + output.length);
 }
 
-/** What a job may write is bounded by its text: of chunks without any it could have as many as it likes. */
-function emptyChunk(index: number): Error {
+/** What a job may write is bounded by its text: of parts without any it could have as many as it likes. */
+function emptyPart(index: number): Error {
   return conveyorError(
     "invalidArgument",
-    `A chunk has text; that of index ${index} has none. Leave it out, and give its index to the next.`,
-    { argument: "chunks", index },
+    `A part of output has text; that of index ${index} has none. Leave it out, and give its index to the next.`,
+    { argument: "output", index },
   );
 }
 

@@ -21,10 +21,10 @@ function stage() {
   const said: { log: string[]; fails: boolean } = { log: [], fails: false };
   const handling = new Handling(
     {
-      report: ({ updates, logs, chunks }) => {
+      report: ({ updates, logs, output }) => {
         if (said.fails) return Promise.reject(new Error("No."));
         said.log.push(...logs.map(({ message }) => message));
-        const leases = new Set([...updates, ...logs, ...chunks].map(({ id }) => id));
+        const leases = new Set([...updates, ...logs, ...output].map(({ id }) => id));
         return Promise.resolve(
           [...leases].map((id) => ({ id, attempt: 1, answer: stands.get(id) ?? "ok" })),
         );

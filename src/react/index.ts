@@ -5,7 +5,7 @@
 export { CalmQueries } from "./CalmQueries.js";
 export { useJob, type StatusFunction } from "./useJob.js";
 export { useJobLogs, type JobLogs, type LogsFunction } from "./useJobLogs.js";
-export { useJobOutput, type ChunksFunction, type JobOutput } from "./useJobOutput.js";
+export { useJobOutput, type OutputFunction, type JobOutput } from "./useJobOutput.js";
 export { useJobs } from "./useJobs.js";
 export { useQueueStats, type StatsFunction } from "./useQueueStats.js";
 export { isConveyorError } from "../shared/index.js";

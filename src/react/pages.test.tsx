@@ -6,7 +6,7 @@ import { Component, type ReactNode } from "react";
 import { expect, expectTypeOf, test, vi } from "vitest";
 import { withBackend } from "../dashboard/testing/show.js";
 import { periodOf, rowOf, T0 } from "../dashboard/testing/fixtures.js";
-import type { ChunkPage, LogEntry, LogPage } from "../shared/index.js";
+import type { OutputPage, LogEntry, LogPage } from "../shared/index.js";
 import {
   useJobLogs,
   useJobOutput,
@@ -26,7 +26,7 @@ type Q<Args extends Record<string, unknown>, Returns> = FunctionReference<
 >;
 const builds = anyApi["builds"] as unknown as {
   logs: Q<{ id: string; cursor?: string; limit?: number }, LogPage | null>;
-  chunks: Q<{ id: string; attempt?: number; cursor?: string; limit?: number }, ChunkPage | null>;
+  output: Q<{ id: string; attempt?: number; cursor?: string; limit?: number }, OutputPage | null>;
   list: Q<
     { filter: { status: string }; paginationOpts: PaginationOptions },
     { page: ListedJob[]; isDone: boolean; continueCursor: string }
@@ -154,23 +154,23 @@ test("what the app's authorize throws is thrown while rendering", async () => {
 
 /** Output as the component pages it: a cursor names an attempt and the last index that was read. */
 function serveOutput(job: { attempt: number; isOver: boolean; texts: Record<number, string[]> }) {
-  world.backend.queries["builds:chunks"] = ({ cursor, limit, attempt: wanted }) => {
+  world.backend.queries["builds:output"] = ({ cursor, limit, attempt: wanted }) => {
     const [attempt, after] = (
       cursor === undefined ? [wanted ?? job.attempt, -1] : JSON.parse(cursor as string)
     ) as [number, number];
     const all = (job.texts[attempt] ?? []).map((text, index) => ({ index, text }));
     const behind = all.filter(({ index }) => index > after);
-    const chunks = behind.slice(0, limit as number);
+    const parts = behind.slice(0, limit as number);
     return {
-      ...{ attempt, lastAttempt: job.attempt, chunks },
-      cursor: JSON.stringify([attempt, chunks.at(-1)?.index ?? after]),
-      isDone: (attempt < job.attempt || job.isOver) && chunks.length === behind.length,
+      ...{ attempt, lastAttempt: job.attempt, parts },
+      cursor: JSON.stringify([attempt, parts.at(-1)?.index ?? after]),
+      isDone: (attempt < job.attempt || job.isOver) && parts.length === behind.length,
     };
   };
 }
 
 function Output({ attempt }: { attempt?: number }) {
-  const output = useJobOutput(builds.chunks, "j", attempt === undefined ? {} : { attempt });
+  const output = useJobOutput(builds.output, "j", attempt === undefined ? {} : { attempt });
   if (!output) return <p>loading</p>;
   return (
     <p aria-label="output" aria-busy={!output.isDone} title={`${output.attempt}`}>
@@ -208,7 +208,7 @@ test("when a new attempt begins, the text begins anew, however many pages the ol
   world.backend.tell();
   await waitFor(() => expect(shown.textContent).toBe("again "));
   expect(shown.title).toBe("2");
-  await waitFor(() => expect(asked("builds:chunks")).toHaveLength(1));
+  await waitFor(() => expect(asked("builds:output")).toHaveLength(1));
   job.texts[2].push("and on");
   world.backend.tell();
   await waitFor(() => expect(shown.textContent).toBe("again and on"));
@@ -230,7 +230,7 @@ test("a page of large pieces is left before a piece may not have fitted", async 
   world.show(<Output />);
   const shown = await screen.findByLabelText("output");
   await waitFor(() => expect(shown.textContent).toHaveLength(90 * 60_000));
-  await waitFor(() => expect(asked("builds:chunks").length).toBeGreaterThan(1));
+  await waitFor(() => expect(asked("builds:output").length).toBeGreaterThan(1));
 });
 
 // --- Lists and statistics -----------------------------------------------------------------------

@@ -62,11 +62,11 @@ export const LOG_MESSAGE_MAX_BYTES = 4_096;
 export const LOG_DATA_MAX_BYTES = 8_192;
 /** Log entries that are kept of one job, those of its last attempts: more than anybody reads. */
 export const LOGS_MAX = 1_000;
-/** One chunk of output: pages load chunks by the hundred. */
-export const CHUNK_MAX_BYTES = 64 * 2 ** 10;
+/** One part of output: pages load parts by the hundred. */
+export const OUTPUT_PART_MAX_BYTES = 64 * 2 ** 10;
 /** The output that is kept of one job, that of its last attempts: a long book. More belongs into file storage. */
 export const OUTPUT_MAX_BYTES = 16 * 2 ** 20;
-/** Chunks of earlier attempts that one report deletes to make room for its own: at least as many as it may bring. */
+/** Parts of output of earlier attempts that one report deletes to make room for its own: at least as many as it may bring. */
 export const OUTPUT_ROWS_DROPPED = 512;
 /** An error is for people; a stack trace beyond this helps nobody, and the job's row must stay small. */
 export const ERROR_MAX_BYTES = 4_096;
@@ -93,15 +93,15 @@ export const BATCH_WAIT_MS = 1_000;
 export const BATCH_TRIES_MAX = 10;
 /** Jobs in one claim, outcomes in one `complete`, and leases that one holder has at a time. */
 export const LEASES_MAX = 64;
-/** Log entries, and chunks, in one `report`: several of each for every job that one worker may hold. */
+/** Log entries, and parts of output, in one `report`: several of each for every job that one worker may hold. */
 export const REPORT_MAX_ITEMS = 256;
-/** All values and texts of one `report`, and what one page of logs or chunks reads: a quarter of a transaction. */
+/** All values and texts of one `report`, and what one page of logs or output reads: a quarter of a transaction. */
 export const REPORT_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 4;
 /** Jobs in one `statusBatch`: a page of a list. */
 export const STATUS_BATCH_MAX = 100;
 /** Results in one `statusBatch` together: half of what a query may read and return. */
 export const STATUS_BATCH_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 2;
-/** Attempts, log entries and chunks a page, by default and at most. */
+/** Attempts, log entries and parts of output a page, by default and at most. */
 export const PAGE_DEFAULT = 100;
 export const PAGE_MAX = 1_000;
 /** Jobs that may follow one, in the transaction that records it: 64 outcomes with so many each still fit into one. */
@@ -301,7 +301,7 @@ export function holds(relation: string, is: boolean): void {
 holds("a value that is not inline fits in a row of its own", INLINE_MAX_BYTES < PAYLOAD_MAX_BYTES);
 holds("a progress value fits in a document", PROGRESS_MAX_BYTES < PAYLOAD_MAX_BYTES);
 holds("a report makes room for what it brings", OUTPUT_ROWS_DROPPED >= REPORT_MAX_ITEMS);
-holds("a chunk fits in a report, and in a page", CHUNK_MAX_BYTES < REPORT_MAX_BYTES);
+holds("a part of output fits in a report, and in a page", OUTPUT_PART_MAX_BYTES < REPORT_MAX_BYTES);
 holds(
   "a full report of small things fits in a transaction, three reads and two writes each",
   3 * (LEASES_MAX + 2 * REPORT_MAX_ITEMS) < PLATFORM_TRANSACTION_READS,

@@ -1,7 +1,7 @@
 /**
  * What workers say of jobs that run, and what pages read of it: validators and the types inferred from them. Pure.
  *
- * A worker counts in each attempt from 0: its log entries, its chunks of output, and the revisions of what it says
+ * A worker counts in each attempt from 0: its log entries, its parts of output, and the revisions of what it says
  * again. By these numbers the component knows a repeated call, and one that comes late.
  */
 import { v, type Infer } from "convex/values";
@@ -34,21 +34,21 @@ export const vLogUpdate = v.object({
 });
 export type LogUpdate = Infer<typeof vLogUpdate>;
 
-/** A piece of a job's output. */
-export const vChunkUpdate = v.object({
+/** A part of a job's output. */
+export const vOutputUpdate = v.object({
   ...lease,
   /** Counted up from 0 in each attempt, without gaps; said again, it is recorded once. */
   index: v.number(),
   text: v.string(),
 });
-export type ChunkUpdate = Infer<typeof vChunkUpdate>;
+export type OutputUpdate = Infer<typeof vOutputUpdate>;
 
 /** What the component says of one lease that was reported about. What is absent needs nobody's attention. */
 export const vReportAnswer = v.object({
   ...vAnswer.fields,
-  /** Where chunks were sent: the index that is wanted next. Less than one after the last sent, those are missing. */
+  /** Where output was sent: the index that is wanted next. Less than one after the last sent, those are missing. */
   nextIndex: v.optional(v.number()),
-  /** The job has written all that it may: no further chunk is taken. */
+  /** The job has written all that it may: no further part is taken. */
   outputFull: v.optional(v.literal(true)),
   /** So many new log entries were not taken: the job has as many as it may, or they came out of their order. */
   logsDropped: v.optional(v.number()),
@@ -110,14 +110,14 @@ export const vLogPage = v.object({
 export type LogPage = Infer<typeof vLogPage>;
 
 /** Part of the output of one attempt. */
-export const vChunkPage = v.object({
+export const vOutputPage = v.object({
   /** Whose output this is. */
   attempt: v.number(),
   /** The job's last attempt: greater than `attempt`, the job was begun anew since. */
   lastAttempt: v.number(),
-  chunks: v.array(v.object({ index: v.number(), text: v.string() })),
+  parts: v.array(v.object({ index: v.number(), text: v.string() })),
   cursor: v.string(),
   /** This is the end: the attempt is over, and nothing lies behind this page. */
   isDone: v.boolean(),
 });
-export type ChunkPage = Infer<typeof vChunkPage>;
+export type OutputPage = Infer<typeof vOutputPage>;

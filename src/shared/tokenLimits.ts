@@ -24,7 +24,7 @@ export const TOKEN_HOUR_MS = 60 * 60_000;
  * a whole hour's sum is 3 in 100.
  */
 export const TOKEN_COUNT_BYTES = 4 * 2 ** 20;
-/** What a log entry or chunk is counted for beside its text: it is a row, of which a single letter would be the least. */
+/** What a log entry or part of output is counted for beside its text: it is a row, of which a single letter would be the least. */
 export const TOKEN_ROW_BYTES = 64;
 /** What a job that follows is counted for beside its payload: its rows in tables and indexes. */
 export const TOKEN_JOB_BYTES = 2 ** 10;

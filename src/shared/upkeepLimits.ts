@@ -65,7 +65,7 @@ export const EVENTS_MAX = 1_000;
 
 /** Jobs that one transaction deletes: each costs six reads of what hangs on it. */
 export const REMOVE_JOBS = 100;
-/** Rows that hang on jobs (chunks, log entries, attempts) which one transaction deletes with them. */
+/** Rows that hang on jobs (output, log entries, attempts) which one transaction deletes with them. */
 export const REMOVE_ROWS = 1_000;
 /**
  * What one transaction reads in order to delete it, each row twice, since to delete a row is to read it. Beyond this it goes on

@@ -173,8 +173,8 @@ export class FakeDeployment implements Transport {
     );
   }
 
-  report({ updates, logs, chunks }: Parameters<Transport["report"]>[0]): Promise<ReportAnswer[]> {
-    const leases = new Map([...updates, ...logs, ...chunks].map((one) => [one.id, one.attempt]));
+  report({ updates, logs, output }: Parameters<Transport["report"]>[0]): Promise<ReportAnswer[]> {
+    const leases = new Map([...updates, ...logs, ...output].map((one) => [one.id, one.attempt]));
     return this.call("report", { ids: [...leases.keys()] }, () => {
       if (this.refusesReport([...leases.keys()])) throw new Error("refused report");
       this.progressed.push(...updates.map(({ id, value }) => ({ id, value })));
@@ -182,7 +182,7 @@ export class FakeDeployment implements Transport {
         const content = { level, message, ...(data === undefined ? {} : { data }) };
         getOr(this.logs, id)[entry] = content;
       }
-      for (const { id, index, text } of chunks) {
+      for (const { id, index, text } of output) {
         const output = getOr(this.outputs, id);
         if (index === output.length) output.push(text);
       }

@@ -29,7 +29,7 @@ describe("output", () => {
     expect(deployment.calls.filter(({ call }) => call === "report")).toHaveLength(3);
   });
 
-  test("written letter by letter is a few chunks, together all of it, in order", async () => {
+  test("written letter by letter is a few parts, together all of it, in order", async () => {
     const { clock, output, write, callsOf } = await oneRunning();
     const text = "The quick brown fox, as they say, jumps over the lazy dog. ".repeat(20);
     for (const letter of text) {

@@ -145,7 +145,7 @@ export class Reports {
       const answers = await transport.report({
         updates: taken.flatMap(({ said }) => said.updates),
         logs: taken.flatMap(({ said }) => said.logs),
-        chunks: taken.flatMap(({ said }) => said.chunks),
+        output: taken.flatMap(({ said }) => said.output),
       });
       this.failures = 0;
       this.notBefore = -Infinity;
@@ -171,7 +171,7 @@ export class Reports {
     for (const of of single === undefined ? waiting.slice(0, LEASES_MAX) : [single]) {
       const said = of.sayings.take(room, of.isLast);
       of.textSince = 0;
-      if (said.updates.length + said.logs.length + said.chunks.length === 0) continue;
+      if (said.updates.length + said.logs.length + said.output.length === 0) continue;
       of.turn = this.turns;
       taken.push({ of, said });
     }

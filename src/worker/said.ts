@@ -2,17 +2,17 @@
  * What one attempt has said and the deployment has not yet confirmed: its latest progress, log entries, output. It knows
  * nothing of calls or time.
  *
- * Entries and chunks keep their numbers and chunks their text until they are confirmed: a call whose answer was lost may
+ * Entries and parts of output keep their numbers and parts their text until they are confirmed: a call whose answer was lost may
  * have brought them there, and is repeated. Text that was never sent may still grow.
  */
 import type { Value } from "convex/values";
 import {
-  CHUNK_MAX_BYTES,
+  OUTPUT_PART_MAX_BYTES,
   LOGS_MAX,
   OUTPUT_MAX_BYTES,
   splitText,
   textBytes,
-  type ChunkUpdate,
+  type OutputUpdate,
   type Lease,
   type LogLevel,
   type LogUpdate,
@@ -24,7 +24,7 @@ import {
 export interface Said {
   updates: ProgressUpdate[];
   logs: LogUpdate[];
-  chunks: ChunkUpdate[];
+  output: OutputUpdate[];
 }
 
 /** How much a call may still carry. */
@@ -54,9 +54,9 @@ export class Sayings {
   private entries = 0;
   /** Entries above what one job may have. */
   private surplus = 0;
-  /** Said, and in no chunk yet. */
+  /** Said, and in no part yet. */
   private text = "";
-  private chunks: { index: number; text: string; bytes: number }[] = [];
+  private parts: { index: number; text: string; bytes: number }[] = [];
   private nextIndex = 0;
   private written = 0;
   private full = false;
@@ -79,11 +79,11 @@ export class Sayings {
 
   /** Something waits that gets no better by waiting. */
   get isReady(): boolean {
-    return this.progress !== undefined || this.logs.size > 0 || this.chunks.length > 0;
+    return this.progress !== undefined || this.logs.size > 0 || this.parts.length > 0;
   }
 
   private get hasOutput(): boolean {
-    return this.text !== "" || this.chunks.length > 0;
+    return this.text !== "" || this.parts.length > 0;
   }
 
   show(value: Value): void {
@@ -123,7 +123,7 @@ export class Sayings {
   /** What goes into the next call, as far as there is room, in the order in which it was said. */
   take(room: Budget, isLast: boolean): Said {
     const { lease } = this;
-    const said: Said = { updates: [], logs: [], chunks: [] };
+    const said: Said = { updates: [], logs: [], output: [] };
     if (this.progress !== undefined && room.items > 0) {
       said.updates.push({ ...lease, ...this.progress });
       room.items -= 1;
@@ -135,9 +135,9 @@ export class Sayings {
       room.bytes -= bytes;
     }
     this.cut(isLast);
-    for (const { index, text, bytes } of this.chunks) {
+    for (const { index, text, bytes } of this.parts) {
       if (room.items <= 0 || room.bytes < bytes) break;
-      said.chunks.push({ ...lease, index, text });
+      said.output.push({ ...lease, index, text });
       room.items -= 1;
       room.bytes -= bytes;
     }
@@ -153,11 +153,11 @@ export class Sayings {
       if (this.logs.get(entry)?.revision === revision) this.logs.delete(entry);
     }
     const refused = { logs: logsDropped, output: 0 };
-    if (said.chunks.length === 0) return refused;
+    if (said.output.length === 0) return refused;
     const wanted = nextIndex ?? 0;
-    const lastSent = said.chunks.at(-1)!.index;
-    this.chunks = this.chunks.filter(({ index }) => index >= wanted);
-    // Chunks that were sent and not taken: there is no room, or somebody has deleted what was before them.
+    const lastSent = said.output.at(-1)!.index;
+    this.parts = this.parts.filter(({ index }) => index >= wanted);
+    // Parts that were sent and not taken: there is no room, or somebody has deleted what was before them.
     if (outputFull !== true && wanted > lastSent) return refused;
     return { ...refused, output: this.refuseOutput() };
   }
@@ -179,19 +179,19 @@ export class Sayings {
   }
 
   private refuseOutput(): number {
-    const lost = this.chunks.reduce((sum, { text }) => sum + text.length, this.text.length);
+    const lost = this.parts.reduce((sum, { text }) => sum + text.length, this.text.length);
     this.full = true;
-    this.chunks = [];
+    this.parts = [];
     this.text = "";
     return lost;
   }
 
-  /** Makes chunks of the text. A character of which only the first half is there waits for the second. */
+  /** Makes parts of the text. A character of which only the first half is there waits for the second. */
   private cut(isLast: boolean): void {
     const isHalf = !isLast && /[\uD800-\uDBFF]$/.test(this.text);
     const end = this.text.length - (isHalf ? 1 : 0);
-    for (const text of splitText(this.text.slice(0, end), CHUNK_MAX_BYTES)) {
-      this.chunks.push({ index: this.nextIndex, text, bytes: textBytes(text) });
+    for (const text of splitText(this.text.slice(0, end), OUTPUT_PART_MAX_BYTES)) {
+      this.parts.push({ index: this.nextIndex, text, bytes: textBytes(text) });
       this.nextIndex += 1;
     }
     this.text = this.text.slice(end);

@@ -1,7 +1,7 @@
 /** What a worker says to its deployment, as calls. The protocol's rules live on this side of it, the wire on the other. */
 import type {
   Answer,
-  ChunkUpdate,
+  OutputUpdate,
   ClaimedJob,
   Continuation,
   Finished,
@@ -80,7 +80,7 @@ export interface Transport {
   report(said: {
     updates: ProgressUpdate[];
     logs: LogUpdate[];
-    chunks: ChunkUpdate[];
+    output: OutputUpdate[];
   }): Promise<ReportAnswer[]>;
   /**
    * Follows what waits in each queue: the jobs, where they are few, or from an older deployment whether there are any.

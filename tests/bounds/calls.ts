@@ -91,7 +91,7 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
     ],
     "lib:attempts": [query("lib:attempts", { id: long, limit: 1_000 })],
     "lib:logs": [query("lib:logs", { id: long, limit: 1_000 })],
-    "lib:chunks": [query("lib:chunks", { id: long, limit: 1_000 })],
+    "lib:output": [query("lib:output", { id: long, limit: 1_000 })],
     "lib:counts": [query("lib:counts", { queue: q, limit: 1_000 })],
     "lib:workers": [
       query("lib:workers", { queue: queueName(PUSH_QUEUES) }),
@@ -210,7 +210,7 @@ function said(leases: readonly { id: string; attempt: number }[]) {
   return {
     updates: leases.map((lease) => ({ ...lease, value: text(8_000) })),
     logs: leases.flatMap((lease) => many(4, (entry) => ({ ...lease, ...log, entry }))),
-    chunks: leases.flatMap((lease) => many(4, (index) => ({ ...lease, index, text: text(8_192) }))),
+    output: leases.flatMap((lease) => many(4, (index) => ({ ...lease, index, text: text(8_192) }))),
   };
 }
 

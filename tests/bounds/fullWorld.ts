@@ -5,7 +5,7 @@
  * all attempts, log entries and output that are kept.
  */
 import {
-  CHUNK_MAX_BYTES,
+  OUTPUT_PART_MAX_BYTES,
   ERROR_MAX_BYTES,
   LOG_DATA_MAX_BYTES,
   LOG_MESSAGE_MAX_BYTES,
@@ -256,9 +256,9 @@ async function plantLong(world: LargeWorld): Promise<string> {
   );
   await world.plant(
     "chunks",
-    many(OUTPUT_MAX_BYTES / CHUNK_MAX_BYTES, (index) => ({
-      ...{ job, attempt: 1_001, index, text: text(CHUNK_MAX_BYTES) },
-      total: (index + 1) * CHUNK_MAX_BYTES,
+    many(OUTPUT_MAX_BYTES / OUTPUT_PART_MAX_BYTES, (index) => ({
+      ...{ job, attempt: 1_001, index, text: text(OUTPUT_PART_MAX_BYTES) },
+      total: (index + 1) * OUTPUT_PART_MAX_BYTES,
     })),
   );
   await world.plant("progress", [

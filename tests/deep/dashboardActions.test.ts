@@ -112,15 +112,15 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
     await page.close();
   }, 60_000);
 
-  test("failed jobs are redriven, all that wait canceled, all canceled ones deleted", async () => {
+  test("failed jobs are retried, all that wait canceled, all canceled ones deleted", async () => {
     await stage.client.mutation(api.stage.callWebhooks, { count: 3 });
     const page = await looks.open("/queues/webhooks?status=failed");
     await page
       .getByText(/answered 503/)
       .first()
       .waitFor({ timeout: 20_000 });
-    await page.getByRole("button", { name: /^Redrive all/ }).click();
-    await confirm(page, "Redrive");
+    await page.getByRole("button", { name: /^Retry all/ }).click();
+    await confirm(page, "Retry");
     await page.goto(`${page.url().split("#")[0]}#/queues/imports?status=pending`);
     const ids = await wait(5);
     await page.getByRole("button", { name: /^Cancel all/ }).click();

@@ -31,9 +31,9 @@ test("over a network that loses and repeats calls, all that was written is there
   const standing = () => world.run(client.query(api.races.statusBatch, { ids }));
   while ((await standing()).some((job) => job?.status !== "succeeded")) await world.advance(2_000);
   for (const [n, id] of ids.entries()) {
-    const output = await world.run(client.query(api.races.chunks, { id, limit: 1_000 }));
-    expect(output!.chunks.map(({ text }) => text).join("")).toBe(outputOf(n));
-    expect(output!.chunks.map(({ index }) => index)).toEqual(output!.chunks.map((_, i) => i));
+    const output = await world.run(client.query(api.races.output, { id, limit: 1_000 }));
+    expect(output!.parts.map(({ text }) => text).join("")).toBe(outputOf(n));
+    expect(output!.parts.map(({ index }) => index)).toEqual(output!.parts.map((_, i) => i));
     const log = await world.run(client.query(api.races.logs, { id }));
     expect(log!.entries.map(({ message }) => message)).toEqual(
       Array.from({ length: WORDS / 3 }, (_, i) => `word ${3 * i}`),
@@ -55,7 +55,7 @@ test("a subscription to one job runs again when that job changes, and not for it
   const [mine, other, third] = jobs.map(({ id, attempt }) => ({ id: id, attempt }));
   const page = world.client();
   const { id } = mine!;
-  const reads = ["status", "statusBatch", "attempts", "logs", "chunks"] as const;
+  const reads = ["status", "statusBatch", "attempts", "logs", "output"] as const;
   for (const read of reads) {
     page.onUpdate(
       api.races[read] as any,
@@ -76,7 +76,7 @@ test("a subscription to one job runs again when that job changes, and not for it
   const said = (lease: { id: string; attempt: number }, at: number) => ({
     updates: [{ ...lease, value: at }],
     logs: [{ ...lease, entry: at, level: "info" as const, message: "x" }],
-    chunks: [{ ...lease, index: at, text: "x" }],
+    output: [{ ...lease, index: at, text: "x" }],
   });
   const elsewhere = await reran(async () => {
     await world.run(worker.report(said(other!, 0)));
@@ -87,8 +87,8 @@ test("a subscription to one job runs again when that job changes, and not for it
   });
   expect(elsewhere).toEqual({});
   const here = await reran(() => world.run(worker.report(said(mine!, 0))));
-  expect(here).toEqual({ status: 1, statusBatch: 1, logs: 1, chunks: 1 });
+  expect(here).toEqual({ status: 1, statusBatch: 1, logs: 1, output: 1 });
   const ended = await reran(() => world.run(worker.complete([{ ...mine!, outcome: squared(1) }])));
-  expect(ended).toEqual({ status: 1, statusBatch: 1, attempts: 1, logs: 1, chunks: 1 });
+  expect(ended).toEqual({ status: 1, statusBatch: 1, attempts: 1, logs: 1, output: 1 });
   await world.close();
 });

@@ -256,10 +256,10 @@ export const heard = query({
   handler: async (ctx, { queue, id }): Promise<any> => {
     const of = QUEUES[queue]!;
     const logs = await of.logs(ctx, id);
-    const chunks = await of.chunks(ctx, id);
+    const output = await of.output(ctx, id);
     return {
       logs: logs?.entries.map(({ message }) => message),
-      output: chunks?.chunks.map(({ text }) => text).join(""),
+      output: output?.parts.map(({ text }) => text).join(""),
     };
   },
 });

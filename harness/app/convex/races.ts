@@ -8,7 +8,7 @@ export const {
   statusBatch,
   attempts,
   logs,
-  chunks,
+  output,
   counts,
   list,
   byKey,

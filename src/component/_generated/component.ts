@@ -142,26 +142,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         },
         Name
       >;
-      chunks: FunctionReference<
-        "query",
-        "internal",
-        {
-          id: string;
-          queue?: string;
-          attempt?: number;
-          cursor?: string;
-          fromIndex?: number;
-          limit?: number;
-        },
-        {
-          attempt: number;
-          lastAttempt: number;
-          chunks: Array<{ index: number; text: string }>;
-          cursor: string;
-          isDone: boolean;
-        } | null,
-        Name
-      >;
       claim: FunctionReference<
         "mutation",
         "internal",
@@ -889,7 +869,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             data?: any;
             revision?: number;
           }>;
-          chunks?: Array<{
+          output?: Array<{
             id: string;
             attempt: number;
             index: number;
@@ -1168,6 +1148,26 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         } | null,
         Name
       >;
+      output: FunctionReference<
+        "query",
+        "internal",
+        {
+          id: string;
+          queue?: string;
+          attempt?: number;
+          cursor?: string;
+          fromIndex?: number;
+          limit?: number;
+        },
+        {
+          attempt: number;
+          lastAttempt: number;
+          parts: Array<{ index: number; text: string }>;
+          cursor: string;
+          isDone: boolean;
+        } | null,
+        Name
+      >;
       peek: FunctionReference<
         "query",
         "internal",
@@ -1435,7 +1435,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             data?: any;
             revision?: number;
           }>;
-          chunks?: Array<{
+          output?: Array<{
             id: string;
             attempt: number;
             index: number;

@@ -145,7 +145,7 @@ export const workerTables = {
     attempt: v.number(),
     index: v.number(),
     text: v.string(),
-    /** Bytes of output that the job ever had with this chunk: the last less those before the first is what there is. */
+    /** Bytes of output that the job ever had with this part: the last less those before the first is what there is. */
     total: v.number(),
   }).index("job", ["job", "attempt", "index"]),
 

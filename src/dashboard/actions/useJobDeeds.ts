@@ -32,8 +32,7 @@ export function useJobDeeds(job: { queue: string; id: string; title: string }) {
     retry: () =>
       perform({
         work: () => retry({ queue, id }),
-        done: (reply) =>
-          reply.retried ? `${title} is claimable again.` : `${title} was not made claimable again.`,
+        done: (reply) => (reply.retried ? `${title} is retried.` : `${title} was not retried.`),
         failed: `${title} could not be retried`,
       }),
     remove: () =>

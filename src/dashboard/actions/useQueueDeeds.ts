@@ -55,7 +55,7 @@ export function useQueueDeeds(queue: string) {
   };
 }
 
-/** Cancels, makes claimable again or deletes all jobs that a filter means. */
+/** Cancels, retries or deletes all jobs that a filter means. */
 export function useManyDeeds(queue: string) {
   const api = useApi();
   const perform = usePerform();
@@ -80,8 +80,8 @@ export function useManyDeeds(queue: string) {
     retryMany: (filter: JobFilter) =>
       perform({
         work: () => retryMany({ queue, filter }),
-        done: told("made claimable again"),
-        failed: "The jobs could not be made claimable again",
+        done: told("retried"),
+        failed: "The jobs could not be retried",
       }),
     deleteMany: (filter: JobFilter) =>
       perform({

@@ -17,7 +17,7 @@ function shows(shown: DashboardJob | null, Within: ExoticComponent<PropsWithChil
   queries["dashboard:why"] = () => null;
   queries["dashboard:logs"] = () => ({ entries: [], cursor: "c", isDone: true });
   queries["dashboard:output"] = () => ({
-    ...{ attempt: 1, lastAttempt: 1, chunks: [], cursor: "c", isDone: false },
+    ...{ attempt: 1, lastAttempt: 1, parts: [], cursor: "c", isDone: false },
   });
   world.show(
     <Within>
@@ -105,14 +105,14 @@ test("a payload with values that JSON has no word for is shown all the same", as
 test("output is shown as it comes", async () => {
   shows(shownJob(runningJob("j1")));
   await screen.findByText("Nothing yet.");
-  const chunks = [{ index: 0, text: "a queue " }];
+  const parts = [{ index: 0, text: "a queue " }];
   world.backend.queries["dashboard:output"] = () => ({
-    ...{ attempt: 1, lastAttempt: 1, chunks, cursor: "c", isDone: false },
+    ...{ attempt: 1, lastAttempt: 1, parts, cursor: "c", isDone: false },
   });
   world.backend.tell();
   const output = await screen.findByRole("group", { name: "Output" });
   expect(output.textContent).toBe("a queue ");
-  chunks.push({ index: 1, text: "that is seen" });
+  parts.push({ index: 1, text: "that is seen" });
   world.backend.tell();
   await waitFor(() => expect(output.textContent).toBe("a queue that is seen"));
 });

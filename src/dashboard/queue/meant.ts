@@ -16,7 +16,7 @@ export function meantBy({ status, tag, group, name, worker }: ListFilter): JobFi
 
 export type ManyKind = Extract<QueueActionKind, "cancelMany" | "retryMany" | "deleteMany">;
 
-/** What can be done to jobs in the filter's state: what waits or runs can be canceled, what has ended made claimable again. */
+/** What can be done to jobs in the filter's state: what waits or runs can be canceled, what has ended retried. */
 export function possible({ status }: ListFilter): readonly ManyKind[] {
   if (status === undefined) return ["cancelMany", "retryMany", "deleteMany"];
   return isFinished(status) ? ["retryMany", "deleteMany"] : ["cancelMany", "deleteMany"];

@@ -130,8 +130,8 @@ test("a query joins a job's status with its output", async () => {
   const { t, claim, report } = await newApp();
   const id = await t.mutation(anyApi.answers!.ask!, { user: "ann", question: "Why?" });
   const [{ attempt }] = (await claim("answers", gpu)) as [Claimed];
-  const chunks = ["You ", "asked"].map((text, index) => ({ id, attempt, index, text }));
-  await report({ chunks });
+  const output = ["You ", "asked"].map((text, index) => ({ id, attempt, index, text }));
+  await report({ output });
   expect(await t.query(anyApi.answers!.transcript!, { id })).toEqual({
     status: "running",
     text: "You asked",
@@ -227,7 +227,7 @@ test("many jobs are canceled, retried and deleted by what they have", async () =
   const [job] = await claim("answers", { labels: ["gpu"], max: 1 });
   await complete(job!, { kind: "failed", error: "no", retryable: false });
   vi.advanceTimersByTime(1_000);
-  expect(await t.mutation(anyApi.operations!.redrive!, {})).toMatchObject({ changed: 1 });
+  expect(await t.mutation(anyApi.operations!.retryFailed!, {})).toMatchObject({ changed: 1 });
   expect(await status(t, failed)).toMatchObject({ status: "pending" });
   const ann = { user: "ann" };
   expect(await t.mutation(anyApi.operations!.stopUser!, ann)).toMatchObject({ changed: 2 });

@@ -164,7 +164,7 @@ export const output = query({
   args: { queue: vQueue, id: v.string() },
   handler: async (ctx, { queue, id }): Promise<any> => ({
     logs: await of(queue).logs(ctx, id),
-    chunks: await of(queue).chunks(ctx, id),
+    output: await of(queue).output(ctx, id),
     attempts: await of(queue).attempts(ctx, id),
   }),
 });

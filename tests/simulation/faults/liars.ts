@@ -196,7 +196,7 @@ function lie(simulation: Simulation, how: string, lease: Lease): void {
     report: [
       {
         updates: [{ ...lease, value: "a lie" }],
-        chunks: [{ ...lease, index: 0, text: "a lie" }],
+        output: [{ ...lease, index: 0, text: "a lie" }],
         logs: [{ ...lease, entry: 0, level: "info", message: "a lie" }],
       },
       false,
