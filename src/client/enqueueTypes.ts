@@ -47,7 +47,7 @@ export interface EnqueueOptions<
    * @default now
    */
   runAt?: number | undefined;
-  /** In how many milliseconds the job falls due. In place of `runAt`. */
+  /** In how many milliseconds the job falls due, 0 or more. In place of `runAt`. */
   runAfter?: number | undefined;
   /**
    * Makes the job the only one of its queue with this key, for as long as it is active. A string is short for

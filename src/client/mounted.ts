@@ -2,7 +2,7 @@
  * Calls into the component, with the newcomer's first slip told plainly: the component is imported but not mounted.
  * Every call of `src/client` goes through here.
  */
-import { conveyorError, isConveyorError } from "../shared/index.js";
+import { conveyorError, isConveyorError, kindOf } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 
 /** What the platform says, and what `convex-test` says, of a component that the app does not have. */
@@ -35,4 +35,19 @@ export async function callComponent<Result>(call: () => Promise<Result>): Promis
       { platform: error.message },
     );
   }
+}
+
+/** Refuses a context that cannot change jobs: none at all, which is a slip in code without types, or a query's. */
+export function checkWrites(ctx: unknown, queue: string): void {
+  const has = (method: string) =>
+    typeof (ctx as Record<string, unknown> | null | undefined)?.[method] === "function";
+  if (has("runMutation")) return;
+  throw conveyorError(
+    "invalidArgument",
+    has("runQuery")
+      ? `A query changes nothing, so it cannot change jobs of the queue "${queue}". Make this function a mutation or an action.`
+      : `The first argument must be the \`ctx\` of a mutation or an action; got ${kindOf(ctx)}. ` +
+          "Write `enqueue(ctx, payload)`, and `ctx` first in every other call of a queue.",
+    { argument: "ctx", queue },
+  );
 }

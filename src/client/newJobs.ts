@@ -16,7 +16,7 @@ import {
 import { handlerOf, resetsFor, saidHandler } from "./handlerOptions.js";
 import type { EnqueueOptions, KeyOption } from "./enqueueTypes.js";
 import type { ValueValidator } from "./types.js";
-import { checkContext, checkPayload } from "./validate.js";
+import { checkContext, checkPayload, checkValue, databaseOf } from "./validate.js";
 
 /** What the jobs of a queue must fit. */
 export interface Shape {
@@ -29,14 +29,23 @@ export interface Shape {
 export class NewJobs {
   private readonly handles = new Map<unknown, Promise<string>>();
 
-  constructor(private readonly shape: Shape) {}
+  constructor(
+    private readonly shape: Shape,
+    /** Of the call. In a mutation ids are checked to be of their table; an action has no `db` to ask. */
+    private readonly ctx: object = {},
+  ) {}
 
   /** `root` names the payload in errors: `payload`, or `payloads[3]`. */
   async make(payload: unknown, options: EnqueueOptions = {}, root = "payload"): Promise<NewJob> {
-    checkPayload(this.shape.queue, this.shape.payload, payload, root);
+    const { queue, ...shape } = this.shape;
+    checkPayload(queue, shape.payload, payload, root, databaseOf(this.ctx));
+    checkValue(queue, "payload", payload, root);
     checkKnown(options);
     const { context } = options;
-    if (context !== undefined) checkContext(this.shape.queue, this.shape.context, context);
+    if (context !== undefined) {
+      checkContext(queue, shape.context, context);
+      checkValue(queue, "context", context, "context");
+    }
     const written = await this.optionsOf(options);
     checkJobOptions(written, Date.now());
     return { payload, options: written };

@@ -32,9 +32,9 @@ import { QueueControl } from "./control.js";
 import { HandledQueue } from "./handledQueue.js";
 import type { Fits } from "./handledTypes.js";
 import { handlerOf, type HandlerOption, type JobHandlerOption } from "./handlerOptions.js";
-import { callComponent } from "./mounted.js";
+import { callComponent, checkWrites } from "./mounted.js";
 import { NewJobs } from "./newJobs.js";
-import { configOf, type QueueOptions } from "./queueOptions.js";
+import { checkHandled, configOf, type QueueOptions } from "./queueOptions.js";
 import type {
   ApiOptions,
   CancelReply,
@@ -187,7 +187,7 @@ export class Queue<
     payload: VPayload["type"],
     options: OptionsOf<Name, VPayload, VResult, VContext, Handled> = {},
   ): Promise<JobId<Name>> {
-    const job = await this.newJobs().make(payload, options);
+    const job = await this.newJobs(ctx).make(payload, options);
     const [one] = await this.send(ctx, [job]);
     return one!.id as JobId<Name>;
   }
@@ -209,7 +209,7 @@ export class Queue<
     payload: VPayload["type"],
     options: OptionsOf<Name, VPayload, VResult, VContext, Handled> & Pick<UniqueOptions, "key">,
   ): Promise<UniqueReply<Name>> {
-    const job = await this.newJobs().make(payload, options);
+    const job = await this.newJobs(ctx).make(payload, options);
     const [one] = await this.send(ctx, [job]);
     const { id, isNew, tooLate } = one!;
     return { id: id as JobId<Name>, isNew, ...(tooLate === true ? { tooLate } : {}) };
@@ -249,7 +249,7 @@ export class Queue<
         { argument: "payloads", got: 0 },
       );
     }
-    const newJobs = this.newJobs();
+    const newJobs = this.newJobs(ctx);
     const jobs: NewJob[] = [];
     for (const [index, payload] of payloads.entries()) {
       const one = typeof options === "function" ? options(payload, index) : options;
@@ -282,7 +282,7 @@ export class Queue<
     payload: VPayload["type"],
     options: OptionsOf<Name, VPayload, VResult, VContext, Handled> = {},
   ): Promise<ReplaceReply<Name>> {
-    const job = await this.newJobs().make(payload, options);
+    const job = await this.newJobs(ctx).make(payload, options);
     const queue = await this.declaration();
     const reply = await callComponent(() =>
       ctx.runMutation(this.component.lib.replace, { id, queue, job }),
@@ -306,6 +306,7 @@ export class Queue<
     id: OwnJobId<Name>,
     options: { reason?: string } = {},
   ): Promise<CancelReply> {
+    checkWrites(ctx, this.name);
     const args = { id, queue: this.name, ...options };
     return await callComponent(() => ctx.runMutation(this.component.lib.cancel, args));
   }
@@ -319,6 +320,7 @@ export class Queue<
    * const { retried } = await tiles.retry(ctx, id);
    */
   async retry(ctx: RunsMutations, id: OwnJobId<Name>): Promise<RetryReply> {
+    checkWrites(ctx, this.name);
     return await callComponent(() =>
       ctx.runMutation(this.component.lib.retry, { id, queue: this.name }),
     );
@@ -363,8 +365,10 @@ export class Queue<
     return await this.newJobs().make(payload, options);
   }
 
-  private newJobs(): NewJobs {
-    return new NewJobs({ queue: this.name, payload: this.payload, context: this.context });
+  private newJobs(ctx?: RunsMutations): NewJobs {
+    if (ctx !== undefined) checkWrites(ctx, this.name);
+    const { name: queue, payload, context } = this;
+    return new NewJobs({ queue, payload, context }, ctx);
   }
 
   private async send(ctx: RunsMutations, jobs: NewJob[]): Promise<Enqueued[]> {
@@ -374,6 +378,7 @@ export class Queue<
 
   /** @internal What every enqueue and claim carries; the component keeps the last one it was told. */
   async declaration(): Promise<QueueDeclaration> {
+    checkHandled(this.name, this.config);
     const config: QueueConfig = { ...this.config };
     if (this.callback !== undefined) {
       config.onComplete = this.callbackHandle ??= await createFunctionHandle(this.callback);

@@ -2,6 +2,7 @@
 import type { GenericValidator, VAny } from "convex/values";
 import {
   checkQueueConfig,
+  conveyorError,
   LEASE_DEFAULT_MS,
   MAX_RESETS_DEFAULT,
   RETENTION_DEFAULT,
@@ -215,3 +216,21 @@ function resetsOf({ handler }: QueueOptions<any, any, any>): number | undefined 
 function said<Field extends string, T>(field: Field, value: T | undefined): { [F in Field]?: T } {
   return (value === undefined ? {} : { [field]: value }) as { [F in Field]?: T };
 }
+
+/**
+ * Refuses options that only a handler inside Convex heeds, where there is none. Asked at each call and not at the definition,
+ * below which the handler may be named.
+ */
+export function checkHandled(name: string, config: Omit<QueueConfig, "onComplete">): void {
+  if (config.push === true) return;
+  const unheeded = HANDLED_ONLY.find((option) => config[option] !== undefined);
+  if (unheeded === undefined) return;
+  throw conveyorError(
+    "invalidArgument",
+    `${unheeded} of the queue "${name}" is for jobs that Convex runs, and the queue has no handler: its jobs would wait for ` +
+      `workers outside. Name a handler in the definition or with \`handledBy\`, or leave ${unheeded} out.`,
+    { argument: unheeded, queue: name },
+  );
+}
+
+const HANDLED_ONLY = ["maxParallelism", "fallbackAfterMs", "handlerMissingAfterMs"] as const;

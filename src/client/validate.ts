@@ -5,7 +5,7 @@
  * which queue, which field, what was expected and what came, in a form that programs can read.
  */
 import type { GenericDatabaseReader } from "convex/server";
-import { conveyorError } from "../shared/index.js";
+import { conveyorError, findUnstorable } from "../shared/index.js";
 import { findMismatch, type Mismatch } from "../shared/mismatch.js";
 import type { ValueValidator } from "./types.js";
 
@@ -28,10 +28,38 @@ export function checkContext(queue: string, validator: ValueValidator, context: 
 function refuse(queue: string, what: "payload" | "context", mismatch: Mismatch | null): void {
   if (mismatch === null) return;
   const { path, expected, got } = mismatch;
+  // The library's word for a field that no validator names.
+  const isExtra = expected === "nothing";
   throw conveyorError(
     "invalidPayload",
-    `The ${what} does not fit the queue "${queue}": ${path} must be ${expected}, got ${got}. ` +
-      `Correct the ${what}, or the \`${what}\` validator in the queue's definition.`,
+    `The ${what} does not fit the queue "${queue}": ` +
+      (isExtra
+        ? `${path} is no field of its validator, got ${got}. Leave the field out, or add it to `
+        : `${path} must be ${expected}, got ${got}. Correct the ${what}, or `) +
+      `the \`${what}\` validator in the queue's definition.`,
     { queue, path, expected, got },
   );
+}
+
+/** Refuses what no validator sees, as under `v.any()`: a value in it that Convex cannot store. */
+export function checkValue(
+  queue: string,
+  what: "payload" | "context",
+  value: unknown,
+  root: string,
+): void {
+  const found = findUnstorable(value, root);
+  if (found === null) return;
+  const { path, got, instead } = found;
+  throw conveyorError(
+    "invalidPayload",
+    `The ${what} for the queue "${queue}" has a value that Convex cannot store: ${path} is ${got}. ${instead}`,
+    { queue, path, got },
+  );
+}
+
+/** Of a mutation's context. */
+export function databaseOf(ctx: object): GenericDatabaseReader<any> | undefined {
+  const { db } = ctx as { db?: GenericDatabaseReader<any> };
+  return typeof db?.normalizeId === "function" ? db : undefined;
 }

@@ -66,7 +66,6 @@ describe("when a job falls due", () => {
     ["a time in the past", { runAt: T0 - 300 * DAY }],
     ["this very millisecond", { runAt: T0 }],
     ["in no time", { runAfter: 0 }],
-    ["before now, by a sum that went below zero", { runAfter: -5 }],
   ])("%s: it is claimable at once", async (_when, options) => {
     const world = await newWorld();
     const id = await world.enqueue(1, options);
@@ -207,7 +206,7 @@ describe("what is wrong is refused with its name, and nothing of the call is enq
     ["runAt", { runAt: T0 * 1_000 }],
     ["runAt", { runAt: NaN }],
     ["runAfter", { runAfter: Infinity }],
-    ["runAfter", { runAfter: -2 * 366 * DAY }],
+    ["runAfter", { runAfter: -5 }],
     ["The key of a job", { key: { value: "" } }],
     ["The key of a job", { key: { value: "x".repeat(257) } }],
     ["windowMs of a key", { key: { value: "k", windowMs: 0 } }],

@@ -23,7 +23,7 @@ import {
 } from "./limits.js";
 import { PRIORITY_MAX, PRIORITY_MIN } from "./order.js";
 import type { JobOptions, NewJob } from "./protocol.js";
-import { checkStorable } from "./values.js";
+import { checkStorable, kindOf } from "./values.js";
 
 /** What workers have, as in `gpu`, `region:eu-west` or `cuda-12.4`: no comma, which separates them in a route's name. */
 const WORKER_LABEL = new RegExp(`^[A-Za-z0-9_.:-]{1,${NAME_MAX_LENGTH}}$`);
@@ -93,6 +93,20 @@ export function checkLabels(what: string, labels: readonly string[]): void {
   }
 }
 
+/** Code without types passes dates and texts, which compare as numbers do. */
+function checkTime(what: "runAt" | "runAfter", given: unknown): void {
+  if (given === undefined || typeof given === "number") return;
+  const wayOut =
+    what === "runAt"
+      ? "milliseconds since 1970, as `date.getTime()` is"
+      : "milliseconds from now on, as 60_000 is for a minute";
+  throw conveyorError(
+    "invalidArgument",
+    `${what} must be a number; got ${kindOf(given)}. Pass ${wayOut}.`,
+    { argument: what, got: kindOf(given) },
+  );
+}
+
 /** When the job falls due; `null` for at once, which a time in the past is too. */
 export function dueTime(
   { runAt, runAfter }: { runAt?: number | undefined; runAfter?: number | undefined },
@@ -103,6 +117,15 @@ export function dueTime(
       "invalidArgument",
       `A job takes runAt or runAfter, not both; got ${runAt} and ${runAfter}. Leave one of them out.`,
       { argument: "runAt" },
+    );
+  }
+  checkTime("runAt", runAt);
+  checkTime("runAfter", runAfter);
+  if (runAfter !== undefined && runAfter < 0) {
+    throw conveyorError(
+      "invalidArgument",
+      `runAfter must be 0 milliseconds or more; got ${runAfter}. Leave it out for a job that is to run at once.`,
+      { argument: "runAfter", got: runAfter },
     );
   }
   const given = runAt ?? (runAfter === undefined ? undefined : now + runAfter);

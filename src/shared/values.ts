@@ -47,13 +47,79 @@ function sizeOf(what: string, value: Value): number {
   try {
     return getConvexSize(value);
   } catch (error) {
+    const found = findUnstorable(value, "value");
     // The platform's sentence names the type: a date, a function, a class.
-    throw conveyorError(
-      "invalidPayload",
-      `${what} must be a value that Convex can store: ${errorText(error)}`,
-    );
+    const why =
+      found === null ? errorText(error) : `${found.path} is ${found.got}. ${found.instead}`;
+    throw conveyorError("invalidPayload", `${what} must be a value that Convex can store: ${why}`);
   }
 }
+
+/** A value within a value that Convex cannot store. */
+export interface Unstorable {
+  /** As in `payload.items[3].at`. */
+  path: string;
+  /** As in `a Date`. */
+  got: string;
+  /** What to pass in its place, as a sentence. */
+  instead: string;
+}
+
+/** The first part of the value that cannot be stored, by its kind; `null` where each can. Goes as deep as a value may be. */
+export function findUnstorable(
+  value: unknown,
+  path: string,
+  room: number = PAYLOAD_MAX_DEPTH,
+): Unstorable | null {
+  if (isPlainValue(value)) return null;
+  const isArray = Array.isArray(value);
+  if (!isArray && !isPlainObject(value)) {
+    const got = kindOf(value);
+    return { path, got, instead: INSTEAD[got] ?? INSTEAD_OF_OTHERS };
+  }
+  // A cycle has no end: the check of the depth says so.
+  if (room === 0) return null;
+  for (const [key, part] of Object.entries(value as object)) {
+    const at = isArray ? `${path}[${key}]` : `${path}.${key}`;
+    // Of an object a field that is undefined is left out on the wire; a list has no such gap.
+    if (part === undefined && !isArray) continue;
+    const found = findUnstorable(part, at, room - 1);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function isPlainValue(value: unknown): boolean {
+  if (value === null || value instanceof ArrayBuffer) return true;
+  return ["string", "number", "boolean", "bigint"].includes(typeof value);
+}
+
+/** As the platform has it: without a prototype, or of the class Object, of any realm. */
+function isPlainObject(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return (
+    prototype === null || prototype === Object.prototype || value.constructor?.name === "Object"
+  );
+}
+
+/** For people: what a value is, with the name of its class. */
+export function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (typeof value !== "object") return `a ${typeof value}`;
+  const name = value.constructor?.name;
+  if (name === undefined || name === "Object") return "an object";
+  return `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
+}
+
+const INSTEAD_OF_OTHERS =
+  "Pass plain objects, arrays, strings, numbers, bigints, booleans, null or ArrayBuffers.";
+const INSTEAD: { readonly [Kind in string]?: string } = {
+  "a Date": "Pass its number of milliseconds: `date.getTime()`.",
+  "a Map": "Pass an object: `Object.fromEntries(map)`.",
+  "a Set": "Pass an array: `[...set]`.",
+  undefined: "Pass null, or leave the element out.",
+};
 
 /** Whether the value is nested deeper than our rows leave room for. */
 export function isTooDeep(value: Value | undefined, room: number = PAYLOAD_MAX_DEPTH): boolean {

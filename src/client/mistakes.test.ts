@@ -1,0 +1,146 @@
+/** What a newcomer gets wrong, and the text that says how it is written. On `convex-test` with the real component. */
+import { defineSchema, defineTable } from "convex/server";
+import { convexTest } from "convex-test";
+import { componentsGeneric } from "convex/server";
+import { v } from "convex/values";
+import { describe, expect, test } from "vitest";
+import { register } from "../test.js";
+import { Conveyor, type ComponentApi } from "./index.js";
+
+const conveyor = new Conveyor(
+  (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
+);
+const anything = conveyor.queue("anything");
+const mails = conveyor.queue("mails", {
+  payload: v.object({ to: v.string(), user: v.optional(v.id("users")) }),
+});
+const tuned = conveyor.queue("tuned", { maxParallelism: 2 });
+
+const schema = defineSchema({
+  users: defineTable({ name: v.string() }),
+  teams: defineTable({ name: v.string() }),
+});
+
+function setup() {
+  const t = convexTest(schema, { "/convex/_generated/api.js": () => Promise.resolve({}) });
+  register(t);
+  return t;
+}
+
+/** The message of what a call inside a mutation was refused with. */
+async function refusal(call: (ctx: any) => Promise<unknown>): Promise<unknown> {
+  const error: any = await setup()
+    .run(async (ctx) => {
+      await call(ctx);
+    })
+    .then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+  const data = typeof error?.data === "string" ? JSON.parse(error.data) : error?.data;
+  return data === undefined ? error : `${data.code}: ${data.message}`;
+}
+
+describe("a value that Convex cannot store is named by its path in the payload", () => {
+  test.each<[string, unknown, string]>([
+    [
+      "a date",
+      { at: new Date(0) },
+      "payload.at is a Date. Pass its number of milliseconds: `date.getTime()`.",
+    ],
+    [
+      "a map in a list",
+      { all: [1, new Map()] },
+      "payload.all[1] is a Map. Pass an object: `Object.fromEntries(map)`.",
+    ],
+    [
+      "an instance of a class",
+      { a: { b: new URL("https://example.com") } },
+      "payload.a.b is an URL. Pass plain objects, arrays, strings, numbers, bigints, booleans, null or ArrayBuffers.",
+    ],
+    [
+      "undefined in a list",
+      [undefined],
+      "payload[0] is undefined. Pass null, or leave the element out.",
+    ],
+  ])("%s", async (_what, payload, text) => {
+    expect(await refusal((ctx) => anything.enqueue(ctx, payload))).toBe(
+      `invalidPayload: The payload for the queue "anything" has a value that Convex cannot store: ${text}`,
+    );
+  });
+
+  test("of a batch with its place, of a context as such; a field that is undefined is left out", async () => {
+    const date = new Date(0);
+    expect(await refusal((ctx) => anything.enqueueBatch(ctx, [1, { date }]))).toMatch(
+      "payloads[1].date is a Date.",
+    );
+    expect(await refusal((ctx) => anything.enqueue(ctx, 1, { context: { date } }))).toMatch(
+      "context.date is a Date.",
+    );
+    expect(await refusal((ctx) => anything.enqueue(ctx, { a: undefined }))).toBeNull();
+  });
+});
+
+describe("a time that is none says how it is written", () => {
+  test.each<[string, object, string]>([
+    [
+      "a date as runAt",
+      { runAt: new Date(0) },
+      "runAt must be a number; got a Date. Pass milliseconds since 1970, as `date.getTime()` is.",
+    ],
+    [
+      "a text as runAfter",
+      { runAfter: "60s" },
+      "runAfter must be a number; got a string. Pass milliseconds from now on, as 60_000 is for a minute.",
+    ],
+    [
+      "a wait below nothing",
+      { runAfter: -5 },
+      "runAfter must be 0 milliseconds or more; got -5. Leave it out for a job that is to run at once.",
+    ],
+  ])("%s", async (_what, options, text) => {
+    expect(await refusal((ctx) => anything.enqueue(ctx, 1, options))).toBe(
+      `invalidArgument: ${text}`,
+    );
+  });
+});
+
+test("a payload in place of the context says where the context goes", async () => {
+  expect(await refusal(() => (mails as any).enqueue({ to: "ada" }))).toBe(
+    "invalidArgument: The first argument must be the `ctx` of a mutation or an action; got an object. " +
+      "Write `enqueue(ctx, payload)`, and `ctx` first in every other call of a queue.",
+  );
+  expect(await refusal(() => (mails as any).cancel("some id"))).toMatch("got a string.");
+});
+
+test("a query cannot enqueue, and the refusal says what can", async () => {
+  const query = { db: {}, runQuery: async () => null };
+  const text =
+    'invalidArgument: A query changes nothing, so it cannot change jobs of the queue "mails". ' +
+    "Make this function a mutation or an action.";
+  expect(await refusal(() => (mails as any).enqueue(query, { to: "ada" }))).toBe(text);
+  expect(await refusal(() => (mails as any).retry(query, "some id"))).toBe(text);
+});
+
+test("a field too many is to be left out, or to be added to the validator", async () => {
+  expect(await refusal((ctx) => mails.enqueue(ctx, { to: "ada", cc: "bob" } as never))).toBe(
+    'invalidPayload: The payload does not fit the queue "mails": payload.cc is no field of its validator, got string. ' +
+      "Leave the field out, or add it to the `payload` validator in the queue's definition.",
+  );
+});
+
+test("the id of another table is refused where the call has a database", async () => {
+  const ofTeam = async (ctx: any) => await ctx.db.insert("teams", { name: "a" });
+  expect(
+    await refusal(async (ctx) => {
+      await mails.enqueue(ctx, { to: "ada", user: (await ofTeam(ctx)) as never });
+    }),
+  ).toMatch("payload.user must be Id<users>, got string");
+});
+
+test("a number that only Convex heeds is refused where nothing of Convex works on the queue", async () => {
+  expect(await refusal((ctx) => tuned.enqueue(ctx, 1))).toBe(
+    'invalidArgument: maxParallelism of the queue "tuned" is for jobs that Convex runs, and the queue has no handler: its jobs ' +
+      "would wait for workers outside. Name a handler in the definition or with `handledBy`, or leave maxParallelism out.",
+  );
+});
