@@ -6,6 +6,7 @@ import { drawOverrides } from "./overrides.js";
 import { PARTS } from "./parts.js";
 import { BESIDE_CROWD, drawCrowd } from "./workloads/crowd.js";
 import { deploys, DEPLOYED_WORKER } from "./workloads/deploys.js";
+import { hasSecond, SECOND_WORKER } from "./workloads/secondMount.js";
 import {
   CIRCULAR,
   isOf,
@@ -55,6 +56,7 @@ export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
     plan.parts = plan.parts.filter((name) => name !== newVersion.name);
     plan.workers.push(DEPLOYED_WORKER);
   }
+  if (hasSecond(plan)) plan.workers.push(SECOND_WORKER);
   for (const part of PARTS) {
     if (!plan.parts.includes(part.name)) continue;
     plan.events.push(...part.plan(new Draw(seed, part.name), plan));

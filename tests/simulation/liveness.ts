@@ -5,6 +5,7 @@ import { CIRCULAR, isOf, usedQueues } from "./plan.js";
 import type { Row } from "./observed.js";
 import type { Simulation } from "./simulation.js";
 import { why } from "./why.js";
+import { SECOND } from "./workloads/secondMount.js";
 
 /** More than the longest chain of waits: a lease, resets, retries with their waits, what a lost timer takes to be noticed. */
 const BOUND_MS = 30 * 60_000;
@@ -26,7 +27,7 @@ const RETENTION_DAYS = 9;
 const FIRST_STEP_MS = 500;
 const LAST_STEP_MS = 10_000;
 /** Jobs are counted and purged, seldom, and sessions forgotten: not because anything runs. */
-const UPKEEP = /^(conveyor\/)?(rollUp|arrivals|purge)\b/;
+const UPKEEP = /^((conveyor|second)\/)?(rollUp|arrivals|purge)\b/;
 
 export async function comeToRest(simulation: Simulation): Promise<void> {
   if (simulation.violations.length > 0) return;
@@ -63,7 +64,10 @@ const boundMs = ({ plan }: Simulation): number => BOUND_MS + (plan.jobs ?? 0) * 
 
 async function untilAllEnded(simulation: Simulation): Promise<void> {
   const { tables } = simulation;
-  const open = () => tables.all("jobs").filter(({ status }) => !isFinished(status as Status));
+  const open = () =>
+    [...tables.all("jobs"), ...tables.all("jobs", SECOND)].filter(
+      ({ status }) => !isFinished(status as Status),
+    );
   const begunAt = simulation.now();
   const rounds = new Map(open().map(({ _id, rounds }) => [_id, (rounds ?? 0) as number]));
   let isWatched = false;

@@ -24,6 +24,7 @@ import { operators } from "./workloads/operators.js";
 import { pages } from "./workloads/pages.js";
 import { producers } from "./workloads/producers.js";
 import { retries } from "./workloads/retries.js";
+import { secondMount } from "./workloads/secondMount.js";
 import { storm } from "./workloads/storm.js";
 
 export const WORKLOADS: readonly Part[] = [
@@ -38,6 +39,7 @@ export const WORKLOADS: readonly Part[] = [
   crowd,
   fleet,
   deploys,
+  secondMount,
 ];
 /** The first must leave a backend that runs, and a network, for the others to be healed. */
 export const FAULTS: readonly Part[] = [

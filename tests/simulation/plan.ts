@@ -19,6 +19,8 @@ export interface WorkerSpec {
   maxCost?: number;
   /** Absent: it does jobs of all groups, and those of none. */
   groups?: string[];
+  /** It serves queues of the second mount: see `workloads/secondMount.ts`. */
+  isOfSecond?: boolean;
 }
 
 /** Something that is done at a certain time. The rest of its fields are its part's own: plain data. */

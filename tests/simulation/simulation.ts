@@ -16,6 +16,7 @@ import { EFFECTS_HOST, effectsChecked } from "./ownHandlers.js";
 import type { Plan, Planned, QueueName, WorkerSpec } from "./plan.js";
 import type { Trace } from "./trace.js";
 import { comesLater } from "./workloads/fleet.js";
+import { deployedIn, hasSecond } from "./workloads/secondMount.js";
 
 /** The most that a seed comes to is a third of this; each job of a large world has as many more. */
 const EVENTS_MAX = 150_000;
@@ -51,6 +52,8 @@ export class Simulation implements Facts {
   snapshotLagMs: () => number = () => 0;
   world!: World;
   token = "";
+  /** Of the second mount, where there is one. */
+  tokenOfSecond = "";
   readonly store: ObservedStore;
   #startedAt = 0;
   #eventsAtStart = 0;
@@ -96,7 +99,7 @@ export class Simulation implements Facts {
       store: this.store,
       refuses: (author) => this.refuses(author),
       snapshotLagMs: () => this.snapshotLagMs(),
-      deployment: given.built.deployment,
+      deployment: deployedIn(this, given.built.deployment),
       runner: { sandboxes: given.sandboxes },
     });
     this.#startedAt = this.world.now();
@@ -116,6 +119,10 @@ export class Simulation implements Facts {
     this.#producer = this.world.httpClient("producer");
     const { token } = await this.world.call("tokens:create", { name: "fleet", queues: null });
     this.token = token as string;
+    if (hasSecond(plan)) {
+      const ofSecond = await this.world.call("second:create", { name: "fleet", queues: null });
+      this.tokenOfSecond = (ofSecond as { token: string }).token;
+    }
     await this.world.call("calls:setUp", { queues: { ...plan.queues, ...plan.crowd } });
     for (const spec of plan.workers.filter(({ name }) => !comesLater(plan, name)))
       await this.startWorker(spec);
@@ -151,9 +158,9 @@ export class Simulation implements Facts {
       env: {
         WORKER: JSON.stringify(spec),
         CONVEX_URL: this.world.url,
-        CONVEYOR_TOKEN: this.token,
+        CONVEYOR_TOKEN: spec.isOfSecond === true ? this.tokenOfSecond : this.token,
       },
-      onLine: (line) => this.#printed(spec.name, line),
+      onLine: (line) => this.#printed(spec, line),
     });
     this.programs.set(spec.name, program);
   }
@@ -256,8 +263,10 @@ export class Simulation implements Facts {
     for (const watcher of [...this.watchers]) watcher(commit);
   }
 
-  #printed(worker: string, line: string): void {
+  #printed({ name: worker, isOfSecond }: WorkerSpec, line: string): void {
     this.given.trace.add(worker, line);
+    // Checkers that hear of workers know the jobs of the first mount.
+    if (isOfSecond === true) return;
     const said = parsed(line);
     // What is none of ours to print, such as the official client's complaints, is only traced.
     if (said === undefined) return;

@@ -1,7 +1,8 @@
 /** The program outside: the official worker, as an app would run it. Prints a line of JSON for all that happens. */
 import { anyApi } from "convex/server";
 import { Worker, type WorkerEvent } from "../../src/worker/index.js";
-import { take } from "./app/turns.js";
+import { turnOf } from "./app/payload.js";
+import { take, type Attempt } from "./app/turns.js";
 
 const say = (line: unknown) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const env = process.env as Record<string, string>;
@@ -12,18 +13,27 @@ const given = JSON.parse(env["WORKER"]!) as {
   labels: string[];
   maxCost?: number;
   groups?: string[];
+  isOfSecond?: boolean;
 };
 
 const work: any = async (job: any) => await take(job, job);
+/** Of the second mount: nobody is told. */
+const workOfSecond: any = async ({ payload, attempt }: Attempt) => {
+  await new Promise((resolve) => setTimeout(resolve, turnOf(payload, attempt).ms));
+  return { n: payload.n, attempt };
+};
+const { isOfSecond = false, ...options } = given;
 
 try {
   const worker = new Worker({
     url: env["CONVEX_URL"]!,
     token: env["CONVEYOR_TOKEN"]!,
-    api: anyApi["work"] as any,
-    ...given,
+    api: anyApi[isOfSecond ? "second" : "work"] as any,
+    ...options,
     onEvent: (event: WorkerEvent) => say(event),
-    handlers: Object.fromEntries(given.queues.map((queue) => [queue, work])),
+    handlers: Object.fromEntries(
+      given.queues.map((queue) => [queue, isOfSecond ? workOfSecond : work]),
+    ),
   });
   await worker.run();
   say({ kind: "ended" });

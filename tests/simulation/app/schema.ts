@@ -15,6 +15,8 @@ export default defineSchema({
     status: v.string(),
     context: v.any(),
   }),
+  /** The same of jobs of the second mount. */
+  toldOfSecond: defineTable({ n: v.number(), job: v.string() }),
   /** For as long as a row is there, `onComplete` throws. */
   broken: defineTable({}),
   /** What anybody may read and write, and handlers and callbacks do: whoever meets there runs again. */

@@ -27,3 +27,5 @@ export const internalAction = internalActionGeneric as ActionBuilder<DataModel, 
 
 export const internal = anyApi as any;
 export const conveyorComponent = componentsGeneric()["conveyor"] as unknown as ComponentApi;
+/** It is there in few worlds: see `second.ts`. */
+export const secondComponent = componentsGeneric()["second"] as unknown as ComponentApi;

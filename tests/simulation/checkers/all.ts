@@ -11,6 +11,7 @@ import { effectsAtomic } from "./effectsAtomic.js";
 import { inTime } from "./inTime.js";
 import { keys } from "./keys.js";
 import { leases } from "./leases.js";
+import { mounts } from "./mounts.js";
 import { noJobLost } from "./noJobLost.js";
 import { noSurprises } from "./noSurprises.js";
 import { nothingLeft } from "./nothingLeft.js";
@@ -27,6 +28,8 @@ import { statistics } from "./statistics.js";
 import { timers } from "./timers.js";
 
 export const CHECKERS: readonly Checker[] = [
+  // Before all who take jobs of the other mount for lost, or found.
+  mounts,
   stateMachine,
   noJobLost,
   runsAsPromised,

@@ -2,6 +2,7 @@
 import type { ComponentInstance, Deployment } from "../../../local/functions/types.js";
 import type { Part } from "../part.js";
 import { running } from "../moments.js";
+import { deployedIn } from "../workloads/secondMount.js";
 
 export const newVersion: Part = {
   name: "new version",
@@ -21,7 +22,7 @@ export const newVersion: Part = {
       const { deployment, next } = simulation.given.built;
       const pushed = version === "next" ? (next ?? nextOf(deployment)) : deployment;
       // It may die meanwhile: then it is as it was.
-      simulation.world.install(pushed).then(
+      simulation.world.install(deployedIn(simulation, pushed)).then(
         () => simulation.happened("is pushed"),
         () => null,
       );

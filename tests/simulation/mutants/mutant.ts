@@ -13,6 +13,8 @@ export interface Mutant {
   finds: readonly string[];
   /** The parts without which it does no harm: the same seed without them is sound. */
   needs?: readonly string[];
+  /** It can show in large worlds alone: all others are sought in small ones. */
+  large?: boolean;
   /** It can show only where one of these is used: other seeds are counted, and not played. */
   queues?: readonly QueueName[];
   /** It can show only in such plans: others are counted, and not played. */
@@ -20,9 +22,13 @@ export interface Mutant {
 }
 
 /** Whether the bug can show in such a plan at all: in a large one it might, and takes long. */
-export function mayShow({ needs = [], queues, where }: Mutant, plan: Plan): boolean {
+export function mayShow({ needs = [], large = false, queues, where }: Mutant, plan: Plan): boolean {
   const isUsed = queues === undefined || queues.some((name) => plan.queues[name] !== undefined);
-  if (plan.jobs !== undefined || !isUsed || !needs.every((part) => plan.parts.includes(part)))
+  if (
+    (plan.jobs !== undefined) !== large ||
+    !isUsed ||
+    !needs.every((part) => plan.parts.includes(part))
+  )
     return false;
   return where === undefined || where(plan);
 }

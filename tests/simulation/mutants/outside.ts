@@ -61,4 +61,21 @@ const planted: readonly Omit<Mutant, "queues">[] = [
   },
 ];
 
-export const OUTSIDE: readonly Mutant[] = planted.map((one) => ({ ...one, queues: PULLED }));
+export const OUTSIDE: readonly Mutant[] = [
+  ...planted.map((one) => ({ ...one, queues: PULLED })),
+  {
+    name: "of two mounts the first is called for both",
+    replace: [
+      {
+        file: "client/conveyor.ts",
+        text: "    checkComponent(component);\n",
+        by: "    checkComponent(component);\n    this.component = (Conveyor as any).first ??= component;\n",
+      },
+    ],
+    finds: ["mounts"],
+    needs: ["second mount"],
+    large: true,
+    // Others take long.
+    where: ({ jobs, queues }) => jobs === 100 && Object.keys(queues).length <= 10,
+  },
+];

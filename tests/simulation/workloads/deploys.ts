@@ -8,6 +8,7 @@ import { kept, running } from "../moments.js";
 import type { Part } from "../part.js";
 import type { Planned, QueueName, WorkerSpec } from "../plan.js";
 import type { Simulation } from "../simulation.js";
+import { deployedIn } from "./secondMount.js";
 
 const FIRST_N = 8_000;
 const BEFORE_MS = 120;
@@ -68,7 +69,7 @@ async function push(simulation: Simulation, by: By): Promise<void> {
   const variants = variantsOf(simulation);
   const variant = variants.get(by) ?? variantOf(simulation.given.built.deployment, by);
   variants.set(by, variant);
-  await simulation.world.install(variant).then(
+  await simulation.world.install(deployedIn(simulation, variant)).then(
     () => simulation.happened(`is done by ${by}`),
     () => null,
   );
