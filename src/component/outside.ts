@@ -16,12 +16,15 @@ import { internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generated/server.js";
 import { allows, offerOf, type Offer } from "./offers.js";
-import { takeWithin } from "./rowBytes.js";
+import { bytesOf } from "./rowBytes.js";
 
 type Holder = Doc<"holders">;
 
-/** Live sessions of each state that are looked through, lanes among them: rows of less than 1 KB as a rule. */
-const SESSIONS_READ = 64;
+/**
+ * Live sessions of each state that are looked through, those that called last, until what was asked is known. Lanes are among
+ * them, of which a queue has eight that wait; rows of less than 1 KB as a rule.
+ */
+const SESSIONS_READ = 256;
 const SESSIONS_BYTES = 256 * 1_024;
 
 /** Beats in a row that a session with leases may miss and still count as there. */
@@ -33,8 +36,13 @@ interface Live {
   isCut: boolean;
 }
 
-/** Sessions of workers that are there. `but`: one that is leaving. */
-async function liveOutside(db: DatabaseReader, now: number, but?: string): Promise<Live> {
+/** Sessions of workers that are there, up to one that `isEnough`. `but`: one that is leaving. */
+async function liveOutside(
+  db: DatabaseReader,
+  now: number,
+  isEnough: (one: Holder) => boolean,
+  but?: string,
+): Promise<Live> {
   const since = { idle: now - IDLE_LIVE_MS, active: now };
   const live: Live = { sessions: [], isCut: false };
   for (const state of ["idle", "active"] as const) {
@@ -42,11 +50,18 @@ async function liveOutside(db: DatabaseReader, now: number, but?: string): Promi
       .query("holders")
       .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since[state]))
       .order("desc");
-    const { rows, isCut } = await takeWithin(some, SESSIONS_READ, SESSIONS_BYTES);
-    live.isCut ||= isCut || rows.length === SESSIONS_READ;
-    live.sessions.push(
-      ...rows.filter((one) => one.lane === undefined && one.session !== but && !isSilent(one, now)),
-    );
+    let [rows, bytes] = [0, 0];
+    for await (const one of some) {
+      if (one.lane === undefined && one.session !== but && !isSilent(one, now)) {
+        live.sessions.push(one);
+        if (isEnough(one)) return live;
+      }
+      rows += 1;
+      bytes += bytesOf(one);
+      const isCut = rows === SESSIONS_READ || bytes >= SESSIONS_BYTES;
+      live.isCut ||= isCut;
+      if (isCut) break;
+    }
   }
   return live;
 }
@@ -64,10 +79,13 @@ export async function servedOutside(
   now: number,
   but?: string,
 ): Promise<string[]> {
-  const { sessions, isCut } = await liveOutside(db, now, but);
-  if (isCut) return [...queues];
-  const served = new Set(sessions.flatMap((one) => one.queues));
-  return queues.filter((name) => served.has(name));
+  const served = new Set<string>();
+  const areAll = ({ queues: names }: Holder) => {
+    for (const name of names) served.add(name);
+    return queues.every((name) => served.has(name));
+  };
+  const { isCut } = await liveOutside(db, now, areAll, but);
+  return isCut ? [...queues] : queues.filter((name) => served.has(name));
 }
 
 /** What the workers that are there for a queue may take. */
@@ -76,7 +94,8 @@ export async function offersOutside(
   queue: string,
   now: number,
 ): Promise<Offer[]> {
-  const { sessions, isCut } = await liveOutside(db, now);
+  const takesAll = (one: Holder) => one.queues.includes(queue) && takesAnyInside(offerIn(one));
+  const { sessions, isCut } = await liveOutside(db, now, takesAll);
   if (isCut) return [ANYTHING];
   const offers = sessions.filter(({ queues }) => queues.includes(queue)).map(offerIn);
   // Jobs that may run inside have no labels: one such offer says all.
