@@ -48,19 +48,7 @@ const DEEP_COMPUTING = [
 export default defineConfig({
   test: {
     projects: [
-      {
-        test: {
-          name: "component",
-          maxWorkers: BOTH_CORES,
-          // They begin sooner than processes.
-          pool: "threads",
-          environment: "edge-runtime",
-          include: ["src/{component,client,shared,workpool}/**/*.test.ts"],
-          server: { deps: { inline: ["convex-test"] } },
-          // Some tests of a thousand jobs take seconds where the machine is busy; none waits for the clock.
-          testTimeout: 60_000,
-        },
-      },
+      "./vitest.component.config.ts",
       {
         test: {
           name: "node",

@@ -1,5 +1,5 @@
 /** Words that renew leases: beats, and calls of `complete` that carry one. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { FLEET_WAIT_MS, RANKED_HOLDERS_MAX } from "../shared/index.js";
 import { api } from "./_generated/api.js";
 import { findHolders } from "./stand.js";
@@ -44,6 +44,48 @@ test("a beat, and a completion that claims nothing, do not depend on the janitor
   });
 });
 
+test("the calls of a session that name no queue are allowed to a token of some queues", async () => {
+  const world = await newWorld();
+  const of = { name: "restricted", queues: ["tiles"] };
+  const { token } = await world.t.mutation(api.lib.createToken, of);
+  await world.enqueueBatch([1, 2]);
+  const { session } = world.worker("a");
+  const request = { token, session, n: 1, name: "a", queues: [world.queue], max: 2 };
+  const { jobs } = await world.t.mutation(api.lib.claim, request);
+  const [one, two] = jobs;
+  const beat = { token, session, leases: jobs.map(leaseOf) };
+  expect((await world.t.mutation(api.lib.heartbeat, beat)).answers).toHaveLength(2);
+  expect(await world.t.query(api.lib.cancellations, { token, session })).toEqual([]);
+  const done = await world.t.mutation(api.lib.complete, {
+    ...{ token, session, n: 2, finished: [succeeded(one!)] },
+  });
+  expect(done.answers.map(({ answer }) => answer)).toEqual(["ok"]);
+  const back = { token, session, finished: [succeeded(two!)] };
+  const { answers } = await world.t.mutation(api.lib.takeBack, back);
+  expect(answers.map(({ answer }) => answer)).toEqual(["ok"]);
+});
+
+test("a beat makes sure of a sweep where something is leased, and only there", async () => {
+  const world = await newWorld();
+  const janitors = async () =>
+    (await world.all("timers")).filter(({ kind }) => kind === "janitor").length;
+  const idle = world.worker("idle");
+  await idle.heartbeat([]);
+  expect((await idle.holder()).queues, "it has named none").toEqual([]);
+  expect(await janitors()).toBe(0);
+  await world.enqueue();
+  const worker = world.worker("a");
+  const [job] = await worker.claim();
+  await world.t.run(async (ctx) => {
+    for (const timer of await ctx.db.query("timers").collect())
+      await ctx.db.delete("timers", timer._id);
+  });
+  await idle.heartbeat([]);
+  expect(await janitors()).toBe(0);
+  await worker.heartbeat([job!]);
+  expect(await janitors()).toBe(1);
+});
+
 describe("the last word of a session", () => {
   async function leave(world: World, session: string, leaving: number, token = world.token) {
     return await world.t.mutation(api.lib.heartbeat, { token, session, leases: [], leaving });
@@ -80,6 +122,19 @@ describe("the last word of a session", () => {
     await leave(world, worker.session, 9);
     expect(await worker.holder()).toEqual(before);
     expect(await world.status(id)).toMatchObject({ status: "running" });
+  });
+
+  test("is answered for the leases that it names: those that stand, and those that do not", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    const { token, session } = worker;
+    const leases = [leaseOf(job!), { ...leaseOf(job!), attempt: 2 }];
+    const { answers } = await world.t.mutation(api.lib.heartbeat, {
+      ...{ token, session, leases, leaving: 9 },
+    });
+    expect(answers.map(({ answer }) => answer)).toEqual(["ok", "leaseLost"]);
   });
 
   test("is another's to say with no other token, and of a session that is not known makes no row", async () => {
@@ -136,7 +191,10 @@ describe("the last word of a session", () => {
       await world.skipTo(Date.now() + FLEET_WAIT_MS);
     }
     const all = await counted();
+    // A few of them ask for the count, as the dice fall.
+    const dice = vi.spyOn(Math, "random").mockReturnValue(0);
     for (const { session } of workers.slice(1)) await leave(world, session, 99);
+    dice.mockRestore();
     await world.skipTo(Date.now() + FLEET_WAIT_MS);
     expect(await counted()).toBeLessThan(all);
   });

@@ -3,6 +3,18 @@ import { api } from "./_generated/api.js";
 import { failed, leaseOf, newWorld, refusal, succeeded } from "./setup.test.js";
 
 describe("cancel", () => {
+  test("ends a job that waits, says so, and has it counted; of one that runs nothing has ended", async () => {
+    const world = await newWorld();
+    const rollUps = async () => (await world.all("timers")).filter(({ kind }) => kind === "rollUp");
+    const [runs] = await world.enqueueBatch([1, 2]);
+    await world.worker("a").claim();
+    await world.cancel(runs!);
+    expect(await rollUps()).toEqual([]);
+    const answer = await world.cancel(await world.enqueue());
+    expect(answer).toEqual({ canceled: true, requested: false, status: "canceled" });
+    expect(await rollUps()).toHaveLength(1);
+  });
+
   test("leaves a running job to its holder, which is asked to end it, and says so", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
@@ -75,6 +87,21 @@ describe("retry", () => {
     const [job] = await worker.claim();
     await worker.complete([succeeded(job!, "x".repeat(600))]);
     await world.t.mutation(api.lib.retry, { id });
+    expect(await world.all("payloads")).toEqual([]);
+  });
+
+  test("deletes it, too, in the transaction that ended the job, where no callback is to be told of it", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue();
+    const worker = world.worker("a");
+    const { token, session } = worker;
+    const [job] = await worker.claim();
+    const finished = [succeeded(job!, "x".repeat(600))];
+    await world.t.run(async (ctx) => {
+      await ctx.runMutation(api.lib.complete, { token, session, n: 2, finished });
+      await ctx.runMutation(api.lib.retry, { id });
+    });
+    expect(await world.status(id)).toMatchObject({ status: "pending" });
     expect(await world.all("payloads")).toEqual([]);
   });
 

@@ -115,6 +115,29 @@ describe("a running job that somebody cancels", () => {
 });
 
 describe("who is asked", () => {
+  test("a session, of each of its jobs that is to end, and of no other", async () => {
+    const world = await newWorld();
+    await world.enqueueBatch([1, 2, 3]);
+    const worker = world.worker("a");
+    const [one, two, three] = await worker.claim(3);
+    await world.cancel(one!.id);
+    await world.cancel(three!.id);
+    expect(await asked(world, worker)).toEqual([leaseOf(one!), leaseOf(three!)]);
+    expect(await worker.heartbeat([one!, two!, three!])).toEqual(["canceled", "ok", "canceled"]);
+  });
+
+  test("a session whose first claim is of the same transaction, which no snapshot shows", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue();
+    const { token, session, name } = world.worker("a");
+    const request = { token, session, n: 1, name, queues: [world.queue], max: 1 };
+    await world.t.run(async (ctx) => {
+      await ctx.runMutation(api.lib.claim, request);
+      await ctx.runMutation(api.lib.cancel, { id });
+    });
+    expect(await world.all("cancels")).toMatchObject([{ job: id, session, attempt: 1 }]);
+  });
+
   test("another session, or another token that knows the session's name, learns nothing", async () => {
     const { world, id, worker } = await running();
     await world.cancel(id);

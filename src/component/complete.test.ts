@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { api } from "./_generated/api.js";
-import { failed, leaseOf, newWorld, refusal, released, succeeded } from "./setup.test.js";
+import {
+  failed,
+  leaseOf,
+  newToldWorld,
+  newWorld,
+  refusal,
+  released,
+  succeeded,
+  type World,
+} from "./setup.test.js";
 
 describe("each lease has an answer of its own", () => {
   test("a stale lease is an answer, and the rest of the batch stands", async () => {
@@ -161,6 +170,64 @@ describe("complete and claim in one", () => {
     await worker.complete([succeeded(two!)]);
     expect(await worker.holder()).toMatchObject({ state: "idle", leases: [] });
   });
+});
+
+describe("a call that claims", () => {
+  const janitors = async (world: World) =>
+    (await world.all("timers")).filter(({ kind }) => kind === "janitor").length;
+  const dropTimers = async (world: World) => {
+    await world.t.run(async (ctx) => {
+      for (const { _id } of await ctx.db.query("timers").collect())
+        await ctx.db.delete("timers", _id);
+    });
+  };
+
+  test("makes sure of a sweep for what it leased", async () => {
+    const world = await newWorld();
+    await world.enqueueBatch([1, 2]);
+    const worker = world.worker("a");
+    const [one] = await worker.claim();
+    await dropTimers(world);
+    const { jobs } = await worker.complete([succeeded(one!)], { claim: 1 });
+    expect(jobs).toHaveLength(1);
+    expect(await janitors(world)).toBe(1);
+  });
+
+  test("and finds nothing sees to another janitor where its look shows none, for what is leased still", async () => {
+    const world = await newWorld();
+    await world.enqueueBatch([1, 2]);
+    const worker = world.worker("a");
+    const [one, two] = await worker.claim(2);
+    await dropTimers(world);
+    await worker.complete([succeeded(one!)], { claim: 1 });
+    expect(await janitors(world)).toBe(1);
+    await dropTimers(world);
+    await worker.complete([succeeded(two!)], { claim: 1 });
+    expect(await janitors(world), "nothing is leased").toBe(0);
+  });
+
+  test("names the queues that the session serves from then on; one that claims nothing leaves them", async () => {
+    const world = await newWorld();
+    await world.enqueueBatch([1, 2]);
+    const worker = world.worker("a");
+    const [one, two] = await worker.claim(2);
+    await worker.complete([succeeded(one!)]);
+    expect((await worker.holder()).queues).toEqual(["tiles"]);
+    world.queue.name = "others";
+    await worker.complete([succeeded(two!)], { claim: 1 });
+    expect((await worker.holder()).queues).toEqual(["others"]);
+  });
+});
+
+test("asked to put callbacks off, a call owes each, and runs none", async () => {
+  const world = await newToldWorld();
+  await world.enqueue();
+  const worker = world.worker("a");
+  const [job] = await worker.claim();
+  await worker.complete([succeeded(job!)], { deferCallbacks: true });
+  expect([await world.all("told"), (await world.all("callbacks")).length]).toEqual([[], 1]);
+  await world.settle();
+  expect(await world.all("told")).toMatchObject([{ id: job!.id, status: "succeeded" }]);
 });
 
 describe("results and errors", () => {
