@@ -40,8 +40,9 @@ export class Session {
     });
   }
 
-  hasWork(): Promise<boolean> {
-    return this.client.query(api.work.hasWork, { token: this.token, queues: [this.queue] });
+  async hasWork(): Promise<boolean> {
+    const call = { kind: "hasWork" as const, queues: [this.queue] };
+    return (await this.client.query(api.work.watch, { token: this.token, call })) === true;
   }
 
   /** Claims until there is something: a job in another's shard may be taken only after it has waited. */

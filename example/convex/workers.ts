@@ -1,9 +1,8 @@
 /** What workers call, each call with a worker's token; and, for operators only, how tokens are made and revoked. */
 import { conveyor, tiles } from "./queue/farm.js";
 
-export const { hasWork, claim, heartbeat, complete, completeLater, report, cancellations } =
-  conveyor.workerApi({
-    queues: [tiles],
-  });
+export const { claim, complete, heartbeat, report, watch } = conveyor.workerApi({
+  queues: [tiles],
+});
 
 export const { create, revoke, list } = conveyor.tokenApi();

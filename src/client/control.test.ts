@@ -1,7 +1,16 @@
 /** Operating queues as an app's backend does: the component's own tests say what becomes of jobs. */
 import type { GenericMutationCtx } from "convex/server";
 import { describe, expect, test } from "vitest";
-import { api, conveyor, internal, refusal, setup, tiles, type App } from "./setup.test.js";
+import {
+  api,
+  conveyor,
+  internal,
+  refusal,
+  setup,
+  tiles,
+  type App,
+  watching,
+} from "./setup.test.js";
 
 /** Runs as a mutation of the app. */
 async function run<Result>(
@@ -110,7 +119,7 @@ test("a token is rotated by an internal function, and its old secret is refused"
   const t = setup();
   const { id, token } = await t.mutation(internal.app.createToken, { name: "gpu" });
   const rotated = await t.mutation(internal.app.rotateToken, { id });
-  const watch = (secret: string) => t.query(api.app.hasWork, { token: secret, queues: ["tiles"] });
+  const watch = (secret: string) => watching(t, secret, { kind: "hasWork", queues: ["tiles"] });
   expect(await watch(rotated.token)).toBe(false);
   await refusal(watch(token), "tokenRevoked");
 });

@@ -35,9 +35,8 @@ import type {
   TokenFunctions,
   TypesOf,
   ValueValidator,
-  WorkerApiOptions,
-  WorkerFunctions,
 } from "./types.js";
+import type { WorkerApiOptions, WorkerFunctions } from "./workerTypes.js";
 import { workerFunctions } from "./workerApi.js";
 
 /**
@@ -55,8 +54,7 @@ import { workerFunctions } from "./workerApi.js";
  *   result: v.object({ pixels: v.bytes() }),
  *   leaseMs: 10_000,
  * });
- * export const { hasWork, claim, complete, completeLater, heartbeat, report, cancellations } =
- *   conveyor.workerApi({ queues: [tiles] });
+ * export const { claim, complete, heartbeat, report, watch } = conveyor.workerApi({ queues: [tiles] });
  */
 export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   private readonly names = new Set<string>();
@@ -129,8 +127,8 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
-   * Public functions for workers, guarded by a worker token, to be exported by a module of the app: all of them, under
-   * these names. A worker is given that module, as `api.worker`.
+   * Public functions for workers, guarded by a worker token, to be exported by a module of the app: all five, under these
+   * names. A worker is given that module, as `api.worker`.
    *
    * @param options.queues The queues that workers may serve; a token may narrow them down further. A worker serves at
    * most 16 of them.
@@ -142,8 +140,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * that is not listed, `tokenUnknown`, `tokenRevoked`, `tokenForeign`, `queueForbidden`, `groupForbidden`, `invalidArgument`.
    * @example
    * // convex/worker.ts
-   * export const { hasWork, claim, complete, completeLater, heartbeat, report, cancellations } =
-   *   conveyor.workerApi({ queues: [tiles, emails] });
+   * export const { claim, complete, heartbeat, report, watch } = conveyor.workerApi({ queues: [tiles, emails] });
    */
   workerApi<
     const Queues extends readonly AnyQueue[],

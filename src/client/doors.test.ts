@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LEASES_MAX } from "../shared/index.js";
 import { checkFinished } from "./finished.js";
-import { api, refusal, setup, setupSession, type App } from "./setup.test.js";
+import { api, refusal, setup, setupSession, watching, type App } from "./setup.test.js";
 
 /** A token of the right form, for this deployment, that was never made here. */
 async function stranger(t: App) {
@@ -22,11 +22,13 @@ describe("a token that was never made", () => {
   test("is told that, and not which queues there are", async () => {
     const t = setup();
     const session = await stranger(t);
-    const of = { token: session.token, queues: ["?"] };
+    const look = (kind: "hello" | "hasWork" | "peek") =>
+      watching(t, session.token, { kind, queues: ["?"] });
     const claim = { queues: ["?"], max: 1 };
     for (const call of [
-      t.query(api.app.hasWork, of),
-      t.query(api.app.peek, of),
+      look("hello"),
+      look("hasWork"),
+      look("peek"),
       t.mutation(api.app.claim, { ...session, name: "w", n: 1, ...claim }),
       t.mutation(api.app.complete, { ...session, n: 1, finished: [], claim }),
     ]) {
@@ -40,8 +42,8 @@ describe("a token that was never made", () => {
     const session = await stranger(t);
     const finished = Array.from({ length: 3_000 }, () => bad());
     await refusal(t.mutation(api.app.complete, { ...session, n: 1, finished }), "tokenUnknown");
-    const one = { ...session, finished: bad() };
-    await refusal(t.mutation(api.app.completeLater, one), "tokenUnknown");
+    const one = { ...session, finished: [bad()], later: true };
+    await refusal(t.mutation(api.app.complete, one), "tokenUnknown");
     expect(warn).not.toHaveBeenCalled();
   });
 });
@@ -110,18 +112,40 @@ describe("a result", () => {
     const t = setup();
     const { id, report } = await leased(t);
     const { answers, refused } = await report("renamed", { evil: true });
-    expect(answers.map(({ answer }) => answer)).toEqual(["ok"]);
-    expect(refused).toMatchObject([{ error: expect.stringContaining("queueNotServed") }]);
+    expect(answers).toMatchObject([{ id, attempt: 1, answer: "queueNotServed" }]);
+    expect(refused).toBeUndefined();
     expect(await t.query(api.app.status, { id })).toMatchObject({ status: "pending", failures: 0 });
+    // So is a repeat of the call, and the operator finds it in the log.
+    expect((await report("renamed", { evil: true })).answers).toEqual(answers);
+    expect(warn.mock.calls.flat().join()).toContain("Add the queue to `conveyor.workerApi");
+  });
+
+  test("of a queue that is not served any more is not recorded by the last resort either", async () => {
+    vi.useFakeTimers();
+    const t = setup();
+    const { id, session } = await leased(t);
+    const finished = [{ id, attempt: 1, queue: "renamed", outcome: bad().outcome }];
+    await t.mutation(api.app.complete, { ...session, finished, later: true });
+    await t.finishAllScheduledFunctions(() => vi.advanceTimersByTime(1));
+    expect(await t.query(api.app.status, { id })).toMatchObject({ status: "pending", failures: 0 });
+  });
+
+  test("of a lease that is lost is answered so, whatever its queue", async () => {
+    const t = setup();
+    const { session } = await leased(t);
+    const finished = [bad("nothing", "renamed")];
+    const { answers } = await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    expect(answers).toMatchObject([{ answer: "leaseLost" }]);
+    expect(warn).not.toHaveBeenCalled();
   });
 
   test("without a name, where no queue is served any more, is not recorded either", async () => {
     const report = { id: "a", attempt: 1, outcome: bad().outcome };
-    const { checked, refused } = await checkFinished({ served: new Map(), continues: new Map() }, [
-      report,
-    ]);
+    const none = { served: new Map(), continues: new Map() };
+    const { checked, refused, notServed } = await checkFinished(none, [report]);
     expect(checked).toEqual([{ id: "a", attempt: 1, outcome: { kind: "released" } }]);
-    expect(refused).toMatchObject([{ error: expect.stringContaining("queueNotServed") }]);
+    expect(refused).toEqual([]);
+    expect(notServed).toMatchObject([{ error: expect.stringContaining("queueNotServed") }]);
   });
 
   test("that another queue's validator has let through is none by the last resort either", async () => {
@@ -129,7 +153,7 @@ describe("a result", () => {
     const t = setup();
     const { id, session } = await leased(t);
     const finished = { id, attempt: 1, queue: "loose", outcome: bad().outcome };
-    await t.mutation(api.app.completeLater, { ...session, finished });
+    await t.mutation(api.app.complete, { ...session, finished: [finished], later: true });
     await t.finishAllScheduledFunctions(() => vi.advanceTimersByTime(1));
     expect(await t.query(api.app.status, { id })).toMatchObject({ status: "failed" });
   });

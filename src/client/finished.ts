@@ -15,6 +15,8 @@ import {
   type Answer,
   type Continuation,
   type Finished,
+  type FinishedAnswer,
+  type Lease,
   logLine,
 } from "../shared/index.js";
 import { explainBadResult } from "../shared/mismatch.js";
@@ -43,24 +45,43 @@ export interface RefusedResult {
 export async function checkFinished(
   { served, continues }: { served: Served; continues: Served },
   finished: readonly WorkerFinished[],
-): Promise<{ checked: Finished[]; refused: RefusedResult[] }> {
+): Promise<{ checked: Finished[]; refused: RefusedResult[]; notServed: RefusedResult[] }> {
   const checked: Finished[] = [];
   const refused: RefusedResult[] = [];
+  const notServed: RefusedResult[] = [];
   for (const one of finished) {
     const { id, attempt, outcome } = one;
+    if (isUnserved(served, one)) {
+      notServed.push({ id, attempt, error: unserved(one.queue ?? "") });
+      checked.push({ id, attempt, outcome: { kind: "released" } });
+      continue;
+    }
     const fit = checkResult(served, one);
     const following = "error" in fit ? fit : await follow(continues, one);
     if ("error" in following) {
       const { error } = following;
       refused.push({ id, attempt, error });
-      const instead = "isUnserved" in fit ? RELEASED : ({ kind: "failed", error } as const);
-      checked.push({ id, attempt, outcome: instead });
+      checked.push({ id, attempt, outcome: { kind: "failed", error } });
     } else {
       checked.push({ id, attempt, outcome, ...fit, ...following });
     }
   }
-  return { checked, refused };
+  return { checked, refused, notServed };
 }
+
+/** The answers, with those results told apart that were not recorded, since their queue is not served any more. */
+export function answersWith(
+  notServed: readonly RefusedResult[],
+  answers: readonly Answer[],
+): FinishedAnswer[] {
+  return answers.map((one) =>
+    one.answer === "ok" && notServed.some((other) => isSame(one, other))
+      ? { ...one, answer: "queueNotServed" }
+      : one,
+  );
+}
+
+const isSame = (one: Lease, other: Lease) => one.id === other.id && one.attempt === other.attempt;
 
 /** The deployment's own log has refused results too: an older worker does not hear of them. Leases that do not stand have no line. */
 export function logRefused(
@@ -68,27 +89,26 @@ export function logRefused(
   answers: readonly Pick<Answer, "id" | "attempt" | "answer">[],
 ): void {
   for (const { id: job, attempt, error } of refused) {
-    const stands = answers.some(
-      (one) => one.id === job && one.attempt === attempt && one.answer === "ok",
-    );
+    const stands = answers.some((one) => isSame(one, { id: job, attempt }) && one.answer === "ok");
     if (stands) console.warn(logLine("warn", "resultRefused", { job, attempt, error }));
   }
 }
 
-const RELEASED = { kind: "released" } as const;
+/** A queue that is not served any more has no validator here: its result is not recorded, and the job goes back. */
+function isUnserved(served: Served, { queue, outcome }: WorkerFinished): boolean {
+  if (outcome.kind !== "succeeded") return false;
+  return served.size === 0 || (queue !== undefined && !served.has(queue));
+}
 
 /**
  * Checks a result by the validator of the queue that the worker names, or of all that are served; the component looks whether
- * the job's own is among those that take it. A queue that is not served any more has no validator here: its result is not recorded,
- * and the job goes back.
+ * the job's own is among those that take it.
  */
 function checkResult(
   served: Served,
   { queue: name, outcome }: WorkerFinished,
-): { fits?: string[] } | { error: string; isUnserved?: true } {
+): { fits?: string[] } | { error: string } {
   if (outcome.kind !== "succeeded") return {};
-  if (served.size === 0 || (name !== undefined && !served.has(name)))
-    return { error: notServed(name ?? ""), isUnserved: true };
   const errors = [...served.values()]
     .filter((queue) => name === undefined || queue.name === name)
     .map((queue) => ({
@@ -99,7 +119,7 @@ function checkResult(
   return fits.length > 0 ? { fits } : { error: errors[0]!.error! };
 }
 
-function notServed(queue: string): string {
+function unserved(queue: string): string {
   return (
     `queueNotServed: no queue "${queue.slice(0, NAME_SHOWN)}" is served here, so that its result cannot be checked; ` +
     "the job goes back. Add the queue to `conveyor.workerApi({ queues: […] })` until its jobs have ended."

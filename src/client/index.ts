@@ -40,10 +40,8 @@ export type {
   RunsMutations,
   RunsQueries,
   TokenFunctions,
-  WantedJobs,
-  WorkerCall,
-  WorkerFunctions,
 } from "./types.js";
+export type { WantedJobs, WorkerCall, WorkerFunctions, WatchCall } from "./workerTypes.js";
 export { isConveyorError, NonRetryableError, RetryAfterError } from "../shared/index.js";
 export type { OutputOptions, LogOptions } from "./watched.js";
 export type {

@@ -112,11 +112,11 @@ async function checkOwn(
   finished: readonly WorkerFinished[],
 ): ReturnType<typeof checkFinished> {
   const isOwn = ({ queue }: WorkerFinished) => queue !== undefined && rules.served.has(queue);
-  const { checked, refused } = await checkFinished(rules, finished.filter(isOwn));
+  const own = await checkFinished(rules, finished.filter(isOwn));
   const others = finished
     .filter((one) => !isOwn(one))
     .map(({ id, attempt, outcome }) => ({ id, attempt, outcome }));
-  return { checked: [...checked, ...others], refused };
+  return { ...own, checked: [...own.checked, ...others] };
 }
 
 /** Its job keeps what the error says; where it was thrown only the lane's log can tell, since the lane itself goes on. */

@@ -103,12 +103,9 @@ test("an authorize that answers nothing does not compile", () => {
 describe("the functions of workers, where authorize answers", () => {
   const of = { token: "t", session: "s" };
   const ARGS: Record<string, unknown> = {
-    hasWork: { token: "t", queues: ["tiles"] },
-    peek: { token: "t", queues: ["tiles"] },
-    cancellations: of,
+    watch: { token: "t", call: { kind: "hello", queues: ["tiles"] } },
     claim: { ...of, name: "w", n: 1, queues: ["tiles"], max: 1 },
     complete: { ...of, n: 1, finished: [] },
-    completeLater: { ...of, finished: { id: "a", attempt: 1, outcome: { kind: "succeeded" } } },
     heartbeat: { ...of, leases: [] },
     report: of,
   };
@@ -124,6 +121,14 @@ describe("the functions of workers, where authorize answers", () => {
       for (const [name, made] of Object.entries(functions)) {
         await expect(call(made, ARGS[name], known), name).rejects.toMatchObject(refused);
       }
+      const looks = ["hasWork", "peek"].map((kind) => ({ kind, queues: ["tiles"] }));
+      for (const one of [...looks, { kind: "cancellations", session: "s" }]) {
+        const watched = call(functions.watch, { token: "t", call: one }, known);
+        await expect(watched, one.kind).rejects.toMatchObject(refused);
+      }
+      const last = { id: "a", attempt: 1, outcome: { kind: "succeeded" } };
+      const later = call(functions.complete, { ...of, finished: [last], later: true }, known);
+      await expect(later).rejects.toMatchObject(refused);
     },
   );
 });

@@ -168,9 +168,10 @@ describe("authorize", () => {
     refuses = "claim";
     await expect(claim(1)).rejects.toThrow("No claim now.");
     refuses = "hasWork";
-    const looking = { token: call.token, queues: ["tiles"] };
-    await expect(t.query(api.app.hasWork, looking)).rejects.toThrow("No hasWork now.");
-    expect(await t.query(api.app.peek, looking)).toMatchObject([{ payload: { picture: "sea" } }]);
+    const look = (kind: "hasWork" | "peek") =>
+      t.query(api.app.watch, { token: call.token, call: { kind, queues: ["tiles"] } });
+    await expect(look("hasWork")).rejects.toThrow("No hasWork now.");
+    expect(await look("peek")).toMatchObject([{ payload: { picture: "sea" } }]);
     refuses = null;
     expect((await claim(1)).jobs).toHaveLength(1);
   });

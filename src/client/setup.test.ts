@@ -16,7 +16,7 @@ import { ConvexError, v } from "convex/values";
 import { expect, test } from "vitest";
 import { isConveyorError, type ConveyorErrorCode } from "../shared/index.js";
 import { register } from "../test.js";
-import { Conveyor, vJobId, type ComponentApi } from "./index.js";
+import { Conveyor, vJobId, type ComponentApi, type WatchCall } from "./index.js";
 
 export const conveyor = new Conveyor(
   (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
@@ -99,6 +99,14 @@ export function setup({
   if (mounted) register(t);
   return t;
 }
+
+/** A call of the workers' query. */
+export const watching = (
+  t: App,
+  token: string,
+  call: WatchCall,
+  watch = api.app.watch,
+): Promise<unknown> => t.query(watch, { token, call });
 
 /** A session of a worker with a token of its own. */
 export async function setupSession(t: App, queues?: string[]) {

@@ -13,41 +13,27 @@ import type {
 } from "convex/server";
 import type { Validator } from "convex/values";
 import type {
-  Answer,
   AttemptStatus,
   OutputPage,
-  OutputUpdate,
-  ClaimReply,
-  CompleteReply,
-  Conditions,
   Counts,
   Gauge,
   Health,
   JobId,
   JobPage,
-  Lease,
   ListedJob,
   ListFilter,
   LogPage,
-  LogUpdate,
   Position,
-  ProgressUpdate,
-  QueueTypes,
-  ReportAnswer,
   Stats,
   Status,
-  TokenScope,
   TokenStatus,
   TypedJobStatus,
   TypedOnCompleteArgs,
-  TypedPeekedJob,
   Why,
 } from "../shared/index.js";
 import type { EnqueueOptions } from "./enqueueTypes.js";
-import type { RefusedResult, WorkerFinished } from "./finished.js";
 import type { ListOptions, StatsOptions } from "./observed.js";
 import type { Queue } from "./queue.js";
-import type { RelatedQueries } from "./related.js";
 import type { OutputOptions, LogOptions } from "./watched.js";
 
 /** A validator of a whole value; `v.optional` has no meaning for one. */
@@ -208,7 +194,7 @@ export interface RetryReply {
   keyTakenBy?: string;
 }
 
-// --- Functions for workers ----------------------------------------------------------------------
+// --- Queues -------------------------------------------------------------------------------------
 
 export type AnyQueue = Queue<any, any, any, any, any>;
 
@@ -216,154 +202,6 @@ export type AnyQueue = Queue<any, any, any, any, any>;
 export type TypesOf<Queues extends readonly AnyQueue[]> = {
   [Each in Queues[number] as Each["name"]]: Each["types"];
 };
-
-/** Of which jobs a worker would have some. */
-export interface WantedJobs {
-  queues: string[];
-  /** Those that it names, or its token's; `null` for jobs of every group, and of none. */
-  groups: string[] | null;
-}
-
-/**
- * What a worker is about to do, as `authorize` is asked, and what its token is for. The token is known by now, and its groups
- * are checked; that it may serve the queues, and holds the leases that it names, is checked after this.
- */
-export type WorkerCall = { token: TokenScope } & (
-  | ({ kind: "hasWork" | "peek" } & WantedJobs)
-  | { kind: "cancellations"; session: string }
-  | { kind: "heartbeat" | "report"; session: string; leases: Lease[] }
-  | ({ kind: "claim"; session: string; name: string } & WantedJobs)
-  /** `claim`: what it would have next. */
-  | { kind: "complete"; session: string; finished: WorkerFinished[]; claim?: WantedJobs }
-);
-
-/** What {@link Conveyor.workerApi} takes. */
-export interface WorkerApiOptions<
-  Queues extends readonly AnyQueue[],
-  Continues extends readonly AnyQueue[] = [],
-  Related extends RelatedQueries<TypesOf<Queues>> = Record<never, never>,
-  DataModel extends GenericDataModel = GenericDataModel,
-> {
-  /** The queues that workers may serve; a token may narrow them down further. A worker serves at most 32 of them. */
-  queues: Queues;
-  /**
-   * The queues into which handlers may put jobs that follow theirs. Every worker's token may then enqueue into these, with any
-   * option but `onComplete` and a key that replaces another job: list a queue only if that is all right. `context` is the
-   * worker's word then, and `onComplete` should trust it as little as the payload. A key can be taken before the app takes it.
-   * @default none
-   */
-  continueWith?: Continues;
-  /**
-   * For each queue by name, a query of the app that is run for every job when it is claimed, in the same transaction:
-   * what it returns is `job.related` in the worker's handler, with its type. It takes `{ id, queue, payload, attempt }`.
-   * If it throws, that attempt fails, by the queue's `retry`, and no handler is run; the other jobs of the claim stand.
-   *
-   * It costs the claim a function call each, and the claim runs again when what it has read changes: read rows by their
-   * id, and nothing that is written all the time. It may use a hundredth of a transaction. Of what all queries of a claim
-   * return together, up to 4 MiB are handed out; the jobs after that go back to the queue.
-   *
-   * Name the query by its path, with its type: TypeScript cannot infer the functions of this module from
-   * `internal.pictures.ofTile`, since `internal` has the module in it.
-   *
-   * @default jobs have no related data
-   * @example
-   * const ofTile = makeFunctionReference<"query", any, Related>("pictures:ofTile");
-   * export const { hasWork, … } = conveyor.workerApi({ queues: [tiles], related: { tiles: ofTile } });
-   */
-  related?: Related;
-  /**
-   * Decides about every call of a worker beside its token: only `true` is a yes. Any other answer, none included, refuses
-   * with the code `forbidden`; an error that it throws is passed on. It runs in the call's own transaction, so a claim that it has
-   * read something for runs again when that changes. It is told the call and its token: id, name, queues, groups. The token
-   * is looked up first, one more small query for each call.
-   *
-   * @default the token decides alone
-   * @example
-   * authorize: async (ctx, { kind, token }) => {
-   *   if (kind !== "claim") return true;
-   *   const machine = await ctx.db.query("machines").withIndex("token", (q) => q.eq("token", token.id)).unique();
-   *   return machine?.mayWork === true;
-   * }
-   */
-  authorize?: Authorizes<DataModel, WorkerCall>;
-}
-
-export type SessionArgs = { token: string; session: string };
-/** What a worker looks for: see `labels`, `maxCost` and `groups` of its options. */
-export type LookArgs = Conditions & {
-  queues: string[];
-  /** As the last claim returned it. */
-  cursor?: string;
-};
-export type ClaimArgs = SessionArgs & LookArgs & { name: string; n: number; max: number };
-export type CompleteArgs = SessionArgs & {
-  n: number;
-  finished: WorkerFinished[];
-  claim?: LookArgs & { max: number };
-  /**
-   * Records the outcomes without telling any `onComplete` in the same transaction; each is told alone, at once. For
-   * outcomes that were refused because their callback conflicts with what the app does all the time.
-   */
-  deferCallbacks?: boolean;
-  /** What else the session holds: the call is a beat for these leases, and answers for them. */
-  held?: Lease[];
-};
-
-export type ReportArgs = SessionArgs & {
-  /** What the claim was answered; without it, the session is looked up. */
-  holder?: string;
-  updates?: ProgressUpdate[];
-  logs?: LogUpdate[];
-  output?: OutputUpdate[];
-};
-
-/** Public functions for workers, guarded by a worker token, to be exported by a module of the app. */
-export interface WorkerFunctions<
-  Queues extends QueueTypes,
-  Continues extends QueueTypes = Record<never, never>,
-> {
-  /**
-   * Whether any of these queues has a job that a claim with these conditions could take: what an idle worker subscribes
-   * to. Give it the claim's cursor only with `groups`: without one a whole fleet shares the answer.
-   */
-  hasWork: RegisteredQuery<"public", { token: string } & LookArgs, Promise<boolean>>;
-  /**
-   * The first jobs that a worker with these conditions could claim now, 1 to 64, 10 by default, in the order in which
-   * they are claimed. Payloads up to 512 bytes are shown. Nothing is promised: another may be faster.
-   */
-  peek: RegisteredQuery<
-    "public",
-    { token: string; limit?: number } & LookArgs,
-    Promise<TypedPeekedJob<Queues>[]>
-  >;
-  /** Which of the session's jobs somebody wants to end: what a busy worker subscribes to. */
-  cancellations: RegisteredQuery<"public", SessionArgs, Promise<Lease[]>>;
-  /** Leases up to `max` jobs, 1 to 64, to the session. A repeat of call `n` gets the first reply. */
-  claim: RegisteredMutation<"public", ClaimArgs, Promise<ClaimReply<Queues>>>;
-  /** Records up to 64 outcomes, each with an answer of its own, and claims again if asked to. */
-  complete: RegisteredMutation<
-    "public",
-    CompleteArgs,
-    Promise<CompleteReply<Queues, Continues> & { refused?: RefusedResult[] }>
-  >;
-  /**
-   * Has one outcome recorded by a mutation that the platform runs until it has committed: for one that `complete` could
-   * not record even alone and without its callback. `complete` is answered `recorded` once it is.
-   */
-  completeLater: RegisteredMutation<
-    "public",
-    SessionArgs & { finished: WorkerFinished },
-    Promise<null>
-  >;
-  /** Renews the session's leases, or ends a session that has none and is `leaving`; says which of these it still has. */
-  heartbeat: RegisteredMutation<
-    "public",
-    SessionArgs & { leases: Lease[]; leaving?: number },
-    Promise<{ answers: Answer[] }>
-  >;
-  /** Says of running jobs how far they are, and brings their log entries and output; each lease has its own answer. */
-  report: RegisteredMutation<"public", ReportArgs, Promise<{ answers: ReportAnswer[] }>>;
-}
 
 // --- Functions for administrators ---------------------------------------------------------------
 

@@ -1,8 +1,9 @@
 /** The functions for workers: names become declarations, results are checked, tokens are asked for. */
+import { readFileSync } from "node:fs";
 import { anyApi, mutationGeneric, type FunctionReference } from "convex/server";
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { readLine } from "../component/lines.test.js";
-import type { Outcome } from "../shared/index.js";
+import { WORKER_PROTOCOL, type Outcome } from "../shared/index.js";
 import {
   api,
   conveyor,
@@ -12,6 +13,7 @@ import {
   setup,
   setupSession,
   tiles,
+  watching,
   type App,
 } from "./setup.test.js";
 
@@ -176,12 +178,58 @@ test("an outcome that is handed over is recorded by itself, and a complete finds
   const t = setup();
   const { ids, session, report } = await claimed(t, [{ x: 1 }]);
   const finished = report(0, good, "tiles");
-  await t.mutation(api.app.completeLater, { ...session, finished });
+  const later = await t.mutation(api.app.complete, {
+    ...session,
+    finished: [finished],
+    later: true,
+  });
+  expect(later).toEqual({ answers: [], jobs: [] });
   await t.finishAllScheduledFunctions(() => vi.advanceTimersByTime(1));
   vi.useRealTimers();
   expect(await t.query(api.app.status, { id: ids[0]! })).toMatchObject({ status: "succeeded" });
   const reply = await t.mutation(api.app.complete, { ...session, n: 2, finished: [finished] });
   expect(reply.answers).toMatchObject([{ answer: "recorded" }]);
+});
+
+describe("hello", () => {
+  test("says of which release the deployment is, the same to all workers of a token", async () => {
+    const t = setup();
+    const { token } = await setupSession(t, ["tiles"]);
+    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+    const hello = { kind: "hello" as const, queues: ["tiles"] };
+    expect(await watching(t, token, hello)).toEqual({ protocol: WORKER_PROTOCOL, version });
+    await refusal(watching(t, token, { ...hello, queues: ["nope"] }), "unknownQueue");
+  });
+
+  test("names the queues of the token that are not served here", async () => {
+    const t = setup();
+    const { token } = await setupSession(t, ["tiles", "tyles"]);
+    const hello = await watching(t, token, { kind: "hello", queues: ["tiles"] });
+    expect(hello).toMatchObject({ notServed: ["tyles"] });
+  });
+});
+
+test.each([
+  ["no outcome", [], {}],
+  ["two outcomes", ["a", "b"], {}],
+  ["a claim", ["a"], { claim: { queues: ["tiles"], max: 1 } }],
+])("what is handed over with %s is refused with the rule", async (_, ids, more) => {
+  const t = setup();
+  const session = await setupSession(t);
+  const finished = ids.map((id) => ({ id, attempt: 1, outcome: { kind: "released" as const } }));
+  const call = t.mutation(api.app.complete, { ...session, finished, later: true, ...more });
+  expect(await refusal(call, "invalidArgument")).toMatchObject({ argument: "later" });
+});
+
+test("a complete that is not numbered is refused with the rule", async () => {
+  const t = setup();
+  const call = t.mutation(api.app.complete, { ...(await setupSession(t)), finished: [] });
+  expect(await refusal(call, "invalidArgument")).toMatchObject({ argument: "n" });
+});
+
+test("an app exports five functions for workers", () => {
+  const five = ["claim", "complete", "heartbeat", "report", "watch"];
+  expect(Object.keys(conveyor.workerApi({ queues: [tiles] })).sort()).toEqual(five);
 });
 
 describe("refusals", () => {
@@ -193,7 +241,7 @@ describe("refusals", () => {
       const asked =
         call === "claim"
           ? t.mutation(api.app.claim, { ...session, name: "w", n: 1, queues: ["nope"], max: 1 })
-          : t.query(api.app.hasWork, { token: session.token, queues: ["nope"] });
+          : watching(t, session.token, { kind: "hasWork", queues: ["nope"] });
       const data = await refusal(asked, "unknownQueue");
       expect(data).toMatchObject({ served: ["tiles", "loose"] });
     },

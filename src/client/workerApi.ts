@@ -2,7 +2,7 @@
  * Public functions for workers. They are open to the internet and guarded by a worker token, which the component
  * checks; here, queue names become declarations and results are validated, since only the app's code knows either.
  */
-import { mutationGeneric, queryGeneric, type GenericDataModel } from "convex/server";
+import { mutationGeneric, type GenericDataModel } from "convex/server";
 import { v } from "convex/values";
 import {
   checkLength,
@@ -10,37 +10,31 @@ import {
   groupsWithin,
   LEASES_MAX,
   vOutputUpdate,
-  vConditions,
   vLease,
   vLogUpdate,
   vProgressUpdate,
+  type Finished,
   type Lease,
   type QueueDeclaration,
   type QueueTypes,
   type TokenScope,
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
-import { checkFinished, logRefused, vWorkerFinished, type Served } from "./finished.js";
+import {
+  answersWith,
+  checkFinished,
+  logRefused,
+  vWorkerFinished,
+  type Served,
+} from "./finished.js";
 import { mustAllow } from "./leave.js";
 import { callComponent } from "./mounted.js";
 import { joinRelated, type RelatedQueries, type WithRelated } from "./related.js";
-import type {
-  AnyQueue,
-  AuthorizeCtx,
-  RunsQueries,
-  TypesOf,
-  WantedJobs,
-  WorkerApiOptions,
-  WorkerCall,
-  WorkerFunctions,
-} from "./types.js";
+import type { AnyQueue, AuthorizeCtx, RunsQueries, TypesOf } from "./types.js";
+import type { WantedJobs, WorkerApiOptions, WorkerCall, WorkerFunctions } from "./workerTypes.js";
+import { lookRequest, watchFunction } from "./workerWatch.js";
 
 const session = { token: v.string(), session: v.string() };
-const lookRequest = {
-  queues: v.array(v.string()),
-  cursor: v.optional(v.string()),
-  ...vConditions.fields,
-};
 const claimRequest = {
   ...lookRequest,
   max: v.number(),
@@ -88,32 +82,7 @@ export function workerFunctions<
   };
 
   return {
-    hasWork: queryGeneric({
-      args: { token: v.string(), naming: v.optional(v.boolean()), ...lookRequest },
-      handler: async (ctx, args) => {
-        await findAll(ctx, args);
-        await ask(ctx, args.token, (token) => ({ kind: "hasWork", token, ...wanted(token, args) }));
-        return await callComponent(() => ctx.runQuery(component.lib.hasWork, args));
-      },
-    }),
-
-    peek: queryGeneric({
-      args: { token: v.string(), ...lookRequest, limit: v.optional(v.number()) },
-      handler: async (ctx, args) => {
-        await findAll(ctx, args);
-        await ask(ctx, args.token, (token) => ({ kind: "peek", token, ...wanted(token, args) }));
-        return (await callComponent(() => ctx.runQuery(component.lib.peek, args))) as never;
-      },
-    }),
-
-    cancellations: queryGeneric({
-      args: session,
-      handler: async (ctx, args) => {
-        const { session } = args;
-        await ask(ctx, args.token, (token) => ({ kind: "cancellations", token, session }));
-        return await callComponent(() => ctx.runQuery(component.lib.cancellations, args));
-      },
-    }),
+    watch: watchFunction(component, { served, know, ask, findAll, wanted }),
 
     claim: mutationGeneric({
       args: { ...session, name: v.string(), n: v.number(), ...claimRequest },
@@ -135,47 +104,49 @@ export function workerFunctions<
     complete: mutationGeneric({
       args: {
         ...session,
-        n: v.number(),
+        n: v.optional(v.number()),
         finished: v.array(vWorkerFinished),
         claim: v.optional(v.object(claimRequest)),
         deferCallbacks: v.optional(v.boolean()),
         held: v.optional(v.array(vLease)),
+        later: v.optional(v.boolean()),
       },
-      handler: async (ctx, { claim, finished, ...args }) => {
+      handler: async (ctx, { claim, finished, later, n, ...args }) => {
         const known = finished.length > 0 ? await know(ctx, args.token) : args.token;
         checkLength("The outcomes of a call", finished, 0, LEASES_MAX);
         await findAll(ctx, { token: args.token, queues: claim?.queues ?? [] });
-        const { checked, refused } = await checkFinished({ served, continues }, finished);
+        const { checked, refused, notServed } = await checkFinished(
+          { served, continues },
+          finished,
+        );
         const declarations = claim === undefined ? [] : await declare(served, claim.queues);
         const call = { kind: "complete" as const, session: args.session, finished };
         await ask(ctx, known, (token) => ({
           ...{ ...call, token },
           ...(claim === undefined ? {} : { claim: wanted(token, claim) }),
         }));
+        if (later === true) {
+          const one = {
+            token: args.token,
+            session: args.session,
+            finished: onlyOne(checked, claim),
+          };
+          await callComponent(() => ctx.runMutation(component.lib.completeLater, one));
+          return { answers: [], jobs: [] } as never;
+        }
         const completed = await callComponent(() =>
           ctx.runMutation(component.lib.complete, {
-            ...args,
+            ...{ ...args, n: numberOf(n) },
             finished: checked,
             ...(claim === undefined ? {} : { claim: { ...claim, queues: declarations } }),
           }),
         );
-        logRefused(refused, completed.answers);
+        logRefused([...refused, ...notServed], completed.answers);
         const reply = await joinRelated(ctx, component, queries, args, completed);
-        return { ...reply, ...(refused.length === 0 ? {} : { refused }) } as never;
-      },
-    }),
-
-    completeLater: mutationGeneric({
-      args: { ...session, finished: vWorkerFinished },
-      handler: async (ctx, { finished: one, ...args }) => {
-        const known = await know(ctx, args.token);
-        const { checked } = await checkFinished({ served, continues }, [one]);
-        const call = { kind: "complete" as const, session: args.session, finished: [one] };
-        await ask(ctx, known, (token) => ({ ...call, token }));
-        const [finished] = checked;
-        return await callComponent(() =>
-          ctx.runMutation(component.lib.completeLater, { ...args, finished: finished! }),
-        );
+        return {
+          ...{ ...reply, answers: answersWith(notServed, reply.answers) },
+          ...(refused.length === 0 ? {} : { refused }),
+        } as never;
       },
     }),
 
@@ -205,6 +176,27 @@ export function workerFunctions<
       },
     }),
   };
+}
+
+/** An outcome that is handed over goes alone: it was refused beside others, or by itself. */
+function onlyOne(finished: readonly Finished[], claim: object | undefined): Finished {
+  const [one] = finished;
+  if (one !== undefined && finished.length === 1 && claim === undefined) return one;
+  throw conveyorError(
+    "invalidArgument",
+    `With \`later\`, a call hands over one outcome, and claims nothing; got ${finished.length} outcomes` +
+      `${claim === undefined ? "" : " and a claim"}. Give one in \`finished\`, and the rest to other calls.`,
+    { argument: "later", got: finished.length },
+  );
+}
+
+function numberOf(n: number | undefined): number {
+  if (n !== undefined) return n;
+  throw conveyorError(
+    "invalidArgument",
+    "A `complete` must have `n`, the number of the session's call: one more than the last. Only one with `later` has none.",
+    { argument: "n" },
+  );
 }
 
 /** Each lease of which something is said, once. */

@@ -1,7 +1,17 @@
 /** What `authorize` of the workers' functions is told: the token, what it is for, and what is asked. */
 import { beforeEach, describe, expect, test } from "vitest";
-import type { WorkerCall } from "./index.js";
-import { api, conveyor, internal, loose, refusal, setup, tiles } from "./setup.test.js";
+import type { WatchCall, WorkerCall } from "./index.js";
+import {
+  api,
+  conveyor,
+  internal,
+  loose,
+  refusal,
+  setup,
+  tiles,
+  watching,
+  type App,
+} from "./setup.test.js";
 
 const calls: WorkerCall[] = [];
 let answer = true;
@@ -18,6 +28,9 @@ const guarded = conveyor.workerApi({
 });
 const workers = api as unknown as { guarded: (typeof api)["app"] };
 
+const look = (t: App, token: string, call: WatchCall) =>
+  watching(t, token, call, workers.guarded.watch);
+
 async function world() {
   const t = setup({ modules: { guarded } });
   const made = { name: "acme", queues: ["tiles"], groups: ["org"] };
@@ -28,21 +41,23 @@ async function world() {
 describe("authorize of the workers' functions", () => {
   test("is told the token and its scope, and the queues and groups that are asked for", async () => {
     const { t, token, scope, session } = await world();
-    const of = { token, queues: ["tiles"] };
+    const of = { queues: ["tiles"] };
     const jobs = { queues: ["tiles"], groups: ["org"] };
-    await t.query(workers.guarded.hasWork, of);
-    await t.query(workers.guarded.peek, { ...of, groups: ["org"] });
+    await look(t, token, { kind: "hello", ...of });
+    await look(t, token, { kind: "hasWork", ...of });
+    await look(t, token, { kind: "peek", ...of, groups: ["org"] });
     const claim = { queues: ["tiles"], max: 1 };
     await t.mutation(workers.guarded.claim, { ...session, name: "w", n: 1, ...claim });
     const lease = { id: "x", attempt: 1 };
     const finished = [{ ...lease, outcome: { kind: "released" as const } }];
     await t.mutation(workers.guarded.complete, { ...session, n: 2, finished, claim });
-    await t.mutation(workers.guarded.completeLater, { ...session, finished: finished[0]! });
+    await t.mutation(workers.guarded.complete, { ...session, finished, later: true });
     await t.mutation(workers.guarded.heartbeat, { ...session, leases: [lease] });
     const updates = [1, 2].map((value) => ({ ...lease, value }));
     await t.mutation(workers.guarded.report, { ...session, updates });
-    await t.query(workers.guarded.cancellations, session);
+    await look(t, token, { kind: "cancellations", session: "s" });
     expect(calls).toEqual([
+      { kind: "hello", token: scope, ...jobs },
       { kind: "hasWork", token: scope, ...jobs },
       { kind: "peek", token: scope, ...jobs },
       { kind: "claim", token: scope, session: "s", name: "w", ...jobs },
@@ -58,9 +73,9 @@ describe("authorize of the workers' functions", () => {
     const { t, token } = await world();
     const of = { queues: ["tiles"] };
     const forged = `${token.slice(0, -4)}0000`;
-    const stranger = t.query(workers.guarded.hasWork, { ...of, token: forged });
+    const stranger = look(t, forged, { kind: "hasWork", ...of });
     await refusal(stranger, "tokenUnknown");
-    const outside = t.query(workers.guarded.peek, { ...of, token, groups: ["other"] });
+    const outside = look(t, token, { kind: "peek", ...of, groups: ["other"] });
     expect(await refusal(outside, "groupForbidden")).toMatchObject({ allowed: ["org"] });
     expect(calls).toEqual([]);
   });
@@ -68,14 +83,14 @@ describe("authorize of the workers' functions", () => {
   test("may refuse by the token alone", async () => {
     const { t, token } = await world();
     answer = false;
-    await refusal(t.query(workers.guarded.hasWork, { token, queues: ["tiles"] }), "forbidden");
+    await refusal(look(t, token, { kind: "hasWork", queues: ["tiles"] }), "forbidden");
   });
 });
 
 test("a token's jobs are those of its groups, through the app's functions and for related data", async () => {
   const { t, token } = await world();
   await t.mutation(api.app.enqueue, { payload: { x: 1 } });
-  expect(await t.query(api.app.peek, { token, queues: ["tiles"] })).toEqual([]);
+  expect(await watching(t, token, { kind: "peek", queues: ["tiles"] })).toEqual([]);
   const claim = { token, session: "s", name: "w", n: 1, queues: ["tiles"], max: 9 };
   expect((await t.mutation(api.app.claim, claim)).jobs).toEqual([]);
 });

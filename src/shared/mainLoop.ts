@@ -22,6 +22,9 @@ import {
 /** Of the package: a process that was started by another version takes no more jobs. */
 export const COMPONENT_VERSION = "0.1.0";
 
+/** Of the workers' functions: one more with each release whose workers need what an earlier deployment has not. */
+export const WORKER_PROTOCOL = 1;
+
 // --- The life of a process -----------------------------------------------------------------------
 
 export type ProcessState =

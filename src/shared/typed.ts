@@ -73,12 +73,30 @@ export interface ClaimReply<Queues extends QueueTypes = QueueTypes> {
   readonly __queues?: Queues;
 }
 
+/** How an outcome was taken. */
+export type FinishedAnswer = Omit<Answer, "answer"> & {
+  answer:
+    | Answer["answer"]
+    /** The functions serve its queue no longer, and cannot check its result: nothing of it is recorded, and the job went back. */
+    | "queueNotServed";
+};
+
+/** What a deployment says of itself to a worker that starts. */
+export interface Hello {
+  /** Of the workers' functions: a worker needs those of its own release, or later ones. */
+  protocol: number;
+  /** Of the package with which the app's functions were deployed. */
+  version: string;
+  /** Queues of the token that these functions do not serve, if any. */
+  notServed?: string[];
+}
+
 /** What `complete` answers: for each outcome, and, if a claim came with it, the jobs claimed. */
 export interface CompleteReply<
   Queues extends QueueTypes = QueueTypes,
   Continues extends QueueTypes = QueueTypes,
 > {
-  answers: Answer[];
+  answers: FinishedAnswer[];
   jobs: TypedClaimedJob<Queues>[];
   cursor?: string;
   /** How the leases stand that the call named besides. */

@@ -55,27 +55,26 @@ export class Calls {
   async run<Reply>(call: CallName, send: (n: number) => Promise<Reply>): Promise<CallEnd<Reply>> {
     this.calling = true;
     try {
-      return await this.untilAnswered(call, send);
+      const n = this.n + 1;
+      const end = await this.ask(call, () => send(n));
+      if (end.kind === "answered") {
+        this.n = n;
+        this.answered = true;
+      }
+      return end;
     } finally {
       this.calling = false;
     }
   }
 
-  private async untilAnswered<Reply>(
-    call: CallName,
-    send: (n: number) => Promise<Reply>,
-  ): Promise<CallEnd<Reply>> {
+  /** A call that is not numbered: it changes nothing. It says nothing of the functions that the numbered calls need. */
+  async ask<Reply>(call: CallName, send: () => Promise<Reply>): Promise<CallEnd<Reply>> {
     const { clock, emit, gaveUp } = this.deps;
-    const n = this.n + 1;
     const sentAt = clock.now();
     for (let repeats = 0; ; repeats += 1) {
-      const end = await Promise.race([this.once(send, n), gaveUp]);
+      const end = await Promise.race([this.once(send), gaveUp]);
       if (end === undefined) return { kind: "gaveUp" };
-      if (end.kind === "answered") {
-        this.n = n;
-        this.answered = true;
-        return { ...end, sentAt, repeats };
-      }
+      if (end.kind === "answered") return { ...end, sentAt, repeats };
       if (end.kind !== "unanswered") return end;
       const inMs = backoff(clock, repeats, REPEAT_MIN_MS, REPEAT_MAX_MS);
       emit({ kind: "callRepeated", call, error: end.message, inMs });
@@ -83,9 +82,9 @@ export class Calls {
     }
   }
 
-  private async once<Reply>(send: (n: number) => Promise<Reply>, n: number) {
+  private async once<Reply>(send: () => Promise<Reply>) {
     try {
-      return { kind: "answered" as const, reply: await send(n) };
+      return { kind: "answered" as const, reply: await send() };
     } catch (error) {
       return judge(error, this.answered);
     }

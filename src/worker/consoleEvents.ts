@@ -16,6 +16,11 @@ function lineOf(event: WorkerEvent): string | null {
   switch (event.kind) {
     case "started":
       return `${event.name} serves ${event.queues.join(", ")}`;
+    case "queuesNotServed":
+      return (
+        `the token is for ${event.queues.join(", ")} too, and the deployment's functions serve no such queue: ` +
+        "see the names of the token's queues, and `queues` of `workerApi`"
+      );
     case "stopping":
       return `stopping; jobs in hand have up to ${event.graceMs} ms`;
     case "log":

@@ -81,6 +81,23 @@ test("a complete carries its claim and the word that callbacks come later, where
   expect(without!.args).toEqual([{ token: "t", session: "s", n: 5, finished: [] }]);
 });
 
+test("a hello asks for its queues, and is the same for the whole fleet", async () => {
+  answer = json(200, { status: "success", value: { protocol: 1, version: "0.1.0" } });
+  expect(await transport.hello()).toEqual({ protocol: 1, version: "0.1.0" });
+  expect(bodies[0]).toMatchObject({
+    path: "worker:watch",
+    args: [{ token: "t", call: { kind: "hello", queues: ["tiles"] } }],
+  });
+});
+
+test("an outcome is handed over by a complete that is not numbered", async () => {
+  answer = json(200, { status: "success", value: { answers: [], jobs: [] } });
+  const one = { id: "a", attempt: 1, queue: "tiles", outcome: { kind: "released" as const } };
+  await transport.completeLater(one);
+  expect(bodies[0]).toMatchObject({ path: "worker:complete" });
+  expect(bodies[0].args).toEqual([{ token: "t", session: "s", finished: [one], later: true }]);
+});
+
 test.each([
   ["the server is overloaded", json(503, { code: "Overloaded", message: "later" })],
   ["there are too many requests", json(429, { code: "TooMany", message: "later" })],
@@ -136,6 +153,39 @@ test("a beat does not wait behind a complete that takes its time", async () => {
   await slow;
 });
 
+test("subscriptions to what waits are the same for the whole fleet, so that it shares one answer", async () => {
+  const sockets = new WebSocketServer({ server });
+  const asked: unknown[] = [];
+  sockets.on("connection", (socket) => {
+    socket.on("message", (data: Buffer) => {
+      const message = JSON.parse(data.toString()) as { type: string; modifications?: any[] };
+      if (message.type !== "ModifyQuerySet") return;
+      asked.push(message.modifications!.map(({ udfPath, args }) => ({ udfPath, args })));
+    });
+  });
+  const other = connect({
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...{ token: "t", session: "another", name: "other", queues: ["tiles"] },
+    api: anyApi["worker"] as unknown as WorkerApi,
+  });
+  for (const one of [transport, other]) {
+    one.watchHasWork(
+      () => {},
+      () => {},
+    );
+  }
+  await vi.waitFor(() => expect(asked).toHaveLength(2), 5_000);
+  expect(asked[0]).toEqual(asked[1]);
+  expect(asked[0]).toEqual([
+    {
+      udfPath: "worker:watch",
+      args: [{ token: "t", call: { kind: "hasWork", queues: ["tiles"], naming: true } }],
+    },
+  ]);
+  await other.close();
+  sockets.close();
+});
+
 test("word that a job is canceled does not wait for a hasWork that takes its time", async () => {
   // As the platform does, it tells a socket of all its queries together: here of none, where one of them is `hasWork`.
   const sockets = new WebSocketServer({ server });
@@ -145,7 +195,7 @@ test("word that a job is canceled does not wait for a hasWork that takes its tim
       const message = JSON.parse(data.toString()) as { type: string; modifications?: any[] };
       if (message.type !== "ModifyQuerySet") return;
       const queries = message.modifications!;
-      if (queries.some(({ udfPath }) => udfPath === "worker:hasWork")) return;
+      if (queries.some(({ args }) => args[0].call.kind === "hasWork")) return;
       const version = { querySet: 0, identity: 0, ts: "AAAAAAAAAAA=" };
       const modifications = queries.map(({ queryId }) => ({
         ...{ type: "QueryUpdated", queryId, value: canceled, logLines: [], journal: null },

@@ -9,7 +9,7 @@
  * would keep back the word that a job is canceled (440 ms on average with 20 queues, up to 1.3 s).
  */
 import { ConvexClient, ConvexHttpClient } from "convex/browser";
-import type { Waiting } from "../shared/index.js";
+import type { Hello, Waiting } from "../shared/index.js";
 import { BEAT_TIMEOUT_MS, CALL_TIMEOUT_MS } from "./limits.js";
 import { Unanswered, type Transport } from "./transport.js";
 import type { WorkerApi } from "./types.js";
@@ -44,6 +44,11 @@ export function connect(connection: Connection): Transport {
   let cancelSocket: ConvexClient | undefined;
   const beside = { skipQueue: true };
   return {
+    hello: async () =>
+      (await calls.query(api.watch, {
+        token,
+        call: { kind: "hello", queues: offer.queues },
+      })) as Hello,
     claim: async (n, claim) =>
       noting(await calls.mutation(api.claim, { ...caller, name, n, ...offer, ...claim }, beside)),
     complete: async (n, finished, { claim, ...options } = {}) =>
@@ -58,7 +63,8 @@ export function connect(connection: Connection): Transport {
         ),
       ),
     completeLater: async (finished) => {
-      await calls.mutation(api.completeLater, { ...caller, finished }, beside);
+      const finishedLater = { ...caller, finished: [finished], later: true };
+      await calls.mutation(api.complete, finishedLater, beside);
     },
     heartbeat: async (leases, leaving) => {
       const last = leaving === undefined ? {} : { leaving };
@@ -70,12 +76,15 @@ export function connect(connection: Connection): Transport {
       // One for each queue: a job that comes or goes reruns that of its own queue alone, however many a worker serves. And
       // arguments that are the same for the whole fleet: then its subscriptions share one cached answer.
       const budget = maxCost === undefined ? {} : { maxCost };
+      const hasWork = (queue: string, from: { cursor?: string }) => ({
+        ...{ kind: "hasWork", ...offer, ...budget, queues: [queue], naming: true, ...from },
+      });
       const ends = new Map<string, () => void>();
       const follow = (queue: string, from: { cursor?: string }): void => {
         const before = ends.get(queue);
         const end = socket.onUpdate(
-          api.hasWork,
-          { token, ...offer, ...budget, queues: [queue], naming: true, ...from },
+          api.watch,
+          { token, call: hasWork(queue, from) },
           (waiting: boolean | Waiting) => onValue(queue, waiting),
           (error) => {
             if (from.cursor !== undefined) follow(queue, {});
@@ -93,7 +102,12 @@ export function connect(connection: Connection): Transport {
     },
     watchCancellations: (onValue, onError) => {
       cancelSocket ??= newSocket();
-      return cancelSocket.onUpdate(api.cancellations, caller, onValue, onError);
+      return cancelSocket.onUpdate(
+        api.watch,
+        { token, call: { kind: "cancellations", session } },
+        onValue,
+        onError,
+      );
     },
     close: async () => {
       await Promise.all([socket.close(), cancelSocket?.close()]);

@@ -1,6 +1,6 @@
 /** How a worker ends: when it is asked to, and when it must. */
 import { describe, expect, test } from "vitest";
-import { conveyorError } from "../shared/index.js";
+import { COMPONENT_VERSION, conveyorError, WORKER_PROTOCOL } from "../shared/index.js";
 import { manual, startLoop } from "./fakes.test.js";
 
 describe("stopping", () => {
@@ -114,6 +114,70 @@ describe("errors that end a worker", () => {
     await clock.advance(100);
     expect(end.value?.error).toMatchObject({ data: { code: "workerApiMissing" } });
     expect((end.value?.error as Error).message).toContain("conveyor.workerApi");
+  });
+
+  test("functions of an older release: it says both versions and what to do, before it claims anything", async () => {
+    const { clock, deployment, end, callsOf } = startLoop(async () => null);
+    deployment.enqueue();
+    deployment.hi = { protocol: 0, version: "0.0.9" };
+    await clock.advance(1_000);
+    expect(end.value?.error).toMatchObject({ data: { code: "workerApiMissing" } });
+    const { message } = end.value?.error as Error;
+    expect(message).toContain("0.0.9");
+    expect(message).toContain(COMPONENT_VERSION);
+    expect(message).toContain("Deploy the app's functions");
+    expect(callsOf("claim")).toEqual([]);
+  });
+
+  test("functions of a later release serve it", async () => {
+    const { clock, deployment } = startLoop(async () => "done");
+    deployment.hi = { protocol: WORKER_PROTOCOL + 1, version: "9.0.0" };
+    const id = deployment.enqueue();
+    await clock.advance(1_000);
+    expect(deployment.outcomeOf(id)).toMatchObject({ result: "done" });
+  });
+
+  test("a deployment out of reach at the start is asked until it answers, once", async () => {
+    const { clock, deployment, kinds } = startLoop(async () => "done");
+    let hellos = 0;
+    deployment.fault = (call) => (call === "hello" && (hellos += 1) < 3 ? "before" : undefined);
+    const id = deployment.enqueue();
+    await clock.advance(10_000);
+    expect(hellos).toBe(3);
+    expect(kinds("callRepeated")).toMatchObject([{ call: "hello" }, { call: "hello" }]);
+    expect(deployment.outcomeOf(id)).toMatchObject({ result: "done" });
+  });
+
+  test("one that is stopped while its deployment is out of reach ends all the same", async () => {
+    const { clock, deployment, end, loop } = startLoop(async () => null);
+    deployment.fault = () => "before";
+    await clock.advance(1_000);
+    loop.stop(0);
+    await clock.advance(10_000);
+    expect(end.value).toEqual({});
+  });
+
+  test("queues of its token that are not served are told at its start, and it works on", async () => {
+    const { clock, deployment, kinds } = startLoop(async () => "done");
+    deployment.hi = { notServed: ["tyles"] };
+    const id = deployment.enqueue();
+    await clock.advance(1_000);
+    expect(kinds("queuesNotServed")).toEqual([{ kind: "queuesNotServed", queues: ["tyles"] }]);
+    expect(deployment.outcomeOf(id)).toMatchObject({ result: "done" });
+  });
+
+  test("a result of a queue that is served no longer is dropped, and its slot is free", async () => {
+    const { clock, deployment, kinds } = startLoop(async () => "done");
+    deployment.unserved = true;
+    const id = deployment.enqueue();
+    await clock.advance(1_000);
+    expect(kinds("leaseLost")).toMatchObject([{ id, reason: "queueNotServed" }]);
+    expect(kinds("resultDropped")).toMatchObject([{ id, outcome: "succeeded" }]);
+    expect(kinds("recorded")).toEqual([]);
+    deployment.unserved = false;
+    const next = deployment.enqueue();
+    await clock.advance(1_000);
+    expect(deployment.outcomeOf(next)).toMatchObject({ result: "done" });
   });
 
   test("functions that are gone for a while, as in a deploy, do not end a worker that has worked", async () => {

@@ -1,5 +1,6 @@
 /** What a failed call means for the worker. Pure. */
 import {
+  COMPONENT_VERSION,
   errorText,
   conveyorError,
   isConveyorError,
@@ -39,7 +40,7 @@ export function judge(error: unknown, everAnswered: boolean): Failure {
   // Once it has worked, a missing function is a deploy on its way or a slip that the next deploy mends: the work in
   // hand is worth more than a quick exit.
   if (NO_SUCH_FUNCTION.test(message) && !everAnswered) {
-    return { kind: "fatal", error: workerApiMissing(message) };
+    return { kind: "fatal", error: functionMissing(message) };
   }
   return { kind: "rejected", message };
 }
@@ -55,16 +56,18 @@ function readable(error: Error & { data: { message: string } }): Error {
   return error;
 }
 
-function workerApiMissing(message: string): Error {
-  return readable(
-    conveyorError(
-      "workerApiMissing",
-      `The deployment has no worker functions under this name (${message}). In the app, export ` +
-        "`export const { hasWork, claim, complete, completeLater, heartbeat, report, cancellations } = " +
-        "conveyor.workerApi({ queues: [...] })` " +
-        "from a module, deploy it, and give the worker that module as `api`.",
-    ),
+function functionMissing(message: string): Error {
+  return workerApiMissing(
+    `The deployment has no worker functions under this name (${message}), or has those of another release than this worker's, ` +
+      `convex-conveyor ${COMPONENT_VERSION}. In the app, export ` +
+      "`export const { claim, complete, heartbeat, report, watch } = conveyor.workerApi({ queues: [...] })` " +
+      `from a module, deploy it with convex-conveyor ${COMPONENT_VERSION} or later, and give the worker that module as \`api\`.`,
+    { worker: COMPONENT_VERSION },
   );
+}
+
+export function workerApiMissing(message: string, versions: Record<string, string>): Error {
+  return readable(conveyorError("workerApiMissing", message, versions));
 }
 
 export function handlerMissing(queue: string, handlers: readonly string[]): Error {
@@ -85,6 +88,40 @@ export function notGiven(option: string, what: string): Error {
       "invalidArgument",
       `The worker's \`${option}\` is missing. ${what} goes there: is the environment variable set?`,
       { argument: option },
+    ),
+  );
+}
+
+export function noFunction(queue: string, handler: unknown): Error {
+  const got = handler === null ? "null" : typeof handler;
+  return readable(
+    conveyorError(
+      "invalidArgument",
+      `The worker's handler of the queue "${queue}" must be a function; got ${got}. ` +
+        `Write \`handlers: { ${queue}: async ({ payload }) => … }\`.`,
+      { argument: "handlers", queue, got },
+    ),
+  );
+}
+
+/** The deployment's other address answers HTTP actions alone, and a worker would be refused there for ever. */
+export function siteUrl(url: string): Error {
+  return readable(
+    conveyorError(
+      "invalidArgument",
+      `The worker's \`url\` must be where functions are called, which ends with .convex.cloud; ${url} is where HTTP actions ` +
+        "are. Give it the deployment's `CONVEX_URL`, not its `CONVEX_SITE_URL`.",
+      { argument: "url", got: url },
+    ),
+  );
+}
+
+export function noUrl(url: string): Error {
+  return readable(
+    conveyorError(
+      "invalidArgument",
+      `The worker's \`url\` must be an address with https:// or http://, as in https://happy-otter-123.convex.cloud; got ${url}.`,
+      { argument: "url", got: url },
     ),
   );
 }

@@ -1,5 +1,6 @@
 /** A clock that moves when told and a deployment in memory, for the tests of the worker. No real time passes. */
 import { expect, test } from "vitest";
+import { WORKER_PROTOCOL, type FinishedAnswer, type Hello } from "../shared/index.js";
 import type { Answer, ClaimedJob, Continuation, Outcome, ReportAnswer } from "../shared/index.js";
 import type { Clock } from "./clock.js";
 import { OUTPUT_DEFAULT } from "./limits.js";
@@ -42,7 +43,7 @@ export class FakeClock implements Clock {
 
 /** What becomes of a call: `before` fails it without effect, `after` loses the answer to one that took effect. */
 export type Fault = (
-  call: CallName,
+  call: FakeDeployment["calls"][number]["call"],
   n: number | undefined,
 ) => "before" | "after" | Error | undefined;
 
@@ -59,7 +60,7 @@ export class FakeDeployment implements Transport {
   readonly held = new Map<string, number>();
   readonly recorded = new Map<string, { attempt: number; outcome: Outcome; times: number }>();
   readonly calls: {
-    call: CallName;
+    call: CallName | "completeLater";
     n?: number;
     at: number;
     ids: string[];
@@ -94,7 +95,7 @@ export class FakeDeployment implements Transport {
   readonly followed: { queue: string; cursor: string }[] = [];
 
   private inFlight = 0;
-  private reply: { n: number; answers: Answer[]; jobs: ClaimedJob[]; held?: Answer[] } = {
+  private reply: { n: number; answers: FinishedAnswer[]; jobs: ClaimedJob[]; held?: Answer[] } = {
     n: 0,
     answers: [],
     jobs: [],
@@ -124,6 +125,19 @@ export class FakeDeployment implements Transport {
 
   outcomeOf(id: string): Outcome | undefined {
     return this.recorded.get(id)?.outcome;
+  }
+
+  /** The queue is served no longer: results are not recorded, and their jobs go back. */
+  unserved = false;
+  /** What it says of itself, at once: no test but those of it waits for that. */
+  hi: Partial<Hello> = {};
+  async hello(): Promise<Hello> {
+    // A test may say what goes wrong when its loop has begun.
+    await Promise.resolve();
+    const fault = this.fault("hello", undefined);
+    if (fault instanceof Error) throw fault;
+    if (fault !== undefined) throw new Unanswered("the connection broke");
+    return { protocol: WORKER_PROTOCOL, version: "0.0.0", ...this.hi };
   }
 
   claim(n: number, { max, maxCost }: ClaimRequest): Promise<Claimed> {
@@ -238,7 +252,7 @@ export class FakeDeployment implements Transport {
     call: "claim" | "complete",
     n: number,
     about: { ids: string[]; max?: number; maxCost?: number; deferred?: boolean },
-    effect: () => { answers: Answer[]; jobs: ClaimedJob[]; held?: Answer[] },
+    effect: () => { answers: FinishedAnswer[]; jobs: ClaimedJob[]; held?: Answer[] },
   ) {
     this.mostInFlight = Math.max(this.mostInFlight, (this.inFlight += 1));
     try {
@@ -253,7 +267,7 @@ export class FakeDeployment implements Transport {
   }
 
   private async call<Reply>(
-    call: CallName,
+    call: FakeDeployment["calls"][number]["call"],
     about: Omit<FakeDeployment["calls"][number], "call" | "at">,
     effect: () => Reply,
   ): Promise<Reply> {
@@ -283,8 +297,9 @@ export class FakeDeployment implements Transport {
     return { id, attempt, answer: this.canceled.has(id) ? "canceled" : "ok" };
   }
 
-  private record(id: string, attempt: number, outcome: Outcome): Answer {
+  private record(id: string, attempt: number, outcome: Outcome): FinishedAnswer {
     const answer = this.stands({ id, attempt });
+    if (this.unserved && this.held.delete(id)) return { id, attempt, answer: "queueNotServed" };
     if (this.recorded.get(id)?.attempt === attempt) return { id, attempt, answer: "recorded" };
     if (answer.answer === "leaseLost") return answer;
     this.held.delete(id);
@@ -328,7 +343,8 @@ export function startLoop(
     (error: unknown) => void (end.value = { error }),
   );
   const kinds = (kind: WorkerEvent["kind"]) => events.filter((event) => event.kind === kind);
-  const callsOf = (call: CallName) => deployment.calls.filter((one) => one.call === call);
+  const callsOf = (call: FakeDeployment["calls"][number]["call"]) =>
+    deployment.calls.filter((one) => one.call === call);
   return { clock, deployment, events, kinds, callsOf, loop, end, running };
 }
 

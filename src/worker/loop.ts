@@ -22,6 +22,7 @@ import { Following } from "./following.js";
 import { Heart } from "./heart.js";
 import { jobOf } from "./job.js";
 import { sayGoodbye } from "./goodbye.js";
+import { greet } from "./hello.js";
 import { FLUSH_MS, GRACE_DEFAULT_MS } from "./limits.js";
 import { Outbox, type Sending } from "./outbox.js";
 import { outcomeOfAbandoned, outcomeOfStopped } from "./outcome.js";
@@ -104,7 +105,7 @@ export class Loop {
       outbox: this.outbox,
       transport,
       emit,
-      failed: (error) => void this.sideCallFailed("completeLater", error),
+      failed: (error) => void this.sideCallFailed("complete", error),
     });
     this.reports = new Reports({
       clock,
@@ -128,6 +129,7 @@ export class Loop {
     this.following.start();
     this.heart.schedule();
     try {
+      this.failed("hello", await greet(this.options, this.calls));
       while (!this.isOver()) await this.step();
     } finally {
       // Also after an error of our own: beats that go on by themselves would keep the jobs from everybody.
@@ -344,7 +346,7 @@ export class Loop {
     this.waker.wake();
   }
 
-  private failed(call: CallName, end: Exclude<CallEnd<unknown>, { kind: "answered" }>): void {
+  private failed(call: CallName, end: CallEnd<unknown>): void {
     if (end.kind === "rejected") {
       this.options.emit({ kind: "callRejected", call, error: end.message });
     } else if (end.kind === "fatal") {

@@ -2,7 +2,7 @@
  * What a completion's answer means for the attempts and outcomes in hand, and how outcomes are handed over that no
  * completion brings home. It makes none of the numbered calls: those are the loop's.
  */
-import type { Answer, Lease } from "../shared/index.js";
+import type { FinishedAnswer, Lease } from "../shared/index.js";
 import { describe, type Attempts } from "./attempts.js";
 import type { Outbox, Sending } from "./outbox.js";
 import type { CompleteOptions, RefusedResult, Transport } from "./transport.js";
@@ -46,7 +46,7 @@ export class Recording {
   }
 
   /** Each outcome by its own answer. One that the reply does not name stays, and goes with the next call. */
-  settle(answers: readonly Answer[], refused: readonly RefusedResult[] = []): void {
+  settle(answers: readonly FinishedAnswer[], refused: readonly RefusedResult[] = []): void {
     const { attempts, outbox, emit } = this.deps;
     for (const { error, ...lease } of refused) {
       const attempt = attempts.find(lease);

@@ -5,6 +5,8 @@ import type {
   ClaimedJob,
   Continuation,
   Finished,
+  FinishedAnswer,
+  Hello,
   Lease,
   LogUpdate,
   Places,
@@ -72,7 +74,9 @@ export interface Transport {
     n: number,
     finished: Report[],
     options?: CompleteOptions,
-  ): Promise<Claimed & { answers: Answer[]; refused?: RefusedResult[]; held?: Answer[] }>;
+  ): Promise<Claimed & { answers: FinishedAnswer[]; refused?: RefusedResult[]; held?: Answer[] }>;
+  /** Whether the deployment knows what a worker needs. */
+  hello(): Promise<Hello>;
   /** Hands one outcome over to be recorded by the deployment itself, however often that takes. */
   completeLater(finished: Report): Promise<void>;
   /** `leaving`: the session is over, and this is the number after those of all its calls. */

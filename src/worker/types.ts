@@ -4,13 +4,11 @@ import type { ContinueOptions, JobId, Outcome, QueueTypes } from "../shared/inde
 
 /** The module of the app that exports what `conveyor.workerApi` built, as in `api.worker`. */
 export interface WorkerApi {
-  hasWork: FunctionReference<"query", "public", any, any>;
   claim: FunctionReference<"mutation", "public", any, any>;
   complete: FunctionReference<"mutation", "public", any, any>;
-  completeLater: FunctionReference<"mutation", "public", any, any>;
   heartbeat: FunctionReference<"mutation", "public", any, any>;
   report: FunctionReference<"mutation", "public", any, any>;
-  cancellations: FunctionReference<"query", "public", any, any>;
+  watch: FunctionReference<"query", "public", any, any>;
 }
 
 /** The payloads and results of the queues that a worker API serves. */
@@ -330,18 +328,24 @@ export type AbortReason =
   /** It ran longer than its job's `timeoutMs`. */
   | "timedOut";
 
+/** A call of the workers' functions; those of `watch` by their kinds. */
 export type CallName =
-  "claim" | "complete" | "completeLater" | "heartbeat" | "report" | "hasWork" | "cancellations";
+  "hello" | "claim" | "complete" | "heartbeat" | "report" | "hasWork" | "cancellations";
 
 /** What happens in a worker. */
 export type WorkerEvent =
   | { kind: "started"; name: string; session: string; queues: string[] }
+  /** The token names queues that the deployment's functions do not serve: misspelt, or served by those of another module. */
+  | { kind: "queuesNotServed"; queues: string[] }
   | { kind: "claimed"; jobs: OfJob[] }
   | ({ kind: "finished"; outcome: Outcome["kind"]; ms: number; error?: string } & OfJob)
   /** The outcome is in the database: `recorded` when an earlier, unanswered call had brought it there. */
   | ({ kind: "recorded"; answer: "ok" | "recorded" } & OfJob)
-  /** The job is lost; its handler's signal aborts, and its result will be dropped. */
-  | ({ kind: "leaseLost"; reason: LossReason } & OfJob)
+  /**
+   * The job is lost; its handler's signal aborts, and its result will be dropped. `queueNotServed`: its handler has ended, and the
+   * deployment, which serves its queue no longer, cannot check the result; the job went back.
+   */
+  | ({ kind: "leaseLost"; reason: LossReason | "queueNotServed" } & OfJob)
   /** The job is still this worker's, and its handler is told to stop. */
   | ({ kind: "aborted"; reason: "canceled" | "timedOut" } & OfJob)
   /** The job was recorded as failed: its result, or a job to continue with, is too large or fits no validator. */

@@ -119,6 +119,22 @@ describe("options", () => {
     },
   );
 
+  test("the address of HTTP actions is refused, and the message says which one to give", () => {
+    const url = "https://happy-otter-123.convex.site";
+    const make = () => new Worker({ ...options, url });
+    expect(make).toThrow(/ends with \.convex\.cloud.*HTTP actions are.*CONVEX_URL/);
+    expect(() => new Worker({ ...options, url: "happy-otter-123" })).toThrow(/https:\/\//);
+  });
+
+  test.each([
+    ["object", {}],
+    ["string", "draw"],
+    ["null", null],
+  ])("a handler that is no function is refused with its queue: %s", (got, handler) => {
+    const make = () => new Worker({ ...options, handlers: { tiles: handler as never } });
+    expect(make).toThrow(`the queue "tiles" must be a function; got ${got}`);
+  });
+
   test("a worker without handlers has nothing to serve", () => {
     expect(() => new Worker({ ...options, handlers: {} })).toThrow(/nothing to serve/);
   });

@@ -15,7 +15,7 @@ import {
 import { systemClock } from "./clock.js";
 import { printEvent } from "./consoleEvents.js";
 import { connect } from "./convexTransport.js";
-import { handlerMissing, noHandlers, notGiven } from "./errors.js";
+import { handlerMissing, noFunction, noHandlers, notGiven, noUrl, siteUrl } from "./errors.js";
 import {
   FLUSH_CHARS_MAX,
   FLUSH_MS_MAX,
@@ -75,16 +75,20 @@ export class Worker<Api extends WorkerApi> {
    * Checks the options; connects to nothing.
    *
    * @param options See {@link WorkerOptions}.
-   * @throws `invalidArgument` for a missing `url` or `token` and for a number or name out of bounds; `handlerMissing` for
+   * @throws `invalidArgument` for a missing `url` or `token`, a `url` of HTTP actions, a handler that is no function, and for a number
+   * or name out of bounds; `handlerMissing` for
    * a queue in `queues` without a handler, or no handler at all.
    */
   constructor(private readonly options: WorkerOptions<Api>) {
     for (const [queue, handler] of Object.entries(options.handlers)) {
-      if (handler !== undefined) this.handlers.set(queue, handler as Handler);
+      if (handler === undefined) continue;
+      if (typeof handler !== "function") throw noFunction(queue, handler);
+      this.handlers.set(queue, handler as Handler);
     }
     const served: readonly string[] = options.queues ?? [...this.handlers.keys()];
     // `process.env.X!` is a string to TypeScript, and undefined to whoever forgot to set it.
     if (!options.url) throw notGiven("url", "The deployment's URL, as in `CONVEX_URL`");
+    checkUrl(options.url);
     if (!options.token) throw notGiven("token", "A worker token, as `tokens:create` printed it");
     if (served.length === 0) throw noHandlers();
     checkLength("The queues of a worker", served, 1, QUEUES_MAX);
@@ -181,6 +185,11 @@ export class Worker<Api extends WorkerApi> {
       await transport.close();
     }
   }
+}
+
+function checkUrl(url: string): void {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw noUrl(url);
+  if (new URL(url).hostname.endsWith(".convex.site")) throw siteUrl(url);
 }
 
 function checkOffer({ labels = [], groups = [], maxCost }: WorkerOptions<any>): void {

@@ -95,8 +95,7 @@ export const token = mutation({
   handler: async (ctx) =>
     (await ctx.runMutation(components.conveyor.lib.createToken, { name: "w", queues: null })).token,
 });
-export const { hasWork, claim, heartbeat, complete, completeLater, report, cancellations } =
-  conveyor.workerApi({ queues: [mails] });
+export const { claim, complete, heartbeat, report, watch } = conveyor.workerApi({ queues: [mails] });
 `,
 };
 

@@ -69,7 +69,8 @@ test("a queue that workerApi does not serve is unknown, and the message names th
 test("a queue outside the token's scope is forbidden", async () => {
   const other = await app.token(["something-else"]);
   await refused(claim({ token: other }), "queueForbidden");
-  const asked = app.client.query(api.work.hasWork, { token: other, queues: ["sums"] });
+  const call = { kind: "hasWork" as const, queues: ["sums"] };
+  const asked = app.client.query(api.work.watch, { token: other, call });
   await refused(asked, "queueForbidden");
 });
 

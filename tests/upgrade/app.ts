@@ -63,8 +63,7 @@ const APP = {
   ),
   "work.ts": `
     import { conveyor, fragile, quiet, tiles } from "./queues.js";
-    export const { hasWork, claim, heartbeat, complete, report, cancellations } =
-      conveyor.workerApi({ queues: [tiles, quiet, fragile] });`,
+    export const { claim, complete, heartbeat, report, watch } = conveyor.workerApi({ queues: [tiles, quiet, fragile] });`,
   "tokens.ts": `
     import { conveyor } from "./queues.js";
     export const { create, revoke, list } = conveyor.tokenApi();`,

@@ -4,8 +4,7 @@ import { conveyor, deployed, ofKind } from "./queues.js";
 const { pulled, mixed, ring, acted } = ofKind;
 
 /** They serve queues of actions too: jobs there that need what no lane has. */
-export const { hasWork, claim, complete, completeLater, heartbeat, report, cancellations } =
-  conveyor.workerApi({
-    queues: [...pulled, ...mixed, ...ring, ...acted, deployed],
-    continueWith: [pulled[0]!],
-  });
+export const { claim, complete, heartbeat, report, watch } = conveyor.workerApi({
+  queues: [...pulled, ...mixed, ...ring, ...acted, deployed],
+  continueWith: [pulled[0]!],
+});

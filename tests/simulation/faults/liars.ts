@@ -136,7 +136,7 @@ const served = (plan: Plan) =>
     .filter((name) => isOf(PULLED, name))
     .slice(0, QUEUES_MAX);
 
-const HOWS = ["complete", "complete", "completeLater", "heartbeat", "report"];
+const HOWS = ["complete", "complete", "later", "heartbeat", "report"];
 
 const DETAILS: Record<string, (draw: Draw, plan: Plan) => object> = {
   claim: (draw, plan) => ({
@@ -191,7 +191,7 @@ function lie(simulation: Simulation, how: string, lease: Lease): void {
   const finished = { ...lease, outcome: { kind: "succeeded", result } };
   const calls: Record<string, [object, boolean]> = {
     complete: [{ n: liar.n + 1, finished: [finished] }, true],
-    completeLater: [{ finished }, false],
+    later: [{ finished: [finished], later: true }, false],
     heartbeat: [{ leases: [lease] }, false],
     report: [
       {
@@ -208,10 +208,11 @@ function lie(simulation: Simulation, how: string, lease: Lease): void {
   const isOwn = held.some(({ id, attempt }) => id === lease.id && attempt === lease.attempt);
   // What is recorded later may be of an attempt that it is given before.
   const attempts = (simulation.tables.get("jobs", lease.id)?.["attempt"] ?? 0) as number;
-  const isToCome = how === "completeLater" && lease.attempt > attempts;
+  const isToCome = how === "later" && lease.attempt > attempts;
   if (isOwn || isToCome || isBusy(simulation)) return;
   if (isCounted) liar.n += 1;
-  call<Answered | null>(simulation, how, args, (reply) => {
+  const name = how === "later" ? "complete" : how;
+  call<Answered | null>(simulation, name, args, (reply) => {
     simulation.happened("lies about a lease");
     for (const { answer } of reply?.answers ?? []) {
       // Of an attempt that was its own it may be told how that has ended.

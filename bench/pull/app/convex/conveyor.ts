@@ -16,7 +16,6 @@ export const { enqueue, enqueueAll } = entries({
   all: (ctx, works) => jobs.enqueueBatch(ctx, works),
 });
 
-export const { hasWork, claim, heartbeat, complete, completeLater, report, cancellations } =
-  conveyor.workerApi({ queues: [jobs] });
+export const { claim, complete, heartbeat, report, watch } = conveyor.workerApi({ queues: [jobs] });
 
 export const { create } = conveyor.tokenApi();

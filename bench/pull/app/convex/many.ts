@@ -17,7 +17,6 @@ export const { enqueue, enqueueAll } = entries({
   one: (ctx, work) => queueOf(work.n).enqueue(ctx, work),
 });
 
-export const { hasWork, claim, heartbeat, complete, completeLater, report, cancellations } =
-  conveyor.workerApi({ queues });
+export const { claim, complete, heartbeat, report, watch } = conveyor.workerApi({ queues });
 
 export const { create } = conveyor.tokenApi();

@@ -1,0 +1,83 @@
+/**
+ * The workers' one query: what a worker subscribes to, asks once, or shows. All goes by one name, told apart by the kind of the
+ * call; each kind has arguments of its own, so that calls with the same share one cached answer.
+ */
+import { queryGeneric } from "convex/server";
+import { v, type Infer } from "convex/values";
+import {
+  COMPONENT_VERSION,
+  vConditions,
+  WORKER_PROTOCOL,
+  type TokenScope,
+} from "../shared/index.js";
+import type { ComponentApi } from "./componentApi.js";
+import { callComponent } from "./mounted.js";
+import type { AuthorizeCtx, RunsQueries } from "./types.js";
+import type { WantedJobs, WorkerCall } from "./workerTypes.js";
+
+export const lookRequest = {
+  queues: v.array(v.string()),
+  cursor: v.optional(v.string()),
+  ...vConditions.fields,
+};
+
+const vWatched = v.union(
+  v.object({ kind: v.literal("hello"), queues: v.array(v.string()) }),
+  v.object({ kind: v.literal("hasWork"), naming: v.optional(v.boolean()), ...lookRequest }),
+  v.object({ kind: v.literal("peek"), limit: v.optional(v.number()), ...lookRequest }),
+  v.object({ kind: v.literal("cancellations"), session: v.string() }),
+);
+type Watched = Infer<typeof vWatched>;
+
+/** What the functions of one `workerApi` know and ask. */
+export interface Doorkeeper {
+  served: { has: (name: string) => boolean };
+  know: (ctx: RunsQueries, token: string) => Promise<TokenScope>;
+  ask: (
+    ctx: AuthorizeCtx<any> & RunsQueries,
+    token: string | TokenScope,
+    callOf: (token: TokenScope) => WorkerCall,
+  ) => Promise<void>;
+  findAll: (ctx: RunsQueries, of: { token: string; queues: readonly string[] }) => Promise<void>;
+  wanted: (token: TokenScope, of: { queues: string[]; groups?: string[] }) => WantedJobs;
+}
+
+export function watchFunction({ lib }: ComponentApi, door: Doorkeeper) {
+  const { served, know, ask, findAll, wanted } = door;
+
+  /** The one answer that is the same for all workers of a token: what the deployment is, and which of the token's queues it is not for. */
+  async function greet(
+    ctx: AuthorizeCtx<any> & RunsQueries,
+    { token, queues }: { token: string; queues: string[] },
+  ) {
+    const known = await know(ctx, token);
+    await findAll(ctx, { token, queues });
+    await ask(ctx, known, (scope) => ({
+      kind: "hello",
+      token: scope,
+      ...wanted(scope, { queues }),
+    }));
+    const notServed = (known.queues ?? []).filter((name) => !served.has(name));
+    return {
+      ...{ protocol: WORKER_PROTOCOL, version: COMPONENT_VERSION },
+      ...(notServed.length === 0 ? {} : { notServed }),
+    };
+  }
+
+  return queryGeneric({
+    args: { token: v.string(), call: vWatched },
+    handler: async (ctx, { token, call }: { token: string; call: Watched }): Promise<any> => {
+      if (call.kind === "hello") return await greet(ctx, { token, queues: call.queues });
+      if (call.kind === "cancellations") {
+        const { session } = call;
+        await ask(ctx, token, (scope) => ({ kind: "cancellations", token: scope, session }));
+        return await callComponent(() => ctx.runQuery(lib.cancellations, { token, session }));
+      }
+      const { kind, ...look } = call;
+      await findAll(ctx, { token, queues: look.queues });
+      await ask(ctx, token, (scope) => ({ kind, token: scope, ...wanted(scope, look) }));
+      const query = kind === "peek" ? lib.peek : lib.hasWork;
+      return await callComponent(() => ctx.runQuery(query, { token, ...look }));
+    },
+  });
+}
