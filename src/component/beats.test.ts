@@ -137,6 +137,42 @@ describe("the last word of a session", () => {
     expect(answers.map(({ answer }) => answer)).toEqual(["ok", "leaseLost"]);
   });
 
+  describe("leaves to Convex what was left to it", () => {
+    const wakes = async (world: World) =>
+      await world.t.run(async (ctx) => {
+        const rows = await ctx.db.system.query("_scheduled_functions").collect();
+        return rows
+          .filter(({ name, state }) => name.startsWith("wake") && state.kind === "pending")
+          .map(({ args }) => (args[0] as { queue: string }).queue);
+      });
+    const shared = { push: true, fallbackAfterMs: 60_000 };
+
+    test.each<[string, object, number]>([
+      ["a queue that both serve is looked at", shared, 1],
+      ["one that Convex serves as well as workers is not: nothing was left", { push: true }, 0],
+      ["one of workers alone is not", { fallbackAfterMs: 60_000 }, 0],
+    ])("%s", async (_, config, count) => {
+      const world = await newWorld(config);
+      const worker = world.worker("a");
+      await worker.claim();
+      expect(await wakes(world)).toEqual([]);
+      await leave(world, worker.session, 9);
+      expect(await wakes(world)).toEqual(Array(count).fill("tiles"));
+    });
+
+    test("but not a queue that is paused, or that another worker serves", async () => {
+      const world = await newWorld(shared);
+      const [one, two] = [world.worker("a"), world.worker("b")];
+      await one.claim();
+      await two.claim();
+      await leave(world, one.session, 9);
+      expect(await wakes(world)).toEqual([]);
+      await world.t.mutation(api.operate.pauseQueue, { queue: "tiles" });
+      await leave(world, two.session, 9);
+      expect(await wakes(world)).toEqual([]);
+    });
+  });
+
   test("is another's to say with no other token, and of a session that is not known makes no row", async () => {
     const world = await newWorld();
     const worker = world.worker("a");
