@@ -16,8 +16,9 @@ acted.handledBy({ action: internal.second.act, job: true });
 for (const queue of [pulled, acted]) queue.onComplete(internal.second.done);
 
 export const { create } = second.tokenApi();
-export const { hasWork, claim, complete, completeLater, heartbeat, report, cancellations } =
-  second.workerApi({ queues: [pulled, acted] });
+export const { claim, complete, heartbeat, report, watch } = second.workerApi({
+  queues: [pulled, acted],
+});
 
 export const act = internalAction({
   args: acted.handlerArgs,
