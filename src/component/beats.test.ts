@@ -160,6 +160,16 @@ describe("the last word of a session", () => {
       expect(await wakes(world)).toEqual(Array(count).fill("tiles"));
     });
 
+    test("but not a queue that it has named and never looked in, which need not exist", async () => {
+      const world = await newWorld(shared);
+      const { token, queue } = world;
+      const { session, name } = world.worker("a");
+      const call = { token, session, name, n: 1, max: 1, queues: [queue], lookIn: [] };
+      await world.t.mutation(api.lib.claim, call);
+      await leave(world, session, 9);
+      expect([await wakes(world), await world.all("queues")]).toEqual([[], []]);
+    });
+
     test("but not a queue that is paused, or that another worker serves", async () => {
       const world = await newWorld(shared);
       const [one, two] = [world.worker("a"), world.worker("b")];
