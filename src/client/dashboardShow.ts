@@ -54,8 +54,14 @@ export class Shown {
   }
 
   async attempt(attempt: AttemptStatus): Promise<AttemptStatus> {
-    if (!("error" in attempt) || attempt.error === undefined) return attempt;
-    return { ...attempt, error: await this.text("error", attempt.error) };
+    const shown = { ...attempt };
+    if ("error" in shown && shown.error !== undefined) {
+      shown.error = await this.text("error", shown.error);
+    }
+    if ("trace" in shown && shown.trace !== undefined) {
+      shown.trace = await this.text("error", shown.trace);
+    }
+    return shown;
   }
 
   /** `show` is given the message and the data. Another object with a message takes their place; any text is the message. */

@@ -43,6 +43,13 @@ export type {
 } from "./types.js";
 export type { WantedJobs, WorkerCall, WorkerFunctions, WatchCall } from "./workerTypes.js";
 export { isConveyorError, NonRetryableError, RetryAfterError } from "../shared/index.js";
+export {
+  JobFailedError,
+  waitForResult,
+  type FailedOutcome,
+  type ResultClient,
+  type WaitOptions,
+} from "./waitForResult.js";
 export type { OutputOptions, LogOptions } from "./watched.js";
 export type {
   AttemptStatus,

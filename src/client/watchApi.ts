@@ -1,7 +1,7 @@
 /** Public functions of one queue that pages subscribe to. Each asks the app's `authorize`, and only then reads. */
 import { queryGeneric } from "convex/server";
 import { v } from "convex/values";
-import type { JobId } from "../shared/index.js";
+import type { AttemptStatus, JobId } from "../shared/index.js";
 import type { ApiCall, AuthorizeCtx, ValueValidator } from "./types.js";
 import type { WatchedQueue } from "./watched.js";
 
@@ -56,7 +56,8 @@ function historyFunctions<Name extends string>(
       handler: async (ctx, { id: given, ...options }) => {
         const id = given as JobId<Name>;
         await authorize(ctx, { kind: "attempts", id });
-        return await queue.attempts(ctx, id, options);
+        const attempts = await queue.attempts(ctx, id, options);
+        return attempts?.map(withoutTrace) ?? null;
       },
     }),
 
@@ -84,4 +85,11 @@ function historyFunctions<Name extends string>(
       },
     }),
   };
+}
+
+/** A page is told what failed, and not where: as production Convex has it. */
+function withoutTrace(attempt: AttemptStatus): AttemptStatus {
+  if (!("trace" in attempt)) return attempt;
+  const { trace: _, ...told } = attempt;
+  return told;
 }

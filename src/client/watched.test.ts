@@ -67,3 +67,23 @@ test("a queue's methods are typed by its own results and ids", async () => {
   const read = async () => await loose.status({} as never, id);
   expect(read).toBeTypeOf("function");
 });
+
+test("a page is told what failed, and the app's own code also where", async () => {
+  const t = setup();
+  const { id, session } = await oneRunning(t);
+  const outcome = {
+    kind: "failed" as const,
+    error: "no such scene",
+    trace: "TypeError: no such scene",
+  };
+  await t.mutation(api.app.complete, {
+    ...session,
+    n: 2,
+    finished: [{ id, attempt: 1, outcome }],
+  } as never);
+  const [shown] = (await t.query(api.app.attempts, { id })) ?? [];
+  expect(shown).toMatchObject({ error: "no such scene" });
+  expect(shown).not.toHaveProperty("trace");
+  const own = await t.run(async (ctx) => await tiles.attempts(ctx as never, id as never));
+  expect(own).toMatchObject([{ error: "no such scene", trace: "TypeError: no such scene" }]);
+});

@@ -3,17 +3,20 @@
  * caller's own: where that is a subscription, it runs again when its own job changes and at no other time.
  */
 import type { VAny } from "convex/values";
-import type {
-  AttemptStatus,
-  OutputPage,
-  Counts,
-  LogPage,
-  OwnJobId,
-  TypedJobStatus,
+import {
+  conveyorError,
+  type AttemptStatus,
+  type Counts,
+  type LogPage,
+  type OutputPage,
+  type OwnJobId,
+  type TypedJobStatus,
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { callComponent } from "./mounted.js";
+import type { RunsActions } from "./handledTypes.js";
 import type { RunsQueries, ValueValidator } from "./types.js";
+import { waitByLooking, type WaitOptions } from "./waitForResult.js";
 
 /** Which page of a job's log. */
 export type LogOptions = {
@@ -74,6 +77,36 @@ export abstract class WatchedQueue<Name extends string, VResult extends ValueVal
     const args = { id, queue: this.name };
     const status = await callComponent(() => ctx.runQuery(this.component.lib.status, args));
     return status as TypedJobStatus<VResult["type"], Name> | null;
+  }
+
+  /**
+   * Waits in an action until a job has ended, and returns its result. It asks again after 100 ms, and ever longer up to 5 s.
+   *
+   * A handler that waits for a job of its own queue takes one of the queue's places while it waits: with `maxParallelism` such
+   * handlers, none of the jobs that they wait for could begin. Wait for other queues' jobs, or use `onComplete`.
+   *
+   * @param ctx Of an action: a query or mutation sees no change while it runs.
+   * @param options.timeoutMs After how many milliseconds the wait is given up; the job goes on. 300,000 by default.
+   * @throws `JobFailedError` with the `outcome` of a job that has failed, timed out or been canceled; `resultTimedOut`;
+   * `unknownJob`; `invalidArgument` outside an action; `componentNotMounted`.
+   * @example
+   * const id = await tiles.enqueue(ctx, tile);
+   * const { pixels } = await tiles.waitForResult(ctx, id, { timeoutMs: 60_000 });
+   */
+  async waitForResult(
+    ctx: RunsActions,
+    id: OwnJobId<Name>,
+    options: WaitOptions = {},
+  ): Promise<VResult["type"]> {
+    if (typeof (ctx as Partial<RunsActions> | undefined)?.runAction !== "function") {
+      throw conveyorError(
+        "invalidArgument",
+        "Only an action can wait for a result: a query or mutation sees no change while it runs. " +
+          "Call waitForResult(ctx, id) in an action, or name a mutation as the queue's onComplete.",
+        { argument: "ctx", queue: this.name },
+      );
+    }
+    return await waitByLooking(id, options, () => this.status(ctx, id));
   }
 
   /**

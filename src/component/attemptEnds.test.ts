@@ -1,6 +1,6 @@
 /** How attempts end that do not succeed, and what becomes of their jobs: seen from outside, one rule a test. */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { JobOptions, Outcome } from "../shared/index.js";
+import { textBytes, TRACE_MAX_BYTES, type JobOptions, type Outcome } from "../shared/index.js";
 import { api } from "./_generated/api.js";
 import { newWorld, T0, type World } from "./setup.test.js";
 
@@ -57,6 +57,23 @@ describe("a failed attempt", () => {
     const at = Date.now();
     await worker.complete([{ id, attempt: job!.attempt, outcome: failed }]);
     expect(await world.status(id)).toMatchObject({ status: "scheduled", dueAt: at + 1_000 });
+  });
+
+  test("keeps where it was thrown in its own row: cut, in no other, and in no more rows", async () => {
+    const rowsOf = async (outcome: Outcome) => {
+      const world = await newWorld();
+      const { id } = await ended(world, outcome);
+      return { status: await world.status(id), job: await world.job(id), world, id };
+    };
+    const plain = await rowsOf(failed);
+    const traced = await rowsOf({ ...failed, trace: "x".repeat(TRACE_MAX_BYTES + 1) });
+    const [attempt] = await attempts(traced.world, traced.id);
+    expect(attempt).toMatchObject({ error: "no such key" });
+    expect(textBytes((attempt as { trace: string }).trace)).toBe(TRACE_MAX_BYTES);
+    expect(Object.keys(traced.job!)).toEqual(Object.keys(plain.job!));
+    expect(Object.keys(traced.status!)).toEqual(Object.keys(plain.status!));
+    expect(await traced.world.all("attempts")).toHaveLength(1);
+    expect(await traced.world.all("payloads")).toEqual([]);
   });
 
   test("is followed by none where nobody asked for retries, or its worker says that it would be in vain", async () => {

@@ -5,7 +5,7 @@
  * Inserts only, in the transaction that ends the attempt: it meets nobody. A job that goes round for years keeps the last
  * thousand.
  */
-import { ATTEMPTS_KEPT } from "../shared/index.js";
+import { ATTEMPTS_KEPT, TRACE_MAX_BYTES } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseReader, DatabaseWriter } from "./_generated/server.js";
 import { cutError } from "./payloads.js";
@@ -20,7 +20,7 @@ export async function recordAttempt(
   outcome: Doc<"attempts">["outcome"],
   now: number,
   error?: string,
-  blocked?: Doc<"attempts">["blocked"],
+  { blocked, trace }: Partial<Pick<Doc<"attempts">, "blocked" | "trace">> = {},
 ): Promise<void> {
   const { _id, attempt, holder, worker, startedAt } = job;
   await db.insert("attempts", {
@@ -29,6 +29,7 @@ export async function recordAttempt(
     ...(worker === undefined ? {} : { worker }),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(error === undefined ? {} : { error: cutError(error) }),
+    ...(trace === undefined ? {} : { trace: cutError(trace, TRACE_MAX_BYTES) }),
     ...(blocked === undefined ? {} : { blocked }),
   });
   if (attempt <= ATTEMPTS_KEPT) return;

@@ -34,12 +34,13 @@ export async function attempts(
   return [...listed, last].slice(-limit);
 }
 
-function ofRow({ attempt, outcome, worker, startedAt, endedAt, error }: Doc<"attempts">) {
+function ofRow({ attempt, outcome, worker, startedAt, endedAt, error, trace }: Doc<"attempts">) {
   return {
     ...{ attempt, outcome, endedAt },
     ...(worker === undefined ? {} : { worker }),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(error === undefined ? {} : { error }),
+    ...(trace === undefined ? {} : { trace }),
   } satisfies AttemptStatus;
 }
 

@@ -45,7 +45,7 @@ export async function recordBlocked(
     const text = `${TEXTS[kind]}, for ${limit} ms by now (handlerMissingAfterMs). ${error}`;
     return { error: text.trim(), retryable: false };
   }
-  await recordAttempt(ctx.db, job, "snoozed", now, error, { kind, since });
+  await recordAttempt(ctx.db, job, "snoozed", now, error, { blocked: { kind, since } });
   return null;
 }
 

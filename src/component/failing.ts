@@ -9,6 +9,7 @@ import {
   backoffMs,
   jittered,
   RUN_AT_FUTURE_MAX_MS,
+  TRACE_MAX_BYTES,
   type FinishedStatus,
   type Retry,
 } from "../shared/index.js";
@@ -27,6 +28,8 @@ import { backOff, comeRound, fail, timeOut } from "./transitions.js";
 /** How an attempt failed. */
 export interface Failure {
   error: string;
+  /** Where it was thrown. */
+  trace?: string | undefined;
   /** `false`: another attempt would fail as well. */
   retryable?: boolean | undefined;
   /** When to try again, in place of the backoff. */
@@ -53,7 +56,10 @@ export async function failAttempt(
   const isTriedAgain = !fatal && failures < retry.maxAttempts;
   // Nothing was said of retries in a queue that works on its items again and again: the next round is the retry.
   const goesRound = !fatal && queue.config.circular && retry.maxAttempts <= 1;
-  await recordAttempt(ctx.db, job, failure.timedOut ? "timedOut" : "failed", now, failure.error);
+  const { error: said, trace } = failure;
+  await recordAttempt(ctx.db, job, failure.timedOut ? "timedOut" : "failed", now, said, {
+    ...(trace === undefined ? {} : { trace }),
+  });
   logFailure(queue, job, failure, !isTriedAgain && !goesRound);
   if (isTriedAgain) {
     const dueAt = now + waitMs(retry, failures, failure.retryAfterMs);
@@ -134,6 +140,7 @@ function logFailure(queue: Queue, job: Doc<"jobs">, failure: Failure, isLast: bo
   log(queue.config, isLast ? "error" : "warn", event, {
     ...{ queue: queue.name, job: job._id, attempt: job.attempt, worker: job.worker },
     ...{ failures: (job.failures ?? 0) + 1, error: cutError(failure.error) },
+    ...(failure.trace === undefined ? {} : { trace: cutError(failure.trace, TRACE_MAX_BYTES) }),
     isLast,
   });
 }

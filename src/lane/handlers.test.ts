@@ -82,7 +82,7 @@ test("what a handler asks for by its error is done, though only its data have cr
   const ctx = runs(() =>
     Promise.reject(new ConvexError({ conveyor: "nonRetryable", message: "No such page." })),
   );
-  expect(await runByHandle(ctx, job())).toEqual({
+  expect(await runByHandle(ctx, job())).toMatchObject({
     ...{ kind: "failed", error: "No such page.", retryable: false },
   });
 });

@@ -63,7 +63,7 @@ test("a handler that throws costs its own attempt: the others end as they would"
   });
   run("b", () => "fine");
   await clock.advance(0);
-  expect(ended.get("a")).toEqual({ outcome: { kind: "failed", error: "It was to fail." } });
+  expect(ended.get("a")).toMatchObject({ outcome: { kind: "failed", error: "It was to fail." } });
   expect(ended.get("b")).toEqual({ outcome: { kind: "succeeded", result: "fine" } });
   expect(timers()).toBe(0);
 });

@@ -26,6 +26,8 @@ export const ERROR_CODES = [
   "invalidPayload",
   /** A payload or progress value over its size. */
   "payloadTooLarge",
+  /** A job has not ended in the time for which its result was waited for. It goes on. */
+  "resultTimedOut",
   /** An action's batch failed in the middle: what was enqueued stays. */
   "batchInterrupted",
   /** No worker token with this secret. */

@@ -70,6 +70,8 @@ export const OUTPUT_MAX_BYTES = 16 * 2 ** 20;
 export const OUTPUT_ROWS_DROPPED = 512;
 /** An error is for people; a stack trace beyond this helps nobody, and the job's row must stay small. */
 export const ERROR_MAX_BYTES = 4_096;
+/** Where an error was thrown, and what caused it: with the error itself 8 KiB, in the row of the attempt only. */
+export const TRACE_MAX_BYTES = 4_096;
 
 // --- Calls --------------------------------------------------------------------------------------
 
@@ -240,6 +242,12 @@ export const REST_MAX_MS = 366 * DAY_MS;
 /** A job that must have begun within less than a second would be lost to an ordinary conflict's backoff. */
 export const EXPIRES_MIN_MS = 1_000;
 export const EXPIRES_MAX_MS = RUN_AT_FUTURE_MAX_MS;
+/** How long an action or client waits for a job's result: half of what an action may run; at most what an attempt may. */
+export const RESULT_WAIT_DEFAULT_MS = 5 * 60_000;
+export const RESULT_WAIT_MAX_MS = 7 * DAY_MS;
+/** Between two looks of one that cannot subscribe: 100 ms, half as long again each time, up to 5 s. */
+export const RESULT_LOOK_MS = 100;
+export const RESULT_LOOK_MAX_MS = 5_000;
 /** How long a key may be taken for, whatever becomes of its job. */
 export const KEY_WINDOW_MAX_MS = 366 * DAY_MS;
 /** One attempt may run for a week at most; a second at least, for the same reasons as a lease. */

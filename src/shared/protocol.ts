@@ -254,6 +254,8 @@ export const vOutcome = v.union(
   v.object({
     kind: v.literal("failed"),
     error: v.string(),
+    /** The error's class and stack, and those of what caused it: see `thrownTrace`. */
+    trace: v.optional(v.string()),
     /** `false`: another attempt would fail as well. */
     retryable: v.optional(v.boolean()),
     /** When to try again, in place of the backoff. */

@@ -70,6 +70,8 @@ const endedWith = <Outcome extends string>(outcome: Outcome) =>
     endedAt: v.number(),
     /** Why, where there is something to say. */
     error: v.optional(v.string()),
+    /** Of an error that was thrown: its class and stack, and those of what caused it. For operators. */
+    trace: v.optional(v.string()),
   });
 
 /** One attempt of a job: a union on `outcome`. */

@@ -1,6 +1,6 @@
 import { ConvexError } from "convex/values";
 import { describe, expect, test } from "vitest";
-import { conveyorError, thrownText } from "./index.js";
+import { conveyorError, textBytes, thrownText, thrownTrace, TRACE_MAX_BYTES } from "./index.js";
 
 const FRAMES =
   "\n    at send (../convex/emails.ts:3:9)\n    at async handler (../convex/emails.ts:9:1)\n";
@@ -47,4 +47,36 @@ test("Conveyor's own errors say their sentence, also when only their data have c
     data: error.data,
   });
   expect(thrownText(crossed)).toBe("A rule, a value, a way out.");
+});
+
+describe("where it was thrown", () => {
+  test("is its class, message and stack, and those of what caused it", () => {
+    const cause = new RangeError("scene 7 of 6");
+    const trace = thrownTrace(new TypeError("no such scene", { cause }))!;
+    expect(trace).toMatch(
+      /^TypeError: no such scene\n\s+at .*thrown\.test[^]*\nCaused by: RangeError: scene 7 of 6\n\s+at .*thrown\.test/,
+    );
+  });
+
+  test("is the other function's, if it was thrown across a call", () => {
+    const crossed = new Error(`Uncaught TypeError: no such scene${FRAMES}`);
+    expect(thrownTrace(crossed)).toBe(`TypeError: no such scene${FRAMES.trimEnd()}`);
+  });
+
+  test("is bounded, also where an error is its own cause, or its message is long", () => {
+    const error = new Error("é".repeat(10_000));
+    error.cause = error;
+    error.stack = `Error\n${"    at far (away.ts:1:1)\n".repeat(1_000)}`;
+    expect(textBytes(thrownTrace(error)!)).toBeLessThanOrEqual(TRACE_MAX_BYTES);
+  });
+
+  test("is nothing for what is no error, or throws when it is looked at", () => {
+    expect(thrownTrace("a text")).toBeUndefined();
+    const hostile = new Proxy(new Error("x"), {
+      get: () => {
+        throw new Error("do not look");
+      },
+    });
+    expect(() => thrownTrace(hostile)).not.toThrow();
+  });
 });

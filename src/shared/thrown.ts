@@ -4,6 +4,8 @@
  * message alone. A job's error should be the same wherever its handler ran. Pure.
  */
 import { errorText, isConveyorError } from "./errors.js";
+import { TRACE_MAX_BYTES } from "./limits.js";
+import { cutText, wellFormed } from "./text.js";
 
 const UNCAUGHT = "Uncaught ";
 const FRAME = /^\s+at \S/;
@@ -25,4 +27,44 @@ export function thrownText(error: unknown): string {
   let said = lines.slice(0, last).join("\n");
   while (said.startsWith(UNCAUGHT)) said = said.slice(UNCAUGHT.length).replace(name, "");
   return said;
+}
+
+/** So many causes behind an error are told: a cause may be its own. */
+const CAUSES_MAX = 4;
+/** Of a message in a trace: the job's error has all of it. */
+const TRACED_MESSAGE_MAX_BYTES = 512;
+
+/**
+ * Where it was thrown: class, message and stack, and those of each `cause` below, as in `TypeError: no such scene`. Up to 4 KiB.
+ * `undefined` for what says nothing of that, as a text that was thrown.
+ */
+export function thrownTrace(error: unknown): string | undefined {
+  try {
+    const parts: string[] = [];
+    let at: unknown = error;
+    while (at !== undefined && at !== null && parts.length <= CAUSES_MAX) {
+      parts.push(traced(at));
+      at = at instanceof Error ? at.cause : undefined;
+    }
+    // A text has no place of its own.
+    if (!(error instanceof Error)) return undefined;
+    return cutText(wellFormed(parts.join("\nCaused by: ")), TRACE_MAX_BYTES);
+  } catch {
+    // It throws when it is looked at.
+    return undefined;
+  }
+}
+
+function traced(error: unknown): string {
+  const text = errorText(error);
+  if (!(error instanceof Error)) return cutText(text, TRACED_MESSAGE_MAX_BYTES);
+  // Thrown in another function: the platform's text has its class and stack, and its own stack is that of the call.
+  if (text.startsWith(UNCAUGHT)) return text.slice(UNCAUGHT.length).trimEnd();
+  const frames = errorStack(error).filter((line) => FRAME.test(line));
+  const message = cutText(thrownText(error), TRACED_MESSAGE_MAX_BYTES);
+  return [`${error.name}: ${message}`, ...frames].join("\n");
+}
+
+function errorStack({ stack }: Error): string[] {
+  return typeof stack === "string" ? stack.split("\n") : [];
 }

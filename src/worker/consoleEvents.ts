@@ -26,7 +26,8 @@ function lineOf(event: WorkerEvent): string | null {
     case "log":
       return `${about(event)}: ${event.message}`;
     case "finished":
-      return event.error === undefined ? null : `${about(event)} failed: ${event.error}`;
+      if (event.error === undefined) return null;
+      return [`${about(event)} failed: ${event.error}`, event.trace].filter(Boolean).join("\n");
     case "leaseLost":
       return `${about(event)} is no longer ours: ${event.reason}`;
     case "aborted":

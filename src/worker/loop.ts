@@ -25,7 +25,7 @@ import { sayGoodbye } from "./goodbye.js";
 import { greet } from "./hello.js";
 import { FLUSH_MS, GRACE_DEFAULT_MS } from "./limits.js";
 import { Outbox, type Sending } from "./outbox.js";
-import { outcomeOfAbandoned, outcomeOfStopped } from "./outcome.js";
+import { outcomeOfAbandoned, outcomeOfStopped, saidOf } from "./outcome.js";
 import { Recording } from "./recording.js";
 import { Reports } from "./reports.js";
 import { runHandler, type HandlerEnd } from "./runner.js";
@@ -314,8 +314,8 @@ export class Loop {
     }
     const ms = clock.now() - attempt.startedAt;
     const outcome = outcomeOfStopped(attempt, end);
-    const error = outcome.kind === "failed" ? { error: outcome.error } : {};
-    emit({ kind: "finished", outcome: outcome.kind, ms, ...error, ...about });
+    const said = outcome.kind === "failed" ? saidOf(outcome) : {};
+    emit({ kind: "finished", outcome: outcome.kind, ms, ...said, ...about });
     if (refused !== undefined) emit({ kind: "resultRefused", error: refused, ...about });
     this.conclude(attempt, outcome);
   }

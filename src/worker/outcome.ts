@@ -13,6 +13,7 @@ import {
   PAYLOAD_MAX_BYTES,
   PAYLOAD_MAX_DEPTH,
   thrownText,
+  thrownTrace,
   type Continuation,
   type Outcome,
 } from "../shared/index.js";
@@ -34,9 +35,11 @@ export function outcomeOfError(error: unknown): Outcome {
   if (snoozeMs !== undefined) return { kind: "snoozed", runAfter: snoozeMs };
   // Cut here as well as there: a message of megabytes would not fit into the call.
   const message = cutText(said ?? thrownText(error), ERROR_MAX_BYTES);
+  const trace = thrownTrace(error);
   return {
     kind: "failed",
     error: message === "" ? "The handler threw without a message." : message,
+    ...(trace === undefined ? {} : { trace }),
     ...asked,
   };
 }
@@ -70,11 +73,20 @@ export function tooLong(timeoutMs: number | undefined): Outcome {
   return { kind: "failed", error, timedOut: true };
 }
 
+/** What an event says of a failure. */
+export function saidOf({ error, trace }: { error: string; trace?: string | undefined }): {
+  error: string;
+  trace?: string;
+} {
+  return { error, ...(trace === undefined ? {} : { trace }) };
+}
+
 /** Bytes of an outcome in a call, with what follows it, for bounding batches. */
 export function sizeOf(outcome: Outcome, continued: readonly Continuation[] = []): number {
   const following = continued.reduce((sum, one) => sum + getConvexSize(one), 0);
   if (outcome.kind === "succeeded") return following + getConvexSize(outcome.result as Value);
-  return outcome.kind === "failed" ? outcome.error.length : 0;
+  if (outcome.kind !== "failed") return 0;
+  return outcome.error.length + (outcome.trace ?? "").length;
 }
 
 /** The value as it is now, for a call that is made later. Refuses what cannot be sent, or stored. */

@@ -32,7 +32,8 @@ describe("what handlers do", () => {
     });
     const id = deployment.enqueue();
     await clock.advance(100);
-    expect(deployment.outcomeOf(id)).toEqual({ kind: "failed", error });
+    const trace = thrown instanceof Error ? { trace: expect.stringMatching(/^Error: /) } : {};
+    expect(deployment.outcomeOf(id)).toEqual({ kind: "failed", error, ...trace });
   });
 
   test("progress is sent at most every 250 ms, the latest value of every job in one call", async () => {

@@ -155,7 +155,8 @@ describe("what a handler throws", () => {
     const id = deployment.enqueue();
     await clock.advance(100);
     expect(deployment.outcomeOf(id)).toMatchObject(outcome);
-    if (thrown.name === "Error") expect(deployment.outcomeOf(id)).toEqual(outcome);
+    const trace = expect.stringMatching(/^Error: no\n/);
+    if (thrown.name === "Error") expect(deployment.outcomeOf(id)).toEqual({ ...outcome, trace });
   });
 
   test("snooze gives the job back until later", async () => {

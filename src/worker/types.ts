@@ -338,7 +338,14 @@ export type WorkerEvent =
   /** The token names queues that the deployment's functions do not serve: misspelt, or served by those of another module. */
   | { kind: "queuesNotServed"; queues: string[] }
   | { kind: "claimed"; jobs: OfJob[] }
-  | ({ kind: "finished"; outcome: Outcome["kind"]; ms: number; error?: string } & OfJob)
+  /** `trace`: the error's class and stack, and those of what caused it. */
+  | ({
+      kind: "finished";
+      outcome: Outcome["kind"];
+      ms: number;
+      error?: string;
+      trace?: string;
+    } & OfJob)
   /** The outcome is in the database: `recorded` when an earlier, unanswered call had brought it there. */
   | ({ kind: "recorded"; answer: "ok" | "recorded" } & OfJob)
   /**

@@ -17,7 +17,7 @@ const BY: Record<string, string> = {
   "lib:enqueue": "1,000 jobs (`ENQUEUE_MAX_JOBS`); of a queue's routes 127 rows, read once",
   "lib:replace": ONE_JOB,
   "lib:statusBatch": "100 jobs (`STATUS_BATCH_MAX`), `STATUS_BATCH_MAX_BYTES`",
-  "lib:attempts": "1,000 attempts (`PAGE_MAX`) with errors of 4 KB",
+  "lib:attempts": "1,000 attempts (`PAGE_MAX`) with errors and traces of 4 KB each",
   "lib:logs": PAGE,
   "lib:output": PAGE,
   "lib:counts": "`COUNTED_BYTES` of all statuses together",

@@ -7,6 +7,7 @@
 import {
   OUTPUT_PART_MAX_BYTES,
   ERROR_MAX_BYTES,
+  TRACE_MAX_BYTES,
   LOG_DATA_MAX_BYTES,
   LOG_MESSAGE_MAX_BYTES,
   LOGS_MAX,
@@ -244,7 +245,7 @@ async function plantLong(world: LargeWorld): Promise<string> {
     "attempts",
     many(1_000, (n) => ({
       ...{ job, attempt: n + 1, outcome: "failed", worker: text(NAME_MAX_LENGTH), endedAt: 1 },
-      error: text(ERROR_MAX_BYTES),
+      ...{ error: text(ERROR_MAX_BYTES), trace: text(TRACE_MAX_BYTES) },
     })),
   );
   await world.plant(

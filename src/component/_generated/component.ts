@@ -61,6 +61,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               outcome: "failed";
               endedAt: number;
               error?: string;
+              trace?: string;
             }
           | {
               attempt: number;
@@ -69,6 +70,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               outcome: "timedOut";
               endedAt: number;
               error?: string;
+              trace?: string;
             }
           | {
               attempt: number;
@@ -77,6 +79,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               outcome: "lost";
               endedAt: number;
               error?: string;
+              trace?: string;
             }
           | {
               attempt: number;
@@ -85,6 +88,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               outcome: "released";
               endedAt: number;
               error?: string;
+              trace?: string;
             }
           | {
               attempt: number;
@@ -93,6 +97,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               outcome: "snoozed";
               endedAt: number;
               error?: string;
+              trace?: string;
             }
           | {
               attempt: number;
@@ -101,6 +106,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               outcome: "canceled";
               endedAt: number;
               error?: string;
+              trace?: string;
             }
         > | null,
         Name
@@ -250,6 +256,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | {
                   kind: "failed";
                   error: string;
+                  trace?: string;
                   retryable?: boolean;
                   retryAfterMs?: number;
                   timedOut?: boolean;
@@ -464,6 +471,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | {
                   kind: "failed";
                   error: string;
+                  trace?: string;
                   retryable?: boolean;
                   retryAfterMs?: number;
                   timedOut?: boolean;
@@ -740,6 +748,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | {
                   kind: "failed";
                   error: string;
+                  trace?: string;
                   retryable?: boolean;
                   retryAfterMs?: number;
                   timedOut?: boolean;
@@ -914,6 +923,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | {
                   kind: "failed";
                   error: string;
+                  trace?: string;
                   retryable?: boolean;
                   retryAfterMs?: number;
                   timedOut?: boolean;
@@ -1871,6 +1881,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | {
                   kind: "failed";
                   error: string;
+                  trace?: string;
                   retryable?: boolean;
                   retryAfterMs?: number;
                   timedOut?: boolean;

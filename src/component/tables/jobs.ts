@@ -207,6 +207,8 @@ export const jobTables = {
     startedAt: v.optional(v.number()),
     endedAt: v.number(),
     error: v.optional(v.string()),
+    /** Where that was thrown. Here only: the job's row moves with every edge, and pages are not told. */
+    trace: v.optional(v.string()),
     /** Its handler could not be begun, and has not been since. */
     blocked: v.optional(v.object({ kind: vBlocked, since: v.number() })),
   }).index("job", ["job", "attempt"]),
