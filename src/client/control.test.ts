@@ -7,6 +7,7 @@ import {
   internal,
   refusal,
   setup,
+  setupSession,
   tiles,
   type App,
   watching,
@@ -100,12 +101,42 @@ describe("a queue's control", () => {
     });
   });
 
-  test("of a queue that no code has defined is refused", async () => {
+  test("of a queue that no code has defined is refused, and says the way out", async () => {
     const t = setup();
-    await refusal(
+    const { message } = await refusal(
       run(t, (ctx) => conveyor.control("nobody").pause(ctx)),
       "unknownQueue",
     );
+    expect(message).toContain("observe:queues");
+    expect(message).toContain("emails.control.pause(ctx)");
+  });
+
+  test.each(["pause", "drain"] as const)(
+    "%s a defined queue before its first job, as its definition is at hand",
+    async (what) => {
+      const t = setup();
+      expect(await run(t, (ctx) => tiles.control[what](ctx))).toEqual({ changed: true });
+      const state = await run(t, (ctx) => conveyor.control("tiles").state(ctx));
+      expect(state).toMatchObject({ declared: { leaseMs: 10_000 } });
+      expect(state).toHaveProperty(what === "pause" ? "pausedAt" : "drainingAt");
+      if (what === "drain") return void (await refusal(enqueue(t), "queueDraining"));
+      await enqueue(t);
+      const session = await setupSession(t);
+      const args = { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 };
+      expect((await t.mutation(api.app.claim, args)).jobs).toEqual([]);
+    },
+  );
+
+  test("configures, resets and resumes a defined queue before its first job", async () => {
+    const t = setup();
+    const changes = [
+      (ctx: GenericMutationCtx<any>) => tiles.control.configure(ctx, { leaseMs: 5_000 }),
+      (ctx: GenericMutationCtx<any>) => tiles.control.resetConfig(ctx),
+      (ctx: GenericMutationCtx<any>) => tiles.control.resume(ctx),
+    ];
+    const changed = [];
+    for (const change of changes) changed.push((await run(t, change)).changed);
+    expect(changed).toEqual([true, true, false]);
   });
 
   test("is not among what browsers reach", () => {

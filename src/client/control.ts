@@ -7,6 +7,7 @@ import type {
   BulkState,
   JobFilter,
   OwnJobId,
+  QueueDeclaration,
   QueueEvent,
   QueueOverrides,
   QueueState,
@@ -47,7 +48,16 @@ export class QueueControl<Name extends string = string> {
   constructor(
     private readonly component: ComponentApi,
     private readonly queue: Name,
+    private readonly declaration?: () => Promise<QueueDeclaration>,
   ) {}
+
+  /** By its definition, where that is at hand: a queue that is not known yet is declared. */
+  private async named(): Promise<{ queue: Name; declared?: QueueDeclaration }> {
+    const { queue } = this;
+    return this.declaration === undefined
+      ? { queue }
+      : { queue, declared: await this.declaration() };
+  }
 
   // --- The queue --------------------------------------------------------------------------------
 
@@ -56,13 +66,14 @@ export class QueueControl<Name extends string = string> {
    * recorded. Calls of the queue that are in flight run again, once.
    *
    * @returns `changed` is false if it was paused already.
-   * @throws `unknownQueue` before the queue's first enqueue or claim, `componentNotMounted`.
+   * @throws `unknownQueue` by {@link Conveyor.control} before the queue's first enqueue or claim; {@link Queue.control} declares it.
+   * `componentNotMounted`.
    * @example
    * export const stop = internalMutation({ handler: (ctx) => tiles.control.pause(ctx) });
    */
   async pause(ctx: RunsMutations): Promise<{ changed: boolean }> {
-    const { queue } = this;
-    return await callComponent(() => ctx.runMutation(this.component.operate.pauseQueue, { queue }));
+    const args = await this.named();
+    return await callComponent(() => ctx.runMutation(this.component.operate.pauseQueue, args));
   }
 
   /**
@@ -75,8 +86,8 @@ export class QueueControl<Name extends string = string> {
    * await tiles.control.drain(ctx);
    */
   async drain(ctx: RunsMutations): Promise<{ changed: boolean }> {
-    const { queue } = this;
-    return await callComponent(() => ctx.runMutation(this.component.operate.drainQueue, { queue }));
+    const args = await this.named();
+    return await callComponent(() => ctx.runMutation(this.component.operate.drainQueue, args));
   }
 
   /**
@@ -87,10 +98,8 @@ export class QueueControl<Name extends string = string> {
    * await tiles.control.resume(ctx);
    */
   async resume(ctx: RunsMutations): Promise<{ changed: boolean }> {
-    const { queue } = this;
-    return await callComponent(() =>
-      ctx.runMutation(this.component.operate.resumeQueue, { queue }),
-    );
+    const args = await this.named();
+    return await callComponent(() => ctx.runMutation(this.component.operate.resumeQueue, args));
   }
 
   /**
@@ -105,10 +114,8 @@ export class QueueControl<Name extends string = string> {
    * await tiles.control.configure(ctx, { leaseMs: 120_000, logLevel: "debug" });
    */
   async configure(ctx: RunsMutations, overrides: QueueOverrides): Promise<{ changed: boolean }> {
-    const { queue } = this;
-    return await callComponent(() =>
-      ctx.runMutation(this.component.operate.configureQueue, { queue, overrides }),
-    );
+    const args = { ...(await this.named()), overrides };
+    return await callComponent(() => ctx.runMutation(this.component.operate.configureQueue, args));
   }
 
   /**
@@ -122,7 +129,10 @@ export class QueueControl<Name extends string = string> {
     ctx: RunsMutations,
     fields?: readonly (keyof QueueOverrides)[],
   ): Promise<{ changed: boolean }> {
-    const args = { queue: this.queue, ...(fields === undefined ? {} : { fields: [...fields] }) };
+    const args = {
+      ...(await this.named()),
+      ...(fields === undefined ? {} : { fields: [...fields] }),
+    };
     return await callComponent(() => ctx.runMutation(this.component.operate.resetConfig, args));
   }
 
@@ -221,7 +231,7 @@ export class QueueControl<Name extends string = string> {
     filter: JobFilter,
     options: ManyOptions = {},
   ): Promise<BulkReply> {
-    return await this.changeMany(ctx, "cancel", filter, options);
+    return await this.changeMany(ctx, "cancelMany", filter, options);
   }
 
   /**
@@ -238,7 +248,7 @@ export class QueueControl<Name extends string = string> {
     filter: JobFilter,
     options: ManyOptions = {},
   ): Promise<BulkReply> {
-    return await this.changeMany(ctx, "retry", filter, options);
+    return await this.changeMany(ctx, "retryMany", filter, options);
   }
 
   /**
@@ -254,7 +264,7 @@ export class QueueControl<Name extends string = string> {
     filter: JobFilter,
     options: ManyOptions = {},
   ): Promise<BulkReply> {
-    return await this.changeMany(ctx, "delete", filter, options);
+    return await this.changeMany(ctx, "deleteMany", filter, options);
   }
 
   /**
@@ -268,7 +278,7 @@ export class QueueControl<Name extends string = string> {
    */
   async taskState(ctx: RunsQueries, task: string): Promise<BulkState | null> {
     const args = { queue: this.queue, task };
-    return await callComponent(() => ctx.runQuery(this.component.operate.bulkState, args));
+    return await callComponent(() => ctx.runQuery(this.component.operate.taskState, args));
   }
 
   /**
@@ -281,16 +291,16 @@ export class QueueControl<Name extends string = string> {
    */
   async stopTask(ctx: RunsMutations, task: string): Promise<{ stopped: boolean }> {
     const args = { queue: this.queue, task };
-    return await callComponent(() => ctx.runMutation(this.component.operate.stopBulk, args));
+    return await callComponent(() => ctx.runMutation(this.component.operate.stopTask, args));
   }
 
   private async changeMany(
     ctx: RunsMutations,
-    action: "cancel" | "retry" | "delete",
+    change: "cancelMany" | "retryMany" | "deleteMany",
     filter: JobFilter,
     options: ManyOptions,
   ): Promise<BulkReply> {
-    const args = { queue: this.queue, action, filter, ...options };
-    return await callComponent(() => ctx.runMutation(this.component.operate.changeMany, args));
+    const args = { queue: this.queue, filter, ...options };
+    return await callComponent(() => ctx.runMutation(this.component.operate[change], args));
   }
 }

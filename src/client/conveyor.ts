@@ -23,6 +23,7 @@ import { inlineAction } from "./inline.js";
 import { metricsAction, type MetricsOptions } from "./metrics.js";
 import { callComponent, checkComponent } from "./mounted.js";
 import { overviewsOf } from "./overviews.js";
+import { operationFunctions, type OperationFunctions } from "./operations.js";
 import { ObservedQueue } from "./observed.js";
 import { Queue } from "./queue.js";
 import type { QueueOptions } from "./queueOptions.js";
@@ -192,6 +193,23 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    */
   tokenApi(): TokenFunctions {
     return tokenFunctions(this.component);
+  }
+
+  /**
+   * Internal functions that operate queues and jobs by name, to be exported by a module of the app that calls them: from its
+   * own functions or crons. An operator needs none of them: `npx convex run --component conveyor operate:pauseQueue` takes the
+   * same arguments.
+   *
+   * @throws Nothing itself. The functions throw what the methods of {@link QueueControl} throw: `unknownQueue`, `unknownJob`,
+   * `invalidArgument`, `componentNotMounted`.
+   * @example
+   * // convex/operations.ts
+   * export const { pauseQueue, resumeQueue, retryMany } = conveyor.operations();
+   * // convex/crons.ts
+   * crons.daily("quiet", { hourUTC: 22, minuteUTC: 0 }, internal.operations.pauseQueue, { queue: "emails" });
+   */
+  operations(): OperationFunctions {
+    return operationFunctions(this.component);
   }
 
   /**

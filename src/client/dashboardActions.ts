@@ -37,14 +37,14 @@ function queueActions({ operate }: ComponentApi, options: GivenOptions) {
   };
 }
 
-function jobActions({ lib, operate }: ComponentApi, options: GivenOptions) {
+function jobActions({ operate }: ComponentApi, options: GivenOptions) {
   return {
     cancel: mutationGeneric({
       args: { ...one, reason: v.optional(v.string()) },
       handler: async (ctx, args) => {
         const { queue, id } = args;
         await checkAllowed(options, ctx, { kind: "cancel", changes: true, queue, id });
-        return await callComponent(() => ctx.runMutation(lib.cancel, args));
+        return await callComponent(() => ctx.runMutation(operate.cancelJob, args));
       },
     }),
 
@@ -52,7 +52,7 @@ function jobActions({ lib, operate }: ComponentApi, options: GivenOptions) {
       args: one,
       handler: async (ctx, args) => {
         await checkAllowed(options, ctx, { kind: "retry", changes: true, ...args });
-        return await callComponent(() => ctx.runMutation(lib.retry, args));
+        return await callComponent(() => ctx.runMutation(operate.retryJob, args));
       },
     }),
 
@@ -68,20 +68,17 @@ function jobActions({ lib, operate }: ComponentApi, options: GivenOptions) {
 }
 
 function bulkActions({ operate }: ComponentApi, options: GivenOptions) {
-  const bulk = (
-    kind: "cancelMany" | "retryMany" | "deleteMany",
-    action: "cancel" | "retry" | "delete",
-  ) =>
+  const bulk = (kind: "cancelMany" | "retryMany" | "deleteMany") =>
     mutationGeneric({
       args: many,
       handler: async (ctx, args) => {
         await checkAllowed(options, ctx, { kind, changes: true, ...args });
-        return await callComponent(() => ctx.runMutation(operate.changeMany, { ...args, action }));
+        return await callComponent(() => ctx.runMutation(operate[kind], args));
       },
     });
   return {
-    cancelMany: bulk("cancelMany", "cancel"),
-    retryMany: bulk("retryMany", "retry"),
-    deleteMany: bulk("deleteMany", "delete"),
+    cancelMany: bulk("cancelMany"),
+    retryMany: bulk("retryMany"),
+    deleteMany: bulk("deleteMany"),
   };
 }

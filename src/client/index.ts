@@ -27,6 +27,7 @@ export type {
   DashboardFunctions,
   DashboardValue,
 } from "./dashboardTypes.js";
+export type { OperationFunctions } from "./operations.js";
 export { Queue } from "./queue.js";
 export type { QueueOptions } from "./queueOptions.js";
 export type {

@@ -46,7 +46,7 @@ const mailer = {
   token: mutationGeneric({
     args: {},
     handler: async (ctx) =>
-      (await ctx.runMutation(mounted.lib.createToken, { name: "w", queues: null })).token,
+      (await ctx.runMutation(mounted.operate.createToken, { name: "w", queues: null })).token,
   }),
   ...conveyor.workerApi({ queues: [mails] }),
 };

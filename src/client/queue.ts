@@ -308,7 +308,7 @@ export class Queue<
   ): Promise<CancelReply> {
     checkWrites(ctx, this.name);
     const args = { id, queue: this.name, ...options };
-    return await callComponent(() => ctx.runMutation(this.component.lib.cancel, args));
+    return await callComponent(() => ctx.runMutation(this.component.operate.cancelJob, args));
   }
 
   /**
@@ -322,7 +322,7 @@ export class Queue<
   async retry(ctx: RunsMutations, id: OwnJobId<Name>): Promise<RetryReply> {
     checkWrites(ctx, this.name);
     return await callComponent(() =>
-      ctx.runMutation(this.component.lib.retry, { id, queue: this.name }),
+      ctx.runMutation(this.component.operate.retryJob, { id, queue: this.name }),
     );
   }
 
@@ -334,7 +334,7 @@ export class Queue<
    * export const pauseTiles = internalMutation({ handler: (ctx) => tiles.control.pause(ctx) });
    */
   get control(): QueueControl<Name> {
-    return new QueueControl(this.component, this.name);
+    return new QueueControl(this.component, this.name, () => this.declaration());
   }
 
   /**

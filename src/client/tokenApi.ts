@@ -3,7 +3,7 @@
  * `npx convex run`, the dashboard, and the app's own administration.
  */
 import { internalMutationGeneric, internalQueryGeneric } from "convex/server";
-import { v } from "convex/values";
+import { CHANGE_ARGS, LOOK_ARGS } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { callComponent } from "./mounted.js";
 import type { TokenFunctions } from "./types.js";
@@ -12,33 +12,27 @@ import type { TokenFunctions } from "./types.js";
 export function tokenFunctions(component: ComponentApi): TokenFunctions {
   return {
     create: internalMutationGeneric({
-      args: {
-        name: v.string(),
-        queues: v.optional(v.union(v.array(v.string()), v.null())),
-        groups: v.optional(v.union(v.array(v.string()), v.null())),
-      },
-      handler: async (ctx, { name, queues = null, groups = null }) =>
-        await callComponent(() =>
-          ctx.runMutation(component.lib.createToken, { name, queues, groups }),
-        ),
+      args: CHANGE_ARGS.createToken,
+      handler: async (ctx, args) =>
+        await callComponent(() => ctx.runMutation(component.operate.createToken, args)),
     }),
 
     rotate: internalMutationGeneric({
-      args: { id: v.string(), graceMs: v.optional(v.number()) },
+      args: CHANGE_ARGS.rotateToken,
       handler: async (ctx, args) =>
         await callComponent(() => ctx.runMutation(component.operate.rotateToken, args)),
     }),
 
     revoke: internalMutationGeneric({
-      args: { id: v.string() },
+      args: CHANGE_ARGS.revokeToken,
       handler: async (ctx, args) =>
-        await callComponent(() => ctx.runMutation(component.lib.revokeToken, args)),
+        await callComponent(() => ctx.runMutation(component.operate.revokeToken, args)),
     }),
 
     list: internalQueryGeneric({
-      args: { after: v.optional(v.string()) },
+      args: LOOK_ARGS.listTokens,
       handler: async (ctx, args) =>
-        await callComponent(() => ctx.runQuery(component.lib.listTokens, args)),
+        await callComponent(() => ctx.runQuery(component.operate.listTokens, args)),
     }),
   };
 }

@@ -98,7 +98,7 @@ describe("the count of new jobs", () => {
     await world.advance(MINUTE);
     await ring(world);
     await world.cancel(id);
-    await world.t.mutation(api.lib.retry, { id });
+    await world.t.mutation(api.operate.retryJob, { id });
     await world.advance(2 * MINUTE);
     await ring(world);
     expect(await total(world)).toBe(1);

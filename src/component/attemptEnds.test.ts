@@ -95,7 +95,7 @@ describe("a failed attempt", () => {
     const id = await world.enqueue();
     const worker = world.worker("a");
     const [job] = await worker.claim();
-    await world.t.mutation(api.lib.cancel, { id, reason: "Not wanted." });
+    await world.t.mutation(api.operate.cancelJob, { id, reason: "Not wanted." });
     await worker.complete([{ id, attempt: job!.attempt, outcome: failed }]);
     expect(await world.status(id)).toMatchObject({ status: "canceled", reason: "Not wanted." });
   });

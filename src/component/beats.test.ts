@@ -187,7 +187,10 @@ describe("the last word of a session", () => {
     const world = await newWorld();
     const worker = world.worker("a");
     await worker.claim();
-    const { token } = await world.t.mutation(api.lib.createToken, { name: "other", queues: null });
+    const { token } = await world.t.mutation(api.operate.createToken, {
+      name: "other",
+      queues: null,
+    });
     await expect(leave(world, worker.session, 9, token)).rejects.toThrow(/sessionForbidden/);
     await expect(leave(world, worker.session, 0)).rejects.toThrow(/invalidArgument/);
     expect(await isLive(world, worker.session)).toBe(true);

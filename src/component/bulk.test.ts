@@ -22,11 +22,11 @@ beforeEach(() => {
   broken.clear();
 });
 
-type Args = Partial<FunctionArgs<typeof api.operate.changeMany>>;
+type Args = Partial<FunctionArgs<typeof api.operate.cancelMany>>;
 
 async function change(world: World, action: "cancel" | "retry" | "delete", args: Args = {}) {
-  return await world.t.mutation(api.operate.changeMany, {
-    ...{ queue: "tiles", action, filter: {} },
+  return await world.t.mutation(api.operate[`${action}Many`], {
+    ...{ queue: "tiles", filter: {} },
     ...args,
   });
 }
@@ -47,7 +47,7 @@ describe("canceling many", () => {
     const { changed, isDone, task } = await change(world, "cancel");
     expect({ changed, isDone }).toEqual({ changed: 100, isDone: false });
     const state = async () =>
-      await world.t.query(api.operate.bulkState, { queue: "tiles", task: task! });
+      await world.t.query(api.operate.taskState, { queue: "tiles", task: task! });
     expect(await state()).toMatchObject({ action: "cancel", state: "running", changed: 100 });
     await world.advance(500);
     expect(await statuses(world)).toEqual({ canceled: 320 });
@@ -127,7 +127,7 @@ describe("a filter", () => {
     const enqueuedBefore = Date.now();
     await change(world, "cancel", { filter: { enqueuedBefore } });
     await world.advance(1_000);
-    await world.t.mutation(api.lib.cancel, { id: late });
+    await world.t.mutation(api.operate.cancelJob, { id: late });
     expect(await change(world, "delete", { filter: { finishedBefore: Date.now() } })).toMatchObject(
       {
         changed: 1,
@@ -166,7 +166,7 @@ describe("retrying many", () => {
     const world = await newWorld();
     await failMany(world, 130);
     const canceled = await world.enqueue();
-    await world.t.mutation(api.lib.cancel, { id: canceled });
+    await world.t.mutation(api.operate.cancelJob, { id: canceled });
     const first = await change(world, "retry", { goOn: false, limit: 60 });
     expect(first).toMatchObject({ changed: 60, isDone: false });
     const worker = world.worker("again");
@@ -186,11 +186,11 @@ describe("retrying many", () => {
     const world = await newWorld();
     const keyed = [{ payload: 1, options: { key: { value: "k" } } }];
     const [one] = await world.enqueueJobs(keyed);
-    await world.t.mutation(api.lib.cancel, { id: one!.id });
+    await world.t.mutation(api.operate.cancelJob, { id: one!.id });
     const [other] = await world.enqueueJobs(keyed);
     const filter: JobFilter = { statuses: ["canceled"] };
     expect(await change(world, "retry", { filter })).toMatchObject({ changed: 0, isDone: true });
-    expect(await world.t.mutation(api.lib.retry, { id: one!.id })).toEqual({
+    expect(await world.t.mutation(api.operate.retryJob, { id: one!.id })).toEqual({
       retried: false,
       status: "canceled",
       keyTakenBy: other!.id,
@@ -238,7 +238,7 @@ describe("a change that goes on by itself", () => {
     await world.advance(1_500);
     expect(await statuses(world)).toEqual({ canceled: 157, pending: 3 });
     const state = { queue: "tiles", task: task! };
-    expect(await world.t.query(api.operate.bulkState, state)).toMatchObject({
+    expect(await world.t.query(api.operate.taskState, state)).toMatchObject({
       state: "done",
       changed: 157,
       failed: 3,
@@ -254,14 +254,14 @@ describe("a change that goes on by itself", () => {
     await world.enqueueBatch(many(250));
     const { task } = await change(world, "cancel");
     const stop = { queue: "tiles", task: task! };
-    expect(await world.t.mutation(api.operate.stopBulk, stop)).toEqual({ stopped: true });
+    expect(await world.t.mutation(api.operate.stopTask, stop)).toEqual({ stopped: true });
     await world.advance(200);
     expect(await statuses(world)).toEqual({ canceled: 100, pending: 150 });
-    expect(await world.t.query(api.operate.bulkState, stop)).toMatchObject({
+    expect(await world.t.query(api.operate.taskState, stop)).toMatchObject({
       state: "stopped",
       changed: 100,
     });
-    expect(await world.t.mutation(api.operate.stopBulk, stop)).toEqual({ stopped: false });
+    expect(await world.t.mutation(api.operate.stopTask, stop)).toEqual({ stopped: false });
   });
 
   test("is nobody's business in another queue", async () => {
@@ -269,8 +269,8 @@ describe("a change that goes on by itself", () => {
     await world.enqueueBatch(many(150));
     const { task } = await change(world, "cancel");
     const foreign = { queue: "others", task: task! };
-    expect(await world.t.query(api.operate.bulkState, foreign)).toBeNull();
-    expect(await world.t.mutation(api.operate.stopBulk, foreign)).toEqual({ stopped: false });
+    expect(await world.t.query(api.operate.taskState, foreign)).toBeNull();
+    expect(await world.t.mutation(api.operate.stopTask, foreign)).toEqual({ stopped: false });
     await world.advance(200);
   });
 

@@ -236,7 +236,7 @@ async function recordEnd(
 const ENDED = "bulkEnded" as const;
 
 /** How far a task has come; of one that has ended as long as that is among its queue's last hundred events. */
-export async function bulkState(
+export async function taskState(
   ctx: QueryCtx,
   task: string,
   queue: string,
@@ -258,7 +258,7 @@ export async function bulkState(
 }
 
 /** Stops a task after the step that it is in. What it has changed stays so. */
-export async function stopBulk(
+export async function stopTask(
   ctx: MutationCtx,
   task: string,
   queue: string,

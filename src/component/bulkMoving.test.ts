@@ -8,7 +8,7 @@ const many = (count: number) => Array.from({ length: count }, (_, n) => n);
 
 describe("canceling among jobs that are worked on", () => {
   const meant = {
-    ...{ queue: "tiles", action: "cancel" as const },
+    queue: "tiles",
     ...{ filter: { tags: ["mine"] }, goOn: false },
   };
 
@@ -17,7 +17,7 @@ describe("canceling among jobs that are worked on", () => {
     let cursor: string | undefined;
     for (let steps = 1; ; steps += 1) {
       const from = cursor === undefined ? {} : { cursor };
-      const reply = await world.t.mutation(api.operate.changeMany, { ...meant, ...from });
+      const reply = await world.t.mutation(api.operate.cancelMany, { ...meant, ...from });
       changed += reply.changed;
       if (reply.isDone) return { changed, steps };
       cursor = reply.cursor!;

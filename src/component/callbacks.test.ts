@@ -39,7 +39,7 @@ describe("in the transaction that finishes the job", () => {
     const [one, two] = await worker.claim(2);
     await worker.complete([failed(one!), released(two!)]);
     expect(await told(world)).toEqual(["failed"]);
-    await world.t.mutation(api.lib.cancel, { id: two!.id });
+    await world.t.mutation(api.operate.cancelJob, { id: two!.id });
     expect(await told(world)).toEqual(["failed", "canceled"]);
   });
 
@@ -61,7 +61,7 @@ describe("in the transaction that finishes the job", () => {
   test("a callback may retry the very job: it is pending afterwards, and of no holder", async () => {
     const world = await newToldWorld();
     app.onComplete = async (ctx, { id, attempt }) => {
-      if (attempt === 1) await ctx.runMutation(api.lib.retry, { id });
+      if (attempt === 1) await ctx.runMutation(api.operate.retryJob, { id });
     };
     const id = await world.enqueue();
     const worker = world.worker("a");
@@ -75,7 +75,7 @@ describe("in the transaction that finishes the job", () => {
     const world = await newToldWorld();
     const [, second] = await world.enqueueBatch([1, 2]);
     app.onComplete = async (ctx, { id }) => {
-      if (id !== second) await ctx.runMutation(api.lib.cancel, { id: second });
+      if (id !== second) await ctx.runMutation(api.operate.cancelJob, { id: second });
     };
     const worker = world.worker("a");
     const [job] = await worker.claim(1);
@@ -247,7 +247,7 @@ describe("a callback that fails", () => {
       const [job] = await worker.claim();
       await worker.complete([succeeded(job!, "x".repeat(600 + round))]);
       await world.advance(1_100_000);
-      await world.t.mutation(api.lib.retry, { id });
+      await world.t.mutation(api.operate.retryJob, { id });
     }
     complaints.mockRestore();
     expect(await owed(world)).toMatchObject([{ state: "dead", attempt: 3 }]);
@@ -293,7 +293,7 @@ describe("a callback that fails", () => {
     const [job] = await worker.claim();
     const result = "x".repeat(600);
     await worker.complete([succeeded(job!, result)]);
-    await world.t.mutation(api.lib.retry, { id });
+    await world.t.mutation(api.operate.retryJob, { id });
     broken = false;
     await world.advance(2_000);
     expect(heard).toHaveBeenCalledExactlyOnceWith({ status: "succeeded", result });

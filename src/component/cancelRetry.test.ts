@@ -20,7 +20,7 @@ describe("cancel", () => {
     const id = await world.enqueue();
     const worker = world.worker("a");
     const [job] = await worker.claim();
-    const answer = await world.t.mutation(api.lib.cancel, { id });
+    const answer = await world.t.mutation(api.operate.cancelJob, { id });
     expect(answer).toEqual({ canceled: false, requested: true, status: "running" });
     expect((await worker.complete([succeeded(job!)])).words).toEqual(["ok"]);
   });
@@ -50,10 +50,10 @@ describe("cancel", () => {
   test("twice is canceled once", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
-    await world.t.mutation(api.lib.cancel, { id });
+    await world.t.mutation(api.operate.cancelJob, { id });
     const { finishedAt } = await world.job(id);
     await world.advance(1_000);
-    const again = await world.t.mutation(api.lib.cancel, { id });
+    const again = await world.t.mutation(api.operate.cancelJob, { id });
     expect(again).toEqual({ canceled: false, requested: false, status: "canceled" });
     expect((await world.job(id)).finishedAt).toBe(finishedAt);
   });
@@ -71,7 +71,7 @@ describe("retry", () => {
     const [job] = await worker.claim();
     await worker.complete([failed(job!)]);
     expect(await world.status(id)).toMatchObject({ failures: 1, resets: 1, attempt: 2 });
-    const answer = await world.t.mutation(api.lib.retry, { id });
+    const answer = await world.t.mutation(api.operate.retryJob, { id });
     expect(answer).toEqual({ retried: true, status: "pending" });
     const row = await world.job(id);
     expect(row).toMatchObject({ attempt: 2, failures: 0, resets: 0, releases: 0 });
@@ -86,7 +86,7 @@ describe("retry", () => {
     const worker = world.worker("a");
     const [job] = await worker.claim();
     await worker.complete([succeeded(job!, "x".repeat(600))]);
-    await world.t.mutation(api.lib.retry, { id });
+    await world.t.mutation(api.operate.retryJob, { id });
     expect(await world.all("payloads")).toEqual([]);
   });
 
@@ -108,18 +108,18 @@ describe("retry", () => {
   test("leaves a job that is not finished", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
-    const pending = await world.t.mutation(api.lib.retry, { id });
+    const pending = await world.t.mutation(api.operate.retryJob, { id });
     expect(pending).toEqual({ retried: false, status: "pending" });
     await world.worker("a").claim();
-    const running = await world.t.mutation(api.lib.retry, { id });
+    const running = await world.t.mutation(api.operate.retryJob, { id });
     expect(running).toEqual({ retried: false, status: "running" });
   });
 
   test("of a canceled job makes it claimable again", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
-    await world.t.mutation(api.lib.cancel, { id });
-    await world.t.mutation(api.lib.retry, { id });
+    await world.t.mutation(api.operate.cancelJob, { id });
+    await world.t.mutation(api.operate.retryJob, { id });
     expect(await world.worker("a").claim()).toHaveLength(1);
   });
 });
@@ -129,7 +129,7 @@ describe("bad input", () => {
     "an id that names no job, %j, is refused",
     async (id) => {
       const world = await newWorld();
-      for (const call of [api.lib.cancel, api.lib.retry]) {
+      for (const call of [api.operate.cancelJob, api.operate.retryJob]) {
         const refused = await refusal(world.t.mutation(call, { id }));
         expect(refused).toMatchObject({ code: "unknownJob" });
       }
@@ -140,11 +140,11 @@ describe("bad input", () => {
   test("a job of another queue than the one named is refused like one that does not exist, and left as it is", async () => {
     const world = await newWorld();
     const [pending, finished] = await world.enqueueBatch([1, 2]);
-    await world.t.mutation(api.lib.cancel, { id: finished!, queue: "tiles" });
+    await world.t.mutation(api.operate.cancelJob, { id: finished!, queue: "tiles" });
     const calls = [
-      world.t.mutation(api.lib.cancel, { id: pending!, queue: "others" }),
-      world.t.mutation(api.lib.retry, { id: finished!, queue: "others" }),
-      world.t.mutation(api.lib.cancel, { id: "nonsense", queue: "others" }),
+      world.t.mutation(api.operate.cancelJob, { id: pending!, queue: "others" }),
+      world.t.mutation(api.operate.retryJob, { id: finished!, queue: "others" }),
+      world.t.mutation(api.operate.cancelJob, { id: "nonsense", queue: "others" }),
     ];
     const refusals = await Promise.all(calls.map(refusal));
     expect(refusals.map(({ code }) => code)).toEqual(Array(3).fill("unknownJob"));
@@ -155,7 +155,7 @@ describe("bad input", () => {
     expect(await world.status(pending!)).toMatchObject({ status: "pending" });
     expect(await world.status(finished!)).toMatchObject({ status: "canceled" });
     const own = { id: finished!, queue: "tiles" };
-    expect(await world.t.mutation(api.lib.retry, own)).toMatchObject({ retried: true });
+    expect(await world.t.mutation(api.operate.retryJob, own)).toMatchObject({ retried: true });
   });
 
   test("an id of another table is no job either", async () => {
@@ -163,7 +163,7 @@ describe("bad input", () => {
     const worker = world.worker("a");
     await worker.claim();
     const id = (await worker.holder())._id;
-    expect(await refusal(world.t.mutation(api.lib.cancel, { id }))).toMatchObject({
+    expect(await refusal(world.t.mutation(api.operate.cancelJob, { id }))).toMatchObject({
       code: "unknownJob",
     });
     expect(await world.status(id)).toBeNull();

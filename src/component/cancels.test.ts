@@ -106,7 +106,7 @@ describe("a running job that somebody cancels", () => {
     const { world, id, worker, job } = await running();
     await world.cancel(id, "oops");
     await worker.complete([failed(job)]);
-    await world.t.mutation(api.lib.retry, { id });
+    await world.t.mutation(api.operate.retryJob, { id });
     const [again] = await worker.claim();
     expect(await worker.heartbeat([again!])).toEqual(["ok"]);
     await worker.complete([failed(again!)]);
@@ -141,7 +141,7 @@ describe("who is asked", () => {
   test("another session, or another token that knows the session's name, learns nothing", async () => {
     const { world, id, worker } = await running();
     await world.cancel(id);
-    const other = await world.t.mutation(api.lib.createToken, { name: "other", queues: null });
+    const other = await world.t.mutation(api.operate.createToken, { name: "other", queues: null });
     expect(await asked(world, world.worker("b"))).toEqual([]);
     const { session } = worker;
     const stolen = { token: other.token, session };
@@ -186,7 +186,7 @@ test("a late success of an attempt that was canceled without its word is not cal
   await world.cancel(id);
   await world.advance(12_000);
   expect((await worker.complete([succeeded(job)])).words).toEqual(["canceled"]);
-  await world.t.mutation(api.lib.retry, { id });
+  await world.t.mutation(api.operate.retryJob, { id });
   expect((await worker.complete([succeeded(job)])).words).toEqual(["canceled"]);
   expect(await world.status(id)).toMatchObject({ status: "pending" });
 });

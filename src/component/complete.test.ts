@@ -87,7 +87,7 @@ describe("each lease has an answer of its own", () => {
     const worker = world.worker("a");
     const [job] = await worker.claim();
     await world.advance(10_500);
-    await world.t.mutation(api.lib.cancel, { id });
+    await world.t.mutation(api.operate.cancelJob, { id });
     expect((await worker.complete([succeeded(job!)])).words).toEqual(["canceled"]);
   });
 
@@ -114,7 +114,7 @@ describe("the fencing token", () => {
     const worker = world.worker("a");
     const [first] = await worker.claim();
     await worker.complete([failed(first!)]);
-    await world.t.mutation(api.lib.retry, { id });
+    await world.t.mutation(api.operate.retryJob, { id });
     const [second] = await worker.claim();
     expect([first!.attempt, second!.attempt]).toEqual([1, 2]);
     expect((await worker.complete([succeeded(first!, "zombie")])).words).toEqual(["recorded"]);
@@ -308,7 +308,7 @@ describe("bad input", () => {
     await world.enqueue();
     const worker = world.worker("a");
     const [job] = await worker.claim();
-    const other = await world.t.mutation(api.lib.createToken, { name: "other", queues: null });
+    const other = await world.t.mutation(api.operate.createToken, { name: "other", queues: null });
     const call = { token: other.token, session: worker.session, leases: [leaseOf(job!)] };
     const refused = await refusal(world.t.mutation(api.lib.heartbeat, call));
     expect(refused).toMatchObject({ code: "sessionForbidden" });

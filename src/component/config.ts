@@ -35,7 +35,8 @@ export const update = mutation({
       ...(maxParallelism === undefined ? {} : { maxParallelism }),
       ...(logLevel === undefined ? {} : { logLevel: conveyorLogLevel(logLevel) }),
     };
-    if (Object.keys(overrides).length > 0) await configureQueue(ctx, WORKPOOL_QUEUE, overrides);
+    if (Object.keys(overrides).length > 0)
+      await configureQueue(ctx, { queue: WORKPOOL_QUEUE, overrides });
     return null;
   },
 });

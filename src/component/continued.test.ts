@@ -133,7 +133,7 @@ describe("an outcome that is recorded later", () => {
 
   test("of a session that is another token's is nobody's", async () => {
     const { world, id, worker, job } = await running();
-    const other = await world.t.mutation(api.lib.createToken, { name: "other", queues: null });
+    const other = await world.t.mutation(api.operate.createToken, { name: "other", queues: null });
     await later(world, { token: other.token, session: worker.session }, succeeded(job));
     await world.settle();
     expect(await world.status(id)).toMatchObject({ status: "running" });

@@ -167,7 +167,7 @@ test("a queue that no code has defined is unknown, whatever is asked of it", asy
     ),
     world.t.mutation(api.operate.configureQueue, { queue: "nobody", overrides: {} }),
     world.t.query(api.operate.queueState, { queue: "nobody" }),
-    world.t.mutation(api.operate.changeMany, { queue: "nobody", action: "cancel", filter: {} }),
+    world.t.mutation(api.operate.cancelMany, { queue: "nobody", filter: {} }),
   ];
   const codes = (await Promise.all(calls.map(refusal))).map(({ code }) => code);
   expect(new Set(codes)).toEqual(new Set(["unknownQueue"]));

@@ -12,7 +12,7 @@
  *   is there. `resume` ends both.
  * - *Overrides* lie beside what code declares, win over it, and survive every deploy until they are reset.
  *
- * Reads for real: the queue's row, of `queues`. Writes: it; inserts an event; brings the purge forward; schedules a wake. Conflicts with: every call of the
+ * Reads for real: the queue's row, of `queues`. Writes: it, also where it is the first to name a defined queue; inserts an event; brings the purge forward; schedules a wake. Conflicts with: every call of the
  * queue, once.
  */
 import type { Value } from "convex/values";
@@ -24,6 +24,7 @@ import {
   vQueueOverrides,
   type ConfigSource,
   type QueueConfig,
+  type QueueDeclaration,
   type QueueOverrides,
   type QueueState,
 } from "../shared/index.js";
@@ -33,6 +34,7 @@ import { recordEvent } from "./events.js";
 import { hastenPurge } from "./purge.js";
 import {
   canonicalJson,
+  declareQueue,
   findQueueRow,
   mayNeedWake,
   queueOf,
@@ -46,22 +48,28 @@ export interface Changed {
   changed: boolean;
 }
 
-export async function pauseQueue(ctx: MutationCtx, name: string): Promise<Changed> {
-  const row = await getRow(ctx.db, name);
+/** A queue by its name, and with its definition where the caller has that at hand. */
+export interface Named {
+  queue: string;
+  declared?: QueueDeclaration;
+}
+
+export async function pauseQueue(ctx: MutationCtx, named: Named): Promise<Changed> {
+  const row = await getOrDeclare(ctx, named);
   if (row.pausedAt !== undefined) return { changed: false };
   return await change(ctx, row, { pausedAt: Date.now() }, "queuePaused", "Nobody may claim.");
 }
 
-export async function drainQueue(ctx: MutationCtx, name: string): Promise<Changed> {
-  const row = await getRow(ctx.db, name);
+export async function drainQueue(ctx: MutationCtx, named: Named): Promise<Changed> {
+  const row = await getOrDeclare(ctx, named);
   if (row.drainingAt !== undefined) return { changed: false };
   const fields = { drainingAt: Date.now() };
   return await change(ctx, row, fields, "queueDraining", "Nobody may enqueue.");
 }
 
 /** Ends a pause and a drain. */
-export async function resumeQueue(ctx: MutationCtx, name: string): Promise<Changed> {
-  const row = await getRow(ctx.db, name);
+export async function resumeQueue(ctx: MutationCtx, named: Named): Promise<Changed> {
+  const row = await getOrDeclare(ctx, named);
   if (row.pausedAt === undefined && row.drainingAt === undefined) return { changed: false };
   const fields = { pausedAt: undefined, drainingAt: undefined };
   return await change(ctx, row, fields, "queueResumed", "Jobs come in and are claimed again.");
@@ -70,23 +78,21 @@ export async function resumeQueue(ctx: MutationCtx, name: string): Promise<Chang
 /** Adds to the overrides. What was overridden before and is not named stays so. */
 export async function configureQueue(
   ctx: MutationCtx,
-  name: string,
-  added: QueueOverrides,
+  { overrides, ...named }: Named & { overrides: QueueOverrides },
 ): Promise<Changed> {
-  checkQueueOverrides(name, added);
-  const row = await getRow(ctx.db, name);
-  return await override(ctx, row, { ...row.overrides, ...added });
+  checkQueueOverrides(named.queue, overrides);
+  const row = await getOrDeclare(ctx, named);
+  return await override(ctx, row, { ...row.overrides, ...overrides });
 }
 
 /** What code declares counts again: for these fields, or for all. */
 export async function resetConfig(
   ctx: MutationCtx,
-  name: string,
-  fields?: readonly string[],
+  { fields, ...named }: Named & { fields?: readonly string[] },
 ): Promise<Changed> {
   const unknown = fields?.find((field) => !(field in vQueueOverrides.fields));
-  if (unknown !== undefined) throw unknownField(name, unknown);
-  const row = await getRow(ctx.db, name);
+  if (unknown !== undefined) throw unknownField(named.queue, unknown);
+  const row = await getOrDeclare(ctx, named);
   const known = Object.keys(row.overrides ?? {});
   const kept = known.filter((field) => fields !== undefined && !fields.includes(field));
   const overrides: QueueOverrides = Object.fromEntries(
@@ -147,6 +153,13 @@ async function change(
   const more = details === undefined ? {} : { details };
   await recordEvent(ctx, { kind, queue: row.name, message, ...more });
   return { changed: true };
+}
+
+/** A queue that is not known yet is declared, where its definition came with the call. A known one is left as it is. */
+async function getOrDeclare(ctx: MutationCtx, { queue, declared }: Named): Promise<Doc<"queues">> {
+  if (declared?.name === queue && (await findQueueRow(ctx.db, queue)) === null)
+    await declareQueue(ctx, declared, Date.now());
+  return await getRow(ctx.db, queue);
 }
 
 async function getRow(db: DatabaseReader, name: string): Promise<Doc<"queues">> {

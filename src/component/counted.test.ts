@@ -170,7 +170,7 @@ test("jobs that somebody cancels, one and many", async () => {
   const [one] = await world.enqueueBatch([1, 2, 3]);
   await world.cancel(one!);
   await checkCounted(world, 1);
-  const args = { queue: "tiles", action: "cancel" as const, filter: {} };
-  await world.t.mutation(api.operate.changeMany, args);
+  const args = { queue: "tiles", filter: {} };
+  await world.t.mutation(api.operate.cancelMany, args);
   await checkCounted(world, 3);
 });

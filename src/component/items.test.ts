@@ -59,7 +59,7 @@ describe("a paused job", () => {
     const [job] = await worker.claim();
     await pause(world, id);
     await worker.complete([failed(job!)]);
-    await world.t.mutation(api.lib.retry, { id });
+    await world.t.mutation(api.operate.retryJob, { id });
     expect(await worker.claim()).toHaveLength(1);
   });
 
@@ -70,7 +70,7 @@ describe("a paused job", () => {
     expect(await pause(world, id)).toMatchObject({ changed: false, paused: true });
     await resume(world, id);
     expect(await resume(world, id)).toMatchObject({ changed: false, paused: false });
-    await world.t.mutation(api.lib.cancel, { id });
+    await world.t.mutation(api.operate.cancelJob, { id });
     expect(await pause(world, id)).toEqual({ changed: false, paused: false, status: "canceled" });
   });
 });
@@ -111,7 +111,7 @@ describe("a deleted job", () => {
     const worker = world.worker("a");
     const [job] = await worker.claim();
     await worker.complete([succeeded(job!, "x".repeat(600))]);
-    await world.t.mutation(api.lib.retry, { id });
+    await world.t.mutation(api.operate.retryJob, { id });
     expect(await world.all("payloads")).toHaveLength(1);
     await remove(world, id);
     expect([await world.all("payloads"), await world.all("callbacks")]).toEqual([[], []]);

@@ -88,12 +88,12 @@ describe("every way out gives the key back", () => {
       await world.advance(11_000);
     },
     "cancel while it waits": async (world, id) => {
-      await world.t.mutation(api.lib.cancel, { id });
+      await world.t.mutation(api.operate.cancelJob, { id });
     },
     "cancel while it runs": async (world, id) => {
       const worker = world.worker("a");
       const [job] = await worker.claim();
-      await world.t.mutation(api.lib.cancel, { id });
+      await world.t.mutation(api.operate.cancelJob, { id });
       await worker.complete([failed(job!)]);
     },
     expire: async (world) => {
@@ -145,7 +145,7 @@ describe("every way out gives the key back", () => {
     await world.advance(1_000);
     const second = await take(world);
     expect(second.isNew).toBe(true);
-    await world.t.mutation(api.lib.cancel, { id: first.id });
+    await world.t.mutation(api.operate.cancelJob, { id: first.id });
     expect(await take(world)).toEqual({ id: second.id, isNew: false });
   });
 });
@@ -209,7 +209,7 @@ describe("a key with a window", () => {
   test("stays taken until then, whatever becomes of its job, and is free from then on", async () => {
     const world = await newWorld();
     const first = await take(world, { windowMs: SPAN });
-    await world.t.mutation(api.lib.cancel, { id: first.id });
+    await world.t.mutation(api.operate.cancelJob, { id: first.id });
     await world.advance(SPAN - 1);
     expect(await take(world, { windowMs: SPAN })).toEqual({ id: first.id, isNew: false });
     await world.advance(1);
@@ -235,18 +235,18 @@ describe("a key with a window", () => {
 
 describe("a job that is retried takes its key again", () => {
   async function retry(world: World, id: string): Promise<boolean> {
-    return (await world.t.mutation(api.lib.retry, { id })).retried;
+    return (await world.t.mutation(api.operate.retryJob, { id })).retried;
   }
 
   test("if nobody else has it: never are two with one key active", async () => {
     const world = await newWorld();
     const { id } = await take(world);
-    await world.t.mutation(api.lib.cancel, { id });
+    await world.t.mutation(api.operate.cancelJob, { id });
     expect(await retry(world, id)).toBe(true);
     expect(await take(world)).toEqual({ id, isNew: false });
-    await world.t.mutation(api.lib.cancel, { id });
+    await world.t.mutation(api.operate.cancelJob, { id });
     const { id: other } = await take(world);
-    const answer = await world.t.mutation(api.lib.retry, { id });
+    const answer = await world.t.mutation(api.operate.retryJob, { id });
     expect(answer).toEqual({ retried: false, status: "canceled", keyTakenBy: other });
     expect(await world.status(id)).toMatchObject({ status: "canceled" });
     expect(await world.all("keys")).toMatchObject([{ job: other }]);
@@ -256,11 +256,11 @@ describe("a job that is retried takes its key again", () => {
     const world = await newWorld();
     const { id } = await take(world, { windowMs: SPAN });
     const { until } = (await world.all("keys"))[0]!;
-    await world.t.mutation(api.lib.cancel, { id });
+    await world.t.mutation(api.operate.cancelJob, { id });
     await world.advance(SPAN / 2);
     expect(await retry(world, id)).toBe(true);
     expect(await world.all("keys")).toMatchObject([{ job: id, until }]);
-    await world.t.mutation(api.lib.cancel, { id });
+    await world.t.mutation(api.operate.cancelJob, { id });
     await world.advance(SPAN / 2);
     expect(await retry(world, id)).toBe(true);
     expect((await take(world)).isNew).toBe(true);

@@ -32,13 +32,11 @@ import {
   vReportAnswer,
   vStatus,
   vTokenScope,
-  vTokenStatus,
   vWaiting,
   vWorkerStatus,
 } from "../shared/index.js";
 import { mutation, query } from "./_generated/server.js";
 import * as attemptsStep from "./attempts.js";
-import * as cancelStep from "./cancel.js";
 import * as cancelsStep from "./cancels.js";
 import * as chunksStep from "./chunks.js";
 import * as claimStep from "./claim.js";
@@ -58,7 +56,6 @@ import * as logsStep from "./logs.js";
 import * as reportStep from "./report.js";
 import * as replaceStep from "./replace.js";
 import * as peekStep from "./peek.js";
-import * as retryStep from "./retry.js";
 import * as statusStep from "./status.js";
 import * as takeBackStep from "./takeBack.js";
 import * as tokensStep from "./tokens.js";
@@ -82,23 +79,6 @@ export const replace = mutation({
   args: { id: v.string(), queue: vQueueDeclaration, job: vNewJob },
   returns: v.object({ replaced: v.boolean(), id: v.string(), status: vStatus }),
   handler: (ctx, { id, queue, job }) => replaceStep.replace(ctx, id, queue, job),
-});
-
-/**
- * Ends a job that nobody has begun, and asks the worker of a running one to end it. A finished one is left as it is. With
- * `queue`, a job of that one only.
- */
-export const cancel = mutation({
-  args: { id: v.string(), queue: v.optional(v.string()), reason: v.optional(v.string()) },
-  returns: v.object({ canceled: v.boolean(), requested: v.boolean(), status: vStatus }),
-  handler: (ctx, { id, ...options }) => cancelStep.cancel(ctx, id, options),
-});
-
-/** Makes a finished job claimable again. Any other is left as it is. With `queue`, a job of that one only. */
-export const retry = mutation({
-  args: { id: v.string(), queue: v.optional(v.string()) },
-  returns: v.object({ retried: v.boolean(), status: vStatus, keyTakenBy: v.optional(v.string()) }),
-  handler: (ctx, { id, queue }) => retryStep.retry(ctx, id, queue),
 });
 
 /** How a job stands; `null` for an id that names none. With `queue`, for one of another queue as well. */
@@ -170,34 +150,6 @@ export const watch = mutation({
   args: {},
   returns: v.null(),
   handler: (ctx) => watchdogStep.watch(ctx),
-});
-
-// --- Worker tokens ------------------------------------------------------------------------------
-
-/** Makes a worker's credential. The token is in this answer and nowhere else: only its hash is kept. */
-export const createToken = mutation({
-  args: {
-    name: v.string(),
-    queues: v.union(v.array(v.string()), v.null()),
-    groups: v.optional(v.union(v.array(v.string()), v.null())),
-    deployment: v.optional(v.string()),
-  },
-  returns: v.object({ id: v.string(), token: v.string() }),
-  handler: (ctx, args) => tokensStep.createToken(ctx, args),
-});
-
-/** Refuses a token from now on. What its sessions hold goes back to the queues when the leases end. */
-export const revokeToken = mutation({
-  args: { id: v.string() },
-  returns: v.null(),
-  handler: (ctx, { id }) => tokensStep.revokeToken(ctx, id),
-});
-
-/** The tokens there are, without their secrets; of more than one page has, those that were made before the one of this id. */
-export const listTokens = query({
-  args: { after: v.optional(v.string()) },
-  returns: v.array(vTokenStatus),
-  handler: (ctx, { after }) => tokensStep.listTokens(ctx, after),
 });
 
 // --- The worker protocol ------------------------------------------------------------------------

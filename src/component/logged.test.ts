@@ -29,8 +29,8 @@ async function live(logLevel: LogLevel): Promise<string[]> {
   const worker = world.worker("a");
   const jobs = await worker.claim(2);
   await worker.complete([succeeded(jobs[0]!), failed(jobs[1]!)]);
-  await world.t.mutation(api.lib.cancel, { id: third! });
-  await world.t.mutation(api.lib.retry, { id: second! });
+  await world.t.mutation(api.operate.cancelJob, { id: third! });
+  await world.t.mutation(api.operate.retryJob, { id: second! });
   for (const id of [first!, second!]) await world.t.mutation(api.operate.deleteJob, { id });
   await world.enqueue(4, { runAfter: 1_000, expiresAfterMs: 1_000 });
   await world.advance(4_000);
@@ -109,7 +109,7 @@ async function operated(world: World): Promise<void> {
   await t.mutation(api.operate.resumeQueue, { queue });
   await t.mutation(api.operate.configureQueue, { queue, overrides: { maxResets: 0 } });
   await world.enqueueBatch(Array.from({ length: 101 }, (_, i) => i));
-  await t.mutation(api.operate.changeMany, { queue, action: "cancel", filter: {} });
+  await t.mutation(api.operate.cancelMany, { queue, filter: {} });
   await world.advance(2_000);
 }
 

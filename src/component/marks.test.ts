@@ -66,7 +66,7 @@ describe("a queue that lists by tag and group", () => {
       const worker = world.worker("w");
       const [job] = await worker.claim();
       await worker.complete([succeeded(job!)]);
-      await world.t.mutation(api.lib.retry, { id: job!.id });
+      await world.t.mutation(api.operate.retryJob, { id: job!.id });
       expect(await world.all("marks")).toEqual(before);
       written.push(await rowsIn(world, tables));
     }

@@ -1,150 +1,191 @@
 /**
- * The component's public surface for people who operate queues: what an app reaches through `components.conveyor.operate`.
+ * The component's public surface for people who operate queues: what an app reaches through `components.conveyor.operate`, and
+ * an operator without any of the app's code by `npx convex run --component conveyor operate:pauseQueue '{"queue": "emails"}'`.
  *
- * Only registration stands here, as in `lib.ts`. What deletes or changes many jobs is here and not there, so that nobody
- * meets it among what every app needs. Every function is called by the app's own functions, which have checked who asks.
+ * Only registration stands here, as in `lib.ts`; the arguments are in `../shared/operations.ts`. Every function is called by
+ * the app's own functions, which have checked the caller, or with the deployment's own key.
  */
 import { v } from "convex/values";
 import {
-  vBulkAction,
+  CHANGE_ARGS,
+  LOOK_ARGS,
   vBulkReply,
   vBulkState,
-  vJobFilter,
+  vQueueDeclaration,
   vQueueEvent,
-  vQueueOverrides,
   vQueueState,
   vStatus,
+  vTokenStatus,
 } from "../shared/index.js";
 import { mutation, query } from "./_generated/server.js";
 import * as bulkStep from "./bulk.js";
+import * as cancelStep from "./cancel.js";
 import * as controlStep from "./control.js";
 import * as eventsStep from "./events.js";
 import * as itemsStep from "./items.js";
+import * as retryStep from "./retry.js";
 import * as tokensStep from "./tokens.js";
 
 const vChanged = v.object({ changed: v.boolean() });
-const named = { queue: v.string() };
+/** By its definition in code: a queue that is not known yet is declared first. */
+const declared = { declared: v.optional(vQueueDeclaration) };
 
 // --- A queue ------------------------------------------------------------------------------------
 
-/** From now on nobody may claim. Jobs come in, fall due and expire; what runs goes on. */
+/** From now on no job is claimed. Jobs come in, fall due and expire; attempts that run go on. */
 export const pauseQueue = mutation({
-  args: named,
+  args: { ...CHANGE_ARGS.pauseQueue, ...declared },
   returns: vChanged,
-  handler: (ctx, { queue }) => controlStep.pauseQueue(ctx, queue),
+  handler: (ctx, args) => controlStep.pauseQueue(ctx, args),
 });
 
-/** From now on nobody may enqueue; what is there is worked off. */
+/** From now on every enqueue is refused; the jobs that are there are worked off. */
 export const drainQueue = mutation({
-  args: named,
+  args: { ...CHANGE_ARGS.drainQueue, ...declared },
   returns: vChanged,
-  handler: (ctx, { queue }) => controlStep.drainQueue(ctx, queue),
+  handler: (ctx, args) => controlStep.drainQueue(ctx, args),
 });
 
 /** Ends a pause and a drain. */
 export const resumeQueue = mutation({
-  args: named,
+  args: { ...CHANGE_ARGS.resumeQueue, ...declared },
   returns: vChanged,
-  handler: (ctx, { queue }) => controlStep.resumeQueue(ctx, queue),
+  handler: (ctx, args) => controlStep.resumeQueue(ctx, args),
 });
 
-/** Overrides what code declares, until it is reset. What was overridden before and is not named stays so. */
+/** Overrides what code declares, until it is reset. An override of before that is not named stays. */
 export const configureQueue = mutation({
-  args: { ...named, overrides: vQueueOverrides },
+  args: { ...CHANGE_ARGS.configureQueue, ...declared },
   returns: vChanged,
-  handler: (ctx, { queue, overrides }) => controlStep.configureQueue(ctx, queue, overrides),
+  handler: (ctx, args) => controlStep.configureQueue(ctx, args),
 });
 
 /** What code declares counts again: for these fields, or for all. */
 export const resetConfig = mutation({
-  args: { ...named, fields: v.optional(v.array(v.string())) },
+  args: { ...CHANGE_ARGS.resetConfig, ...declared },
   returns: vChanged,
-  handler: (ctx, { queue, fields }) => controlStep.resetConfig(ctx, queue, fields),
+  handler: (ctx, args) => controlStep.resetConfig(ctx, args),
 });
 
 /** How a queue is configured and whether it is paused or drains. */
 export const queueState = query({
-  args: named,
+  args: LOOK_ARGS.queueState,
   returns: vQueueState,
   handler: (ctx, { queue }) => controlStep.queueState(ctx, queue),
 });
 
 /** What was restarted, taken away, quarantined, refused or changed, newest first: of a queue, or of all. */
 export const events = query({
-  args: { queue: v.optional(v.string()), limit: v.optional(v.number()) },
+  args: LOOK_ARGS.events,
   returns: v.array(vQueueEvent),
   handler: (ctx, args) => eventsStep.events(ctx, args),
 });
 
 // --- One job ------------------------------------------------------------------------------------
 
-const one = { id: v.string(), queue: v.optional(v.string()) };
 const vPauseAnswer = v.object({ changed: v.boolean(), paused: v.boolean(), status: vStatus });
 
-/** Nobody may claim this job until it is resumed. One that runs goes on, and is paused when it comes back. */
+/** The job is not claimed until it is resumed. One that runs goes on, and is paused when it comes back. */
 export const pauseJob = mutation({
-  args: one,
+  args: CHANGE_ARGS.pauseJob,
   returns: vPauseAnswer,
   handler: (ctx, { id, queue }) => itemsStep.pauseJob(ctx, id, queue),
 });
 
 /** The job stands at the end of its line again. */
 export const resumeJob = mutation({
-  args: one,
+  args: CHANGE_ARGS.resumeJob,
   returns: vPauseAnswer,
   handler: (ctx, { id, queue }) => itemsStep.resumeJob(ctx, id, queue),
 });
 
-/** Deletes a job in any status, with all that hangs on it. Nobody is told how it ended. */
+/** Ends a job that waits, and asks the worker of a running one to end it. A finished one is left as it is. */
+export const cancelJob = mutation({
+  args: CHANGE_ARGS.cancelJob,
+  returns: v.object({ canceled: v.boolean(), requested: v.boolean(), status: vStatus }),
+  handler: (ctx, { id, ...options }) => cancelStep.cancel(ctx, id, options),
+});
+
+/** Makes a finished job claimable again. Any other is left as it is. */
+export const retryJob = mutation({
+  args: CHANGE_ARGS.retryJob,
+  returns: v.object({ retried: v.boolean(), status: vStatus, keyTakenBy: v.optional(v.string()) }),
+  handler: (ctx, { id, queue }) => retryStep.retry(ctx, id, queue),
+});
+
+/** Deletes a job in any status, with all that hangs on it. No `onComplete` is told. */
 export const deleteJob = mutation({
-  args: one,
+  args: CHANGE_ARGS.deleteJob,
   returns: v.object({ deleted: v.boolean(), status: v.union(vStatus, v.null()) }),
   handler: (ctx, { id, queue }) => itemsStep.deleteJob(ctx, id, queue),
 });
 
-// --- Many jobs ----------------------------------------------------------------------------------
+// --- Many jobs: the first in this transaction, the others by itself unless `goOn` is false ------
 
-/**
- * Cancels, retries or deletes the jobs that a filter means: the first here, and the others by itself unless `goOn` is
- * false; then the answer's cursor asks for the next step.
- */
-export const changeMany = mutation({
-  args: {
-    ...named,
-    action: vBulkAction,
-    filter: vJobFilter,
-    reason: v.optional(v.string()),
-    cursor: v.optional(v.string()),
-    limit: v.optional(v.number()),
-    goOn: v.optional(v.boolean()),
-  },
+/** Cancels the jobs that a filter means. */
+export const cancelMany = mutation({
+  args: CHANGE_ARGS.cancelMany,
   returns: vBulkReply,
-  handler: (ctx, args) => bulkStep.changeMany(ctx, args),
+  handler: (ctx, args) => bulkStep.changeMany(ctx, { ...args, action: "cancel" }),
+});
+
+/** Makes the finished jobs that a filter means claimable again. */
+export const retryMany = mutation({
+  args: CHANGE_ARGS.retryMany,
+  returns: vBulkReply,
+  handler: (ctx, args) => bulkStep.changeMany(ctx, { ...args, action: "retry" }),
+});
+
+/** Deletes the jobs that a filter means. */
+export const deleteMany = mutation({
+  args: CHANGE_ARGS.deleteMany,
+  returns: vBulkReply,
+  handler: (ctx, args) => bulkStep.changeMany(ctx, { ...args, action: "delete" }),
 });
 
 /** How far a change of many jobs has come; null for a task that this queue does not have, or no longer remembers. */
-export const bulkState = query({
-  args: { ...named, task: v.string() },
+export const taskState = query({
+  args: LOOK_ARGS.taskState,
   returns: v.union(vBulkState, v.null()),
-  handler: (ctx, { queue, task }) => bulkStep.bulkState(ctx, task, queue),
+  handler: (ctx, { queue, task }) => bulkStep.taskState(ctx, task, queue),
 });
 
 /** Stops a change of many jobs. What it has changed stays so. */
-export const stopBulk = mutation({
-  args: { ...named, task: v.string() },
+export const stopTask = mutation({
+  args: CHANGE_ARGS.stopTask,
   returns: v.object({ stopped: v.boolean() }),
-  handler: (ctx, { queue, task }) => bulkStep.stopBulk(ctx, task, queue),
+  handler: (ctx, { queue, task }) => bulkStep.stopTask(ctx, task, queue),
 });
 
 // --- Worker tokens ------------------------------------------------------------------------------
 
+/** A deployment that is named marks its tokens, so that a stray one is told from a wrong one. */
+const deployment = { deployment: v.optional(v.string()) };
+
+/** Makes a worker's credential. The token is in this answer and nowhere else: only its hash is kept. */
+export const createToken = mutation({
+  args: { ...CHANGE_ARGS.createToken, ...deployment },
+  returns: v.object({ id: v.string(), token: v.string() }),
+  handler: (ctx, { queues = null, ...args }) => tokensStep.createToken(ctx, { queues, ...args }),
+});
+
 /** Gives a token a new secret. The old one is refused at once, or after `graceMs`. */
 export const rotateToken = mutation({
-  args: {
-    id: v.string(),
-    graceMs: v.optional(v.number()),
-    deployment: v.optional(v.string()),
-  },
+  args: { ...CHANGE_ARGS.rotateToken, ...deployment },
   returns: v.object({ token: v.string() }),
   handler: (ctx, args) => tokensStep.rotateToken(ctx, args),
+});
+
+/** Refuses a token from now on. Jobs that its sessions hold go back to their queues at once. */
+export const revokeToken = mutation({
+  args: CHANGE_ARGS.revokeToken,
+  returns: v.null(),
+  handler: (ctx, { id }) => tokensStep.revokeToken(ctx, id),
+});
+
+/** The tokens there are, without their secrets, newest first; with `after`, the id of one, those behind it. */
+export const listTokens = query({
+  args: LOOK_ARGS.listTokens,
+  returns: v.array(vTokenStatus),
+  handler: (ctx, { after }) => tokensStep.listTokens(ctx, after),
 });

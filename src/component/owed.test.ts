@@ -84,7 +84,7 @@ describe("what is owed", () => {
       const worker = world.worker("a");
       const [retried, retries] = await worker.claim(2);
       app.onComplete = async (ctx, { payload, outcome }) => {
-        if (payload === "retries") await ctx.runMutation(api.lib.retry, { id: retried!.id });
+        if (payload === "retries") await ctx.runMutation(api.operate.retryJob, { id: retried!.id });
         else heard.push(outcome);
       };
       const large = "x".repeat(600);
@@ -99,7 +99,7 @@ describe("what is owed", () => {
   test("a job that is retried in the very millisecond in which it ended leaves no result behind", async () => {
     const { world, id, worker, job } = await running();
     await worker.complete([succeeded(job, "x".repeat(600))]);
-    await world.t.mutation(api.lib.retry, { id });
+    await world.t.mutation(api.operate.retryJob, { id });
     expect(await world.all("payloads")).toEqual([]);
   });
 });
@@ -111,7 +111,7 @@ describe("ends of one job", () => {
     const worker = world.worker("a");
     const [first] = await worker.claim();
     await worker.complete([failed(first!)]);
-    await world.t.mutation(api.lib.retry, { id });
+    await world.t.mutation(api.operate.retryJob, { id });
     const [second] = await worker.claim();
     await worker.complete([succeeded(second!)]);
     return id;
@@ -141,7 +141,7 @@ describe("ends of one job", () => {
     };
     const id = await endedTwice(world);
     for (const reason of ["third", "fourth"]) {
-      await world.t.mutation(api.lib.retry, { id });
+      await world.t.mutation(api.operate.retryJob, { id });
       await world.cancel(id, reason);
     }
     broken = false;

@@ -15,7 +15,7 @@ const retention = (succeededMs: number, failedMs = succeededMs) => ({
 
 /** Ends jobs that wait, and lets them be counted, which is what arms the purge. */
 async function end(world: World, ids: readonly string[]): Promise<void> {
-  for (const id of ids) await world.t.mutation(api.lib.cancel, { id });
+  for (const id of ids) await world.t.mutation(api.operate.cancelJob, { id });
   await world.advance(10 * SECOND + 100);
 }
 
@@ -97,11 +97,7 @@ describe("the purge", () => {
   test("deletes more than one transaction can, each from where the last one stopped", async () => {
     const world = await newWorld(retention(20 * SECOND));
     await world.enqueueBatch(Array.from({ length: 150 }, (_, n) => n));
-    await world.t.mutation(api.operate.changeMany, {
-      queue: "tiles",
-      action: "cancel",
-      filter: {},
-    });
+    await world.t.mutation(api.operate.cancelMany, { queue: "tiles", filter: {} });
     await world.advance(12 * SECOND);
     await world.advance(21 * SECOND);
     expect(await world.all("jobs").then((jobs) => jobs.length)).toBe(0);
@@ -111,7 +107,7 @@ describe("the purge", () => {
   test("does not delete what the roll-up has not counted", async () => {
     const world = await newWorld(retention(0));
     const id = await world.enqueue();
-    await world.t.mutation(api.lib.cancel, { id });
+    await world.t.mutation(api.operate.cancelJob, { id });
     await world.t.run(async (ctx) => {
       await ensurePurge(ctx, "tiles", ["canceled"], Date.now());
     });
@@ -162,7 +158,7 @@ describe("the purge", () => {
     const world = await newWorld(retention(30 * SECOND));
     const [id, other] = await world.enqueueBatch([1, 2]);
     await end(world, [id!, other!]);
-    await world.t.mutation(api.lib.retry, { id: id! });
+    await world.t.mutation(api.operate.retryJob, { id: id! });
     await world.advance(33 * SECOND);
     expect((await world.all("jobs")).map((job) => job._id)).toEqual([id]);
     const worker = world.worker("a");
@@ -193,7 +189,7 @@ describe("the purge", () => {
     expect((await world.all("jobs")).map((job) => job._id)).toEqual([kept]);
     // What an import does: a row with an old `seq` appears below every place that was reached.
     const imported = await world.enqueue();
-    await world.t.mutation(api.lib.cancel, { id: imported });
+    await world.t.mutation(api.operate.cancelJob, { id: imported });
     await world.t.run((ctx) => ctx.db.patch("jobs", imported, { seq: older }));
     await ring(world);
     expect(await world.all("jobs")).toHaveLength(2);
@@ -237,9 +233,8 @@ describe("what else has had its time", () => {
     const [job] = await world.enqueueJobs([{ payload: 1, options }]);
     if (how === "one") await world.t.mutation(api.operate.deleteJob, { id: job!.id });
     else {
-      const args = { queue: "tiles", action: "delete" as const };
-      await world.t.mutation(api.operate.changeMany, {
-        ...args,
+      await world.t.mutation(api.operate.deleteMany, {
+        queue: "tiles",
         filter: { statuses: ["pending"] },
       });
     }
@@ -287,7 +282,8 @@ describe("what else has had its time", () => {
       Array.from({ length: 24 }, (_, n) => ({ payload: n, options: labels(n) })),
     );
     const kept = jobs[7]!.id;
-    for (const { id } of jobs) if (id !== kept) await world.t.mutation(api.lib.cancel, { id });
+    for (const { id } of jobs)
+      if (id !== kept) await world.t.mutation(api.operate.cancelJob, { id });
     await world.t.run(async (ctx) => await ensureUpkeep(ctx as never, "tiles", Date.now()));
     await world.advance(12 * SECOND);
     for (let i = 0; i < 12; i += 1) {

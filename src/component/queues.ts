@@ -135,7 +135,9 @@ export function unknownQueue(name: string): Error {
   const cut = name.slice(0, 100);
   return conveyorError(
     "unknownQueue",
-    `No code has declared a queue ${JSON.stringify(cut)}. A queue is known from the first call on that enqueues or claims.`,
+    `No code has declared a queue ${JSON.stringify(cut)}: it is known from its first enqueue or claim on. Check the name ` +
+      "(`npx convex run --component conveyor observe:queues` lists those that are known), or act by its definition, as in " +
+      "`emails.control.pause(ctx)`, which declares it.",
     { queue: cut },
   );
 }

@@ -23,7 +23,7 @@ async function fleet(world: World, size: number, { from = 0, token = world.token
 
 async function another(world: World): Promise<string> {
   const made = { name: "another", queues: null };
-  return (await world.t.mutation(api.lib.createToken, made)).token;
+  return (await world.t.mutation(api.operate.createToken, made)).token;
 }
 
 describe("sessions of one token", () => {
@@ -161,7 +161,7 @@ describe("what a token's workers write in an hour", () => {
       expect(refused).toMatchObject({ code: "quotaExceeded", max: 10_000 });
       expect(refused.message).toContain("file storage");
     }
-    expect((await world.t.query(api.lib.listTokens, {}))[0]).toHaveProperty("overQuotaUntil");
+    expect((await world.t.query(api.operate.listTokens, {}))[0]).toHaveProperty("overQuotaUntil");
     expect(await a.progress([{ id: one.id, attempt: 1, value: 1 }])).toEqual(["ok"]);
     const other = new Worker(world, "c", "session-c", await another(world));
     const three = await running(world, other);

@@ -16,7 +16,7 @@ describe("status", () => {
     const { key, expiresAfterMs: _, ...same } = options;
     const all = { ...same, key: key.value, expiresAt: T0 + 60_000, releases: 0 };
     expect(await world.status(id)).toMatchObject({ status: "pending", ...all });
-    await world.t.mutation(api.lib.cancel, { id, reason: "no need" });
+    await world.t.mutation(api.operate.cancelJob, { id, reason: "no need" });
     expect(await world.status(id)).toMatchObject({
       status: "canceled",
       reason: "no need",
@@ -50,7 +50,7 @@ describe("status", () => {
     const world = await newWorld();
     const id = await world.enqueue();
     await world.worker("a").claim();
-    await world.t.mutation(api.lib.cancel, { id });
+    await world.t.mutation(api.operate.cancelJob, { id });
     expect(await world.status(id)).toMatchObject({ status: "running", cancelRequestedAt: T0 });
   });
 });
@@ -114,7 +114,7 @@ describe("attempts", () => {
     for (const error of ["one", "two"]) {
       const [job] = await worker.claim();
       await worker.complete([failed(job!, error)]);
-      await world.t.mutation(api.lib.retry, { id });
+      await world.t.mutation(api.operate.retryJob, { id });
     }
     await worker.claim();
     const rows = await attempts(world, id);

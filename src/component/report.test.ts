@@ -245,7 +245,7 @@ describe("a report", () => {
   test("by a token that may not serve the job's queue is answered leaseLost", async () => {
     const { world, id, worker } = await running();
     const queues = ["other"];
-    const { token } = await world.t.mutation(api.lib.createToken, { name: "narrow", queues });
+    const { token } = await world.t.mutation(api.operate.createToken, { name: "narrow", queues });
     const holder: string = (await worker.holder())._id;
     const args = {
       token,
@@ -260,7 +260,10 @@ describe("a report", () => {
 
   test("by another token of the same queue is answered leaseLost, though it names the holder", async () => {
     const { world, id, worker } = await running();
-    const { token } = await world.t.mutation(api.lib.createToken, { name: "other", queues: null });
+    const { token } = await world.t.mutation(api.operate.createToken, {
+      name: "other",
+      queues: null,
+    });
     const holder: string = (await worker.holder())._id;
     const said = { output: [part(id, 0, "not mine")] };
     for (const session of [worker.session, "another"]) {
@@ -274,7 +277,7 @@ describe("a report", () => {
 
   test("of a job that somebody cancels is recorded, and the answer says so", async () => {
     const { world, id, worker } = await running();
-    await world.t.mutation(api.lib.cancel, { id });
+    await world.t.mutation(api.operate.cancelJob, { id });
     expect(await worker.report({ logs: [log(id, 0, "stopping")] })).toMatchObject([
       { answer: "canceled" },
     ]);

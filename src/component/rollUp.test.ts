@@ -56,7 +56,7 @@ describe("the roll-up", () => {
     for (let i = 0; i < 5; i += 1) {
       await finishSome(world, 3 + i);
       const canceled = await world.enqueue();
-      await world.t.mutation(api.lib.cancel, { id: canceled });
+      await world.t.mutation(api.operate.cancelJob, { id: canceled });
       await world.advance(i % 2 === 0 ? 9_300 : 21_000);
       await startUpkeep(world);
     }
@@ -81,7 +81,7 @@ describe("the roll-up", () => {
     const world = await newWorld();
     await startUpkeep(world);
     await world.enqueue();
-    await world.t.mutation(api.lib.cancel, { id: await world.enqueue() });
+    await world.t.mutation(api.operate.cancelJob, { id: await world.enqueue() });
     await world.advance(3_000);
     const worker = world.worker("a");
     const [job] = await worker.claim();
@@ -100,13 +100,13 @@ describe("the roll-up", () => {
   test("counts the end of a job that was retried before it looked, and again when it has finished again", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
-    await world.t.mutation(api.lib.cancel, { id });
-    await world.t.mutation(api.lib.retry, { id });
+    await world.t.mutation(api.operate.cancelJob, { id });
+    await world.t.mutation(api.operate.retryJob, { id });
     await startUpkeep(world);
     await world.advance(EVERY + 100);
     expect((await world.all("minutes")).map(({ canceled }) => canceled)).toEqual([1]);
     expect(await world.all("ended")).toEqual([]);
-    await world.t.mutation(api.lib.cancel, { id });
+    await world.t.mutation(api.operate.cancelJob, { id });
     await startUpkeep(world);
     await world.advance(EVERY + 100);
     expect((await world.all("minutes")).map(({ canceled }) => canceled)).toEqual([2]);

@@ -97,7 +97,7 @@ test("a lease that its holder cannot know of yet is not taken for dropped, thoug
   const worker = world.worker("a");
   const [first] = await worker.claim();
   const [second] = await worker.claim();
-  await world.t.mutation(api.lib.cancel, { id: second!.id });
+  await world.t.mutation(api.operate.cancelJob, { id: second!.id });
   // The beat was sent before the claim's answer came.
   await worker.heartbeat([first!]);
   for (let i = 0; i < 4; i += 1) {

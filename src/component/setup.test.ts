@@ -100,7 +100,7 @@ afterEach(async () => {
 
 export async function newWorld(config: Partial<QueueConfig> = {}): Promise<World> {
   const t = convexTest(schema, modules);
-  const { token } = await t.mutation(api.lib.createToken, { name: "test token", queues: null });
+  const { token } = await t.mutation(api.operate.createToken, { name: "test token", queues: null });
   current = new World(t, token, {
     name: "tiles",
     config: { leaseMs: 10_000, maxResets: 1, shards: 1, ...config },
@@ -143,7 +143,7 @@ export class World {
 
   async cancel(id: string, reason?: string) {
     const args = { id, ...(reason === undefined ? {} : { reason }) };
-    return await this.t.mutation(api.lib.cancel, args);
+    return await this.t.mutation(api.operate.cancelJob, args);
   }
 
   worker(name: string): Worker {

@@ -67,7 +67,7 @@ describe("statistics", () => {
     const [gone, again, ...others] = await world.enqueueBatch([1, 2, 3, 4]);
     for (const id of [gone!, again!, ...others]) await world.cancel(id);
     await world.t.mutation(api.operate.deleteJob, { id: gone! });
-    await world.t.mutation(api.lib.retry, { id: again! });
+    await world.t.mutation(api.operate.retryJob, { id: again! });
     await world.advance(MINUTE);
     expect(sum(await stats(world), "canceled")).toBe(4);
     await world.cancel(again!);
@@ -81,11 +81,11 @@ describe("statistics", () => {
     const world = await newWorld();
     const jobs = 600;
     const ids = await world.enqueueBatch(Array.from({ length: jobs }, (_, n) => n));
-    const cancels = { queue: "tiles", action: "cancel" as const, filter: {} };
-    await world.t.mutation(api.operate.changeMany, cancels);
+    const cancels = { queue: "tiles", filter: {} };
+    await world.t.mutation(api.operate.cancelMany, cancels);
     await world.advance(2 * SECOND);
-    const deletes = { queue: "tiles", action: "delete" as const, filter: {} };
-    await world.t.mutation(api.operate.changeMany, deletes);
+    const deletes = { queue: "tiles", filter: {} };
+    await world.t.mutation(api.operate.deleteMany, deletes);
     await world.advance(12 * MINUTE);
     expect(await world.all("jobs")).toEqual([]);
     expect(sum(await stats(world), "canceled")).toBe(ids.length);

@@ -7,7 +7,7 @@ import { newWorld, refusal, succeeded, Worker, type World } from "./setup.test.j
 const payloads = (jobs: { payload?: unknown }[]) => jobs.map(({ payload }) => payload).sort();
 
 async function tokenFor(world: World, groups: string[] | null, queues: string[] | null = null) {
-  return await world.t.mutation(api.lib.createToken, { name: "acme", queues, groups });
+  return await world.t.mutation(api.operate.createToken, { name: "acme", queues, groups });
 }
 
 /** A job of each of three groups, and one of none; and a worker whose token is for the first two. */
@@ -141,7 +141,7 @@ test("a token's groups are listed, kept by its rotation, and told to the app", a
   const { world, id } = await mixed(["b", "a", "b"]);
   const { token } = await world.t.mutation(api.operate.rotateToken, { id });
   const scope = { id, name: "acme", queues: null, groups: ["a", "b"] };
-  expect((await world.t.query(api.lib.listTokens, {}))[0]).toMatchObject(scope);
+  expect((await world.t.query(api.operate.listTokens, {}))[0]).toMatchObject(scope);
   expect(await world.t.query(api.lib.checkToken, { token })).toEqual(scope);
   const worker = new Worker(world, "w", "session-w", token);
   expect(payloads(await worker.claim(9))).toEqual(["a", "b"]);

@@ -5,7 +5,7 @@ import { newWorld, refusal, succeeded, Worker, type World } from "./setup.test.j
 
 async function create(world: World, queues: string[] | null = null, deployment?: string) {
   const args = { name: "gpu-1", queues, ...(deployment === undefined ? {} : { deployment }) };
-  return await world.t.mutation(api.lib.createToken, args);
+  return await world.t.mutation(api.operate.createToken, args);
 }
 
 /** Every worker call there is, with this token. */
@@ -34,7 +34,7 @@ describe("a worker token", () => {
     const { token } = await create(world);
     expect(token).toMatch(/^cvy_[0-9a-f]{8}_[0-9a-f]{64}$/);
     expect(JSON.stringify(await world.all("tokens"))).not.toContain(token.split("_")[2]);
-    expect(JSON.stringify(await world.t.query(api.lib.listTokens, {}))).not.toContain("hash");
+    expect(JSON.stringify(await world.t.query(api.operate.listTokens, {}))).not.toContain("hash");
   });
 
   test("that nobody made is unknown to every call", async () => {
@@ -59,7 +59,7 @@ describe("a worker token", () => {
     const mine = await create(world);
     const worker = new Worker(world, "a", "session-a", mine.token);
     await worker.claim();
-    await world.t.mutation(api.lib.revokeToken, { id: mine.id });
+    await world.t.mutation(api.operate.revokeToken, { id: mine.id });
     expect(await refusals(world, mine.token)).toEqual(Array(5).fill("tokenRevoked"));
     await world.advance(10_500);
     expect(await world.status(id)).toMatchObject({ status: "pending" });
@@ -68,11 +68,11 @@ describe("a worker token", () => {
   test("that is revoked twice is revoked since the first time", async () => {
     const world = await newWorld();
     const { id } = await create(world);
-    await world.t.mutation(api.lib.revokeToken, { id });
-    const [first] = await world.t.query(api.lib.listTokens, {});
+    await world.t.mutation(api.operate.revokeToken, { id });
+    const [first] = await world.t.query(api.operate.listTokens, {});
     await world.advance(1_000);
-    await world.t.mutation(api.lib.revokeToken, { id });
-    expect((await world.t.query(api.lib.listTokens, {}))[0]).toEqual(first);
+    await world.t.mutation(api.operate.revokeToken, { id });
+    expect((await world.t.query(api.operate.listTokens, {}))[0]).toEqual(first);
   });
 
   test("serves the queues of its scope, and no other", async () => {
@@ -89,7 +89,7 @@ describe("a worker token", () => {
 
   test("that is not there cannot be revoked", async () => {
     const world = await newWorld();
-    const refused = await refusal(world.t.mutation(api.lib.revokeToken, { id: world.token }));
+    const refused = await refusal(world.t.mutation(api.operate.revokeToken, { id: world.token }));
     expect(refused).toMatchObject({ code: "tokenUnknown" });
   });
 });
@@ -102,17 +102,17 @@ test("of more tokens than one list has, the others are listed after the last: ea
     for (let i = 0; i < 1_000; i += 1)
       await ctx.db.insert("tokens", { ...row, hash: `${i}`, name: `${i}` });
   });
-  const page = await world.t.query(api.lib.listTokens, {});
+  const page = await world.t.query(api.operate.listTokens, {});
   expect([page[0]!.name, page.length]).toEqual(["999", 1_000]);
-  const rest = await world.t.query(api.lib.listTokens, { after: page.at(-1)!.id });
+  const rest = await world.t.query(api.operate.listTokens, { after: page.at(-1)!.id });
   expect(rest.map(({ name }) => name)).toEqual(["test token"]);
-  const refused = await refusal(world.t.query(api.lib.listTokens, { after: "no id" }));
+  const refused = await refusal(world.t.query(api.operate.listTokens, { after: "no id" }));
   expect(refused).toMatchObject({ code: "tokenUnknown" });
 });
 
 describe("a rotated token", () => {
   async function rotated(world: World, graceMs?: number) {
-    const { id } = (await world.t.query(api.lib.listTokens, {}))[0]!;
+    const { id } = (await world.t.query(api.operate.listTokens, {}))[0]!;
     const grace = graceMs === undefined ? {} : { graceMs };
     return { id, ...(await world.t.mutation(api.operate.rotateToken, { id, ...grace })) };
   }
@@ -165,7 +165,7 @@ describe("a rotated token", () => {
     await workers[1]!.claim();
     await world.advance(60_000);
     expect(await refusal(workers[1]!.claim())).toMatchObject({ code: "tokenRevoked" });
-    await world.t.mutation(api.lib.revokeToken, { id });
+    await world.t.mutation(api.operate.revokeToken, { id });
     for (const worker of workers) {
       const refused = await refusal(worker.claim());
       expect(refused).toMatchObject({ code: "tokenRevoked" });
@@ -217,10 +217,13 @@ test("what people are shown of a session is always the same, and no credential o
 test("what a revoked token's sessions hold goes to others at once, and others keep what they hold", async () => {
   const world = await newWorld({ leaseMs: 60_000 });
   await world.enqueueBatch([1, 2]);
-  const { id, token } = await world.t.mutation(api.lib.createToken, { name: "x", queues: null });
+  const { id, token } = await world.t.mutation(api.operate.createToken, {
+    name: "x",
+    queues: null,
+  });
   await new Worker(world, "gone", "session-gone", token).claim();
   await world.worker("stays").claim();
-  await world.t.mutation(api.lib.revokeToken, { id });
+  await world.t.mutation(api.operate.revokeToken, { id });
   await world.advance(1_000);
   const jobs = await world.all("jobs");
   expect(jobs.map(({ status }) => status).sort()).toEqual(["pending", "running"]);
@@ -236,9 +239,12 @@ test("all of a revoked fleet's leases end at once, also where another fleet's en
     }
   };
   await fleet(world.token, REVOKED_SESSIONS);
-  const { id, token } = await world.t.mutation(api.lib.createToken, { name: "x", queues: null });
+  const { id, token } = await world.t.mutation(api.operate.createToken, {
+    name: "x",
+    queues: null,
+  });
   await fleet(token, 1);
-  await world.t.mutation(api.lib.revokeToken, { id });
+  await world.t.mutation(api.operate.revokeToken, { id });
   await world.advance(1_000);
   const running = (await world.all("jobs")).filter(({ status }) => status === "running");
   expect(running).toHaveLength(REVOKED_SESSIONS);

@@ -70,7 +70,7 @@ describe("a job's life, by the calls that move it", () => {
   test("pending → canceled, and a canceled job is not claimed", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
-    const canceled = await world.t.mutation(api.lib.cancel, { id });
+    const canceled = await world.t.mutation(api.operate.cancelJob, { id });
     expect(canceled).toEqual({ canceled: true, requested: false, status: "canceled" });
     expect(await world.worker("a").claim()).toEqual([]);
   });

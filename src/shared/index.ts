@@ -22,6 +22,7 @@ export * from "./logLevels.js";
 export * from "./marks.js";
 export * from "./observing.js";
 export * from "./operating.js";
+export * from "./operations.js";
 export * from "./onComplete.js";
 export * from "./order.js";
 export * from "./periods.js";

@@ -3,6 +3,7 @@
 const LOOK = "`LOOK_RANGES_MAX`, `LOOK_ROWS_MAX`, `LOOK_BYTES_MAX` of all queues together";
 const LEASES = "64 leases (`LEASES_MAX`), alarms by segment";
 const ONE_JOB = "one job";
+const MANY = "512 jobs looked at (`BULK_SCANNED`), 100 changed (`BULK_CHANGED`)";
 const ONE_QUEUE = "one queue's row";
 const COUNTS =
   "`COUNTED_BYTES` of all statuses together; `RANGES_READ` and their bytes for the oldest job";
@@ -23,7 +24,7 @@ const BY: Record<string, string> = {
   "lib:counts": "`COUNTED_BYTES` of all statuses together",
   "lib:workers": SESSIONS,
   "lib:watch": WATCH,
-  "lib:listTokens": "1,000 tokens (`TOKENS_MAX`)",
+  "operate:listTokens": "1,000 tokens (`TOKENS_MAX`)",
   "lib:hasWork": LOOK,
   "lib:peek": LOOK,
   "lib:claim": `${LOOK}; the rows and payloads of 64 jobs, \`CLAIM_MAX_BYTES\``,
@@ -57,9 +58,11 @@ const BY: Record<string, string> = {
   "fleet:members": SESSIONS,
   "fleet:count": SESSIONS,
   "operate:events": "1,000 events (`EVENTS_MAX`)",
-  "operate:bulkState": "100 events",
+  "operate:taskState": "100 events",
   "operate:deleteJob": "`REMOVE_ROWS`, `REMOVE_BYTES` twice, the job's three values",
-  "operate:changeMany": "512 jobs looked at (`BULK_SCANNED`), 100 changed (`BULK_CHANGED`)",
+  "operate:cancelMany": MANY,
+  "operate:retryMany": MANY,
+  "operate:deleteMany": MANY,
   "workpool:cancelAll": "512 jobs looked at (`BULK_SCANNED`), 64 changed",
   "workpool:statusBatch": "500 jobs (`WORK_STATUS_MAX`)",
   "janitor:sweep": "8 silent sessions (`EXPIRED_MAX`), 128 leases; as its looks",

@@ -26,11 +26,11 @@ export const WITHIN: Record<string, readonly string[]> = {
   "arrivals:look": ["arrivals:ring"],
   "segmentAlarms:standing": ["lib:enqueue"],
   "segmentAlarms:look": ["dispatcher:ring", "expiries:ring"],
-  "bulkLook:find": ["operate:changeMany"],
+  "bulkLook:find": ["operate:cancelMany", "operate:retryMany", "operate:deleteMany"],
   "continued:record": ["lib:complete"],
   "execute:one": ["laneStep:step"],
-  "bulk:oneStep": ["operate:changeMany"],
-  "bulk:ring": ["operate:changeMany"],
+  "bulk:oneStep": ["operate:cancelMany", "operate:retryMany", "operate:deleteMany"],
+  "bulk:ring": ["operate:cancelMany", "operate:retryMany", "operate:deleteMany"],
   "surplus:pending": ["wake:wake"],
 };
 /** Actions are no transactions. */
@@ -78,11 +78,11 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
     "lib:replace": [
       mutation("lib:replace", { id: pending, queue, job: job({ key: { value: "k" } }) }),
     ],
-    "lib:cancel": [
-      mutation("lib:cancel", { id: pending, reason: text(4_096) }),
-      mutation("lib:cancel", { id: full.leases[0]!.id }),
+    "operate:cancelJob": [
+      mutation("operate:cancelJob", { id: pending, reason: text(4_096) }),
+      mutation("operate:cancelJob", { id: full.leases[0]!.id }),
     ],
-    "lib:retry": [mutation("lib:retry", { id: long })],
+    "operate:retryJob": [mutation("operate:retryJob", { id: long })],
     "lib:status": [query("lib:status", { id: long })],
     "lib:statusBatch": [
       query("lib:statusBatch", {
@@ -99,9 +99,9 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
       query("lib:workers"),
     ],
     "lib:watch": [mutation("lib:watch")],
-    "lib:createToken": [mutation("lib:createToken", { name: "new", queues: null })],
-    "lib:revokeToken": [mutation("lib:revokeToken", { id: tokenId })],
-    "lib:listTokens": [query("lib:listTokens")],
+    "operate:createToken": [mutation("operate:createToken", { name: "new", queues: null })],
+    "operate:revokeToken": [mutation("operate:revokeToken", { id: tokenId })],
+    "operate:listTokens": [query("operate:listTokens")],
     "workpool:statusBatch": [
       query("workpool:statusBatch", { ids: jobs.slice(0, WORK_STATUS_MAX) }),
     ],

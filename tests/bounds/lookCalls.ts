@@ -63,7 +63,7 @@ const STATUSES = ["scheduled", "pending", "running", "succeeded", "failed", "can
 export function operateCalls({ long, pending, tokenId }: FullWorld) {
   const named = { queue: queueName(0) };
   const change = (action: string, filter: object = {}) =>
-    mutation("operate:changeMany", { ...named, action, filter, limit: BULK_CHANGED });
+    mutation(`operate:${action}Many`, { ...named, filter, limit: BULK_CHANGED });
   return {
     "operate:pauseQueue": [mutation("operate:pauseQueue", named)],
     "operate:drainQueue": [mutation("operate:drainQueue", named)],
@@ -82,14 +82,14 @@ export function operateCalls({ long, pending, tokenId }: FullWorld) {
       },
     ],
     "operate:deleteJob": [mutation("operate:deleteJob", { id: long })],
-    "operate:changeMany": [
-      change("cancel"),
-      change("retry"),
+    "operate:cancelMany": [change("cancel")],
+    "operate:retryMany": [change("retry")],
+    "operate:deleteMany": [
       change("delete", { statuses: ["succeeded", "failed", "pending"] }),
       change("delete", { statuses: ["succeeded"], name: "none" }),
     ],
-    "operate:bulkState": [query("operate:bulkState", { ...named, task: long })],
-    "operate:stopBulk": [mutation("operate:stopBulk", { ...named, task: long })],
+    "operate:taskState": [query("operate:taskState", { ...named, task: long })],
+    "operate:stopTask": [mutation("operate:stopTask", { ...named, task: long })],
     "operate:rotateToken": [mutation("operate:rotateToken", { id: tokenId, graceMs: 1 })],
     "queues:forgetCursors": [mutation("queues:forgetCursors", named)],
     "routes:unusedRoutes": [query("routes:unusedRoutes", named)],

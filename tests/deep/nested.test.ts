@@ -93,7 +93,7 @@ export const told = query({ args: {}, handler: async (ctx) => ctx.db.query("told
 export const token = mutation({
   args: {},
   handler: async (ctx) =>
-    (await ctx.runMutation(components.conveyor.lib.createToken, { name: "w", queues: null })).token,
+    (await ctx.runMutation(components.conveyor.operate.createToken, { name: "w", queues: null })).token,
 });
 export const { claim, complete, heartbeat, report, watch } = conveyor.workerApi({ queues: [mails] });
 `,

@@ -97,7 +97,7 @@ async function dayLater(rolls: number): Promise<Line> {
   await goes(line, lanes.find(isFirst)!);
   await line.pass(DAY_MS - 4 * MINUTE_MS);
   for (let roll = 0; roll < rolls; roll += 1)
-    await line.do(mutation("lib:createToken", { name: `token ${roll}`, queues: null }));
+    await line.do(mutation("operate:createToken", { name: `token ${roll}`, queues: null }));
   await line.enqueue();
   await line.pass(MINUTE_MS);
   return line;
@@ -134,7 +134,7 @@ test("a wake that is shown an old snapshot, and finds nothing there, comes once 
   await line.pass(MINUTE_MS);
   const before = wakes(line);
   // Something else has just been committed, which an older snapshot does not show.
-  await line.do(mutation("lib:createToken", { name: "another", queues: null }));
+  await line.do(mutation("operate:createToken", { name: "another", queues: null }));
   const wake = mutation("wake:wake", { queue: line.queue.name });
   const begun = await line.transactions.run(line.point, wake, "old");
   line.point = line.point.commit(begun.transaction, wake.path)!;

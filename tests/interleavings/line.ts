@@ -35,7 +35,7 @@ export class Line {
     const onComplete = await this.app<string>("handle");
     this.declare(this.queue.name, { onComplete });
     const asked = { name: "orders", queues: null };
-    this.token = (await this.do<{ token: string }>(mutation("lib:createToken", asked))).token;
+    this.token = (await this.do<{ token: string }>(mutation("operate:createToken", asked))).token;
   }
 
   /** Of the app that is mounted over the component. */
@@ -141,11 +141,11 @@ export class Line {
   }
 
   cancels(id: string): Call {
-    return mutation("lib:cancel", { id });
+    return mutation("operate:cancelJob", { id });
   }
 
   retries(id: string): Call {
-    return mutation("lib:retry", { id });
+    return mutation("operate:retryJob", { id });
   }
 
   /** Whether there is work in any queue. */

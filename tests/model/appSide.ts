@@ -72,7 +72,7 @@ export class AppSide {
     const { id, status } = job;
     switch (what) {
       case "cancel": {
-        const reply = await world.t.mutation(api.lib.cancel, { id });
+        const reply = await world.t.mutation(api.operate.cancelJob, { id });
         const canceled = status === "pending" || status === "scheduled";
         const requested = status === "running";
         if (canceled) model.cancel(job);
@@ -81,7 +81,7 @@ export class AppSide {
       }
       case "retry": {
         const owner = job.key === undefined ? null : model.ownerOf(job.key, Date.now());
-        const reply = await world.t.mutation(api.lib.retry, { id });
+        const reply = await world.t.mutation(api.operate.retryJob, { id });
         const retried = !isActive(status) && model.retry(job, Date.now());
         const isTaken = !retried && !isActive(status);
         const taken = isTaken ? { keyTakenBy: owner!.id } : {};
@@ -124,8 +124,11 @@ export class AppSide {
           order(a) - order(b) ||
           (a.seq < b.seq ? -1 : a.seq > b.seq ? 1 : a.createdAt - b.createdAt),
       );
-    const args = { queue: world.queue.name, action, filter };
-    const reply: Infer<typeof vBulkReply> = await world.t.mutation(api.operate.changeMany, args);
+    const args = { queue: world.queue.name, filter };
+    const reply: Infer<typeof vBulkReply> = await world.t.mutation(
+      api.operate[`${action}Many`],
+      args,
+    );
     let changed = 0;
     for (const job of meant) {
       if (action === "retry") changed += model.retry(job, now) ? 1 : 0;

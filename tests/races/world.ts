@@ -37,7 +37,7 @@ export class World {
     const onComplete = (await this.call("", "app:handle")) as string;
     const queue = { leaseMs: LEASE_MS, maxResets: 3, shards: 1, onComplete, ...config };
     this.queue = { name: "tiles", config: queue };
-    const made = await this.call(COMPONENT, "lib:createToken", { name: "races", queues: null });
+    const made = await this.call(COMPONENT, "operate:createToken", { name: "races", queues: null });
     this.token = (made as { token: string }).token;
   }
 
@@ -87,12 +87,12 @@ export class World {
   }
 
   async cancel(id: string): Promise<boolean> {
-    const reply = await this.call(COMPONENT, "lib:cancel", { id });
+    const reply = await this.call(COMPONENT, "operate:cancelJob", { id });
     return (reply as { canceled: boolean }).canceled;
   }
 
   async retry(id: string): Promise<boolean> {
-    const reply = await this.call(COMPONENT, "lib:retry", { id });
+    const reply = await this.call(COMPONENT, "operate:retryJob", { id });
     return (reply as { retried: boolean }).retried;
   }
 

@@ -71,7 +71,7 @@ test("also where the one that the wake was scheduled for was canceled", async ()
   app = await startVirtualApp({ seed: 1, costs: SLOW });
   const ids = await enqueue("pushed:enqueueMixed", 3);
   await app.world.call(
-    "lib:cancel",
+    "operate:cancelJob",
     { id: ids[0]!, queue: "mixed" },
     { componentPath: "conveyor" },
   );

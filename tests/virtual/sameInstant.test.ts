@@ -35,14 +35,14 @@ const TIE = 64;
 /** Canceled in one commit; so many others have ended before. */
 async function endTied(tied: Tied, queue: typeof QUEUE, before: number): Promise<void> {
   const { call, rows } = tied;
-  const cancel = { queue: queue.name, action: "cancel", filter: {} };
+  const cancel = { queue: queue.name, filter: {} };
   const jobs = Array.from({ length: before }, () => ({ payload: 0 }));
   if (before > 0) await call("lib:enqueue", { queue, jobs });
   for (let left = before; left > 0;) {
-    left -= (await call("operate:changeMany", { ...cancel, goOn: false })).changed as number;
+    left -= (await call("operate:cancelMany", { ...cancel, goOn: false })).changed as number;
   }
   await enqueueAtOnce(tied, queue, TIE);
-  expect(await call("operate:changeMany", cancel)).toMatchObject({ changed: TIE });
+  expect(await call("operate:cancelMany", cancel)).toMatchObject({ changed: TIE });
   const last = rows("jobs").slice(-TIE);
   expect(last.map(({ status }) => status)).toEqual(Array(TIE).fill("canceled"));
   expect(keysOf(last)).toBe(1);
@@ -83,8 +83,8 @@ describe("jobs that have ended in one commit", () => {
 test("jobs that became claimable in one commit are all found by who cancels many, a few at a time", async () => {
   const tied = await startTied(QUEUE);
   await endTied(tied, QUEUE, 0);
-  const retry = { queue: QUEUE.name, action: "retry", filter: { statuses: ["canceled"] } };
-  await tied.call("operate:changeMany", retry);
+  const retry = { queue: QUEUE.name, filter: { statuses: ["canceled"] } };
+  await tied.call("operate:retryMany", retry);
   expect(keysOf(tied.rows("jobs"))).toBe(1);
   expect(await changeAll(tied, "cancel", {})).toBe(TIE);
   await tied.world.close();
@@ -95,9 +95,9 @@ async function changeAll({ call }: Tied, action: string, filter: object): Promis
   let changed = 0;
   let cursor: string | undefined;
   for (;;) {
-    const args = { queue: QUEUE.name, action, filter, limit: 10, goOn: false };
+    const args = { queue: QUEUE.name, filter, limit: 10, goOn: false };
     const from = cursor === undefined ? {} : { cursor };
-    const reply = await call("operate:changeMany", { ...args, ...from });
+    const reply = await call(`operate:${action}Many`, { ...args, ...from });
     changed += reply.changed as number;
     if (reply.isDone) return changed;
     cursor = reply.cursor as string;
@@ -108,7 +108,7 @@ test("sessions of a revoked token that began at once all end at once, however ma
   const queue = { name: QUEUE.name, config: { ...QUEUE.config, leaseMs: 600_000 } };
   const tied = await startTied(queue);
   const { world, call, callAtOnce, rows } = tied;
-  const { id, token } = await call("lib:createToken", { name: "revoked", queues: null });
+  const { id, token } = await call("operate:createToken", { name: "revoked", queues: null });
   const sessions = Array.from({ length: REVOKED_SESSIONS + 2 }, (_, n) => `session-${n}`);
   const jobs = sessions.map(() => ({ payload: 0 }));
   await call("lib:enqueue", { queue, jobs });
@@ -127,7 +127,7 @@ test("sessions of a revoked token that began at once all end at once, however ma
     sessions.map((session) => ({ token, session, leases: [] })),
   );
   expect(new Set(holders().map(({ expiresAt }) => expiresAt)).size).toBe(1);
-  await call("lib:revokeToken", { id });
+  await call("operate:revokeToken", { id });
   await world.advance(5_000);
   expect(holders().filter(({ state }) => state !== "gone")).toEqual([]);
   await world.close();

@@ -97,9 +97,9 @@ test("statistics agree with the history exactly after a busy time in which jobs 
     await world.advance(2 * SECOND);
     const waits = (status: string) => status === "pending" || status === "scheduled";
     const canceled = round % 3 === 0 ? pick(waits, round) : undefined;
-    if (canceled !== undefined) await operate("lib:cancel", { id: canceled });
+    if (canceled !== undefined) await operate("operate:cancelJob", { id: canceled });
     const retried = round % 4 === 0 ? pick((status) => status === "failed", round) : undefined;
-    if (retried !== undefined) await operate("lib:retry", { id: retried });
+    if (retried !== undefined) await operate("operate:retryJob", { id: retried });
     const gone = round % 5 === 0 ? pick(() => true, round) : undefined;
     if (gone !== undefined) await operate("operate:deleteJob", { id: gone });
   }

@@ -28,7 +28,7 @@ export async function startTied(queue: { name: string; config: object }): Promis
     );
     return world.run(Promise.all(begun));
   };
-  const { token } = await call("lib:createToken", { name: "fleet", queues: null });
+  const { token } = await call("operate:createToken", { name: "fleet", queues: null });
   // The first declares the queue, for which the others would have to wait.
   const [first] = await call("lib:enqueue", { queue, jobs: [{ payload: -1 }] });
   await call("operate:deleteJob", { id: first.id });

@@ -111,24 +111,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         > | null,
         Name
       >;
-      cancel: FunctionReference<
-        "mutation",
-        "internal",
-        { id: string; queue?: string; reason?: string },
-        {
-          canceled: boolean;
-          requested: boolean;
-          status:
-            | "scheduled"
-            | "pending"
-            | "running"
-            | "succeeded"
-            | "failed"
-            | "canceled"
-            | "timedOut";
-        },
-        Name
-      >;
       cancellations: FunctionReference<
         "query",
         "internal",
@@ -590,18 +572,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           canceled: { count: number; more: boolean };
           timedOut: { count: number; more: boolean };
         },
-        Name
-      >;
-      createToken: FunctionReference<
-        "mutation",
-        "internal",
-        {
-          name: string;
-          queues: Array<string> | null;
-          groups?: Array<string> | null;
-          deployment?: string;
-        },
-        { id: string; token: string },
         Name
       >;
       enqueue: FunctionReference<
@@ -1122,23 +1092,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         },
         Name
       >;
-      listTokens: FunctionReference<
-        "query",
-        "internal",
-        { after?: string },
-        Array<{
-          id: string;
-          name: string;
-          queues: Array<string> | null;
-          groups: Array<string> | null;
-          createdAt: number;
-          rotatedAt?: number;
-          previousUntil?: number;
-          revokedAt?: number;
-          overQuotaUntil?: number;
-        }>,
-        Name
-      >;
       logs: FunctionReference<
         "query",
         "internal",
@@ -1462,31 +1415,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             logsDropped?: number;
           }>;
         },
-        Name
-      >;
-      retry: FunctionReference<
-        "mutation",
-        "internal",
-        { id: string; queue?: string },
-        {
-          retried: boolean;
-          status:
-            | "scheduled"
-            | "pending"
-            | "running"
-            | "succeeded"
-            | "failed"
-            | "canceled"
-            | "timedOut";
-          keyTakenBy?: string;
-        },
-        Name
-      >;
-      revokeToken: FunctionReference<
-        "mutation",
-        "internal",
-        { id: string },
-        null,
         Name
       >;
       status: FunctionReference<
@@ -2482,26 +2410,29 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
       >;
     };
     operate: {
-      bulkState: FunctionReference<
-        "query",
+      cancelJob: FunctionReference<
+        "mutation",
         "internal",
-        { queue: string; task: string },
+        { id: string; queue?: string; reason?: string },
         {
-          queue: string;
-          action: "cancel" | "retry" | "delete";
-          state: "running" | "done" | "stopped";
-          changed: number;
-          failed: number;
-          startedAt: number;
-        } | null,
+          canceled: boolean;
+          requested: boolean;
+          status:
+            | "scheduled"
+            | "pending"
+            | "running"
+            | "succeeded"
+            | "failed"
+            | "canceled"
+            | "timedOut";
+        },
         Name
       >;
-      changeMany: FunctionReference<
+      cancelMany: FunctionReference<
         "mutation",
         "internal",
         {
           queue: string;
-          action: "cancel" | "retry" | "delete";
           filter: {
             statuses?: Array<
               | "scheduled"
@@ -2559,8 +2490,63 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             fallbackAfterMs?: number;
             handlerMissingAfterMs?: number;
           };
+          declared?: {
+            name: string;
+            config: {
+              leaseMs: number;
+              graceMs?: number;
+              maxResets: number;
+              shards: number;
+              retry?: {
+                maxAttempts: number;
+                initialBackoffMs: number;
+                base: number;
+                maxBackoffMs: number;
+                jitter?: "full" | "equal" | "none";
+              };
+              timeoutMs?: number;
+              expiresAfterMs?: number;
+              circular?: boolean;
+              restMs?: number;
+              retention?: {
+                succeededMs: number;
+                failedMs: number;
+                canceledMs: number;
+                timedOutMs: number;
+              };
+              onComplete?: string;
+              onCompleteExclude?: Array<
+                "succeeded" | "failed" | "canceled" | "timedOut"
+              >;
+              logLevel?: "debug" | "info" | "warn" | "error";
+              push?: boolean;
+              handler?: {
+                kind: "action" | "mutation" | "query" | "inline";
+                handle: string;
+                takes: "payload" | "job";
+              };
+              maxParallelism?: number;
+              fallbackAfterMs?: number;
+              handlerMissingAfterMs?: number;
+              schedulerShare?: number;
+              result?: string;
+              listBy?: Array<"tag" | "group">;
+            };
+          };
         },
         { changed: boolean },
+        Name
+      >;
+      createToken: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          name: string;
+          queues?: Array<string> | null;
+          groups?: Array<string> | null;
+          deployment?: string;
+        },
+        { id: string; token: string },
         Name
       >;
       deleteJob: FunctionReference<
@@ -2581,10 +2567,86 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         },
         Name
       >;
+      deleteMany: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          queue: string;
+          filter: {
+            statuses?: Array<
+              | "scheduled"
+              | "pending"
+              | "running"
+              | "succeeded"
+              | "failed"
+              | "canceled"
+              | "timedOut"
+            >;
+            priority?: number;
+            tags?: Array<string>;
+            group?: string;
+            name?: string;
+            labels?: Array<string>;
+            enqueuedBefore?: number;
+            finishedBefore?: number;
+          };
+          reason?: string;
+          cursor?: string;
+          limit?: number;
+          goOn?: boolean;
+        },
+        { changed: number; isDone: boolean; cursor?: string; task?: string },
+        Name
+      >;
       drainQueue: FunctionReference<
         "mutation",
         "internal",
-        { queue: string },
+        {
+          queue: string;
+          declared?: {
+            name: string;
+            config: {
+              leaseMs: number;
+              graceMs?: number;
+              maxResets: number;
+              shards: number;
+              retry?: {
+                maxAttempts: number;
+                initialBackoffMs: number;
+                base: number;
+                maxBackoffMs: number;
+                jitter?: "full" | "equal" | "none";
+              };
+              timeoutMs?: number;
+              expiresAfterMs?: number;
+              circular?: boolean;
+              restMs?: number;
+              retention?: {
+                succeededMs: number;
+                failedMs: number;
+                canceledMs: number;
+                timedOutMs: number;
+              };
+              onComplete?: string;
+              onCompleteExclude?: Array<
+                "succeeded" | "failed" | "canceled" | "timedOut"
+              >;
+              logLevel?: "debug" | "info" | "warn" | "error";
+              push?: boolean;
+              handler?: {
+                kind: "action" | "mutation" | "query" | "inline";
+                handle: string;
+                takes: "payload" | "job";
+              };
+              maxParallelism?: number;
+              fallbackAfterMs?: number;
+              handlerMissingAfterMs?: number;
+              schedulerShare?: number;
+              result?: string;
+              listBy?: Array<"tag" | "group">;
+            };
+          };
+        },
         { changed: boolean },
         Name
       >;
@@ -2598,6 +2660,23 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           at: number;
           message: string;
           details?: any;
+        }>,
+        Name
+      >;
+      listTokens: FunctionReference<
+        "query",
+        "internal",
+        { after?: string },
+        Array<{
+          id: string;
+          name: string;
+          queues: Array<string> | null;
+          groups: Array<string> | null;
+          createdAt: number;
+          rotatedAt?: number;
+          previousUntil?: number;
+          revokedAt?: number;
+          overQuotaUntil?: number;
         }>,
         Name
       >;
@@ -2622,7 +2701,52 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
       pauseQueue: FunctionReference<
         "mutation",
         "internal",
-        { queue: string },
+        {
+          queue: string;
+          declared?: {
+            name: string;
+            config: {
+              leaseMs: number;
+              graceMs?: number;
+              maxResets: number;
+              shards: number;
+              retry?: {
+                maxAttempts: number;
+                initialBackoffMs: number;
+                base: number;
+                maxBackoffMs: number;
+                jitter?: "full" | "equal" | "none";
+              };
+              timeoutMs?: number;
+              expiresAfterMs?: number;
+              circular?: boolean;
+              restMs?: number;
+              retention?: {
+                succeededMs: number;
+                failedMs: number;
+                canceledMs: number;
+                timedOutMs: number;
+              };
+              onComplete?: string;
+              onCompleteExclude?: Array<
+                "succeeded" | "failed" | "canceled" | "timedOut"
+              >;
+              logLevel?: "debug" | "info" | "warn" | "error";
+              push?: boolean;
+              handler?: {
+                kind: "action" | "mutation" | "query" | "inline";
+                handle: string;
+                takes: "payload" | "job";
+              };
+              maxParallelism?: number;
+              fallbackAfterMs?: number;
+              handlerMissingAfterMs?: number;
+              schedulerShare?: number;
+              result?: string;
+              listBy?: Array<"tag" | "group">;
+            };
+          };
+        },
         { changed: boolean },
         Name
       >;
@@ -2749,7 +2873,53 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
       resetConfig: FunctionReference<
         "mutation",
         "internal",
-        { queue: string; fields?: Array<string> },
+        {
+          queue: string;
+          fields?: Array<string>;
+          declared?: {
+            name: string;
+            config: {
+              leaseMs: number;
+              graceMs?: number;
+              maxResets: number;
+              shards: number;
+              retry?: {
+                maxAttempts: number;
+                initialBackoffMs: number;
+                base: number;
+                maxBackoffMs: number;
+                jitter?: "full" | "equal" | "none";
+              };
+              timeoutMs?: number;
+              expiresAfterMs?: number;
+              circular?: boolean;
+              restMs?: number;
+              retention?: {
+                succeededMs: number;
+                failedMs: number;
+                canceledMs: number;
+                timedOutMs: number;
+              };
+              onComplete?: string;
+              onCompleteExclude?: Array<
+                "succeeded" | "failed" | "canceled" | "timedOut"
+              >;
+              logLevel?: "debug" | "info" | "warn" | "error";
+              push?: boolean;
+              handler?: {
+                kind: "action" | "mutation" | "query" | "inline";
+                handle: string;
+                takes: "payload" | "job";
+              };
+              maxParallelism?: number;
+              fallbackAfterMs?: number;
+              handlerMissingAfterMs?: number;
+              schedulerShare?: number;
+              result?: string;
+              listBy?: Array<"tag" | "group">;
+            };
+          };
+        },
         { changed: boolean },
         Name
       >;
@@ -2774,8 +2944,109 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
       resumeQueue: FunctionReference<
         "mutation",
         "internal",
-        { queue: string },
+        {
+          queue: string;
+          declared?: {
+            name: string;
+            config: {
+              leaseMs: number;
+              graceMs?: number;
+              maxResets: number;
+              shards: number;
+              retry?: {
+                maxAttempts: number;
+                initialBackoffMs: number;
+                base: number;
+                maxBackoffMs: number;
+                jitter?: "full" | "equal" | "none";
+              };
+              timeoutMs?: number;
+              expiresAfterMs?: number;
+              circular?: boolean;
+              restMs?: number;
+              retention?: {
+                succeededMs: number;
+                failedMs: number;
+                canceledMs: number;
+                timedOutMs: number;
+              };
+              onComplete?: string;
+              onCompleteExclude?: Array<
+                "succeeded" | "failed" | "canceled" | "timedOut"
+              >;
+              logLevel?: "debug" | "info" | "warn" | "error";
+              push?: boolean;
+              handler?: {
+                kind: "action" | "mutation" | "query" | "inline";
+                handle: string;
+                takes: "payload" | "job";
+              };
+              maxParallelism?: number;
+              fallbackAfterMs?: number;
+              handlerMissingAfterMs?: number;
+              schedulerShare?: number;
+              result?: string;
+              listBy?: Array<"tag" | "group">;
+            };
+          };
+        },
         { changed: boolean },
+        Name
+      >;
+      retryJob: FunctionReference<
+        "mutation",
+        "internal",
+        { id: string; queue?: string },
+        {
+          retried: boolean;
+          status:
+            | "scheduled"
+            | "pending"
+            | "running"
+            | "succeeded"
+            | "failed"
+            | "canceled"
+            | "timedOut";
+          keyTakenBy?: string;
+        },
+        Name
+      >;
+      retryMany: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          queue: string;
+          filter: {
+            statuses?: Array<
+              | "scheduled"
+              | "pending"
+              | "running"
+              | "succeeded"
+              | "failed"
+              | "canceled"
+              | "timedOut"
+            >;
+            priority?: number;
+            tags?: Array<string>;
+            group?: string;
+            name?: string;
+            labels?: Array<string>;
+            enqueuedBefore?: number;
+            finishedBefore?: number;
+          };
+          reason?: string;
+          cursor?: string;
+          limit?: number;
+          goOn?: boolean;
+        },
+        { changed: number; isDone: boolean; cursor?: string; task?: string },
+        Name
+      >;
+      revokeToken: FunctionReference<
+        "mutation",
+        "internal",
+        { id: string },
+        null,
         Name
       >;
       rotateToken: FunctionReference<
@@ -2785,11 +3056,25 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         { token: string },
         Name
       >;
-      stopBulk: FunctionReference<
+      stopTask: FunctionReference<
         "mutation",
         "internal",
         { queue: string; task: string },
         { stopped: boolean },
+        Name
+      >;
+      taskState: FunctionReference<
+        "query",
+        "internal",
+        { queue: string; task: string },
+        {
+          queue: string;
+          action: "cancel" | "retry" | "delete";
+          state: "running" | "done" | "stopped";
+          changed: number;
+          failed: number;
+          startedAt: number;
+        } | null,
         Name
       >;
     };

@@ -182,7 +182,7 @@ const bulkCancelAndClaim: Pair = {
     return {
       calls: {
         claim: new Worker(line, "worker").claims(),
-        cancel: operates(line, "changeMany", { action: "cancel", filter, goOn: false }),
+        cancel: operates(line, "cancelMany", { filter, goOn: false }),
       },
       check(answers, line) {
         const isHeld = answers.of<ClaimReply>("claim").jobs.some((job) => job.id === id);

@@ -1,0 +1,90 @@
+/** The commands of docs/operating.md, each run by the official CLI against a deployment whose app exports nothing for operators. */
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { convex } from "../../harness/cli.js";
+import { root } from "../../harness/paths.js";
+import { startApp, type TestApp } from "../../harness/testApp.js";
+import { api } from "../../harness/app/convex/_generated/api.js";
+import { CHANGE_ARGS, LOOK_ARGS } from "../../src/shared/index.js";
+
+const COMMAND = /`npx convex run --component conveyor ([\w:]+)(?: '([^']*)')?`/g;
+const text = readFileSync(path.join(root, "docs/operating.md"), "utf8");
+const commands = [...text.matchAll(COMMAND)].map(([, of, args]) => [of!, args ?? "{}"] as const);
+
+/** What each is answered, where the order of the page decides: a job is canceled before it is retried. */
+const ANSWERS: Record<string, unknown> = {
+  "operate:pauseQueue": { changed: true },
+  "operate:drainQueue": { changed: true },
+  "operate:resumeQueue": { changed: true },
+  "operate:configureQueue": { changed: true },
+  "operate:queueState": { inForce: { leaseMs: 60_000 } },
+  "operate:resetConfig": { changed: true },
+  "operate:pauseJob": { changed: true, paused: true },
+  "operate:resumeJob": { changed: true, paused: false },
+  "operate:cancelJob": { canceled: true },
+  "operate:retryJob": { retried: true },
+  "operate:deleteJob": { deleted: true },
+  "operate:cancelMany": { changed: 0, isDone: true },
+  "operate:retryMany": { changed: 0, isDone: true },
+  "operate:deleteMany": { changed: 0, isDone: true },
+  "operate:taskState": null,
+  "operate:stopTask": { stopped: false },
+  "operate:createToken": { token: expect.stringMatching(/^cvy_/) },
+  "operate:listTokens": [{ name: "gpu-1" }],
+  "operate:rotateToken": { token: expect.stringMatching(/^cvy_/) },
+  "operate:revokeToken": null,
+};
+
+describe.sequential("npx convex run --component conveyor", () => {
+  const folder = path.join(root, "harness/app");
+  let app: TestApp;
+  let job = "";
+  let token = "";
+
+  beforeAll(async () => {
+    app = await startApp();
+    job = (await app.client.mutation(api.hot.enqueueBatch, { payloads: [{ n: 1 }] }))[0]!;
+  }, 120_000);
+  afterAll(() => app.close());
+
+  const run = async (of: string, args: string): Promise<unknown> => {
+    const given = args.replaceAll("emails", "hot").replace("JOB", job).replace("TOKEN", token);
+    const call = ["run", "--component", "conveyor", of, given];
+    return JSON.parse((await convex(folder, call, app.backend)).trim() || "null");
+  };
+
+  test("the page has a command for every operation", () => {
+    const named = new Set(commands.map(([of]) => of));
+    const all = Object.keys({ ...CHANGE_ARGS, ...LOOK_ARGS }).map((name) => `operate:${name}`);
+    expect(all.filter((name) => !named.has(name))).toEqual([]);
+  });
+
+  test.each(commands)(
+    "%s %s",
+    async (of, args) => {
+      const answer = await run(of, args);
+      if (of in ANSWERS) {
+        const wanted = ANSWERS[of];
+        if (typeof wanted === "object" && wanted !== null) expect(answer).toMatchObject(wanted);
+        else expect(answer).toBe(wanted);
+      } else expect(answer).not.toBeNull();
+      if (of === "operate:createToken") token = (answer as { id: string }).id;
+    },
+    60_000,
+  );
+
+  test.each([
+    ["operate:pauseQueue", '{"queue":"nobody"}', "No code has declared a queue"],
+    ["operate:cancelJob", '{"id":"nonsense"}', "unknownJob"],
+    ["operate:revokeToken", '{"id":"nonsense"}', "List the tokens to find it"],
+    ["operate:configureQueue", '{"queue":"hot","overrides":{"leaseMs":1}}', "leaseMs"],
+    ["operate:pauseQueue", "{}", "queue"],
+  ])(
+    "%s %s is refused with the way out",
+    async (of, args, words) => {
+      await expect(run(of, args)).rejects.toThrow(words);
+    },
+    60_000,
+  );
+});
