@@ -47,7 +47,7 @@ test("a beat, and a completion that claims nothing, do not depend on the janitor
 test("the calls of a session that name no queue are allowed to a token of some queues", async () => {
   const world = await newWorld();
   const of = { name: "restricted", queues: ["tiles"] };
-  const { token } = await world.t.mutation(api.lib.createToken, of);
+  const { token } = await world.t.mutation(api.operate.createToken, of);
   await world.enqueueBatch([1, 2]);
   const { session } = world.worker("a");
   const request = { token, session, n: 1, name: "a", queues: [world.queue], max: 2 };

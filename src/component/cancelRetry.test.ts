@@ -99,7 +99,7 @@ describe("retry", () => {
     const finished = [succeeded(job!, "x".repeat(600))];
     await world.t.run(async (ctx) => {
       await ctx.runMutation(api.lib.complete, { token, session, n: 2, finished });
-      await ctx.runMutation(api.lib.retry, { id });
+      await ctx.runMutation(api.operate.retryJob, { id });
     });
     expect(await world.status(id)).toMatchObject({ status: "pending" });
     expect(await world.all("payloads")).toEqual([]);

@@ -133,7 +133,7 @@ describe("who is asked", () => {
     const request = { token, session, n: 1, name, queues: [world.queue], max: 1 };
     await world.t.run(async (ctx) => {
       await ctx.runMutation(api.lib.claim, request);
-      await ctx.runMutation(api.lib.cancel, { id });
+      await ctx.runMutation(api.operate.cancelJob, { id });
     });
     expect(await world.all("cancels")).toMatchObject([{ job: id, session, attempt: 1 }]);
   });
