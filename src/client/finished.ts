@@ -83,7 +83,7 @@ export function answersWith(
 
 const isSame = (one: Lease, other: Lease) => one.id === other.id && one.attempt === other.attempt;
 
-/** The deployment's own log has refused results too: an older worker does not hear of them. Leases that do not stand have no line. */
+/** The deployment's own log has results that were not recorded too. Leases that do not stand have no line. */
 export function logRefused(
   refused: readonly RefusedResult[],
   answers: readonly Pick<Answer, "id" | "attempt" | "answer">[],

@@ -5,7 +5,7 @@ import path from "node:path";
 import { ConvexHttpClient } from "convex/browser";
 import { anyApi } from "convex/server";
 import type { ConveyorErrorCode } from "convex-conveyor";
-import { isConveyorError, Worker } from "convex-conveyor/worker";
+import { isConveyorError, Worker, type WorkerEvent } from "convex-conveyor/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startBackend } from "../../local/backend.js";
 import { api } from "../../harness/app/convex/_generated/api.js";
@@ -13,6 +13,7 @@ import { startApp, type TestApp } from "../../harness/testApp.js";
 import { push } from "../../harness/cli.js";
 import { linkPackages } from "../../harness/link.js";
 import { root } from "../../harness/paths.js";
+import { until } from "../../harness/until.js";
 
 let app: TestApp;
 let token: string;
@@ -102,6 +103,41 @@ test("a handler for a queue that workerApi does not list: the worker stops and s
   const message = await refusal("unknownQueue", () => worker.run());
   expect(message).toMatch(/No queue "nope" is served here; these are: sums, races/);
   expect(message).toContain("conveyor.workerApi");
+});
+
+test("a token that names a queue which is not served, as one that is misspelt: the worker says so when it starts", async () => {
+  const events: WorkerEvent[] = [];
+  const worker = new Worker({
+    url: app.url,
+    token: await app.token(["sums", "summs"]),
+    api: api.work,
+    handlers: { sums: async () => ({ square: 0 }) },
+    handleSignals: false,
+    onEvent: (event) => void events.push(event),
+  });
+  const running = worker.run();
+  await until(
+    async () => events,
+    (seen) => seen.some(({ kind }) => kind === "queuesNotServed"),
+  );
+  await worker.stop();
+  await running;
+  expect(events).toContainEqual({ kind: "queuesNotServed", queues: ["summs"] });
+});
+
+test("a module with functions of another release: the worker stops, and names its own release and what to deploy", async () => {
+  const worker = new Worker({
+    url: app.url,
+    token,
+    // It has mutations and queries, and none that a worker needs.
+    api: api.sums as unknown as typeof api.work,
+    handlers: { sums: async () => ({ square: 0 }) },
+    handleSignals: false,
+  });
+  const message = await refusal("workerApiMissing", () => worker.run());
+  expect(message).toContain("sums:watch");
+  expect(message).toMatch(/of another release than this worker's, convex-conveyor \d+\.\d+\.\d+/);
+  expect(message).toContain("{ claim, complete, heartbeat, report, watch }");
 });
 
 test("a token of another deployment: the worker stops and says so", async () => {
