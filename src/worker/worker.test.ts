@@ -3,7 +3,7 @@ import { anyApi, type ApiFromModules } from "convex/server";
 import { v } from "convex/values";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { Conveyor, type ComponentApi } from "../client/index.js";
-import { isConveyorError, Worker, type Job, type QueuesOf } from "./index.js";
+import { isConveyorError, Worker, type Handlers, type Job, type QueuesOf } from "./index.js";
 
 const conveyor = new Conveyor({} as ComponentApi);
 const tiles = conveyor.queue("tiles", {
@@ -68,6 +68,17 @@ describe("types", () => {
     new Worker({ ...options, handlers: { tiles: async (job) => await draw(job) } });
     // @ts-expect-error it is for jobs of another queue
     new Worker({ ...options, handlers: { pings: (job: Job<"tiles", null>) => void job } });
+  });
+
+  test("progress has the type of its queue, and any where the queue says nothing", () => {
+    type Told = { tiles: { payload: null; result: null; progress: { percent: number } } };
+    const handlers: Handlers<Told> = { tiles: ({ progress }) => progress({ percent: 5 }) };
+    // @ts-expect-error a number is wanted
+    handlers.tiles = ({ progress }) => progress({ percent: "5" });
+    const untold: Handlers<{ tiles: { payload: null; result: null } }> = {
+      tiles: ({ progress }) => progress("half"),
+    };
+    expect(Object.keys({ ...handlers, ...untold })).toEqual(["tiles"]);
   });
 
   test("a handler takes its job, and nothing else", () => {
