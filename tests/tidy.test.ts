@@ -45,7 +45,7 @@ const ALLOWED: Record<string, string[]> = {
   "src/workpool": ["src/workpool", "src/client/parts", "src/shared"],
   "src/worker": ["src/worker", "src/shared"],
   "src/react": ["src/react", "src/shared"],
-  "src/dashboard": ["src/dashboard", "src/react", "src/shared", "src/client/dashboardTypes"],
+  "src/dashboard": ["src/dashboard", "src/react", "src/shared"],
   "src/cli": ["src/cli", "src/shared"],
   "src/page": ["src/page", "src/dashboard", "src/cli/config"],
 };

@@ -6,27 +6,7 @@
  */
 import { conveyor } from "./queue/farm.js";
 
-export const {
-  overview,
-  queue,
-  stats,
-  list,
-  job,
-  why,
-  logs,
-  output,
-  workers,
-  events,
-  pause,
-  resume,
-  drain,
-  cancel,
-  retry,
-  remove,
-  cancelMany,
-  retryMany,
-  deleteMany,
-} = conveyor.dashboardApi({
+export const { read, write } = conveyor.dashboardApi({
   authorize: "public",
   // Pixels tell people nothing.
   show: (_ctx, { queue, kind, value }) =>

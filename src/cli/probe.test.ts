@@ -38,7 +38,10 @@ test("a deployment that answers is asked once, as the caller that was named", as
   const { url, calls } = await deployment(200, { status: "success", value: { queues: [] } });
   await probe({ url, module: "admin/queues", port: 0, token: "jwt" });
   expect(calls).toMatchObject([
-    { authorization: "Bearer jwt", body: { path: "admin/queues:overview", args: [{}] } },
+    {
+      authorization: "Bearer jwt",
+      body: { path: "admin/queues:read", args: [{ call: { kind: "overview" } }] },
+    },
   ]);
   const identity = { subject: "änn" };
   await probe({ url, module: "dashboard", port: 0, adminKey: "key", identity });
@@ -55,11 +58,11 @@ test("nobody at the address", async () => {
 });
 
 test.each([
-  [threw("Could not find public function for 'dashboard:overview'."), "has no public function"],
+  [threw("Could not find public function for 'dashboard:read'."), "has no public function"],
   [threw("no", { code: "forbidden", message: "You may not see the overview." }), "--token"],
   [threw("no", { code: "componentNotMounted", message: "Mount it." }), "Mount it."],
   [threw("no", "Sign in first."), 'The app\'s `authorize` refused: "Sign in first.". Give --token'],
-  [threw("Server Error"), '"dashboard:overview" of http'],
+  [threw("Server Error"), '"dashboard:read" of http'],
 ])("%j is told with the way out", async (body, expected) => {
   const { url } = await deployment(FAILED, body);
   expect(await told(probe({ url, module: "dashboard", port: 0 }))).toContain(expected);

@@ -15,9 +15,9 @@ export interface TakesAdminKey {
 /** Throws what to correct. */
 export async function probe(options: DashboardOptions): Promise<void> {
   const client = clientOf(options);
-  const overview = makeFunctionReference<"query">(`${options.module}:overview`);
+  const read = makeFunctionReference<"query">(`${options.module}:read`);
   try {
-    await client.query(overview, {});
+    await client.query(read, { call: { kind: "overview" } });
   } catch (error) {
     throw new Error(whatIsWrong(options, error), { cause: error });
   }
@@ -42,7 +42,7 @@ function whatIsWrong({ url, module, token }: DashboardOptions, error: unknown): 
   const text = errorText(error);
   if (/Could not find (public )?function|Could not find module/.test(text)) {
     return (
-      `The deployment at ${url} has no public function "${module}:overview". Export what ` +
+      `The deployment at ${url} has no public function "${module}:read". Export what ` +
       `\`conveyor.dashboardApi({ authorize })\` returns from convex/${module}.ts and push it, or name the module with --module.`
     );
   }
@@ -56,7 +56,7 @@ function whatIsWrong({ url, module, token }: DashboardOptions, error: unknown): 
   if (/HTTP actions|No matching routes/.test(text)) {
     return `${url} is where HTTP actions are. Give --url the address where functions are called.`;
   }
-  return `"${module}:overview" of ${url} failed: ${text}`;
+  return `"${module}:read" of ${url} failed: ${text}`;
 }
 
 const howToSignIn =

@@ -213,8 +213,8 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
-   * Public functions of the dashboard, to be exported by a module of the app: all of them, under these names. They show
-   * every queue of the component, and change it, as far as `authorize` answers true.
+   * Public functions of the dashboard, to be exported by a module of the app under these names: one shows every queue of the
+   * component, one changes it, as far as `authorize` answers true. The operation stands in the call; `dashboardCalls` types it.
    *
    * @param options.authorize Asked before every call, for each queue of the overview and for each button; see
    * {@link DashboardApiOptions}.
@@ -224,10 +224,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * `unknownJob`, `componentNotMounted`.
    * @example
    * // convex/dashboard.ts
-   * export const {
-   *   overview, queue, stats, list, job, why, logs, output, workers, events,
-   *   pause, resume, drain, cancel, retry, remove, cancelMany, retryMany, deleteMany,
-   * } = conveyor.dashboardApi({
+   * export const { read, write } = conveyor.dashboardApi({
    *   // Every user may look, administrators may act.
    *   authorize: async (ctx, call) => {
    *     const user = await ctx.auth.getUserIdentity();

@@ -1,21 +1,29 @@
 /** Leave for every query and every action of the dashboard, its own tests. */
 import type { ApiFromModules, FunctionReference } from "convex/server";
 import { ConvexError } from "convex/values";
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import {
   asked,
-  dashboard,
   everything,
   fill,
   names,
   newApp,
   options,
+  read,
   type Jobs,
+  write,
 } from "./dashboardSetup.test.js";
-import type { DashboardApi } from "./dashboardTypes.js";
+import {
+  logLine,
+  vDashboardRead,
+  vDashboardWrite,
+  type DashboardAnswers,
+  type DashboardApi,
+  type Stats,
+} from "../shared/index.js";
 import { refusal, type App, type conveyor } from "./setup.test.js";
 
-type Name = keyof DashboardApi;
+type Name = keyof DashboardAnswers;
 type Args = Record<string, unknown>;
 
 /** What each is called with, what `authorize` is to be asked, and what comes of it. */
@@ -140,7 +148,7 @@ const ACTIONS: [Name, Case][] = [
   ["drain", change("drain", { changed: true })],
   ["cancel", act("cancel", "pending", { canceled: true })],
   ["retry", act("retry", "failed", { retried: true })],
-  ["remove", act("delete", "succeeded", { deleted: true })],
+  ["delete", act("delete", "succeeded", { deleted: true })],
   ["cancelMany", many("cancelMany")],
   ["retryMany", { ...many("retryMany"), ...failedOnes() }],
   ["deleteMany", many("deleteMany")],
@@ -155,10 +163,14 @@ function failedOnes(): Case {
   };
 }
 
-const query = async (t: App, name: Name, args: Args): Promise<unknown> =>
-  await t.query(dashboard[name] as FunctionReference<"query">, args);
-const mutation = async (t: App, name: Name, args: Args): Promise<unknown> =>
-  await t.mutation(dashboard[name] as FunctionReference<"mutation">, args);
+const query = async (t: App, kind: Name, { paginationOpts, ...args }: Args): Promise<unknown> => {
+  const [of, asked] = read({ kind, ...args } as never) as [FunctionReference<"query">, Args];
+  return await t.query(of, { ...asked, ...(paginationOpts ? { paginationOpts } : {}) });
+};
+const mutation = async (t: App, kind: Name, args: Args): Promise<unknown> => {
+  const [of, asked] = write({ kind, ...args } as never) as [FunctionReference<"mutation">, Args];
+  return await t.mutation(of, asked);
+};
 
 /** What `authorize` may answer that is no leave, by mistake too. */
 const NOS: unknown[] = [false, undefined, null, "yes", 1, {}, Promise.resolve(false)];
@@ -181,9 +193,14 @@ async function eachNo(call: () => Promise<unknown>): Promise<void> {
   await expect(call()).rejects.toThrow("The app is broken.");
 }
 
-test("there is a case for every function of the dashboard", () => {
-  const cases = [...QUERIES, ...ACTIONS].map(([name]) => name);
-  expect([...names].sort()).toEqual([...cases].sort());
+test("there is a case for every operation of the dashboard", () => {
+  const kinds = [vDashboardRead, vDashboardWrite].map(({ members }) =>
+    members.map(({ fields }) => fields.kind.value as string),
+  );
+  expect([QUERIES, ACTIONS].map((cases) => cases.map(([name]) => name).sort())).toEqual(
+    kinds.map((of) => of.sort()),
+  );
+  expect(names).toEqual(["read", "write"]);
 });
 
 describe("a query of the dashboard", () => {
@@ -272,19 +289,19 @@ describe("a job of another queue", () => {
     expect(await everything(t)).toEqual(before);
   });
 
-  test("is not there for remove", async () => {
+  test("is not there for delete", async () => {
     const t = newApp();
     const { other } = await fill(t);
     const before = await everything(t);
-    expect(await mutation(t, "remove", { queue, id: other })).toEqual({ deleted: false });
+    expect(await mutation(t, "delete", { queue, id: other })).toEqual({ deleted: false });
     expect(await everything(t)).toEqual(before);
   });
 
   test("is not touched by what is done to many", async () => {
     const t = newApp();
     const { other } = await fill(t);
-    await t.mutation(dashboard.cancelMany, { queue, filter: {} });
-    await t.mutation(dashboard.deleteMany, { queue, filter: {} });
+    await t.mutation(...write({ kind: "cancelMany", queue, filter: {} }));
+    await t.mutation(...write({ kind: "deleteMany", queue, filter: {} }));
     expect(await query(t, "job", { queue: "loose", id: other })).toMatchObject({
       job: { status: "pending" },
     });
@@ -295,7 +312,7 @@ describe("the overview", () => {
   test("leaves out queues that the caller may not see, and reads nothing of them", async () => {
     const t = newApp();
     await fill(t);
-    const seen = async () => (await t.query(dashboard.overview, {})).queues;
+    const seen = async () => (await t.query(...read({ kind: "overview" }))).queues;
     options.authorize = (_ctx, call) => call.kind === "overview";
     expect(await seen()).toEqual([]);
     options.authorize = (_ctx, call) => {
@@ -310,16 +327,16 @@ describe("the overview", () => {
     await fill(t);
     options.authorize = (_ctx, call) =>
       !call.changes || (call.queue === "tiles" && call.kind !== "deleteMany");
-    const { queues } = await t.query(dashboard.overview, {});
+    const { queues } = await t.query(...read({ kind: "overview" }));
     expect(queues.map((one) => one.may)).toEqual([[], may.slice(0, -1)]);
     options.authorize = (_ctx, call) => !call.changes;
-    expect(await t.query(dashboard.queue, { queue })).toMatchObject({ may: [] });
+    expect(await t.query(...read({ kind: "queue", queue }))).toMatchObject({ may: [] });
   });
 
   test("of a queue that no code has declared is none", async () => {
     const t = newApp();
-    expect(await t.query(dashboard.overview, {})).toEqual({ queues: [], more: false });
-    expect(await t.query(dashboard.queue, { queue: "nobody" })).toBeNull();
+    expect(await t.query(...read({ kind: "overview" }))).toEqual({ queues: [], more: false });
+    expect(await t.query(...read({ kind: "queue", queue: "nobody" }))).toBeNull();
   });
 });
 
@@ -328,14 +345,14 @@ describe("workers", () => {
     const t = newApp();
     await fill(t);
     options.authorize = (_ctx, call) => call.kind === "workers";
-    expect(await t.query(dashboard.workers, {})).toMatchObject([
+    expect(await t.query(...read({ kind: "workers" }))).toMatchObject([
       { name: "w", queues: [], holding: [] },
     ]);
     options.authorize = (_ctx, call) => {
       if (call.kind === "workers") return true;
       throw new ConvexError("Not you.");
     };
-    expect(await t.query(dashboard.workers, {})).toMatchObject([
+    expect(await t.query(...read({ kind: "workers" }))).toMatchObject([
       { name: "w", queues: [], holding: [] },
     ]);
   });
@@ -360,6 +377,34 @@ test("the functions have the types that pages call", () => {
   expectTypeOf<Built>().toExtend<DashboardApi>();
 });
 
+test("an answer has the type of its call, and a call that is none does not compile", () => {
+  const _stats = read({ kind: "stats", queue, per: "minute" });
+  expectTypeOf<(typeof _stats)[0]["_returnType"]>().toEqualTypeOf<Stats>();
+  const _pause = write({ kind: "pause", queue });
+  expectTypeOf<(typeof _pause)[0]["_returnType"]>().toEqualTypeOf<{ changed: boolean }>();
+  // @ts-expect-error A list needs its filter and order.
+  read({ kind: "list", queue });
+  // @ts-expect-error A change is none of `read`'s.
+  read({ kind: "pause", queue });
+  // @ts-expect-error Another word is no operation.
+  write({ kind: "redrive", queue, filter: {} });
+});
+
+test("what is done is on the log by its operation, and what fails has it in its error too", async () => {
+  const t = newApp();
+  await fill(t);
+  const info = vi.spyOn(console, "info").mockImplementation(() => undefined);
+  await mutation(t, "pause", { queue });
+  expect(info.mock.lastCall).toEqual([
+    logLine("info", "dashboardWrote", { call: "pause", queue, job: undefined }),
+  ]);
+  const { kind } = await refusal(mutation(t, "retry", { queue, id: "nonsense" }), "unknownJob");
+  expect(kind).toBe("retry");
+  expect(vi.mocked(console.warn).mock.lastCall?.[0]).toContain(
+    '{"conveyor":"dashboardFailed","level":"warn","call":"retry","queue":"tiles","job":"nonsense"',
+  );
+});
+
 test("`authorize` is asked who calls, and may read the app's tables", async () => {
   const t = newApp();
   await fill(t);
@@ -368,6 +413,9 @@ test("`authorize` is asked who calls, and may read the app's tables", async () =
     return rows.length > 0 && (await ctx.auth.getUserIdentity())?.subject === "ann";
   };
   const ann = t.withIdentity({ subject: "ann" });
-  expect(await ann.query(dashboard.workers, {})).toHaveLength(1);
-  await refusal(t.withIdentity({ subject: "bob" }).query(dashboard.workers, {}), "forbidden");
+  expect(await ann.query(...read({ kind: "workers" }))).toHaveLength(1);
+  await refusal(
+    t.withIdentity({ subject: "bob" }).query(...read({ kind: "workers" })),
+    "forbidden",
+  );
 });

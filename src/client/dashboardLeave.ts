@@ -2,7 +2,8 @@
  * Asking the app's `authorize`: may the caller see this, may the caller change that. Only `true` is a yes: an answer that is
  * forgotten, misspelt or not awaited is a no.
  */
-import type { DashboardApiOptions, DashboardCall } from "./dashboardTypes.js";
+import type { DashboardCall } from "../shared/index.js";
+import type { DashboardApiOptions } from "./dashboardTypes.js";
 import { mustAllow } from "./leave.js";
 import type { AuthorizeCtx } from "./types.js";
 

@@ -2,8 +2,13 @@
 import { anyApi, type GenericDatabaseReader } from "convex/server";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import schema from "../component/schema.js";
-import type { Outcome } from "../shared/index.js";
-import type { DashboardApi, DashboardApiOptions, DashboardCall } from "./dashboardTypes.js";
+import {
+  dashboardCalls,
+  type DashboardApi,
+  type DashboardCall,
+  type Outcome,
+} from "../shared/index.js";
+import type { DashboardApiOptions } from "./dashboardTypes.js";
 import { api, conveyor, internal, loose, setup, tiles, type App } from "./setup.test.js";
 
 /** What the dashboard was given; tests change it. Everything is allowed to begin with. */
@@ -29,7 +34,8 @@ afterEach(() => {
 });
 
 const functions = conveyor.dashboardApi(options);
-export const dashboard = (anyApi as unknown as { dashboard: DashboardApi }).dashboard;
+const dashboard = (anyApi as unknown as { dashboard: DashboardApi }).dashboard;
+export const { read, write } = dashboardCalls(dashboard);
 export const names = Object.keys(functions);
 
 export const newApp = (of: { mounted?: boolean } = {}): App =>
@@ -104,8 +110,10 @@ test("the jobs of a dashboard's tests are what they are called", async () => {
   const t = newApp();
   const { other, ...jobs } = await fill(t);
   for (const [status, id] of Object.entries(jobs)) {
-    expect(await t.query(dashboard.job, { queue: "tiles", id })).toMatchObject({ job: { status } });
+    expect(await t.query(...read({ kind: "job", queue: "tiles", id }))).toMatchObject({
+      job: { status },
+    });
   }
-  const args = { queue: "loose", id: other };
-  expect(await t.query(dashboard.job, args)).toMatchObject({ payload: { secret } });
+  const job = read({ kind: "job", queue: "loose", id: other });
+  expect(await t.query(...job)).toMatchObject({ payload: { secret } });
 });

@@ -1,6 +1,6 @@
 /** What jobs carry leaves the server only as the app's `show` lets it. */
 import { describe, expect, test } from "vitest";
-import { dashboard, fill, newApp, options, secret, type Jobs } from "./dashboardSetup.test.js";
+import { fill, newApp, options, read, secret, type Jobs } from "./dashboardSetup.test.js";
 import type { DashboardValue } from "./dashboardTypes.js";
 import type { App } from "./setup.test.js";
 
@@ -8,20 +8,20 @@ const queue = "tiles";
 
 /** All that the dashboard's queries say of the jobs of a queue. */
 async function allOf(t: App, { other: _other, ...jobs }: Jobs): Promise<unknown[]> {
-  const said: unknown[] = [await t.query(dashboard.events, { queue }), await listed(t)];
+  const said: unknown[] = [await t.query(...read({ kind: "events", queue })), await listed(t)];
   for (const id of Object.values(jobs)) {
-    said.push(await t.query(dashboard.job, { queue, id }));
-    said.push(await t.query(dashboard.why, { queue, id }));
-    said.push(await t.query(dashboard.logs, { queue, id }));
-    said.push(await t.query(dashboard.output, { queue, id }));
+    said.push(await t.query(...read({ kind: "job", queue, id })));
+    said.push(await t.query(...read({ kind: "why", queue, id })));
+    said.push(await t.query(...read({ kind: "logs", queue, id })));
+    said.push(await t.query(...read({ kind: "output", queue, id })));
   }
   return said;
 }
 
 async function listed(t: App) {
   const paginationOpts = { numItems: 100, cursor: null };
-  const args = { queue, filter: {}, order: "next" as const, paginationOpts };
-  return (await t.query(dashboard.list, args)).page;
+  const [list, args] = read({ kind: "list", queue, filter: {}, order: "next" });
+  return (await t.query(list, { ...args, paginationOpts } as never)).page;
 }
 
 /** Where in what the dashboard says something is, kind by kind. */
@@ -37,7 +37,8 @@ const WHERE: [DashboardValue["kind"], (said: Said) => unknown][] = [
 type Said = Awaited<ReturnType<typeof look>>;
 
 async function look(t: App, jobs: Jobs) {
-  const job = async (key: keyof Jobs) => (await t.query(dashboard.job, { queue, id: jobs[key] }))!;
+  const job = async (key: keyof Jobs) =>
+    (await t.query(...read({ kind: "job", queue, id: jobs[key] })))!;
   const args = { queue, id: jobs.running };
   return {
     pending: await job("pending"),
@@ -47,8 +48,8 @@ async function look(t: App, jobs: Jobs) {
     failed: await job("failed"),
     canceled: await job("canceled"),
     list: await listed(t),
-    log: (await t.query(dashboard.logs, args))!.entries,
-    output: (await t.query(dashboard.output, args))!.parts,
+    log: (await t.query(...read({ kind: "logs", ...args })))!.entries,
+    output: (await t.query(...read({ kind: "output", ...args })))!.parts,
   };
 }
 
@@ -82,7 +83,7 @@ describe("show", () => {
       shown.push(value);
       return value.value;
     };
-    await t.query(dashboard.job, { queue, id: jobs.succeeded });
+    await t.query(...read({ kind: "job", queue, id: jobs.succeeded }));
     const of = { queue, id: jobs.succeeded };
     expect(shown).toEqual([
       { ...of, kind: "result", value: { pixels: secret } },
@@ -133,7 +134,7 @@ describe("show", () => {
     const whys = async () =>
       await Promise.all(
         (["scheduled", "failed", "canceled"] as const).map(async (key) => {
-          const found = await t.query(dashboard.why, { queue, id: jobs[key] });
+          const found = await t.query(...read({ kind: "why", queue, id: jobs[key] }));
           return found!.why.reasons.map(({ text }) => text).join(" ");
         }),
       );
@@ -153,9 +154,9 @@ describe("show", () => {
       throw new Error("The show is broken.");
     };
     for (const call of [
-      t.query(dashboard.job, { queue, id: jobs.pending }),
-      t.query(dashboard.logs, { queue, id: jobs.running }),
-      t.query(dashboard.output, { queue, id: jobs.running }),
+      t.query(...read({ kind: "job", queue, id: jobs.pending })),
+      t.query(...read({ kind: "logs", queue, id: jobs.running })),
+      t.query(...read({ kind: "output", queue, id: jobs.running })),
     ]) {
       await expect(call).rejects.toThrow("The show is broken.");
     }

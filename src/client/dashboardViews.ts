@@ -1,74 +1,53 @@
 /** What pages see of queues and workers. */
-import { queryGeneric } from "convex/server";
-import { v } from "convex/values";
 import {
   OVERVIEW_QUEUES_MAX,
   QUEUES_LISTED_MAX,
-  vPer,
-  type QueueOverview,
+  type QueueActionKind,
+  type ShownQueue,
   type WorkerStatus,
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
-import { allowedOf, checkAllowed, seesQueue, type GivenOptions } from "./dashboardLeave.js";
-import type { QueueActionKind } from "./dashboardTypes.js";
+import { allowedOf, seesQueue, type GivenOptions } from "./dashboardLeave.js";
+import type { Reader } from "./dashboardTypes.js";
 import { callComponent } from "./mounted.js";
 import { overviewsOf } from "./overviews.js";
 import type { AuthorizeCtx } from "./types.js";
 
-export function viewFunctions(component: ComponentApi, options: GivenOptions) {
+type ViewKind = "overview" | "queue" | "stats" | "workers" | "events";
+
+export function viewReaders(
+  component: ComponentApi,
+  options: GivenOptions,
+): { [Kind in ViewKind]: Reader<Kind> } {
   return {
-    overview: queryGeneric({
-      args: {},
-      handler: async (ctx) => {
-        await checkAllowed(options, ctx, { kind: "overview", changes: false });
-        const limit = QUEUES_LISTED_MAX;
-        const all = await callComponent(() => ctx.runQuery(component.observe.queues, { limit }));
-        const seen: string[] = [];
-        for (const name of all.names) if (await seesQueue(options, ctx, name)) seen.push(name);
-        const names = seen.slice(0, OVERVIEW_QUEUES_MAX);
-        const found = await overviewsOf(ctx, component, names);
-        const queues: (QueueOverview & { may: QueueActionKind[] })[] = [];
-        for (const one of found.queues)
-          queues.push({ ...one, may: await mayOf(options, ctx, one.state.name) });
-        return { queues, more: all.more || found.more || names.length < seen.length };
-      },
-    }),
+    overview: async (ctx) => {
+      const limit = QUEUES_LISTED_MAX;
+      const all = await callComponent(() => ctx.runQuery(component.observe.queues, { limit }));
+      const seen: string[] = [];
+      for (const name of all.names) if (await seesQueue(options, ctx, name)) seen.push(name);
+      const names = seen.slice(0, OVERVIEW_QUEUES_MAX);
+      const found = await overviewsOf(ctx, component, names);
+      const queues: ShownQueue[] = [];
+      for (const one of found.queues)
+        queues.push({ ...one, may: await mayOf(options, ctx, one.state.name) });
+      return { queues, more: all.more || found.more || names.length < seen.length };
+    },
 
-    queue: queryGeneric({
-      args: { queue: v.string() },
-      handler: async (ctx, { queue }) => {
-        await checkAllowed(options, ctx, { kind: "queue", changes: false, queue });
-        const found = await callComponent(() =>
-          ctx.runQuery(component.observe.overview, { queue }),
-        );
-        return found === null ? null : { ...found, may: await mayOf(options, ctx, queue) };
-      },
-    }),
+    queue: async (ctx, { queue }) => {
+      const found = await callComponent(() => ctx.runQuery(component.observe.overview, { queue }));
+      return found === null ? null : { ...found, may: await mayOf(options, ctx, queue) };
+    },
 
-    stats: queryGeneric({
-      args: { queue: v.string(), per: vPer, count: v.optional(v.number()) },
-      handler: async (ctx, args) => {
-        await checkAllowed(options, ctx, { kind: "stats", changes: false, queue: args.queue });
-        return await callComponent(() => ctx.runQuery(component.observe.stats, args));
-      },
-    }),
+    stats: async (ctx, { kind: _, ...args }) =>
+      await callComponent(() => ctx.runQuery(component.observe.stats, args)),
 
-    workers: queryGeneric({
-      args: {},
-      handler: async (ctx): Promise<WorkerStatus[]> => {
-        await checkAllowed(options, ctx, { kind: "workers", changes: false });
-        const workers = await callComponent(() => ctx.runQuery(component.lib.workers, {}));
-        return await withoutUnseen(workers, (queue) => seesQueue(options, ctx, queue));
-      },
-    }),
+    workers: async (ctx) => {
+      const workers = await callComponent(() => ctx.runQuery(component.lib.workers, {}));
+      return await withoutUnseen(workers, (queue) => seesQueue(options, ctx, queue));
+    },
 
-    events: queryGeneric({
-      args: { queue: v.string(), limit: v.optional(v.number()) },
-      handler: async (ctx, args) => {
-        await checkAllowed(options, ctx, { kind: "events", changes: false, queue: args.queue });
-        return await callComponent(() => ctx.runQuery(component.operate.events, args));
-      },
-    }),
+    events: async (ctx, { kind: _, ...args }) =>
+      await callComponent(() => ctx.runQuery(component.operate.events, args)),
   };
 }
 

@@ -19,14 +19,16 @@ export type { HandlerOption } from "./handlerOptions.js";
 export type { HandledJob, InlineJob, JobContext, RunsActions } from "./handledTypes.js";
 export { QueueControl, type ManyOptions, type PauseReply } from "./control.js";
 export { ObservedQueue, type ListOptions, type StatsOptions } from "./observed.js";
+export { dashboardCalls } from "../shared/index.js";
 export type {
+  DashboardAnswers,
   DashboardApi,
-  DashboardApiOptions,
   DashboardCall,
   DashboardChange,
-  DashboardFunctions,
-  DashboardValue,
-} from "./dashboardTypes.js";
+  DashboardRead,
+  DashboardWrite,
+} from "../shared/index.js";
+export type { DashboardApiOptions, DashboardFunctions, DashboardValue } from "./dashboardTypes.js";
 export type { OperationFunctions } from "./operations.js";
 export { Queue } from "./queue.js";
 export type { QueueOptions } from "./queueOptions.js";

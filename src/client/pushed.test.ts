@@ -75,15 +75,15 @@ const app = {
 };
 
 /** Who looks after `sums` alone. */
-const { workers } = conveyor.dashboardApi({
+const { read: seesSums } = conveyor.dashboardApi({
   authorize: (_ctx, call) => !("queue" in call) || call.queue === "sums",
 });
-const all = conveyor.dashboardApi({ authorize: "public" }).workers;
+const { read: seesAll } = conveyor.dashboardApi({ authorize: "public" });
 
 function setup() {
   const t = convexTest(defineSchema({ booked: defineTable({ n: v.number() }) }), {
     "/convex/_generated/server.ts": async () => ({}),
-    "/convex/app.ts": async () => ({ ...app, workers, all }),
+    "/convex/app.ts": async () => ({ ...app, seesSums, seesAll }),
   });
   register(t);
   return t;
@@ -126,11 +126,13 @@ test("lanes of queues that a dashboard's caller may not see are not among its wo
   await t.mutation(functions["enter"], { ns: [1] });
   await settle(t, { advance });
   const lanesOf = async (whose: string): Promise<string[]> => {
-    const seen: { name: string; queues: string[] }[] = await t.query(functions[whose], {});
+    const seen: { name: string; queues: string[] }[] = await t.query(functions[whose], {
+      call: { kind: "workers" },
+    });
     return [
       ...new Set(seen.flatMap(({ name, queues }) => [name.split("#")[0]!, ...queues])),
     ].sort();
   };
-  expect(await lanesOf("all")).toEqual(["books", "sums"]);
-  expect(await lanesOf("workers")).toEqual(["sums"]);
+  expect(await lanesOf("seesAll")).toEqual(["books", "sums"]);
+  expect(await lanesOf("seesSums")).toEqual(["sums"]);
 });

@@ -10,4 +10,4 @@ export { JobView } from "./job/JobView.js";
 export { WorkersView } from "./workers/WorkersView.js";
 export { hashRouting, type Routing } from "./routing.js";
 export type { ViewProps } from "./frame/Root.js";
-export type { DashboardApi } from "../client/dashboardTypes.js";
+export { dashboardCalls, type DashboardApi } from "../shared/index.js";

@@ -28,6 +28,12 @@ export interface Followed<Page extends FollowedPage> {
   readonly isLoading: boolean;
 }
 
+/** The arguments for one page: `place` has the cursor behind which it begins, or nothing, and how many rows it may have. */
+export type PlacePage = (args: Args, place: Args) => Args;
+type Args = Record<string, Value>;
+
+const beside: PlacePage = (args, place) => ({ ...args, ...place });
+
 interface Chain {
   /** Of which query and arguments. */
   readonly of: string;
@@ -35,17 +41,19 @@ interface Chain {
   readonly cursors: readonly string[];
 }
 
-/** The pages there are; `null` where the query says so, `undefined` while the first one loads. `following` must be stable. */
+/** The pages there are; `null` where the query says so, `undefined` while the first one loads. `following` and `placed` must be stable. */
 export function useFollowedPages<Page extends FollowedPage>(
   query: FunctionReference<"query", "public", any, any>,
-  args: Record<string, Value> | "skip",
+  args: Args | "skip",
+  { limit, placed = beside }: { limit: number; placed?: PlacePage | undefined },
   following: Following<Page>,
 ): Followed<Page> | null | undefined {
   const of = args === "skip" ? "" : JSON.stringify([getFunctionName(query), convexToJson(args)]);
   const [state, setState] = useState<Chain>({ of, cursors: [] });
   const chain = state.of === of ? state : { of, cursors: [] };
   const queries = useMemo(
-    () => queriesOf(query, args, chain.cursors),
+    () =>
+      queriesOf(query, args, chain.cursors, (given, place) => placed(given, { ...place, limit })),
     // The arguments are in `of`: an equal object is no reason to ask anew.
     // eslint-disable-next-line react-hooks/exhaustive-deps
     [of, chain.cursors],
@@ -63,13 +71,14 @@ export function useFollowedPages<Page extends FollowedPage>(
 
 function queriesOf(
   query: FunctionReference<"query", "public", any, any>,
-  args: Record<string, Value> | "skip",
+  args: Args | "skip",
   cursors: readonly string[],
+  placed: PlacePage,
 ) {
   if (args === "skip") return {};
-  const places = [{}, ...cursors.map((cursor) => ({ cursor }))];
+  const places: Args[] = [{}, ...cursors.map((cursor) => ({ cursor }))];
   return Object.fromEntries(
-    places.map((place, at) => [String(at), { query, args: { ...args, ...place } }]),
+    places.map((place, at) => [String(at), { query, args: placed(args, place) }]),
   );
 }
 

@@ -2,7 +2,7 @@
 import type { FunctionArgs, FunctionReference } from "convex/server";
 import type { Value } from "convex/values";
 import type { LogEntry, LogPage } from "../shared/index.js";
-import { useFollowedPages, type Following } from "./useFollowedPages.js";
+import { useFollowedPages, type Following, type PlacePage } from "./useFollowedPages.js";
 
 /** A reference to a queue's `logs` function as `queue.api()` built it, such as `api.builds.logs`. */
 export type LogsFunction = FunctionReference<"query", "public", { id: any }, LogPage | null>;
@@ -38,13 +38,13 @@ export function useJobLogs<Logs extends LogsFunction>(
   return useLogPages(logs, id === "skip" ? "skip" : { id });
 }
 
-/** {@link useJobLogs} of a function that asks for more than an id. */
+/** {@link useJobLogs} of a function that asks for more than an id, and for a page in a place of its own. */
 export function useLogPages(
   logs: FunctionReference<"query", "public", any, LogPage | null>,
   args: Record<string, Value> | "skip",
+  placed?: PlacePage,
 ): JobLogs | null | undefined {
-  const asked = args === "skip" ? args : { ...args, limit: LOG_PAGE };
-  const followed = useFollowedPages(logs, asked, FOLLOWING);
+  const followed = useFollowedPages(logs, args, { limit: LOG_PAGE, placed }, FOLLOWING);
   if (!followed) return followed;
   return { entries: entriesOf(followed.pages), isLoading: followed.isLoading };
 }

@@ -8,7 +8,7 @@ import {
   textBytes,
   type OutputPage,
 } from "../shared/index.js";
-import { useFollowedPages, type Following } from "./useFollowedPages.js";
+import { useFollowedPages, type Following, type PlacePage } from "./useFollowedPages.js";
 
 /** A reference to a queue's `output` function as `queue.api()` built it, such as `api.answers.output`. */
 export type OutputFunction = FunctionReference<"query", "public", { id: any }, OutputPage | null>;
@@ -62,13 +62,13 @@ export function useJobOutput<Output extends OutputFunction>(
   );
 }
 
-/** {@link useJobOutput} of a function that asks for more than an id. */
+/** {@link useJobOutput} of a function that asks for more than an id, and for a page in a place of its own. */
 export function useOutputPages(
   output: FunctionReference<"query", "public", any, OutputPage | null>,
   args: Record<string, Value> | "skip",
+  placed?: PlacePage,
 ): JobOutput | null | undefined {
-  const asked = args === "skip" ? args : { ...args, limit: OUTPUT_PAGE };
-  const followed = useFollowedPages(output, asked, FOLLOWING);
+  const followed = useFollowedPages(output, args, { limit: OUTPUT_PAGE, placed }, FOLLOWING);
   return useMemo(() => {
     if (!followed) return followed;
     const { attempt, lastAttempt, isDone } = followed.pages.at(-1)!;

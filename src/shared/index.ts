@@ -14,6 +14,7 @@ export * from "./handlers.js";
 export * from "./health.js";
 export * from "./lanes.js";
 export * from "./limits.js";
+export * from "./dashboardCalls.js";
 export * from "./lookLimits.js";
 export * from "./mainLoop.js";
 export * from "./named.js";

@@ -32,6 +32,13 @@ const recorded = {
   details: v.optional(v.any()),
 };
 
+/** An operation of the dashboard, and the queue and job that it is about. */
+const called = {
+  call: v.string(),
+  queue: v.optional(v.string()),
+  job: v.optional(v.string()),
+};
+
 /** Each event by its name, which is the field `conveyor` of its line. */
 export const LOG_EVENTS = {
   // One job.
@@ -68,6 +75,9 @@ export const LOG_EVENTS = {
   leasesEnded: v.object(recorded),
   quarantined: v.object(recorded),
   expiryFailed: v.object(recorded),
+  // Calls of the dashboard, of which the deployment's metrics know two functions only.
+  dashboardWrote: v.object(called),
+  dashboardFailed: v.object({ ...called, error: v.string() }),
   alarmRevived: v.object({
     kind: v.string(),
     queue: v.optional(v.string()),

@@ -1,4 +1,5 @@
 /** Every action of the dashboard in Chromium: it asks, shows at once, does it, is undone on failure, and needs leave. */
+import { dashboardCalls } from "../../src/shared/index.js";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../../harness/chromium.js";
@@ -34,11 +35,12 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
     await stage.client.mutation(api.stage.importFiles, { from: 0, count });
   const confirm = async (page: Page, verb: string | RegExp) =>
     await page.getByRole("dialog").getByRole("button", { name: verb }).click();
-  const overview = async () => await stage.client.query(api.dashboard.overview, {});
+  const { read } = dashboardCalls(api.dashboard);
+  const overview = async () => await stage.client.query(...read({ kind: "overview" }));
   const stateOf = async (queue: string) =>
     (await overview()).queues.find(({ state }) => state.name === queue)!.state;
   const job = async (queue: string, id: string) =>
-    await stage.client.query(api.dashboard.job, { queue, id });
+    await stage.client.query(...read({ kind: "job", queue, id }));
 
   test("a queue is paused and resumed, and who else looks sees it", async () => {
     await wait(1);

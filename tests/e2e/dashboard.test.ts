@@ -9,6 +9,7 @@ import { buildPage, pageIsStale } from "../../harness/page.js";
 import { root } from "../../harness/paths.js";
 import { start, type Program } from "../../harness/program.js";
 import { until } from "../../harness/until.js";
+import { dashboardCalls } from "../../src/shared/index.js";
 import { api } from "../dashboard/app/convex/_generated/api.js";
 import type { TakesAdminKey } from "../../src/cli/probe.js";
 import { startStage, type Stage } from "../dashboard/stage.js";
@@ -51,14 +52,14 @@ describe("the dashboard by one command", () => {
     await stage.client.mutation(api.stage.giveLeave, { ...leave, see: false });
     const { code, output } = await command().ended;
     await stage.client.mutation(api.stage.giveLeave, leave);
-    expect(output).toContain("You may not see the overview");
+    expect(output).toContain("You may not do this (overview)");
     expect(output).toContain("Give --token");
     expect(code).toBe(1);
   });
 
   test("says that a module has no functions of a dashboard", async () => {
     const { code, output } = await command("--module", "stage").ended;
-    expect(output).toContain('has no public function "stage:overview"');
+    expect(output).toContain('has no public function "stage:read"');
     expect(code).toBe(1);
   });
 
@@ -97,13 +98,14 @@ describe("the dashboard by one command", () => {
     const queue = "renders";
     const shown: boolean[] = [];
     const last = () => Promise.resolve(shown.at(-1));
-    client.onUpdate(api.dashboard.queue, { queue }, (one) => {
+    const { read, write } = dashboardCalls(api.dashboard);
+    client.onUpdate(...read({ kind: "queue", queue }), (one) => {
       shown.push(one?.state.pausedAt !== undefined);
     });
     await until(last, (isPaused) => isPaused === false, 10_000);
-    await client.mutation(api.dashboard.pause, { queue });
+    await client.mutation(...write({ kind: "pause", queue }));
     await until(last, (isPaused) => isPaused === true, 10_000);
-    await client.mutation(api.dashboard.resume, { queue });
+    await client.mutation(...write({ kind: "resume", queue }));
     await client.close();
     await program.interrupt();
   });

@@ -3,10 +3,13 @@
  * when the answer comes, and with it everything that was not so.
  */
 import type { OptimisticLocalStore } from "convex/browser";
-import type { DashboardApi, DashboardJob } from "../../client/dashboardTypes.js";
 import {
   CANCELABLE_STATUSES,
+  dashboardCalls,
+  type DashboardApi,
+  type DashboardJob,
   type JobFilter,
+  type JobPage,
   type JobStatus,
   type ListedJob,
   type QueueState,
@@ -20,15 +23,18 @@ export function changeQueue(
   queue: string,
   change: (state: QueueState) => QueueState,
 ): void {
-  const overview = store.getQuery(api.overview, {});
+  const { read } = dashboardCalls(api);
+  const all = read({ kind: "overview" });
+  const overview = store.getQuery(...all);
   if (overview !== undefined) {
     const queues = overview.queues.map((one) =>
       one.state.name === queue ? { ...one, state: change(one.state) } : one,
     );
-    store.setQuery(api.overview, {}, { ...overview, queues });
+    store.setQuery(...all, { ...overview, queues });
   }
-  const alone = store.getQuery(api.queue, { queue });
-  if (alone) store.setQuery(api.queue, { queue }, { ...alone, state: change(alone.state) });
+  const one = read({ kind: "queue", queue });
+  const alone = store.getQuery(...one);
+  if (alone) store.setQuery(...one, { ...alone, state: change(alone.state) });
 }
 
 /** Paused since now. */
@@ -62,8 +68,9 @@ export function changeJob(
   { queue, id }: OneJob,
   change: JobChange,
 ): void {
-  const shown = store.getQuery(api.job, { queue, id });
-  if (shown) store.setQuery(api.job, { queue, id }, changed(shown, change));
+  const one = dashboardCalls(api).read({ kind: "job", queue, id });
+  const shown = store.getQuery(...one);
+  if (shown) store.setQuery(...one, changed(shown, change));
   changeRows(store, api, queue, (row) => (row.id === id ? change.row(row) : row));
 }
 
@@ -101,14 +108,16 @@ function changeRows(
   queue: string,
   change: (row: ListedJob) => ListedJob | null,
 ): void {
-  for (const { args, value } of store.getAllQueries(api.list)) {
-    if (value === undefined || args.queue !== queue) continue;
-    const { status } = args.filter;
-    const page = value.page
+  for (const { args, value } of store.getAllQueries(api.read)) {
+    const { call } = args;
+    if (value === undefined || call.kind !== "list" || call.queue !== queue) continue;
+    const { status } = call.filter;
+    const listed = value as JobPage;
+    const page = listed.page
       .map((row) => change(row))
       .filter((row) => row !== null)
       .filter((row) => status === undefined || row.status === status);
-    store.setQuery(api.list, args, { ...value, page });
+    store.setQuery(api.read, args, { ...listed, page });
   }
 }
 

@@ -1,26 +1,18 @@
 /** What can be done to one job, each shown at once. */
-import { useMutation } from "convex/react";
-import { useApi } from "../frame/context.js";
+import { useWrite } from "../frame/context.js";
 import { canceled, changeJob, deleted, retried } from "./optimistic.js";
 import { usePerform } from "./usePerform.js";
 
 export function useJobDeeds(job: { queue: string; id: string; title: string }) {
-  const api = useApi();
   const perform = usePerform();
   const { queue, id, title } = job;
-  const cancel = useMutation(api.cancel).withOptimisticUpdate((store, args) =>
-    changeJob(store, api, args, canceled),
-  );
-  const retry = useMutation(api.retry).withOptimisticUpdate((store, args) =>
-    changeJob(store, api, args, retried),
-  );
-  const remove = useMutation(api.remove).withOptimisticUpdate((store, args) =>
-    changeJob(store, api, args, deleted),
-  );
+  const cancel = useWrite<"cancel">((store, api, call) => changeJob(store, api, call, canceled));
+  const retry = useWrite<"retry">((store, api, call) => changeJob(store, api, call, retried));
+  const deleteJob = useWrite<"delete">((store, api, call) => changeJob(store, api, call, deleted));
   return {
     cancel: (reason?: string) =>
       perform({
-        work: () => cancel({ queue, id, ...(reason ? { reason } : {}) }),
+        work: () => cancel({ kind: "cancel", queue, id, ...(reason ? { reason } : {}) }),
         done: (reply) =>
           reply.canceled
             ? `${title} is canceled.`
@@ -31,13 +23,13 @@ export function useJobDeeds(job: { queue: string; id: string; title: string }) {
       }),
     retry: () =>
       perform({
-        work: () => retry({ queue, id }),
+        work: () => retry({ kind: "retry", queue, id }),
         done: (reply) => (reply.retried ? `${title} is retried.` : `${title} was not retried.`),
         failed: `${title} could not be retried`,
       }),
-    remove: () =>
+    delete: () =>
       perform({
-        work: () => remove({ queue, id }),
+        work: () => deleteJob({ kind: "delete", queue, id }),
         done: (reply) => (reply.deleted ? `${title} is deleted.` : `${title} was gone before.`),
         failed: `${title} could not be deleted`,
       }),

@@ -1,12 +1,11 @@
 /** What can be done to a queue, each shown at once. */
-import { useMutation } from "convex/react";
 import {
   CANCELABLE_STATUSES,
   FINISHED_STATUSES,
   type BulkReply,
   type JobFilter,
 } from "../../shared/index.js";
-import { useApi } from "../frame/context.js";
+import { useWrite } from "../frame/context.js";
 import { several } from "../words.js";
 import {
   canceled,
@@ -22,33 +21,32 @@ import { usePerform } from "./usePerform.js";
 
 /** Pauses, resumes and drains. */
 export function useQueueDeeds(queue: string) {
-  const api = useApi();
   const perform = usePerform();
-  const pause = useMutation(api.pause).withOptimisticUpdate((store, args) =>
-    changeQueue(store, api, args.queue, paused),
+  const pause = useWrite<"pause">((store, api, call) =>
+    changeQueue(store, api, call.queue, paused),
   );
-  const resume = useMutation(api.resume).withOptimisticUpdate((store, args) =>
-    changeQueue(store, api, args.queue, resumed),
+  const resume = useWrite<"resume">((store, api, call) =>
+    changeQueue(store, api, call.queue, resumed),
   );
-  const drain = useMutation(api.drain).withOptimisticUpdate((store, args) =>
-    changeQueue(store, api, args.queue, draining),
+  const drain = useWrite<"drain">((store, api, call) =>
+    changeQueue(store, api, call.queue, draining),
   );
   return {
     pause: () =>
       perform({
-        work: () => pause({ queue }),
+        work: () => pause({ kind: "pause", queue }),
         done: () => `${queue} is paused.`,
         failed: `${queue} could not be paused`,
       }),
     resume: () =>
       perform({
-        work: () => resume({ queue }),
+        work: () => resume({ kind: "resume", queue }),
         done: () => `${queue} goes on.`,
         failed: `${queue} could not be resumed`,
       }),
     drain: () =>
       perform({
-        work: () => drain({ queue }),
+        work: () => drain({ kind: "drain", queue }),
         done: () => `${queue} takes no new jobs.`,
         failed: `${queue} could not be drained`,
       }),
@@ -57,35 +55,34 @@ export function useQueueDeeds(queue: string) {
 
 /** Cancels, retries or deletes all jobs that a filter means. */
 export function useManyDeeds(queue: string) {
-  const api = useApi();
   const perform = usePerform();
-  const cancelMany = useMutation(api.cancelMany).withOptimisticUpdate((store, args) =>
-    changeMeant(store, api, args, canceled, [...CANCELABLE_STATUSES, "running"]),
+  const cancelMany = useWrite<"cancelMany">((store, api, call) =>
+    changeMeant(store, api, call, canceled, [...CANCELABLE_STATUSES, "running"]),
   );
-  const retryMany = useMutation(api.retryMany).withOptimisticUpdate((store, args) =>
-    changeMeant(store, api, args, retried, ["failed", "timedOut"]),
+  const retryMany = useWrite<"retryMany">((store, api, call) =>
+    changeMeant(store, api, call, retried, ["failed", "timedOut"]),
   );
-  const deleteMany = useMutation(api.deleteMany).withOptimisticUpdate((store, args) =>
-    changeMeant(store, api, args, deleted, FINISHED_STATUSES),
+  const deleteMany = useWrite<"deleteMany">((store, api, call) =>
+    changeMeant(store, api, call, deleted, FINISHED_STATUSES),
   );
   const told = (what: string) => (reply: BulkReply) =>
     `${several(reply.changed, "job")} ${what}${reply.isDone ? "." : "; the rest goes on by itself."}`;
   return {
     cancelMany: (filter: JobFilter) =>
       perform({
-        work: () => cancelMany({ queue, filter }),
+        work: () => cancelMany({ kind: "cancelMany", queue, filter }),
         done: told("canceled"),
         failed: "The jobs could not be canceled",
       }),
     retryMany: (filter: JobFilter) =>
       perform({
-        work: () => retryMany({ queue, filter }),
+        work: () => retryMany({ kind: "retryMany", queue, filter }),
         done: told("retried"),
         failed: "The jobs could not be retried",
       }),
     deleteMany: (filter: JobFilter) =>
       perform({
-        work: () => deleteMany({ queue, filter }),
+        work: () => deleteMany({ kind: "deleteMany", queue, filter }),
         done: told("deleted"),
         failed: "The jobs could not be deleted",
       }),

@@ -1,6 +1,6 @@
 /** What a whole dashboard and a view that stands alone both stand in. */
 import { useContext, useMemo, type ReactNode } from "react";
-import type { DashboardApi } from "../../client/dashboardTypes.js";
+import type { DashboardApi } from "../../shared/index.js";
 import { CalmQueries } from "../../react/CalmQueries.js";
 import { hashRouting, type Routing } from "../routing.js";
 import { Announcer, useAnnouncer } from "./Announcer.js";

@@ -1,6 +1,6 @@
 /** What can be done to a job as it stands; what the reader may not do is not there. */
 import { useId, useRef } from "react";
-import type { DashboardJob } from "../../client/dashboardTypes.js";
+import type { DashboardJob } from "../../shared/index.js";
 import { isFinished } from "../../shared/index.js";
 import { useJobDeeds } from "../actions/useJobDeeds.js";
 import { useLinks } from "../frame/context.js";
@@ -42,7 +42,7 @@ export function JobActions({ shown: { job, may } }: { shown: DashboardJob }) {
           onConfirm={() => {
             // There will be nothing here. If it fails, it is said there.
             go(queuePlace(queue, { filter: { status: job.status } }));
-            void deeds.remove();
+            void deeds.delete();
           }}
         >
           <p>

@@ -3,7 +3,7 @@ import { act, fireEvent, screen, waitFor, within } from "@testing-library/react"
 import { ConvexError } from "convex/values";
 import { Fragment, StrictMode, type ExoticComponent, type PropsWithChildren } from "react";
 import { expect, test } from "vitest";
-import type { DashboardJob } from "../../client/dashboardTypes.js";
+import type { DashboardJob } from "../../shared/index.js";
 import type { JobStatus } from "../../shared/index.js";
 import { runningJob, shownJob, T0 } from "../testing/fixtures.js";
 import { api, withBackend } from "../testing/show.js";
@@ -171,7 +171,7 @@ test("in React's strict mode, which opens it twice, a dialog stays", async () =>
 test("a deleted job's page gives way to its queue's list, and a failure is told there", async () => {
   window.location.hash = "#/queues/tiles/jobs/j1";
   shows(shownJob(failed()));
-  world.backend.mutations["dashboard:remove"] = () => {
+  world.backend.mutations["dashboard:delete"] = () => {
     throw new ConvexError("Keep it.");
   };
   fireEvent.click(await screen.findByRole("button", { name: "Delete" }));

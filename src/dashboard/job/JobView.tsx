@@ -1,8 +1,7 @@
 /** One job: where it stands and why, what happened to it, what it carries, says and writes. */
-import { useQuery } from "convex/react";
-import type { DashboardJob } from "../../client/dashboardTypes.js";
+import type { DashboardJob } from "../../shared/index.js";
 import { isFinished } from "../../shared/index.js";
-import { useApi } from "../frame/context.js";
+import { useRead } from "../frame/context.js";
 import { Surrounded, type ViewProps } from "../frame/Root.js";
 import { Guard } from "../parts/Guard.js";
 import { Heading } from "../parts/Heading.js";
@@ -51,7 +50,7 @@ export function JobView({ queue, id, ...props }: JobViewProps) {
 }
 
 function Job({ queue, id }: { queue: string; id: string }) {
-  const shown = useQuery(useApi().job, { queue, id });
+  const shown = useRead({ kind: "job", queue, id });
   if (shown === undefined) {
     return (
       <>

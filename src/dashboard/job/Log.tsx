@@ -3,13 +3,13 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
 import { useLogPages } from "../../react/useJobLogs.js";
 import type { LogEntry } from "../../shared/index.js";
-import { useApi } from "../frame/context.js";
+import { inCall, useApi } from "../frame/context.js";
 import { Skeleton } from "../parts/Skeleton.js";
 import { Moment } from "../parts/Times.js";
 import { ValueText } from "../parts/ValueText.js";
 
 export function Log({ queue, id }: { queue: string; id: string }) {
-  const log = useLogPages(useApi().logs, { queue, id });
+  const log = useLogPages(useApi().read, { call: { kind: "logs", queue, id } }, inCall);
   if (log === undefined) return <Skeleton lines={3} />;
   if (log === null || log.entries.length === 0)
     return <p className="cv-soft">It logged nothing.</p>;

@@ -1,11 +1,11 @@
 /** What a job writes, as it writes it. */
 import { useOutputPages } from "../../react/useJobOutput.js";
-import { useApi } from "../frame/context.js";
+import { inCall, useApi } from "../frame/context.js";
 import { Skeleton } from "../parts/Skeleton.js";
 import { useTail } from "./useTail.js";
 
 export function Output({ queue, id }: { queue: string; id: string }) {
-  const output = useOutputPages(useApi().output, { queue, id });
+  const output = useOutputPages(useApi().read, { call: { kind: "output", queue, id } }, inCall);
   const tail = useTail<HTMLPreElement>(output?.text);
   if (output === undefined) return <Skeleton lines={2} />;
   if (output === null || output.text === "") {

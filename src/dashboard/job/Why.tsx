@@ -1,7 +1,6 @@
 /** Why a job does not run, what would change it, and where in the queue it stands; or how far it is. */
-import { useQuery } from "convex/react";
 import type { JobStatus, Position, Reason, WhyKind } from "../../shared/index.js";
-import { useApi } from "../frame/context.js";
+import { useRead } from "../frame/context.js";
 import { Skeleton } from "../parts/Skeleton.js";
 import { Until } from "../parts/Times.js";
 import { several } from "../words.js";
@@ -21,7 +20,7 @@ const HOLDING: readonly WhyKind[] = [
 ];
 
 export function Why({ queue, id, job }: { queue: string; id: string; job: JobStatus }) {
-  const answer = useQuery(useApi().why, { queue, id });
+  const answer = useRead({ kind: "why", queue, id });
   return (
     <>
       {job.status === "running" && <Progress progress={job.progress} />}

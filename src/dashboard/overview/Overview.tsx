@@ -1,8 +1,6 @@
 /** Every queue at a glance. */
-import { useQuery } from "convex/react";
-import type { QueueActionKind } from "../../client/dashboardTypes.js";
-import type { QueueOverview } from "../../shared/index.js";
-import { useApi } from "../frame/context.js";
+import type { ShownQueue } from "../../shared/index.js";
+import { useRead } from "../frame/context.js";
 import { Surrounded, type ViewProps } from "../frame/Root.js";
 import { Guard } from "../parts/Guard.js";
 import { Heading } from "../parts/Heading.js";
@@ -10,8 +8,6 @@ import { Notice } from "../parts/Notice.js";
 import { Skeleton } from "../parts/Skeleton.js";
 import { rate, several } from "../words.js";
 import { QueueRow } from "./QueueRow.js";
-
-export type ShownQueue = QueueOverview & { may: QueueActionKind[] };
 
 /**
  * Each queue that the reader may see: how many jobs it has in each state, what it got through and how long jobs waited in the
@@ -36,7 +32,7 @@ export function Overview(props: ViewProps) {
 }
 
 function Queues() {
-  const overview = useQuery(useApi().overview, {});
+  const overview = useRead({ kind: "overview" });
   if (overview === undefined) {
     return (
       <div className="cv-queues">

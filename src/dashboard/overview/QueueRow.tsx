@@ -9,7 +9,7 @@ import { Health } from "../queue/Health.js";
 import { StateCounts } from "../queue/StateCounts.js";
 import { StandingWords } from "../queue/Standing.js";
 import { duration, rate } from "../words.js";
-import type { ShownQueue } from "./Overview.js";
+import type { ShownQueue } from "../../shared/index.js";
 
 export function QueueRow({ queue }: { queue: ShownQueue }) {
   const { state, gauge, recent } = queue;

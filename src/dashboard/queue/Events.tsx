@@ -1,6 +1,5 @@
 /** What happened to a queue, the newest first. */
-import { useQuery } from "convex/react";
-import { useApi } from "../frame/context.js";
+import { useRead } from "../frame/context.js";
 import { Notice } from "../parts/Notice.js";
 import { Skeleton } from "../parts/Skeleton.js";
 import { Moment } from "../parts/Times.js";
@@ -9,7 +8,7 @@ import { ValueText } from "../parts/ValueText.js";
 const EVENTS_SHOWN = 100;
 
 export function Events({ queue }: { queue: string }) {
-  const events = useQuery(useApi().events, { queue, limit: EVENTS_SHOWN });
+  const events = useRead({ kind: "events", queue, limit: EVENTS_SHOWN });
   if (events === undefined) return <Skeleton lines={4} />;
   if (events.length === 0) {
     return (

@@ -1,7 +1,14 @@
 /** A queue's jobs: those of one state, narrowed by what the reader types, page by page. */
+import type { FunctionReference } from "convex/server";
 import { useJobs } from "../../react/useJobs.js";
 import { useApi } from "../frame/context.js";
-import type { ShownQueue } from "../overview/Overview.js";
+import type {
+  CallOf,
+  DashboardRead,
+  JobPage,
+  PageOptions,
+  ShownQueue,
+} from "../../shared/index.js";
 import { Guard } from "../parts/Guard.js";
 import { Notice } from "../parts/Notice.js";
 import { Panel } from "../parts/Panel.js";
@@ -37,9 +44,18 @@ export function Jobs({ shown }: { shown: ShownQueue }) {
   );
 }
 
+/** Of `read`, the calls that are answered page by page. */
+type ListOfDashboard = FunctionReference<
+  "query",
+  "public",
+  { call: CallOf<DashboardRead, "list">; paginationOpts: PageOptions },
+  JobPage
+>;
+
 function Listed({ queue, look: { filter, order } }: { queue: string; look: QueueLook }) {
-  const asked = { queue, filter, order };
-  const { results, status, loadMore } = useJobs(useApi().list, asked, { pageSize: JOBS_ASKED });
+  const asked = { call: { kind: "list" as const, queue, filter, order } };
+  const list = useApi().read as ListOfDashboard;
+  const { results, status, loadMore } = useJobs(list, asked, { pageSize: JOBS_ASKED });
   if (status === "LoadingFirstPage") return <Skeleton lines={6} />;
   if (results.length === 0 && status === "Exhausted") {
     return <Notice title={`No ${filterWords(filter)}`} />;

@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import type { ListFilter } from "../../shared/index.js";
 import { useManyDeeds } from "../actions/useQueueDeeds.js";
-import type { ShownQueue } from "../overview/Overview.js";
+import type { ShownQueue } from "../../shared/index.js";
 import { AskingButton } from "../parts/Confirm.js";
 import { meantBy, filterWords, possible, type ManyKind } from "./meant.js";
 

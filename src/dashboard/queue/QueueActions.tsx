@@ -1,7 +1,7 @@
 /** What can be done to a queue; what the reader may not do is not there. */
 import { useManyDeeds, useQueueDeeds } from "../actions/useQueueDeeds.js";
 import { useOff } from "../frame/reach.js";
-import type { ShownQueue } from "../overview/Overview.js";
+import type { ShownQueue } from "../../shared/index.js";
 import { AskingButton } from "../parts/Confirm.js";
 import { Icon } from "../parts/Icon.js";
 

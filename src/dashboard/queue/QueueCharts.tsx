@@ -1,6 +1,5 @@
 /** A queue over the last hour, two days or month. */
-import { useApi } from "../frame/context.js";
-import { useQueueStats } from "../../react/useQueueStats.js";
+import { useRead } from "../frame/context.js";
 import type { Per } from "../../shared/index.js";
 import { DurationChart } from "../charts/DurationChart.js";
 import { FlowChart } from "../charts/FlowChart.js";
@@ -20,7 +19,7 @@ const SPANS: Readonly<Record<Per, { count: number; words: string }>> = {
 export function QueueCharts({ queue }: { queue: string }) {
   const { look } = useLook(queue);
   const { count } = SPANS[look.per];
-  const stats = useQueueStats(useApi().stats, { queue, per: look.per, count });
+  const stats = useRead({ kind: "stats", queue, per: look.per, count });
   return (
     <>
       <nav className="cv-segments" aria-label="Over what time">

@@ -1,6 +1,5 @@
 /** One queue: how it goes, what it holds, what happened to it, how it is configured. */
-import { useQuery } from "convex/react";
-import { useApi } from "../frame/context.js";
+import { useRead } from "../frame/context.js";
 import { Surrounded, type ViewProps } from "../frame/Root.js";
 import { Guard } from "../parts/Guard.js";
 import { Heading } from "../parts/Heading.js";
@@ -48,7 +47,7 @@ export function QueueView({ queue, ...props }: QueueViewProps) {
 }
 
 function Queue({ queue }: { queue: string }) {
-  const shown = useQuery(useApi().queue, { queue });
+  const shown = useRead({ kind: "queue", queue });
   if (shown === undefined) return <Skeleton lines={4} tall />;
   if (shown === null) {
     return (

@@ -1,5 +1,5 @@
 /** Which jobs a list's filter means when something is done to all of them. Pure. */
-import type { QueueActionKind } from "../../client/dashboardTypes.js";
+import type { QueueActionKind } from "../../shared/index.js";
 import { isFinished, type JobFilter, type ListFilter } from "../../shared/index.js";
 import { STATUS_WORDS } from "../words.js";
 

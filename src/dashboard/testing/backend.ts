@@ -26,7 +26,7 @@ interface ClientMessage {
 }
 
 export class TestBackend {
-  /** By path, as in `dashboard:overview`: what a query answers, or throws. One that has no answer loads for ever. */
+  /** By operation, as in `dashboard:overview`: what a query answers, or throws. One that has no answer loads for ever. */
   readonly queries: Record<string, Answer> = {};
   /** By path: what a mutation answers, now or later, or throws. */
   readonly mutations: Record<string, Answer> = {};
@@ -115,7 +115,7 @@ class TestSocket {
     const removed: number[] = [];
     for (const { type, queryId, udfPath, args } of modifications) {
       if (type === "Add") {
-        this.asked.set(queryId, { path: udfPath, args: jsonToConvex(args[0]) as Args });
+        this.asked.set(queryId, operationOf(udfPath, jsonToConvex(args[0]) as Args));
       } else if (this.asked.delete(queryId)) removed.push(queryId);
     }
     setTimeout(() => this.transition(newVersion! - this.version.querySet, removed));
@@ -131,7 +131,7 @@ class TestSocket {
     };
     const gone = removed.map((queryId) => ({ type: "QueryRemoved", queryId }));
     const changed = [...this.asked].flatMap(([queryId, asked]) => {
-      const answer = this.backend.queries[asked.path.replace(".js", "")];
+      const answer = this.backend.queries[asked.path];
       if (answer === undefined) return [];
       const said = { queryId, ...outcomeOf(() => answer(asked.args)) };
       if (JSON.stringify(said) === asked.said) return [];
@@ -148,8 +148,7 @@ class TestSocket {
   }
 
   private async mutate({ requestId, udfPath, args }: ClientMessage): Promise<void> {
-    const path = udfPath!.replace(".js", "");
-    const given = jsonToConvex(args![0]) as Args;
+    const { path, args: given } = operationOf(udfPath!, jsonToConvex(args![0]) as Args);
     this.backend.called.push({ path, args: given });
     // No answer comes before the question has left.
     await Promise.resolve();
@@ -172,6 +171,14 @@ class TestSocket {
   private say(message: object): void {
     if (this.readyState === 1) this.onmessage?.({ data: JSON.stringify(message) });
   }
+}
+
+/** A call of `read` or `write` by its operation: `dashboard:overview`, with what the call has besides. */
+function operationOf(udfPath: string, { call, ...rest }: Args): { path: string; args: Args } {
+  const path = udfPath.replace(".js", "");
+  if (call === undefined) return { path, args: rest };
+  const { kind, ...about } = call as Args & { kind: string };
+  return { path: path.replace(/:(read|write)$/, `:${kind}`), args: { ...about, ...rest } };
 }
 
 function outcomeOf(answer: () => unknown): object {

@@ -1,5 +1,5 @@
 /** What a backend says of queues and jobs in tests. */
-import type { DashboardJob } from "../../client/dashboardTypes.js";
+import type { DashboardJob } from "../../shared/index.js";
 import {
   STATUSES,
   type Counts,
@@ -8,7 +8,7 @@ import {
   type Period,
   type QueueOverview,
 } from "../../shared/index.js";
-import type { ShownQueue } from "../overview/Overview.js";
+import type { ShownQueue } from "../../shared/index.js";
 
 export const T0 = Date.UTC(2026, 10, 23, 12, 0);
 const MINUTE = 60_000;

@@ -4,7 +4,7 @@ import { ConvexProvider, type ConvexReactClient } from "convex/react";
 import { anyApi } from "convex/server";
 import type { ReactNode } from "react";
 import { afterEach, beforeEach, vi } from "vitest";
-import type { DashboardApi } from "../../client/dashboardTypes.js";
+import type { DashboardApi } from "../../shared/index.js";
 import { TestBackend } from "./backend.js";
 
 // Charts are slow in jsdom, and others compute beside these tests. Whether something is hidden by styles is not asked: there

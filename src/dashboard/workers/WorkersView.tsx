@@ -1,8 +1,7 @@
 /** Who works: each worker's last beat and what it holds, and the lanes in which Convex works itself. */
-import { useQuery } from "convex/react";
 import { useState } from "react";
 import type { WorkerStatus } from "../../shared/index.js";
-import { useApi } from "../frame/context.js";
+import { useRead } from "../frame/context.js";
 import { Surrounded, type ViewProps } from "../frame/Root.js";
 import { Guard } from "../parts/Guard.js";
 import { Heading } from "../parts/Heading.js";
@@ -33,7 +32,7 @@ export function WorkersView(props: ViewProps) {
 }
 
 function Workers() {
-  const workers = useQuery(useApi().workers, {});
+  const workers = useRead({ kind: "workers" });
   const [withGone, setWithGone] = useState(false);
   if (workers === undefined) return <Skeleton lines={4} tall />;
   if (workers.length === 0) {

@@ -20,27 +20,7 @@ async function mayAct(ctx: Pick<QueryCtx, "db">): Promise<boolean> {
   return act && !(trap && "insert" in ctx.db);
 }
 
-export const {
-  overview,
-  queue,
-  stats,
-  list,
-  job,
-  why,
-  logs,
-  output,
-  workers,
-  events,
-  pause,
-  resume,
-  drain,
-  cancel,
-  retry,
-  remove,
-  cancelMany,
-  retryMany,
-  deleteMany,
-} = conveyor.dashboardApi({
+export const { read, write } = conveyor.dashboardApi({
   authorize: async (ctx, call) => (call.changes ? await mayAct(ctx) : (await leave(ctx)).see),
   show: async (ctx, { value }) => ((await leave(ctx)).hide ? "hidden" : value),
 });
