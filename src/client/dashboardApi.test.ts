@@ -1,7 +1,7 @@
 /** Leave for every query and every action of the dashboard, its own tests. */
-import type { ApiFromModules, FunctionReference } from "convex/server";
+import type { FunctionReference } from "convex/server";
 import { ConvexError } from "convex/values";
-import { describe, expect, expectTypeOf, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   asked,
   everything,
@@ -13,15 +13,8 @@ import {
   type Jobs,
   write,
 } from "./dashboardSetup.test.js";
-import {
-  logLine,
-  vDashboardRead,
-  vDashboardWrite,
-  type DashboardAnswers,
-  type DashboardApi,
-  type Stats,
-} from "../shared/index.js";
-import { refusal, type App, type conveyor } from "./setup.test.js";
+import { vDashboardRead, vDashboardWrite, type DashboardAnswers } from "../shared/index.js";
+import { refusal, type App } from "./setup.test.js";
 
 type Name = keyof DashboardAnswers;
 type Args = Record<string, unknown>;
@@ -369,40 +362,6 @@ describe("the buttons of a job's page", () => {
     expect(await query(t, "job", { queue, id: pending })).toMatchObject({ may: ["cancel"] });
     expect(await query(t, "job", { queue, id: running })).toMatchObject({ may: [] });
   });
-});
-
-test("the functions have the types that pages call", () => {
-  type Functions = ReturnType<typeof conveyor.dashboardApi>;
-  type Built = ApiFromModules<{ dashboard: Functions }>["dashboard"];
-  expectTypeOf<Built>().toExtend<DashboardApi>();
-});
-
-test("an answer has the type of its call, and a call that is none does not compile", () => {
-  const _stats = read({ kind: "stats", queue, per: "minute" });
-  expectTypeOf<(typeof _stats)[0]["_returnType"]>().toEqualTypeOf<Stats>();
-  const _pause = write({ kind: "pause", queue });
-  expectTypeOf<(typeof _pause)[0]["_returnType"]>().toEqualTypeOf<{ changed: boolean }>();
-  // @ts-expect-error A list needs its filter and order.
-  read({ kind: "list", queue });
-  // @ts-expect-error A change is none of `read`'s.
-  read({ kind: "pause", queue });
-  // @ts-expect-error Another word is no operation.
-  write({ kind: "redrive", queue, filter: {} });
-});
-
-test("what is done is on the log by its operation, and what fails has it in its error too", async () => {
-  const t = newApp();
-  await fill(t);
-  const info = vi.spyOn(console, "info").mockImplementation(() => undefined);
-  await mutation(t, "pause", { queue });
-  expect(info.mock.lastCall).toEqual([
-    logLine("info", "dashboardWrote", { call: "pause", queue, job: undefined }),
-  ]);
-  const { kind } = await refusal(mutation(t, "retry", { queue, id: "nonsense" }), "unknownJob");
-  expect(kind).toBe("retry");
-  expect(vi.mocked(console.warn).mock.lastCall?.[0]).toContain(
-    '{"conveyor":"dashboardFailed","level":"warn","call":"retry","queue":"tiles","job":"nonsense"',
-  );
 });
 
 test("`authorize` is asked who calls, and may read the app's tables", async () => {

@@ -127,7 +127,9 @@ describe("metrics by HTTP", () => {
     for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: SECRET }]) {
       const response = await get(headers);
       expect(response.status).toBe(401);
-      expect(await response.text()).toBe("Not without a token.\n");
+      expect(await response.text()).toBe(
+        "forbidden: `authorize` of the metrics did not answer true.\n",
+      );
     }
   });
 
