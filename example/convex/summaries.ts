@@ -3,8 +3,6 @@ import { v } from "convex/values";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import {
-  internalAction,
-  internalMutation,
   internalQuery,
   mutation,
   query,
@@ -13,7 +11,7 @@ import {
 } from "./_generated/server.js";
 import { summaries as queue } from "./queue/summaries.js";
 import { MAX_TILES } from "./scene.js";
-import { summarize, vSummary, type DrawnTile, type Summary } from "./summary.js";
+import { summarize, type DrawnTile } from "./summary.js";
 
 /**
  * Enqueues the picture's summary if this was its last tile. Called in the transaction that finishes a tile, so it reads
@@ -36,15 +34,11 @@ export async function summarizeIfDrawn(ctx: MutationCtx, picture: Id<"pictures">
 }
 
 /** The handler. `attempt` counts from 1, and those that failed are counted with. */
-export const write = internalAction({
-  args: queue.handlerArgs,
-  returns: vSummary,
-  handler: async (ctx, { payload: { picture, fragile }, job }): Promise<Summary> => {
-    if (fragile && job.attempt === 1) {
-      throw new Error("This summary was asked to fail once. It is tried again by itself.");
-    }
-    return summarize(await ctx.runQuery(internal.summaries.material, { picture }));
-  },
+export const write = queue.action(async (ctx, { payload: { picture, fragile }, attempt }) => {
+  if (fragile && attempt === 1) {
+    throw new Error("This summary was asked to fail once. It is tried again by itself.");
+  }
+  return summarize(await ctx.runQuery(internal.summaries.material, { picture }));
 });
 
 /** What is known of each tile, without its pixels: 256 previews are 48 KiB. */
@@ -62,16 +56,12 @@ export const material = internalQuery({
 });
 
 /** Runs inside the transaction that finishes the summary's job, as `tiles.finished` does for a tile's. */
-export const finished = internalMutation({
-  args: queue.onCompleteArgs,
-  handler: async (ctx, { payload, outcome, attempt }) => {
-    const row = await rowOf(ctx, payload.picture);
-    if (row === null) return null;
-    const ended =
-      outcome.status === "succeeded" ? { summary: outcome.result } : { error: outcome.error };
-    await ctx.db.patch("summaries", row._id, { status: outcome.status, attempt, ...ended });
-    return null;
-  },
+export const finished = queue.completed(async (ctx, { payload, outcome, attempt }) => {
+  const row = await rowOf(ctx, payload.picture);
+  if (row === null) return;
+  const ended =
+    outcome.status === "succeeded" ? { summary: outcome.result } : { error: outcome.error };
+  await ctx.db.patch("summaries", row._id, { status: outcome.status, attempt, ...ended });
 });
 
 /** `null` while the picture has tiles that are not drawn. */

@@ -25,7 +25,7 @@ export function queueFunctions<
   DataModel extends GenericDataModel,
   Options extends EnqueueOptions,
 >(
-  queue: Queue<Name, VPayload, VResult, DataModel, any>,
+  queue: Queue<Name, VPayload, VResult, DataModel, any, any>,
   options: ApiOptions<DataModel, VPayload["type"], Name, Options>,
 ): QueueFunctions<Name, VPayload["type"], VResult["type"]> {
   const { authorize: given } = options;
@@ -42,7 +42,7 @@ export function queueFunctions<
 
 /** What brings jobs in. */
 function enqueueFunctions<Name extends string, VPayload extends ValueValidator>(
-  queue: Queue<Name, VPayload, any, any, any>,
+  queue: Queue<Name, VPayload, any, any, any, any>,
   authorize: Authorize<VPayload["type"], Name>,
   optionsOf: NonNullable<ApiOptions<any, VPayload["type"], Name>["options"]>,
 ) {
@@ -73,7 +73,7 @@ function enqueueFunctions<Name extends string, VPayload extends ValueValidator>(
 
 /** What changes a job that is there. */
 function changeFunctions<Name extends string>(
-  queue: Queue<Name, any, any, any, any>,
+  queue: Queue<Name, any, any, any, any, any>,
   authorize: Authorize<any, Name>,
 ) {
   return {

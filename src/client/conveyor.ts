@@ -1,5 +1,5 @@
 /** The entry of an app's backend: from here it defines queues and gets the functions that it exports. */
-import type { GenericDataModel, PublicHttpAction, RegisteredAction } from "convex/server";
+import type { GenericDataModel, PublicHttpAction } from "convex/server";
 import type { VAny } from "convex/values";
 import {
   checkInteger,
@@ -16,17 +16,15 @@ import type { ComponentApi } from "./componentApi.js";
 import { QueueControl } from "./control.js";
 import { dashboardFunctions } from "./dashboardApi.js";
 import type { DashboardApiOptions, DashboardFunctions } from "./dashboardTypes.js";
-import type { Fitting } from "./enqueueTypes.js";
-import type { InlinePart, StartOf } from "./handledTypes.js";
-import type { HandlerOption } from "./handlerOptions.js";
-import { inlineAction } from "./inline.js";
+import { inlineAction, type InlineAction } from "./inline.js";
+import type { Builders } from "./madeHandlers.js";
 import { metricsAction, type MetricsOptions } from "./metrics.js";
 import { callComponent, checkComponent } from "./mounted.js";
 import { overviewsOf } from "./overviews.js";
 import { operationFunctions, type OperationFunctions } from "./operations.js";
 import { ObservedQueue } from "./observed.js";
 import { Queue } from "./queue.js";
-import type { QueueOptions } from "./queueOptions.js";
+import type { EmptyShape, QueueOptions, Shape, ValidatorOf } from "./queueOptions.js";
 import type { RelatedQueries, WithRelated } from "./related.js";
 import { tokenFunctions } from "./tokenApi.js";
 import type {
@@ -40,6 +38,11 @@ import type {
 import type { WorkerApiOptions, WorkerFunctions } from "./workerTypes.js";
 import { workerFunctions } from "./workerApi.js";
 
+/** What {@link Conveyor} takes beside its component. */
+export interface ConveyorOptions extends Builders {
+  schedulerShare?: number;
+}
+
 /**
  * Conveyor in an app's backend. `DataModel`, from `_generated/dataModel`, types the `ctx.db` of `authorize`.
  *
@@ -51,7 +54,7 @@ import { workerFunctions } from "./workerApi.js";
  *
  * export const conveyor = new Conveyor(components.conveyor);
  * export const tiles = conveyor.queue("tiles", {
- *   payload: v.object({ x: v.number(), y: v.number() }),
+ *   payload: { x: v.number(), y: v.number() },
  *   result: v.object({ pixels: v.bytes() }),
  *   leaseMs: 10_000,
  * });
@@ -59,7 +62,6 @@ import { workerFunctions } from "./workerApi.js";
  */
 export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   private readonly names = new Set<string>();
-  private readonly schedulerShare: number | undefined;
 
   /**
    * @param component The mounted component, `components.conveyor` from `_generated/api`.
@@ -67,18 +69,24 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * processes, all of its queues together: 0.01 to 0.9. One mount cannot see another: two with a quarter each leave the app
    * its half. A queue has the share with which it is declared.
    * @default schedulerShare 0.5
+   * @param options.internalAction The app's own builder of internal actions, such as one of `customAction` of
+   * convex-helpers: handlers are made with it. So with `internalMutation` (handlers and `completed`) and `internalQuery`.
+   * @default Convex's own builders
    * @throws `componentNotMounted` for undefined, `invalidArgument` for a share out of bounds.
    * @example
    * export const imports = new Conveyor(components.imports, { schedulerShare: 0.25 });
+   * @example
+   * const internalMutation = customMutation(rawInternalMutation, customCtx(triggers.wrapDB));
+   * export const conveyor = new Conveyor<DataModel>(components.conveyor, { internalMutation });
    */
   constructor(
     private readonly component: ComponentApi,
-    { schedulerShare }: { schedulerShare?: number } = {},
+    private readonly options: ConveyorOptions = {},
   ) {
     checkComponent(component);
+    const { schedulerShare } = options;
     if (schedulerShare !== undefined)
       checkNumber("schedulerShare", schedulerShare, SCHEDULER_SHARE_MIN, SCHEDULER_SHARE_MAX);
-    this.schedulerShare = schedulerShare;
   }
 
   /**
@@ -97,24 +105,19 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    */
   queue<
     const Name extends string,
-    VPayload extends ValueValidator = VAny,
+    Payload extends Shape = EmptyShape,
     VResult extends ValueValidator = VAny,
     VContext extends ValueValidator = VAny,
-    const Handled extends HandlerOption | "perJob" = HandlerOption | "perJob",
+    VProgress extends ValueValidator = VAny,
   >(
     name: Name,
-    options: QueueOptions<
-      VPayload,
-      VResult,
-      VContext,
-      Fitting<Handled, Name, NoInfer<VPayload>["type"], NoInfer<VResult>["type"]>
-    > = {},
-  ): Queue<Name, VPayload, VResult, DataModel, VContext> {
-    const queue = new Queue<Name, VPayload, VResult, DataModel, VContext>(
+    options: QueueOptions<Payload, VResult, VContext, VProgress> = {},
+  ): Queue<Name, ValidatorOf<Payload>, VResult, DataModel, VContext, VProgress> {
+    const queue = new Queue<Name, ValidatorOf<Payload>, VResult, DataModel, VContext, VProgress>(
       this.component,
       name,
       options,
-      this.schedulerShare,
+      this.options,
     );
     if (this.names.has(name)) {
       throw conveyorError(
@@ -154,20 +157,16 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
-   * An inline handler for several queues: an internal action, to be exported by a module of the app, in which lanes of all
-   * these queues run, and every job in it. They share processes, of which inline handlers have half of the mount's at most:
-   * queues that each had an action of their own would wait for each other's. See {@link Queue.worker}.
+   * One inline action for several queues, in which lanes of all of them run: they share processes, of which inline handlers
+   * have half of the mount's at most. Each queue's `inline` names it.
    *
-   * @param parts What each queue's `inline` returns.
-   * @throws `invalidArgument` for a queue that is listed twice.
+   * @param actions What the queues' `inline` methods returned.
+   * @throws `invalidArgument` for a queue that is there twice.
    * @example
-   * export const work = conveyor.worker([pages.inline({ handler: load }), feeds.inline({ handler: read })]);
-   * pages.handledBy({ inline: internal.work.work });
-   * feeds.handledBy({ inline: internal.work.work });
+   * export const work = conveyor.inline([pages.inline(load), feeds.inline(read)]);
    */
-  worker<const Parts extends readonly InlinePart<any>[]>(
-    parts: Parts,
-  ): RegisteredAction<"internal", { start: StartOf<NamesOf<Parts>> }, Promise<null>> {
+  inline(actions: readonly InlineAction[]): InlineAction {
+    const parts = actions.flatMap((action) => action.parts ?? []);
     const names = parts.map(({ queue }) => queue.name);
     const twice = names.find((name, i) => names.indexOf(name) < i);
     if (twice !== undefined) {
@@ -177,7 +176,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
         { queue: twice },
       );
     }
-    return inlineAction(this.component, parts);
+    return inlineAction({ component: this.component, builders: this.options }, parts);
   }
 
   /**
@@ -335,7 +334,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
     const { queues, more: isCut } = await overviewsOf(ctx, this.component, names);
     const more = isMore || isCut;
     if (!mainLoop) return { queues, more };
-    const share = this.schedulerShare;
+    const share = this.options.schedulerShare;
     const args = share === undefined ? {} : { share };
     return { queues, more, mainLoop: await ctx.runQuery(observe.mainLoop, args) };
   }
@@ -361,6 +360,3 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
     return await callComponent(() => ctx.runQuery(this.component.lib.workers, options));
   }
 }
-
-type NamesOf<Parts extends readonly InlinePart<any>[]> =
-  Parts[number] extends InlinePart<infer Name> ? Name : never;

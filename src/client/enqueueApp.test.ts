@@ -25,7 +25,7 @@ export const mails = conveyor.queue("mails", {
   shards: 1,
 });
 
-export const anything = conveyor.queue("anything");
+export const anything = conveyor.queue("anything", { payload: v.any() });
 
 type Told = { told: FunctionReference<"mutation", "internal"> };
 export const { told } = anyApi["app"] as unknown as Told;

@@ -1,7 +1,7 @@
 /** What an app says of a job when it enqueues it, and what it is answered. Nothing here runs. */
 import type { FinishedStatus, JobId, OnConflict, RetryOption, Status } from "../shared/index.js";
-import type { Fits } from "./handledTypes.js";
-import type { JobHandlerOption } from "./handlerOptions.js";
+import type { HandlerOption } from "./handlerOptions.js";
+import type { Fits } from "./jobTypes.js";
 import type { OnCompleteReference } from "./types.js";
 
 /** A key, with how long it is taken and what happens to whoever comes second. */
@@ -32,7 +32,7 @@ export interface EnqueueOptions<
   Payload = any,
   Result = any,
   Context = any,
-  Handled = JobHandlerOption,
+  Handled = HandlerOption,
 > {
   /** For people, in logs and on pages: 1 to 128 characters. */
   name?: string | undefined;
@@ -98,7 +98,7 @@ export interface EnqueueOptions<
   /** As the queue's {@link QueueOptions.onCompleteExclude}. */
   onCompleteExclude?: readonly FinishedStatus[] | undefined;
   /**
-   * What works on this job inside Convex, in place of the queue's handler. Of a queue that has one, or `"perJob"`. One whose
+   * What works on this job inside Convex, in place of the queue's handler. Of a queue that has one, or is `perJob`. One whose
    * arguments do not take the queue's payload, or which returns what is no result of the queue, is a compile error.
    */
   handler?: Handled | undefined;
@@ -112,7 +112,7 @@ export interface EnqueueOptions<
 }
 
 /** The same for every job of a batch, or asked for each, with its payload and its place in the batch. */
-export type BatchOptions<Payload = any, Result = any, Context = any, Handled = JobHandlerOption> =
+export type BatchOptions<Payload = any, Result = any, Context = any, Handled = HandlerOption> =
   | EnqueueOptions<Payload, Result, Context, Handled>
   | ((
       payload: Payload,
@@ -124,7 +124,7 @@ export type UniqueOptions<
   Payload = any,
   Result = any,
   Context = any,
-  Handled = JobHandlerOption,
+  Handled = HandlerOption,
 > = EnqueueOptions<Payload, Result, Context, Handled> & { key: string | KeyOption };
 
 /** A handler that fits the jobs of a queue with this name and these payloads and results; else nothing fits. */

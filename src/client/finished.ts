@@ -128,7 +128,7 @@ function unserved(queue: string): string {
 const NAME_SHOWN = 100;
 
 /** The jobs that are to follow. Only a success is followed: an attempt that is made again says again what follows. */
-async function follow(
+export async function follow(
   continues: Served,
   { outcome, continued = [] }: WorkerFinished,
 ): Promise<Pick<Finished, "continued"> | { error: string }> {

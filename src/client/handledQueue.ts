@@ -1,21 +1,47 @@
 /**
- * What handlers inside Convex take from their queue: their arguments, what they may say of their job, and the action in
- * which inline handlers run. The part of {@link Queue} that runs where a job does.
+ * The handlers that a queue makes, with their types: the part of {@link Queue} that runs where a job does. The functions
+ * themselves are built in `madeHandlers.ts` and `inline.ts`.
+ *
+ * None of these methods has a type parameter: TypeScript then knows what they return without looking at the code that they
+ * are given, so that a handler may name functions of its own module.
  */
-import type { GenericDataModel, RegisteredAction } from "convex/server";
-import type { VAny } from "convex/values";
 import type {
-  HandledJob,
-  InlineOptions,
-  InlinePart,
-  JobContext,
-  RunsActions,
-  StartOf,
-} from "./handledTypes.js";
+  GenericActionCtx,
+  GenericDataModel,
+  GenericMutationCtx,
+  GenericQueryCtx,
+  RegisteredAction,
+  RegisteredMutation,
+  RegisteredQuery,
+} from "convex/server";
+import type { VAny } from "convex/values";
+import type { ProcessStart, TypedOnCompleteArgs } from "../shared/index.js";
 import { vHandlerArgs, type VHandlerArgs } from "./handlerOptions.js";
-import { inlineAction, jobContext } from "./inline.js";
+import { inlineAction, type InlineAction } from "./inline.js";
+import { toldJob } from "./jobContext.js";
+import type {
+  ActionJob,
+  HandledJob,
+  MutationJob,
+  QueryJob,
+  Returned,
+  RunsActions,
+  ToldJob,
+} from "./jobTypes.js";
+import {
+  madeAction,
+  madeCompleted,
+  madeMutation,
+  madeQuery,
+  type Builders,
+  type Making,
+} from "./madeHandlers.js";
 import { ObservedQueue } from "./observed.js";
-import type { AnyQueue, TypesOf, ValueValidator } from "./types.js";
+import type { AnyQueue, ValueValidator } from "./types.js";
+
+type Given<Result> = Returned<Result> | Promise<Returned<Result>>;
+/** What a lane calls a handler with. */
+type Told<Name extends string, Payload> = { payload: Payload; job: HandledJob<Name> };
 
 /** A queue whose jobs Convex itself may run. */
 export abstract class HandledQueue<
@@ -23,11 +49,131 @@ export abstract class HandledQueue<
   VPayload extends ValueValidator = VAny,
   VResult extends ValueValidator = VAny,
   DataModel extends GenericDataModel = GenericDataModel,
-> extends ObservedQueue<Name, VResult> {
+  VContext extends ValueValidator = VAny,
+  VProgress extends ValueValidator = VAny,
+> extends ObservedQueue<Name, VResult, VProgress> {
   abstract readonly payload: VPayload;
+  abstract readonly progress: VProgress;
+  abstract readonly onCompleteArgs: unknown;
+  /** @internal */
+  protected abstract readonly builders: Builders;
 
   /**
-   * The arguments of a handler with `job: true`: `{ payload, job }`.
+   * Makes the action that works on this queue's jobs, to be exported by a module of the app and named by the queue's
+   * `action`. An action may do anything, and is run at most once an attempt: make what it does outside idempotent by
+   * `job.idempotencyKey`, or allow no retry.
+   *
+   * @param handler Called with the action's context and the job. The value that it returns is the result, up to about 1 MiB,
+   * checked by the queue's validator; an error that it throws fails the attempt with that message: `NonRetryableError` and
+   * `RetryAfterError` say more.
+   * @throws Nothing itself. A job of another queue fails with `handlerMismatch`.
+   * @example
+   * export const send = emails.action(async (ctx, job) => {
+   *   job.log(`to ${job.payload.to}`);
+   *   await mail(job.payload, { signal: job.signal, key: job.idempotencyKey });
+   * });
+   */
+  action(
+    handler: (
+      ctx: GenericActionCtx<DataModel>,
+      job: ActionJob<Name, VPayload["type"], VProgress["type"]>,
+    ) => Given<VResult["type"]>,
+  ): RegisteredAction<"internal", Told<Name, VPayload["type"]>, Promise<VResult["type"]>> {
+    return madeAction(this.making(), handler);
+  }
+
+  /**
+   * Makes the mutation that works on this queue's jobs, to be exported by a module of the app and named by the queue's
+   * `mutation`. Its writes, its log entries and its job's end are one transaction: they take effect exactly once.
+   *
+   * @param handler Called with the mutation's context and the job. If it throws, nothing of it stays, its log entries
+   * included.
+   * @throws Nothing itself. A job of another queue fails with `handlerMismatch`.
+   * @example
+   * export const book = bookings.mutation(async (ctx, { payload }) => {
+   *   await ctx.db.insert("bookings", payload);
+   * });
+   */
+  mutation(
+    handler: (
+      ctx: GenericMutationCtx<DataModel>,
+      job: MutationJob<Name, VPayload["type"]>,
+    ) => Given<VResult["type"]>,
+  ): RegisteredMutation<"internal", Told<Name, VPayload["type"]>, Promise<VResult["type"]>> {
+    return madeMutation(this.making(), handler);
+  }
+
+  /**
+   * Makes the query that works on this queue's jobs, to be exported by a module of the app and named by the queue's `query`.
+   * It may be run again.
+   *
+   * @param handler Called with the query's context and the job.
+   * @throws Nothing itself. A job of another queue fails with `handlerMismatch`.
+   * @example
+   * export const sum = sums.query(async (ctx, { payload }) => await total(ctx.db, payload.account));
+   */
+  query(
+    handler: (
+      ctx: GenericQueryCtx<DataModel>,
+      job: QueryJob<Name, VPayload["type"]>,
+    ) => Given<VResult["type"]>,
+  ): RegisteredQuery<"internal", Told<Name, VPayload["type"]>, Promise<VResult["type"]>> {
+    return madeQuery(this.making(), handler);
+  }
+
+  /**
+   * Makes the action in which the queue's lanes run, and every job in it, without a function call of its own. That is
+   * cheaper, and the jobs of a lane share one process: an end of the process (a crash, all its memory, a loop without an
+   * `await`) ends the attempts of up to 48 of them, and those are not run again unless `maxResets` says so. Use it for
+   * handlers that wait for others; a handler that may do harm is an {@link action}.
+   *
+   * An attempt runs for 9 minutes at most. Its `signal` aborts when its time is over, and within a second of a cancel; a
+   * handler that goes on for 5 s after that is waited for no longer.
+   *
+   * @param handler Called with the action's context and the job, as of {@link action}.
+   * @throws Nothing itself. A job of another queue fails with `handlerMismatch`.
+   * @example
+   * export const pings = conveyor.queue("pings", { payload: { url: v.string() }, inline: () => internal.pings.ping });
+   * export const ping = pings.inline(async (ctx, { payload, signal }) => {
+   *   await fetch(payload.url, { signal });
+   * });
+   */
+  inline(
+    handler: (
+      ctx: GenericActionCtx<DataModel>,
+      job: ActionJob<Name, VPayload["type"], VProgress["type"]>,
+    ) => Given<VResult["type"]>,
+  ): InlineAction {
+    return inlineAction(this.making(), [{ queue: this as unknown as AnyQueue, handler }]);
+  }
+
+  /**
+   * Makes the mutation that is told how each job of this queue ended, to be exported by a module of the app and named by the
+   * queue's `onComplete`.
+   *
+   * @param handler Called with the mutation's context, and the job's id, payload, outcome, last attempt, worker, name and
+   * context, in the transaction that ends the job.
+   * @throws Nothing itself.
+   * @example
+   * export const sent = emails.completed(async (ctx, { payload, outcome }) => {
+   *   if (outcome.status === "failed") await ctx.db.insert("bounces", { to: payload.to });
+   * });
+   */
+  completed(
+    handler: (
+      ctx: GenericMutationCtx<DataModel>,
+      told: TypedOnCompleteArgs<VPayload["type"], VResult["type"], VContext["type"]>,
+    ) => unknown,
+  ): RegisteredMutation<
+    "internal",
+    TypedOnCompleteArgs<VPayload["type"], VResult["type"], VContext["type"]>,
+    Promise<null>
+  > {
+    return madeCompleted({ builders: this.builders }, this.onCompleteArgs, handler);
+  }
+
+  /**
+   * The arguments of a function that is declared by hand and takes its job: `{ payload, job }`.
    *
    * @example
    * export const send = internalAction({
@@ -41,72 +187,27 @@ export abstract class HandledQueue<
   }
 
   /**
-   * What an action that works on a job of this queue may say of it: how far it is, log entries, output, all as in a worker
-   * outside; and ask whether somebody wants the job to end. Its `signal` aborts when it learns so. What it says is sent
-   * within 250 ms, in one call at a time; await `flush` before the action returns.
+   * What an action that is declared by hand may say of a job of this queue: see {@link action}, which does this by itself.
+   * Await `flush` before the action returns.
    *
-   * @param ctx Of the action. A mutation handler has nothing to say that its own end does not.
-   * @param job As the handler was given it: see {@link handlerArgs}.
+   * @param ctx Of the action.
+   * @param job As the function was given it: see {@link handlerArgs}.
    * @example
-   * export const send = internalAction({
-   *   args: emails.handlerArgs,
-   *   handler: async (ctx, { payload, job: told }) => {
-   *     const job = emails.job(ctx, told);
-   *     job.log(`To ${payload.to}`);
-   *     const messageId = await post(payload, { signal: job.signal });
-   *     await job.flush();
-   *     return { messageId };
-   *   },
-   * });
+   * handler: async (ctx, { payload, job: told }) => {
+   *   const job = emails.job(ctx, told);
+   *   job.log(`To ${payload.to}`);
+   *   await job.flush();
+   * }
    */
-  job(ctx: RunsActions, job: HandledJob<Name>): JobContext<Name> {
-    return jobContext(this.component, ctx, job);
+  job(ctx: RunsActions, job: HandledJob<Name>): ToldJob<Name, VProgress["type"]> {
+    return toldJob(this.component, ctx, job);
   }
 
-  /**
-   * An inline handler: an internal action, to be exported by a module of the app, in which the queue's lanes run, and every
-   * job in it, without a function call of its own. That is cheaper, and the jobs of a lane share one process: what ends the
-   * process (a crash, all its memory, a loop without an `await`) ends the attempts of up to 48 of them, and those are not run
-   * again unless `maxResets` says so. Use it for handlers that wait for others; what may do harm gets an action of its own.
-   *
-   * An attempt runs for 9 minutes at most. Its `signal` aborts when its time is over, or, within 5 s, when somebody
-   * cancels it; a handler that goes on for 5 s after that is waited for no longer.
-   *
-   * @param options.handler Called with the action's context, and the job with its payload and all that a handler may say
-   * of it. What it returns is the result, checked by the queue's validator; what it throws fails the attempt.
-   * @param options.continueWith The queues into which `job.continueWith` may put jobs.
-   * @example
-   * // "use node" modules will do as well.
-   * export const work = pages.worker({
-   *   handler: async (ctx, job) => {
-   *     const response = await fetch(job.payload.url, { signal: job.signal });
-   *     return { status: response.status };
-   *   },
-   * });
-   * pages.handledBy({ inline: internal.pages.work });
-   */
-  worker<const Continues extends readonly AnyQueue[] = []>({
-    handler,
-    continueWith = [] as unknown as Continues,
-  }: InlineOptions<Name, VPayload["type"], VResult["type"], TypesOf<Continues>, DataModel> & {
-    continueWith?: Continues;
-  }): RegisteredAction<"internal", { start: StartOf<Name> }, Promise<null>> {
-    return inlineAction(this.component, [this.inline({ handler, continueWith })]);
-  }
-
-  /**
-   * An inline handler of this queue for an action that serves several queues, so that they share processes: see
-   * `Conveyor.worker`. Options as of {@link worker}.
-   *
-   * @example
-   * export const work = conveyor.worker([pages.inline({ handler: load }), feeds.inline({ handler: read })]);
-   */
-  inline<const Continues extends readonly AnyQueue[] = []>({
-    handler,
-    continueWith = [] as unknown as Continues,
-  }: InlineOptions<Name, VPayload["type"], VResult["type"], TypesOf<Continues>, DataModel> & {
-    continueWith?: Continues;
-  }): InlinePart<Name> {
-    return { queue: this as unknown as AnyQueue, handler, continues: continueWith };
+  private making(): Making {
+    const { name, component, builders, handlerArgs: args, progress } = this;
+    return { name, component, builders, args, progress };
   }
 }
+
+/** What the lane of a queue hands to the action in which it runs. */
+export type InlineStart = { start: ProcessStart };

@@ -5,9 +5,6 @@ import {
   componentsGeneric,
   defineSchema,
   defineTable,
-  internalActionGeneric,
-  internalMutationGeneric,
-  internalQueryGeneric,
   mutationGeneric,
   queryGeneric,
 } from "convex/server";
@@ -22,10 +19,10 @@ const functions: Record<string, any> = anyApi["app"] as never;
 
 const vNumber = { payload: v.object({ n: v.number() }), result: v.object({ double: v.number() }) };
 const QUEUES = {
-  action: conveyor.queue("byAction", { ...vNumber, handler: functions["act"] }),
-  mutation: conveyor.queue("byMutation", { ...vNumber, handler: { mutation: functions["write"] } }),
-  query: conveyor.queue("byQuery", { ...vNumber, handler: { query: functions["read"] } }),
-  inline: conveyor.queue("inline", { ...vNumber, handler: { inline: functions["work"] } }),
+  action: conveyor.queue("byAction", { ...vNumber, action: () => functions["act"] }),
+  mutation: conveyor.queue("byMutation", { ...vNumber, mutation: () => functions["write"] }),
+  query: conveyor.queue("byQuery", { ...vNumber, query: () => functions["read"] }),
+  inline: conveyor.queue("inline", { ...vNumber, inline: () => functions["work"] }),
 };
 type How = keyof typeof QUEUES;
 
@@ -35,34 +32,28 @@ const doubled = (n: number): any => ({ double: n < 0 ? "nothing" : 2 * n });
 /** The same queue, as two deployed versions define it. */
 const vName = { payload: v.object({ ms: v.number() }), maxParallelism: 1 };
 const VERSIONS = [
-  new Conveyor(component).queue("deployed", { ...vName, handler: functions["first"] }),
-  new Conveyor(component).queue("deployed", { ...vName, handler: functions["second"] }),
-  new Conveyor(component).queue("deployed", { ...vName, handler: { inline: functions["third"] } }),
+  new Conveyor(component).queue("deployed", { ...vName, action: () => functions["first"] }),
+  new Conveyor(component).queue("deployed", { ...vName, action: () => functions["second"] }),
+  new Conveyor(component).queue("deployed", { ...vName, inline: () => functions["third"] }),
 ] as const;
 
-const napping = (name: string) =>
-  internalActionGeneric({
-    args: { ms: v.number() },
-    handler: async (_ctx, { ms }) => {
-      await new Promise((resolve) => setTimeout(resolve, ms));
-      return name;
-    },
+const napping = (version: 0 | 1, name: string) =>
+  VERSIONS[version].action(async (_ctx, { payload: { ms } }) => {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    return name;
   });
 
 const app = {
-  act: internalActionGeneric({ args: { n: v.number() }, handler: async (_, { n }) => doubled(n) }),
-  write: internalMutationGeneric({
-    args: { n: v.number() },
-    handler: async (ctx, { n }) => {
-      await ctx.db.insert("written", { n });
-      return doubled(n);
-    },
+  act: QUEUES.action.action((_ctx, { payload: { n } }) => doubled(n)),
+  write: QUEUES.mutation.mutation(async (ctx, { payload: { n } }) => {
+    await ctx.db.insert("written", { n });
+    return doubled(n);
   }),
-  read: internalQueryGeneric({ args: { n: v.number() }, handler: async (_, { n }) => doubled(n) }),
-  work: QUEUES.inline.worker({ handler: (_ctx, { payload: { n } }) => doubled(n) }),
-  first: napping("first"),
-  second: napping("second"),
-  third: VERSIONS[2].worker({ handler: () => "third" }),
+  read: QUEUES.query.query((_ctx, { payload: { n } }) => doubled(n)),
+  work: QUEUES.inline.inline((_ctx, { payload: { n } }) => doubled(n)),
+  first: napping(0, "first"),
+  second: napping(1, "second"),
+  third: VERSIONS[2].inline(() => "third"),
   enqueue: mutationGeneric({
     args: { how: v.string(), ns: v.array(v.number()) },
     handler: async (ctx, { how, ns }) =>

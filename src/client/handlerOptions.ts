@@ -1,7 +1,7 @@
 /** How an app says what works on a job inside Convex, and what that comes to on the wire. */
 import { createFunctionHandle, getFunctionName, type FunctionReference } from "convex/server";
 import { v, type VString } from "convex/values";
-import type { Handler } from "../shared/index.js";
+import { conveyorError, vJobFacts, type Handler } from "../shared/index.js";
 import { vJobId } from "./appValidators.js";
 import type { ValueValidator } from "./types.js";
 
@@ -9,45 +9,69 @@ type Reference<Kind extends "action" | "mutation" | "query"> =
   FunctionReference<Kind, "internal" | "public", any, any> | `function://${string}`;
 
 /**
- * What works on a job inside Convex: an action; or, said which, an action, a mutation or a query, as a function reference or
- * a handle of another component's function. It is called with the payload as its arguments; with `job: true` with
- * `{ payload, job }` (see {@link Queue.handlerArgs}). What it returns is the job's result.
- *
- * - An *action* may do anything, and is run at most once an attempt.
- * - A *mutation* runs in the transaction that records its end: exactly once.
- * - A *query* returns a result, and may be run again.
- * - An *inline* handler is an action made by {@link Queue.worker}, for the whole queue: its jobs share one process. A job of
- *   such a queue that brings a handler of its own runs in that.
- *
- * An attempt that runs longer than its `timeoutMs` (10 minutes if nothing is said, 25 at most, 9 inline) counts as failed at
- * once; what an action goes on doing then is for nobody. One that throws fails with its message: `NonRetryableError` and
- * `RetryAfterError` say more. A function that is not there (yet) was never begun: its job waits for it.
- *
- * When a deploy gives the queue another handler, each job that is begun from then on has that. Only an inline handler goes
- * on in the lanes that run in it already: these begin jobs for up to 30 s more, and a function that runs keeps its code until
- * it ends.
+ * A function inside Convex that exists: an action; or, said which, an action, a mutation or a query, as a function reference
+ * or a handle of another component's function. It is called with the payload as its arguments, and what it returns is the
+ * job's result. `job: true`: it takes `{ payload, job }`, as a function that a queue has made, or one that declares
+ * {@link Queue.handlerArgs}.
  *
  * @example
- * handler: internal.emails.send
+ * emails.handledBy(internal.emails.send);
  * @example
- * handler: { mutation: internal.ledger.book, job: true }
+ * await emails.enqueue(ctx, mail, { handler: { mutation: internal.ledger.book } });
  */
 export type HandlerOption =
   | Reference<"action">
   | { action: Reference<"action">; job?: boolean }
   | { mutation: Reference<"mutation">; job?: boolean }
-  | { query: Reference<"query">; job?: boolean }
-  /** An action made by {@link Queue.worker}: jobs run in the lane's own process. */
-  | { inline: Reference<"action"> };
-
-/** What may work on a single job: its queue's lanes run in their own inline handler, and in no other. */
-export type JobHandlerOption = Exclude<HandlerOption, { inline: unknown }>;
+  | { query: Reference<"query">; job?: boolean };
 
 const KINDS = ["action", "mutation", "query", "inline"] as const;
-type Kind = (typeof KINDS)[number];
+export type Kind = (typeof KINDS)[number];
+
+/** What works on a queue's jobs, as its definition names it: the reference is looked at when it is needed, and not before. */
+export interface NamedHandler {
+  kind: Kind;
+  name: () => unknown;
+}
+
+/** The handler that a definition names. Throws for two, and for a reference in place of a function that returns it. */
+export function namedHandler(
+  queue: string,
+  options: { readonly [Each in Kind]?: unknown },
+): NamedHandler | undefined {
+  const named = KINDS.filter((kind) => options[kind] !== undefined);
+  const [kind] = named;
+  if (kind === undefined) return undefined;
+  if (named.length > 1) {
+    throw conveyorError(
+      "invalidArgument",
+      `The queue "${queue}" names ${named.map((one) => `\`${one}\``).join(" and ")}, and a queue has one handler. ` +
+        "Leave one of them; a single job may have another with enqueue's `handler`.",
+      { queue, argument: named[1]! },
+    );
+  }
+  const name = options[kind];
+  if (typeof name === "function") return { kind, name: name as () => unknown };
+  throw conveyorError(
+    "invalidArgument",
+    `\`${kind}\` of the queue "${queue}" must be a function that returns the reference, so that it is looked up when it is ` +
+      `needed. Write \`${kind}: () => internal.…\`.`,
+    { queue, argument: kind },
+  );
+}
+
+/** What crosses to the component, for the handler that a definition names. */
+export async function handlerNamed({ kind, name }: NamedHandler): Promise<Handler> {
+  return { kind, handle: await handleOf(name() as Reference<"action">), takes: "job" };
+}
+
+async function handleOf(reference: Reference<"action" | "mutation" | "query">): Promise<string> {
+  if (typeof reference === "string") return reference;
+  return await createFunctionHandle(reference as never);
+}
 
 interface Said {
-  kind: Kind;
+  kind: Exclude<Kind, "inline">;
   reference: Reference<"action" | "mutation" | "query">;
   takes: Handler["takes"];
 }
@@ -55,16 +79,11 @@ interface Said {
 /** What was said, in its long form. */
 export function saidHandler(option: HandlerOption): Said {
   const kind = typeof option === "string" ? undefined : KINDS.find((one) => one in option);
-  if (kind === undefined || isReference(option)) {
+  if (kind === undefined || kind === "inline" || isReference(option)) {
     return { kind: "action", reference: option as Reference<"action">, takes: "payload" };
   }
-  const { job = false, [kind]: reference } = option as unknown as Record<
-    Kind,
-    Said["reference"]
-  > & {
-    job?: boolean;
-  };
-  return { kind, reference, takes: job || kind === "inline" ? "job" : "payload" };
+  const said = option as unknown as Record<Kind, Said["reference"]> & { job?: boolean };
+  return { kind, reference: said[kind], takes: said.job === true ? "job" : "payload" };
 }
 
 /** `internal.emails.send` answers to every property; only a reference has a name. */
@@ -80,9 +99,7 @@ function isReference(option: unknown): boolean {
 /** What crosses to the component. */
 export async function handlerOf(option: HandlerOption): Promise<Handler> {
   const { kind, reference, takes } = saidHandler(option);
-  const handle =
-    typeof reference === "string" ? reference : await createFunctionHandle(reference as never);
-  return { kind, handle, takes };
+  return { kind, handle: await handleOf(reference), takes };
 }
 
 /** How often a job may lose its lane: an action may have done what it was to do, the others have not. */
@@ -95,15 +112,8 @@ export function vHandlerArgs<VPayload extends ValueValidator, Name extends strin
   payload: VPayload,
   name: Name,
 ) {
-  return {
-    payload,
-    job: v.object({
-      id: vJobId(name),
-      queue: v.string() as VString<Name>,
-      attempt: v.number(),
-      failures: v.number(),
-    }),
-  };
+  const facts = { ...vJobFacts.fields, id: vJobId(name), queue: v.string() as VString<Name> };
+  return { payload, job: v.object(facts) };
 }
 
 /** The type of {@link vHandlerArgs}'s answer, which TypeScript can only name by what makes it. */

@@ -31,8 +31,12 @@ describe("a handler fits its queue", () => {
     emails().handledBy({ action: action<any, any>() });
     emails().handledBy("function://elsewhere");
     emails().handledBy({ action: action<{ payload: Mail; job: HandledJob }, Sent>(), job: true });
-    conveyor.queue("anything").handledBy(action<{ whatever: number }, void>());
-    conveyor.queue("nothing", { result: v.null() }).handledBy(action<any, void>());
+    conveyor
+      .queue("anything", { payload: v.any() })
+      .handledBy(action<{ whatever: number }, void>());
+    conveyor
+      .queue("nothing", { payload: v.any(), result: v.null() })
+      .handledBy(action<any, void>());
     expect(queues).toBe(6);
   });
 
@@ -66,24 +70,6 @@ describe("a handler that does not fit is refused wherever it is named", () => {
   const fits = action<Mail, Sent>();
   const asksMore = action<Misfits["noSubject"], Sent>();
   const returnsNumber = action<Mail, { messageId: number }>();
-  const mailOf = { payload: v.object(mail), result: v.object({ messageId: v.string() }) };
-  const next = () => `named${(queues += 1)}`;
-
-  test("in the queue's options", () => {
-    conveyor.queue(next(), { ...mailOf, handler: fits });
-    conveyor.queue(next(), { ...mailOf, handler: "perJob" });
-    conveyor.queue(next(), { ...mailOf, handler: { mutation: mutation<Mail, Sent>() } });
-    conveyor.queue(next(), { handler: action<{ whatever: number }, void>() });
-    // @ts-expect-error the payload has no `subject`
-    conveyor.queue(next(), { ...mailOf, handler: asksMore });
-    // @ts-expect-error `messageId` is a string
-    conveyor.queue(next(), { ...mailOf, handler: returnsNumber });
-    // @ts-expect-error a mutation is no query
-    conveyor.queue(next(), { ...mailOf, handler: { query: mutation<Mail, Sent>() } });
-    // @ts-expect-error it is given its job, and takes the payload
-    conveyor.queue(next(), { ...mailOf, handler: { action: fits, job: true } });
-    expect.assertions(0);
-  });
 
   test("with a job", () => {
     const to = { to: "a", copies: 1 };
@@ -132,51 +118,95 @@ describe("a handler that does not fit is refused wherever it is named", () => {
     emails().api({ authorize, options: async () => ({ handler: returnsNumber }) });
     expect.assertions(0);
   });
+});
 
-  test("inline, where it was not made by the queue's own `worker`", () => {
-    const queue = conveyor.queue("inlineFits", mailOf);
-    const other = conveyor.queue("inlineOther", mailOf);
-    const _own = queue.worker({ handler: (_ctx, { payload }) => ({ messageId: payload.to }) });
-    type ArgsOf<Action> = Action extends RegisteredAction<any, infer Args, any> ? Args : never;
-    const inline = makeFunctionReference<"action", ArgsOf<typeof _own>, null>("emails:work");
-    // Not called: a queue takes one.
-    const names = () => {
-      queue.handledBy({ inline });
-      queue.handledBy({ inline: action<any, any>() });
-      // @ts-expect-error it is the other queue's
-      other.handledBy({ inline });
-      // @ts-expect-error an action like any other
-      queue.handledBy({ inline: fits });
+describe("a handler that its queue makes", () => {
+  const others = conveyor.queue("others", { payload: { n: v.number() } });
+  const shown = () =>
+    conveyor.queue(`shown${(queues += 1)}`, {
+      payload: mail,
+      result: v.object({ messageId: v.string() }),
+      progress: v.object({ percent: v.number() }),
+    });
+
+  test("gets its queue's payload, shows its queue's progress, and returns its queue's result", () => {
+    const queue = shown();
+    const send = queue.action(async (_ctx, job) => {
+      const { to } = job.payload;
+      job.progress({ percent: 1 });
+      // @ts-expect-error a progress that does not fit
+      job.progress({ percent: "1" });
+      job.continueWith(others, { n: 1 });
+      // @ts-expect-error a payload that does not fit
+      job.continueWith(others, { n: "1" });
+      job.signal.throwIfAborted();
+      return { messageId: await Promise.resolve(to) };
+    });
+    const typed: RegisteredAction<"internal", any, Promise<Sent>> = send;
+    // @ts-expect-error a result that does not fit
+    queue.action(() => ({ messageId: 1 }));
+    // @ts-expect-error a result is wanted
+    queue.inline(() => {});
+    expect(typed).toBe(send);
+  });
+
+  test("has of its job what can be where it runs", () => {
+    const queue = shown();
+    queue.mutation((ctx, job) => {
+      void ctx.db.insert;
+      job.log("written with the rest");
+      job.continueWith(others, { n: 1 });
+      // @ts-expect-error a transaction is not told to stop
+      void job.signal;
+      // @ts-expect-error nothing of a transaction is seen before its end
+      void job.write;
+      return { messageId: job.idempotencyKey };
+    });
+    queue.query((ctx, job) => {
+      // @ts-expect-error a query writes nothing
+      void ctx.db.insert;
+      // @ts-expect-error nor does its job
+      void job.log;
+      return { messageId: job.payload.to };
+    });
+    expect.assertions(0);
+  });
+
+  test("is named in the definition by a function, and by nothing else", () => {
+    const reference = action<any, any>();
+    const define = () => {
+      conveyor.queue("lazily", { action: () => reference });
+      // @ts-expect-error () => reference
+      conveyor.queue("eagerly", { action: reference });
+      // @ts-expect-error () => reference
+      conveyor.queue("eagerly", { onComplete: reference });
     };
-    expect(names).toBeTypeOf("function");
+    expect(define).toBeTypeOf("function");
+  });
+
+  test("is told how its jobs ended, typed", () => {
+    const queue = shown();
+    queue.completed(async (ctx, { id, payload, outcome }) => {
+      const typed: { id: string; to: string } = { id, to: payload.to };
+      if (outcome.status === "succeeded") void outcome.result.messageId;
+      // @ts-expect-error only a success has one
+      else void outcome.result;
+      await ctx.db.get(typed.to as never);
+    });
+    expect.assertions(0);
   });
 });
 
-test("an inline handler gets its queue's payload, and returns its result", () => {
-  const queue = emails();
-  const others = conveyor.queue("others", { payload: v.object({ n: v.number() }) });
-  const work = queue.worker({
-    handler: async (_ctx, job) => {
-      const { to } = job.payload;
-      job.continueWith("others", { n: 1 });
-      // @ts-expect-error a payload that does not fit
-      job.continueWith("others", { n: "1" });
-      // @ts-expect-error it may not continue with that
-      job.continueWith("elsewhere", {});
-      return { messageId: await Promise.resolve(to) };
-    },
-    continueWith: [others],
-  });
-  const typed: RegisteredAction<"internal", any, Promise<null>> = work;
-  queue.worker({
-    // @ts-expect-error a result that does not fit
-    handler: () => ({ messageId: 1 }),
-  });
-  queue.worker({
-    // @ts-expect-error a result is wanted
-    handler: () => {},
-  });
-  expect(typed).toBe(work);
+test("a queue without payload is enqueued into without one", () => {
+  const ctx = { runMutation: () => Promise.reject(new Error("called")) } as never;
+  const calls = () => {
+    const ticks = conveyor.queue("ticks", { result: v.null() });
+    void ticks.enqueue(ctx);
+    void ticks.enqueue(ctx, {}, { runAfter: 1_000 });
+    // @ts-expect-error a payload is wanted
+    void emails().enqueue(ctx);
+  };
+  expect(calls).toBeTypeOf("function");
 });
 
 test("a job of its own cannot have an inline handler: lanes are the queue's", async () => {

@@ -6,7 +6,7 @@ export { vJobId, vOnComplete } from "./appValidators.js";
 export { bearerToken } from "./bearerToken.js";
 export type { MetricsOptions } from "./metrics.js";
 export type { ComponentApi } from "./componentApi.js";
-export { Conveyor } from "./conveyor.js";
+export { Conveyor, type ConveyorOptions } from "./conveyor.js";
 export type {
   BatchOptions,
   EnqueueOptions,
@@ -16,7 +16,14 @@ export type {
   UniqueReply,
 } from "./enqueueTypes.js";
 export type { HandlerOption } from "./handlerOptions.js";
-export type { HandledJob, InlineJob, JobContext, RunsActions } from "./handledTypes.js";
+export type {
+  ActionJob,
+  HandledJob,
+  MutationJob,
+  QueryJob,
+  RunsActions,
+  ToldJob,
+} from "./jobTypes.js";
 export { QueueControl, type ManyOptions, type PauseReply } from "./control.js";
 export { ObservedQueue, type ListOptions, type StatsOptions } from "./observed.js";
 export { dashboardCalls } from "../shared/index.js";

@@ -1,39 +1,49 @@
 /**
- * Handlers inside Convex that take their job: an inline handler's action, in which the lane itself runs, and what a handler
- * with a function of its own may say of its job. Both speak to the component as a lane does; results and jobs that follow
- * are checked as a worker's are.
+ * Inline handlers: the action in which lanes run, and every job in them. It speaks to the component as a lane does; results
+ * and jobs that follow are checked as a worker's are.
  */
 import { internalActionGeneric, type GenericActionCtx, type RegisteredAction } from "convex/server";
 import { v } from "convex/values";
-import { claimedOf, Handling, runByHandle, runProcess, type Says } from "../lane/index.js";
+import { Handling, outcomeOfThrown, runByHandle, runProcess } from "../lane/index.js";
 import {
   askedBy,
   vProcessStart,
   type ClaimedJob,
   type ProcessStart,
   errorText,
+  type Outcome,
   logLine,
   stackOf,
 } from "../shared/index.js";
-import type { ComponentApi } from "./componentApi.js";
-import { checkFinished, logRefused, type WorkerFinished } from "./finished.js";
-import type { HandledJob, InlinePart, JobContext, RunsActions } from "./handledTypes.js";
-import { callComponent } from "./mounted.js";
+import type { Report } from "../worker/transport.js";
+import type { Job } from "../worker/types.js";
+import { checkFinished, logRefused } from "./finished.js";
+import { continuesInto, saysOf, withProgress } from "./jobContext.js";
+import { mustBeOwn, type Making } from "./madeHandlers.js";
 import type { AnyQueue } from "./types.js";
+
+/** An action in which lanes run. It remembers its queues' handlers, so that several of them can be made one. */
+export type InlineAction = RegisteredAction<"internal", { start: ProcessStart }, Promise<null>> & {
+  /** @internal */
+  readonly parts?: readonly InlinePart[];
+};
 
 /** The action in which lanes of these queues run, and every job in it. */
 export function inlineAction(
-  component: ComponentApi,
+  { component, builders }: Pick<Making, "component" | "builders">,
   parts: readonly InlinePart[],
-): RegisteredAction<"internal", { start: ProcessStart }, Promise<null>> {
+): InlineAction {
+  const { internalAction = internalActionGeneric } = builders;
   const byQueue = new Map(parts.map((part) => [part.queue.name, part]));
   const served = byName(parts.map(({ queue }) => queue));
-  const rules = { served, continues: byName(parts.flatMap(({ continues }) => continues)) };
+  /** Queues into which handlers of this process have put jobs that follow. */
+  const continues = new Map<string, AnyQueue>();
+  const rules = { served, continues };
   const { lib } = component;
-  return internalActionGeneric({
+  const action = internalAction({
     args: { start: vProcessStart },
     returns: v.null(),
-    handler: async (ctx, { start }) => {
+    handler: async (ctx: GenericActionCtx<any>, { start }: { start: ProcessStart }) => {
       const handling = new Handling(saysOf(component, ctx));
       await runProcess(
         {
@@ -53,8 +63,13 @@ export function inlineAction(
           run: async (one) => {
             const part = byQueue.get(one.job.queue);
             if (one.handler?.kind !== "inline" || part === undefined)
-              return { outcome: await runByHandle(ctx, one) };
-            return await handling.run((job) => runInline(ctx, part, one.job, job), one);
+              return part === undefined && one.handler?.kind === "inline"
+                ? { outcome: notMade(parts, one.job.queue) }
+                : await runByHandle(ctx, one);
+            return await handling.run(
+              (job) => runInline({ ctx, part, continues }, one.job, job),
+              one,
+            );
           },
           look: (args) => ctx.runQuery(lib.processLook, args),
           ask: (args) => ctx.runMutation(lib.processAsk, args),
@@ -67,55 +82,59 @@ export function inlineAction(
       return null;
     },
   });
+  return Object.assign(action, { parts }) as InlineAction;
+}
+
+/** One queue's inline handler. */
+export interface InlinePart {
+  readonly queue: AnyQueue;
+  readonly handler: (ctx: GenericActionCtx<any>, job: any) => unknown;
+}
+
+interface Running {
+  ctx: GenericActionCtx<any>;
+  part: InlinePart;
+  continues: Map<string, AnyQueue>;
 }
 
 async function runInline(
-  ctx: GenericActionCtx<any>,
-  { handler }: InlinePart,
+  { ctx, part, continues }: Running,
   claimed: ClaimedJob,
-  job: Parameters<InlinePart["handler"]>[1],
+  job: Job,
 ): Promise<unknown> {
+  // On the job itself: a copy of it would take its signal.
+  const given = withProgress(part.queue, continuesInto(continues, job));
   try {
-    return await handler(ctx, job);
+    return await part.handler(ctx, given);
   } catch (error) {
     sayWhere(claimed, error);
     throw error;
   }
 }
 
-/** What a handler with a function of its own may say and ask. */
-export function jobContext<Name extends string>(
-  component: ComponentApi,
-  ctx: RunsActions,
-  job: HandledJob<Name>,
-): JobContext<Name> {
-  const handling = new Handling(saysOf(component, ctx));
-  const attempt = handling.begin(claimedOf(job))!;
-  const actions = handling.actionsOf(attempt);
-  // Jobs that follow come with a result, and this handler's goes to the lane by itself.
-  Reflect.deleteProperty(actions, "continueWith");
-  return Object.assign(actions, job, { flush: async () => await handling.flush(attempt) });
-}
-
-function saysOf({ lib }: ComponentApi, ctx: RunsActions): Says {
-  return {
-    report: async (said) =>
-      (await callComponent(() => ctx.runMutation(lib.laneReport, said))).answers,
-    standing: async (leases) =>
-      await callComponent(() => ctx.runQuery(lib.laneStanding, { leases })),
-  };
+/** The queue names an inline action in which it has no handler. */
+function notMade(parts: readonly InlinePart[], queue: string): Outcome {
+  try {
+    mustBeOwn(parts[0]!.queue, { queue });
+    return { kind: "released" };
+  } catch (error) {
+    return outcomeOfThrown(error, { attempt: 1, failures: 0 });
+  }
 }
 
 /** A process runs lanes of other queues too. Their handlers are called by reference, and the component checks their results. */
 async function checkOwn(
   rules: Parameters<typeof checkFinished>[0],
-  finished: readonly WorkerFinished[],
+  finished: readonly Report[],
 ): ReturnType<typeof checkFinished> {
-  const isOwn = ({ queue }: WorkerFinished) => queue !== undefined && rules.served.has(queue);
+  const isOwn = ({ queue }: Report) => queue !== undefined && rules.served.has(queue);
   const own = await checkFinished(rules, finished.filter(isOwn));
   const others = finished
     .filter((one) => !isOwn(one))
-    .map(({ id, attempt, outcome }) => ({ id, attempt, outcome }));
+    .map(({ id, attempt, outcome, follows }) => ({
+      ...{ id, attempt, outcome },
+      ...(follows === undefined ? {} : { continued: follows }),
+    }));
   return { ...own, checked: [...own.checked, ...others] };
 }
 

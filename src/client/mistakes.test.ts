@@ -10,7 +10,7 @@ import { Conveyor, type ComponentApi } from "./index.js";
 const conveyor = new Conveyor(
   (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
 );
-const anything = conveyor.queue("anything");
+const anything = conveyor.queue("anything", { payload: v.any() });
 const mails = conveyor.queue("mails", {
   payload: v.object({ to: v.string(), user: v.optional(v.id("users")) }),
 });
@@ -139,7 +139,7 @@ test("the id of another table is refused where the call has a database", async (
 });
 
 test("a number that only Convex heeds is refused where nothing of Convex works on the queue", async () => {
-  expect(await refusal((ctx) => tuned.enqueue(ctx, 1))).toBe(
+  expect(await refusal((ctx) => tuned.enqueue(ctx, {}))).toBe(
     'invalidArgument: maxParallelism of the queue "tuned" is for jobs that Convex runs, and the queue has no handler: its jobs ' +
       "would wait for workers outside. Name a handler in the definition or with `handledBy`, or leave maxParallelism out.",
   );

@@ -22,8 +22,10 @@ const components = componentsGeneric() as any;
 
 const { conveyor: mounted } = components as { conveyor: ComponentApi };
 const conveyor = new Conveyor(mounted);
-const mails = conveyor.queue("mails", { payload: v.object({ to: v.string() }) });
-mails.onComplete(anyApi["lib"]!["sent"] as never);
+const mails = conveyor.queue("mails", {
+  payload: { to: v.string() },
+  onComplete: () => anyApi["lib"]!["sent"],
+});
 
 const told = { told: defineTable({ to: v.string(), status: v.string(), context: v.any() }) };
 

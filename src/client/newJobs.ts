@@ -72,7 +72,8 @@ export class NewJobs {
 
   private async rulesOf(options: EnqueueOptions): Promise<JobRules> {
     const { retry, onComplete, onCompleteExclude, handler } = options;
-    if (handler !== undefined && saidHandler(handler).kind === "inline") throw inlineOfJob();
+    if (handler !== undefined && typeof handler === "object" && isInline(handler))
+      throw inlineOfJob();
     return withoutUndefined({
       retry: retry === undefined ? undefined : retryRule(retry),
       maxResets:
@@ -93,6 +94,11 @@ export class NewJobs {
     this.handles.set(name, handle);
     return await handle;
   }
+}
+
+/** `internal.emails.send` answers to every property; only a plain object has it as its own. */
+function isInline(handler: object): boolean {
+  return Object.hasOwn(handler, "inline");
 }
 
 function inlineOfJob(): Error {

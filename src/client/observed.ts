@@ -65,7 +65,8 @@ export type ListOptions = {
 export class ObservedQueue<
   Name extends string,
   VResult extends ValueValidator = VAny,
-> extends WatchedQueue<Name, VResult> {
+  VProgress extends ValueValidator = VAny,
+> extends WatchedQueue<Name, VResult, VProgress> {
   // --- How it goes ------------------------------------------------------------------------------
 
   /**

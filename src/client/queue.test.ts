@@ -33,11 +33,20 @@ describe("defining", () => {
     await refusal((async () => conveyor.queue("tiles"))(), "invalidArgument");
   });
 
-  test("a queue has one onComplete", async () => {
-    const queue = new Conveyor(component).queue("tiles");
-    const reference = {} as Parameters<typeof queue.onComplete>[0];
-    queue.onComplete(reference);
-    await refusal((async () => queue.onComplete(reference))(), "invalidArgument");
+  test("a reference in place of a function that returns it is refused, and says what to write", async () => {
+    const reference: any = {};
+    for (const option of ["action", "mutation", "query", "inline", "onComplete"]) {
+      const define = async () => new Conveyor(component).queue("q", { [option]: reference });
+      const { message } = await refusal(define(), "invalidArgument");
+      expect(message).toContain(`Write \`${option}: () => internal.…\``);
+    }
+  });
+
+  test("a queue has one handler", async () => {
+    const two = { action: () => null, mutation: () => null };
+    const define = async () => new Conveyor(component).queue("q", two);
+    const { message } = await refusal(define(), "invalidArgument");
+    expect(message).toContain("names `action` and `mutation`");
   });
 
   test("without a component the message says what to add to convex.config.ts", async () => {
@@ -223,12 +232,12 @@ describe("types", () => {
     expect(check).toBeTypeOf("function");
   });
 
-  test("an onComplete that takes something else is refused by the compiler", () => {
-    type Reference = Parameters<typeof tiles.onComplete>[0];
-    expectTypeOf<Reference["_args"]["payload"]>().toEqualTypeOf<{ x: number; label?: string }>();
-    expectTypeOf<
-      Extract<Reference["_args"]["outcome"], { status: "succeeded" }>["result"]
-    >().toEqualTypeOf<{ pixels: string }>();
+  test("what `completed` is told has the types of the queue", () => {
+    type Told = Parameters<Parameters<typeof tiles.completed>[0]>[1];
+    expectTypeOf<Told["payload"]>().toEqualTypeOf<{ x: number; label?: string }>();
+    expectTypeOf<Extract<Told["outcome"], { status: "succeeded" }>["result"]>().toEqualTypeOf<{
+      pixels: string;
+    }>();
     // @ts-expect-error the validators' keys are what they are
     void v.object({ ...tiles.onCompleteArgs.fields }).fields.nothing;
   });

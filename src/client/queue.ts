@@ -29,21 +29,41 @@ import type {
   UniqueReply,
 } from "./enqueueTypes.js";
 import { QueueControl } from "./control.js";
+import type { ConveyorOptions } from "./conveyor.js";
 import { HandledQueue } from "./handledQueue.js";
-import type { Fits } from "./handledTypes.js";
-import { handlerOf, type HandlerOption, type JobHandlerOption } from "./handlerOptions.js";
+import {
+  handlerNamed,
+  handlerOf,
+  namedHandler,
+  saidHandler,
+  type HandlerOption,
+  type NamedHandler,
+} from "./handlerOptions.js";
+import type { Fits } from "./jobTypes.js";
+import type { Builders } from "./madeHandlers.js";
 import { callComponent, checkWrites } from "./mounted.js";
 import { NewJobs } from "./newJobs.js";
-import { checkHandled, configOf, type QueueOptions } from "./queueOptions.js";
+import {
+  checkHandled,
+  configOf,
+  validatorOf,
+  type Named,
+  type QueueOptions,
+} from "./queueOptions.js";
 import type {
   ApiOptions,
   CancelReply,
-  OnCompleteReference,
   QueueFunctions,
   RetryReply,
   RunsMutations,
   ValueValidator,
 } from "./types.js";
+
+/** The payload may be left out where the queue takes none. One signature: a union of queues has it too. */
+type EnqueueArgs<Payload, Options> =
+  Record<never, never> extends Payload
+    ? [payload?: Payload, options?: Options]
+    : [payload: Payload, options?: Options];
 
 type OptionsOf<
   Name extends string,
@@ -65,11 +85,14 @@ export class Queue<
   VResult extends ValueValidator = VAny,
   DataModel extends GenericDataModel = GenericDataModel,
   VContext extends ValueValidator = VAny,
-> extends HandledQueue<Name, VPayload, VResult, DataModel> {
-  /** The validator of payloads; `v.any()` where the definition has none. */
+  VProgress extends ValueValidator = any,
+> extends HandledQueue<Name, VPayload, VResult, DataModel, VContext, VProgress> {
+  /** The validator of payloads; of `{}` where the definition has none. */
   readonly payload: VPayload;
   /** The validator of results; `v.any()` where the definition has none. */
   readonly result: VResult;
+  /** The validator of progress values; `v.any()` where the definition has none. */
+  readonly progress: VProgress;
   /** The validator of contexts; `v.any()` where the definition has none. */
   readonly context: VContext;
   /**
@@ -82,76 +105,61 @@ export class Queue<
    * });
    */
   readonly onCompleteArgs: VOnComplete<VPayload, VResult, Name, VContext>;
-  /** Never there: payload and result as types. */
-  declare readonly types: { payload: VPayload["type"]; result: VResult["type"] };
+  /** Never there: payload, result and progress as types. */
+  declare readonly types: {
+    payload: VPayload["type"];
+    result: VResult["type"];
+    progress: VProgress["type"];
+  };
 
   private config: Omit<QueueConfig, "onComplete" | "handler">;
-  private readonly options: QueueOptions<VPayload, VResult, VContext>;
+  private readonly options: AnyOptions;
   /** For the component, which calls handlers that are functions of their own. */
   private readonly resultRule: string | null;
+  /** As the definition names it. */
+  private readonly named: NamedHandler | undefined;
+  /** As `handledBy` names it. */
   private handler: HandlerOption | undefined;
   private handlerMade: Promise<Handler> | undefined;
-  private callback: FunctionReference<"mutation", "internal" | "public"> | undefined;
   /** A handle is the same for the whole life of a deployed version, so one look per loaded module is enough. */
-  private callbackHandle: string | undefined;
+  private callbackHandle: Promise<string> | undefined;
+  protected readonly builders: Builders;
+  private readonly schedulerShare: number | undefined;
 
   /** @internal Use {@link Conveyor.queue}. */
   constructor(
     component: ComponentApi,
     name: Name,
-    options: QueueOptions<VPayload, VResult, VContext>,
-    private readonly schedulerShare?: number,
+    options: AnyOptions,
+    { schedulerShare, ...builders }: ConveyorOptions = {},
   ) {
     super(component, name);
     this.options = options;
-    this.config = configOf(name, options, schedulerShare);
-    this.handler = options.handler === "perJob" ? undefined : options.handler;
-    this.payload = options.payload ?? (v.any() as ValueValidator as VPayload);
-    this.result = options.result ?? (v.any() as ValueValidator as VResult);
-    this.context = options.context ?? (v.any() as ValueValidator as VContext);
+    this.builders = builders;
+    this.schedulerShare = schedulerShare;
+    this.named = namedHandler(name, options);
+    this.config = configOf(name, options, { kind: this.named?.kind, schedulerShare });
+    this.payload = validatorOf(options.payload) as ValueValidator as VPayload;
+    this.result = (options.result ?? v.any()) as VResult;
+    this.progress = (options.progress ?? v.any()) as VProgress;
+    this.context = (options.context ?? v.any()) as VContext;
     this.resultRule = writeValidator(this.result, RESULT_RULE_MAX_CHARS);
     const { payload, result, context } = this;
     this.onCompleteArgs = vOnComplete({ payload, result, name, context });
-    this.callback = options.onComplete;
+    if (options.onComplete !== undefined && typeof options.onComplete !== "function")
+      throw noArrow(name);
   }
 
   /**
-   * Names the mutation that is told how each job of this queue ended, in the transaction that ends it: the app's data
-   * and the job's status change together or not at all. Write it as a statement below the definition, in the same
-   * module. It is what the option `onComplete` does; as a statement it leaves TypeScript able to infer the queue's
-   * type, although the mutation takes its arguments from the queue.
+   * Names a function that exists as this queue's handler: of the app, or of another component by its handle. Its arguments
+   * are the payload. A function that the queue itself makes is named in the definition instead: see {@link action}.
    *
-   * The mutation runs with a tenth of a transaction's limits. If it throws, the job's outcome stands, and the mutation
-   * is run again alone: after 1 s, 2 s, 4 s …, ten times in all. Jobs that are canceled are told too.
-   *
-   * @throws `invalidArgument` when the queue has one already.
-   * @example
-   * export const tiles = conveyor.queue("tiles", { payload: vTile, result: vPixels });
-   * tiles.onComplete(internal.tiles.finished);
-   */
-  onComplete(
-    mutation: OnCompleteReference<VPayload["type"], VResult["type"], VContext["type"]>,
-  ): void {
-    if (this.callback !== undefined) {
-      throw conveyorError(
-        "invalidArgument",
-        `The queue "${this.name}" has an onComplete already, and a queue has one. Call the second mutation from the first.`,
-        { queue: this.name },
-      );
-    }
-    this.callback = mutation;
-  }
-
-  /**
-   * Names what works on this queue's jobs inside Convex. What the option `handler` does; as a statement below the definition
-   * it leaves TypeScript able to infer the queue's type, although the handler takes its arguments from the queue.
-   *
-   * A handler whose arguments do not take the queue's payload, or which returns what is no result of the queue, is a compile
-   * error here.
+   * A function whose arguments do not take the queue's payload, or which returns no result of the queue, is a compile error
+   * here.
    *
    * @throws `invalidArgument` when the queue has a handler already.
    * @example
-   * export const emails = conveyor.queue("emails", { payload: vMail, maxParallelism: 20, retry: true });
+   * export const emails = conveyor.queue("emails", { payload: vMail });
    * emails.handledBy(internal.emails.send);
    */
   handledBy<const Option extends HandlerOption>(
@@ -165,7 +173,9 @@ export class Queue<
       );
     }
     this.handler = handler;
-    this.config = configOf(this.name, { ...this.options, handler }, this.schedulerShare);
+    const { kind } = saidHandler(handler);
+    const { schedulerShare } = this;
+    this.config = configOf(this.name, this.options, { kind, schedulerShare });
   }
 
   /**
@@ -180,13 +190,15 @@ export class Queue<
    * @example
    * const job = await tiles.enqueue(ctx, { picture, x: 0, y: 0 });
    * @example
+   * await cleanups.enqueue(ctx); // a queue without payload
+   * @example
    * await emails.enqueue(ctx, mail, { runAfter: 60_000, priority: 5, retry: true, key: `welcome:${user}` });
    */
-  async enqueue<const Handled extends JobHandlerOption = JobHandlerOption>(
+  async enqueue<const Handled extends HandlerOption = HandlerOption>(
     ctx: RunsMutations,
-    payload: VPayload["type"],
-    options: OptionsOf<Name, VPayload, VResult, VContext, Handled> = {},
+    ...args: EnqueueArgs<VPayload["type"], OptionsOf<Name, VPayload, VResult, VContext, Handled>>
   ): Promise<JobId<Name>> {
+    const [payload = {}, options] = args as [unknown?, EnqueueOptions?];
     const job = await this.newJobs(ctx).make(payload, options);
     const [one] = await this.send(ctx, [job]);
     return one!.id as JobId<Name>;
@@ -204,7 +216,7 @@ export class Queue<
    * const { tooLate } = await indexing.enqueueUnique(ctx, { page }, { key });
    * if (tooLate) await ctx.db.patch(page, { indexAgain: true }); // for `onComplete`: the job that runs has seen what was before
    */
-  async enqueueUnique<const Handled extends JobHandlerOption = JobHandlerOption>(
+  async enqueueUnique<const Handled extends HandlerOption = HandlerOption>(
     ctx: RunsMutations,
     payload: VPayload["type"],
     options: OptionsOf<Name, VPayload, VResult, VContext, Handled> & Pick<UniqueOptions, "key">,
@@ -232,7 +244,7 @@ export class Queue<
    * @example
    * await emails.enqueueBatch(ctx, mails, (mail, i) => ({ key: mail.to, runAfter: i * 100 }));
    */
-  async enqueueBatch<const Handled extends JobHandlerOption = JobHandlerOption>(
+  async enqueueBatch<const Handled extends HandlerOption = HandlerOption>(
     ctx: RunsMutations,
     payloads: readonly VPayload["type"][],
     options: BatchOptions<
@@ -276,7 +288,7 @@ export class Queue<
    * const { replaced, status } = await emails.replace(ctx, pending, { to, body: corrected });
    * if (!replaced) await emails.enqueue(ctx, { to, body: `A correction. It was ${status}.` });
    */
-  async replace<const Handled extends JobHandlerOption = JobHandlerOption>(
+  async replace<const Handled extends HandlerOption = HandlerOption>(
     ctx: RunsMutations,
     id: OwnJobId<Name>,
     payload: VPayload["type"],
@@ -349,14 +361,14 @@ export class Queue<
    *   authorize: async (ctx) => (await ctx.auth.getUserIdentity()) !== null,
    * });
    */
-  api<const Handled extends JobHandlerOption = JobHandlerOption>(
+  api<const Handled extends HandlerOption = HandlerOption>(
     options: ApiOptions<
       DataModel,
       VPayload["type"],
       Name,
       OptionsOf<Name, VPayload, VResult, VContext, Handled>
     >,
-  ): QueueFunctions<Name, VPayload["type"], VResult["type"]> {
+  ): QueueFunctions<Name, VPayload["type"], VResult["type"], VProgress["type"]> {
     return queueFunctions(this, options);
   }
 
@@ -380,13 +392,33 @@ export class Queue<
   async declaration(): Promise<QueueDeclaration> {
     checkHandled(this.name, this.config);
     const config: QueueConfig = { ...this.config };
-    if (this.callback !== undefined) {
-      config.onComplete = this.callbackHandle ??= await createFunctionHandle(this.callback);
+    const { onComplete } = this.options;
+    if (onComplete !== undefined) {
+      config.onComplete = await (this.callbackHandle ??= callbackOf(onComplete));
     }
     if (config.push === true && this.resultRule !== null) config.result = this.resultRule;
-    if (this.handler !== undefined) {
+    if (this.named !== undefined) {
+      config.handler = await (this.handlerMade ??= handlerNamed(this.named));
+    } else if (this.handler !== undefined) {
       config.handler = await (this.handlerMade ??= handlerOf(this.handler));
     }
     return { name: this.name, config };
   }
+}
+
+type AnyOptions = QueueOptions<any, any, any, any>;
+
+async function callbackOf(name: Named): Promise<string> {
+  const reference: unknown = name();
+  if (typeof reference === "string") return reference;
+  return await createFunctionHandle(reference as FunctionReference<"mutation", "internal">);
+}
+
+function noArrow(queue: string): Error {
+  return conveyorError(
+    "invalidArgument",
+    `\`onComplete\` of the queue "${queue}" must be a function that returns the reference, so that it is looked up when it is ` +
+      "needed. Write `onComplete: () => internal.…`.",
+    { queue, argument: "onComplete" },
+  );
 }

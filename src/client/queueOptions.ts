@@ -1,5 +1,12 @@
 /** How a queue is defined: its options, and the configuration that they come to. */
-import type { GenericValidator, VAny } from "convex/values";
+import {
+  v,
+  type GenericValidator,
+  type ObjectType,
+  type PropertyValidators,
+  type VAny,
+  type VObject,
+} from "convex/values";
 import {
   checkQueueConfig,
   conveyorError,
@@ -15,37 +22,103 @@ import {
   type Retention,
   type RetryOption,
 } from "../shared/index.js";
-import { resetsFor, saidHandler, type HandlerOption } from "./handlerOptions.js";
-import type { OnCompleteReference } from "./types.js";
+import { resetsFor, type Kind } from "./handlerOptions.js";
+import type { ValueValidator } from "./types.js";
+
+/**
+ * A function that returns a function reference, as in `() => internal.emails.send`. It has no type of its own, so that
+ * TypeScript can infer a queue and its handler from one module: a reference of the wrong kind, or of another queue's
+ * handler, is found at the first attempt, as `handlerMismatch`.
+ */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-function-type
+export type Named = Function;
+
+/** What a payload may be declared as. */
+export type Shape = PropertyValidators | ValueValidator;
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type
+export type EmptyShape = {};
+
+/** The validator of what is declared as fields, or as a validator. */
+export type ValidatorOf<Payload extends Shape> = Payload extends ValueValidator
+  ? Payload
+  : Payload extends PropertyValidators
+    ? VObject<ObjectType<Payload>, Payload>
+    : never;
+
+export function validatorOf<Payload extends Shape>(
+  payload: Payload | undefined,
+): ValidatorOf<Payload> {
+  const given = payload ?? {};
+  const isValidator = "isConvexValidator" in given && given.isConvexValidator === true;
+  return (isValidator ? given : v.object(given)) as ValidatorOf<Payload>;
+}
 
 /**
  * How a queue behaves. All of it may be changed by deploying a new definition. Durations are whole milliseconds; a number
  * out of bounds is refused with `invalidArgument` when the module is loaded.
  */
 export interface QueueOptions<
-  VPayload extends GenericValidator = VAny,
+  Payload extends Shape = EmptyShape,
   VResult extends GenericValidator = VAny,
   VContext extends GenericValidator = VAny,
-  Handled = HandlerOption | "perJob",
+  VProgress extends GenericValidator = VAny,
 > {
   /**
-   * What a payload looks like. Checked by `enqueue`, and the type of `job.payload` in the worker.
-   * @default v.any()
+   * What a payload looks like: fields, as a function's `args`, or a validator. Checked by `enqueue`, and the type of
+   * `job.payload` in every handler.
+   * @default {}: no payload
+   * @example
+   * payload: { to: v.string(), body: v.string() }
    */
-  payload?: VPayload;
+  payload?: Payload;
   /**
    * What a handler returns. Checked when a worker reports, and when a handler inside Convex has returned: a result that does
-   * not fit fails that job, and what a mutation handler has written is undone. (A validator of thousands of characters is
-   * checked for inline handlers and workers outside only: of the others their types say whether they fit, and their own
-   * `returns`.)
+   * not fit fails that job, and a mutation's writes are undone. (A validator of thousands of characters is checked for
+   * inline handlers and workers outside only.)
    * @default v.any()
    */
   result?: VResult;
+  /**
+   * What a handler shows of how far it is, with `job.progress`. The type of `progress` of a running job on pages.
+   * @default v.any()
+   * @example
+   * progress: v.object({ percent: v.number() })
+   */
+  progress?: VProgress;
   /**
    * What a job's `context` looks like, which is handed to `onComplete` and never to a worker. Checked by `enqueue`.
    * @default v.any()
    */
   context?: VContext;
+  /**
+   * The queue's handler: an action made by {@link Queue.action}, in any module. A function that returns the reference, so
+   * that the queue and its handler may stand in one module. An action may do anything, and is run at most once an attempt.
+   *
+   * A queue has one of `action`, `mutation`, `query` and `inline`, or none: then workers outside do its jobs, or a function
+   * that {@link Queue.handledBy} names. When a deploy gives the queue another handler, each job that is begun from then on
+   * has that; only inline handlers go on for up to 30 s in the processes that run in them.
+   *
+   * An attempt that runs longer than its `timeoutMs` (10 minutes by default, 25 at most, 9 inline) has failed; an action
+   * that goes on then changes nothing.
+   * @example
+   * export const emails = conveyor.queue("emails", { payload: { to: v.string() }, action: () => internal.emails.send });
+   * export const send = emails.action(async (ctx, job) => { … });
+   */
+  action?: Named;
+  /** A mutation made by {@link Queue.mutation}: its writes and its job's end are one transaction, exactly once. */
+  mutation?: Named;
+  /** A query made by {@link Queue.query}: it returns a result, and may be run again. */
+  query?: Named;
+  /**
+   * An action made by {@link Queue.inline}: jobs run in the lane's own process, without a function call each. A job of such
+   * a queue that brings a handler of its own runs in that.
+   */
+  inline?: Named;
+  /**
+   * Whether each job brings its handler, with enqueue's `handler`.
+   * @default false
+   */
+  perJob?: boolean;
   /**
    * How long a worker may be silent before its jobs go to others, in milliseconds, 1,000 to 86,400,000. Workers
    * beat three times in a lease, so a shorter lease notices a dead worker sooner and costs more calls.
@@ -117,16 +190,16 @@ export interface QueueOptions<
    */
   retention?: Partial<Retention>;
   /**
-   * A mutation of the app that is told how each job ended, in the transaction that ends it. It takes
-   * `vOnComplete(queue)`. Where its module imports the queue (usually so), TypeScript cannot infer the queue's type
-   * from itself: use {@link Queue.onComplete} below the definition instead.
-   * @default nobody is told
+   * The mutation that is told how each job ended, in the transaction that ends it: made by {@link Queue.completed}, or any
+   * that takes {@link Queue.onCompleteArgs}. A function that returns the reference, or a handle of another component's.
+   *
+   * It runs with a tenth of a transaction's limits. If it throws, the job's outcome stands, and it is run again alone: after
+   * 1 s, 2 s, 4 s …, ten times in all. Jobs that are canceled are told too.
+   * @default none
+   * @example
+   * onComplete: () => internal.emails.sent
    */
-  onComplete?: OnCompleteReference<
-    NoInfer<VPayload>["type"],
-    NoInfer<VResult>["type"],
-    NoInfer<VContext>["type"]
-  >;
+  onComplete?: Named;
   /**
    * How jobs may end without `onComplete` being told.
    * @default none: it is told every end
@@ -134,14 +207,6 @@ export interface QueueOptions<
    * onCompleteExclude: ["canceled"]
    */
   onCompleteExclude?: FinishedStatus[];
-  /**
-   * What works on this queue's jobs inside Convex: see {@link HandlerOption}. Workers outside may serve the queue as well.
-   * `"perJob"`: every job says for itself. Where the handler's module imports the queue, TypeScript cannot infer the
-   * queue's type from itself: use {@link Queue.handledBy} below the definition instead. One that does not fit the queue is a
-   * compile error.
-   * @default none: workers outside do
-   */
-  handler?: Handled;
   /**
    * How many jobs may run inside Convex at once, 0 to 2,000; 0 is a pause. May be changed while jobs run.
    * @default 10
@@ -180,20 +245,20 @@ export interface QueueOptions<
 /** The configuration that every call carries. What was not said is left out, and has the component's default. */
 export function configOf(
   name: string,
-  options: QueueOptions<any, any, any>,
-  schedulerShare?: number,
+  options: QueueOptions<any, any, any, any>,
+  { kind, schedulerShare }: { kind?: Kind | undefined; schedulerShare?: number | undefined } = {},
 ): Omit<QueueConfig, "onComplete" | "handler"> {
   const { circular = false, retry, retention, onCompleteExclude } = options;
   const config: Omit<QueueConfig, "onComplete" | "handler"> = {
     leaseMs: options.leaseMs ?? LEASE_DEFAULT_MS,
-    maxResets: options.maxResets ?? resetsOf(options) ?? MAX_RESETS_DEFAULT,
+    maxResets: options.maxResets ?? resetsOf(options, kind) ?? MAX_RESETS_DEFAULT,
     shards: options.shards ?? (circular ? 1 : SHARDS_DEFAULT),
     ...said("graceMs", options.graceMs),
     ...said("timeoutMs", options.timeoutMs),
     ...said("expiresAfterMs", options.expiresAfterMs),
     ...said("restMs", options.restMs),
     ...said("logLevel", options.logLevel),
-    ...said("push", options.handler === undefined ? undefined : true),
+    ...said("push", kind !== undefined || options.perJob === true || undefined),
     ...said("maxParallelism", options.maxParallelism),
     ...said("schedulerShare", schedulerShare),
     ...said("fallbackAfterMs", options.fallbackAfterMs),
@@ -208,9 +273,11 @@ export function configOf(
   return config;
 }
 
-function resetsOf({ handler }: QueueOptions<any, any, any>): number | undefined {
-  if (handler === undefined) return undefined;
-  return handler === "perJob" ? 0 : resetsFor(saidHandler(handler).kind);
+function resetsOf(
+  { perJob }: QueueOptions<any, any, any, any>,
+  kind: Kind | undefined,
+): number | undefined {
+  return perJob === true ? 0 : kind && resetsFor(kind);
 }
 
 function said<Field extends string, T>(field: Field, value: T | undefined): { [F in Field]?: T } {

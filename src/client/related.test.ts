@@ -20,9 +20,9 @@ const conveyor = new Conveyor(
   (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
 );
 const tiles = conveyor.queue("tiles", { payload: v.object({ picture: v.string() }), shards: 1 });
-const loose = conveyor.queue("loose");
+const loose = conveyor.queue("loose", { payload: v.any() });
 /** Every object has something of this name. */
-const inherited = conveyor.queue("constructor" as "inherited");
+const inherited = conveyor.queue("constructor" as "inherited", { payload: v.any() });
 
 const vAsked = {
   id: v.string(),

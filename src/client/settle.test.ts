@@ -24,9 +24,9 @@ const functions: Record<string, any> = anyApi["app"] as never;
 const naps = conveyor.queue("naps", {
   payload: v.object({ ms: v.number(), next: v.optional(v.number()) }),
   retry: { maxAttempts: 2 },
+  onComplete: () => functions["followed"],
 });
 naps.handledBy(functions["nap"]);
-naps.onComplete(functions["followed"]);
 const outside = conveyor.queue("outside", { payload: v.null() });
 
 const app = {

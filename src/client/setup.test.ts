@@ -26,11 +26,10 @@ export const tiles = conveyor.queue("tiles", {
   payload: v.object({ x: v.number(), label: v.optional(v.string()) }),
   result: v.object({ pixels: v.string() }),
   leaseMs: 10_000,
+  onComplete: () => anyApi["app"]!["tileDone"],
 });
-const app = anyApi["app"] as unknown as { tileDone: FunctionReference<"mutation", "internal"> };
-tiles.onComplete(app.tileDone);
 
-export const loose = conveyor.queue("loose");
+export const loose = conveyor.queue("loose", { payload: v.any() });
 
 /** Its payload names a row of the app. */
 export const exportsOfRows = conveyor.queue("exports", {

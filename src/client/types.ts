@@ -132,18 +132,22 @@ export interface ApiOptions<
 }
 
 /** Public functions of one queue, to be exported by a module of the app. */
-export interface QueueFunctions<Name extends string, Payload, Result> {
+export interface QueueFunctions<Name extends string, Payload, Result, Progress = any> {
   /** {@link Queue.enqueue}. Ids in the payload must be of their tables. */
   enqueue: RegisteredMutation<"public", { payload: Payload }, Promise<JobId<Name>>>;
   /** {@link Queue.enqueueBatch}: what one mutation can hold, all or none. */
   enqueueBatch: RegisteredMutation<"public", { payloads: Payload[] }, Promise<JobId<Name>[]>>;
   /** {@link Queue.status}: what `useJob` subscribes to. */
-  status: RegisteredQuery<"public", { id: string }, Promise<TypedJobStatus<Result, Name> | null>>;
+  status: RegisteredQuery<
+    "public",
+    { id: string },
+    Promise<TypedJobStatus<Result, Name, Progress> | null>
+  >;
   /** {@link Queue.statusBatch}: up to 100 jobs. */
   statusBatch: RegisteredQuery<
     "public",
     { ids: string[] },
-    Promise<(TypedJobStatus<Result, Name> | null)[]>
+    Promise<(TypedJobStatus<Result, Name, Progress> | null)[]>
   >;
   /** {@link Queue.attempts}, the last 100 by default. */
   attempts: RegisteredQuery<
@@ -196,7 +200,7 @@ export interface RetryReply {
 
 // --- Queues -------------------------------------------------------------------------------------
 
-export type AnyQueue = Queue<any, any, any, any, any>;
+export type AnyQueue = Queue<any, any, any, any, any, any>;
 
 /** The payloads and results of queues, by name. */
 export type TypesOf<Queues extends readonly AnyQueue[]> = {

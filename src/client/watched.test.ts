@@ -80,7 +80,7 @@ test("a page is told what failed, and the app's own code also where", async () =
     ...session,
     n: 2,
     finished: [{ id, attempt: 1, outcome }],
-  } as never);
+  });
   const [shown] = (await t.query(api.app.attempts, { id })) ?? [];
   expect(shown).toMatchObject({ error: "no such scene" });
   expect(shown).not.toHaveProperty("trace");

@@ -14,7 +14,7 @@ import {
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { callComponent } from "./mounted.js";
-import type { RunsActions } from "./handledTypes.js";
+import type { RunsActions } from "./jobTypes.js";
 import type { RunsQueries, ValueValidator } from "./types.js";
 import { waitByLooking, type WaitOptions } from "./waitForResult.js";
 
@@ -51,7 +51,11 @@ export type OutputOptions = {
 };
 
 /** A queue's jobs, to be read. */
-export abstract class WatchedQueue<Name extends string, VResult extends ValueValidator = VAny> {
+export abstract class WatchedQueue<
+  Name extends string,
+  VResult extends ValueValidator = VAny,
+  VProgress extends ValueValidator = VAny,
+> {
   /** @internal */
   constructor(
     protected readonly component: ComponentApi,
@@ -73,10 +77,10 @@ export abstract class WatchedQueue<Name extends string, VResult extends ValueVal
   async status(
     ctx: RunsQueries,
     id: OwnJobId<Name>,
-  ): Promise<TypedJobStatus<VResult["type"], Name> | null> {
+  ): Promise<TypedJobStatus<VResult["type"], Name, VProgress["type"]> | null> {
     const args = { id, queue: this.name };
     const status = await callComponent(() => ctx.runQuery(this.component.lib.status, args));
-    return status as TypedJobStatus<VResult["type"], Name> | null;
+    return status as TypedJobStatus<VResult["type"], Name, VProgress["type"]> | null;
   }
 
   /**
@@ -122,10 +126,10 @@ export abstract class WatchedQueue<Name extends string, VResult extends ValueVal
   async statusBatch(
     ctx: RunsQueries,
     ids: readonly OwnJobId<Name>[],
-  ): Promise<(TypedJobStatus<VResult["type"], Name> | null)[]> {
+  ): Promise<(TypedJobStatus<VResult["type"], Name, VProgress["type"]> | null)[]> {
     const args = { ids: [...ids], queue: this.name };
     const jobs = await callComponent(() => ctx.runQuery(this.component.lib.statusBatch, args));
-    return jobs as (TypedJobStatus<VResult["type"], Name> | null)[];
+    return jobs as (TypedJobStatus<VResult["type"], Name, VProgress["type"]> | null)[];
   }
 
   /**

@@ -153,8 +153,10 @@ test("a job that follows cancels none of the app's that has its key", async () =
   const module = {
     enqueueKeyed: mutationGeneric({
       args: {},
-      handler: async (ctx) =>
-        await exportsOfRows.enqueue(ctx, { row: "x" as never, copies: 1 }, { key: "user-1" }),
+      handler: async (ctx) => {
+        const row = await ctx.db.insert("done", { job: "", x: 1, outcome: null });
+        await exportsOfRows.enqueue(ctx, { row: row, copies: 1 }, { key: "user-1" });
+      },
     }),
   };
   const t = setup({ modules: { keyed: module } });

@@ -21,9 +21,10 @@ import {
   type Outcome,
   stackOf,
 } from "../shared/index.js";
-import { argsFor, outcomeOfThrown } from "../lane/index.js";
+import { argsFor, mismatched, outcomeOfThrown } from "../lane/index.js";
 import { internal } from "./_generated/api.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
+import { describe } from "./basket.js";
 import type { Owed } from "./callbacks.js";
 import type { Dues } from "./dispatcher.js";
 import { rulesOf } from "./handlers.js";
@@ -59,7 +60,7 @@ export async function executeAll(
     // It has no answer either.
     if (i > 0 && (await hasReadMuch(ctx))) break;
     const current = { ...holder, leases: done.leases };
-    const outcome = await execute(ctx, current, queue, { id, attempt }, limits);
+    const outcome = await execute(ctx, current, queue, { id, attempt }, { limits, now });
     // It has no answer: its lane runs it alone.
     if (outcome === "tooMuch") continue;
     const finished = [{ id, attempt, outcome }];
@@ -76,7 +77,7 @@ async function execute(
   holder: Holding,
   queue: Queue,
   { id, attempt }: Lease,
-  transactionLimits: typeof CALLBACK_INLINE_LIMITS,
+  { limits: transactionLimits, now }: { limits: typeof CALLBACK_INLINE_LIMITS; now: number },
 ): Promise<Outcome | "tooMuch"> {
   const held = findLease(holder, id, attempt);
   const job = held === undefined ? null : await ctx.db.get("jobs", held.id);
@@ -86,10 +87,8 @@ async function execute(
   // A deploy has taken the handler away since the job was claimed, or given another kind: the next claim knows.
   if (handler?.kind !== "mutation") return { kind: "released" };
   try {
-    const args = argsFor(handler, {
-      ...{ id: job._id, queue: job.queue, attempt, failures: job.failures ?? 0 },
-      payload: await load(ctx.db, job.payload),
-    });
+    const payload = await load(ctx.db, job.payload);
+    const args = argsFor(handler, describe(job, payload, held!, now));
     const { result: rule } = queue.config;
     const ruled = rule === undefined ? {} : { rule };
     const call = { handle: handler.handle, args, queue: queue.name, ...ruled };
@@ -99,7 +98,9 @@ async function execute(
   } catch (error) {
     if (transactionLimits !== HANDLER_ALONE_LIMITS && OVER_LIMIT.test(errorText(error)))
       return "tooMuch";
-    const outcome = outcomeOfThrown(error, { attempt, failures: job.failures ?? 0 });
+    const outcome =
+      mismatched(handler, error) ??
+      outcomeOfThrown(error, { attempt, failures: job.failures ?? 0 });
     // The job keeps what it said. The platform logs nothing of a nested call: where it was thrown is said here.
     if (outcome.kind === "failed") {
       const about = { queue: job.queue, job: job._id, attempt };

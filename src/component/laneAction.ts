@@ -5,6 +5,7 @@
  */
 import type { FunctionHandle } from "convex/server";
 import { runByHandle, runProcess } from "../lane/index.js";
+import type { Report } from "../worker/transport.js";
 import {
   LANE_CARRIES_BYTES,
   vProcessStart,
@@ -56,7 +57,7 @@ export const run = internalAction({
             ...args,
             ...(finished === undefined ? {} : { finished: plain(finished) }),
           }),
-        run: async (job) => ({ outcome: await runByHandle(ctx, job) }),
+        run: (job) => runByHandle(ctx, job),
         look: (args) => ctx.runQuery(internal.mainLoop.look, args),
         ask: (args) => ctx.runMutation(internal.mainLoop.ask, args),
         close: (args) => ctx.runMutation(internal.mainLoop.close, args),
@@ -68,7 +69,7 @@ export const run = internalAction({
   },
 });
 
-/** Handlers that are called by their handle are followed by no jobs: they enqueue what they want. */
-function plain({ id, attempt, outcome }: Omit<Finished, "continued">): Finished {
-  return { id, attempt, outcome };
+/** Handlers that are called by their handle have made the jobs that follow themselves. */
+function plain({ id, attempt, outcome, follows }: Report): Finished {
+  return { id, attempt, outcome, ...(follows === undefined ? {} : { continued: follows }) };
 }

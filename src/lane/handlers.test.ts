@@ -1,6 +1,6 @@
 import { ConvexError } from "convex/values";
 import { expect, test } from "vitest";
-import type { Handler, LaneJob, Outcome } from "../shared/index.js";
+import { factsOf, type Handler, type LaneJob, type Outcome } from "../shared/index.js";
 import { FakeClock } from "../worker/fakes.test.js";
 import { outcomeOfThrown, runByHandle } from "./index.js";
 
@@ -20,7 +20,9 @@ test("a handler that never settles is failed when its time is over, and what it 
   let end: (value: unknown) => void = () => {};
   const outcomes: Outcome[] = [];
   const ctx = runs(() => new Promise((resolve) => (end = resolve)));
-  void runByHandle(ctx, job({ timeoutMs: 5_000 }), clock).then((one) => outcomes.push(one));
+  void runByHandle(ctx, job({ timeoutMs: 5_000 }), clock).then(({ outcome }) =>
+    outcomes.push(outcome),
+  );
   await clock.advance(4_999);
   expect(outcomes).toEqual([]);
   await clock.advance(1);
@@ -36,7 +38,7 @@ test("a handler that never settles is failed when its time is over, and what it 
 
 test("a handler that ends in time leaves no timer behind", async () => {
   const clock = new FakeClock();
-  const outcome = await runByHandle(
+  const { outcome } = await runByHandle(
     runs(() => Promise.resolve("done")),
     job({ timeoutMs: 5_000 }),
     clock,
@@ -67,12 +69,9 @@ test("a handler with its job is called with both; without, its payload must be i
   const ctx = runs((_handle, args) => Promise.resolve(void calls.push(args)));
   await runByHandle(ctx, job({}, { takes: "job" }));
   await runByHandle(ctx, job());
-  expect(calls).toEqual([
-    { payload: { to: "a" }, job: { id: "j", queue: "emails", attempt: 1, failures: 0 } },
-    { to: "a" },
-  ]);
+  expect(calls).toEqual([{ payload: { to: "a" }, job: factsOf(job().job) }, { to: "a" }]);
   for (const payload of ["text", null, [1], new ArrayBuffer(1)]) {
-    const outcome = await runByHandle(ctx, job({ payload }));
+    const { outcome } = await runByHandle(ctx, job({ payload }));
     expect(outcome).toMatchObject({ kind: "failed", error: expect.stringMatching(/no object/) });
   }
   expect(calls).toHaveLength(2);
@@ -82,13 +81,13 @@ test("what a handler asks for by its error is done, though only its data have cr
   const ctx = runs(() =>
     Promise.reject(new ConvexError({ conveyor: "nonRetryable", message: "No such page." })),
   );
-  expect(await runByHandle(ctx, job())).toMatchObject({
+  expect((await runByHandle(ctx, job())).outcome).toMatchObject({
     ...{ kind: "failed", error: "No such page.", retryable: false },
   });
 });
 
 test("a queue that was given an inline handler meanwhile is left to a lane that runs in it", async () => {
-  const outcome = await runByHandle(
+  const { outcome } = await runByHandle(
     runs(() => Promise.reject(new Error("called"))),
     job({}, { kind: "inline" }),
   );

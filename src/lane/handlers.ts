@@ -3,8 +3,12 @@ import type { FunctionHandle, GenericActionCtx, GenericDataModel } from "convex/
 import type { Value } from "convex/values";
 import {
   conveyorError,
+  factsOf,
   INLINE_OPEN_MS,
+  LANE_RESULT,
+  errorText,
   type ClaimedJob,
+  type Finished,
   type Handler,
   type LaneJob,
   type Outcome,
@@ -12,14 +16,14 @@ import {
 import { systemClock, type Clock } from "../worker/clock.js";
 import { outcomeOfError, outcomeOfValue, tooLong } from "../worker/outcome.js";
 import { blameless } from "./blameless.js";
-
-/** What a handler with `takes: "job"` is told of its job beside the payload. */
-type Told = Pick<ClaimedJob, "id" | "queue" | "attempt" | "failures" | "payload"> &
-  Partial<ClaimedJob>;
+import type { Ended } from "./inline.js";
 
 /** The arguments of a handler's function. */
-export function argsFor({ takes }: Handler, { payload, ...job }: Told): Record<string, Value> {
-  if (takes === "job") return { payload: payload as Value, job: told(job) };
+export function argsFor(
+  { takes }: Handler,
+  { payload, ...job }: ClaimedJob,
+): Record<string, Value> {
+  if (takes === "job") return { payload: payload as Value, job: factsOf(job) };
   if (isObject(payload)) return payload;
   throw conveyorError(
     "invalidPayload",
@@ -27,10 +31,6 @@ export function argsFor({ takes }: Handler, { payload, ...job }: Told): Record<s
       "Make the payload an object whose fields are the handler's arguments, or give the handler as " +
       "`{ action: …, job: true }`.",
   );
-}
-
-function told({ id, queue, attempt, failures }: Omit<Told, "payload">): Value {
-  return { id, queue, attempt, failures };
 }
 
 function isObject(value: unknown): value is Record<string, Value> {
@@ -48,36 +48,47 @@ export async function runByHandle(
   ctx: Runs,
   { job, handler }: LaneJob,
   clock: Clock = systemClock,
-): Promise<Outcome> {
+): Promise<Ended> {
   // A deploy has taken it away since the job was claimed: the job is for workers outside.
-  if (handler === undefined) return { kind: "released" };
+  if (handler === undefined) return { outcome: { kind: "released" } };
   // The queue was given an inline handler while this lane ran: the next lane runs in that.
-  if (handler.kind === "inline") return { kind: "snoozed", runAfter: INLINE_OPEN_MS };
+  if (handler.kind === "inline") return { outcome: { kind: "snoozed", runAfter: INLINE_OPEN_MS } };
   return await within(job.timeoutMs, call(ctx, job, handler), clock);
 }
 
-async function call(ctx: Runs, job: ClaimedJob, handler: Handler): Promise<Outcome> {
+async function call(ctx: Runs, job: ClaimedJob, handler: Handler): Promise<Ended> {
   try {
     const args = argsFor(handler, job);
     const result: unknown =
       handler.kind === "query"
         ? await ctx.runQuery(handler.handle as FunctionHandle<"query">, args)
         : await ctx.runAction(handler.handle as FunctionHandle<"action">, args);
-    return outcomeOfValue(result);
+    const { value, follows } = apart(result);
+    const outcome = outcomeOfValue(value);
+    return outcome.kind === "succeeded" && follows !== undefined
+      ? { outcome, follows }
+      : { outcome };
   } catch (error) {
-    return outcomeOfThrown(error, job);
+    return { outcome: mismatched(handler, error) ?? outcomeOfThrown(error, job) };
   }
+}
+
+/** A result with jobs that follow it, or a plain result. */
+function apart(result: unknown): { value: unknown; follows?: Finished["continued"] } {
+  if (!isObject(result) || !(LANE_RESULT in result)) return { value: result };
+  const { [LANE_RESULT]: value, continued } = result;
+  return { value, follows: continued as unknown as Finished["continued"] };
 }
 
 async function within(
   timeoutMs: number | undefined,
-  work: Promise<Outcome>,
+  work: Promise<Ended>,
   clock: Clock,
-): Promise<Outcome> {
+): Promise<Ended> {
   if (timeoutMs === undefined) return await work;
   let forget = () => {};
-  const over = new Promise<Outcome>((resolve) => {
-    forget = clock.after(timeoutMs, () => resolve(tooLong(timeoutMs)));
+  const over = new Promise<Ended>((resolve) => {
+    forget = clock.after(timeoutMs, () => resolve({ outcome: tooLong(timeoutMs) }));
   });
   try {
     return await Promise.race([work, over]);
@@ -85,6 +96,27 @@ async function within(
     forget();
   }
 }
+
+const OTHER_KIND = /Trying to execute (\S+) as (\w+), but it is defined as (\w+)/;
+const OTHER_ARGUMENTS = /(ArgumentValidationError|Validator error)[^]*\b(job|payload|start)\b/;
+
+/** A function that the queue did not make, or made as another kind, was never begun: another attempt would not be either. */
+export function mismatched({ kind, takes }: Handler, error: unknown): Outcome | null {
+  const text = errorText(error);
+  const other = OTHER_KIND.exec(text);
+  if (other !== null) {
+    const [, name, , is] = other;
+    const fails = `handlerMismatch: the queue's handler is named as its ${kind}, and ${name} is defined as ${is}.`;
+    return { ...failed(`${fails} Name it in the queue's definition as what it is.`) };
+  }
+  if (takes !== "job" || !OTHER_ARGUMENTS.test(text)) return null;
+  return failed(
+    `handlerMismatch: the queue's ${kind} does not take a job, so that the queue did not make it. Make it with the queue's ` +
+      `\`.${kind}(…)\`, or name it with \`handledBy\`. ${text}`,
+  );
+}
+
+const failed = (error: string): Outcome => ({ kind: "failed", error, retryable: false });
 
 /** What a handler that threw asks for: usually nothing, and it has failed. */
 export function outcomeOfThrown(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Answer, LaneJob } from "../shared/index.js";
+import { factsOf, type Answer, type LaneJob } from "../shared/index.js";
 import type { Job } from "../worker/types.js";
 import { FakeClock } from "../worker/fakes.test.js";
 import { claimedOf, Handling, type Ended } from "./index.js";
@@ -11,7 +11,7 @@ const job = (id: string, timeoutMs = 60_000): LaneJob => ({
   },
 });
 
-const untimed = (id: string) => claimedOf({ id, queue: "emails", attempt: 1, failures: 0 });
+const untimed = (id: string) => claimedOf(factsOf(job(id).job));
 
 /** Inline handlers in a process of which only tests move the clock. `stands` says what is answered of each attempt. */
 function stage() {

@@ -5,7 +5,7 @@
  * Handlers that share a process share its fate: one that ends it ends the attempts of all, and each is then lost.
  */
 import type { Value } from "convex/values";
-import type { Answer, ClaimedJob, LaneJob, Lease, Outcome } from "../shared/index.js";
+import type { Answer, ClaimedJob, JobFacts, LaneJob, Lease, Outcome } from "../shared/index.js";
 import { LANE_ASK_MS, SIGNAL_ASK_MS } from "../shared/index.js";
 import { Attempts, type Attempt } from "../worker/attempts.js";
 import { systemClock, type Clock } from "../worker/clock.js";
@@ -25,7 +25,8 @@ export interface Says {
   standing(leases: Lease[]): Promise<Answer[]>;
 }
 
-export type Ended = Pick<Report, "outcome" | "continued">;
+/** How a handler ended, and the jobs that follow: named by its code, or made already where it is a function of its own. */
+export type Ended = Pick<Report, "outcome" | "continued" | "follows">;
 
 /** A handler with a function of its own may have returned, and its calls fail from then on: so many, and it asks no more. */
 const FAILED_ASKS_MAX = 3;
@@ -177,12 +178,8 @@ function withoutLeases(clock: Clock): Clock {
   };
 }
 
-/** Not every value that a handler is given comes from a claim: what is not known has no say. */
-export function claimedOf(job: {
-  id: string;
-  queue: string;
-  attempt: number;
-  failures: number;
-}): ClaimedJob {
-  return { ...job, payload: null as Value, resets: 0, leaseMs: NO_LEASE_MS, enqueuedAt: 0 };
+/** A job of a handler with a function of its own: its lane alone knows the lease. */
+export function claimedOf(job: JobFacts): ClaimedJob {
+  const { timeoutMs: _, idempotencyKey: __, ...facts } = job;
+  return { ...facts, payload: null as Value, leaseMs: NO_LEASE_MS };
 }

@@ -16,3 +16,9 @@ export const vHandler = v.object({
   takes: v.union(v.literal("payload"), v.literal("job")),
 });
 export type Handler = Infer<typeof vHandler>;
+
+/**
+ * Under this field a handler that its queue made returns its result, beside jobs that follow it: a lane takes it apart. No
+ * other handler returns an object with this field.
+ */
+export const LANE_RESULT = "__conveyorResult";

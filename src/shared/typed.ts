@@ -21,25 +21,27 @@ export type QueueTypes = Record<
   { payload: any; result: any; progress?: any; related?: any }
 >;
 
-type TypedStatus<Status extends JobStatus, Queue extends string, Result> = Status extends JobStatus
+type TypedStatus<
+  Status extends JobStatus,
+  Queue extends string,
+  Result,
+  Progress,
+> = Status extends JobStatus
   ? Expand<
-      Omit<Status, "id" | "queue" | "result"> & {
+      Omit<Status, "id" | "queue" | "result" | "progress"> & {
         id: JobId<Queue>;
         queue: Queue;
-      } & (Status extends {
-          status: "succeeded";
-        }
-          ? { result: Result }
-          : unknown)
+      } & (Status extends { status: "succeeded" } ? { result: Result } : unknown) &
+        (Status extends { status: "running" } ? { progress?: Progress } : unknown)
     >
   : never;
 
 /** A job as a page sees it: a union on `status`. `result` of a succeeded job is what its handler returned. */
-export type TypedJobStatus<Result = any, Queue extends string = string> = TypedStatus<
-  JobStatus,
-  Queue,
-  Result
->;
+export type TypedJobStatus<
+  Result = any,
+  Queue extends string = string,
+  Progress = any,
+> = TypedStatus<JobStatus, Queue, Result, Progress>;
 
 /** A claimed job: a union on `queue`. */
 export type TypedClaimedJob<Queues extends QueueTypes> = {

@@ -5,18 +5,16 @@
 import { getConvexSize, type Value } from "convex/values";
 import {
   conveyorError,
-  COST_DEFAULT,
   cutText,
+  factsOf,
   LOG_LEVELS,
   LOG_DATA_MAX_BYTES,
   LOG_MESSAGE_MAX_BYTES,
   OUTPUT_MAX_BYTES,
-  PRIORITY_DEFAULT,
   PROGRESS_MAX_BYTES,
   Snoozed,
   textBytes,
   wellFormed,
-  type ClaimedJob,
 } from "../shared/index.js";
 import { describe, type Attempt } from "./attempts.js";
 import { continuation } from "./continuing.js";
@@ -48,21 +46,8 @@ export function withFacts<Actions extends JobActions>(
   { job }: Attempt,
   actions: Actions,
 ): Actions & JobFacts {
-  return Object.assign(actions, factsOf(job));
-}
-
-/** What says nothing is filled in. */
-function factsOf({ leaseMs: _, ...job }: ClaimedJob): JobFacts {
-  return {
-    ...job,
-    // What is due once a round must not be taken for what was done in the last.
-    idempotencyKey: job.rounds === undefined ? job.id : `${job.id}:${job.rounds}`,
-    priority: job.priority ?? PRIORITY_DEFAULT,
-    tags: job.tags ?? [],
-    labels: job.labels ?? [],
-    cost: job.cost ?? COST_DEFAULT,
-    rounds: job.rounds ?? 0,
-  } as JobFacts;
+  const { payload, related } = job;
+  return Object.assign(actions, { ...factsOf(job), payload, related }) as Actions & JobFacts;
 }
 
 /** What the handler of an attempt may say and ask. */

@@ -55,7 +55,12 @@ export interface Claimed {
 }
 
 /** An outcome with its job's queue, which names the validator of the result, and what is to be enqueued with it. */
-export type Report = Omit<Finished, "continued"> & { queue: string; continued?: Continuation[] };
+export type Report = Omit<Finished, "continued"> & {
+  queue: string;
+  continued?: Continuation[];
+  /** The same, made into jobs already: from handlers inside Convex that are functions of their own. */
+  follows?: NonNullable<Finished["continued"]>;
+};
 
 /** An outcome that was recorded as a failure, since the result or what was to follow fits no validator. */
 export interface RefusedResult {

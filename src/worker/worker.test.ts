@@ -11,7 +11,7 @@ const tiles = conveyor.queue("tiles", {
   result: v.object({ pixels: v.string() }),
 });
 const pings = conveyor.queue("pings", { payload: v.null(), result: v.null() });
-const loose = conveyor.queue("loose");
+const loose = conveyor.queue("loose", { payload: v.any() });
 const _functions = conveyor.workerApi({ queues: [tiles, pings, loose], continueWith: [tiles] });
 const api = anyApi["worker"] as unknown as ApiFromModules<{ worker: typeof _functions }>["worker"];
 type Queues = QueuesOf<typeof api>;
@@ -30,6 +30,7 @@ describe("types", () => {
     expectTypeOf<Queues["tiles"]>().toEqualTypeOf<{
       payload: { x: number };
       result: { pixels: string };
+      progress: any;
     }>();
     new Worker({
       ...options,

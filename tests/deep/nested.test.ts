@@ -77,8 +77,10 @@ import { v } from "convex/values";
 import { components, internal } from "./_generated/api";
 import { internalMutation, mutation, query } from "./_generated/server";
 const conveyor = new Conveyor(components.conveyor);
-const mails = conveyor.queue("mails", { payload: v.object({ to: v.string() }) });
-mails.onComplete(internal.lib.tell);
+const mails = conveyor.queue("mails", {
+  payload: { to: v.string() },
+  onComplete: () => internal.lib.tell,
+});
 export const send = mutation({
   args: { to: v.string(), done: v.optional(v.string()) },
   handler: async (ctx, { to, done }) => await mails.enqueue(ctx, { to }, { onComplete: done }),

@@ -22,13 +22,15 @@ export const QUIET_LEASE_MS = 600_000;
 const QUEUES = `${PRELUDE}
   import { Conveyor } from "./src/client/index.js";
   export const conveyor = new Conveyor(components.${COMPONENT});
-  export const tiles = conveyor.queue("tiles", { leaseMs: ${TILES_LEASE_MS}, maxResets: 1 });
-  tiles.onComplete(internal.app.tell);
+  export const tiles = conveyor.queue("tiles", {
+    payload: v.any(), leaseMs: ${TILES_LEASE_MS}, maxResets: 1, onComplete: () => internal.app.tell,
+  });
   /** Nobody is told. One shard. */
-  export const quiet = conveyor.queue("quiet", { leaseMs: ${QUIET_LEASE_MS}, shards: 1 });
+  export const quiet = conveyor.queue("quiet", { payload: v.any(), leaseMs: ${QUIET_LEASE_MS}, shards: 1 });
   /** Whoever is told of these fails for as long as the app is broken. */
-  export const fragile = conveyor.queue("fragile", {});
-  fragile.onComplete(internal.app.tellFragile);
+  export const fragile = conveyor.queue("fragile", {
+    payload: v.any(), onComplete: () => internal.app.tellFragile,
+  });
 `;
 
 const APP = {

@@ -5,20 +5,21 @@
 import { Conveyor } from "convex-conveyor";
 import { v } from "convex/values";
 import { components, internal } from "../_generated/api.js";
+import type { DataModel } from "../_generated/dataModel.js";
 import { query } from "../_generated/server.js";
 import { vRegion, vScene } from "../scene.js";
 
-export const conveyor = new Conveyor(components.conveyor);
+export const conveyor = new Conveyor<DataModel>(components.conveyor);
 
 export const tiles = conveyor.queue("tiles", {
-  payload: v.object({
+  payload: {
     picture: v.id("pictures"),
     index: v.number(),
     scene: vScene,
     region: vRegion,
     /** Fails on its first attempt, to show what a failure looks like. */
     fragile: v.boolean(),
-  }),
+  },
   result: v.object({
     /** Three bytes a pixel, row by row. */
     rgb: v.bytes(),
@@ -29,8 +30,8 @@ export const tiles = conveyor.queue("tiles", {
   }),
   // A tile takes well under a second. Five make a killed worker's tiles come back while one is still looking.
   leaseMs: 5_000,
+  onComplete: () => internal.tiles.finished,
 });
-tiles.onComplete(internal.tiles.finished);
 
 /** Anyone may watch: there is nobody to protect pictures of numbers from. Changes go through `pictures`. */
 export const { status, counts } = tiles.api({

@@ -8,19 +8,19 @@ import { vSummary } from "../summary.js";
 import { conveyor } from "./farm.js";
 
 export const summaries = conveyor.queue("summaries", {
-  payload: v.object({
+  payload: {
     picture: v.id("pictures"),
     /** Fails on its first attempt, to show how Convex tries again by itself. */
     fragile: v.boolean(),
-  }),
+  },
   result: vSummary,
+  action: () => internal.summaries.write,
+  onComplete: () => internal.summaries.finished,
   maxParallelism: 4,
   // The wait is random, from none to this long: long enough that one who watches sees it.
   retry: { maxAttempts: 3, initialBackoffMs: 6_000 },
   timeoutMs: 60_000,
 });
-summaries.handledBy({ action: internal.summaries.write, job: true });
-summaries.onComplete(internal.summaries.finished);
 
 /** Anyone may watch, as with tiles. */
 export const { status, attempts } = summaries.api({

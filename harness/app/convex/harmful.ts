@@ -17,12 +17,16 @@ export const harmful = conveyor.queue("harmful", options);
 harmful.handledBy(internal.harmful.harm);
 
 /** In the lane's own process. */
-export const harmfulInline = conveyor.queue("harmfulInline", options);
-harmfulInline.handledBy({ inline: internal.harmful.inlineWork });
+export const harmfulInline = conveyor.queue("harmfulInline", {
+  ...options,
+  inline: () => internal.harmful.inlineWork,
+});
 
 /** The same in Node: `harmfulNode.ts`. */
-export const harmfulInNode = conveyor.queue("harmfulInNode", options);
-harmfulInNode.handledBy({ inline: internal.harmfulNode.inlineWork });
+export const harmfulInNode = conveyor.queue("harmfulInNode", {
+  ...options,
+  inline: () => internal.harmfulNode.inlineWork,
+});
 
 const QUEUES: Record<string, Queue<any, any, any>> = { harmful, harmfulInline, harmfulInNode };
 
@@ -40,9 +44,7 @@ export const harm = internalAction({
   handler: async (_ctx, args) => await doHarm(args),
 });
 
-export const inlineWork = harmfulInline.worker({
-  handler: async (_ctx, { payload }) => await doHarm(payload),
-});
+export const inlineWork = harmfulInline.inline(async (_ctx, { payload }) => await doHarm(payload));
 
 export const enqueue = mutation({
   args: {

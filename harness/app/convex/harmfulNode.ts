@@ -10,6 +10,4 @@ export const harm = internalAction({
   handler: async (_ctx, args) => await doHarm(args),
 });
 
-export const inlineWork = harmfulInNode.worker({
-  handler: async (_ctx, { payload }) => await doHarm(payload),
-});
+export const inlineWork = harmfulInNode.inline(async (_ctx, { payload }) => await doHarm(payload));

@@ -58,17 +58,16 @@ async function count(ctx: MutationCtx): Promise<void> {
 const pushed = { payload: v.object({ n: v.number() }), maxParallelism: 10 };
 export const patched = conveyor.queue("patched", pushed);
 patched.handledBy({ mutation: internal.hot.patch });
-export const heard = conveyor.queue("heard", pushed);
+export const heard = conveyor.queue("heard", { ...pushed, onComplete: () => internal.hot.hear });
 heard.handledBy({ action: internal.hot.nothing });
-heard.onComplete(internal.hot.hear);
 
 /** Its callback writes a row of its own: nothing that the app would meet it at. */
 export const noted = conveyor.queue("noted", {
   payload: v.object({ n: v.number() }),
   maxParallelism: 40,
+  onComplete: () => internal.hot.note,
 });
 noted.handledBy({ action: internal.hot.wait });
-noted.onComplete(internal.hot.note);
 
 export const wait = internalAction({
   args: { n: v.number() },

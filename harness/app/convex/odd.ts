@@ -12,8 +12,8 @@ export const odd = conveyor.queue("odd", {
   maxParallelism: 24,
   timeoutMs: 5_000,
   retention: { failedMs: 60 * 60_000 },
+  action: () => internal.odd.misbehave,
 });
-odd.handledBy({ action: internal.odd.misbehave, job: true });
 
 /** The same handlers in the lane's own process. */
 export const inlined = conveyor.queue("inlined", {
@@ -21,32 +21,35 @@ export const inlined = conveyor.queue("inlined", {
   result: v.union(v.null(), v.string(), v.object({ said: v.string() })),
   maxParallelism: 24,
   timeoutMs: 5_000,
+  inline: () => internal.odd.inlineWork,
 });
-export const inlineWork = inlined.worker({
-  handler: async (ctx, job) => {
-    if (job.payload === "listens") return await untilAborted(job.signal);
-    if (job.payload === "follows") {
-      job.continueWith("odd", "returns");
-      return { said: "followed" };
-    }
-    if (job.payload === "talks") {
-      talk(job);
-      return { said: "much" };
-    }
-    return await behave(job.payload, job.snooze);
-  },
-  continueWith: [odd],
+export const inlineWork = inlined.inline(async (_ctx, job) => {
+  if (job.payload === "listens") return await untilAborted(job.signal);
+  if (job.payload === "follows") {
+    job.continueWith(odd, "returns");
+    return { said: "followed" };
+  }
+  if (job.payload === "talks") {
+    talk(job);
+    return { said: "much" };
+  }
+  return await behave(job.payload, job.snooze);
 });
-inlined.handledBy({ inline: internal.odd.inlineWork });
 
 /** Worked off in Node: `oddNode.ts`. */
-export const hashes = conveyor.queue("hashes", { payload: v.string(), result: v.string() });
-hashes.handledBy({ inline: internal.oddNode.work });
+export const hashes = conveyor.queue("hashes", {
+  payload: v.string(),
+  result: v.string(),
+  inline: () => internal.oddNode.work,
+});
 
 /** Mutations, whose effects must be there if and only if their job has succeeded. */
-export const ledger = conveyor.queue("ledger", { payload: v.any(), maxParallelism: 24 });
+export const ledger = conveyor.queue("ledger", {
+  payload: v.any(),
+  maxParallelism: 24,
+  onComplete: () => internal.odd.refuses,
+});
 ledger.handledBy({ mutation: internal.odd.bookOddly, job: true });
-ledger.onComplete(internal.odd.refuses);
 
 const QUEUES: Record<string, Queue<any, any, any>> = { odd, inlined, hashes, ledger };
 
@@ -117,28 +120,28 @@ async function untilAborted(signal: AbortSignal): Promise<never> {
   throw new Error("It was told to stop.");
 }
 
-export const misbehave = internalAction({
-  args: odd.handlerArgs,
-  handler: async (ctx, { payload, job: told }): Promise<any> => {
-    const job = odd.job(ctx, told);
-    if (payload === "talks") {
-      talk(job);
-      await job.flush();
-      return "much";
+export const misbehave = odd.action(async (ctx, job) => {
+  const { payload } = job;
+  if (payload === "talks") {
+    talk(job);
+    return "much";
+  }
+  if (payload === "follows") {
+    job.continueWith(hashes, "after it");
+    return "followed";
+  }
+  if (payload === "listens") return await untilAborted(job.signal);
+  if (payload === "asks") {
+    for (let i = 0; i < 40; i++) {
+      if (await job.isCanceled()) return await Promise.reject(new Error("canceled"));
+      await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    if (payload === "listens") return await untilAborted(job.signal);
-    if (payload === "asks") {
-      for (let i = 0; i < 40; i++) {
-        if (await job.isCanceled()) return await Promise.reject(new Error("canceled"));
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-      return "nobody canceled it";
-    }
-    if (payload === "calls what is not there") {
-      return await ctx.runAction(absent, {});
-    }
-    return await behave(payload, job.snooze);
-  },
+    return "nobody canceled it";
+  }
+  if (payload === "calls what is not there") {
+    return await ctx.runAction(absent, {});
+  }
+  return await behave(payload, job.snooze);
 });
 
 /** An action of the app's own, which has nothing to do with jobs. */

@@ -12,8 +12,8 @@ export const sums = conveyor.queue("sums", {
   result: v.object({ square: v.number() }),
   leaseMs: LEASE_MS,
   maxResets: 3,
+  onComplete: () => internal.done.record,
 });
-sums.onComplete(internal.done.record);
 
 /** The same work under a lease that no slow machine loses: for races and benchmarks. */
 export const races = conveyor.queue("races", {
@@ -27,8 +27,8 @@ export const hot = conveyor.queue("hot", {
   payload: v.object({ n: v.number() }),
   result: v.object({ square: v.number() }),
   leaseMs: 600_000,
+  onComplete: () => internal.hot.tell,
 });
-hot.onComplete(internal.hot.tell);
 
 /** Not served by `work.ts`: a worker has no business with it. */
 export const secrets = conveyor.queue("secrets", { payload: v.any() });

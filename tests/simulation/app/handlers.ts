@@ -22,12 +22,9 @@ export const act = internalAction(acts);
 /** The same by another name: some deploys do not have it. */
 export const actToo = internalAction(acts);
 
-export const inline = conveyor.worker(
+export const inline = conveyor.inline(
   ofKind.inlined.map((queue) =>
-    queue.inline({
-      handler: async (_ctx, job): Promise<any> => await take(job, job),
-      continueWith: [ofKind.pulled[0]!],
-    }),
+    queue.inline(async (_ctx, job): Promise<any> => await take(job, job)),
   ),
 );
 

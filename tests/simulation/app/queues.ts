@@ -10,7 +10,10 @@ import { conveyorComponent, internal } from "./server.js";
 
 export const conveyor = new Conveyor(conveyorComponent);
 
-const job = { payload: vWork, result: vDone, context: v.any() };
+const job = {
+  ...{ payload: vWork, result: vDone, context: v.any() },
+  onComplete: () => internal.callbacks.done as unknown,
+};
 const act = { action: internal.handlers.act, job: true };
 
 /** By kind: what it is declared with besides, and who does its jobs. Absent: programs outside do. */
@@ -19,7 +22,7 @@ const KINDS: Record<Kind, { with?: object; by?: object }> = {
   /** An action by reference. */
   acted: { by: act },
   /** An action in the lane's own process. */
-  inlined: { by: { inline: internal.handlers.inline } },
+  inlined: { with: { inline: () => internal.handlers.inline } },
   /** A mutation, in the transaction that records its end. */
   written: { by: { mutation: internal.handlers.write, job: true } },
   /** A query. */
@@ -36,7 +39,6 @@ function declare(kind: Kind, name: string, on: Conveyor = conveyor) {
   const { with: options, by } = KINDS[kind];
   const queue = on.queue(name, { ...job, ...options });
   if (by !== undefined) queue.handledBy(by as typeof act);
-  queue.onComplete(internal.callbacks.done);
   return queue;
 }
 
@@ -61,7 +63,6 @@ function declareDeployed(): Queue {
   const queue = conveyor.queue(DEPLOYED, job);
   const handler = DEPLOYED_WITH[DEPLOYED_BY.slice("deployed by ".length)];
   if (handler !== undefined) queue.handledBy({ action: internal.handlers[handler], job: true });
-  queue.onComplete(internal.callbacks.done);
   return queue;
 }
 

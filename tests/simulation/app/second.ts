@@ -8,12 +8,14 @@ import { turnOf, vDone, vWork } from "./payload.js";
 import { internal, internalAction, internalMutation, mutation, secondComponent } from "./server.js";
 
 const second = new Conveyor(secondComponent);
-const job = { payload: vWork, result: vDone, context: v.any() };
+const job = {
+  ...{ payload: vWork, result: vDone, context: v.any() },
+  onComplete: () => internal.second.done as unknown,
+};
 
 const pulled = second.queue("pulled", job);
 const acted = second.queue("acted", job);
 acted.handledBy({ action: internal.second.act, job: true });
-for (const queue of [pulled, acted]) queue.onComplete(internal.second.done);
 
 export const { create } = second.tokenApi();
 export const { claim, complete, heartbeat, report, watch } = second.workerApi({

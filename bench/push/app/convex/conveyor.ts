@@ -1,14 +1,15 @@
 /** Jobs brought in by Conveyor. */
-import { Conveyor } from "convex-conveyor";
+import { Conveyor, type Queue } from "convex-conveyor";
 import { app, components, mutation, parallelism, retries, retry, vWork } from "./builders.js";
 import { entries } from "./entries.js";
 
 const conveyor = new Conveyor(components.conveyor);
 const shared = { payload: vWork, maxParallelism: parallelism, ...(retries ? { retry } : {}) };
-const queues = {
-  act: conveyor.queue("acted", { ...shared, handler: app.work.act }),
-  book: conveyor.queue("booked", { ...shared, handler: { mutation: app.work.book } }),
-};
+const acted = conveyor.queue("acted", shared);
+acted.handledBy(app.work.act);
+const booked = conveyor.queue("booked", shared);
+booked.handledBy({ mutation: app.work.book });
+const queues: Record<"act" | "book", Queue<any, typeof vWork>> = { act: acted, book: booked };
 
 export const { act, book, actAll, bookAll } = entries({
   one: (ctx, kind, work, isUrgent) =>
@@ -18,7 +19,7 @@ export const { act, book, actAll, bookAll } = entries({
 
 export const cancelAll = mutation({
   handler: async (ctx) => {
-    await queues.act.control.cancelMany(ctx, {});
+    await acted.control.cancelMany(ctx, {});
     return { isDone: true };
   },
 });

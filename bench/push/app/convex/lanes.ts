@@ -7,12 +7,10 @@ const conveyor = new Conveyor(components.conveyor);
 export const queue = conveyor.queue("inlined", {
   payload: vWork,
   maxParallelism: parallelism,
-  handler: { inline: app.lanes.run },
+  inline: () => app.lanes.run,
 });
 
-export const run = queue.worker({
-  handler: async (_ctx, { payload }) => {
-    await workNoted(payload);
-    return null;
-  },
+export const run = queue.inline(async (_ctx, { payload }) => {
+  await workNoted(payload);
+  return null;
 });

@@ -8,12 +8,14 @@ const timeoutMs = process.env.TIMEOUT_MS;
 const shared = {
   ...{ payload: vWork, maxParallelism: parallelism },
   ...(timeoutMs === undefined ? {} : { timeoutMs: Number(timeoutMs) }),
-  ...(counts === "callback" ? { onComplete: app.jobs.told } : {}),
+  ...(counts === "callback" ? { onComplete: () => app.jobs.told } : {}),
 };
-const pairs = Array.from({ length: queues }, (_, i) => ({
-  act: conveyor.queue(`q${i}`, { ...shared, handler: app.jobs.act }),
-  book: conveyor.queue(`m${i}`, { ...shared, handler: { mutation: app.jobs.book } }),
-}));
+const pairs = Array.from({ length: queues }, (_, i) => {
+  const [act, book] = [conveyor.queue(`q${i}`, shared), conveyor.queue(`m${i}`, shared)];
+  act.handledBy(app.jobs.act);
+  book.handledBy({ mutation: app.jobs.book });
+  return { act, book };
+});
 
 export const enqueue = entry((ctx, i, kind, works) => {
   const queue = pairs[i]![kind];

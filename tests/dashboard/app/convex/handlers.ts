@@ -28,19 +28,14 @@ const WORDS = "a queue that is looked at tells at a glance whether it is well an
   " ",
 );
 
-export const answer = internalAction({
-  args: answers.handlerArgs,
-  returns: answers.result,
-  handler: async (ctx, { payload: { question, words, everyMs }, job: told }) => {
-    const job = answers.job(ctx, told);
-    job.log(`Asked: ${question}`);
-    for (let n = 0; n < words; n++) {
-      job.write(`${WORDS[n % WORDS.length]!} `);
-      job.progress({ percent: Math.round((100 * (n + 1)) / words) });
-      await pause(everyMs);
-    }
-    job.log("Answered.", { data: { words } });
-    await job.flush();
-    return { words };
-  },
+export const answer = answers.action(async (_ctx, job) => {
+  const { question, words, everyMs } = job.payload;
+  job.log(`Asked: ${question}`);
+  for (let n = 0; n < words; n++) {
+    job.write(`${WORDS[n % WORDS.length]!} `);
+    job.progress({ percent: Math.round((100 * (n + 1)) / words) });
+    await pause(everyMs);
+  }
+  job.log("Answered.", { data: { words } });
+  return { words };
 });

@@ -16,11 +16,12 @@ mails.handledBy(internal.handlers.send);
 
 /** Long jobs that say how far they are, log, and stream what they write. */
 export const answers = conveyor.queue("answers", {
-  payload: v.object({ question: v.string(), words: v.number(), everyMs: v.number() }),
+  payload: { question: v.string(), words: v.number(), everyMs: v.number() },
   result: v.object({ words: v.number() }),
+  progress: v.object({ percent: v.number() }),
+  action: () => internal.handlers.answer,
   maxParallelism: 4,
 });
-answers.handledBy({ action: internal.handlers.answer, job: true });
 
 /** Not well: every job fails for good. */
 export const webhooks = conveyor.queue("webhooks", {

@@ -6,15 +6,13 @@ import { queues } from "./many.js";
 
 const { conveyor } = componentsGeneric() as unknown as { conveyor: ComponentApi };
 
-export const run = new Conveyor(conveyor).worker(
+export const run = new Conveyor(conveyor).inline(
   queues.map((queue) =>
-    queue.inline({
-      handler: async (_ctx, { payload: { n, ms } }) => {
-        console.log(`began ${n}`);
-        if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
-        console.log(`ended ${n}`);
-        return null;
-      },
+    queue.inline(async (_ctx, { payload: { n, ms } }) => {
+      console.log(`began ${n}`);
+      if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+      console.log(`ended ${n}`);
+      return null;
     }),
   ),
 );

@@ -34,7 +34,7 @@ const options = {
   payload: vWork,
   maxParallelism: number("PARALLELISM", 10),
   maxResets: number("MAX_RESETS", 0),
-  handler: process.env.INLINE === undefined ? app.work.run : { inline: app.inline.run },
+  ...(process.env.INLINE === undefined ? {} : { inline: () => app.inline.run }),
   retention: { succeededMs: RETENTION_MS },
 };
 
@@ -49,7 +49,11 @@ function conveyorOf(component: ComponentApi): Conveyor {
 }
 
 function mount(conveyor: Conveyor) {
-  return Array.from({ length: QUEUES }, (_, i) => conveyor.queue(`q${i}`, options));
+  return Array.from({ length: QUEUES }, (_, i) => {
+    const queue = conveyor.queue(`q${i}`, options);
+    if (process.env.INLINE === undefined) queue.handledBy(app.work.run);
+    return queue;
+  });
 }
 
 const mounted = conveyorOf(components.conveyor);

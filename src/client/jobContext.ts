@@ -1,0 +1,81 @@
+/** What a handler inside Convex may say of its job and ask, by the same code as a worker's. */
+import { claimedOf, Handling, type Says } from "../lane/index.js";
+import { conveyorError, type ContinueOptions } from "../shared/index.js";
+import { findMismatch } from "../shared/mismatch.js";
+import type { Attempt } from "../worker/attempts.js";
+import type { ComponentApi } from "./componentApi.js";
+import type { HandledJob, RunsActions, ToldJob } from "./jobTypes.js";
+import { callComponent } from "./mounted.js";
+import type { AnyQueue, ValueValidator } from "./types.js";
+
+export function saysOf({ lib }: ComponentApi, ctx: RunsActions): Says {
+  return {
+    report: async (said) =>
+      (await callComponent(() => ctx.runMutation(lib.laneReport, said))).answers,
+    standing: async (leases) =>
+      await callComponent(() => ctx.runQuery(lib.laneStanding, { leases })),
+  };
+}
+
+/** Of a job whose handler is an action of its own. */
+export function beginHandling(component: ComponentApi, ctx: RunsActions, job: HandledJob) {
+  const handling = new Handling(saysOf(component, ctx));
+  const attempt: Attempt = handling.begin(claimedOf(job))!;
+  const context = handling.actionsOf(attempt);
+  return { attempt, context, flush: async () => await handling.flush(attempt) };
+}
+
+/** What a function that is declared by hand may say of its job. */
+export function toldJob<Name extends string>(
+  component: ComponentApi,
+  ctx: RunsActions,
+  job: HandledJob<Name>,
+): ToldJob<Name> {
+  const { context, flush } = beginHandling(component, ctx, job);
+  // Jobs that follow come with a result, and this function's goes to the lane by itself.
+  Reflect.deleteProperty(context, "continueWith");
+  return Object.assign(context, job, { flush });
+}
+
+interface ContinuesByName {
+  continueWith: (queue: string, payload: any, options?: ContinueOptions) => void;
+}
+
+/** Takes the queue itself in place of its name, and remembers it: its validators check the job at the end. */
+export function continuesInto<Context extends ContinuesByName>(
+  known: Map<string, AnyQueue>,
+  context: Context,
+): Omit<Context, "continueWith"> {
+  const { continueWith } = context;
+  return Object.assign(context, {
+    continueWith: (queue: AnyQueue, payload: unknown, options?: ContinueOptions) => {
+      continueWith(queue.name, payload, options);
+      known.set(queue.name, queue);
+    },
+  });
+}
+
+interface Shows {
+  progress: (value: unknown) => void;
+}
+
+/** Checks what is shown of a job by the queue's own validator. */
+export function withProgress<Context extends object>(
+  { name, progress }: { name: string; progress: ValueValidator },
+  context: Context,
+): Context {
+  const { progress: show } = context as unknown as Shows;
+  return Object.assign(context, {
+    progress: (value: unknown) => {
+      const mismatch = findMismatch(progress, value, "progress");
+      if (mismatch === null) return show(value);
+      const { path, expected, got } = mismatch;
+      throw conveyorError(
+        "invalidPayload",
+        `The progress does not fit the queue "${name}": ${path} must be ${expected}, got ${got}. ` +
+          "Correct the value, or the `progress` validator in the queue's definition.",
+        { queue: name, path, expected, got },
+      );
+    },
+  });
+}

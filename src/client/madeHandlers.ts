@@ -1,0 +1,156 @@
+/**
+ * Handlers that a queue makes: `queue.action`, `.mutation`, `.query`, `.completed`. Each is an internal function of the app
+ * that takes `{ payload, job }`, as its lane calls it, and turns that into the one `job` that the app's code is given.
+ */
+import {
+  internalActionGeneric,
+  internalMutationGeneric,
+  internalQueryGeneric,
+  type GenericActionCtx,
+  type GenericMutationCtx,
+} from "convex/server";
+import {
+  LANE_RESULT,
+  NonRetryableError,
+  REPORT_MAX_BYTES,
+  REPORT_MAX_ITEMS,
+  Snoozed,
+} from "../shared/index.js";
+import type { Attempt } from "../worker/attempts.js";
+import { actionsOf } from "../worker/job.js";
+import { printEvent } from "../worker/consoleEvents.js";
+import { Sayings } from "../worker/said.js";
+import type { ComponentApi } from "./componentApi.js";
+import { follow } from "./finished.js";
+import { beginHandling, continuesInto, withProgress } from "./jobContext.js";
+import type { HandledJob } from "./jobTypes.js";
+import { callComponent } from "./mounted.js";
+import type { AnyQueue, ValueValidator } from "./types.js";
+
+/** What makes the app's internal functions: Convex's own, or builders of the app that add something to each. */
+export interface Builders {
+  internalAction?: (definition: any) => any;
+  internalMutation?: (definition: any) => any;
+  internalQuery?: (definition: any) => any;
+}
+
+/** What a maker needs of its queue. */
+export interface Making {
+  name: string;
+  component: ComponentApi;
+  builders: Builders;
+  args: { payload: ValueValidator; job: ValueValidator };
+  progress: ValueValidator;
+}
+
+interface Told {
+  payload: any;
+  job: HandledJob;
+}
+
+type Handles<Ctx> = (ctx: Ctx, job: any) => unknown;
+
+export function madeAction(queue: Making, handler: Handles<GenericActionCtx<any>>): any {
+  const { internalAction = internalActionGeneric } = queue.builders;
+  return internalAction({
+    args: queue.args,
+    handler: async (ctx: GenericActionCtx<any>, { payload, job }: Told) => {
+      mustBeOwn(queue, job);
+      const { attempt, context, flush } = beginHandling(queue.component, ctx, job);
+      const known = new Map<string, AnyQueue>();
+      const said = withProgress(queue, continuesInto(known, context));
+      let result: unknown;
+      try {
+        result = (await handler(ctx, Object.assign(said, job, { payload }))) ?? null;
+      } finally {
+        await flush();
+      }
+      const { continued } = attempt;
+      if (continued.length === 0) return result;
+      const follows = await follow(known, { ...outcomeOf(job), continued });
+      if ("error" in follows) throw new Error(follows.error);
+      return { [LANE_RESULT]: result, ...follows };
+    },
+  });
+}
+
+export function madeMutation(queue: Making, handler: Handles<GenericMutationCtx<any>>): any {
+  const { internalMutation = internalMutationGeneric } = queue.builders;
+  return internalMutation({
+    args: queue.args,
+    handler: async (ctx: GenericMutationCtx<any>, { payload, job }: Told) => {
+      mustBeOwn(queue, job);
+      const sayings = new Sayings({ id: job.id, attempt: job.attempt });
+      const attempt = { state: "running", job, abort: {}, continued: [] } as unknown as Attempt;
+      const reports = { of: () => sayings, said: () => {} };
+      const { log, snooze, continueWith } = actionsOf(attempt, {
+        reports: reports as never,
+        emit: printEvent,
+      });
+      const known = new Map<string, AnyQueue>();
+      const said = continuesInto(known, { log, snooze, continueWith });
+      const result = (await handler(ctx, { ...said, ...job, payload })) ?? null;
+      await write(queue.component, ctx, sayings);
+      for (const { queue: name, payload, options } of attempt.continued) {
+        await known.get(name)!.enqueue(ctx, payload, options);
+      }
+      return result;
+    },
+  });
+}
+
+export function madeQuery(queue: Making, handler: Handles<any>): any {
+  const { internalQuery = internalQueryGeneric } = queue.builders;
+  return internalQuery({
+    args: queue.args,
+    handler: async (ctx: unknown, { payload, job }: Told) => {
+      mustBeOwn(queue, job);
+      const snooze = (ms: number) => {
+        throw new Snoozed(ms);
+      };
+      return (await handler(ctx, { ...job, payload, snooze })) ?? null;
+    },
+  });
+}
+
+export function madeCompleted(
+  { builders }: Pick<Making, "builders">,
+  args: unknown,
+  handler: (ctx: GenericMutationCtx<any>, told: any) => unknown,
+): any {
+  const { internalMutation = internalMutationGeneric } = builders;
+  return internalMutation({
+    args,
+    handler: async (ctx: GenericMutationCtx<any>, told: unknown) => {
+      await handler(ctx, told);
+      return null;
+    },
+  });
+}
+
+/** A handler that another queue names would check results and continue jobs by the wrong validators. */
+export function mustBeOwn({ name }: Pick<Making, "name">, { queue }: { queue: string }): void {
+  if (queue === name) return;
+  throw new NonRetryableError(
+    `handlerMismatch: a job of the queue "${queue}" was given to a handler that the queue "${name}" made. ` +
+      `Name the function that \`${queue}.action(…)\` (or .mutation, .query, .inline) made in the definition of "${queue}".`,
+  );
+}
+
+function outcomeOf({ id, attempt }: HandledJob) {
+  return { id, attempt, outcome: { kind: "succeeded" as const } };
+}
+
+/** Writes the log entries of a mutation in its own transaction. */
+async function write(
+  { lib }: ComponentApi,
+  ctx: GenericMutationCtx<any>,
+  sayings: Sayings,
+): Promise<void> {
+  while (!sayings.isEmpty) {
+    const room = { items: REPORT_MAX_ITEMS, bytes: REPORT_MAX_BYTES };
+    const said = sayings.take(room, true);
+    const { answers } = await callComponent(() => ctx.runMutation(lib.laneReport, said));
+    sayings.confirm(said, answers[0]!);
+  }
+}
