@@ -153,3 +153,9 @@ export interface ReplaceReply<Name extends string> {
   /** What the job that was to go is now: `canceled`, or what kept it from being replaced. */
   status: Status;
 }
+
+/** The payload may be left out where the queue takes none. One signature, since a union of queues would have none of several. */
+export type EnqueueArgs<Payload, Options> =
+  Record<never, never> extends Payload
+    ? [payload?: Payload, options?: Options]
+    : [payload: Payload, options?: Options];

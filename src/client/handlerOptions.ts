@@ -51,13 +51,25 @@ export function namedHandler(
     );
   }
   const name = options[kind];
-  if (typeof name === "function") return { kind, name: name as () => unknown };
+  checkNamed(queue, kind, name);
+  return { kind, name: name as () => unknown };
+}
+
+/** Refuses a reference in place of a function that returns it. */
+export function checkNamed(queue: string, option: string, name: unknown): void {
+  if (name === undefined || typeof name === "function") return;
   throw conveyorError(
     "invalidArgument",
-    `\`${kind}\` of the queue "${queue}" must be a function that returns the reference, so that it is looked up when it is ` +
-      `needed. Write \`${kind}: () => internal.…\`.`,
-    { queue, argument: kind },
+    `\`${option}\` of the queue "${queue}" must be a function that returns the reference, so that it is looked up when it is ` +
+      `needed. Write \`${option}: () => internal.…\`.`,
+    { queue, argument: option },
   );
+}
+
+/** What crosses to the component, for the `onComplete` that a definition names. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-function-type
+export async function callbackOf(name: Function): Promise<string> {
+  return await handleOf(name() as Reference<"mutation">);
 }
 
 /** What crosses to the component, for the handler that a definition names. */

@@ -4,7 +4,7 @@
  */
 import { internalActionGeneric, type GenericActionCtx, type RegisteredAction } from "convex/server";
 import { v } from "convex/values";
-import { Handling, outcomeOfThrown, runByHandle, runProcess } from "../lane/index.js";
+import { Handling, outcomeOfThrown, runByHandle, runProcess, type Report } from "../lane/index.js";
 import {
   askedBy,
   vProcessStart,
@@ -15,7 +15,6 @@ import {
   logLine,
   stackOf,
 } from "../shared/index.js";
-import type { Report } from "../worker/transport.js";
 import type { Job } from "../worker/types.js";
 import { checkFinished, logRefused } from "./finished.js";
 import { continuesInto, saysOf, withProgress } from "./jobContext.js";

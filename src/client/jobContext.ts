@@ -1,8 +1,7 @@
 /** What a handler inside Convex may say of its job and ask, by the same code as a worker's. */
-import { claimedOf, Handling, type Says } from "../lane/index.js";
+import { claimedOf, Handling, type Attempt, type Says } from "../lane/index.js";
 import { conveyorError, type ContinueOptions } from "../shared/index.js";
 import { findMismatch } from "../shared/mismatch.js";
-import type { Attempt } from "../worker/attempts.js";
 import type { ComponentApi } from "./componentApi.js";
 import type { HandledJob, RunsActions, ToldJob } from "./jobTypes.js";
 import { callComponent } from "./mounted.js";

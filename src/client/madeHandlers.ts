@@ -9,17 +9,8 @@ import {
   type GenericActionCtx,
   type GenericMutationCtx,
 } from "convex/server";
-import {
-  LANE_RESULT,
-  NonRetryableError,
-  REPORT_MAX_BYTES,
-  REPORT_MAX_ITEMS,
-  Snoozed,
-} from "../shared/index.js";
-import type { Attempt } from "../worker/attempts.js";
-import { actionsOf } from "../worker/job.js";
-import { printEvent } from "../worker/consoleEvents.js";
-import { Sayings } from "../worker/said.js";
+import { LANE_RESULT, NonRetryableError, Snoozed } from "../shared/index.js";
+import { inTransaction } from "../lane/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { follow } from "./finished.js";
 import { beginHandling, continuesInto, withProgress } from "./jobContext.js";
@@ -80,18 +71,15 @@ export function madeMutation(queue: Making, handler: Handles<GenericMutationCtx<
     args: queue.args,
     handler: async (ctx: GenericMutationCtx<any>, { payload, job }: Told) => {
       mustBeOwn(queue, job);
-      const sayings = new Sayings({ id: job.id, attempt: job.attempt });
-      const attempt = { state: "running", job, abort: {}, continued: [] } as unknown as Attempt;
-      const reports = { of: () => sayings, said: () => {} };
-      const { log, snooze, continueWith } = actionsOf(attempt, {
-        reports: reports as never,
-        emit: printEvent,
-      });
+      const { actions, continued, write } = inTransaction(job);
       const known = new Map<string, AnyQueue>();
-      const said = continuesInto(known, { log, snooze, continueWith });
+      const said = continuesInto(known, actions);
       const result = (await handler(ctx, { ...said, ...job, payload })) ?? null;
-      await write(queue.component, ctx, sayings);
-      for (const { queue: name, payload, options } of attempt.continued) {
+      const { lib } = queue.component;
+      await write(async (report) => {
+        return (await callComponent(() => ctx.runMutation(lib.laneReport, report))).answers;
+      });
+      for (const { queue: name, payload, options } of continued) {
         await known.get(name)!.enqueue(ctx, payload, options);
       }
       return result;
@@ -139,18 +127,4 @@ export function mustBeOwn({ name }: Pick<Making, "name">, { queue }: { queue: st
 
 function outcomeOf({ id, attempt }: HandledJob) {
   return { id, attempt, outcome: { kind: "succeeded" as const } };
-}
-
-/** Writes the log entries of a mutation in its own transaction. */
-async function write(
-  { lib }: ComponentApi,
-  ctx: GenericMutationCtx<any>,
-  sayings: Sayings,
-): Promise<void> {
-  while (!sayings.isEmpty) {
-    const room = { items: REPORT_MAX_ITEMS, bytes: REPORT_MAX_BYTES };
-    const said = sayings.take(room, true);
-    const { answers } = await callComponent(() => ctx.runMutation(lib.laneReport, said));
-    sayings.confirm(said, answers[0]!);
-  }
 }

@@ -22,6 +22,7 @@ import { sendAll } from "./batches.js";
 import type { ComponentApi } from "./componentApi.js";
 import type {
   BatchOptions,
+  EnqueueArgs,
   EnqueueOptions,
   Fitting,
   ReplaceReply,
@@ -32,6 +33,8 @@ import { QueueControl } from "./control.js";
 import type { ConveyorOptions } from "./conveyor.js";
 import { HandledQueue } from "./handledQueue.js";
 import {
+  callbackOf,
+  checkNamed,
   handlerNamed,
   handlerOf,
   namedHandler,
@@ -58,12 +61,6 @@ import type {
   RunsMutations,
   ValueValidator,
 } from "./types.js";
-
-/** The payload may be left out where the queue takes none. One signature: a union of queues has it too. */
-type EnqueueArgs<Payload, Options> =
-  Record<never, never> extends Payload
-    ? [payload?: Payload, options?: Options]
-    : [payload: Payload, options?: Options];
 
 type OptionsOf<
   Name extends string,
@@ -146,8 +143,7 @@ export class Queue<
     this.resultRule = writeValidator(this.result, RESULT_RULE_MAX_CHARS);
     const { payload, result, context } = this;
     this.onCompleteArgs = vOnComplete({ payload, result, name, context });
-    if (options.onComplete !== undefined && typeof options.onComplete !== "function")
-      throw noArrow(name);
+    checkNamed(name, "onComplete", options.onComplete);
   }
 
   /**
@@ -407,18 +403,3 @@ export class Queue<
 }
 
 type AnyOptions = QueueOptions<any, any, any, any>;
-
-async function callbackOf(name: Named): Promise<string> {
-  const reference: unknown = name();
-  if (typeof reference === "string") return reference;
-  return await createFunctionHandle(reference as FunctionReference<"mutation", "internal">);
-}
-
-function noArrow(queue: string): Error {
-  return conveyorError(
-    "invalidArgument",
-    `\`onComplete\` of the queue "${queue}" must be a function that returns the reference, so that it is looked up when it is ` +
-      "needed. Write `onComplete: () => internal.…`.",
-    { queue, argument: "onComplete" },
-  );
-}

@@ -4,8 +4,7 @@
  * mutation of its own, so that one which crashes, hangs or takes all its memory costs only its own attempt.
  */
 import type { FunctionHandle } from "convex/server";
-import { runByHandle, runProcess } from "../lane/index.js";
-import type { Report } from "../worker/transport.js";
+import { runByHandle, runProcess, type Report } from "../lane/index.js";
 import {
   LANE_CARRIES_BYTES,
   vProcessStart,

@@ -3,5 +3,8 @@ export * from "./apart.js";
 export * from "./blameless.js";
 export * from "./handlers.js";
 export * from "./inline.js";
+export * from "./inTransaction.js";
 export * from "./loop.js";
 export * from "./process.js";
+export type { Attempt } from "../worker/attempts.js";
+export type { Report } from "../worker/transport.js";

@@ -1,0 +1,44 @@
+/**
+ * What the handler of a job says that is a mutation: nothing is sent while it runs, and all of it is written at its end, in its
+ * own transaction. By the same code as a worker's.
+ */
+import {
+  REPORT_MAX_BYTES,
+  REPORT_MAX_ITEMS,
+  type Continuation,
+  type JobFacts,
+  type ReportAnswer,
+} from "../shared/index.js";
+import type { Attempt } from "../worker/attempts.js";
+import { printEvent } from "../worker/consoleEvents.js";
+import { actionsOf, type Telling } from "../worker/job.js";
+import { Sayings, type Said } from "../worker/said.js";
+import type { JobActions } from "../worker/types.js";
+
+export interface InTransaction {
+  actions: Pick<JobActions, "log" | "snooze" | "continueWith">;
+  /** Jobs that are to follow. */
+  continued: readonly Continuation[];
+  /** Has everything that was said written, in as many calls as it takes. */
+  write: (report: (said: Said) => Promise<ReportAnswer[]>) => Promise<void>;
+}
+
+export function inTransaction(job: JobFacts): InTransaction {
+  const sayings = new Sayings({ id: job.id, attempt: job.attempt });
+  const continued: Continuation[] = [];
+  // A transaction has neither signal nor time: of an attempt, this is all that what follows looks at.
+  const attempt = { state: "running", job, abort: {}, continued } as unknown as Attempt;
+  const reports = { of: () => sayings, said: () => {} } as unknown as Telling["reports"];
+  const { log, snooze, continueWith } = actionsOf(attempt, { reports, emit: printEvent });
+  return {
+    actions: { log, snooze, continueWith },
+    continued,
+    write: async (report) => {
+      while (!sayings.isEmpty) {
+        const said = sayings.take({ items: REPORT_MAX_ITEMS, bytes: REPORT_MAX_BYTES }, true);
+        const [answer] = await report(said);
+        sayings.confirm(said, answer!);
+      }
+    },
+  };
+}
