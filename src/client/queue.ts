@@ -2,7 +2,7 @@
  * One queue, as the app's backend uses it: it knows the queue's declaration and validators, and sends every call with
  * them to the component. It keeps no state of jobs.
  */
-import { createFunctionHandle, type FunctionReference, type GenericDataModel } from "convex/server";
+import type { GenericDataModel } from "convex/server";
 import { v, type VAny } from "convex/values";
 import {
   conveyorError,
@@ -46,13 +46,7 @@ import type { Fits } from "./jobTypes.js";
 import type { Builders } from "./madeHandlers.js";
 import { callComponent, checkWrites } from "./mounted.js";
 import { NewJobs } from "./newJobs.js";
-import {
-  checkHandled,
-  configOf,
-  validatorOf,
-  type Named,
-  type QueueOptions,
-} from "./queueOptions.js";
+import { checkHandled, configOf, validatorOf, type QueueOptions } from "./queueOptions.js";
 import type {
   ApiOptions,
   CancelReply,

@@ -1,9 +1,8 @@
 /**
  * The edges of a job's life, one function each: the only writer of `jobs`.
  *
- * An edge changes the job's row and what hangs on it. Leases are not its business: whoever calls an edge out of
- * `running` takes the job out of its holder's row in the same transaction, and whoever calls `lease` puts it in. Nor are
- * keys, attempts, callbacks and alarms: `ending.ts` and `dispatcher.ts` go with the edges that need them.
+ * An edge changes the job's row and its payload's. Its caller takes the job out of its holder's row, or puts it in. Keys,
+ * attempts, callbacks and alarms are of `ending.ts` and `dispatcher.ts`.
  *
  * All of them write `seq: commitTs`. Cursors rest on that: a row that becomes claimable has a greater `seq` than any
  * that was there to be seen before.

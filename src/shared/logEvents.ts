@@ -22,6 +22,8 @@ const failed = {
   worker: v.optional(v.string()),
   failures: v.number(),
   error: v.string(),
+  /** Where it was thrown, and its causes. */
+  trace: v.optional(v.string()),
   /** The job has failed, and is not tried again. */
   isLast: v.boolean(),
 };

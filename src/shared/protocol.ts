@@ -8,8 +8,6 @@ import { vHandler } from "./handlers.js";
 import { vCompat } from "./workpool.js";
 import { vLogLevel } from "./logLevels.js";
 
-// --- Queues -------------------------------------------------------------------------------------
-
 /** How much of a backoff is random: all of it, its second half, or nothing. */
 export const vJitter = v.union(v.literal("full"), v.literal("equal"), v.literal("none"));
 export type Jitter = Infer<typeof vJitter>;
