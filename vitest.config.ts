@@ -20,7 +20,7 @@ const LONG_COMPUTING = [
   "tests/model/*.test.ts",
   "tests/virtual/{cost,deploys,ghosts,handlers,history,hotRow,laneCrashes,largeQueue,looks}.test.ts",
   "tests/virtual/{lostTimers,manyQueues,manyStreams,mayTake,oldLooks,processes,queueLimits}.test.ts",
-  "tests/virtual/{pullQueues,pushCost,queue,queueRemains,rare,sameInstant,statistics,storm}.test.ts",
+  "tests/virtual/{pullQueues,pushCost,queue,queueRemains,rare,sameInstant,statistics,storm,worstToken}.test.ts",
   "tests/simulation/ownHandlers.test.ts",
 ];
 const LONG = [

@@ -18,6 +18,7 @@ import type { DeploymentClass } from "../functions/classes.js";
 import type { Deployment, RunnerOptions } from "../functions/types.js";
 import { sortRejections } from "../functions/rejections.js";
 import type { Store } from "../engine/store.js";
+import type { Limits } from "../limits.js";
 import { MemoryStore } from "../store/memoryStore.js";
 import type { AppBundle } from "./appBundle.js";
 import type { Branch } from "./branch.js";
@@ -58,6 +59,8 @@ export interface WorldOptions {
   refuses?: (author: string) => boolean;
   /** How old what snapshot queries see is: see `DatabaseOptions.snapshotLagMs`. */
   snapshotLagMs?: () => number;
+  /** What one transaction may use, where it is not to be the platform's: with half of that, a call that uses more fails. */
+  limits?: Partial<Limits>;
   /** What an earlier backend has left, or whoever wants to watch commits. Defaults to an empty one in memory. */
   store?: Store;
   /** When the world begins. Defaults to `START_MS`. */
@@ -151,6 +154,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         adminKey: ADMIN_KEY,
         quiet: true,
         class: deploymentClass,
+        ...(options.limits === undefined ? {} : { limits: options.limits }),
         database: {
           store: mortalStore(store, place),
           publishLatencyMs: 0,

@@ -32,7 +32,14 @@ import { publicBounds } from "./cursors.js";
 import { takeOver } from "./expire.js";
 import { forgetLane } from "./lanes.js";
 import { freeLost } from "./mainLoop.js";
-import { vIdleFrom, type Found, type IdleFrom, type Lost } from "./overdue.js";
+import {
+  vIdleFrom,
+  vTurn,
+  type Found,
+  type IdleFrom,
+  type Lost,
+  type LostTurn,
+} from "./overdue.js";
 import { ensureUpkeep, findUncounted } from "./rollUp.js";
 import { forgetSession } from "./sessions.js";
 import { arm, isOverdue, isStillborn, serves, sweepAt } from "./timers.js";
@@ -42,7 +49,7 @@ import { watchOver } from "./watchdog.js";
 const CLOCK_LAG_MS = 60_000;
 
 export const sweep = internalMutation({
-  args: { timer: v.id("timers"), idleFrom: v.optional(vIdleFrom) },
+  args: { timer: v.id("timers"), idleFrom: v.optional(vIdleFrom), after: v.optional(vTurn) },
   returns: v.null(),
   handler: async (ctx, args): Promise<null> => {
     const timer = await ctx.db.get("timers", args.timer);
@@ -51,7 +58,7 @@ export const sweep = internalMutation({
     const now = Date.now();
     const lost: Lost = await ctx.runQuery(
       internal.overdue.lost,
-      { now },
+      { now, ...(args.after === undefined ? {} : { after: args.after }) },
       { useStaleSnapshot: true },
     );
     if (await isServed(ctx, timer, lost.timers, now, now)) {
@@ -63,7 +70,12 @@ export const sweep = internalMutation({
     for (const process of lost.processes) await freeLost(ctx, process);
     // The look that follows is long, and what was ended here is its worker's, too, until this commits.
     if (lost.expired.length + lost.processes.length > 0)
-      await sweepOn(ctx, timer, now, { afterMs: lost.more ? 0 : JANITOR_SLACK_MS });
+      await sweepOn(
+        ctx,
+        timer,
+        now,
+        lost.more ? { after: lost.turn } : { afterMs: JANITOR_SLACK_MS },
+      );
     else await tend(ctx, timer, lost, args.idleFrom, now);
     return null;
   },
@@ -153,13 +165,13 @@ async function sweepOn(
   ctx: MutationCtx,
   timer: Doc<"timers">,
   now: number,
-  { afterMs = 0, idleFrom }: { afterMs?: number; idleFrom?: IdleFrom },
+  { afterMs = 0, ...from }: { afterMs?: number; idleFrom?: IdleFrom; after?: LostTurn },
 ): Promise<void> {
   if (!isOverdue(timer, now + JANITOR_OVERDUE_MS / 2)) {
-    const args = { timer: timer._id, ...(idleFrom === undefined ? {} : { idleFrom }) };
+    const args = { timer: timer._id, ...from };
     const id = await ctx.scheduler.runAfter(afterMs, internal.janitor.sweep, args);
     if (!(await isStillborn(ctx, id))) return;
-  } else if (await arm(ctx, timer._id, now + afterMs)) return;
+  } else if (await arm(ctx, timer._id, now + afterMs, from)) return;
   await ctx.db.delete("timers", timer._id);
 }
 

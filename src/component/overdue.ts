@@ -1,6 +1,7 @@
 /**
  * The looks of a sweep, run as snapshot queries, so that they add nothing to its read set. Their answers are hints; the sweep
- * reads for real what it acts on. `lost` is short: a sweep that finds anything there ends it, and looks at nothing else.
+ * reads for real what it acts on. `lost` is short: a sweep that finds anything there ends it, and looks at nothing else. Where
+ * that is more than one sweep ends, it looks besides at the sessions at work of one token, a next one each time.
  * `find` is for a sweep that ends nothing.
  *
  * May not write, and may not be called but with `useStaleSnapshot`.
@@ -20,6 +21,7 @@ import {
   PUBLISHED_BOUNDS_MAX,
   QUEUES_MAX,
   RANGE_ROWS,
+  SESSIONS_MAX,
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "./_generated/server.js";
@@ -35,6 +37,7 @@ import {
   type Bound,
   type Key,
 } from "./cursors.js";
+import { takeHolders, type Holder } from "./holders.js";
 import { findLost } from "./mainLoop.js";
 import { findQueue, queuesAfter, type Queue } from "./queues.js";
 import { findUnattended, findUncounted } from "./rollUp.js";
@@ -56,11 +59,17 @@ const SERVED_MAX = 64;
 /** Expired holders among which a sweep begins: the sweeps of several timers, due at once, should not meet. */
 const EXPIRED_PICKED = 16;
 
+/** Whose turn was last: the sessions of a token; `null`: lanes, which have none. */
+export const vTurn = v.union(v.id("tokens"), v.null());
+export type LostTurn = Infer<typeof vTurn>;
+
 const vLost = v.object({
   /** Some of those whose leases have run out. */
   expired: v.array(v.id("holders")),
-  /** Whether there are more of those. */
+  /** Whether there are more of those, */
   more: v.boolean(),
+  /** and then: whose turn this sweep was. */
+  turn: vTurn,
   /** Processes that have ended without a word. */
   processes: v.array(v.id("processes")),
   /** When the next leases run out, or `null` if there are none. */
@@ -72,18 +81,21 @@ export type Lost = Infer<typeof vLost>;
 
 /** Holders and processes that are gone. */
 export const lost = internalQuery({
-  args: { now: v.number() },
+  args: { now: v.number(), after: v.optional(vTurn) },
   returns: vLost,
-  handler: async (ctx, { now }): Promise<Lost> => {
+  handler: async (ctx, { now, after }): Promise<Lost> => {
     const active = await ctx.db
       .query("holders")
       .withIndex("state", (q) => q.eq("state", "active"))
       .take(RANGE_ROWS);
     const expired = active.filter((holder) => holder.expiresAt < now);
-    const picked = pickExpired(expired);
+    const first = pickExpired(expired, EXPIRED_MAX, EXPIRED_LEASES_MAX);
+    const more = expired.length > first.length;
+    const turn = more ? await findTurn(ctx, after, expired, now) : null;
     return {
-      expired: picked,
-      more: expired.length > picked.length,
+      expired: (turn === null ? first : withTurn(turn.expired, expired)).map(({ _id }) => _id),
+      more,
+      turn: turn?.of ?? null,
       processes: await findLost(ctx.db),
       nextExpiry: active.find((holder) => holder.expiresAt >= now)?.expiresAt ?? null,
       timers: (await findTimers(ctx.db)).map(({ _id, dueAt }) => ({ id: _id, dueAt })),
@@ -158,17 +170,52 @@ export const find = internalQuery({
 });
 
 /** As many as one sweep ends: they are silent, so that a transaction with all of them loses to nobody as a rule. */
-function pickExpired(expired: readonly Doc<"holders">[]): Id<"holders">[] {
+function pickExpired(expired: readonly Holder[], max: number, maxLeases: number): Holder[] {
   const from = Math.floor(Math.random() * Math.min(expired.length, EXPIRED_PICKED));
-  const picked: Id<"holders">[] = [];
+  const picked: Holder[] = [];
   let leases = 0;
   for (const holder of expired.slice(from)) {
     leases += holder.leases.length;
-    if (picked.length > 0 && leases > EXPIRED_LEASES_MAX) break;
-    picked.push(holder._id);
-    if (picked.length === EXPIRED_MAX) break;
+    if (picked.length > 0 && leases > maxLeases) break;
+    picked.push(holder);
+    if (picked.length === max) break;
   }
   return picked;
+}
+
+/** Half of what a sweep ends is the turn's, and half of it, or what the turn leaves, is what is over longest. */
+function withTurn(turn: readonly Holder[], expired: readonly Holder[]): Holder[] {
+  const own = pickExpired(turn, EXPIRED_MAX / 2, EXPIRED_LEASES_MAX / 2);
+  const others = expired.filter(({ _id }) => own.every((one) => one._id !== _id));
+  const leases = own.reduce((sum, one) => sum + one.leases.length, 0);
+  return [...own, ...pickExpired(others, EXPIRED_MAX - own.length, EXPIRED_LEASES_MAX - leases)];
+}
+
+/**
+ * Where more has run out than one sweep ends, each token has its turn, and so have lanes: a thousand silent sessions of one
+ * token, with 64 leases each, take ten minutes, and no other's wait for that.
+ */
+async function findTurn(
+  { db }: QueryCtx,
+  after: LostTurn | undefined,
+  longest: readonly Holder[],
+  now: number,
+): Promise<{ of: LostTurn; expired: Holder[] } | null> {
+  const atWork = db.query("holders");
+  const next =
+    after === undefined
+      ? null
+      : await atWork
+          .withIndex("standing", (q) => q.eq("state", "active").gt("token", after ?? undefined))
+          .first();
+  const first =
+    next ?? (await atWork.withIndex("standing", (q) => q.eq("state", "active")).first());
+  if (first === null) return null;
+  const { token } = first;
+  if (longest.every((holder) => holder.token === token)) return { of: token ?? null, expired: [] };
+  const its = atWork.withIndex("standing", (q) => q.eq("state", "active").eq("token", token));
+  const holders = await takeHolders(its, SESSIONS_MAX);
+  return { of: token ?? null, expired: holders.filter(({ expiresAt }) => expiresAt < now) };
 }
 
 /** The queues of sessions that have become idle, of as many sessions as fit; `next`: where those begin that do not. */

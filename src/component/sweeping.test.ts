@@ -1,6 +1,6 @@
 /** What one sweep of the janitor takes on is bounded, however much there is of everything: it must not fail, or leases never end. */
 import { describe, expect, test } from "vitest";
-import { PUBLISHED_BOUNDS_MAX, routeKey } from "../shared/index.js";
+import { EXPIRED_MAX, PUBLISHED_BOUNDS_MAX, routeKey } from "../shared/index.js";
 import { api, internal } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
 import { newWorld, refusal, type World } from "./setup.test.js";
@@ -90,5 +90,69 @@ describe("sessions", () => {
     await world.advance(6_000);
     const sessions: Id<"holders">[] = (await world.all("holders")).map(({ _id }) => _id);
     expect(sessions).toHaveLength(1);
+  });
+});
+
+/** Sessions of each token, and some of none as lanes are, whose leases have run out. */
+async function abandon(world: World, each: number): Promise<(Id<"tokens"> | null)[]> {
+  for (const name of ["second", "third"])
+    await world.t.mutation(api.lib.createToken, { name, queues: null });
+  const tokens = (await world.all("tokens")).map(({ _id }) => _id).sort();
+  await world.t.run(async ({ db }) => {
+    for (const token of [...tokens, undefined])
+      for (let i = 0; i < each; i += 1)
+        await db.insert("holders", {
+          ...{ session: `${token}${i}`, name: "a", state: "active", queues: ["tiles"], leases: [] },
+          ...{ expiresAt: Date.now() - 1_000, lastSeenAt: 0, n: 1, acknowledged: true },
+          ...{ reply: { answers: [] }, ...(token === undefined ? {} : { token }) },
+        });
+  });
+  return [null, ...tokens];
+}
+
+/** Such sessions hold nothing, which no call leaves behind. */
+async function forget(world: World): Promise<void> {
+  const planted = (await world.all("holders")).filter(({ lastSeenAt }) => lastSeenAt === 0);
+  await world.t.run(async ({ db }) => {
+    for (const { _id } of planted) await db.delete("holders", _id);
+  });
+}
+
+describe("leases that have run out, more than one sweep ends", () => {
+  test("are ended of each token in turn, and of lanes", async () => {
+    const world = await newWorld();
+    const groups = await abandon(world, 20);
+    const holders = new Map((await world.all("holders")).map((one) => [one._id, one]));
+    const now = Date.now();
+    const turns: (Id<"tokens"> | null)[] = [];
+    for (let sweep = 0; sweep <= groups.length; sweep += 1) {
+      const after = turns.at(-1);
+      const args = { now, ...(after === undefined ? {} : { after }) };
+      const { turn, expired } = await world.t.query(internal.overdue.lost, args);
+      turns.push(turn);
+      expect(expired).toHaveLength(EXPIRED_MAX);
+      expect(new Set(expired).size).toBe(EXPIRED_MAX);
+      const its = expired.filter((id) => (holders.get(id)!.token ?? null) === turn);
+      expect(its.length).toBeGreaterThanOrEqual(EXPIRED_MAX / 2);
+    }
+    expect(turns).toEqual([...groups, null]);
+    await forget(world);
+  });
+
+  test("are ended from that turn on also where the timer is armed anew, lest it be taken for dead", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    await world.worker("a").claim();
+    const [, first] = await abandon(world, 20);
+    const [timer] = await world.all("timers");
+    await world.t.run(({ db }) => db.patch("timers", timer!._id, { dueAt: Date.now() - 4_000 }));
+    await world.t.mutation(internal.janitor.sweep, { timer: timer!._id, after: null });
+    const scheduled = await world.t.run(({ db }) =>
+      db.system.query("_scheduled_functions").collect(),
+    );
+    const args = scheduled.map((one) => one.args[0] as { timer?: string; after?: string });
+    expect(args.filter(({ after }) => after === first)).toHaveLength(1);
+    expect((await world.all("timers"))[0]!.dueAt).toBeGreaterThanOrEqual(Date.now() - 100);
+    await forget(world);
   });
 });

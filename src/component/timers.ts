@@ -13,6 +13,7 @@ import {
   JANITOR_SLACK_MS,
   JANITOR_TOLERANCE_MS,
 } from "../shared/index.js";
+import type { FunctionArgs } from "convex/server";
 import { v } from "convex/values";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
@@ -138,9 +139,18 @@ async function readSeen(
   return timer === null ? [] : [timer];
 }
 
-/** Schedules the timer's next sweep. `false` if it was born canceled: the timer must then not be left behind. */
-export async function arm(ctx: MutationCtx, id: Id<"timers">, dueAt: number): Promise<boolean> {
-  const scheduledId = await ctx.scheduler.runAt(dueAt, internal.janitor.sweep, { timer: id });
+/**
+ * Schedules the timer's next sweep, which goes on `from` where the last one came to. `false` if it was born canceled: the timer must
+ * then not be left behind.
+ */
+export async function arm(
+  ctx: MutationCtx,
+  id: Id<"timers">,
+  dueAt: number,
+  from: Omit<FunctionArgs<typeof internal.janitor.sweep>, "timer"> = {},
+): Promise<boolean> {
+  const args = { timer: id, ...from };
+  const scheduledId = await ctx.scheduler.runAt(dueAt, internal.janitor.sweep, args);
   if (await isStillborn(ctx, scheduledId)) return false;
   await ctx.db.patch("timers", id, { dueAt, scheduledId });
   return true;

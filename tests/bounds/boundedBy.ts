@@ -66,7 +66,8 @@ const BY: Record<string, string> = {
   "workpool:cancelAll": "512 jobs looked at (`BULK_SCANNED`), 64 changed",
   "workpool:statusBatch": "500 jobs (`WORK_STATUS_MAX`)",
   "janitor:sweep": "8 silent sessions (`EXPIRED_MAX`), 128 leases; as its looks",
-  "overdue:lost": "64 sessions (`RANGE_ROWS`), the processes of the class",
+  "overdue:lost":
+    "64 sessions (`RANGE_ROWS`), `HOLDERS_READ_BYTES` of one token's, the processes of the class",
   "overdue:find":
     "64 sessions of each state; `PUBLISH_PLACES_MAX`, `PUBLISH_BYTES_MAX` of all queues",
   "expire:expireHolder": LEASES,

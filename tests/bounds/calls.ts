@@ -291,7 +291,7 @@ function upkeepCalls({ world, timers, full, owed, tokenId, pending }: FullWorld)
   const fn = (path: string, args: object) => query(path, { now, ...args });
   return {
     "janitor:sweep": [mutation("janitor:sweep", { timer: timers["janitor"] })],
-    "overdue:lost": [fn("overdue:lost", {})],
+    "overdue:lost": [fn("overdue:lost", {}), fn("overdue:lost", { after: null })],
     "overdue:find": [fn("overdue:find", {})],
     "expire:expireHolder": [
       mutation("expire:expireHolder", { holder: full.holder, now: now + 120_000 }),

@@ -25,6 +25,15 @@ for (const state of ["active", "idle", "gone"]) {
   await world.plant("holders", rows);
 }
 const [job] = world.line.rows("jobs");
+const [token] = world.line.rows("tokens");
+await world.plant(
+  "holders",
+  Array.from({ length: 300 }, (_, i) => ({
+    ...{ session: `token${i}`, name: "fat", state: "active", lastSeenAt: now, queues: ["tiles"] },
+    ...{ token: token!._id, expiresAt: now + 6_000, leases: [], n: 1, acknowledged: true },
+    reply: { answers: [], cursor: FILLER },
+  })),
+);
 
 test.each([
   ["workers of a queue", query("lib:workers", { queue: "tiles" })],
@@ -32,6 +41,10 @@ test.each([
   ["why a job waits", query("observe:why", { id: job!._id })],
   ["the count of a fleet", query("fleet:members", { queue: "tiles", now })],
   ["the first look of a sweep", query("overdue:lost", { now })],
+  [
+    "the first look of a sweep, when more has run out than it ends and it is another token's turn",
+    query("overdue:lost", { now: now + 7_000, after: null }),
+  ],
   ["the second look of a sweep", query("overdue:find", { now })],
 ])("%s: under half of the bytes that it may read", async (_, call) => {
   const begun = await world.transactions.run(world.line.point, call);

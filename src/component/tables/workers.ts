@@ -79,9 +79,9 @@ export const workerTables = {
   })
     .index("session", ["session"])
     .index("state", ["state", "expiresAt"])
-    // Those at work without the time, which changes with every call and would leave a dead entry each.
-    // eslint-disable-next-line @convex-dev/no-duplicate-indexes
-    .index("standing", ["state"]),
+    // Those at work without the time, which changes with every call and would leave a dead entry each; by token, so that
+    // sweeps come by each token's in turn.
+    .index("standing", ["state", "token"]),
 
   /**
    * Running jobs that somebody wants to end. Inserted by `cancel` and `delete`, blindly but for the job's own row; read by
