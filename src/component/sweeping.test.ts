@@ -96,7 +96,7 @@ describe("sessions", () => {
 /** Sessions of each token, and some of none as lanes are, whose leases have run out. */
 async function abandon(world: World, each: number): Promise<(Id<"tokens"> | null)[]> {
   for (const name of ["second", "third"])
-    await world.t.mutation(api.lib.createToken, { name, queues: null });
+    await world.t.mutation(api.operate.createToken, { name, queues: null });
   const tokens = (await world.all("tokens")).map(({ _id }) => _id).sort();
   await world.t.run(async ({ db }) => {
     for (const token of [...tokens, undefined])

@@ -10,11 +10,11 @@ import { PLATFORM_LIMITS } from "../../local/limits.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
 import {
-  CHUNK_MAX_BYTES,
   CURSOR_KEPT_BYTES,
   HOLDER_MAX_BYTES,
   LEASES_MAX,
   LOG_MESSAGE_MAX_BYTES,
+  OUTPUT_PART_MAX_BYTES,
   PROGRESS_MAX_BYTES,
   QUEUES_MAX,
   REPORT_MAX_BYTES,
@@ -56,7 +56,7 @@ const rows = (table: string): Row[] =>
 const call = async <T = any>(path: string, args: object): Promise<T> =>
   (await world.call(path, args, { componentPath: COMPONENT })) as T;
 const makeToken = async (name: string, queues: string[]) =>
-  (await call<{ token: string }>("lib:createToken", { name, queues })).token;
+  (await call<{ token: string }>("operate:createToken", { name, queues })).token;
 
 /** Bounds of one queue's shards, as large as a session's row keeps them. */
 function largestCursor(): string {
@@ -88,7 +88,7 @@ async function largest(): Promise<{ holder: Row; job: Row }> {
 
 async function writeMost(session: object, jobs: readonly ClaimedJob[]): Promise<void> {
   const leases = jobs.map(({ id, attempt }) => ({ id, attempt }));
-  const some = Math.floor(REPORT_MAX_BYTES / CHUNK_MAX_BYTES) - 1;
+  const some = Math.floor(REPORT_MAX_BYTES / OUTPUT_PART_MAX_BYTES) - 1;
   const said = [
     { updates: leases.map((lease) => ({ ...lease, value: text("p", PROGRESS_MAX_BYTES - 8) })) },
     {
@@ -100,8 +100,8 @@ async function writeMost(session: object, jobs: readonly ClaimedJob[]): Promise<
       ),
     },
     {
-      chunks: leases.slice(0, some).map((lease) => ({
-        ...{ ...lease, index: 0, text: text("c", CHUNK_MAX_BYTES) },
+      output: leases.slice(0, some).map((lease) => ({
+        ...{ ...lease, index: 0, text: text("c", OUTPUT_PART_MAX_BYTES) },
       })),
     },
   ];
