@@ -137,7 +137,7 @@ export abstract class WatchedQueue<
    * a circular queue that succeeded are not among them, but for their count in `status`; neither is a success that
    * somebody had made again with `retry`.
    *
-   * @param options.limit How many, 1 to 1,000.
+   * @param options.limit How many, 1 to 1,000; the answer has fewer where their errors come to more than 4 MiB.
    * @default limit 100
    * @returns Null for an id that names no job of this queue.
    * @throws `invalidArgument` for a limit out of bounds, `componentNotMounted`.

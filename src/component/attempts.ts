@@ -4,6 +4,7 @@
  *
  * Reads: the job, its rows of `attempts`.
  */
+import { getConvexSize, type Value } from "convex/values";
 import {
   checkInteger,
   isFinished,
@@ -15,6 +16,9 @@ import type { Doc } from "./_generated/dataModel.js";
 import type { QueryCtx } from "./_generated/server.js";
 import { findJobOf } from "./jobs.js";
 
+/** Fewer attempts are shown where their errors are large: a transaction reads 16 MiB, and half of that is the app's. */
+const PAGE_BYTES = 4 * 1_024 * 1_024;
+
 /** The last `limit` attempts, in order; `null` for an id that names no job, or one of another queue. */
 export async function attempts(
   ctx: QueryCtx,
@@ -23,11 +27,14 @@ export async function attempts(
   checkInteger("limit", limit, 1, PAGE_MAX);
   const job = await findJobOf(ctx.db, id, queue);
   if (job === null) return null;
-  const rows = await ctx.db
-    .query("attempts")
-    .withIndex("job", (q) => q.eq("job", job._id))
-    .order("desc")
-    .take(limit);
+  const rows: Doc<"attempts">[] = [];
+  const newest = ctx.db.query("attempts").withIndex("job", (q) => q.eq("job", job._id));
+  let bytes = 0;
+  for await (const row of newest.order("desc")) {
+    rows.push(row);
+    bytes += getConvexSize(row as unknown as Value);
+    if (rows.length === limit || bytes > PAGE_BYTES) break;
+  }
   const listed = rows.reverse().map(ofRow);
   const last = ofJob(job);
   if (last === null || listed.some(({ attempt }) => attempt === last.attempt)) return listed;
