@@ -32,7 +32,7 @@ export async function attempts(
   let bytes = 0;
   for await (const row of newest.order("desc")) {
     rows.push(row);
-    bytes += getConvexSize(row as unknown as Value);
+    bytes += getConvexSize(row);
     if (rows.length === limit || bytes > PAGE_BYTES) break;
   }
   const listed = rows.reverse().map(ofRow);
