@@ -4,7 +4,7 @@
  *
  * Reads: the job, its rows of `attempts`.
  */
-import { getConvexSize, type Value } from "convex/values";
+import { getConvexSize } from "convex/values";
 import {
   checkInteger,
   isFinished,
