@@ -4,9 +4,10 @@
  */
 import { internalActionGeneric, type GenericActionCtx, type RegisteredAction } from "convex/server";
 import { v } from "convex/values";
-import { Handling, outcomeOfThrown, runByHandle, runProcess, type Report } from "../lane/index.js";
+import { Handling, runByHandle, runProcess, type Report } from "../lane/index.js";
 import {
   askedBy,
+  INLINE_OPEN_MS,
   vProcessStart,
   type ClaimedJob,
   type ProcessStart,
@@ -18,7 +19,7 @@ import {
 import type { Job } from "../worker/types.js";
 import { checkFinished, logRefused } from "./finished.js";
 import { continuesInto, saysOf, withProgress } from "./jobContext.js";
-import { mustBeOwn, type Making } from "./madeHandlers.js";
+import type { Making } from "./madeHandlers.js";
 import type { AnyQueue } from "./types.js";
 
 /** An action in which lanes run. It remembers its queues' handlers, so that several of them can be made one. */
@@ -63,7 +64,7 @@ export function inlineAction(
             const part = byQueue.get(one.job.queue);
             if (one.handler?.kind !== "inline" || part === undefined)
               return part === undefined && one.handler?.kind === "inline"
-                ? { outcome: notMade(parts, one.job.queue) }
+                ? { outcome: notMade(parts, one.job) }
                 : await runByHandle(ctx, one);
             return await handling.run(
               (job) => runInline({ ctx, part, continues }, one.job, job),
@@ -111,14 +112,16 @@ async function runInline(
   }
 }
 
-/** The queue names an inline action in which it has no handler. */
-function notMade(parts: readonly InlinePart[], queue: string): Outcome {
-  try {
-    mustBeOwn(parts[0]!.queue, { queue });
-    return { kind: "released" };
-  } catch (error) {
-    return outcomeOfThrown(error, { attempt: 1, failures: 0 });
-  }
+/**
+ * The queue names an inline action in which it has no handler: a slip, or a deploy has just taken its part away. It is seen as
+ * a handler that is missing, and a worker outside may do the job meanwhile.
+ */
+function notMade(parts: readonly InlinePart[], { queue }: ClaimedJob): Outcome {
+  const others = parts.map((part) => `"${part.queue.name}"`).join(", ");
+  const error =
+    `handlerMismatch: a job of the queue "${queue}" was given to an inline action of ${others}. ` +
+    `Name the action that \`${queue}.inline(…)\` made in the definition of "${queue}".`;
+  return { kind: "snoozed", runAfter: INLINE_OPEN_MS, blocked: "handlerMissing", error };
 }
 
 /** A process runs lanes of other queues too. Their handlers are called by reference, and the component checks their results. */

@@ -100,7 +100,8 @@ const app = {
       const output = (await of.output(ctx, id))!.parts.map(({ text }: any) => text).join("");
       const page = { numItems: 10, cursor: null };
       const after = (await QUEUES.after.list(ctx, { paginationOpts: page })).page.length;
-      return { ...job, logs, output, after };
+      const why = JSON.stringify(await of.why(ctx, id));
+      return { ...job, logs, output, after, why };
     },
   }),
   written: queryGeneric({
@@ -202,12 +203,17 @@ test("a queue without payload, whose end is told to the mutation that it made", 
 
 test.each([
   ["strangersAction", /^handlerMismatch: .*"strangersAction".*the queue "acts" made/],
-  ["strangersInline", /^handlerMismatch: .*"strangersInline".*the queue "runs" made/],
   ["notMade", /^handlerMismatch: the queue's action does not take a job/],
 ] as const)("the first attempt of %s says that the handler is not its own", async (queue, says) => {
   const { status, error, attempt } = await play(queue, "nothing");
   expect({ status, attempt }).toEqual({ status: "failed", attempt: 1 });
   expect(error).toMatch(says);
+});
+
+test("an inline action in which a queue has no handler is seen as a handler that is missing", async () => {
+  const { status, failures, why } = await play("strangersInline", "nothing");
+  expect({ status, failures }).toEqual({ status: "scheduled", failures: 0 });
+  expect(why).toContain("handlerMissing");
 });
 
 test("the app's own builders make its handlers", () => {

@@ -9,7 +9,8 @@ import { shrink } from "./shrink.js";
 function eventful(): Plan {
   for (let seed = 1; seed < 500; seed += 1) {
     const plan = drawPlan(seed);
-    if (plan.events.length >= 5 && plan.workers.length >= 2) return plan;
+    const hasBatch = candidates(plan).some((cut) => cut.startsWith("job:"));
+    if (plan.events.length >= 5 && plan.workers.length >= 2 && hasBatch) return plan;
   }
   throw new Error("No seed draws such a plan.");
 }

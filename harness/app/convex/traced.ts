@@ -1,7 +1,7 @@
 /** Queues that Convex itself works off, whose handlers note each attempt: what runs, and how often, stands in rows of theirs. */
 import { v } from "convex/values";
 import { internal } from "./_generated/api.js";
-import { internalMutation, mutation } from "./_generated/server.js";
+import { internalAction, internalMutation, mutation } from "./_generated/server.js";
 import { conveyor } from "./queues.js";
 
 const vTrace = v.object({
@@ -20,30 +20,37 @@ const options = {
   retry: { maxAttempts: 3, initialBackoffMs: 500, maxBackoffMs: 500 },
 };
 
-export const acted = conveyor.queue("acted", { ...options, action: () => internal.traced.act });
+/** Declared by hand, since tests name them as handlers of other queues too. */
+export const acted = conveyor.queue("acted", options);
+acted.handledBy({ action: internal.traced.act, job: true });
 
-export const written = conveyor.queue("written", {
-  ...options,
-  mutation: () => internal.traced.write,
-});
+export const written = conveyor.queue("written", options);
+written.handledBy({ mutation: internal.traced.write, job: true });
 
 /** What pages subscribe to. */
 export const { gauge, stats, health } = acted.api({ authorize: "public" });
 
-export const act = acted.action(async (ctx, { payload, attempt, failures }) => {
-  const { n, ms, fails = 0 } = payload;
-  await ctx.runMutation(internal.traced.note, { n, what: `began ${attempt}` });
-  await new Promise((resolve) => setTimeout(resolve, ms));
-  await ctx.runMutation(internal.traced.note, { n, what: `ended ${attempt}` });
-  if (failures < fails) throw new Error("It was to fail.");
-  return { n };
+export const act = internalAction({
+  args: acted.handlerArgs,
+  returns: v.object({ n: v.number() }),
+  handler: async (ctx, { payload: { n, ms, fails = 0 }, job: { attempt, failures } }) => {
+    await ctx.runMutation(internal.traced.note, { n, what: `began ${attempt}` });
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    await ctx.runMutation(internal.traced.note, { n, what: `ended ${attempt}` });
+    if (failures < fails) throw new Error("It was to fail.");
+    return { n };
+  },
 });
 
 /** Its note is there if and only if its job has succeeded. */
-export const write = written.mutation(async (ctx, { payload: { n, fails = 0 }, failures }) => {
-  await ctx.db.insert("notes", { n, what: "written", at: Date.now() });
-  if (failures < fails) throw new Error("It was to fail.");
-  return { n };
+export const write = internalMutation({
+  args: written.handlerArgs,
+  returns: v.object({ n: v.number() }),
+  handler: async (ctx, { payload: { n, fails = 0 }, job: { failures } }) => {
+    await ctx.db.insert("notes", { n, what: "written", at: Date.now() });
+    if (failures < fails) throw new Error("It was to fail.");
+    return { n };
+  },
 });
 
 export const note = internalMutation({
