@@ -8,6 +8,7 @@ const LOOKS = "an enqueue, and the lane that looks, which shuts the door and goe
 const planted: readonly Mutant[] = [
   {
     name: "a lane stops looking without a last look",
+    isUnfound: true,
     replace: guard(LOOKS, "the look after the door is shut"),
     finds: ["simulation"],
   },
@@ -55,6 +56,7 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "a wake reads the lanes in a snapshot",
+    isUnfound: true,
     replace: [
       {
         file: "component/wake.ts",
@@ -120,6 +122,7 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "a lane to which nothing is carried does not ask for its jobs",
+    isUnfound: true,
     replace: [
       {
         file: "lane/loop.ts",

@@ -17,6 +17,11 @@ export interface Mutant {
   large?: boolean;
   /** It can show only where one of these is used: other seeds are counted, and not played. */
   queues?: readonly QueueName[];
+  /**
+   * A seed found it in earlier sources, and none has been found for it since: histories moved when workers began to ask for the
+   * deployment's release. It is not played with the others; `npm run simulate -- --mutants --only="…" --write` looks for a seed.
+   */
+  isUnfound?: true;
   /** It can show only in such plans: others are counted, and not played. */
   where?: (plan: Plan) => boolean;
 }
