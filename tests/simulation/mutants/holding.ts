@@ -98,7 +98,6 @@ export const HOLDING: readonly Mutant[] = [
   },
   {
     name: "a session that was lost and comes back is not looked after any more",
-    isUnfound: true,
     replace: [
       {
         file: "component/holders.ts",
