@@ -70,7 +70,7 @@ describe("a failed attempt", () => {
     const [attempt] = await attempts(traced.world, traced.id);
     expect(attempt).toMatchObject({ error: "no such key" });
     expect(textBytes((attempt as { trace: string }).trace)).toBe(TRACE_MAX_BYTES);
-    expect(Object.keys(traced.job!)).toEqual(Object.keys(plain.job!));
+    expect(Object.keys(traced.job)).toEqual(Object.keys(plain.job));
     expect(Object.keys(traced.status!)).toEqual(Object.keys(plain.status!));
     expect(await traced.world.all("attempts")).toHaveLength(1);
     expect(await traced.world.all("payloads")).toEqual([]);
