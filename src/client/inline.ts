@@ -4,7 +4,7 @@
  */
 import { internalActionGeneric, type GenericActionCtx, type RegisteredAction } from "convex/server";
 import { v } from "convex/values";
-import { Handling, runByHandle, runProcess, type Report } from "../lane/index.js";
+import { finishedOf, Handling, runByHandle, runProcess, type Report } from "../lane/index.js";
 import {
   askedBy,
   INLINE_OPEN_MS,
@@ -61,11 +61,9 @@ export function inlineAction(
             return answer;
           },
           run: async (one) => {
+            if (one.handler?.kind !== "inline") return await runByHandle(ctx, one);
             const part = byQueue.get(one.job.queue);
-            if (one.handler?.kind !== "inline" || part === undefined)
-              return part === undefined && one.handler?.kind === "inline"
-                ? { outcome: notMade(parts, one.job) }
-                : await runByHandle(ctx, one);
+            if (part === undefined) return { outcome: notMade(parts, one.job) };
             return await handling.run(
               (job) => runInline({ ctx, part, continues }, one.job, job),
               one,
@@ -131,12 +129,7 @@ async function checkOwn(
 ): ReturnType<typeof checkFinished> {
   const isOwn = ({ queue }: Report) => queue !== undefined && rules.served.has(queue);
   const own = await checkFinished(rules, finished.filter(isOwn));
-  const others = finished
-    .filter((one) => !isOwn(one))
-    .map(({ id, attempt, outcome, follows }) => ({
-      ...{ id, attempt, outcome },
-      ...(follows === undefined ? {} : { continued: follows }),
-    }));
+  const others = finished.filter((one) => !isOwn(one)).map(finishedOf);
   return { ...own, checked: [...own.checked, ...others] };
 }
 

@@ -1,11 +1,11 @@
 /** What a handler inside Convex may say of its job and ask, by the same code as a worker's. */
 import { claimedOf, Handling, type Attempt, type Says } from "../lane/index.js";
-import { conveyorError, type ContinueOptions } from "../shared/index.js";
-import { findMismatch } from "../shared/mismatch.js";
+import type { ContinueOptions } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import type { HandledJob, RunsActions, ToldJob } from "./jobTypes.js";
 import { callComponent } from "./mounted.js";
 import type { AnyQueue, ValueValidator } from "./types.js";
+import { checkProgress } from "./validate.js";
 
 export function saysOf({ lib }: ComponentApi, ctx: RunsActions): Says {
   return {
@@ -66,15 +66,8 @@ export function withProgress<Context extends object>(
   const { progress: show } = context as unknown as Shows;
   return Object.assign(context, {
     progress: (value: unknown) => {
-      const mismatch = findMismatch(progress, value, "progress");
-      if (mismatch === null) return show(value);
-      const { path, expected, got } = mismatch;
-      throw conveyorError(
-        "invalidPayload",
-        `The progress does not fit the queue "${name}": ${path} must be ${expected}, got ${got}. ` +
-          "Correct the value, or the `progress` validator in the queue's definition.",
-        { queue: name, path, expected, got },
-      );
+      checkProgress(name, progress, value);
+      show(value);
     },
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Checks payloads and contexts against a queue's validators. Pure.
+ * Checks payloads, contexts and progress values against a queue's validators. Pure.
  *
  * It is done here and not by the platform's argument validators, because those answer with a sentence only: ours says
  * which queue, which field, what was expected and what came, in a form that programs can read.
@@ -25,7 +25,16 @@ export function checkContext(queue: string, validator: ValueValidator, context: 
   refuse(queue, "context", findMismatch(validator, context, "context"));
 }
 
-function refuse(queue: string, what: "payload" | "context", mismatch: Mismatch | null): void {
+/** Refuses a progress value with `invalidPayload`. */
+export function checkProgress(queue: string, validator: ValueValidator, value: unknown): void {
+  refuse(queue, "progress", findMismatch(validator, value, "progress"));
+}
+
+function refuse(
+  queue: string,
+  what: "payload" | "context" | "progress",
+  mismatch: Mismatch | null,
+): void {
   if (mismatch === null) return;
   const { path, expected, got } = mismatch;
   // The library's word for a field that no validator names.

@@ -4,11 +4,10 @@
  * mutation of its own, so that one which crashes, hangs or takes all its memory costs only its own attempt.
  */
 import type { FunctionHandle } from "convex/server";
-import { runByHandle, runProcess, type Report } from "../lane/index.js";
+import { finishedOf, runByHandle, runProcess } from "../lane/index.js";
 import {
   LANE_CARRIES_BYTES,
   vProcessStart,
-  type Finished,
   type LaneStart,
   type ProcessStart,
 } from "../shared/index.js";
@@ -50,11 +49,11 @@ export const run = internalAction({
     await runProcess(
       {
         step: ({ finished, ...args }) =>
-          ctx.runMutation(internal.laneStep.step, { ...args, finished: finished.map(plain) }),
+          ctx.runMutation(internal.laneStep.step, { ...args, finished: finished.map(finishedOf) }),
         apart: ({ finished, ...args }) =>
           ctx.runMutation(internal.laneApart.run, {
             ...args,
-            ...(finished === undefined ? {} : { finished: plain(finished) }),
+            ...(finished === undefined ? {} : { finished: finishedOf(finished) }),
           }),
         run: (job) => runByHandle(ctx, job),
         look: (args) => ctx.runQuery(internal.mainLoop.look, args),
@@ -67,8 +66,3 @@ export const run = internalAction({
     return null;
   },
 });
-
-/** Handlers that are called by their handle have made the jobs that follow themselves. */
-function plain({ id, attempt, outcome, follows }: Report): Finished {
-  return { id, attempt, outcome, ...(follows === undefined ? {} : { continued: follows }) };
-}

@@ -64,6 +64,39 @@ test("a handler that met the same by itself has begun: it has failed", () => {
   expect(outcomeOfThrown(error, { attempt: 1, failures: 0 }).kind).toBe("failed");
 });
 
+test("a function of another kind, or one that takes no job, is a mismatch; what a handler met calling others is its failure", async () => {
+  const kind = "Trying to execute emails:send as Action, but it is defined as Mutation.";
+  const takes =
+    "ArgumentValidationError: Object contains extra field `job` that is not in the validator.";
+  const ends = async (error: string) =>
+    (
+      await runByHandle(
+        runs(() => Promise.reject(new Error(error))),
+        job({}, { takes: "job" }),
+      )
+    ).outcome;
+  for (const error of [kind, takes])
+    expect(await ends(error)).toMatchObject({
+      ...{ kind: "failed", retryable: false, error: expect.stringMatching(/^handlerMismatch: /) },
+    });
+  for (const error of [kind, takes]) {
+    const outcome = await ends(`Uncaught Error: ${error}`);
+    expect(outcome).toMatchObject({ kind: "failed", error: expect.stringContaining(error) });
+    expect(outcome).not.toMatchObject({ retryable: false });
+  }
+});
+
+test("only a function that takes its job says what follows it", async () => {
+  const result = { __conveyorResult: 1, continued: [] };
+  const returns = runs(() => Promise.resolve(result));
+  expect(await runByHandle(returns, job({}, { takes: "job" }))).toEqual({
+    ...{ outcome: { kind: "succeeded", result: 1 }, follows: [] },
+  });
+  expect(await runByHandle(returns, job())).toEqual({
+    outcome: { kind: "succeeded", result },
+  });
+});
+
 test("a handler with its job is called with both; without, its payload must be its arguments", async () => {
   const calls: unknown[] = [];
   const ctx = runs((_handle, args) => Promise.resolve(void calls.push(args)));

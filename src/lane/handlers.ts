@@ -16,6 +16,7 @@ import {
 import { systemClock, type Clock } from "../worker/clock.js";
 import { outcomeOfError, outcomeOfValue, tooLong } from "../worker/outcome.js";
 import { blameless } from "./blameless.js";
+import type { Report } from "../worker/transport.js";
 import type { Ended } from "./inline.js";
 
 /** The arguments of a handler's function. */
@@ -63,7 +64,8 @@ async function call(ctx: Runs, job: ClaimedJob, handler: Handler): Promise<Ended
       handler.kind === "query"
         ? await ctx.runQuery(handler.handle as FunctionHandle<"query">, args)
         : await ctx.runAction(handler.handle as FunctionHandle<"action">, args);
-    const { value, follows } = apart(result);
+    // Only what a queue has made says what follows: of any other function the object is the result.
+    const { value, follows } = handler.takes === "job" ? apart(result) : { value: result };
     const outcome = outcomeOfValue(value);
     return outcome.kind === "succeeded" && follows !== undefined
       ? { outcome, follows }
@@ -78,6 +80,11 @@ function apart(result: unknown): { value: unknown; follows?: Finished["continued
   if (!isObject(result) || !(LANE_RESULT in result)) return { value: result };
   const { [LANE_RESULT]: value, continued } = result;
   return { value, follows: continued as unknown as Finished["continued"] };
+}
+
+/** An end as the component takes it, of a handler that has made the jobs that follow. */
+export function finishedOf({ id, attempt, outcome, follows }: Report): Finished {
+  return { id, attempt, outcome, ...(follows === undefined ? {} : { continued: follows }) };
 }
 
 async function within(
@@ -97,8 +104,10 @@ async function within(
   }
 }
 
-const OTHER_KIND = /Trying to execute (\S+) as (\w+), but it is defined as (\w+)/;
-const OTHER_ARGUMENTS = /(ArgumentValidationError|Validator error)[^]*\b(job|payload|start)\b/;
+/** What the handler itself met, calling others, reads as the platform's `Uncaught …`, and is a failure like any other. */
+const OTHER_KIND = /^(?!Uncaught)[^]*Trying to execute (\S+) as (\w+), but it is defined as (\w+)/;
+const OTHER_ARGUMENTS =
+  /^(?!Uncaught)[^]*(ArgumentValidationError|Validator error)[^]*\b(job|payload|start)\b/;
 
 /** A function that the queue did not make, or made as another kind, was never begun: another attempt would not be either. */
 export function mismatched({ kind, takes }: Handler, error: unknown): Outcome | null {
