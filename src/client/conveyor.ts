@@ -38,7 +38,7 @@ import type {
 import type { WorkerApiOptions, WorkerFunctions } from "./workerTypes.js";
 import { workerFunctions } from "./workerApi.js";
 
-/** What {@link Conveyor} takes beside its component. */
+/** Options of {@link Conveyor}. */
 export interface ConveyorOptions extends Builders {
   schedulerShare?: number;
 }
@@ -160,7 +160,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * One inline action for several queues, in which lanes of all of them run: they share processes, of which inline handlers
    * have half of the mount's at most. Each queue's `inline` names it.
    *
-   * @param actions What the queues' `inline` methods returned.
+   * @param actions Actions that the queues' `inline` methods returned.
    * @throws `invalidArgument` for a queue that is there twice.
    * @example
    * export const work = conveyor.inline([pages.inline(load), feeds.inline(read)]);

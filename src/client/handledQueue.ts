@@ -2,7 +2,7 @@
  * The handlers that a queue makes, with their types: the part of {@link Queue} that runs where a job does. The functions
  * themselves are built in `madeHandlers.ts` and `inline.ts`.
  *
- * None of these methods has a type parameter: TypeScript then knows what they return without looking at the code that they
+ * None of these methods has a type parameter: TypeScript then knows their return types without looking at the code that they
  * are given, so that a handler may name functions of its own module.
  */
 import type {
@@ -15,7 +15,7 @@ import type {
   RegisteredQuery,
 } from "convex/server";
 import type { VAny } from "convex/values";
-import type { ProcessStart, TypedOnCompleteArgs } from "../shared/index.js";
+import type { TypedOnCompleteArgs } from "../shared/index.js";
 import { vHandlerArgs, type VHandlerArgs } from "./handlerOptions.js";
 import { inlineAction, type InlineAction } from "./inline.js";
 import { toldJob } from "./jobContext.js";
@@ -40,7 +40,7 @@ import { ObservedQueue } from "./observed.js";
 import type { AnyQueue, ValueValidator } from "./types.js";
 
 type Given<Result> = Returned<Result> | Promise<Returned<Result>>;
-/** What a lane calls a handler with. */
+/** The arguments with which a lane calls a handler. */
 type Told<Name extends string, Payload> = { payload: Payload; job: HandledJob<Name> };
 
 /** A queue whose jobs Convex itself may run. */
@@ -187,7 +187,7 @@ export abstract class HandledQueue<
   }
 
   /**
-   * What an action that is declared by hand may say of a job of this queue: see {@link action}, which does this by itself.
+   * Log, progress and output of an action that is declared by hand: see {@link action}, which does this by itself.
    * Await `flush` before the action returns.
    *
    * @param ctx Of the action.
@@ -208,6 +208,3 @@ export abstract class HandledQueue<
     return { name, component, builders, args, progress };
   }
 }
-
-/** What the lane of a queue hands to the action in which it runs. */
-export type InlineStart = { start: ProcessStart };

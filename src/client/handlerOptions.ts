@@ -28,7 +28,7 @@ export type HandlerOption =
 const KINDS = ["action", "mutation", "query", "inline"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What works on a queue's jobs, as its definition names it: the reference is looked at when it is needed, and not before. */
+/** A queue's handler, as its definition names it: the reference is looked at when it is needed, and not before. */
 export interface NamedHandler {
   kind: Kind;
   name: () => unknown;
@@ -66,13 +66,13 @@ export function checkNamed(queue: string, option: string, name: unknown): void {
   );
 }
 
-/** What crosses to the component, for the `onComplete` that a definition names. */
+/** The wire form of the `onComplete` that a definition names. */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type
 export async function callbackOf(name: Function): Promise<string> {
   return await handleOf(name() as Reference<"mutation">);
 }
 
-/** What crosses to the component, for the handler that a definition names. */
+/** The wire form of the handler that a definition names. */
 export async function handlerNamed({ kind, name }: NamedHandler): Promise<Handler> {
   return { kind, handle: await handleOf(name() as Reference<"action">), takes: "job" };
 }

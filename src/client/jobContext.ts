@@ -1,4 +1,4 @@
-/** What a handler inside Convex may say of its job and ask, by the same code as a worker's. */
+/** Log, progress, output and questions of a handler inside Convex, by the same code as a worker's. */
 import { claimedOf, Handling, type Attempt, type Says } from "../lane/index.js";
 import type { ContinueOptions } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
@@ -24,7 +24,7 @@ export function beginHandling(component: ComponentApi, ctx: RunsActions, job: Ha
   return { attempt, context, flush: async () => await handling.flush(attempt) };
 }
 
-/** What a function that is declared by hand may say of its job. */
+/** The job of a function that is declared by hand: see `Queue.job`. */
 export function toldJob<Name extends string>(
   component: ComponentApi,
   ctx: RunsActions,
@@ -58,7 +58,7 @@ interface Shows {
   progress: (value: unknown) => void;
 }
 
-/** Checks what is shown of a job by the queue's own validator. */
+/** Checks progress values by the queue's own validator. */
 export function withProgress<Context extends object>(
   { name, progress }: { name: string; progress: ValueValidator },
   context: Context,

@@ -1,4 +1,4 @@
-/** The types of handlers inside Convex: what they are called with, and whether they fit their queue. Nothing here runs. */
+/** The types of handlers inside Convex: their jobs, and whether a function fits its queue. Nothing here runs. */
 import type { FunctionReference } from "convex/server";
 import type { ContinueOptions, JobFacts, JobId } from "../shared/index.js";
 import type { JobActions } from "../worker/types.js";
@@ -9,13 +9,13 @@ export interface RunsActions extends RunsMutations, RunsQueries {
   runAction: unknown;
 }
 
-/** What every handler is told of its job beside the payload. */
+/** The facts of a job that every handler gets beside the payload. */
 export type HandledJob<Name extends string = string> = Omit<JobFacts, "id" | "queue"> & {
   id: JobId<Name>;
   queue: Name;
 };
 
-/** Records what a handler says of its job. */
+/** Records log entries. */
 type Logs = Pick<JobActions, "log">;
 
 /** Ends an attempt without a failure. */
@@ -75,7 +75,7 @@ export type ToldJob<Name extends string = string, Progress = any> = Omit<
   "payload" | "continueWith"
 > & {
   /**
-   * Resolves when everything that the handler has said is recorded. A function that returns earlier may lose its last
+   * Resolves when every log entry, the progress and the output are recorded. A function that returns earlier may lose its last
    * words: await this at its end.
    */
   readonly flush: () => Promise<void>;

@@ -18,14 +18,14 @@ import type { HandledJob } from "./jobTypes.js";
 import { callComponent } from "./mounted.js";
 import type { AnyQueue, ValueValidator } from "./types.js";
 
-/** What makes the app's internal functions: Convex's own, or builders of the app that add something to each. */
+/** Builders of the app's internal functions: Convex's own, or the app's, which add something to each. */
 export interface Builders {
   internalAction?: (definition: any) => any;
   internalMutation?: (definition: any) => any;
   internalQuery?: (definition: any) => any;
 }
 
-/** What a maker needs of its queue. */
+/** The parts of a queue that its makers need. */
 export interface Making {
   name: string;
   component: ComponentApi;

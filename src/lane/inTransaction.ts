@@ -1,6 +1,6 @@
 /**
- * What the handler of a job says that is a mutation: nothing is sent while it runs, and all of it is written at its end, in its
- * own transaction. By the same code as a worker's.
+ * Log entries and jobs to follow of a handler that is a mutation: none is sent while it runs, and all are written at its end, in
+ * its own transaction. By the same code as a worker's.
  */
 import {
   REPORT_MAX_BYTES,
@@ -19,14 +19,14 @@ export interface InTransaction {
   actions: Pick<JobActions, "log" | "snooze" | "continueWith">;
   /** Jobs that are to follow. */
   continued: readonly Continuation[];
-  /** Has everything that was said written, in as many calls as it takes. */
+  /** Has all log entries written, in as many calls as it takes. */
   write: (report: (said: Said) => Promise<ReportAnswer[]>) => Promise<void>;
 }
 
 export function inTransaction(job: JobFacts): InTransaction {
   const sayings = new Sayings({ id: job.id, attempt: job.attempt });
   const continued: Continuation[] = [];
-  // A transaction has neither signal nor time: of an attempt, this is all that what follows looks at.
+  // A transaction has neither signal nor time: the actions below look at no other field of an attempt.
   const attempt = { state: "running", job, abort: {}, continued } as unknown as Attempt;
   const reports = { of: () => sayings, said: () => {} } as unknown as Telling["reports"];
   const { log, snooze, continueWith } = actionsOf(attempt, { reports, emit: printEvent });

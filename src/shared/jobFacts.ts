@@ -1,4 +1,4 @@
-/** What every handler is told of its job beside the payload, inside Convex and outside. Pure. */
+/** The facts of a job that every handler gets beside the payload, inside Convex and outside. Pure. */
 import { v, type Infer } from "convex/values";
 import { COST_DEFAULT } from "./limits.js";
 import { PRIORITY_DEFAULT } from "./order.js";
