@@ -5,12 +5,13 @@ import {
   api,
   conveyor,
   internal,
+  pages,
   refusal,
   setup,
   setupSession,
   tiles,
-  type App,
   watching,
+  type App,
 } from "./setup.test.js";
 
 /** Runs as a mutation of the app. */
@@ -22,9 +23,12 @@ async function run<Result>(
 }
 
 const enqueue = async (t: App, count = 1) =>
-  await t.mutation(api.app.enqueueBatch, {
-    payloads: Array.from({ length: count }, (_, x) => ({ x })),
-  });
+  await t.mutation(
+    ...pages.enqueueMany(
+      "tiles",
+      Array.from({ length: count }, (_, x) => ({ x })),
+    ),
+  );
 
 describe("a queue's control", () => {
   test("pauses, drains, resumes, and tells how it stands", async () => {
@@ -74,7 +78,7 @@ describe("a queue's control", () => {
     expect(await run(t, (ctx) => tiles.control.deleteJob(ctx, id!))).toMatchObject({
       deleted: true,
     });
-    expect(await t.query(api.app.status, { id: id! })).toBeNull();
+    expect(await t.query(...pages.status(id!))).toBeNull();
   });
 
   test("changes many jobs, step by step where the caller wants to", async () => {

@@ -12,6 +12,8 @@ import {
   type QueueOverview,
   type WorkerStatus,
 } from "../shared/index.js";
+import { apiFunctions } from "./api.js";
+import type { ApiFunctionsOf, ApiOptions } from "./apiTypes.js";
 import type { ComponentApi } from "./componentApi.js";
 import { QueueControl } from "./control.js";
 import { dashboardFunctions } from "./dashboardApi.js";
@@ -128,6 +130,31 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
     }
     this.names.add(name);
     return queue;
+  }
+
+  /**
+   * Public functions for pages, once for all queues, to be exported by a module of the app: those of these that it needs, under
+   * these names. Hooks are given that module, as `api.jobs`; other clients take `jobCalls(api.jobs)`.
+   *
+   * @param options.queues The queues that pages may ask about.
+   * @param options.authorize Decides about every call: only `true` is a yes. See {@link ApiOptions}.
+   * @param options.enqueue Into which of the queues pages may enqueue, and with which options. None by default.
+   * @throws `invalidArgument` for a queue that is listed twice, `unknownQueue` for an `enqueue` of one that is not listed. The
+   * functions throw `forbidden` or what `authorize` throws, `unknownQueue`, `unknownJob`, `invalidArgument`, and what the
+   * queue's methods throw.
+   * @example
+   * // convex/jobs.ts
+   * export const { enqueue, status, list, stats, logs, output, cancel, retry } = conveyor.api({
+   *   queues: [emails, renders],
+   *   authorize: async (ctx) => (await ctx.auth.getUserIdentity()) !== null,
+   *   enqueue: { renders: async (ctx) => ({ group: (await ctx.auth.getUserIdentity())!.subject }) },
+   * });
+   */
+  api<
+    const Queues extends readonly AnyQueue[],
+    const Allowed extends Queues[number]["name"] = never,
+  >(options: ApiOptions<DataModel, Queues, Allowed>): ApiFunctionsOf<Queues, Allowed> {
+    return apiFunctions(this.component, options) as never;
   }
 
   /**

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LEASES_MAX } from "../shared/index.js";
 import { checkFinished } from "./finished.js";
-import { api, refusal, setup, setupSession, watching, type App } from "./setup.test.js";
+import { api, pages, refusal, setup, setupSession, watching, type App } from "./setup.test.js";
 
 /** A token of the right form, for this deployment, that was never made here. */
 async function stranger(t: App) {
@@ -70,7 +70,7 @@ describe("a token that is known", () => {
 describe("a result", () => {
   async function leased(t: App) {
     const session = await setupSession(t);
-    const id = await t.mutation(api.app.enqueue, { payload: { x: 1 } });
+    const id = await t.mutation(...pages.enqueue("tiles", { x: 1 }));
     await t.mutation(api.app.claim, { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 });
     const report = async (queue: string | undefined, result: unknown) => {
       const one = { id, attempt: 1, outcome: { kind: "succeeded" as const, result } };
@@ -89,7 +89,7 @@ describe("a result", () => {
     const { id, report } = await leased(t);
     const { answers } = await report(queue, result);
     expect(answers.map(({ answer }) => answer)).toEqual(["ok"]);
-    expect(await t.query(api.app.status, { id })).toMatchObject({
+    expect(await t.query(...pages.status(id))).toMatchObject({
       status: "failed",
       error: expect.stringContaining('fits "loose", and not the queue "tiles"'),
     });
@@ -104,7 +104,7 @@ describe("a result", () => {
       const t = setup();
       const { id, report } = await leased(t);
       await report(undefined, result);
-      expect(await t.query(api.app.status, { id })).toMatchObject({ status });
+      expect(await t.query(...pages.status(id))).toMatchObject({ status });
     },
   );
 
@@ -114,7 +114,7 @@ describe("a result", () => {
     const { answers, refused } = await report("renamed", { evil: true });
     expect(answers).toMatchObject([{ id, attempt: 1, answer: "queueNotServed" }]);
     expect(refused).toBeUndefined();
-    expect(await t.query(api.app.status, { id })).toMatchObject({ status: "pending", failures: 0 });
+    expect(await t.query(...pages.status(id))).toMatchObject({ status: "pending", failures: 0 });
     // So is a repeat of the call, and the operator finds it in the log.
     expect((await report("renamed", { evil: true })).answers).toEqual(answers);
     expect(warn.mock.calls.flat().join()).toContain("Add the queue to `conveyor.workerApi");
@@ -127,7 +127,7 @@ describe("a result", () => {
     const finished = [{ id, attempt: 1, queue: "renamed", outcome: bad().outcome }];
     await t.mutation(api.app.complete, { ...session, finished, later: true });
     await t.finishAllScheduledFunctions(() => vi.advanceTimersByTime(1));
-    expect(await t.query(api.app.status, { id })).toMatchObject({ status: "pending", failures: 0 });
+    expect(await t.query(...pages.status(id))).toMatchObject({ status: "pending", failures: 0 });
   });
 
   test("of a lease that is lost is answered so, whatever its queue", async () => {
@@ -155,6 +155,6 @@ describe("a result", () => {
     const finished = { id, attempt: 1, queue: "loose", outcome: bad().outcome };
     await t.mutation(api.app.complete, { ...session, finished: [finished], later: true });
     await t.finishAllScheduledFunctions(() => vi.advanceTimersByTime(1));
-    expect(await t.query(api.app.status, { id })).toMatchObject({ status: "failed" });
+    expect(await t.query(...pages.status(id))).toMatchObject({ status: "failed" });
   });
 });

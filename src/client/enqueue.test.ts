@@ -103,9 +103,9 @@ describe("a unique job", () => {
     const t = setup();
     const ann = t.withIdentity({ subject: "ann" });
     const bob = t.withIdentity({ subject: "bob" });
-    const first = await ann.mutation(api.enqueue, { payload: mail });
-    expect(await ann.mutation(api.enqueue, { payload: mail })).toBe(first);
-    expect(await bob.mutation(api.enqueue, { payload: mail })).not.toBe(first);
+    const first = await ann.mutation(api.enqueue, { queue: "mails", payload: mail });
+    expect(await ann.mutation(api.enqueue, { queue: "mails", payload: mail })).toBe(first);
+    expect(await bob.mutation(api.enqueue, { queue: "mails", payload: mail })).not.toBe(first);
   });
 });
 
@@ -113,7 +113,10 @@ describe("functions for browsers", () => {
   test("take a payload and nothing else: what the job has is the app's choice", async () => {
     const t = setup();
     const ann = t.withIdentity({ subject: "ann" });
-    const ids = await ann.mutation(api.enqueueBatch, { payloads: [mail, { to: "bob" }] });
+    const ids = await ann.mutation(api.enqueue, {
+      queue: "mails",
+      payloads: [mail, { to: "bob" }],
+    });
     const jobs = await inMutation(t, (ctx) =>
       Promise.all(ids.map((id: string) => mails.status(ctx, id))),
     );
@@ -122,13 +125,13 @@ describe("functions for browsers", () => {
       { key: "ann:bob", group: "ann", priority: 3 },
     ]);
     await expect(
-      ann.mutation(api.enqueue, { payload: mail, options: { priority: 10 } }),
+      ann.mutation(api.enqueue, { queue: "mails", payload: mail, options: { priority: 10 } }),
     ).rejects.toThrow(/options/);
   });
 
   test("where the hook says nothing, the job has nothing of its own", async () => {
     const t = setup();
-    const id = await t.mutation(api.enqueue, { payload: mail });
+    const id = await t.mutation(api.enqueue, { queue: "mails", payload: mail });
     expect(await inMutation(t, (ctx) => mails.status(ctx, id))).not.toHaveProperty("key");
   });
 });

@@ -40,7 +40,7 @@ export const script: { action: (ctx: GenericActionCtx<any>) => Promise<unknown> 
 const functions = {
   ...mails.api({
     authorize: "public",
-    options: async (ctx, payload) => {
+    enqueue: async (ctx, payload) => {
       const user = await ctx.auth.getUserIdentity();
       if (user === null) return undefined;
       return { key: `${user.subject}:${payload.to}`, group: user.subject, priority: 3 };

@@ -20,9 +20,8 @@ import {
   logLine,
 } from "../shared/index.js";
 import { explainBadResult } from "../shared/mismatch.js";
+import type { Served } from "./served.js";
 import type { AnyQueue } from "./types.js";
-
-export type Served = ReadonlyMap<string, AnyQueue>;
 
 const { id, attempt, outcome } = vFinished.fields;
 

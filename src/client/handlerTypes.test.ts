@@ -110,12 +110,12 @@ describe("a handler that does not fit is refused wherever it is named", () => {
 
   test("in what browsers' jobs are enqueued with", () => {
     const authorize = "public" as const;
-    emails().api({ authorize, options: () => ({ handler: fits }) });
-    emails().api({ authorize, options: async (_ctx, { to }) => ({ handler: fits, group: to }) });
+    emails().api({ authorize, enqueue: () => ({ handler: fits }) });
+    emails().api({ authorize, enqueue: async (_ctx, { to }) => ({ handler: fits, group: to }) });
     // @ts-expect-error the payload has no `subject`
-    emails().api({ authorize, options: () => ({ handler: asksMore }) });
+    emails().api({ authorize, enqueue: () => ({ handler: asksMore }) });
     // @ts-expect-error `messageId` is a string
-    emails().api({ authorize, options: async () => ({ handler: returnsNumber }) });
+    emails().api({ authorize, enqueue: async () => ({ handler: returnsNumber }) });
     expect.assertions(0);
   });
 });

@@ -4,6 +4,13 @@
  */
 export { vJobId, vOnComplete } from "./appValidators.js";
 export { bearerToken } from "./bearerToken.js";
+export type {
+  ApiCall,
+  ApiFunctions,
+  ApiOptions,
+  EnqueueRule,
+  QueueApiOptions,
+} from "./apiTypes.js";
 export type { MetricsOptions } from "./metrics.js";
 export type { ComponentApi } from "./componentApi.js";
 export { Conveyor, type ConveyorOptions } from "./conveyor.js";
@@ -26,7 +33,7 @@ export type {
 } from "./jobTypes.js";
 export { QueueControl, type ManyOptions, type PauseReply } from "./control.js";
 export { ObservedQueue, type ListOptions, type StatsOptions } from "./observed.js";
-export { dashboardCalls } from "../shared/index.js";
+export { dashboardCalls, jobCalls } from "../shared/index.js";
 export type {
   DashboardAnswers,
   DashboardApi,
@@ -40,12 +47,9 @@ export type { OperationFunctions } from "./operations.js";
 export { Queue } from "./queue.js";
 export type { QueueOptions } from "./queueOptions.js";
 export type {
-  ApiCall,
-  ApiOptions,
   AuthorizeCtx,
   CancelReply,
   OnCompleteReference,
-  QueueFunctions,
   RetryReply,
   RunsMutations,
   RunsQueries,

@@ -1,4 +1,4 @@
-/** Only `true` opens the functions of a queue and the functions of workers. */
+/** Only `true` opens the functions for pages and the functions of workers. */
 import { ConvexError, v } from "convex/values";
 import { describe, expect, test } from "vitest";
 import { Conveyor } from "./index.js";
@@ -7,6 +7,7 @@ import { Conveyor } from "./index.js";
 const part = new Proxy({}, { get: () => "a function" });
 const conveyor = new Conveyor(new Proxy({}, { get: () => part }) as never);
 const tiles = conveyor.queue("tiles", { payload: v.any() });
+const others = conveyor.queue("others", { payload: v.any() });
 const unread = () => expect.fail("the component was called");
 const ctx = { db: {}, runQuery: unread, runMutation: unread };
 
@@ -29,51 +30,111 @@ const NO: [string, unknown][] = [
 ];
 const refused = { data: { code: "forbidden" } };
 
-describe("the functions of a queue, where authorize answers", () => {
-  const ARGS: Record<string, unknown> = {
-    enqueue: { payload: 1 },
-    enqueueBatch: { payloads: [1] },
+describe("the functions for pages, where authorize answers", () => {
+  const ARGS: Record<string, object> = {
+    enqueue: { queue: "tiles", payload: 1 },
     status: { id: "a" },
-    statusBatch: { ids: ["a"] },
-    attempts: { id: "a" },
+    list: { queue: "tiles" },
+    stats: { queue: "tiles" },
     logs: { id: "a" },
     output: { id: "a" },
     cancel: { id: "a" },
     retry: { id: "a" },
-    list: {},
-    byKey: { key: "k" },
-    position: { id: "a" },
-    why: { id: "a" },
-    counts: {},
-    stats: { per: "hour" },
-    gauge: {},
-    health: {},
   };
+  const MORE: [string, object][] = [
+    ["enqueue", { queue: "tiles", payloads: [1, 2] }],
+    ["status", { ids: ["a", "b"] }],
+    ["status", { queue: "tiles", key: "k" }],
+  ];
+
+  /** What any query says of the job: that it is one of `tiles`. Nothing is written. */
+  const job = { id: "a", queue: "tiles", status: "pending", ...{ at: 0, why: null } };
+  const told = (args: { ids?: string[] }) => args.ids?.map((id) => ({ ...job, id })) ?? job;
+  let asked: unknown[] = [];
+  const found = {
+    ...ctx,
+    runQuery: (_query: unknown, args: object) => Promise.resolve(told(args)),
+  };
+  /** `queueOf` answers with a name. */
+  const named = { ...ctx, runQuery: () => Promise.resolve("tiles") };
+  const ctxOf = (name: string) => (name === "cancel" || name === "retry" ? named : found);
+
+  const built = (authorize: unknown) => ({
+    "conveyor.api": conveyor.api({
+      queues: [tiles, others],
+      authorize: authorize as never,
+      enqueue: { tiles: true },
+    }),
+    "queue.api": tiles.api({ authorize: authorize as never, enqueue: true }),
+  });
 
   test.for(NO)("%s: each refuses, and says so", async ([, authorize]) => {
-    const functions = { ...tiles.api({ authorize: authorize as never }) } as Record<
-      string,
-      unknown
-    >;
-    expect(Object.keys(functions).sort()).toEqual(Object.keys(ARGS).sort());
-    for (const [name, made] of Object.entries(functions)) {
-      const error = await call(made, ARGS[name]).then(
-        () => expect.fail(`${name} answered`),
-        (thrown: unknown) => thrown,
-      );
-      expect(error).toBeInstanceOf(ConvexError);
-      expect(error).toMatchObject(refused);
-      expect((error as ConvexError<{ message: string }>).data.message).toContain("authorize");
+    for (const functions of Object.values(built(authorize))) {
+      expect(Object.keys(functions).sort()).toEqual(Object.keys(ARGS).sort());
+      for (const [name, args] of [...Object.entries(ARGS), ...MORE]) {
+        const error = await call((functions as any)[name], args, ctxOf(name)).then(
+          () => expect.fail(`${name} answered`),
+          (thrown: unknown) => thrown,
+        );
+        expect(error).toBeInstanceOf(ConvexError);
+        expect(error).toMatchObject(refused);
+        expect((error as ConvexError<{ message: string }>).data.message).toContain("authorize");
+      }
+    }
+  });
+
+  test("it is told the operation, the queue in the job's row and the job, and of more than one of them one by one", async () => {
+    const told = ({ kind: _, ...call }: { kind: string }) => call;
+    const authorize = (_ctx: unknown, call: { kind: string }) => (asked.push(call), true);
+    for (const functions of Object.values(built(authorize))) {
+      asked = [];
+      const requests = { why: true, attempts: 3, options: true };
+      await call(functions.status, { id: "a", ...requests }, found).catch(() => undefined);
+      const about = { queue: "tiles", id: "a" };
+      expect(asked[0]).toEqual({ kind: "status", ...about });
+      expect(asked[1]).toEqual({ kind: "why", ...about });
+      asked = [];
+      await call(functions.status, { ids: ["a", "b", "a"] }, found);
+      expect(asked).toEqual(["a", "b"].map((id) => ({ kind: "status", ...about, id })));
+      for (const name of ["logs", "output", "cancel", "retry"] as const) {
+        asked = [];
+        await call(functions[name], { id: "a" }, ctxOf(name)).catch(() => undefined);
+        expect(asked).toEqual([{ kind: name, ...about }]);
+      }
+      asked = [];
+      const looks = [
+        [functions.list, { queue: "tiles", filter: { status: "failed" }, paginationOpts: {} }],
+        [functions.stats, { queue: "tiles", per: "hour" }],
+        [functions.status, { queue: "tiles", key: "k" }],
+        [functions.enqueue, { queue: "tiles", payload: 7 }],
+      ] as const;
+      for (const [made, args] of looks) await call(made, args, found).catch(() => undefined);
+      expect(asked.map((one) => told(one as { kind: string }))).toEqual([
+        { queue: "tiles", filter: { status: "failed" } },
+        { queue: "tiles" },
+        { queue: "tiles", key: "k" },
+        { queue: "tiles", payloads: [7] },
+      ]);
+    }
+  });
+
+  test("a key is not looked up, and nothing of a queue is read, before it has answered", async () => {
+    const { list, stats, status } = built(() => false)["conveyor.api"];
+    const keyed = { queue: "tiles", key: "k" };
+    for (const [made, args] of [
+      [list, ARGS["list"]],
+      [stats, ARGS["stats"]],
+      [status, keyed],
+    ] as const) {
+      await expect(call(made, args)).rejects.toMatchObject(refused);
     }
   });
 
   test("true, at once or later, or the word public: they go on", async () => {
     for (const authorize of [() => true, async () => await Promise.resolve(true), "public"]) {
-      const { status } = tiles.api({ authorize: authorize as never });
-      let reads = 0;
-      const runQuery = () => Promise.resolve(((reads += 1), null));
-      expect(await call(status, { id: "a" }, { ...ctx, runQuery })).toBeNull();
-      expect(reads).toBe(1);
+      for (const { status } of Object.values(built(authorize))) {
+        expect(await call(status, { id: "a" }, found)).toMatchObject({ status: "pending" });
+      }
     }
   });
 });
@@ -83,6 +144,10 @@ test("an authorize that answers nothing does not compile", () => {
   tiles.api({ authorize: async () => {} });
   // @ts-expect-error Nor is one that forgets its answer.
   tiles.api({ authorize: (ctx) => void ctx.auth.getUserIdentity() });
+  // @ts-expect-error Nor for all queues at once.
+  conveyor.api({ queues: [tiles], authorize: async () => {} });
+  // @ts-expect-error Nor is none.
+  conveyor.api({ queues: [tiles] });
   // @ts-expect-error Workers' functions keep the same rule.
   conveyor.workerApi({ queues: [tiles], authorize: () => {} });
   // @ts-expect-error They are open to no one without a token.

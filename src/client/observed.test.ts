@@ -1,30 +1,12 @@
 /** How a queue goes, as pages see it through the app's own functions, and an administration by the queue's name. */
-import { ConvexError } from "convex/values";
 import { expect, test } from "vitest";
-import { api, conveyor, setup, tiles } from "./setup.test.js";
-
-test.each([
-  ["stats", { per: "hour", count: 3 }],
-  ["gauge", {}],
-  ["health", { last: 7 }],
-] as const)("%s asks `authorize`, and reads nothing if that throws", async (kind, args) => {
-  const asked: unknown[] = [];
-  const functions = tiles.api({
-    authorize: async (_ctx, call) => {
-      asked.push(call);
-      throw new ConvexError("Not you.");
-    },
-  });
-  const handler = (functions[kind] as any)._handler as (ctx: any, args: any) => Promise<unknown>;
-  await expect(handler({ runQuery: () => expect.fail("was read") }, args)).rejects.toThrow("Not");
-  expect(asked).toEqual([{ kind }]);
-});
+import { api, conveyor, pages, setup, tiles } from "./setup.test.js";
 
 test("each is of its own queue, and by its name says the same as the queue itself", async () => {
   const t = setup();
-  await t.mutation(api.app.enqueue, { payload: { x: 1 } });
-  await t.mutation(api.app.looseEnqueue, { payload: {} });
-  await t.mutation(api.app.looseEnqueue, { payload: {} });
+  await t.mutation(...pages.enqueue("tiles", { x: 1 }));
+  await t.mutation(...pages.enqueue("loose", {}));
+  await t.mutation(...pages.enqueue("loose", {}));
   await t.run(async (given) => {
     const ctx = given as never;
     for (const [name, waiting] of [

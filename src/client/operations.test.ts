@@ -3,7 +3,7 @@ import { anyApi, type ApiFromModules, type FunctionReference } from "convex/serv
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { CHANGE_ARGS, LOOK_ARGS } from "../shared/index.js";
 import type { OperationFunctions } from "./operations.js";
-import { api, conveyor, refusal, setup } from "./setup.test.js";
+import { api, conveyor, pages, refusal, setup } from "./setup.test.js";
 
 const functions = conveyor.operations();
 const operations = anyApi["operations"] as unknown as Record<string, FunctionReference<any, any>>;
@@ -20,7 +20,7 @@ describe("conveyor.operations", () => {
 
   test("pauses, retries, cancels and deletes by name", async () => {
     const t = newApp();
-    const [id] = await t.mutation(api.app.enqueueBatch, { payloads: [{ x: 1 }, { x: 2 }] });
+    const [id] = await t.mutation(...pages.enqueueMany("tiles", [{ x: 1 }, { x: 2 }]));
     const queue = "tiles";
     const change = async (name: string, args: object) => await t.mutation(operations[name]!, args);
     expect(await change("pauseQueue", { queue })).toEqual({ changed: true });

@@ -16,7 +16,8 @@ import {
   type QueueDeclaration,
 } from "../shared/index.js";
 import { writeValidator } from "../shared/writtenValidator.js";
-import { queueFunctions } from "./api.js";
+import { apiFunctions } from "./api.js";
+import type { ApiFunctions, QueueApiOptions } from "./apiTypes.js";
 import { vOnComplete, type VOnComplete } from "./appValidators.js";
 import { sendAll } from "./batches.js";
 import type { ComponentApi } from "./componentApi.js";
@@ -47,14 +48,7 @@ import type { Builders } from "./madeHandlers.js";
 import { callComponent, checkWrites } from "./mounted.js";
 import { NewJobs } from "./newJobs.js";
 import { checkHandled, configOf, validatorOf, type QueueOptions } from "./queueOptions.js";
-import type {
-  ApiOptions,
-  CancelReply,
-  QueueFunctions,
-  RetryReply,
-  RunsMutations,
-  ValueValidator,
-} from "./types.js";
+import type { AnyQueue, CancelReply, RetryReply, RunsMutations, ValueValidator } from "./types.js";
 
 type OptionsOf<
   Name extends string,
@@ -340,26 +334,38 @@ export class Queue<
   }
 
   /**
-   * Public functions for browsers, to be exported by a module of the app. Export those you need.
+   * {@link Conveyor.api} of this queue alone: the same functions, for an app that wants a queue's apart.
    *
-   * @param options.authorize Asked before every call; see {@link ApiOptions}.
-   * @param options.options Says what each job is enqueued with, since browsers may not.
-   * @throws Nothing itself. The functions throw what `authorize` throws, and what the queue's methods of the same names
-   * throw.
+   * @param options.authorize Decides about every call; see {@link ApiOptions}.
+   * @param options.enqueue Whether pages may enqueue, and what their jobs are enqueued with; see {@link EnqueueRule}. Here it
+   * may give a job a handler of its own.
+   * @throws Nothing itself. The functions throw as those of {@link Conveyor.api}.
    * @example
    * export const { enqueue, status } = tiles.api({
    *   authorize: async (ctx) => (await ctx.auth.getUserIdentity()) !== null,
+   *   enqueue: true,
    * });
    */
   api<const Handled extends HandlerOption = HandlerOption>(
-    options: ApiOptions<
+    options: QueueApiOptions<
       DataModel,
       VPayload["type"],
       Name,
       OptionsOf<Name, VPayload, VResult, VContext, Handled>
     >,
-  ): QueueFunctions<Name, VPayload["type"], VResult["type"], VProgress["type"]> {
-    return queueFunctions(this, options);
+  ): ApiFunctions<
+    Record<
+      Name,
+      { payload: VPayload["type"]; result: VResult["type"]; progress: VProgress["type"] }
+    >,
+    Name
+  > {
+    const { authorize, enqueue } = options;
+    const queues = [this as unknown as AnyQueue];
+    return apiFunctions(this.component, {
+      ...{ queues, authorize },
+      ...(enqueue === undefined ? {} : { enqueue: { [this.name]: enqueue } }),
+    }) as never;
   }
 
   /** @internal A job of this queue that a worker wants to follow another. */

@@ -14,7 +14,7 @@ import { ConvexError, v } from "convex/values";
 import { afterEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { register } from "../test.js";
 import type { Handlers, QueuesOf } from "../worker/types.js";
-import { Conveyor, type ComponentApi } from "./index.js";
+import { Conveyor, jobCalls, type ComponentApi } from "./index.js";
 
 const conveyor = new Conveyor(
   (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
@@ -58,14 +58,17 @@ const functions = {
       return await Promise.resolve(true);
     },
   }),
-  ...tiles.api({ authorize: "public" }),
-  looseEnqueue: loose.api({ authorize: "public" }).enqueue,
-  inheritedEnqueue: inherited.api({ authorize: "public" }).enqueue,
+  ...conveyor.api({
+    queues: [tiles, loose, inherited],
+    authorize: "public",
+    enqueue: { tiles: true, loose: true, ["constructor" as "inherited"]: true },
+  }),
   createToken: conveyor.tokenApi().create,
 };
 type Modules = ApiFromModules<{ app: typeof functions }>;
 const api = anyApi as unknown as FilterApi<Modules, FunctionReference<any, "public">>;
 const own = anyApi as unknown as FilterApi<Modules, FunctionReference<any, "internal">>;
+const pages = jobCalls(api.app);
 
 const schema = defineSchema({
   pictures: defineTable({ name: v.string(), title: v.string() }),
@@ -85,7 +88,7 @@ async function setup() {
   const claim = async (n: number, max = 10) =>
     await t.mutation(api.app.claim, { ...call, name: "w", n, queues: ["tiles", "loose"], max });
   const enqueue = async (picture: string) =>
-    await t.mutation(api.app.enqueue, { payload: { picture } });
+    await t.mutation(...pages.enqueue("tiles", { picture }));
   return { t, call, claim, enqueue };
 }
 
@@ -94,7 +97,7 @@ afterEach(() => void vi.useRealTimers());
 describe("related data", () => {
   test("are asked of no query that the app has not named, whatever the queue is called", async () => {
     const { t, call } = await setup();
-    await t.mutation(api.app.inheritedEnqueue, { payload: 1 });
+    await t.mutation(...pages.enqueue("constructor" as "inherited", 1));
     const of = { name: "w", n: 1, queues: ["constructor"], max: 1 };
     expect((await t.mutation(api.app.claim, { ...call, ...of })).jobs).toHaveLength(1);
   });
@@ -102,7 +105,7 @@ describe("related data", () => {
   test("come with each job of the queue that has a query, typed to the worker's handler", async () => {
     const { t, claim, enqueue } = await setup();
     await enqueue("sea");
-    await t.mutation(api.app.looseEnqueue, { payload: 5 });
+    await t.mutation(...pages.enqueue("loose", 5));
     const { jobs } = await claim(1);
     const tile = jobs.find((job) => job.queue === "tiles")!;
     expect(tile.related).toEqual({ title: "The sea", of: "tiles 1" });
@@ -120,7 +123,7 @@ describe("related data", () => {
     const [bad, good] = [await enqueue("nowhere"), await enqueue("sea")];
     const { jobs } = await claim(1);
     expect(jobs.map(({ id }) => id)).toEqual([good]);
-    const status = await t.query(api.app.status, { id: bad });
+    const status = await t.query(...pages.status(bad));
     expect(status).toMatchObject({
       status: "failed",
       error: expect.stringContaining("There is no such picture.") as string,

@@ -16,7 +16,7 @@ import { ConvexError, v } from "convex/values";
 import { expect, test } from "vitest";
 import { isConveyorError, type ConveyorErrorCode } from "../shared/index.js";
 import { register } from "../test.js";
-import { Conveyor, vJobId, type ComponentApi, type WatchCall } from "./index.js";
+import { Conveyor, jobCalls, vJobId, type ComponentApi, type WatchCall } from "./index.js";
 
 export const conveyor = new Conveyor(
   (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
@@ -44,17 +44,17 @@ const schema = defineSchema({
 
 /** The module of an app's functions. */
 export const functions = {
-  ...tiles.api({
+  ...conveyor.api({
+    queues: [tiles, loose, exportsOfRows],
     authorize: async (_ctx, call) => {
-      if (call.kind === "enqueue" && call.payload.label === "forbidden") {
-        throw new ConvexError("Not you.");
+      if (call.kind === "enqueue" && call.queue === "tiles") {
+        const isRefused = call.payloads.some(({ label }) => label === "forbidden");
+        if (isRefused) throw new ConvexError("Not you.");
       }
       return await Promise.resolve(true);
     },
+    enqueue: { tiles: true, loose: true, exports: true },
   }),
-  looseEnqueue: loose.api({ authorize: "public" }).enqueue,
-  exportRow: exportsOfRows.api({ authorize: "public" }).enqueue,
-  exportCounts: exportsOfRows.api({ authorize: "public" }).counts,
   ...conveyor.workerApi({ queues: [tiles, loose], continueWith: [exportsOfRows] }),
   createToken: conveyor.tokenApi().create,
   rotateToken: conveyor.tokenApi().rotate,
@@ -79,6 +79,9 @@ export const functions = {
 type Modules = ApiFromModules<{ app: typeof functions }>;
 export const api = anyApi as unknown as FilterApi<Modules, FunctionReference<any, "public">>;
 export const internal = anyApi as unknown as FilterApi<Modules, FunctionReference<any, "internal">>;
+
+/** The calls of its pages. */
+export const pages = jobCalls(api.app);
 
 export type App = TestConvex<typeof schema>;
 
@@ -126,5 +129,5 @@ export async function refusal(call: Promise<unknown>, code: ConveyorErrorCode) {
 
 test("the test app mounts the component", async () => {
   const t = setup();
-  expect(await t.query(api.app.status, { id: "nonsense" })).toBeNull();
+  expect(await t.query(...pages.status("nonsense"))).toBeNull();
 });

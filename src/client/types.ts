@@ -12,29 +12,8 @@ import type {
   RegisteredQuery,
 } from "convex/server";
 import type { Validator } from "convex/values";
-import type {
-  AttemptStatus,
-  OutputPage,
-  Counts,
-  Gauge,
-  Health,
-  JobId,
-  JobPage,
-  ListedJob,
-  ListFilter,
-  LogPage,
-  Position,
-  Stats,
-  Status,
-  TokenStatus,
-  TypedJobStatus,
-  TypedOnCompleteArgs,
-  Why,
-} from "../shared/index.js";
-import type { EnqueueOptions } from "./enqueueTypes.js";
-import type { ListOptions, StatsOptions } from "./observed.js";
+import type { Status, TokenStatus, TypedOnCompleteArgs } from "../shared/index.js";
 import type { Queue } from "./queue.js";
-import type { OutputOptions, LogOptions } from "./watched.js";
 
 /** A validator of a whole value; `v.optional` has no meaning for one. */
 export type ValueValidator = Validator<any, "required", any>;
@@ -63,24 +42,7 @@ export type OnCompleteReference<Payload = any, Result = any, Context = any> = Fu
   any
 >;
 
-// --- Functions for browsers ---------------------------------------------------------------------
-
-/** What somebody wants to do, as `authorize` is asked. */
-export type ApiCall<Payload = any, Name extends string = string> =
-  | { kind: "enqueue"; payload: Payload }
-  | { kind: "enqueueBatch"; payloads: Payload[] }
-  | { kind: "status"; id: JobId<Name> }
-  | { kind: "statusBatch"; ids: JobId<Name>[] }
-  | { kind: "attempts"; id: JobId<Name> }
-  | { kind: "logs"; id: JobId<Name> }
-  | { kind: "output"; id: JobId<Name> }
-  | { kind: "cancel"; id: JobId<Name> }
-  | { kind: "retry"; id: JobId<Name> }
-  | { kind: "list"; filter: ListFilter }
-  | { kind: "byKey"; key: string }
-  | { kind: "position"; id: JobId<Name> }
-  | { kind: "why"; id: JobId<Name> }
-  | { kind: "counts" | "stats" | "gauge" | "health" };
+// --- Functions for pages ------------------------------------------------------------------------
 
 /** What `authorize` may look at: who calls, and the app's data. */
 export interface AuthorizeCtx<DataModel extends GenericDataModel> {
@@ -95,91 +57,6 @@ export type Authorizes<DataModel extends GenericDataModel, Call> = (
   ctx: AuthorizeCtx<DataModel>,
   call: Call,
 ) => boolean | Promise<boolean>;
-
-/** What {@link Queue.api} takes. */
-export interface ApiOptions<
-  DataModel extends GenericDataModel,
-  Payload,
-  Name extends string,
-  Options = EnqueueOptions<Payload>,
-> {
-  /**
-   * Decides about every call: only `true` is a yes. Any other answer, none included, refuses with the code `forbidden`; an
-   * error that it throws is passed on. It is required, since these functions are open to the internet: `"public"` opens them
-   * to every caller. It runs in the call's own transaction, after payloads were checked. A `ConvexError` reaches the browser with
-   * its data; of other errors, production tells nothing.
-   *
-   * @example
-   * authorize: async (ctx, call) => call.kind === "status" || (await ctx.auth.getUserIdentity()) !== null
-   */
-  authorize: "public" | Authorizes<DataModel, ApiCall<Payload, Name>>;
-  /**
-   * What each job is enqueued with. A browser sends a payload and nothing else: priority, key, time and all the rest are
-   * for the app's code to choose. Runs after `authorize`, in the same transaction. A key with the caller's identity in it
-   * keeps tenants apart: one can neither find nor replace a job of another.
-   * @default no options
-   *
-   * @example
-   * options: async (ctx, payload) => {
-   *   const { subject } = (await ctx.auth.getUserIdentity())!;
-   *   return { key: `${subject}:${payload.report}`, group: subject };
-   * }
-   */
-  options?: (
-    ctx: AuthorizeCtx<DataModel>,
-    payload: Payload,
-  ) => Options | undefined | Promise<Options | undefined>;
-}
-
-/** Public functions of one queue, to be exported by a module of the app. */
-export interface QueueFunctions<Name extends string, Payload, Result, Progress = any> {
-  /** {@link Queue.enqueue}. Ids in the payload must be of their tables. */
-  enqueue: RegisteredMutation<"public", { payload: Payload }, Promise<JobId<Name>>>;
-  /** {@link Queue.enqueueBatch}: what one mutation can hold, all or none. */
-  enqueueBatch: RegisteredMutation<"public", { payloads: Payload[] }, Promise<JobId<Name>[]>>;
-  /** {@link Queue.status}: what `useJob` subscribes to. */
-  status: RegisteredQuery<
-    "public",
-    { id: string },
-    Promise<TypedJobStatus<Result, Name, Progress> | null>
-  >;
-  /** {@link Queue.statusBatch}: up to 100 jobs. */
-  statusBatch: RegisteredQuery<
-    "public",
-    { ids: string[] },
-    Promise<(TypedJobStatus<Result, Name, Progress> | null)[]>
-  >;
-  /** {@link Queue.attempts}, the last 100 by default. */
-  attempts: RegisteredQuery<
-    "public",
-    { id: string; limit?: number },
-    Promise<AttemptStatus[] | null>
-  >;
-  /** {@link Queue.logs}, 100 entries a page by default. */
-  logs: RegisteredQuery<"public", { id: string } & LogOptions, Promise<LogPage | null>>;
-  /** {@link Queue.output}, 100 parts a page by default. */
-  output: RegisteredQuery<"public", { id: string } & OutputOptions, Promise<OutputPage | null>>;
-  /** {@link Queue.cancel}: ends a job that waits. */
-  cancel: RegisteredMutation<"public", { id: string }, Promise<CancelReply>>;
-  /** {@link Queue.retry}: makes a finished job claimable again. */
-  retry: RegisteredMutation<"public", { id: string }, Promise<RetryReply>>;
-  /** {@link Queue.counts}, each counted up to `limit`, 100 by default. */
-  counts: RegisteredQuery<"public", { limit?: number }, Promise<Counts>>;
-  /** {@link Queue.stats}: the last 60 minutes by default. */
-  stats: RegisteredQuery<"public", StatsOptions, Promise<Stats>>;
-  /** {@link Queue.gauge}: what a page that is always open subscribes to. */
-  gauge: RegisteredQuery<"public", Record<string, never>, Promise<Gauge>>;
-  /** {@link Queue.health} by the last 5 jobs by default. */
-  health: RegisteredQuery<"public", { last?: number }, Promise<Health>>;
-  /** {@link Queue.list}: for `usePaginatedQuery`. */
-  list: RegisteredQuery<"public", ListOptions, Promise<JobPage>>;
-  /** {@link Queue.byKey}. */
-  byKey: RegisteredQuery<"public", { key: string }, Promise<ListedJob | null>>;
-  /** {@link Queue.position}. */
-  position: RegisteredQuery<"public", { id: string }, Promise<Position | null>>;
-  /** {@link Queue.why}. */
-  why: RegisteredQuery<"public", { id: string }, Promise<Why | null>>;
-}
 
 /** What became of a wish to cancel; `status` is what the job is now. */
 export interface CancelReply {

@@ -2,7 +2,7 @@
  * Waits until a job has ended, outside React: in an action of the app, which has to ask again and again, and in a client, which
  * subscribes where it can. Reads nothing but the job's status, and holds nothing in the deployment while it waits.
  */
-import type { FunctionArgs, FunctionReference } from "convex/server";
+import type { FunctionReference } from "convex/server";
 import {
   backoffMs,
   checkInteger,
@@ -13,6 +13,8 @@ import {
   RESULT_WAIT_DEFAULT_MS,
   RESULT_WAIT_MAX_MS,
   type FinalOutcome,
+  type IdOf,
+  type JobById,
   type TypedJobStatus,
 } from "../shared/index.js";
 
@@ -41,8 +43,8 @@ export class JobFailedError extends Error {
   }
 }
 
-/** A queue's `status` function, such as `api.tiles.status`. */
-type StatusFunction = FunctionReference<"query", "public", { id: any }, any>;
+/** The `status` of `conveyor.api`, such as `api.jobs.status`. */
+type StatusFunction = FunctionReference<"query", "public", any, any>;
 
 /** `ConvexHttpClient` and `ConvexReactClient` have the first only, and are asked again and again; `ConvexClient` has both. */
 export interface ResultClient {
@@ -55,11 +57,10 @@ export interface ResultClient {
   ): () => void;
 }
 
-type ResultOf<Status> =
-  Status extends FunctionReference<any, any, any, infer Answer>
-    ? Extract<Answer, { status: "succeeded" }> extends { result: infer Result }
-      ? Result
-      : unknown
+/** By the queue that the id's brand says; of a plain string, of any. */
+type ResultOf<Status extends StatusFunction, Id> =
+  Extract<JobById<{ status: Status }, Id>, { status: "succeeded" }> extends { result: infer Result }
+    ? Result
     : unknown;
 
 /**
@@ -67,20 +68,23 @@ type ResultOf<Status> =
  * 100 ms and ever longer up to 5 s with `ConvexHttpClient`.
  *
  * @param client Any of Convex's clients.
- * @param status The app's function that gives a job's status, as in `api.tiles.status`. The result's type comes from it.
- * @param id The job's id.
+ * @param status The app's function that gives a job's status, as in `api.jobs.status`.
+ * @param id The job's id. The result has the type of the queue that it remembers.
  * @returns What the job's handler returned.
  * @throws `JobFailedError` with the `outcome` of a job that has failed, timed out or been canceled; `resultTimedOut` when
  * `timeoutMs` has passed; `unknownJob`; what the app's `authorize` throws. A job of a circular queue never ends.
  * @example
- * const { pixels } = await waitForResult(client, api.tiles.status, id);
+ * const { pixels } = await waitForResult(client, api.jobs.status, id);
  */
-export async function waitForResult<Status extends StatusFunction>(
+export async function waitForResult<
+  Status extends StatusFunction,
+  const Id extends IdOf<{ status: Status }>,
+>(
   client: ResultClient,
   status: Status,
-  id: FunctionArgs<Status>["id"],
+  id: Id,
   options: WaitOptions = {},
-): Promise<ResultOf<Status>> {
+): Promise<ResultOf<Status, Id>> {
   const timeoutMs = checkedTimeout(options);
   const ended =
     client.onUpdate === undefined
@@ -88,7 +92,7 @@ export async function waitForResult<Status extends StatusFunction>(
       : await watchUntilEnded(id, timeoutMs, (onJob, onError) =>
           client.onUpdate!(status, { id }, onJob, onError),
         );
-  return resultOf(ended) as ResultOf<Status>;
+  return resultOf(ended) as ResultOf<Status, Id>;
 }
 
 /** The same, of an action: `look` reads the job's status. */

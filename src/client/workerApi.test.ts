@@ -9,6 +9,7 @@ import {
   conveyor,
   exportsOfRows,
   internal,
+  pages,
   refusal,
   setup,
   setupSession,
@@ -18,7 +19,7 @@ import {
 } from "./setup.test.js";
 
 async function claimed(t: App, payloads: { x: number; label?: string }[]) {
-  const ids = await t.mutation(api.app.enqueueBatch, { payloads });
+  const ids = await t.mutation(...pages.enqueueMany("tiles", payloads));
   const session = await setupSession(t);
   const { jobs } = await t.mutation(api.app.claim, {
     ...session,
@@ -44,7 +45,7 @@ describe("results", () => {
     const finished = [report(0, good, "tiles")];
     const reply = await t.mutation(api.app.complete, { ...session, n: 2, finished });
     expect(reply.answers).toMatchObject([{ id: ids[0], answer: "ok" }]);
-    expect(await t.query(api.app.status, { id: ids[0]! })).toMatchObject({
+    expect(await t.query(...pages.status(ids[0]!))).toMatchObject({
       status: "succeeded",
       worker: "w",
       result: { pixels: "abc" },
@@ -65,7 +66,7 @@ describe("results", () => {
     expect(refused).toEqual([
       { id: ids[0], attempt: 1, error: expect.stringContaining("result.pixels must be string") },
     ]);
-    const first = await t.query(api.app.status, { id: ids[0]! });
+    const first = await t.query(...pages.status(ids[0]!));
     expect(first).toMatchObject({
       status: "failed",
       error: expect.stringContaining("result.pixels must be string, got number"),
@@ -75,7 +76,7 @@ describe("results", () => {
       error: expect.stringContaining("result.pixels must be string"),
     });
     warn.mockRestore();
-    expect(await t.query(api.app.status, { id: ids[1]! })).toMatchObject({ status: "succeeded" });
+    expect(await t.query(...pages.status(ids[1]!))).toMatchObject({ status: "succeeded" });
   });
 
   test("no result where the validator wants one fails the job", async () => {
@@ -83,13 +84,13 @@ describe("results", () => {
     const { ids, session, report } = await claimed(t, [{ x: 1 }]);
     const finished = [report(0, { kind: "succeeded" }, "tiles")];
     await t.mutation(api.app.complete, { ...session, n: 2, finished });
-    expect(await t.query(api.app.status, { id: ids[0]! })).toMatchObject({ status: "failed" });
+    expect(await t.query(...pages.status(ids[0]!))).toMatchObject({ status: "failed" });
   });
 
   test("outcomes and the next claim go in one call", async () => {
     const t = setup();
     const { session, report } = await claimed(t, [{ x: 1 }]);
-    const next = await t.mutation(api.app.enqueue, { payload: { x: 2 } });
+    const next = await t.mutation(...pages.enqueue("tiles", { x: 2 }));
     const { answers, jobs } = await t.mutation(api.app.complete, {
       ...session,
       n: 2,
@@ -111,7 +112,7 @@ describe("jobs that follow", () => {
     const again = await t.mutation(api.app.complete, { ...session, n: 2, finished });
     expect(again.refused).toEqual(reply.refused);
     const row = await t.run((ctx) => ctx.db.query("done").first());
-    const counts = await t.query(api.app.exportCounts, {});
+    const { counts } = await t.query(api.app.stats, { queue: "exports" });
     return { refused: reply.refused, outcome: row!.outcome, id: ids[0], counts };
   };
 
@@ -170,7 +171,7 @@ test("a job that follows cancels none of the app's that has its key", async () =
   const finished = [{ ...report(0, good, "tiles"), continued }];
   await t.mutation(api.app.complete, { ...session, n: 2, finished });
   vi.restoreAllMocks();
-  const counts = await t.query(api.app.exportCounts, {});
+  const { counts } = await t.query(api.app.stats, { queue: "exports" });
   expect(counts.pending.count).toBe(1);
   expect(counts.canceled.count).toBe(0);
 });
@@ -188,7 +189,7 @@ test("an outcome that is handed over is recorded by itself, and a complete finds
   expect(later).toEqual({ answers: [], jobs: [] });
   await t.finishAllScheduledFunctions(() => vi.advanceTimersByTime(1));
   vi.useRealTimers();
-  expect(await t.query(api.app.status, { id: ids[0]! })).toMatchObject({ status: "succeeded" });
+  expect(await t.query(...pages.status(ids[0]!))).toMatchObject({ status: "succeeded" });
   const reply = await t.mutation(api.app.complete, { ...session, n: 2, finished: [finished] });
   expect(reply.answers).toMatchObject([{ answer: "recorded" }]);
 });

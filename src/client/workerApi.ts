@@ -20,16 +20,11 @@ import {
   type TokenScope,
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
-import {
-  answersWith,
-  checkFinished,
-  logRefused,
-  vWorkerFinished,
-  type Served,
-} from "./finished.js";
+import { answersWith, checkFinished, logRefused, vWorkerFinished } from "./finished.js";
 import { mustAllow } from "./leave.js";
 import { callComponent } from "./mounted.js";
 import { joinRelated, type RelatedQueries, type WithRelated } from "./related.js";
+import { servedQueues, type Served } from "./served.js";
 import type { AnyQueue, AuthorizeCtx, RunsQueries, TypesOf } from "./types.js";
 import type { WantedJobs, WorkerApiOptions, WorkerCall, WorkerFunctions } from "./workerTypes.js";
 import { lookRequest, watchFunction } from "./workerWatch.js";
@@ -56,8 +51,8 @@ export function workerFunctions<
   options: WorkerApiOptions<Queues, Continues, Related, DataModel>,
 ): WorkerFunctions<WithRelated<TypesOf<Queues>, Related>, TypesOf<Continues>> {
   const { authorize } = options;
-  const served = byName("queues", options.queues);
-  const continues = byName("continueWith", options.continueWith ?? []);
+  const served = servedQueues("The queues of workerApi", options.queues);
+  const continues = servedQueues("The continueWith of workerApi", options.continueWith ?? []);
   const queries = (options.related ?? {}) as RelatedQueries<QueueTypes>;
   for (const name of Object.keys(queries)) find(served, name);
   const know = async (ctx: RunsQueries, token: string): Promise<TokenScope> =>
@@ -212,23 +207,6 @@ function wanted(
 ): WantedJobs {
   const within = groupsWithin(token, groups);
   return { queues, groups: within === undefined ? null : [...within] };
-}
-
-function byName(list: string, queues: readonly AnyQueue[]): Served {
-  const served = new Map<string, AnyQueue>();
-  for (const queue of queues) {
-    if (served.has(queue.name)) {
-      throw conveyorError(
-        "invalidArgument",
-        `The ${list} of workerApi name "${queue.name}" twice.`,
-        {
-          queue: queue.name,
-        },
-      );
-    }
-    served.set(queue.name, queue);
-  }
-  return served;
 }
 
 function find(served: Served, name: string): AnyQueue {

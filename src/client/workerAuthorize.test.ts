@@ -6,6 +6,7 @@ import {
   conveyor,
   internal,
   loose,
+  pages,
   refusal,
   setup,
   tiles,
@@ -89,7 +90,7 @@ describe("authorize of the workers' functions", () => {
 
 test("a token's jobs are those of its groups, through the app's functions and for related data", async () => {
   const { t, token } = await world();
-  await t.mutation(api.app.enqueue, { payload: { x: 1 } });
+  await t.mutation(...pages.enqueue("tiles", { x: 1 }));
   expect(await watching(t, token, { kind: "peek", queues: ["tiles"] })).toEqual([]);
   const claim = { token, session: "s", name: "w", n: 1, queues: ["tiles"], max: 9 };
   expect((await t.mutation(api.app.claim, claim)).jobs).toEqual([]);

@@ -127,6 +127,7 @@ export async function output(
   }
   const isOver = attempt < job.attempt || job.status !== "running";
   return {
+    queue: job.queue,
     attempt,
     lastAttempt: job.attempt,
     parts: page,

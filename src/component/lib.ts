@@ -95,6 +95,13 @@ export const statusBatch = query({
   handler: (ctx, { ids, queue }) => statusStep.statusBatch(ctx, ids, queue),
 });
 
+/** The queue of a job, for the app to ask whether its caller may; `null` for an id that names none. */
+export const queueOf = query({
+  args: { id: v.string() },
+  returns: v.union(v.string(), v.null()),
+  handler: (ctx, { id }) => statusStep.queueOf(ctx, id),
+});
+
 /** The last `limit` (100, at most 1,000) attempts of a job, in order; `null` as with `status`. */
 export const attempts = query({
   args: { id: v.string(), queue: v.optional(v.string()), limit: v.optional(v.number()) },

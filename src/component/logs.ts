@@ -135,7 +135,7 @@ export async function logs(
     });
     at = [attempt, entry];
   }
-  return { entries, cursor: encodePlace(at), isDone };
+  return { queue: job.queue, entries, cursor: encodePlace(at), isDone };
 }
 
 /** The rest of the cursor's attempt, then the attempts after it. */

@@ -40,6 +40,11 @@ export async function statusBatch(
   return found;
 }
 
+/** The queue of a job; `null` for an id that names none. Reads the job's row and nothing else. */
+export async function queueOf(ctx: QueryCtx, id: string): Promise<string | null> {
+  return (await findJobOf(ctx.db, id, undefined))?.queue ?? null;
+}
+
 /** Nothing is left out silently, and a result of a megabyte is rare enough for its page to ask for it alone. */
 function tooMuch(before: number): Error {
   return conveyorError(

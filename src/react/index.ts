@@ -3,18 +3,21 @@
  * @module
  */
 export { CalmQueries } from "./CalmQueries.js";
-export { useJob, type StatusFunction } from "./useJob.js";
-export { useJobLogs, type JobLogs, type LogsFunction } from "./useJobLogs.js";
-export { useJobOutput, type OutputFunction, type JobOutput } from "./useJobOutput.js";
+export { useEnqueue, type Enqueue } from "./useEnqueue.js";
+export { useJob } from "./useJob.js";
+export { useJobLogs, type JobLogs } from "./useJobLogs.js";
+export { useJobOutput, type JobOutput } from "./useJobOutput.js";
 export { useJobs } from "./useJobs.js";
-export { useQueueStats, type StatsFunction } from "./useQueueStats.js";
-export { isConveyorError } from "../shared/index.js";
+export { useQueueStats } from "./useQueueStats.js";
+export { isConveyorError, jobCalls } from "../shared/index.js";
 export type {
   ConveyorError,
   ConveyorErrorCode,
   JobId,
-  ListedJob,
+  PageListedJob as ListedJob,
   LogEntry,
+  PageJob as JobStatus,
+  QueueStats,
   Stats,
-  TypedJobStatus as JobStatus,
+  StatusRequests,
 } from "../shared/index.js";

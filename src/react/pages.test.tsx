@@ -6,13 +6,21 @@ import { Component, type ReactNode } from "react";
 import { expect, expectTypeOf, test, vi } from "vitest";
 import { withBackend } from "../dashboard/testing/show.js";
 import { periodOf, rowOf, T0 } from "../dashboard/testing/fixtures.js";
-import type { OutputPage, LogEntry, LogPage } from "../shared/index.js";
+import type {
+  Gauge,
+  LogEntry,
+  LogPage,
+  ListRequest,
+  OutputPage,
+  StatsRequest,
+} from "../shared/index.js";
 import {
   useJobLogs,
   useJobOutput,
   useJobs,
   useQueueStats,
   type ListedJob,
+  type QueueStats,
   type Stats,
 } from "./index.js";
 
@@ -28,11 +36,12 @@ const builds = anyApi["builds"] as unknown as {
   logs: Q<{ id: string; cursor?: string; limit?: number }, LogPage | null>;
   output: Q<{ id: string; attempt?: number; cursor?: string; limit?: number }, OutputPage | null>;
   list: Q<
-    { filter: { status: string }; paginationOpts: PaginationOptions },
-    { page: ListedJob[]; isDone: boolean; continueCursor: string }
+    ListRequest<"builds" | "tiles"> & { paginationOpts: PaginationOptions },
+    { page: (Listed | ListedJob<"tiles">)[]; isDone: boolean; continueCursor: string }
   >;
-  stats: Q<{ per: "minute"; count?: number }, Stats>;
+  stats: Q<{ queue: "builds" } & StatsRequest, QueueStats>;
 };
+type Listed = ListedJob<"builds">;
 
 const asked = (path: string) => world.backend.asked.filter((one) => one.path === path);
 
@@ -53,7 +62,7 @@ function serveLog(log: LogEntry[]) {
 }
 
 function Log({ id = "j" }: { id?: string }) {
-  const log = useJobLogs(builds.logs, id);
+  const log = useJobLogs(builds, id);
   if (log === undefined) return <p>loading</p>;
   if (log === null) return <p>unknown</p>;
   return (
@@ -170,7 +179,7 @@ function serveOutput(job: { attempt: number; isOver: boolean; texts: Record<numb
 }
 
 function Output({ attempt }: { attempt?: number }) {
-  const output = useJobOutput(builds.output, "j", attempt === undefined ? {} : { attempt });
+  const output = useJobOutput(builds, "j", attempt === undefined ? {} : { attempt });
   if (!output) return <p>loading</p>;
   return (
     <p aria-label="output" aria-busy={!output.isDone} title={`${output.attempt}`}>
@@ -256,11 +265,11 @@ function serveList(numbers: number[]) {
 
 function List() {
   const { results, status, loadMore } = useJobs(
-    builds.list,
-    { filter: { status: "failed" } },
+    builds,
+    { queue: "builds", filter: { status: "failed" } },
     { pageSize: 3 },
   );
-  expectTypeOf(results).toEqualTypeOf<ListedJob[]>();
+  expectTypeOf(results).toEqualTypeOf<Listed[]>();
   return (
     <button aria-label={status} onClick={() => loadMore(3)}>
       {results.map(({ id }) => id).join(" ")}
@@ -292,8 +301,8 @@ test("statistics are what the app's function says, and change with it", async ()
     periods: Array.from({ length: count as number }, (_, n) => periodOf(T0 + n, { enqueued })),
   });
   function Sum() {
-    const stats = useQueueStats(builds.stats, { per: "minute", count: 3 });
-    expectTypeOf(stats).toEqualTypeOf<Stats | undefined>();
+    const stats = useQueueStats(builds, "builds", { per: "minute", count: 3 });
+    expectTypeOf(stats).toEqualTypeOf<(Gauge & Stats) | undefined>();
     return <p aria-label="sum">{stats?.periods.reduce((sum, one) => sum + one.enqueued, 0)}</p>;
   }
   world.show(<Sum />);

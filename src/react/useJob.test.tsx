@@ -2,21 +2,38 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import { ConvexProvider, type ConvexReactClient } from "convex/react";
 import { anyApi, type FunctionReference } from "convex/server";
-import { act } from "react";
+import { act, type ReactNode } from "react";
 import { afterEach, beforeEach, expect, expectTypeOf, test } from "vitest";
-import { useJob, type JobStatus } from "./index.js";
+import type { EnqueueCall, StatusAnswers, StatusArgs } from "../shared/index.js";
+import { useEnqueue, useJob, type JobId, type JobStatus } from "./index.js";
 
 type TileStatus = JobStatus<{ pixels: string }, "tiles">;
-const status = anyApi["tiles"]!["status"] as unknown as FunctionReference<
-  "query",
-  "public",
-  { id: string },
-  TileStatus | null
->;
+type MailStatus = JobStatus<null, "mails", { percent: number }>;
+/** As `api.jobs` of an app whose `conveyor.api` has two queues. */
+const jobs = anyApi["jobs"] as unknown as {
+  status: FunctionReference<
+    "query",
+    "public",
+    StatusArgs,
+    | ((TileStatus | MailStatus) & Partial<StatusAnswers>)
+    | null
+    | (((TileStatus | MailStatus) & Partial<StatusAnswers>) | null)[]
+  >;
+  enqueue: FunctionReference<
+    "mutation",
+    "public",
+    EnqueueCall<
+      { tiles: { payload: { x: number }; result: any }; sweeps: { payload: object; result: any } },
+      "tiles" | "sweeps"
+    >,
+    JobId<"tiles"> | JobId<"sweeps"> | JobId<"tiles">[] | JobId<"sweeps">[]
+  >;
+};
 
 /** The part of the client that `useQuery` uses: one watch a query. */
 class FakeClient {
   readonly watched: unknown[] = [];
+  readonly sent: unknown[] = [];
   private value: TileStatus | null | undefined;
   private listeners = new Set<() => void>();
 
@@ -30,6 +47,11 @@ class FakeClient {
       },
       journal: () => undefined,
     };
+  }
+
+  mutation(_mutation: unknown, args: { payloads?: unknown[] }) {
+    this.sent.push(args);
+    return Promise.resolve(args.payloads === undefined ? "a" : ["a", "b"]);
   }
 
   say(value: TileStatus | null) {
@@ -48,19 +70,16 @@ beforeEach(() => {
 afterEach(cleanup);
 
 function Tile({ id }: { id: string }) {
-  const job = useJob(status, id);
-  expectTypeOf(job).toEqualTypeOf<TileStatus | null | undefined>();
+  const job = useJob(jobs, id as JobId<"tiles"> | "skip");
   if (job === undefined) return <p>loading</p>;
   if (job === null) return <p>unknown</p>;
   return <p>{job.status === "succeeded" ? job.result.pixels : job.status}</p>;
 }
 
-const show = (id: string) =>
-  render(
-    <ConvexProvider client={client as unknown as ConvexReactClient}>
-      <Tile id={id} />
-    </ConvexProvider>,
-  );
+const within = (page: ReactNode) => (
+  <ConvexProvider client={client as unknown as ConvexReactClient}>{page}</ConvexProvider>
+);
+const show = (id: string) => render(within(<Tile id={id} />));
 
 const common = { id: "a", queue: "tiles", enqueuedAt: 0, attempt: 1, failures: 0, resets: 0 };
 const job = (rest: object) => ({ ...common, ...rest }) as TileStatus;
@@ -88,4 +107,65 @@ test("while there is no id, nothing is asked", () => {
   show("skip");
   expect(screen.getByText("loading")).toBeTruthy();
   expect(client.watched).toEqual([]);
+});
+
+test("what else the page wants to know of a job goes with its id", () => {
+  function Why() {
+    const job = useJob(jobs, "a", { why: true, attempts: 3 });
+    return <p>{job?.why.reasons.map(({ text }) => text).join() ?? "loading"}</p>;
+  }
+  render(within(<Why />));
+  expect(client.watched).toContainEqual({ id: "a", why: true, attempts: 3 });
+});
+
+test("result and progress have the types of the queue that the id remembers", () => {
+  function Typed({ mail, tile, any }: { mail: JobId<"mails">; tile: JobId<"tiles">; any: string }) {
+    const one = useJob(jobs, mail);
+    if (one?.status === "running") {
+      expectTypeOf(one.progress).toEqualTypeOf<{ percent: number } | undefined>();
+    }
+    const two = useJob(jobs, tile, { options: true });
+    if (two?.status === "succeeded") expectTypeOf(two.result).toEqualTypeOf<{ pixels: string }>();
+    if (two) expectTypeOf(two.options.tags).toEqualTypeOf<string[] | undefined>();
+    const both = useJob(jobs, any);
+    if (both) expectTypeOf(both.queue).toEqualTypeOf<"tiles" | "mails">();
+    // @ts-expect-error it was not asked for
+    void one?.attempts.length;
+    // @ts-expect-error an id of a queue that is not served
+    useJob(jobs, "a" as JobId<"others">);
+    // @ts-expect-error nothing of this name is told
+    useJob(jobs, tile, { logs: true });
+    // @ts-expect-error a module without `status`
+    useJob({ enqueue: jobs.enqueue }, tile);
+    return null;
+  }
+  expect(Typed).toBeTypeOf("function");
+});
+
+test("a page enqueues one payload, none, or many, with the types of the queue", async () => {
+  let tile: ReturnType<typeof useEnqueue<typeof jobs, "tiles">> | undefined;
+  const made: unknown[] = [];
+  function Button() {
+    tile = useEnqueue(jobs, "tiles");
+    made.push(tile);
+    const sweep = useEnqueue(jobs, "sweeps");
+    // @ts-expect-error `x` is a number
+    void (() => tile!({ x: "one" }));
+    // @ts-expect-error it takes one
+    void (() => tile!());
+    // @ts-expect-error no such queue
+    useEnqueue(jobs, "mails");
+    return <button onClick={() => void sweep()}>sweep</button>;
+  }
+  const { rerender } = render(within(<Button />));
+  rerender(within(<Button />));
+  expect(made[0]).toBe(made.at(-1));
+  expectTypeOf(await tile!({ x: 1 })).toEqualTypeOf<JobId<"tiles">>();
+  expect(await tile!.many([{ x: 1 }, { x: 2 }])).toEqual(["a", "b"]);
+  screen.getByText("sweep").click();
+  expect(client.sent).toEqual([
+    { queue: "tiles", payload: { x: 1 } },
+    { queue: "tiles", payloads: [{ x: 1 }, { x: 2 }] },
+    { queue: "sweeps" },
+  ]);
 });

@@ -1,26 +1,28 @@
 /** A hook that follows one job. */
 import { useQuery } from "convex/react";
-import type { FunctionArgs, FunctionReference, FunctionReturnType } from "convex/server";
-
-/** A reference to a queue's `status` function as `queue.api()` built it, such as `api.tiles.status`. */
-export type StatusFunction = FunctionReference<"query", "public", { id: any }, any>;
+import type { IdOf, JobById, StatusApi, StatusRequests } from "../shared/index.js";
 
 /**
  * Follows a job: renders again whenever its status, progress or result changes.
  *
- * @param status The app's function that `queue.api()` built, as in `api.tiles.status`. The result's type comes from it.
+ * @param jobs The module that exports the functions of `conveyor.api`, as in `api.jobs`. Result and progress have the types of
+ * the queue that the id remembers; of a plain string, those of any of the module's queues.
  * @param id The job's id, or `"skip"` while there is none.
- * @returns `undefined` while loading or skipped, `null` for an id that names no job of the queue, else the job: a union
+ * @param requests What else the page wants to know of it: `why` it does not run, with its position, its last `attempts`, the
+ * `options` that it was enqueued with.
+ * @default requests none
+ * @returns `undefined` while loading or skipped, `null` for an id that names no job of the queues, else the job: a union
  * on `status`.
  * @throws What the app's `authorize` throws, while rendering; an error boundary catches it.
  * @example
- * const job = useJob(api.tiles.status, id);
+ * const job = useJob(api.jobs, id);
  * if (job?.status === "running") return <progress value={job.progress?.percent} max={100} />;
  * if (job?.status === "succeeded") return <Tile pixels={job.result.pixels} />;
  */
-export function useJob<Status extends StatusFunction>(
-  status: Status,
-  id: FunctionArgs<Status>["id"] | "skip",
-): FunctionReturnType<Status> | undefined {
-  return useQuery(status as StatusFunction, id === "skip" ? "skip" : { id });
+export function useJob<
+  Api extends StatusApi,
+  const Id extends IdOf<Api>,
+  const Requests extends StatusRequests = Record<never, never>,
+>(jobs: Api, id: Id | "skip", requests?: Requests): JobById<Api, Id, Requests> | null | undefined {
+  return useQuery(jobs.status, id === "skip" ? "skip" : { id, ...requests }) as never;
 }

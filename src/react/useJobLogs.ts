@@ -1,11 +1,8 @@
 /** A hook that follows a job's log. */
-import type { FunctionArgs, FunctionReference } from "convex/server";
+import type { FunctionReference } from "convex/server";
 import type { Value } from "convex/values";
-import type { LogEntry, LogPage } from "../shared/index.js";
+import type { LogEntry, LogPage, LogsApi } from "../shared/index.js";
 import { useFollowedPages, type Following, type PlacePage } from "./useFollowedPages.js";
-
-/** A reference to a queue's `logs` function as `queue.api()` built it, such as `api.builds.logs`. */
-export type LogsFunction = FunctionReference<"query", "public", { id: any }, LogPage | null>;
 
 /** The log of a job as far as it is here. */
 export interface JobLogs {
@@ -23,19 +20,16 @@ const FOLLOWING: Following<LogPage> = { isFull: ({ isDone }) => !isDone, goesOn:
 /**
  * Follows a job's log: all of it so far, and each entry as it comes.
  *
- * @param logs The app's function that `queue.api()` built, as in `api.builds.logs`.
+ * @param jobs The module that exports the functions of `conveyor.api`, as in `api.jobs`.
  * @param id The job's id, or `"skip"` while there is none.
- * @returns `undefined` while the first 200 entries load or skipped, `null` for an id that names no job of the queue.
+ * @returns `undefined` while the first 200 entries load or skipped, `null` for an id that names no job of the queues.
  * @throws What the app's `authorize` throws, while rendering; an error boundary catches it.
  * @example
- * const log = useJobLogs(api.builds.logs, id);
+ * const log = useJobLogs(api.jobs, id);
  * return <ol>{log?.entries.map(({ attempt, entry, message }) => <li key={`${attempt}.${entry}`}>{message}</li>)}</ol>;
  */
-export function useJobLogs<Logs extends LogsFunction>(
-  logs: Logs,
-  id: FunctionArgs<Logs>["id"] | "skip",
-): JobLogs | null | undefined {
-  return useLogPages(logs, id === "skip" ? "skip" : { id });
+export function useJobLogs(jobs: LogsApi, id: string): JobLogs | null | undefined {
+  return useLogPages(jobs.logs, id === "skip" ? "skip" : { id });
 }
 
 /** {@link useJobLogs} of a function that asks for more than an id, and for a page in a place of its own. */

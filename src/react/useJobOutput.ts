@@ -1,17 +1,15 @@
 /** A hook that shows what a job writes as it writes it. */
-import type { FunctionArgs, FunctionReference } from "convex/server";
+import type { FunctionReference } from "convex/server";
 import type { Value } from "convex/values";
 import { useMemo } from "react";
 import {
   OUTPUT_PART_MAX_BYTES,
   REPORT_MAX_BYTES,
   textBytes,
+  type OutputApi,
   type OutputPage,
 } from "../shared/index.js";
 import { useFollowedPages, type Following, type PlacePage } from "./useFollowedPages.js";
-
-/** A reference to a queue's `output` function as `queue.api()` built it, such as `api.answers.output`. */
-export type OutputFunction = FunctionReference<"query", "public", { id: any }, OutputPage | null>;
 
 /** What one attempt has written so far. */
 export interface JobOutput {
@@ -40,24 +38,24 @@ const FOLLOWING: Following<OutputPage> = {
  * Follows what a job writes: its text from the beginning, and every piece as it comes. When a new attempt begins, the text
  * begins anew.
  *
- * @param output The app's function that `queue.api()` built, as in `api.answers.output`.
+ * @param jobs The module that exports the functions of `conveyor.api`, as in `api.jobs`.
  * @param id The job's id, or `"skip"` while there is none.
  * @param options.attempt Whose output, from 1.
  * @default attempt the job's last, whichever that is by then
- * @returns `undefined` while it loads or skipped, `null` for an id that names no job of the queue.
+ * @returns `undefined` while it loads or skipped, `null` for an id that names no job of the queues.
  * @throws What the app's `authorize` throws, while rendering; an error boundary catches it.
  * @example
- * const answer = useJobOutput(api.answers.output, id);
+ * const answer = useJobOutput(api.jobs, id);
  * return <p aria-busy={answer?.isDone === false}>{answer?.text}</p>;
  */
-export function useJobOutput<Output extends OutputFunction>(
-  output: Output,
-  id: FunctionArgs<Output>["id"] | "skip",
+export function useJobOutput(
+  jobs: OutputApi,
+  id: string,
   options: { attempt?: number } = {},
 ): JobOutput | null | undefined {
   const { attempt } = options;
   return useOutputPages(
-    output,
+    jobs.output,
     id === "skip" ? "skip" : { id, ...(attempt === undefined ? {} : { attempt }) },
   );
 }

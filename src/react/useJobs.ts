@@ -5,8 +5,15 @@ import type {
   PaginatedQueryReference,
   UsePaginatedQueryReturnType,
 } from "convex/react";
+import type { FunctionReference, PaginationResult } from "convex/server";
+import type { ListApi, ListedOf, ListQueueOf, ListRequest } from "../shared/index.js";
 
 const JOBS_PAGE = 50;
+
+/** The jobs of a list so far. */
+type Listed<Job> = UsePaginatedQueryReturnType<
+  FunctionReference<"query", "public", any, PaginationResult<Job>>
+>;
 
 /**
  * Lists jobs of a queue and keeps what it lists as it is: pages are read from the index, and each is subscribed alone, from
@@ -15,18 +22,28 @@ const JOBS_PAGE = 50;
  * It is `usePaginatedQuery` of convex-helpers and not the one of `convex/react`: a component's pages end where they are told
  * to, and only the former tells them.
  *
- * @param list The app's function that `queue.api()` built, as in `api.tiles.list`. The jobs' type comes from it.
- * @param args What it asks for besides the page, such as `{ filter: { status: "failed" }, order: "newest" }`, or `"skip"`.
+ * @param jobs The module that exports the functions of `conveyor.api`, as in `api.jobs`.
+ * @param args Of which `queue`, and which jobs of it, such as `{ queue: "tiles", filter: { status: "failed" }, order: "newest" }`,
+ * or `"skip"`.
  * @param options.pageSize Jobs on the first page, at least 1.
  * @default pageSize 50
  * @returns `results`, `status`, `isLoading`, and `loadMore(count)`, as `usePaginatedQuery` does.
  * @throws What the app's `authorize` throws, while rendering; an error boundary catches it.
  * @example
- * const { results, status, loadMore } = useJobs(api.tiles.list, { filter: { status: "failed" }, order: "newest" });
+ * const { results, status, loadMore } = useJobs(api.jobs, { queue: "tiles", filter: { status: "failed" }, order: "newest" });
  * return <>{results.map(({ id, error }) => <p key={id}>{error}</p>)}
  *   {status === "CanLoadMore" && <button onClick={() => loadMore(50)}>More</button>}</>;
  */
-export function useJobs<List extends PaginatedQueryReference>(
+export function useJobs<Api extends ListApi, const Queue extends ListQueueOf<Api>>(
+  jobs: Api,
+  args: ListRequest<Queue> | "skip",
+  options: { pageSize?: number } = {},
+): Listed<ListedOf<Api, Queue>> {
+  return useJobPages(jobs.list as PaginatedQueryReference, args, options) as never;
+}
+
+/** {@link useJobs} of a function that asks for more than a queue. */
+export function useJobPages<List extends PaginatedQueryReference>(
   list: List,
   args: PaginatedQueryArgs<List> | "skip",
   options: { pageSize?: number } = {},

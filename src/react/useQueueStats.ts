@@ -1,26 +1,30 @@
-/** A hook that shows how a queue has done. */
+/** A hook that shows how a queue does, and how it has done. */
 import { useQuery } from "convex/react";
-import type { FunctionArgs, FunctionReference, FunctionReturnType } from "convex/server";
-import type { Stats } from "../shared/index.js";
-
-/** A reference to a queue's `stats` function as `queue.api()` built it, such as `api.tiles.stats`. */
-export type StatsFunction = FunctionReference<"query", "public", any, Stats>;
+import type { Gauge, Stats, StatsApi, StatsQueueOf, StatsRequest } from "../shared/index.js";
 
 /**
- * Follows a queue's statistics: what was enqueued, begun and ended, how long jobs waited and ran, by minute, hour or day.
- * They are rewritten every few seconds while the queue is busy, and so is what this returns.
+ * Follows how a queue stands: its jobs by status, its pace, its health; and with `per` what was enqueued, begun and ended, how
+ * long jobs waited and ran, by minute, hour or day. It is rewritten every few seconds while the queue is busy, and so is what
+ * this returns.
  *
- * @param stats The app's function that `queue.api()` built, as in `api.tiles.stats`.
- * @param args What it asks for, such as `{ per: "minute", count: 30 }`, or `"skip"`.
- * @returns `undefined` while loading or skipped, else the periods, the oldest first.
+ * @param jobs The module that exports the functions of `conveyor.api`, as in `api.jobs`.
+ * @param queue The queue, or `"skip"`.
+ * @param request Which `periods` it has, such as `{ per: "minute", count: 30 }`.
+ * @default request no periods
+ * @returns `undefined` while loading or skipped, else `counts`, `perMinute`, `health`, `oldestPendingAt`, when it was `at`; with
+ * `per` the `periods`, the oldest first.
  * @throws What the app's `authorize` throws, while rendering; an error boundary catches it.
  * @example
- * const stats = useQueueStats(api.tiles.stats, { per: "hour", count: 24 });
+ * const stats = useQueueStats(api.jobs, "tiles", { per: "hour", count: 24 });
  * const worst = Math.max(...(stats?.periods ?? []).map(({ waitMs }) => waitMs?.p95 ?? 0));
  */
-export function useQueueStats<StatsOf extends StatsFunction>(
-  stats: StatsOf,
-  args: FunctionArgs<StatsOf> | "skip",
-): FunctionReturnType<StatsOf> | undefined {
-  return useQuery(stats as StatsFunction, args);
+export function useQueueStats<
+  Api extends StatsApi,
+  const Request extends StatsRequest = Record<never, never>,
+>(
+  jobs: Api,
+  queue: StatsQueueOf<Api> | "skip",
+  request?: Request,
+): (Request extends { per: string } ? Gauge & Stats : Gauge & Partial<Stats>) | undefined {
+  return useQuery(jobs.stats, queue === "skip" ? "skip" : { queue, ...request }) as never;
 }

@@ -12,6 +12,7 @@ export * from "./estimate.js";
 export * from "./exposition.js";
 export * from "./handlers.js";
 export * from "./health.js";
+export * from "./jobCalls.js";
 export * from "./jobFacts.js";
 export * from "./lanes.js";
 export * from "./limits.js";

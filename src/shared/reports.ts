@@ -103,6 +103,8 @@ export type LogEntry = Infer<typeof vLogEntry>;
 
 /** Part of a job's log, in the order in which it was written. */
 export const vLogPage = v.object({
+  /** The job's. */
+  queue: v.string(),
   entries: v.array(vLogEntry),
   /** Where the next page begins; the same place for ever, also while it is empty. */
   cursor: v.string(),
@@ -113,6 +115,8 @@ export type LogPage = Infer<typeof vLogPage>;
 
 /** Part of the output of one attempt. */
 export const vOutputPage = v.object({
+  /** The job's. */
+  queue: v.string(),
   /** Whose output this is. */
   attempt: v.number(),
   /** The job's last attempt: greater than `attempt`, the job was begun anew since. */

@@ -84,6 +84,7 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
     ],
     "operate:retryJob": [mutation("operate:retryJob", { id: long })],
     "lib:status": [query("lib:status", { id: long })],
+    "lib:queueOf": [query("lib:queueOf", { id: long })],
     "lib:statusBatch": [
       query("lib:statusBatch", {
         ids: [...many(99, () => long), ...jobs].slice(0, STATUS_BATCH_MAX),

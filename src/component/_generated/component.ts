@@ -1097,6 +1097,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         "internal",
         { id: string; queue?: string; cursor?: string; limit?: number },
         {
+          queue: string;
           entries: Array<{
             attempt: number;
             entry: number;
@@ -1123,6 +1124,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           limit?: number;
         },
         {
+          queue: string;
           attempt: number;
           lastAttempt: number;
           parts: Array<{ index: number; text: string }>;
@@ -1269,6 +1271,13 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         "internal",
         { from: { process: string; generation: number; givenBack?: number } },
         null,
+        Name
+      >;
+      queueOf: FunctionReference<
+        "query",
+        "internal",
+        { id: string },
+        string | null,
         Name
       >;
       replace: FunctionReference<

@@ -1,6 +1,6 @@
 /** A queue's jobs: those of one state, narrowed by what the reader types, page by page. */
 import type { FunctionReference } from "convex/server";
-import { useJobs } from "../../react/useJobs.js";
+import { useJobPages } from "../../react/useJobs.js";
 import { useApi } from "../frame/context.js";
 import type {
   CallOf,
@@ -55,7 +55,7 @@ type ListOfDashboard = FunctionReference<
 function Listed({ queue, look: { filter, order } }: { queue: string; look: QueueLook }) {
   const asked = { call: { kind: "list" as const, queue, filter, order } };
   const list = useApi().read as ListOfDashboard;
-  const { results, status, loadMore } = useJobs(list, asked, { pageSize: JOBS_ASKED });
+  const { results, status, loadMore } = useJobPages(list, asked, { pageSize: JOBS_ASKED });
   if (status === "LoadingFirstPage") return <Skeleton lines={6} />;
   if (results.length === 0 && status === "Exhausted") {
     return <Notice title={`No ${filterWords(filter)}`} />;

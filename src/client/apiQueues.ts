@@ -1,0 +1,26 @@
+/** The queues about which pages may ask, and who may: what every function of `conveyor.api` goes through. */
+import { conveyorError } from "../shared/index.js";
+import type { ApiCall } from "./apiTypes.js";
+import type { ComponentApi } from "./componentApi.js";
+import type { Served } from "./served.js";
+import type { AnyQueue, AuthorizeCtx } from "./types.js";
+
+export interface Api {
+  readonly component: ComponentApi;
+  readonly served: Served;
+  /** Throws unless the app's `authorize` answers true. */
+  readonly ask: (ctx: AuthorizeCtx<any>, call: ApiCall) => Promise<void>;
+}
+
+/** The queue of this name. Which others there are is not told: everybody may ask. */
+export function findQueue(served: Served, name: string): AnyQueue {
+  const queue = served.get(name);
+  if (queue !== undefined) return queue;
+  const cut = name.slice(0, 100);
+  throw conveyorError(
+    "unknownQueue",
+    `The queue "${cut}" is not among those that pages may ask about here. ` +
+      "Add it to `conveyor.api({ queues: […] })`, or correct the name.",
+    { queue: cut },
+  );
+}
