@@ -6,6 +6,7 @@ import { api } from "../harness/app/convex/_generated/api.js";
 import { startVirtualApp } from "../harness/virtualApp.js";
 import type { StatsSnapshot } from "../local/stats/types.js";
 import type { World } from "../local/virtual/world.js";
+import { jobCalls } from "../src/shared/index.js";
 
 const CONCURRENCY = 4;
 /** Jobs of 0.2 to 3 s: some are shorter than a beat, some live through several; the lease is 2 s. */
@@ -70,7 +71,9 @@ async function produce(world: World, producer: number, jobs: number): Promise<vo
   for (let n = 0; n < jobs; n++) {
     await world.clock.sleep(world.random.next() * PAUSE_MAX_MS);
     const workMs = WORK_MIN_MS + Math.floor(world.random.next() * WORK_SPREAD_MS);
-    await client.mutation(api.sums.enqueue, { payload: { n: producer * jobs + n, workMs } });
+    await client.mutation(
+      ...jobCalls(api.sums).enqueue("sums", { n: producer * jobs + n, workMs }),
+    );
   }
 }
 

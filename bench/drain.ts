@@ -6,6 +6,7 @@ import { ConvexHttpClient } from "convex/browser";
 import { api } from "../harness/app/convex/_generated/api.js";
 import { Session, squared } from "../harness/session.js";
 import type { TestApp } from "../harness/testApp.js";
+import { jobCalls } from "../src/shared/index.js";
 
 type Claimed = Awaited<ReturnType<Session["claim"]>>["jobs"];
 
@@ -35,7 +36,7 @@ export async function conveyor(
   const token = await app.token();
   for (let left = options.jobs; left > 0; left -= 500) {
     const payloads = Array.from({ length: Math.min(left, 500) }, (_, n) => ({ n }));
-    await app.client.mutation(api.races.enqueueBatch, { payloads });
+    await app.client.mutation(...jobCalls(api.races).enqueueMany("races", payloads));
   }
   const sessions = Array.from(
     { length: options.claimers },

@@ -6,6 +6,9 @@ import { root } from "../harness/paths.js";
 import { bundleApp } from "../local/virtual/appBundle.js";
 import { createVirtualClock } from "../local/virtual/clock.js";
 import { createWorld, type World } from "../local/virtual/world.js";
+import { jobCalls } from "../src/shared/index.js";
+
+const sums = jobCalls(api.sums);
 
 const APP = path.join(root, "harness/app");
 const WORKERS = 4;
@@ -79,7 +82,7 @@ async function load(jobs: number): Promise<Measured> {
   const measured = await measure(world.clock, async () => {
     for (let left = jobs; left > 0; left -= 200) {
       const payloads = Array.from({ length: Math.min(left, 200) }, (_, n) => ({ n, workMs: 500 }));
-      await world.run(client.mutation(api.sums.enqueueBatch, { payloads }));
+      await world.run(client.mutation(...sums.enqueueMany("sums", payloads)));
     }
     await drained(world, jobs);
   });
@@ -93,7 +96,7 @@ async function longJobs(jobs: number, workMs: number): Promise<Measured> {
   const client = world.httpClient();
   const measured = await measure(world.clock, async () => {
     const payloads = Array.from({ length: jobs }, (_, n) => ({ n, workMs }));
-    await world.run(client.mutation(api.sums.enqueueBatch, { payloads }));
+    await world.run(client.mutation(...sums.enqueueMany("sums", payloads)));
     await drained(world, jobs);
   });
   await world.close();

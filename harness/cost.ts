@@ -56,7 +56,7 @@ async function workOff(
 ): Promise<void> {
   for (let n = 0; n < jobs; n += batch) {
     const payloads = Array.from({ length: Math.min(batch, jobs - n) }, (_, i) => ({ n: n + i }));
-    await world.call("races:enqueueBatch", { payloads });
+    await world.call("races:enqueue", { queue: "races", payloads });
   }
   let held: { id: string; attempt: number }[] = [];
   for (let done = 0; done < jobs;) {

@@ -70,7 +70,7 @@ export async function emptyClaim(callsBefore: number): Promise<ClaimCost> {
     const busy = new CursorWorker(app, "busy", "sums");
     const other = new CursorWorker(app, "other", "sums");
     const payloads = Array.from({ length: callsBefore }, (_, n) => ({ n, workMs: 0 }));
-    await world.call("sums:enqueueBatch", { payloads });
+    await world.call("sums:enqueue", { queue: "sums", payloads });
     let held = await busy.claimed();
     for (let calls = 1; calls < callsBefore; calls += 1) {
       await world.advance(1_000);
@@ -87,7 +87,7 @@ export async function emptyClaim(callsBefore: number): Promise<ClaimCost> {
 
 async function enqueue({ world }: VirtualApp, count: number): Promise<void> {
   const payloads = Array.from({ length: count }, (_, n) => ({ n }));
-  await world.call("races:enqueueBatch", { payloads });
+  await world.call("races:enqueue", { queue: "races", payloads });
 }
 
 async function sample(app: VirtualApp, known: CursorWorker, name: string): Promise<History> {

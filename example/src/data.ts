@@ -43,7 +43,7 @@ export function usePixels(tile: Tile): ArrayBuffer | null | undefined {
 
 /** The job of a tile that is not finished: who runs it, how far it is. A finished tile needs no job to say how it ended. */
 export function useTileJob(tile: Tile) {
-  return useJob(api.queue.farm.status, tile.status === "unfinished" ? tile.job : "skip");
+  return useJob(api.jobs, tile.status === "unfinished" ? tile.job : "skip");
 }
 
 /** `null` while the picture has tiles that are not drawn: nobody has asked for a summary yet. */
@@ -53,12 +53,12 @@ export function useSummary(picture: PictureId): SummaryRow | null | undefined {
 
 /** The job of a summary that is not there yet. */
 export function useSummaryJob(row: SummaryRow | null | undefined) {
-  return useJob(api.queue.summaries.status, row?.status === "unfinished" ? row.job : "skip");
+  return useJob(api.jobs, row?.status === "unfinished" ? row.job : "skip");
 }
 
 /** Its attempts, those that failed among them. */
 export function useSummaryAttempts(row: SummaryRow | null | undefined) {
-  return useQuery(api.queue.summaries.attempts, row ? { id: row.job } : "skip");
+  return useJob(api.jobs, row ? row.job : "skip", { attempts: true })?.attempts;
 }
 
 export function useSummarizeAgain() {

@@ -40,7 +40,7 @@ test("seven busy queues on the smallest class leave the app its scheduled functi
   const store = new ProcessCounter();
   const { world } = await startVirtualApp({ seed: 1, class: "s16", store });
   try {
-    await world.call("pushed:enqueueBatch", { payloads: [{ n: 0, ms: 0 }] });
+    await world.call("pushed:enqueue", { queue: "pushed", payloads: [{ n: 0, ms: 0 }] });
     const [{ config }] = store.docs("conveyor", "queues") as [Row & { config: object }];
     const jobs = Array.from({ length: JOBS }, (_, n) => ({ payload: { n, ms: JOB_MS } }));
     for (let i = 0; i < QUEUES; i += 1) {

@@ -4,6 +4,9 @@ import { startApp, type TestApp } from "../../harness/testApp.js";
 import { until } from "../../harness/until.js";
 import { killAll, startWorker, type WorkerProcess } from "../../harness/workers.js";
 import { api } from "../../harness/app/convex/_generated/api.js";
+import { jobCalls } from "../../src/shared/index.js";
+
+const sums = jobCalls(api.sums);
 
 const JOBS = 1_000;
 const WORKERS = 4;
@@ -34,7 +37,7 @@ test("1,000 jobs by 4 workers are each done once, and each worker did some", asy
       n: (batch * JOBS) / 10 + i,
       workMs: 2,
     }));
-    ids.push(...(await app.client.mutation(api.sums.enqueueBatch, { payloads })));
+    ids.push(...(await app.client.mutation(...sums.enqueueMany("sums", payloads))));
   }
   await until(
     () => app.client.query(api.done.count, {}),
@@ -55,6 +58,6 @@ test("1,000 jobs by 4 workers are each done once, and each worker did some", asy
   const attempts = started.map((line) => `${line.started} ${line.attempt}`);
   expect(new Set(attempts).size).toBe(attempts.length);
   expect(attempts.length).toBe(done.reduce((sum, row) => sum + row.attempt, 0));
-  const status = await app.client.query(api.sums.status, { id: ids[7]! });
+  const status = await app.client.query(...sums.status(ids[7]!));
   expect(status).toMatchObject({ status: "succeeded", result: { square: 49 } });
 }, 180_000);

@@ -4,6 +4,11 @@ import { isConveyorError, type ConveyorErrorCode } from "convex-conveyor";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { api, internal } from "../../harness/app/convex/_generated/api.js";
 import { startApp, type TestApp } from "../../harness/testApp.js";
+import { jobCalls } from "../../src/shared/index.js";
+
+const secrets = jobCalls(api.secrets);
+
+const sums = jobCalls(api.sums);
 
 let app: TestApp;
 let token: string;
@@ -36,7 +41,7 @@ const claim = (change: object) =>
 test("a payload that fails its validator says where, what was expected and what it got", async () => {
   const payload = { n: "seven", workMs: 0 } as unknown as { n: number; workMs: number };
   const message = await refused(
-    app.client.mutation(api.sums.enqueue, { payload }),
+    app.client.mutation(...sums.enqueue("sums", payload)),
     "invalidPayload",
   );
   expect(message).toMatch(/n\b/);
@@ -46,20 +51,21 @@ test("a payload that fails its validator says where, what was expected and what 
 test("an oversized payload is refused, and so is its whole batch", async () => {
   const payload = { n: 1, workMs: 0, padding: "x".repeat(2 * 1024 * 1024) };
   const big = { queue: { name: "secrets", config: {} }, payload };
-  await refused(app.client.mutation(api.secrets.enqueue, { payload: big }), "payloadTooLarge");
-  const batch = app.client.mutation(api.secrets.enqueueBatch, { payloads: [1, big] });
+  await refused(app.client.mutation(...secrets.enqueue("secrets", big)), "payloadTooLarge");
+  const batch = app.client.mutation(...secrets.enqueueMany("secrets", [1, big]));
   await refused(batch, "payloadTooLarge");
-  expect(await app.client.query(api.secrets.counts, {})).toMatchObject({ pending: { count: 0 } });
+  const { counts } = await app.client.query(api.secrets.stats, { queue: "secrets" });
+  expect(counts).toMatchObject({ pending: { count: 0 } });
 });
 
 test("an empty batch is refused", async () => {
-  await refused(app.client.mutation(api.sums.enqueueBatch, { payloads: [] }), "invalidArgument");
+  await refused(app.client.mutation(...sums.enqueueMany("sums", [])), "invalidArgument");
 });
 
 test("an unknown job cannot be canceled or retried, and its status is null", async () => {
   await refused(app.client.mutation(api.sums.cancel, { id: "nonsense" }), "unknownJob");
   await refused(app.client.mutation(api.sums.retry, { id: "nonsense" }), "unknownJob");
-  expect(await app.client.query(api.sums.status, { id: "nonsense" })).toBeNull();
+  expect(await app.client.query(...sums.status("nonsense"))).toBeNull();
 });
 
 test("a queue that workerApi does not serve is unknown, and the message names those it serves", async () => {
@@ -109,6 +115,6 @@ test("a session of one token is not another token's to use", async () => {
 });
 
 test("nothing that was refused left a job or a lease behind", async () => {
-  const counts = await app.client.query(api.sums.counts, {});
+  const { counts } = await app.client.query(api.sums.stats, { queue: "sums" });
   expect(counts).toMatchObject({ pending: { count: 0 }, running: { count: 0 } });
 });

@@ -4,6 +4,9 @@ import { LEASE_MS } from "../../harness/app/convex/queues.js";
 import { api } from "../../harness/app/convex/_generated/api.js";
 import { startApp, type TestApp } from "../../harness/testApp.js";
 import { Session, squared } from "../../harness/session.js";
+import { jobCalls } from "../../src/shared/index.js";
+
+const sums = jobCalls(api.sums);
 
 let app: TestApp;
 let token: string;
@@ -13,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-const enqueue = (n: number) => app.client.mutation(api.sums.enqueue, { payload: { n, workMs: 0 } });
-const status = (id: string) => app.client.query(api.sums.status, { id });
+const enqueue = (n: number) => app.client.mutation(...sums.enqueue("sums", { n, workMs: 0 }));
+const status = (id: string) => app.client.query(...sums.status(id));
 
 test("a stale lease is answered leaseLost and the rest of its batch stands", async () => {
   const slow = new Session(app.url, token, "slow");

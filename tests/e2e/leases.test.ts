@@ -5,6 +5,9 @@ import { until } from "../../harness/until.js";
 import { killAll, startWorker, type WorkerProcess } from "../../harness/workers.js";
 import { api } from "../../harness/app/convex/_generated/api.js";
 import { LEASE_MS } from "../../harness/app/convex/queues.js";
+import { jobCalls } from "../../src/shared/index.js";
+
+const sums = jobCalls(api.sums);
 
 let app: TestApp;
 let token: string;
@@ -28,16 +31,19 @@ afterAll(() => app?.close());
 
 test("a worker killed with SIGKILL: its jobs go to another within the lease and a second, and none is lost", async () => {
   const victim = start("victim", 3);
-  const ids = await app.client.mutation(api.sums.enqueueBatch, {
-    payloads: [101, 102, 103].map((n) => ({ n, workMs: 60_000 })),
-  });
+  const ids = await app.client.mutation(
+    ...sums.enqueueMany(
+      "sums",
+      [101, 102, 103].map((n) => ({ n, workMs: 60_000 })),
+    ),
+  );
   await until(
     async () => victim.lines.filter((line) => line.started).length,
     (started) => started === 3,
   );
   // Past its first beat, so that the leases were acknowledged and losing them counts as a reset.
   await until(
-    () => Promise.all(ids.map((id) => app.client.query(api.sums.status, { id }))),
+    () => Promise.all(ids.map((id) => app.client.query(...sums.status(id)))),
     (jobs) => jobs.every((job) => job?.status === "running" && job.progress !== undefined),
   );
   start("heir", 3);
@@ -49,7 +55,7 @@ test("a worker killed with SIGKILL: its jobs go to another within the lease and 
   await victim.exited;
   const killedAt = Date.now();
   const jobs = await until(
-    () => Promise.all(ids.map((id) => app.client.query(api.sums.status, { id }))),
+    () => Promise.all(ids.map((id) => app.client.query(...sums.status(id)))),
     (seen) => seen.every((job) => job?.status === "succeeded"),
   );
   const claimedAt = Math.max(
@@ -61,13 +67,13 @@ test("a worker killed with SIGKILL: its jobs go to another within the lease and 
 
 test("a worker that sleeps past its lease and then reports is answered leaseLost; the other's result stands", async () => {
   const sleeper = start("sleeper");
-  const id = await app.client.mutation(api.sums.enqueue, { payload: { n: 9, workMs: 500 } });
+  const id = await app.client.mutation(...sums.enqueue("sums", { n: 9, workMs: 500 }));
   await sleeper.line((line) => line.started === id);
   sleeper.process.kill("SIGSTOP");
   const other = start("other");
   await other.line((line) => line.finished === id);
   const byOther = await until(
-    () => app.client.query(api.sums.status, { id }),
+    () => app.client.query(...sums.status(id)),
     (job) => job?.status === "succeeded",
   );
   expect(byOther).toMatchObject({ worker: "other", attempt: 2, result: { square: 81 } });
@@ -76,19 +82,19 @@ test("a worker that sleeps past its lease and then reports is answered leaseLost
   await sleeper.line((line) => line.event?.kind === "leaseLost");
   // It goes on: the next job is nobody's but the next free worker's.
   await killAll([other]);
-  const next = await app.client.mutation(api.sums.enqueue, { payload: { n: 10, workMs: 0 } });
+  const next = await app.client.mutation(...sums.enqueue("sums", { n: 10, workMs: 0 }));
   await sleeper.line((line) => line.finished === next);
 
-  expect(await app.client.query(api.sums.status, { id })).toEqual(byOther);
+  expect(await app.client.query(...sums.status(id))).toEqual(byOther);
   const rows = (await app.client.query(api.done.list, {})).filter((row) => row.job === id);
   expect(rows).toHaveLength(1);
 }, 60_000);
 
 test("a worker that is told to stop finishes what it holds, and exits cleanly", async () => {
   const worker = start("polite");
-  const id = await app.client.mutation(api.sums.enqueue, { payload: { n: 11, workMs: 1_000 } });
+  const id = await app.client.mutation(...sums.enqueue("sums", { n: 11, workMs: 1_000 }));
   await worker.line((line) => line.started === id);
   worker.process.kill("SIGTERM");
   expect(await worker.exited).toBe(0);
-  expect(await app.client.query(api.sums.status, { id })).toMatchObject({ status: "succeeded" });
+  expect(await app.client.query(...sums.status(id))).toMatchObject({ status: "succeeded" });
 }, 60_000);

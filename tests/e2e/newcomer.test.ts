@@ -14,6 +14,7 @@ import { push } from "../../harness/cli.js";
 import { linkPackages } from "../../harness/link.js";
 import { root } from "../../harness/paths.js";
 import { until } from "../../harness/until.js";
+import { jobCalls } from "../../src/shared/index.js";
 
 let app: TestApp;
 let token: string;
@@ -51,7 +52,7 @@ test("the component is not mounted: the message says what to add to convex.confi
     await push(folder, backend);
     const client = new ConvexHttpClient(backend.url);
     const message = await refusal("componentNotMounted", () =>
-      client.mutation(api.sums.enqueue, { payload: { n: 1, workMs: 0 } }),
+      client.mutation(...jobCalls(api.sums).enqueue("sums", { n: 1, workMs: 0 })),
     );
     expect(message).toContain("convex.config.ts");
     expect(message).toContain("app.use(conveyor)");

@@ -6,7 +6,7 @@ import { convex } from "../../harness/cli.js";
 import { root } from "../../harness/paths.js";
 import { startApp, type TestApp } from "../../harness/testApp.js";
 import { api } from "../../harness/app/convex/_generated/api.js";
-import { CHANGE_ARGS, LOOK_ARGS } from "../../src/shared/index.js";
+import { jobCalls, CHANGE_ARGS, LOOK_ARGS } from "../../src/shared/index.js";
 
 const COMMAND = /`npx convex run --component conveyor ([\w:]+)(?: '([^']*)')?`/g;
 const text = readFileSync(path.join(root, "docs/operating.md"), "utf8");
@@ -44,7 +44,7 @@ describe.sequential("npx convex run --component conveyor", () => {
 
   beforeAll(async () => {
     app = await startApp();
-    job = (await app.client.mutation(api.hot.enqueueBatch, { payloads: [{ n: 1 }] }))[0]!;
+    job = (await app.client.mutation(...jobCalls(api.hot).enqueueMany("hot", [{ n: 1 }])))[0]!;
   }, 120_000);
   afterAll(() => app.close());
 

@@ -10,6 +10,9 @@ import { start, type Program } from "../../harness/program.js";
 import { startApp, type TestApp } from "../../harness/testApp.js";
 import { until } from "../../harness/until.js";
 import { killAll, startWorker, type WorkerProcess } from "../../harness/workers.js";
+import { jobCalls } from "../../src/shared/index.js";
+
+const sums = jobCalls(api.sums);
 
 describe("a worker process", () => {
   /** Far longer than any test waits: such a handler ends with its process. */
@@ -26,13 +29,13 @@ describe("a worker process", () => {
   afterEach(() => killAll([worker]));
   afterAll(() => app?.close());
 
-  const status = (id: string) => app.client.query(api.sums.status, { id });
+  const status = (id: string) => app.client.query(...sums.status(id));
 
   /** A worker in the middle of a job; returns the job. */
   async function working(name: string, workMs: number, graceMs?: number): Promise<string> {
     const grace = graceMs === undefined ? {} : { graceMs };
     worker = startWorker({ url: app.url, token, name, ...grace });
-    const id = await app.client.mutation(api.sums.enqueue, { payload: { n: 12, workMs } });
+    const id = await app.client.mutation(...sums.enqueue("sums", { n: 12, workMs }));
     await worker.line((line) => line.started === id);
     return id;
   }

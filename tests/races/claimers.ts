@@ -7,6 +7,7 @@ import { root } from "../../harness/paths.js";
 import { Session } from "../../harness/session.js";
 import { bundleApp, type AppBundle } from "../../local/virtual/appBundle.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
+import { jobCalls } from "../../src/shared/index.js";
 
 const APP = path.join(root, "harness/app");
 const CLAIMERS = 50;
@@ -57,7 +58,9 @@ async function claimAll(
   return await inWorld(app, { seed }, async (world) => {
     const { token } = await world.call("tokens:create", { name: "test", queues: null });
     const payloads = Array.from({ length: CLAIMERS }, (_, n) => ({ n }));
-    const ids = await world.run(world.httpClient().mutation(api.races.enqueueBatch, { payloads }));
+    const ids = await world.run(
+      world.httpClient().mutation(...jobCalls(api.races).enqueueMany("races", payloads)),
+    );
     // Every shard's jobs have waited long enough for anybody to take them.
     await world.advance(250);
     const conflicts = countConflicts(world, "claim");

@@ -15,6 +15,7 @@ import {
   toldOf,
   type HotApp,
 } from "./hotRow.js";
+import { jobCalls } from "../../src/shared/index.js";
 
 let app: HotApp;
 let conflicts = 0;
@@ -35,7 +36,7 @@ async function claimAll(session: Session, count: number) {
 
 async function statuses(ids: string[]): Promise<(string | undefined)[]> {
   return await Promise.all(
-    ids.map(async (id) => (await app.client.query(api.hot.status, { id }))?.status),
+    ids.map(async (id) => (await app.client.query(...jobCalls(api.hot).status(id)))?.status),
   );
 }
 

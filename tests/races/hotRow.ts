@@ -3,6 +3,7 @@ import { ConvexHttpClient } from "convex/browser";
 import { startApp, type TestApp } from "../../harness/testApp.js";
 import { until } from "../../harness/until.js";
 import { api } from "../../harness/app/convex/_generated/api.js";
+import { jobCalls } from "../../src/shared/index.js";
 
 const CLIENTS = 12;
 /** The load ends by itself then; what it is to show must be shown before. */
@@ -62,7 +63,7 @@ export async function startLoad(app: TestApp): Promise<Load> {
 
 export async function enqueued(app: TestApp, count: number): Promise<string[]> {
   const payloads = Array.from({ length: count }, (_, n) => ({ n }));
-  return await app.client.mutation(api.hot.enqueueBatch, { payloads });
+  return await app.client.mutation(...jobCalls(api.hot).enqueueMany("hot", payloads));
 }
 
 /** How often the app was told of each of these jobs, once all have been. */

@@ -60,7 +60,7 @@ const APP = {
     ["tiles", "quiet", "fragile"].map((queue) => [
       `${queue}.ts`,
       `import { ${queue} } from "./queues.js";
-       export const { enqueue, enqueueBatch, status, cancel, retry } = ${queue}.api({ authorize: async () => true });`,
+       export const { enqueue, status, cancel, retry } = ${queue}.api({ authorize: async () => true, enqueue: true });`,
     ]),
   ),
   "work.ts": `

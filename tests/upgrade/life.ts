@@ -17,7 +17,7 @@ export async function live(world: World, atLast: () => void): Promise<ThenSessio
   const token = async (name: string, queues: string[] | null) =>
     (await world.call("tokens:create", { name, queues })) as { id: string; token: string };
   const enqueue = (queue: string, payloads: unknown[]): Promise<string[]> =>
-    world.call(`${queue}:enqueueBatch`, { payloads });
+    world.call(`${queue}:enqueue`, { queue, payloads });
   const fleet = await token("fleet", null);
   const scoped = await token("tiles only", ["tiles"]);
   const revoked = await token("revoked", ["quiet"]);

@@ -9,6 +9,7 @@ import { root } from "../../harness/paths.js";
 import { bundleApp } from "../../local/virtual/appBundle.js";
 import type { Program } from "../../local/virtual/program.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
+import { jobCalls } from "../../src/shared/index.js";
 
 const APP = path.join(root, "harness/app");
 const WORKER = path.join(APP, "worker.ts");
@@ -54,7 +55,7 @@ export async function play(seed: number, jobs: number): Promise<Played> {
       n: n + i,
       workMs: 500,
     }));
-    await world.run(client.mutation(api.sums.enqueueBatch, { payloads }));
+    await world.run(client.mutation(...jobCalls(api.sums).enqueueMany("sums", payloads)));
   }
   const startedAt = world.now();
   const workers: Program[] = [];

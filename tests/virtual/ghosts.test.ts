@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { api } from "../../harness/app/convex/_generated/api.js";
 import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
 import { Session } from "../../harness/session.js";
+import { jobCalls } from "../../src/shared/index.js";
 
 /** What a job may wait longer for sessions that are gone. */
 const LATER_MS = 500;
@@ -58,7 +59,7 @@ async function waits({ world }: VirtualApp, lines: string[], count: number): Pro
   next += count;
   const payloads = Array.from({ length: count }, (_, i) => ({ n: from + i, workMs: 50 }));
   const seen = lines.length;
-  await world.run(world.httpClient().mutation(api.sums.enqueueBatch, { payloads }));
+  await world.run(world.httpClient().mutation(...jobCalls(api.sums).enqueueMany("sums", payloads)));
   const enqueuedAt = world.now();
   const began = new Map<number, number>();
   for (let at = seen; began.size < count;) {

@@ -28,6 +28,7 @@ async function documentsOf<T>(path: string, args: object): Promise<{ read: numbe
 
 const list = async (filter: object, order: string, cursor: string | null = null) =>
   await documentsOf<Page>("races:list", {
+    queue: "races",
     filter,
     order,
     paginationOpts: { numItems: 50, cursor },
@@ -39,7 +40,7 @@ describe(`a queue of ${JOBS} jobs`, () => {
     const worker = app.session("worker");
     const batch = async (count: number) => {
       const payloads = Array.from({ length: count }, (_, n) => ({ n }));
-      return (await app.world.call("races:enqueueBatch", { payloads })) as string[];
+      return (await app.world.call("races:enqueue", { queue: "races", payloads })) as string[];
     };
     // Some have ended, some run, and the rest waits.
     await batch(320);
@@ -70,14 +71,20 @@ describe(`a queue of ${JOBS} jobs`, () => {
 
   test("position, why and counts read what is said, and an overview what it shows of all", async () => {
     const { reply } = await list({ status: "pending" }, "next");
-    const near = await documentsOf<{ ahead: number }>("races:position", { id: reply.page[40]!.id });
+    const near = await documentsOf<{ ahead: number }>("work:position", {
+      queue: "races",
+      id: reply.page[40]!.id,
+    });
     expect(near.reply.ahead).toBe(40);
     expect(near.read).toBeLessThanOrEqual(41 + SHARDS + 8);
     const newest = await list({ status: "pending" }, "newest");
-    const far = await documentsOf("races:position", { id: newest.reply.page[0]!.id });
+    const far = await documentsOf("work:position", {
+      queue: "races",
+      id: newest.reply.page[0]!.id,
+    });
     expect(far.reply).toEqual({ ahead: 100, more: true });
     expect(far.read).toBeLessThanOrEqual(101 + SHARDS + 8);
-    const why = await documentsOf("races:why", { id: newest.reply.page[0]!.id });
+    const why = await documentsOf("work:why", { queue: "races", id: newest.reply.page[0]!.id });
     expect(why.reply).toMatchObject({ reasons: [{ kind: "atCapacity" }, { kind: "behind" }] });
     expect(why.read).toBeLessThanOrEqual(far.read + 16);
     const workers = await documentsOf("work:workers", {});
@@ -122,9 +129,10 @@ describe("a look that is open while a queue does a hundred jobs a second", () =>
     const { api } = await import("../../harness/app/convex/_generated/api.js");
     for (let n = 0; n < 6; n += 1) {
       const payloads = Array.from({ length: 1_000 }, (_, i) => ({ n: i }));
-      await app.world.call("races:enqueueBatch", { payloads });
+      await app.world.call("races:enqueue", { queue: "races", payloads });
     }
     const args = {
+      queue: "races" as const,
       filter: { status: "running" as const },
       paginationOpts: { numItems: 50, cursor: null },
     };
@@ -177,8 +185,8 @@ describe("why a job does not run that Convex itself works off", () => {
   }, 60_000);
   afterAll(() => app.world.close());
 
-  const why = async (path: string, id: string) => {
-    const { reasons } = (await app.world.call(path, { id })) as {
+  const why = async (queue: string, id: string) => {
+    const { reasons } = (await app.world.call("work:why", { queue, id })) as {
       reasons: { kind: string; text: string; until?: number }[];
     };
     return reasons;
@@ -186,9 +194,9 @@ describe("why a job does not run that Convex itself works off", () => {
 
   test("as many run as may, and it says which; when they have ended it runs", async () => {
     const payloads = Array.from({ length: 25 }, (_, n) => ({ n, ms: 5_000 }));
-    const ids = (await app.world.call("pushed:enqueueBatch", { payloads })) as string[];
+    const ids = (await app.world.call("pushed:enqueue", { queue: "pushed", payloads })) as string[];
     await app.world.advance(2_000);
-    const told = await Promise.all(ids.map((id) => why("pushed:why", id)));
+    const told = await Promise.all(ids.map((id) => why("pushed", id)));
     const running = ids.filter((_, n) => told[n]![0]!.kind === "running");
     expect(running).toHaveLength(10);
     const waiting = told.filter(([first]) => first!.kind === "atCapacity");
@@ -199,7 +207,7 @@ describe("why a job does not run that Convex itself works off", () => {
       expect(["behind", "next"]).toContain(place!.kind);
     }
     await app.world.advance(30_000);
-    expect((await why("pushed:why", ids[24]!))[0]!.kind).toBe("ended");
+    expect((await why("pushed", ids[24]!))[0]!.kind).toBe("ended");
   });
 
   test("it is left to workers outside while one that may take it is there, and after that it is done", async () => {
@@ -211,8 +219,8 @@ describe("why a job does not run that Convex itself works off", () => {
     const payloads = [{ n: 2, ms: 0 }];
     const [id] = (await app.world.call("pushed:enqueueMixed", { payloads })) as [string];
     await world.advance(700);
-    expect(await why("pushed:whyMixed", id)).toMatchObject([{ kind: "next" }]);
+    expect(await why("mixed", id)).toMatchObject([{ kind: "next" }]);
     await app.world.advance(5_000);
-    expect((await why("pushed:whyMixed", id))[0]!.kind).toBe("ended");
+    expect((await why("mixed", id))[0]!.kind).toBe("ended");
   });
 });

@@ -14,10 +14,13 @@ const LEFT_MS = 2_000;
 let app: VirtualApp;
 afterEach(() => app.world.close());
 
-async function enqueue(mutation: string, count: number, firstMs = 0): Promise<string[]> {
+async function enqueue(to: object, count: number, firstMs = 0): Promise<string[]> {
   const payloads = Array.from({ length: count }, (_, n) => ({ n, ms: n === 0 ? firstMs : 0 }));
-  return (await app.world.call(mutation, { payloads })) as string[];
+  const mutation = "queue" in to ? "pushed:enqueue" : "pushed:enqueueMixed";
+  return (await app.world.call(mutation, { ...to, payloads })) as string[];
 }
+const PUSHED = { queue: "pushed" };
+const MIXED = {};
 
 async function statuses(query: string, ids: string[]): Promise<string[]> {
   const jobs = (await app.world.call(query, { ids })) as { status: string }[];
@@ -29,9 +32,9 @@ test.each([2, 40])(
   async (count) => {
     app = await startVirtualApp({ seed: 1, snapshotLagMs: () => LAG_MS });
     await app.world.advance(1_000);
-    const ids = await enqueue("pushed:enqueueBatch", count);
+    const ids = await enqueue(PUSHED, count);
     await app.world.advance(SOON_MS);
-    expect(await statuses("pushed:statusBatch", ids)).toEqual(ids.map(() => "succeeded"));
+    expect(await statuses("pushed:status", ids)).toEqual(ids.map(() => "succeeded"));
   },
 );
 
@@ -45,7 +48,7 @@ test("also where a later look is as old as they are, and finds only the one that
     return ms < WAKE_AGAIN_MS ? LAG_MS : ms;
   };
   app = await startVirtualApp({ seed: 1, snapshotLagMs });
-  await enqueue("pushed:enqueueBatch", 1);
+  await enqueue(PUSHED, 1);
   await app.world.advance(60_000);
   // Room for one beside the one that runs, which is the first of the line for whoever looks.
   await app.world.call(
@@ -53,23 +56,23 @@ test("also where a later look is as old as they are, and finds only the one that
     { queue: "pushed", overrides: { maxParallelism: 2, shards: 1 } },
     { componentPath: "conveyor" },
   );
-  const ids = await enqueue("pushed:enqueueBatch", 4, 2 * SOON_MS);
+  const ids = await enqueue(PUSHED, 4, 2 * SOON_MS);
   cameAt = app.world.now();
   await app.world.advance(SOON_MS - 1_000);
-  const [first, ...others] = await statuses("pushed:statusBatch", ids);
+  const [first, ...others] = await statuses("pushed:status", ids);
   expect([first, others]).toEqual(["running", others.map(() => "succeeded")]);
 });
 
 test("so are those that were left to workers first, and whose mutation took its time", async () => {
   app = await startVirtualApp({ seed: 1, costs: SLOW });
-  const ids = await enqueue("pushed:enqueueMixed", 3);
+  const ids = await enqueue(MIXED, 3);
   await app.world.advance(LEFT_MS + SOON_MS - 500);
   expect(await statuses("pushed:mixedStatus", ids)).toEqual(ids.map(() => "succeeded"));
 });
 
 test("also where the one that the wake was scheduled for was canceled", async () => {
   app = await startVirtualApp({ seed: 1, costs: SLOW });
-  const ids = await enqueue("pushed:enqueueMixed", 3);
+  const ids = await enqueue(MIXED, 3);
   await app.world.call(
     "operate:cancelJob",
     { id: ids[0]!, queue: "mixed" },

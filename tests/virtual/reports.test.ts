@@ -5,6 +5,9 @@ import { api } from "../../harness/app/convex/_generated/api.js";
 import { root } from "../../harness/paths.js";
 import { squared } from "../../harness/session.js";
 import { startVirtualApp } from "../../harness/virtualApp.js";
+import { jobCalls } from "../../src/shared/index.js";
+
+const races = jobCalls(api.races);
 
 const WRITER = path.join(root, "harness/app/writer.ts");
 const WRITERS = 2;
@@ -19,7 +22,7 @@ test("over a network that loses and repeats calls, all that was written is there
   const { world, token } = await startVirtualApp({ seed: 7, class: "s256" });
   const payloads = Array.from({ length: JOBS }, (_, n) => ({ n }));
   const client = world.httpClient();
-  const ids = await world.run(client.mutation(api.races.enqueueBatch, { payloads }));
+  const ids = await world.run(client.mutation(...races.enqueueMany("races", payloads)));
   for (let i = 0; i < WRITERS; i++) {
     const env = {
       ...{ CONVEX_URL: world.url, CONVEYOR_TOKEN: token },
@@ -28,7 +31,7 @@ test("over a network that loses and repeats calls, all that was written is there
     const program = await world.program(WRITER, { name: `writer-${i}`, env });
     Object.assign(program.link.faults, { loseReplies: 0.08, repeatRequests: 0.08 });
   }
-  const standing = () => world.run(client.query(api.races.statusBatch, { ids }));
+  const standing = () => world.run(client.query(...races.statuses(ids)));
   while ((await standing()).some((job) => job?.status !== "succeeded")) await world.advance(2_000);
   for (const [n, id] of ids.entries()) {
     const output = await world.run(client.query(api.races.output, { id, limit: 1_000 }));
@@ -49,20 +52,21 @@ test("over a network that loses and repeats calls, all that was written is there
 test("a subscription to one job runs again when that job changes, and not for its worker's other calls", async () => {
   const { world, session } = await startVirtualApp({ seed: 1 });
   const payloads = [{ n: 1 }, { n: 2 }, { n: 3 }];
-  await world.call("races:enqueueBatch", { payloads });
+  await world.call("races:enqueue", { queue: "races", payloads });
   const worker = session("worker");
   const { jobs } = await world.run(worker.claim(3));
   const [mine, other, third] = jobs.map(({ id, attempt }) => ({ id: id, attempt }));
   const page = world.client();
   const { id } = mine!;
-  const reads = ["status", "statusBatch", "attempts", "logs", "output"] as const;
-  for (const read of reads) {
-    page.onUpdate(
-      api.races[read] as any,
-      read === "statusBatch" ? { ids: [id] } : { id },
-      () => {},
-    );
-  }
+  const reads = ["status", "logs", "output"] as const;
+  const asked: [(typeof reads)[number], object][] = [
+    ["status", { id }],
+    ["status", { ids: [id] }],
+    ["status", { id, attempts: true, options: true }],
+    ["logs", { id }],
+    ["output", { id }],
+  ];
+  for (const [read, args] of asked) page.onUpdate(api.races[read] as any, args, () => {});
   await world.advance(1_000);
   /** How often each subscription ran again meanwhile. */
   const reran = async (what: () => Promise<unknown>): Promise<Record<string, number>> => {
@@ -83,12 +87,12 @@ test("a subscription to one job runs again when that job changes, and not for it
     await world.run(worker.beat([mine!, other!, third!]));
     await world.run(worker.complete([{ ...other!, outcome: squared(1) }]));
     await world.run(worker.complete([{ ...third!, outcome: { kind: "failed", error: "no" } }]));
-    await world.call("races:enqueueBatch", { payloads });
+    await world.call("races:enqueue", { queue: "races", payloads });
   });
   expect(elsewhere).toEqual({});
   const here = await reran(() => world.run(worker.report(said(mine!, 0))));
-  expect(here).toEqual({ status: 1, statusBatch: 1, logs: 1, output: 1 });
+  expect(here).toEqual({ status: 3, logs: 1, output: 1 });
   const ended = await reran(() => world.run(worker.complete([{ ...mine!, outcome: squared(1) }])));
-  expect(ended).toEqual({ status: 1, statusBatch: 1, attempts: 1, logs: 1, output: 1 });
+  expect(ended).toEqual({ status: 3, logs: 1, output: 1 });
   await world.close();
 });

@@ -68,7 +68,7 @@ async function start(seed: number): Promise<History> {
 }
 
 async function stats(per: Per, count: number): Promise<Period[]> {
-  const reply = (await pushed.world.call("traced:stats", { per, count })) as Stats;
+  const reply = (await pushed.world.call("work:periods", { queue: "acted", per, count })) as Stats;
   return reply.periods;
 }
 
@@ -144,9 +144,9 @@ test("to look at statistics reads a row a period, and at a gauge at most a thous
     );
   // Other arguments, and another first job: nobody is answered what somebody was told before.
   const look = async (other: number) => ({
-    stats: await documentsRead("traced:stats", { count: 1_000 - other }),
-    gauge: await documentsRead("traced:gauge", {}),
-    health: await documentsRead("traced:health", { last: 10 + other }),
+    stats: await documentsRead("work:periods", { queue: "acted", count: 1_000 - other }),
+    gauge: await documentsRead("traced:stats", { queue: "acted" }),
+    health: await documentsRead("work:health", { queue: "acted", last: 10 + other }),
   });
   const [first] = await later(1_001, 10);
   const few = await look(0);
@@ -165,10 +165,10 @@ test("to look at statistics reads a row a period, and at a gauge at most a thous
 test("a gauge that is open while a queue is busy runs again when its row is rewritten, and reads a few rows", async () => {
   await start(3);
   const { world } = pushed;
-  const gauge = makeFunctionReference<"query">("traced:gauge");
+  const gauge = makeFunctionReference<"query">("traced:stats");
   const client: ConvexClient = world.client("page");
   const seen: unknown[] = [];
-  client.onUpdate(gauge, {}, (value) => seen.push(value));
+  client.onUpdate(gauge, { queue: "acted" }, (value) => seen.push(value));
   const busy = async (seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
       const jobs = Array.from({ length: 2 }, (_, i) => ({ n: 10 + 2 * second + i, ms: 50 }));
@@ -182,7 +182,7 @@ test("a gauge that is open while a queue is busy runs again when its row is rewr
   world.stats.reset();
   const before = seen.length;
   await busy(60);
-  const runs = world.stats.snapshot().functions["traced:gauge"];
+  const runs = world.stats.snapshot().functions["traced:stats"];
   expect(seen.length - before).toBeGreaterThan(3);
   expect(seen.length - before).toBeLessThanOrEqual(8);
   expect(runs!.calls).toBeLessThanOrEqual(8);

@@ -10,7 +10,8 @@ test("a purge never walks again over what it has deleted, and an idle queue cost
   const { world, token } = await startVirtualApp({ seed: 1, jitter: 0 });
   try {
     const session = { token, session: "one" };
-    await world.call("races:enqueueBatch", {
+    await world.call("races:enqueue", {
+      queue: "races",
       payloads: Array.from({ length: JOBS }, (_, n) => ({ n })),
     });
     let n = 0;

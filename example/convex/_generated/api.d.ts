@@ -9,6 +9,7 @@
  */
 
 import type * as dashboard from "../dashboard.js";
+import type * as jobs from "../jobs.js";
 import type * as pictures from "../pictures.js";
 import type * as queue_farm from "../queue/farm.js";
 import type * as queue_summaries from "../queue/summaries.js";
@@ -26,6 +27,7 @@ import type {
 
 declare const fullApi: ApiFromModules<{
   dashboard: typeof dashboard;
+  jobs: typeof jobs;
   pictures: typeof pictures;
   "queue/farm": typeof queue_farm;
   "queue/summaries": typeof queue_summaries;

@@ -1,5 +1,5 @@
 /**
- * The queue of this app, and what browsers may ask of it. What a tile's job carries and what comes back is said here
+ * The queue of this app. What a tile's job carries and what comes back is said here
  * once; the worker's handler and the page take their types from it.
  */
 import { Conveyor } from "convex-conveyor";
@@ -33,10 +33,8 @@ export const tiles = conveyor.queue("tiles", {
   onComplete: () => internal.tiles.finished,
 });
 
-/** Anyone may watch: there is nobody to protect pictures of numbers from. Changes go through `pictures`. */
-export const { status, counts } = tiles.api({
-  authorize: (_ctx, call) => call.kind === "status" || call.kind === "counts",
-});
+/** How many wait and run at this moment: `stats` counts a busy queue every few seconds, and this page shows each tile. */
+export const counts = query({ args: {}, handler: async (ctx) => await tiles.counts(ctx) });
 
 /** Who works, when each was last heard of, and what it holds. */
 export const workers = query({

@@ -21,8 +21,3 @@ export const summaries = conveyor.queue("summaries", {
   retry: { maxAttempts: 3, initialBackoffMs: 6_000 },
   timeoutMs: 60_000,
 });
-
-/** Anyone may watch, as with tiles. */
-export const { status, attempts } = summaries.api({
-  authorize: (_ctx, call) => call.kind === "status" || call.kind === "attempts",
-});

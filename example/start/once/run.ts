@@ -1,4 +1,5 @@
 /** What became of each tile, put together from the app's rows and their jobs. */
+import { jobCalls } from "convex-conveyor";
 import type { ConvexClient } from "convex/browser";
 import { api } from "../../convex/_generated/api.js";
 import type { Doc, Id } from "../../convex/_generated/dataModel.js";
@@ -27,7 +28,7 @@ export async function readRun(client: ConvexClient, id: Id<"pictures">): Promise
 }
 
 async function readTile(client: ConvexClient, tile: Tile): Promise<TileRun> {
-  const job = await client.query(api.queue.farm.status, { id: tile.job });
+  const job = await client.query(...jobCalls(api.jobs).status(tile.job));
   if (job === null) throw new Error(`The job of tile ${tile.index} is gone.`);
   const { status: jobStatus, attempt, enqueuedAt } = job;
   const none = { worker: "–", waitMs: NaN, runMs: NaN };

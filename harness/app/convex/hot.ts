@@ -11,7 +11,7 @@ import {
 } from "./_generated/server.js";
 import { conveyor, hot } from "./queues.js";
 
-export const { enqueueBatch, status } = hot.api({ authorize: "public" });
+export const { enqueue, status } = hot.api({ authorize: "public", enqueue: true });
 
 async function row(ctx: Pick<QueryCtx, "db">) {
   const found = await ctx.db.query("hot").first();

@@ -35,9 +35,7 @@ export const mixed = conveyor.queue("mixed", {
 });
 mixed.handledBy(internal.pushed.square);
 
-export const { enqueue, enqueueBatch, status, statusBatch, cancel, why } = pushed.api({
-  authorize: "public",
-});
+export const { enqueue, status, cancel } = pushed.api({ authorize: "public", enqueue: true });
 
 export const work = internalAction({
   args: vWork,
@@ -139,9 +137,4 @@ export const counts = query({
   args: { queue: v.string() },
   handler: async (ctx, { queue }) =>
     queue === "booked" ? await booked.counts(ctx) : await pushed.counts(ctx),
-});
-
-export const whyMixed = query({
-  args: { id: v.string() },
-  handler: async (ctx, { id }) => await mixed.why(ctx, id),
 });

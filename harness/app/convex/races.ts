@@ -2,20 +2,9 @@ import { v } from "convex/values";
 import { internalMutation } from "./_generated/server.js";
 import { races } from "./queues.js";
 
-export const {
-  enqueueBatch,
-  status,
-  statusBatch,
-  attempts,
-  logs,
-  output,
-  counts,
-  list,
-  byKey,
-  position,
-  why,
-} = races.api({
+export const { enqueue, status, logs, output, list } = races.api({
   authorize: "public",
+  enqueue: true,
 });
 
 /** Jobs that fall due one after another, the first in a day. */

@@ -1,3 +1,3 @@
 import { secrets } from "./queues.js";
 
-export const { enqueue, enqueueBatch, counts } = secrets.api({ authorize: "public" });
+export const { enqueue, stats } = secrets.api({ authorize: "public", enqueue: true });

@@ -28,7 +28,7 @@ export const written = conveyor.queue("written", options);
 written.handledBy({ mutation: internal.traced.write, job: true });
 
 /** What pages subscribe to. */
-export const { gauge, stats, health } = acted.api({ authorize: "public" });
+export const { stats } = acted.api({ authorize: "public" });
 
 export const act = internalAction({
   args: acted.handlerArgs,
