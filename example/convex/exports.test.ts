@@ -6,14 +6,17 @@ import { expect, test, vi } from "vitest";
 vi.mock("convex-conveyor", () => import("../../src/client/index.js"));
 
 const modules = import.meta.glob<Record<string, unknown>>(
-  ["./**/*.ts", "!./**/*.test.ts", "!./_generated/**"],
+  ["./**/*.ts", "!./**/*.test.ts", "!./{_generated/**,convex.config.ts}"],
   { eager: true },
 );
-const sources = import.meta.glob<string>(["./**/*.ts", "!./**/*.test.ts", "!./_generated/**"], {
-  eager: true,
-  query: "?raw",
-  import: "default",
-});
+const sources = import.meta.glob<string>(
+  ["./**/*.ts", "!./**/*.test.ts", "!./{_generated/**,convex.config.ts}"],
+  {
+    eager: true,
+    query: "?raw",
+    import: "default",
+  },
+);
 
 const OWN = /^(query|mutation|action|internal\w+|\w+\.(action|mutation|query|inline|completed))\(/;
 
