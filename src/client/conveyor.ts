@@ -154,7 +154,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
     const Queues extends readonly AnyQueue[],
     const Allowed extends Queues[number]["name"] = never,
   >(options: ApiOptions<DataModel, Queues, Allowed>): ApiFunctionsOf<Queues, Allowed> {
-    return apiFunctions(this.component, options) as never;
+    return apiFunctions(this.component, options);
   }
 
   /**

@@ -1,7 +1,7 @@
 /** What pages see of a queue's jobs through the app's own functions: page by page, and at a glance. */
 import type { usePaginatedQuery } from "convex/react";
 import { expect, test } from "vitest";
-import { api, conveyor, pages, setup, tiles } from "./setup.test.js";
+import { api, conveyor, pages, setup } from "./setup.test.js";
 
 const waiting = { queue: "tiles", filter: { status: "pending" } } as const;
 const paginationOpts = { numItems: 2, cursor: null };

@@ -1,6 +1,6 @@
 /** How a queue goes, as pages see it through the app's own functions, and an administration by the queue's name. */
 import { expect, test } from "vitest";
-import { api, conveyor, pages, setup, tiles } from "./setup.test.js";
+import { conveyor, pages, setup, tiles } from "./setup.test.js";
 
 test("each is of its own queue, and by its name says the same as the queue itself", async () => {
   const t = setup();

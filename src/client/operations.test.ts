@@ -3,7 +3,7 @@ import { anyApi, type ApiFromModules, type FunctionReference } from "convex/serv
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { CHANGE_ARGS, LOOK_ARGS } from "../shared/index.js";
 import type { OperationFunctions } from "./operations.js";
-import { api, conveyor, pages, refusal, setup } from "./setup.test.js";
+import { conveyor, pages, refusal, setup } from "./setup.test.js";
 
 const functions = conveyor.operations();
 const operations = anyApi["operations"] as unknown as Record<string, FunctionReference<any, any>>;

@@ -365,7 +365,7 @@ export class Queue<
     return apiFunctions(this.component, {
       ...{ queues, authorize },
       ...(enqueue === undefined ? {} : { enqueue: { [this.name]: enqueue } }),
-    }) as never;
+    });
   }
 
   /** @internal A job of this queue that a worker wants to follow another. */

@@ -3,7 +3,7 @@ import { cleanup, render, screen } from "@testing-library/react";
 import { ConvexProvider, type ConvexReactClient } from "convex/react";
 import { anyApi, type FunctionReference } from "convex/server";
 import { act, type ReactNode } from "react";
-import { afterEach, beforeEach, expect, expectTypeOf, test } from "vitest";
+import { afterEach, beforeEach, expect, expectTypeOf, test, vi } from "vitest";
 import type { EnqueueCall, StatusAnswers, StatusArgs } from "../shared/index.js";
 import { useEnqueue, useJob, type JobId, type JobStatus } from "./index.js";
 
@@ -119,7 +119,13 @@ test("what else the page wants to know of a job goes with its id", () => {
 });
 
 test("result and progress have the types of the queue that the id remembers", () => {
-  function Typed({ mail, tile, any }: { mail: JobId<"mails">; tile: JobId<"tiles">; any: string }) {
+  interface Ids {
+    mail: JobId<"mails">;
+    tile: JobId<"tiles">;
+    other: JobId<"others">;
+    any: string;
+  }
+  function Typed({ mail, tile, other, any }: Ids) {
     const one = useJob(jobs, mail);
     if (one?.status === "running") {
       expectTypeOf(one.progress).toEqualTypeOf<{ percent: number } | undefined>();
@@ -132,7 +138,7 @@ test("result and progress have the types of the queue that the id remembers", ()
     // @ts-expect-error it was not asked for
     void one?.attempts.length;
     // @ts-expect-error an id of a queue that is not served
-    useJob(jobs, "a" as JobId<"others">);
+    useJob(jobs, other);
     // @ts-expect-error nothing of this name is told
     useJob(jobs, tile, { logs: true });
     // @ts-expect-error a module without `status`
@@ -143,26 +149,30 @@ test("result and progress have the types of the queue that the id remembers", ()
 });
 
 test("a page enqueues one payload, none, or many, with the types of the queue", async () => {
-  let tile: ReturnType<typeof useEnqueue<typeof jobs, "tiles">> | undefined;
   const made: unknown[] = [];
-  function Button() {
-    tile = useEnqueue(jobs, "tiles");
+  const answers: unknown[] = [];
+  function Buttons() {
+    const tile = useEnqueue(jobs, "tiles");
     made.push(tile);
     const sweep = useEnqueue(jobs, "sweeps");
+    const all = async () => {
+      const id = await tile({ x: 1 });
+      expectTypeOf(id).toEqualTypeOf<JobId<"tiles">>();
+      answers.push(id, await tile.many([{ x: 1 }, { x: 2 }]), await sweep());
+    };
     // @ts-expect-error `x` is a number
-    void (() => tile!({ x: "one" }));
+    void (() => tile({ x: "one" }));
     // @ts-expect-error it takes one
-    void (() => tile!());
+    void (() => tile());
     // @ts-expect-error no such queue
     useEnqueue(jobs, "mails");
-    return <button onClick={() => void sweep()}>sweep</button>;
+    return <button onClick={() => void all()}>all</button>;
   }
-  const { rerender } = render(within(<Button />));
-  rerender(within(<Button />));
+  const { rerender } = render(within(<Buttons />));
+  rerender(within(<Buttons />));
   expect(made[0]).toBe(made.at(-1));
-  expectTypeOf(await tile!({ x: 1 })).toEqualTypeOf<JobId<"tiles">>();
-  expect(await tile!.many([{ x: 1 }, { x: 2 }])).toEqual(["a", "b"]);
-  screen.getByText("sweep").click();
+  screen.getByText("all").click();
+  await vi.waitFor(() => expect(answers).toEqual(["a", ["a", "b"], "a"]));
   expect(client.sent).toEqual([
     { queue: "tiles", payload: { x: 1 } },
     { queue: "tiles", payloads: [{ x: 1 }, { x: 2 }] },

@@ -39,7 +39,7 @@ export function useJobs<Api extends ListApi, const Queue extends ListQueueOf<Api
   args: ListRequest<Queue> | "skip",
   options: { pageSize?: number } = {},
 ): Listed<ListedOf<Api, Queue>> {
-  return useJobPages(jobs.list as PaginatedQueryReference, args, options) as never;
+  return useJobPages(jobs.list, args, options);
 }
 
 /** {@link useJobs} of a function that asks for more than a queue. */
