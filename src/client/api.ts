@@ -27,7 +27,7 @@ interface Given {
   enqueue?: { readonly [queue: string]: EnqueueRule<any, any, any> | undefined } | undefined;
 }
 
-/** Builds what {@link Conveyor.api} and {@link Queue.api} return. */
+/** Builds what {@link Conveyor.api} returns. */
 export function apiFunctions(component: ComponentApi, given: Given) {
   const { authorize, enqueue = {} } = given;
   const served = servedQueues("The `queues` of `conveyor.api`", given.queues);
@@ -38,6 +38,16 @@ export function apiFunctions(component: ComponentApi, given: Given) {
   };
   const api: Api = { component, served, ask };
   return { enqueue: enqueueFunction(api, enqueue), ...readFunctions(api), ...changeFunctions(api) };
+}
+
+/** The same of one queue. */
+export function queueFunctions(
+  component: ComponentApi,
+  queue: AnyQueue,
+  { authorize, enqueue }: { authorize: unknown; enqueue?: EnqueueRule<any, any, any> },
+) {
+  const rules = enqueue === undefined ? {} : { enqueue: { [queue.name]: enqueue } };
+  return apiFunctions(component, { queues: [queue], authorize, ...rules });
 }
 
 /** Which queues pages may enqueue into, and what jobs are enqueued with, is for the app's code to say. */

@@ -163,6 +163,12 @@ export interface ApiFunctions<Queues extends QueueTypes, Allowed extends string 
   retry: RegisteredMutation<"public", { id: string }, Promise<RetryReply>>;
 }
 
+/** The functions of one queue. */
+export type QueueApi<Name extends string, Payload, Result, Progress> = ApiFunctions<
+  Record<Name, { payload: Payload; result: Result; progress: Progress }>,
+  Name
+>;
+
 /** The functions of these queues. */
 export type ApiFunctionsOf<
   Queues extends readonly AnyQueue[],

@@ -16,8 +16,8 @@ import {
   type QueueDeclaration,
 } from "../shared/index.js";
 import { writeValidator } from "../shared/writtenValidator.js";
-import { apiFunctions } from "./api.js";
-import type { ApiFunctions, QueueApiOptions } from "./apiTypes.js";
+import { queueFunctions } from "./api.js";
+import type { QueueApi, QueueApiOptions } from "./apiTypes.js";
 import { vOnComplete, type VOnComplete } from "./appValidators.js";
 import { sendAll } from "./batches.js";
 import type { ComponentApi } from "./componentApi.js";
@@ -353,19 +353,8 @@ export class Queue<
       Name,
       OptionsOf<Name, VPayload, VResult, VContext, Handled>
     >,
-  ): ApiFunctions<
-    Record<
-      Name,
-      { payload: VPayload["type"]; result: VResult["type"]; progress: VProgress["type"] }
-    >,
-    Name
-  > {
-    const { authorize, enqueue } = options;
-    const queues = [this as unknown as AnyQueue];
-    return apiFunctions(this.component, {
-      ...{ queues, authorize },
-      ...(enqueue === undefined ? {} : { enqueue: { [this.name]: enqueue } }),
-    });
+  ): QueueApi<Name, VPayload["type"], VResult["type"], VProgress["type"]> {
+    return queueFunctions(this.component, this as unknown as AnyQueue, options) as never;
   }
 
   /** @internal A job of this queue that a worker wants to follow another. */

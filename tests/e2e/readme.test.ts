@@ -114,6 +114,7 @@ test("the README has a file for each step", () => {
       "convex/convex.config.ts",
       "convex/queues.ts",
       "convex/photos.ts",
+      "convex/jobs.ts",
       "convex/thumbnails.ts",
       "convex/tokens.ts",
       "worker.ts",
@@ -165,7 +166,7 @@ describe("the README's workers, two workers in one process", () => {
     const url = photosUrl("/a.jpg");
     const id: unknown = await client().mutation(anyApi["photos"]!["add"]!, { url });
     const status = await until(
-      () => client().query(anyApi["thumbnails"]!["status"]!, { id }),
+      () => client().query(anyApi["jobs"]!["status"]!, { id }),
       (job: { status: string }) => job.status === "succeeded",
     );
     expect(status).toMatchObject({ result: { bytes: 1234 }, attempt: 1 });
@@ -190,7 +191,7 @@ describe("the README's workers, two workers in one process", () => {
       status: "succeeded",
       text: "You asked: Why? ",
     });
-    expect(await client().query(anyApi["answers"]!["logs"]!, { id })).toMatchObject({
+    expect(await client().query(anyApi["jobs"]!["logs"]!, { id })).toMatchObject({
       entries: [{ message: "Thought", level: "info" }],
     });
     await until(

@@ -50,8 +50,8 @@ async function newApp() {
 }
 
 const gpu = { labels: ["gpu"], maxCost: 48 };
-const status = async (t: { query: any }, id: string, of = "answers") =>
-  (await t.query(anyApi[of]!.status!, { id })) as { status: string } & Record<string, any>;
+const status = async (t: { query: any }, id: string) =>
+  (await t.query(anyApi.jobs!.status!, { id })) as { status: string } & Record<string, any>;
 
 beforeEach(() => void vi.useFakeTimers({ now: Date.UTC(2030, 0, 1) }));
 afterEach(() => void vi.useRealTimers());
@@ -250,6 +250,6 @@ test("what Convex runs by mutation is in the app's tables, once, and a job's own
   const notes = async () => await t.run(async (ctx) => await ctx.db.query("notes").collect());
   // It falls due a second later.
   await settle(1_000);
-  expect(await status(t, id, "ledger")).toMatchObject({ status: "succeeded", result: 2 });
+  expect(await status(t, id)).toMatchObject({ status: "succeeded", result: 2 });
   expect((await notes()).map(({ text }) => text).sort()).toEqual(["ann: -5", "bob: 5"]);
 });
