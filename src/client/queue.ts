@@ -354,7 +354,7 @@ export class Queue<
       OptionsOf<Name, VPayload, VResult, VContext, Handled>
     >,
   ): QueueApi<Name, VPayload["type"], VResult["type"], VProgress["type"]> {
-    return queueFunctions(this.component, this as unknown as AnyQueue, options) as never;
+    return queueFunctions(this.component, this, options);
   }
 
   /** @internal A job of this queue that a worker wants to follow another. */
