@@ -1,15 +1,16 @@
 /**
  * `convex-conveyor/test`: mounts the component in an app's `convex-test` suite, and lets its queues run there.
- *
- * It ships as source and is compiled by the suite's own bundler, since only that can expand `import.meta.glob`.
  * @module
  */
-/// <reference types="vite/client" />
 import type { TestConvex } from "convex-test";
-import type { GenericDatabaseReader, GenericSchema, SchemaDefinition } from "convex/server";
+import type { GenericSchema, SchemaDefinition } from "convex/server";
 import schema from "./component/schema.js";
+import { modules } from "./testing/modules.js";
+import { pass, settle } from "./testing/time.js";
+import { work } from "./testing/work.js";
 
-const modules = import.meta.glob(["./component/**/*.ts", "!./component/**/*.test.ts"]);
+export { pass, settle, type SettleOptions, type TimeOptions } from "./testing/time.js";
+export { work, type WorkedAttempt, type WorkOptions } from "./testing/work.js";
 
 /**
  * Mounts the component in a suite, so that queues work in it as in a deployment.
@@ -30,138 +31,5 @@ export function register(
   t.registerComponent(name, schema, modules);
 }
 
-type Suite = Pick<TestConvex<SchemaDefinition<GenericSchema, boolean>>, "run"> & {
-  finishInProgressScheduledFunctions: () => Promise<void>;
-};
-
-/** How time goes on in a suite. */
-export interface TimeOptions {
-  /**
-   * Moves the suite's clock: `(ms) => vi.advanceTimersByTime(ms)` where timers are faked.
-   * @default waits for as long
-   */
-  advance?: (ms: number) => unknown;
-  /**
-   * How far the clock is moved at once, in milliseconds, 1 or more.
-   * @default 50
-   */
-  stepMs?: number;
-  /**
-   * How long, by the real clock and in milliseconds, what runs is given to end by itself after each step. What still runs
-   * then is taken to wait for the suite's clock, which moves on. Give more where handlers do something real, as `fetch`.
-   * @default 25
-   */
-  momentMs?: number;
-}
-
-/** See {@link settle}. */
-export interface SettleOptions extends TimeOptions {
-  /**
-   * How much time may pass at most, in milliseconds.
-   * @default 60_000
-   */
-  withinMs?: number;
-  /**
-   * As in `app.use(conveyor, { name })`.
-   * @default "conveyor"
-   */
-  name?: string;
-}
-
-/** Timers of before a suite fakes them. */
-const { setTimeout: realTimeout } = globalThis;
-const real = (ms: number) => new Promise<void>((resolve) => void realTimeout(resolve, ms));
-function really(ms: number): Promise<void> {
-  if (globalThis.setTimeout === realTimeout) return real(ms);
-  throw new Error(
-    "The suite's timers are faked, so that time goes on only where somebody says so: pass " +
-      "`{ advance: (ms) => vi.advanceTimersByTime(ms) }`, or what your framework has for it.",
-  );
-}
-
-const MOMENT_MS = 25;
-const STEP_MS = 50;
-/** What has fallen due is made claimable at the end of its tenth of a second. */
-const SOON_MS = 250;
-const WITHIN_MS = 60_000;
-
-/**
- * Lets time pass, with all that falls due in it: jobs that Convex runs, retries, reminders, sweeps.
- *
- * `await t.finishInProgressScheduledFunctions()` would wait for ever, with faked timers, for a lane that waits for the clock.
- *
- * @param t What `convexTest(schema, modules)` returned.
- * @param ms How long, in milliseconds. 0 runs what is due now.
- * @example
- * await conveyor.pass(t, 30_000, { advance: (ms) => vi.advanceTimersByTime(ms) });
- */
-export async function pass(
-  t: Suite,
-  ms: number,
-  { advance = really, stepMs = STEP_MS, momentMs = MOMENT_MS }: TimeOptions = {},
-): Promise<void> {
-  let left = ms;
-  do {
-    const step = Math.min(stepMs, left);
-    await advance(step);
-    left -= step;
-    await Promise.race([t.finishInProgressScheduledFunctions(), real(momentMs)]);
-  } while (left > 0);
-}
-
-/**
- * Lets time pass until all is at rest: every job that Convex can run now has run, and nothing else is scheduled for now, by
- * the component or by the app. Jobs that are due more than a quarter of a second later, as those that wait to be tried again, stay as they are: see
- * {@link pass}. So do those of queues that are paused, or that workers outside are to serve.
- *
- * @param t What `convexTest(schema, modules)` returned.
- * @throws When it is not at rest within `withinMs`, with the names of what is scheduled or still runs.
- * @example
- * await t.mutation(api.mails.send, { to: "ann" });
- * await conveyor.settle(t, { advance: (ms) => vi.advanceTimersByTime(ms) });
- * expect(await t.query(api.mails.sent, {})).toEqual(["ann"]);
- */
-export async function settle(
-  t: Suite,
-  { withinMs = WITHIN_MS, name = "conveyor", ...time }: SettleOptions = {},
-): Promise<void> {
-  const stepMs = time.stepMs ?? STEP_MS;
-  for (let passed = 0; ; passed += stepMs) {
-    await pass(t, passed === 0 ? 0 : stepMs, time);
-    const open = await dueNow(t, name);
-    if (open.length === 0) return;
-    if (passed < withinMs) continue;
-    throw new Error(
-      `The suite is not at rest after ${withinMs} ms: ${[...new Set(open)].join(", ")} is still scheduled for now, or runs. ` +
-        "Give handlers that take longer more time (`withinMs`), and faked timers a way to go on (`advance`).",
-    );
-  }
-}
-
-interface Scheduled {
-  name: string;
-  scheduledTime: number;
-  state: { kind: string };
-}
-
-/** The names of functions that run, or are to run now or in a moment: of the component, and of the app. */
-async function dueNow(t: Suite, component: string): Promise<string[]> {
-  const look = async ({ db }: { db: GenericDatabaseReader<any> }): Promise<Scheduled[]> =>
-    await db.system.query("_scheduled_functions").collect();
-  const within = (
-    t as { runInComponent?: (path: string, run: typeof look) => Promise<Scheduled[]> }
-  ).runInComponent;
-  if (within === undefined) {
-    throw new Error(
-      "This needs convex-test 0.0.60 or later: what the component has scheduled cannot be seen.",
-    );
-  }
-  const all = [...(await within(component, look)), ...(await t.run(look))];
-  const isDue = ({ state, scheduledTime }: Scheduled) =>
-    state.kind === "inProgress" ||
-    (state.kind === "pending" && scheduledTime <= Date.now() + SOON_MS);
-  return all.filter(isDue).map((one) => one.name);
-}
-
 /** For `conveyor.register(t)`, and the component's schema and modules for suites that register by hand. */
-export default { register, pass, settle, schema, modules };
+export default { register, pass, settle, work, schema, modules };

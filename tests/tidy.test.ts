@@ -47,6 +47,8 @@ const ALLOWED: Record<string, string[]> = {
   "src/react": ["src/react", "src/shared"],
   "src/dashboard": ["src/dashboard", "src/react", "src/shared"],
   "src/cli": ["src/cli", "src/shared"],
+  // A suite plays a worker by the worker's own loop.
+  "src/testing": ["src/testing", "src/worker", "src/shared"],
   "src/page": ["src/page", "src/dashboard", "src/cli/config"],
 };
 

@@ -9,119 +9,32 @@
  * would keep back the word that a job is canceled (440 ms on average with 20 queues, up to 1.3 s).
  */
 import { ConvexClient, ConvexHttpClient } from "convex/browser";
-import type { Hello, Waiting } from "../shared/index.js";
 import { BEAT_TIMEOUT_MS, CALL_TIMEOUT_MS } from "./limits.js";
 import { Unanswered, type Transport } from "./transport.js";
-import type { WorkerApi } from "./types.js";
+import { transportOver, type Connection } from "./wire.js";
 
-export interface Connection {
-  url: string;
-  token: string;
-  session: string;
-  name: string;
-  api: WorkerApi;
-  queues: string[];
-  /** What else decides which jobs it may get. */
-  labels?: string[];
-  groups?: string[];
-  maxCost?: number;
-}
-
-export function connect(connection: Connection): Transport {
-  const { url, token, session, name, api, maxCost } = connection;
-  const caller = { token, session };
-  const offer = offerOf(connection);
-  /** The session's row, as claims are answered: reports name it, so that they need not look for it. */
-  let holder: { holder?: string } = {};
-  const noting = <Reply extends { holder?: string }>(reply: Reply): Reply => {
-    if (reply.holder !== undefined) holder = { holder: reply.holder };
-    return reply;
-  };
+/** Connects to a deployment. */
+export function connect({ url, ...connection }: Connection & { url: string }): Transport {
   const calls = httpClient(url, CALL_TIMEOUT_MS);
   const beats = httpClient(url, BEAT_TIMEOUT_MS);
   const newSocket = () => new ConvexClient(url, { logger: false });
   const socket = newSocket();
   let cancelSocket: ConvexClient | undefined;
   const beside = { skipQueue: true };
-  return {
-    hello: async () =>
-      (await calls.query(api.watch, {
-        token,
-        call: { kind: "hello", queues: offer.queues },
-      })) as Hello,
-    claim: async (n, claim) =>
-      noting(await calls.mutation(api.claim, { ...caller, name, n, ...offer, ...claim }, beside)),
-    complete: async (n, finished, { claim, ...options } = {}) =>
-      noting(
-        await calls.mutation(
-          api.complete,
-          {
-            ...{ ...caller, n, finished, ...options },
-            ...(claim === undefined ? {} : { claim: { ...offer, ...claim } }),
-          },
-          beside,
-        ),
-      ),
-    completeLater: async (finished) => {
-      const finishedLater = { ...caller, finished: [finished], later: true };
-      await calls.mutation(api.complete, finishedLater, beside);
-    },
-    heartbeat: async (leases, leaving) => {
-      const last = leaving === undefined ? {} : { leaving };
-      return (await beats.mutation(api.heartbeat, { ...caller, leases, ...last }, beside)).answers;
-    },
-    report: async (said) =>
-      (await calls.mutation(api.report, { ...caller, ...holder, ...said }, beside)).answers,
-    watchHasWork: (onValue, onError) => {
-      // One for each queue: a job that comes or goes reruns that of its own queue alone, however many a worker serves. And
-      // arguments that are the same for the whole fleet: then its subscriptions share one cached answer.
-      const budget = maxCost === undefined ? {} : { maxCost };
-      const hasWork = (queue: string, from: { cursor?: string }) => ({
-        ...{ kind: "hasWork", ...offer, ...budget, queues: [queue], naming: true, ...from },
-      });
-      const ends = new Map<string, () => void>();
-      const follow = (queue: string, from: { cursor?: string }): void => {
-        const before = ends.get(queue);
-        const end = socket.onUpdate(
-          api.watch,
-          { token, call: hasWork(queue, from) },
-          (waiting: boolean | Waiting) => onValue(queue, waiting),
-          (error) => {
-            if (from.cursor !== undefined) follow(queue, {});
-            onError(queue, error);
-          },
-        );
-        ends.set(queue, end);
-        before?.();
-      };
-      for (const queue of offer.queues) follow(queue, {});
-      return {
-        goOn: (queue, cursor) => follow(queue, { cursor }),
-        end: () => ends.forEach((end) => end()),
-      };
-    },
-    watchCancellations: (onValue, onError) => {
-      cancelSocket ??= newSocket();
-      return cancelSocket.onUpdate(
-        api.watch,
-        { token, call: { kind: "cancellations", session } },
-        onValue,
-        onError,
-      );
+  return transportOver(connection, {
+    query: (query, args) => calls.query(query, args),
+    mutation: (mutation, args) => calls.mutation(mutation, args, beside),
+    beat: (mutation, args) => beats.mutation(mutation, args, beside),
+    follow: (query, args, onValue, onError) => {
+      const isOfCancellations = args.call.kind === "cancellations";
+      if (isOfCancellations) cancelSocket ??= newSocket();
+      const over = isOfCancellations ? cancelSocket! : socket;
+      return over.onUpdate(query, args, onValue, onError);
     },
     close: async () => {
       await Promise.all([socket.close(), cancelSocket?.close()]);
     },
-  };
-}
-
-/** Which jobs it may get, the same in every claim. */
-function offerOf({ queues, labels = [], groups = [] }: Connection) {
-  return {
-    queues,
-    ...(labels.length === 0 ? {} : { labels }),
-    ...(groups.length === 0 ? {} : { groups }),
-  };
+  });
 }
 
 function httpClient(url: string, timeoutMs: number): ConvexHttpClient {

@@ -1,0 +1,124 @@
+/** A worker's calls as calls of the app's five functions, whatever carries them: a connection, or a suite's `convex-test`. */
+import type { FunctionReference } from "convex/server";
+import type { Hello, Waiting } from "../shared/index.js";
+import type { Transport } from "./transport.js";
+import type { WorkerApi } from "./types.js";
+
+export interface Connection {
+  token: string;
+  session: string;
+  name: string;
+  api: WorkerApi;
+  queues: string[];
+  /** What else decides which jobs it may get. */
+  labels?: string[];
+  groups?: string[];
+  maxCost?: number;
+}
+
+/** The arguments of `watch`. */
+interface Watched {
+  token: string;
+  call: { kind: string; [argument: string]: unknown };
+}
+
+/** What carries the calls. */
+export interface Wire {
+  query: (query: FunctionReference<"query">, args: Watched) => Promise<any>;
+  mutation: (mutation: FunctionReference<"mutation">, args: object) => Promise<any>;
+  /** A beat, which is worth little when it is late. */
+  beat: (mutation: FunctionReference<"mutation">, args: object) => Promise<any>;
+  /** Follows a query until what it returns is called. */
+  follow: (
+    query: FunctionReference<"query">,
+    args: Watched,
+    onValue: (value: any) => void,
+    onError: (error: unknown) => void,
+  ) => () => void;
+  close: () => Promise<void>;
+}
+
+export function transportOver(connection: Connection, wire: Wire): Transport {
+  const { token, session, name, api } = connection;
+  const caller = { token, session };
+  const offer = offerOf(connection);
+  /** The session's row, as claims are answered: reports name it, so that they need not look for it. */
+  let holder: { holder?: string } = {};
+  const noting = <Reply extends { holder?: string }>(reply: Reply): Reply => {
+    if (reply.holder !== undefined) holder = { holder: reply.holder };
+    return reply;
+  };
+  return {
+    hello: async () => {
+      const call = { kind: "hello", queues: offer.queues };
+      return (await wire.query(api.watch, { token, call })) as Hello;
+    },
+    claim: async (n, claim) =>
+      noting(await wire.mutation(api.claim, { ...caller, name, n, ...offer, ...claim })),
+    complete: async (n, finished, { claim, ...options } = {}) =>
+      noting(
+        await wire.mutation(api.complete, {
+          ...{ ...caller, n, finished, ...options },
+          ...(claim === undefined ? {} : { claim: { ...offer, ...claim } }),
+        }),
+      ),
+    completeLater: async (finished) => {
+      const finishedLater = { ...caller, finished: [finished], later: true };
+      await wire.mutation(api.complete, finishedLater);
+    },
+    heartbeat: async (leases, leaving) => {
+      const last = leaving === undefined ? {} : { leaving };
+      return (await wire.beat(api.heartbeat, { ...caller, leases, ...last })).answers;
+    },
+    report: async (said) =>
+      (await wire.mutation(api.report, { ...caller, ...holder, ...said })).answers,
+    watchHasWork: watchHasWork(connection, wire),
+    watchCancellations: (onValue, onError) =>
+      wire.follow(api.watch, { token, call: { kind: "cancellations", session } }, onValue, onError),
+    close: wire.close,
+  };
+}
+
+/**
+ * One subscription for each queue: a job that comes or goes reruns that of its own queue alone, however many a worker serves. And
+ * arguments that are the same for the whole fleet: then its subscriptions share one cached answer.
+ */
+function watchHasWork(connection: Connection, wire: Wire): Transport["watchHasWork"] {
+  const { token, api, maxCost } = connection;
+  const offer = offerOf(connection);
+  const budget = maxCost === undefined ? {} : { maxCost };
+  const hasWork = (queue: string, from: { cursor?: string }) => ({
+    ...{ kind: "hasWork", ...offer, ...budget, queues: [queue], naming: true, ...from },
+  });
+  return (onValue, onError) => {
+    const ends = new Map<string, () => void>();
+    const follow = (queue: string, from: { cursor?: string }): void => {
+      const before = ends.get(queue);
+      const end = wire.follow(
+        api.watch,
+        { token, call: hasWork(queue, from) },
+        (waiting: boolean | Waiting) => onValue(queue, waiting),
+        (error) => {
+          if (from.cursor !== undefined) follow(queue, {});
+          onError(queue, error);
+        },
+      );
+      ends.set(queue, end);
+      before?.();
+    };
+    for (const queue of offer.queues) follow(queue, {});
+    return {
+      goOn: (queue, cursor) => follow(queue, { cursor }),
+      end: () => ends.forEach((end) => end()),
+    };
+  };
+}
+
+/** Which jobs it may get, the same in every claim. */
+function offerOf({ queues, labels = [], groups = [] }: Connection) {
+  return {
+    queues,
+    ...(labels.length === 0 ? {} : { labels }),
+    ...(groups.length === 0 ? {} : { groups }),
+  };
+}
