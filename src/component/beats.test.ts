@@ -5,6 +5,8 @@ import { api } from "./_generated/api.js";
 import { findHolders } from "./stand.js";
 import { leaseOf, newWorld, succeeded, type World } from "./setup.test.js";
 
+const HOUR = 3_600_000;
+
 test("complete is a beat too: it answers for the leases that it names besides", async () => {
   const world = await newWorld();
   await world.enqueueBatch([1, 2, 3]);
@@ -110,6 +112,41 @@ describe("the last word of a session", () => {
     await expect(world.t.mutation(api.lib.claim, copy)).rejects.toThrow(/staleCall/);
     await leave(world, worker.session, 3);
     expect(await world.all("holders")).toHaveLength(1);
+  });
+
+  test("is forgotten a day later, also where no other call comes: a sweep is sure to come for its row", async () => {
+    const world = await newWorld();
+    const worker = world.worker("a");
+    await world.enqueue();
+    const [job] = await worker.claim();
+    await worker.complete([succeeded(job!)]);
+    await world.advance(60_000);
+    const sweeps = async () =>
+      (await world.all("timers")).filter(({ kind }) => kind === "janitor").length;
+    expect(await sweeps()).toBe(0);
+    await leave(world, worker.session, 9);
+    await leave(world, worker.session, 9);
+    expect(await sweeps()).toBe(1);
+    await world.skipTo(Date.now() + 23 * HOUR);
+    expect(await world.all("holders")).toHaveLength(1);
+    await world.skipTo(Date.now() + 2 * HOUR);
+    expect(await world.all("holders")).toEqual([]);
+    expect(await world.all("tokenSessions")).toEqual([]);
+    expect(await sweeps()).toBe(0);
+  });
+
+  test("is forgotten where the sweep on which it relies comes before the day is over", async () => {
+    const world = await newWorld();
+    const [worker, other] = [world.worker("a"), world.worker("b")];
+    await worker.claim();
+    await world.enqueue();
+    const [job] = await other.claim();
+    await leave(world, worker.session, 9);
+    await other.complete([succeeded(job!)]);
+    await world.advance(60_000);
+    await world.skipTo(Date.now() + 25 * HOUR);
+    const left = (await world.all("holders")).map(({ session }) => session);
+    expect(left).not.toContain(worker.session);
   });
 
   test("ends no lease, and puts off the end of none: the job may still run", async () => {
@@ -219,11 +256,14 @@ describe("the last word of a session", () => {
     const worker = world.worker("a");
     await worker.claim();
     const scheduled = async () =>
-      (await world.t.run((ctx) => ctx.db.system.query("_scheduled_functions").collect())).length;
+      (await world.t.run((ctx) => ctx.db.system.query("_scheduled_functions").collect())).map(
+        ({ name }) => name,
+      );
     await leave(world, worker.session, 2);
     const once = await scheduled();
     for (let n = 3; n < 9; n += 1) await leave(world, worker.session, n);
-    expect([once, await scheduled()]).toEqual([1, 1]);
+    expect(once).toEqual(["janitor:sweep", "wake:wake"]);
+    expect(await scheduled()).toEqual(once);
     await expect(worker.claim()).rejects.toThrow(/staleCall/);
   });
 

@@ -8,9 +8,10 @@
  * sure of one, and a beat only puts off what that one is for.
  *
  * A last word reads for real: the token, the session's row, the rows of `fleets` in which it is counted, its queues, their
- * roll-ups' alarms, and where there is none what has finished there. Looks: other workers of those that Convex serves as well.
- * Writes: the session's row, such an alarm; schedules counts and wakes. Conflicts with: a call of the session on its way, a
- * count of such a fleet, an end in such a queue.
+ * roll-ups' alarms, and where there is none what has finished there, and the janitor's timers: a sweep is sure to come for its
+ * row when that is to be forgotten. Looks: other workers of those that Convex serves as well.
+ * Writes: the session's row, such an alarm, a timer where there is none; schedules counts and wakes. Conflicts with: a call of
+ * the session on its way, a count of such a fleet, an end in such a queue, a sweep that writes its timer.
  */
 import { checkLeases, LEASES_MAX, type Answer, type Lease } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";
@@ -30,7 +31,7 @@ import { lookServed } from "./outside.js";
 import { findQueue } from "./queues.js";
 import { ensureAllCounted } from "./rollUp.js";
 import { enterSession } from "./sessions.js";
-import { reviveJanitor } from "./timers.js";
+import { ensureSweep, forgottenAt, reviveJanitor } from "./timers.js";
 import { scheduleWake } from "./wakes.js";
 import { authorize } from "./tokens.js";
 import { watchOver } from "./watchdog.js";
@@ -75,6 +76,7 @@ async function leave(
   if (holder.state === "gone") return { answers };
   await leaveFleets(ctx, holder, now);
   await ensureAllCounted(ctx, holder.queues, now);
+  await ensureSweep(ctx, forgottenAt(now), now);
   await leaveToConvex(ctx, holder);
   return { answers };
 }

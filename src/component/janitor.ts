@@ -7,8 +7,8 @@
  * `onComplete`. Jobs that it returns wake their workers by themselves: they enter a range that `hasWork` has read.
  *
  * Reads for real: its timer and one that serves as well, expired holders with their jobs, the range in which leases
- * would end before the next sweep; before the last timer goes, all active holders, the first owed callback, and what has
- * finished above what was counted in the queues that its look has shown. Writes: those, its timer (`timers`),
+ * would end before the next sweep; before the last timer goes, all active holders, the first owed callback, the first
+ * session that is over, and what has finished above what was counted in the queues that its look has shown. Writes: those, its timer (`timers`),
  * `cursors`, `patrols`; deletes forgotten holders. Conflicts with: a claim that depends on its timer, a beat of the expired
  * holder, a claim whose lease ends before the next sweep.
  */
@@ -42,7 +42,7 @@ import {
 } from "./overdue.js";
 import { ensureUpkeep, findUncounted } from "./rollUp.js";
 import { forgetSession } from "./sessions.js";
-import { arm, isOverdue, isStillborn, serves, sweepAt } from "./timers.js";
+import { arm, firstGone, forgottenAt, isOverdue, isStillborn, serves, sweepAt } from "./timers.js";
 import { watchOver } from "./watchdog.js";
 
 /** How far a commit may lag behind its own clock, and more. */
@@ -122,7 +122,8 @@ async function goOn(
   if (next === null && found.idleFrom !== null)
     return await sweepOn(ctx, timer, now, { idleFrom: found.idleFrom });
   if (next === null) await leaveNothing(ctx, found, now);
-  const dueAt = Math.min(next ?? Infinity, forgetAt(found, now));
+  const forgetsAt = next === null ? await nextForgottenAt(ctx, now) : Infinity;
+  const dueAt = Math.min(next ?? forgetsAt, forgetAt(found, now));
   const isLast = dueAt === Infinity;
   const isOver = !isLast && (await isServed(ctx, timer, lost.timers, dueAt, now));
   if (!isOver && found.patrolled !== null) await notePatrol(ctx, found.patrolled);
@@ -154,6 +155,13 @@ async function leaveNothing(
 /** When to come again for sessions to forget: soon if there were as many as one sweep takes. */
 function forgetAt({ forgotten }: Found, now: number): number {
   return forgotten.length < JANITOR_FORGET_MAX / 2 ? Infinity : now + JANITOR_FORGET_PAUSE_MS;
+}
+
+/** When a session that is over is to be forgotten, read for real: its last word relies on a timer. */
+async function nextForgottenAt(ctx: MutationCtx, now: number): Promise<number> {
+  const first = await firstGone(ctx.db);
+  if (first === undefined) return Infinity;
+  return Math.max(forgottenAt(first.expiresAt), now + JANITOR_FORGET_PAUSE_MS);
 }
 
 /**

@@ -9,7 +9,7 @@
  *
  * Looks: what is overdue in some queues in which nothing runs.
  * Reads for real: the janitor's timers, all active holders, those that were idle since, the first owed callback, the
- * roll-up's alarm. Writes: deletes the timer (`timers`), cancels its sweep. Conflicts with: a call that leases anything, or beats.
+ * first session that is over, the roll-up's alarm. Writes: deletes the timer (`timers`), cancels its sweep. Conflicts with: a call that leases anything, or beats.
  */
 import { v } from "convex/values";
 import {
@@ -25,7 +25,7 @@ import type { Holder } from "./holders.js";
 import type { Lane } from "./lanes.js";
 import { patrol } from "./overdue.js";
 import { ensureUpkeep, hasRollUp } from "./rollUp.js";
-import { findTimers } from "./timers.js";
+import { findTimers, firstGone, isFar } from "./timers.js";
 import { lookForOverdue } from "./watchdog.js";
 
 /** One of so many is left to come: what was lost a moment ago is not overdue yet. */
@@ -64,12 +64,16 @@ async function callOffSweep(
   const args = { lane: lane._id, madeAt, now };
   const mayRest: boolean = await ctx.runQuery(internal.rest.look, args, { useStaleSnapshot: true });
   if (!mayRest) return false;
-  const [[timer, ...more], isNeeded] = await Promise.all([
+  const [timers, isNeeded, gone] = await Promise.all([
     findTimers(ctx.db),
     isNeededSince(ctx.db, lane.queue, madeAt),
+    firstGone(ctx.db),
   ]);
+  const [timer, ...more] = timers.filter((one) => !isFar(one, now));
   if (timer?._id !== sweep.timer || timer.scheduledId === undefined || more.length > 0)
     return false;
+  // The session may rely on this sweep, which then stays for it.
+  if (gone !== undefined && timers.length === 1) return false;
   // It is about to come, or is dead: let whoever meets it see to that.
   if (timer.dueAt < now + JANITOR_OVERDUE_MS || isNeeded) return false;
   await ctx.scheduler.cancel(timer.scheduledId);

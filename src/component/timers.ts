@@ -8,10 +8,12 @@
  * next sweep.
  */
 import {
+  HOLDER_RETENTION_MS,
   JANITOR_OVERDUE_MS,
   JANITOR_PERIOD_MS,
   JANITOR_SLACK_MS,
   JANITOR_TOLERANCE_MS,
+  RANGE_ROWS,
 } from "../shared/index.js";
 import type { FunctionArgs } from "convex/server";
 import { v } from "convex/values";
@@ -21,6 +23,9 @@ import { internalQuery, type DatabaseReader, type MutationCtx } from "./_generat
 
 /** There is one as a rule, and as many as claims began at once when there was none. */
 const TIMERS_SEEN = 64;
+
+/** Longer than a sweep for a lease or an owed callback is ahead. */
+const FAR_MS = 60 * 60_000;
 
 /** By id: of several timers the first is the one that stays, and on which everybody depends. */
 export async function findTimers(db: DatabaseReader): Promise<Doc<"timers">[]> {
@@ -34,6 +39,25 @@ export async function findTimers(db: DatabaseReader): Promise<Doc<"timers">[]> {
 /** When to sweep for a lease that ends then: soon after it, and not seldom even if that is far away. */
 export function sweepAt(leaseEndsAt: number, now: number): number {
   return Math.min(Math.max(leaseEndsAt, now) + JANITOR_SLACK_MS, now + JANITOR_PERIOD_MS);
+}
+
+/** When to sweep for the row of a session that has last been seen then, and is over. */
+export function forgottenAt(lastSeenAt: number): number {
+  return lastSeenAt + HOLDER_RETENTION_MS + JANITOR_SLACK_MS;
+}
+
+/** Whether the timer is only for what is to be forgotten: any other comes sooner. */
+export function isFar({ dueAt }: { dueAt: number }, now: number): boolean {
+  return dueAt > now + FAR_MS;
+}
+
+/** The first session that is over. Every timer that goes has read for real that there is none, or that another comes for it. */
+export async function firstGone(db: DatabaseReader): Promise<Doc<"holders"> | undefined> {
+  const [first] = await db
+    .query("holders")
+    .withIndex("state", (q) => q.eq("state", "gone"))
+    .take(RANGE_ROWS);
+  return first;
 }
 
 /**
@@ -70,7 +94,7 @@ export async function ensureJanitor(
   await ensureAmong(ctx, sooner, leaseEndsAt, now);
 }
 
-/** The same among those that were read for real. Returns the timer if there was none, and it was made here. */
+/** The same among those that were read for real. Returns the timer if it was made here, and no other comes soon. */
 export async function ensureAmong(
   ctx: MutationCtx,
   timers: readonly Doc<"timers">[],
@@ -80,7 +104,7 @@ export async function ensureAmong(
   const dueAt = sweepAt(leaseEndsAt, now);
   if (timers.some((timer) => serves(timer, dueAt, now))) return undefined;
   const id = await insertTimer(ctx, dueAt);
-  return timers.length === 0 ? id : undefined;
+  return timers.every((timer) => isFar(timer, now)) ? id : undefined;
 }
 
 /** `undefined`: the next call, from elsewhere, will find none and arm one that lives. */

@@ -33,7 +33,7 @@ export const nothingLeft: Checker = {
             .filter(({ config }) => (config as { push: boolean }).push)
             .map(({ name }) => name as string),
         );
-        // The lane of a rare job takes the sweep with it that would forget sessions of its queue.
+        // The lane of a rare job takes the sweep with it that would forget sessions which were idle when they were killed.
         const isSwept = ({ queues }: Row) => (queues as string[]).some((name) => !pushed.has(name));
         const holders = tables.all("holders");
         const lastAt = Math.max(...holders.map(({ lastSeenAt }) => lastSeenAt as number));
@@ -43,7 +43,10 @@ export const nothingLeft: Checker = {
           if (row["lane"] !== undefined) {
             const isThere = tables.get("lanes", row["lane"] as string) !== undefined;
             if (!isThere) broken(`a holder's lane is gone: ${said(row)}`);
-          } else if (row["lastSeenAt"] < lastAt - HOLDER_RETENTION_MS && isSwept(row))
+          } else if (
+            row["lastSeenAt"] < lastAt - HOLDER_RETENTION_MS &&
+            (isSwept(row) || row["state"] === "gone")
+          )
             broken(`a session is not forgotten: ${said(row)}`);
         }
         for (const row of tables.all("processes"))
