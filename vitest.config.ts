@@ -31,7 +31,7 @@ const LONG = [
   "tests/e2e/{badInput,dashboard,leases,newcomer,once,stopping}.test.ts",
 ];
 const SYSTEM = [
-  "tests/{bounds,conformance,interleavings,model,packages,races,simulation,upgrade,virtual}/**/*.test.ts",
+  "tests/{bounds,conformance,interleavings,model,packages,races,simulation,types,upgrade,virtual}/**/*.test.ts",
   UNHURRIED,
 ];
 /** What computes, and backends whose clients wait for no lease to end: on both cores, beside each other. */

@@ -9,6 +9,7 @@ for (const app of [
   "bench/push/app",
   "bench/push/many",
   "tests/packages/app",
+  "tests/types/app",
   "tests/virtual/app-many",
   "tests/dashboard/app",
 ])

@@ -92,13 +92,15 @@ interface Misfit<Why extends string> {
 
 type FitsArgs<Given, Args, Then> = [Given] extends [Args]
   ? Then
-  : Misfit<"The queue's payload does not fit the arguments of this handler.">;
+  : Args extends { payload: unknown; job: unknown }
+    ? Misfit<"It takes its job: write `{ action: …, job: true }`, or name it in the queue's definition.">
+    : Misfit<"The queue's payload does not fit the arguments of this handler: declare the queue's `payload` as its `args`.">;
 
 type FitsResult<Got, Result> = [
   Exclude<Got, void | undefined> | ([Got] extends [NonNullable<Got>] ? never : null),
 ] extends [Result]
   ? unknown
-  : Misfit<"What this handler returns does not fit the queue's result.">;
+  : Misfit<"What this handler returns does not fit the queue's result: return that, or declare the queue's `result` so.">;
 
 type FitsReference<Reference, Given, Result> = [Reference] extends [never]
   ? unknown

@@ -26,12 +26,13 @@ import { resetsFor, type Kind } from "./handlerOptions.js";
 import type { ValueValidator } from "./types.js";
 
 /**
- * A function that returns a function reference, as in `() => internal.emails.send`. It has no type of its own, so that
+ * A function that returns a function reference, as in `() => internal.emails.send`. It has no signature of its own, so that
  * TypeScript can infer a queue and its handler from one module: a reference of the wrong kind, or of another queue's
- * handler, is found at the first attempt, as `handlerMismatch`.
+ * handler, is found at the first attempt, as `handlerMismatch`. A reference itself has a `_type`, and fails on it with these
+ * words.
  */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type
-export type Named = Function;
+export type Named = { readonly _type?: "Write `() =>` before the reference." } & Function;
 
 /** What a payload may be declared as. */
 export type Shape = PropertyValidators | ValueValidator;
