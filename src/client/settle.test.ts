@@ -12,7 +12,7 @@ import {
 import { v } from "convex/values";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { pass, register, settle } from "../test.js";
-import { Conveyor, RetryAfterError, type ComponentApi } from "./index.js";
+import { Conveyor, RetryAfterError, vJobId, type ComponentApi } from "./index.js";
 
 const MINUTE = 60_000;
 
@@ -27,9 +27,26 @@ const naps = conveyor.queue("naps", {
   onComplete: () => functions["followed"],
 });
 naps.handledBy(functions["nap"]);
+const told = conveyor.queue("told", { progress: v.number(), action: () => functions["tell"] });
 const outside = conveyor.queue("outside", { payload: v.null() });
 
 const app = {
+  tell: told.action(async (_ctx, job) => {
+    job.progress(1);
+    job.log("First");
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    job.progress(2);
+    await new Promise((resolve) => setTimeout(resolve, 60_000));
+    return null;
+  }),
+  tellOnce: mutationGeneric({ args: {}, handler: async (ctx) => await told.enqueue(ctx) }),
+  toldSoFar: queryGeneric({
+    args: { id: vJobId("told") },
+    handler: async (ctx, { id }) => ({
+      progress: (await told.status(ctx, id))?.progress,
+      logs: (await told.logs(ctx, id))?.entries.map(({ message }) => message),
+    }),
+  }),
   nap: internalActionGeneric({
     args: { ms: v.number(), next: v.optional(v.number()) },
     handler: async (_ctx, { ms }) => {
@@ -133,6 +150,17 @@ describe("on faked timers", () => {
     );
     await settle(t, time);
     expect(await counts()).toEqual({ succeeded: 1 });
+  });
+
+  test("what a handler says meanwhile is seen while it runs", async () => {
+    const { t } = setup();
+    const id = await t.mutation(functions["tellOnce"], {});
+    const sofar = async () => await t.query(functions["toldSoFar"], { id });
+    await pass(t, 900, time);
+    expect(await sofar()).toEqual({ progress: 1, logs: ["First"] });
+    await pass(t, 1_500, time);
+    expect(await sofar()).toMatchObject({ progress: 2 });
+    await settle(t, { ...time, stepMs: 1_000, withinMs: 120_000 });
   });
 
   test("nobody waits for a clock that does not go on", async () => {

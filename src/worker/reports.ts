@@ -92,7 +92,7 @@ export class Reports {
     pending.isLast = true;
     const { clock } = this.deps;
     const done = new Promise<void>((resolve) => pending.done.push(resolve));
-    // Without a timer: one that a suite fakes fires outside the call that this handler is part of.
+    // Without a timer: the outcome waits for it.
     if (this.sending || clock.now() < this.notBefore) this.schedule();
     else void this.send();
     return done;
