@@ -21,6 +21,7 @@ import { load, sizeOf } from "./payloads.js";
 import { timeoutOf } from "./processTime.js";
 import type { Queue } from "./queues.js";
 import { lease } from "./transitions.js";
+import { callOffWake } from "./wakes.js";
 
 type Job = Doc<"jobs">;
 
@@ -145,6 +146,7 @@ async function put(
   }
   const { leaseMs, graceMs, timeoutMs } = boundsOf(basket, queue, rules);
   const leased = await lease(ctx.db, job, basket.holder, now);
+  if (basket.holder.lane === undefined) await callOffWake(ctx, job);
   log(queue.config, "debug", "attemptStarted", {
     ...{ queue: queue.name, job: job._id, attempt: leased.attempt, worker: leased.worker },
     waitMs: now - job.enqueuedAt,

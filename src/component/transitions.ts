@@ -4,8 +4,7 @@
  * An edge changes the job's row and its payload's. Its caller takes the job out of its holder's row, or puts it in. Keys,
  * attempts, callbacks and alarms are of `ending.ts` and `dispatcher.ts`.
  *
- * All of them write `seq: commitTs`. Cursors rest on that: a row that becomes claimable has a greater `seq` than any
- * that was there to be seen before.
+ * All write `seq: commitTs`. Cursors rest on it: a row that becomes claimable has a greater `seq` than any seen before.
  */
 import type { Value } from "convex/values";
 import {
@@ -72,7 +71,9 @@ export async function insertJob(
     queue: name,
     seq: ctx.db.vars.commitTs,
   });
-  if (wake !== null) await wakeFor(ctx, queue, id, wake, { isAlone });
+  const scheduled = wake === null ? null : await wakeFor(ctx, queue, id, wake, { isAlone });
+  if (scheduled !== null && wake === "later" && isAlone)
+    await ctx.db.patch("jobs", id, { wake: scheduled, seq: ctx.db.vars.commitTs });
   return id;
 }
 
@@ -306,10 +307,7 @@ export async function retry(
 
 // --- What is no edge ----------------------------------------------------------------------------
 
-/**
- * Notes of a job that is scheduled or running whether it is to be parked when it becomes pending. It stays where it is,
- * so `seq` does too.
- */
+/** Notes of a job that is scheduled or running whether it is parked when it becomes pending: its place and `seq` stay. */
 export async function markPaused(db: DatabaseWriter, job: Job, paused: boolean): Promise<Job> {
   await db.patch("jobs", job._id, { paused: paused ? true : undefined });
   const { paused: _, ...rest } = job;
@@ -379,8 +377,8 @@ async function placeFor(
 }
 
 /**
- * Writes one edge, and returns the row as it now is. That the job stands at the edge's beginning is the caller's to
- * check: here it is a bug if it does not. The row is put together rather than read again: one read less at each edge.
+ * Writes one edge, and returns the row as it now is, put together rather than read again. That the job stands at the edge's
+ * beginning is the caller's to check.
  */
 async function move(db: DatabaseWriter, job: Job, edge: Edge, changes: Changes): Promise<Job> {
   if (!mayMove(edge, job.status)) {
@@ -392,6 +390,7 @@ async function move(db: DatabaseWriter, job: Job, edge: Edge, changes: Changes):
     order: ORDER_BY_COMMIT,
     shard: 0,
     ...changes,
+    ...(job.wake === undefined ? {} : { wake: undefined }),
     status: EDGES[edge].to,
     seq: db.vars.commitTs,
   } as Partial<JobFields>;

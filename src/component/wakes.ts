@@ -96,9 +96,11 @@ async function sharedWake(
   const { offers, kinds } = queue.wakes;
   const wake = wakeOf(offers, job);
   if (kinds.has(wake)) return null;
-  kinds.add(wake);
   const come = await comeWith(ctx.db, queue.name, here, COME_SEEN);
-  return come.some((other) => wakeOf(offers, other) === wake) ? null : wake;
+  // On a wake of another call only jobs in its place rely: a claim that calls it off looks there.
+  if (come.some((other) => wakeOf(offers, other) === wake)) return null;
+  kinds.add(wake);
+  return wake;
 }
 
 type Asked = Pick<Doc<"jobs">, "labels" | "cost" | "group">;
@@ -163,12 +165,25 @@ export async function wakeFor(
   job: Id<"jobs">,
   wake: Wake,
   { isAlone }: { isAlone: boolean } = { isAlone: false },
-): Promise<void> {
+): Promise<Id<"_scheduled_functions">> {
   const dueAt = Date.now() + (wake === "later" ? config.fallbackAfterMs : 0);
   const alone = isAlone ? { isAlone } : {};
   const apart = wake === "apart" ? { isApart: true } : {};
   const args = { queue: name, job, dueAt, ...alone, ...apart };
-  await ctx.scheduler.runAt(dueAt, internal.wake.wake, args);
+  return await ctx.scheduler.runAt(dueAt, internal.wake.wake, args);
+}
+
+/**
+ * A worker outside has taken a job that was left to it: its wake is called off, so that it costs no call. It stays where
+ * another job of the same commit waits in the same place, and may rely on it.
+ *
+ * Reads for real: jobs of the same commit in the place, the wake. Writes: the wake's state. Conflicts with: the wake's start,
+ * and claims of jobs of the same commit.
+ */
+export async function callOffWake(ctx: MutationCtx, job: Doc<"jobs">): Promise<void> {
+  if (job.wake === undefined || (await hasCome(ctx.db, job.queue, job))) return;
+  const scheduled = await ctx.db.system.get("_scheduled_functions", job.wake);
+  if (scheduled?.state.kind === "pending") await ctx.scheduler.cancel(job.wake);
 }
 
 /**

@@ -130,6 +130,8 @@ export const jobTables = {
     keyUntil: v.optional(v.number()),
     /** Not begun by then, it fails. It has a row in `expiries`. */
     expiresAt: v.optional(v.number()),
+    /** The wake that begins it inside Convex if no worker outside takes it: a claim calls it off. */
+    wake: v.optional(v.id("_scheduled_functions")),
     paused: v.optional(v.boolean()),
     /** Somebody wants it to end while it runs. It has a row in `cancels`. */
     cancelRequestedAt: v.optional(v.number()),
