@@ -23,7 +23,7 @@ const SCENARIOS: Record<string, (app: TestApp) => Promise<number>> = {
   "first() and patch, claim only": (app) => naive(app, { jobs, claimers }),
 };
 
-build();
+await build();
 const table: Record<string, Record<string, number>> = {};
 for (const [name, run] of Object.entries(SCENARIOS)) {
   // A backend of its own each: whoever worked before would still be taken for a colleague.

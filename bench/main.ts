@@ -60,7 +60,7 @@ async function playOnTheWall(): Promise<void> {
 }
 
 async function playChosen(): Promise<void> {
-  build();
+  await build();
   const constants = Object.fromEntries(
     values.set.map((one) => [one.split("=")[0]!, Number(one.split("=")[1])]),
   );

@@ -29,7 +29,7 @@ interface Run {
   played: Played;
 }
 
-build();
+await build();
 const pairs = values.smoke ? [[2, 2] as const] : (chosen(values.only) ?? PAIRS);
 const seeds = Array.from({ length: Number(values.seeds) }, (_, at) => at + 1);
 const lines: string[][] = [];

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { root } from "./paths.js";
 import { buildStyles } from "./styles.js";
+import { buildTest } from "./testBuild.js";
 
 export function libraryIsStale(of = root): boolean {
   const built = path.join(of, "dist/client/index.js");
@@ -22,8 +23,9 @@ function sourcesOf(of: string): string[] {
 /** Compiles without emptying `dist` first: an open page, a worker or another test may be reading it. */
 export const BUILD = ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"];
 
-export default function build(): void {
+export default async function build(): Promise<void> {
   if (!libraryIsStale()) return;
   execFileSync(process.execPath, BUILD, { cwd: root, stdio: "inherit" });
   buildStyles();
+  await buildTest();
 }

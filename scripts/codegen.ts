@@ -39,7 +39,7 @@ const backend = await startBackend({ port: 0, quiet: true });
 try {
   // The component first: the apps are typed by what it builds to.
   await convex(root, ["codegen", "--component-dir", "./src/component"], backend);
-  build();
+  await build();
   await convex(root, ["codegen"], backend);
   linkPackage(path.join(root, "harness/app"));
   await convex(path.join(root, "harness/app"), ["codegen"], backend);

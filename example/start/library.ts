@@ -1,5 +1,6 @@
 /** Builds the library when what is built is missing or older than its source: the example imports it as an app would. */
 import { buildStyles } from "../../harness/styles.js";
+import { buildTest } from "../../harness/testBuild.js";
 import type { Children } from "./children.js";
 import { compiler } from "./repository.js";
 
@@ -9,4 +10,5 @@ export { libraryIsStale } from "../../harness/build.js";
 export async function buildLibrary(children: Children): Promise<void> {
   await children.run("The compiler", compiler("-p", "tsconfig.build.json"));
   buildStyles();
+  await buildTest();
 }

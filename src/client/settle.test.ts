@@ -42,10 +42,14 @@ const app = {
   tellOnce: mutationGeneric({ args: {}, handler: async (ctx) => await told.enqueue(ctx) }),
   toldSoFar: queryGeneric({
     args: { id: vJobId("told") },
-    handler: async (ctx, { id }) => ({
-      progress: (await told.status(ctx, id))?.progress,
-      logs: (await told.logs(ctx, id))?.entries.map(({ message }) => message),
-    }),
+    handler: async (ctx, { id }) => {
+      const status = await told.status(ctx, id);
+      const logs = await told.logs(ctx, id);
+      return {
+        progress: status !== null && "progress" in status ? status.progress : null,
+        logs: logs?.entries.map(({ message }) => message),
+      };
+    },
   }),
   nap: internalActionGeneric({
     args: { ms: v.number(), next: v.optional(v.number()) },

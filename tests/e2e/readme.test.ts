@@ -120,6 +120,7 @@ test("the README has a file for each step", () => {
       "worker.ts",
       "src/Thumbnail.tsx",
       "convex/photos.test.ts",
+      "convex/thumbnails.test.ts",
     ]),
   );
 });
@@ -137,7 +138,7 @@ test("the README's test passes, and its functions do what it says", () => {
   );
   writeFileSync(
     path.join(app, "vitest.config.ts"),
-    `export default { test: { environment: "edge-runtime", server: { deps: { inline: ["convex-test", "convex-conveyor"] } } } };`,
+    `export default { test: { environment: "edge-runtime", server: { deps: { inline: ["convex-test"] } } } };`,
   );
   const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
   const run = () =>

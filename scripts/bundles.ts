@@ -1,4 +1,6 @@
 /** Second step of `npm run build`: what the compiler leaves out. */
 import { buildStyles } from "../harness/styles.js";
+import { buildTest } from "../harness/testBuild.js";
 
 buildStyles();
+await buildTest();
