@@ -112,6 +112,7 @@ test("the README has a file for each step", () => {
   expect(blocks().map(({ file }) => file)).toEqual(
     expect.arrayContaining([
       "convex/convex.config.ts",
+      "convex/greetings.ts",
       "convex/queues.ts",
       "convex/photos.ts",
       "convex/jobs.ts",
@@ -144,6 +145,37 @@ test("the README's test passes, and its functions do what it says", () => {
   const run = () =>
     execFileSync(process.execPath, [vitest, "run"], { cwd: app, encoding: "utf8", stdio: "pipe" });
   expect(run).not.toThrow();
+}, 60_000);
+
+/** The commands of a block of the README that shows a terminal, each with what it prints. */
+function session(): { args: string[]; prints: unknown }[] {
+  const readme = readFileSync(path.join(root, "README.md"), "utf8");
+  const [, block] = /```console\n([\s\S]*?)```/.exec(readme)!;
+  return block!.split(/^\$ npx convex /m).flatMap((text) => {
+    if (text === "") return [];
+    const [command, ...lines] = text.split("\n");
+    const [, name, args] = /^run (\S+) '(.*)'$/.exec(command!)!;
+    return [{ args: ["run", name!, args!], prints: JSON.parse(lines.join("\n")) as unknown }];
+  });
+}
+
+/** Instants as the same number, as they are never the same. */
+const timeless = (printed: unknown): unknown =>
+  JSON.parse(JSON.stringify(printed).replaceAll(/17\d{11}/g, "0"));
+
+test("the README's first job prints in a terminal what the README shows", async () => {
+  const [enqueue, ...looks] = session();
+  expect(looks).toHaveLength(2);
+  const id = JSON.parse(await convex(app, enqueue!.args, backend)) as string;
+  const status = () =>
+    new ConvexHttpClient(backend.url).query(anyApi["greetings"]!["status"]!, { id });
+  await until(status, (job: { status: string }) => job.status === "succeeded");
+  for (const { args, prints } of looks) {
+    const asked = args.map((arg) => arg.replace(enqueue!.prints as string, id));
+    const printed: unknown = JSON.parse(await convex(app, asked, backend));
+    const shown = JSON.stringify(prints).replaceAll(enqueue!.prints as string, id);
+    expect(timeless(printed)).toEqual(timeless(JSON.parse(shown)));
+  }
 }, 60_000);
 
 describe("the README's workers, two workers in one process", () => {
