@@ -1,7 +1,6 @@
 /** What a newcomer gets wrong, and the text that says how it is written. On `convex-test` with the real component. */
-import { defineSchema, defineTable } from "convex/server";
 import { convexTest } from "convex-test";
-import { componentsGeneric } from "convex/server";
+import { componentsGeneric, defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
 import { describe, expect, test } from "vitest";
 import { register } from "../test.js";
@@ -14,6 +13,7 @@ const anything = conveyor.queue("anything", { payload: v.any() });
 const mails = conveyor.queue("mails", {
   payload: v.object({ to: v.string(), user: v.optional(v.id("users")) }),
 });
+const plain = conveyor.queue("plain", {});
 const tuned = conveyor.queue("tuned", { maxParallelism: 2 });
 
 const schema = defineSchema({
@@ -142,5 +142,84 @@ test("a number that only Convex heeds is refused where nothing of Convex works o
   expect(await refusal((ctx) => tuned.enqueue(ctx, {}))).toBe(
     'invalidArgument: maxParallelism of the queue "tuned" is for jobs that Convex runs, and the queue has no handler: its jobs ' +
       "would wait for workers outside. Name a handler in the definition or with `handledBy`, or leave maxParallelism out.",
+  );
+});
+
+describe("a number or a name that cannot be says the rule and what was given", () => {
+  test.each<[string, unknown, object, string]>([
+    [
+      "a priority out of bounds",
+      1,
+      { priority: 100 },
+      "invalidArgument: priority must be a whole number from -10 to 10; got 100.",
+    ],
+    [
+      "runAt in seconds",
+      1,
+      { runAt: 1_893_456_000 },
+      "invalidArgument: runAt must lie between one year ago and four years ahead, in milliseconds; got 1893456000. " +
+        "Seconds are to be multiplied by 1,000.",
+    ],
+    [
+      "a number of retries",
+      1,
+      { retry: 3 },
+      "invalidArgument: retry must be true, false or an object; got 3. A number of attempts, the first included, is written " +
+        "`retry: { maxAttempts: 3 }`.",
+    ],
+    [
+      "a payload over 1 MiB",
+      "x".repeat(1_100_000),
+      {},
+      "payloadTooLarge: A payload may be up to 1044480 bytes; this one is 1100002. Put it into file storage, and its id into " +
+        "the payload.",
+    ],
+  ])("%s", async (_what, payload, options, text) => {
+    expect(await refusal((ctx) => anything.enqueue(ctx, payload, options))).toBe(text);
+  });
+
+  test("an option of another library; a batch that no mutation can carry", async () => {
+    expect(await refusal((ctx) => anything.enqueue(ctx, 1, { delay: 5 } as never))).toMatch(
+      /^invalidArgument: A job has no option "delay". It has name, priority, runAt, runAfter/,
+    );
+    const many = Array.from({ length: 9_000 }, () => 1);
+    expect(await refusal((ctx) => anything.enqueueBatch(ctx, many))).toMatch(
+      "Enqueue them from an action, which needs no such bound, or in several mutations.",
+    );
+  });
+});
+
+test("a wrong type and a missing field are named by their path", async () => {
+  const wayOut = "Correct the payload, or the `payload` validator in the queue's definition.";
+  expect(await refusal((ctx) => mails.enqueue(ctx, { to: 5 } as never))).toBe(
+    `invalidPayload: The payload does not fit the queue "mails": payload.to must be string, got number. ${wayOut}`,
+  );
+  expect(await refusal((ctx) => mails.enqueue(ctx, {} as never))).toMatch(
+    `payload.to must be string, got undefined. ${wayOut}`,
+  );
+});
+
+test("an id that is none, and a queue that no code has declared, say where theirs come from", async () => {
+  expect(await refusal((ctx) => mails.cancel(ctx, "nonsense"))).toBe(
+    'unknownJob: The queue "mails" has no job "nonsense". Pass the id that enqueue returned, on the same deployment.',
+  );
+  expect(await refusal((ctx) => conveyor.control("emailz").pause(ctx))).toMatch(
+    /^unknownQueue: .*Check the name .* or act by its definition, as in `emails\.control\.pause\(ctx\)`, which declares it\.$/,
+  );
+});
+
+test("a queue that is defined is paused before its first job", async () => {
+  expect(await refusal((ctx) => mails.control.pause(ctx))).toBeNull();
+});
+
+test("a queue without a payload takes none, or an empty one", async () => {
+  expect(await refusal((ctx) => plain.enqueue(ctx))).toBeNull();
+  expect(await refusal((ctx) => plain.enqueue(ctx, {}, { priority: 1 }))).toBeNull();
+});
+
+test("a name is defined once", () => {
+  const again = () => conveyor.queue("mails", {});
+  expect(again).toThrow(
+    expect.objectContaining({ data: expect.objectContaining({ queue: "mails" }) }),
   );
 });
