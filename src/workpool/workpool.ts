@@ -30,12 +30,6 @@ import {
 /** The component that a pool is mounted as. */
 export type WorkpoolComponent = ComponentApi;
 
-type Reference<
-  Type extends "action" | "mutation" | "query",
-  Args extends DefaultFunctionArgs,
-  R,
-> = FunctionReference<Type, FunctionVisibility, Args, NoInfer<R>>;
-
 /**
  * A pool of work that Convex runs, at most so much of it at once. Each pool is a mount of the component of its own
  * (`app.use(conveyor, { name: "emailWorkpool" })`): two classes for one mount share its work and its parallelism.
@@ -69,7 +63,7 @@ export class Workpool {
    */
   async enqueueAction<Args extends DefaultFunctionArgs, Context, ReturnType>(
     ctx: RunsMutations,
-    fn: Reference<"action", Args, ReturnType>,
+    fn: FunctionReference<"action", FunctionVisibility, Args, NoInfer<ReturnType>>,
     fnArgs: Args,
     options?: RetryOption & EnqueueOptions<Context, ReturnType>,
   ): Promise<WorkId> {
@@ -86,7 +80,7 @@ export class Workpool {
    */
   async enqueueActionBatch<Args extends DefaultFunctionArgs, Context, ReturnType>(
     ctx: RunsMutations,
-    fn: Reference<"action", Args, ReturnType>,
+    fn: FunctionReference<"action", FunctionVisibility, Args, NoInfer<ReturnType>>,
     argsArray: Args[],
     options?: RetryOption & EnqueueOptions<Context, ReturnType>,
   ): Promise<WorkId[]> {
@@ -103,7 +97,7 @@ export class Workpool {
    */
   async enqueueMutation<Args extends DefaultFunctionArgs, Context, ReturnType>(
     ctx: RunsMutations,
-    fn: Reference<"mutation", Args, ReturnType>,
+    fn: FunctionReference<"mutation", FunctionVisibility, Args, NoInfer<ReturnType>>,
     fnArgs: Args,
     options?: EnqueueOptions<Context, ReturnType>,
   ): Promise<WorkId> {
@@ -113,7 +107,7 @@ export class Workpool {
   /** {@link enqueueMutation} for each of these arguments, each by itself. */
   async enqueueMutationBatch<Args extends DefaultFunctionArgs, Context, ReturnType>(
     ctx: RunsMutations,
-    fn: Reference<"mutation", Args, ReturnType>,
+    fn: FunctionReference<"mutation", FunctionVisibility, Args, NoInfer<ReturnType>>,
     argsArray: Args[],
     options?: EnqueueOptions<Context, ReturnType>,
   ): Promise<WorkId[]> {
@@ -129,7 +123,7 @@ export class Workpool {
    */
   async enqueueQuery<Args extends DefaultFunctionArgs, Context, ReturnType>(
     ctx: RunsMutations,
-    fn: Reference<"query", Args, ReturnType>,
+    fn: FunctionReference<"query", FunctionVisibility, Args, NoInfer<ReturnType>>,
     fnArgs: Args,
     options?: EnqueueOptions<Context, ReturnType>,
   ): Promise<WorkId> {
@@ -139,7 +133,7 @@ export class Workpool {
   /** {@link enqueueQuery} for each of these arguments, each by itself. */
   async enqueueQueryBatch<Args extends DefaultFunctionArgs, Context, ReturnType>(
     ctx: RunsMutations,
-    fn: Reference<"query", Args, ReturnType>,
+    fn: FunctionReference<"query", FunctionVisibility, Args, NoInfer<ReturnType>>,
     argsArray: Args[],
     options?: EnqueueOptions<Context, ReturnType>,
   ): Promise<WorkId[]> {
