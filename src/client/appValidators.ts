@@ -1,6 +1,6 @@
 /** Validators that an app declares with: a job's id in its own tables, and the arguments of `onComplete`. */
 import { v, type VAny, type VString } from "convex/values";
-import type { JobId } from "../shared/index.js";
+import { vTimedOutCode, type JobId } from "../shared/index.js";
 import type { ValueValidator } from "./types.js";
 
 /**
@@ -46,7 +46,11 @@ export function vOnComplete<
     outcome: v.union(
       v.object({ status: v.literal("succeeded"), result: of.result }),
       v.object({ status: v.literal("failed"), error: v.string() }),
-      v.object({ status: v.literal("timedOut"), error: v.string() }),
+      v.object({
+        status: v.literal("timedOut"),
+        error: v.string(),
+        code: v.optional(vTimedOutCode),
+      }),
       v.object({ status: v.literal("canceled"), error: v.string() }),
     ),
     attempt: v.number(),

@@ -67,6 +67,7 @@ describe("what one mutation cannot hold is refused before the first call", () =>
     ["rows", jobs(8_001), false, "invalidArgument"],
     ["rows", jobs(4_001), true, "invalidArgument"],
     ["rows", jobs(4_001, { expiresAfterMs: 60_000 }), false, "invalidArgument"],
+    ["rows", jobs(4_001, { deadlineMs: 60_000 }), false, "invalidArgument"],
     ["rows", jobs(4_001, {}, "x".repeat(600)), false, "invalidArgument"],
     ["keys", jobs(2_049, { key }), false, "invalidArgument"],
     ["keys that replace", jobs(501, { key: replacing }), false, "invalidArgument"],

@@ -26,15 +26,21 @@ import type { RunsMutations } from "./types.js";
 
 type Send = (jobs: NewJob[]) => Promise<Enqueued[]>;
 
-/** Sends all jobs. `expire`: the queue has each of them expire; `listBy`: each has a row for its tags and group. */
+/** Sends all jobs. `expire`, `hasDeadline`: the queue has each of them expire, or end; `listBy`: each has a row for its tags and group. */
 export async function sendAll(
   ctx: RunsMutations,
   jobs: readonly NewJob[],
   {
     expire,
+    hasDeadline = false,
     listBy = [],
     send,
-  }: { expire: boolean; listBy?: readonly ListBy[] | undefined; send: Send },
+  }: {
+    expire: boolean;
+    hasDeadline?: boolean;
+    listBy?: readonly ListBy[] | undefined;
+    send: Send;
+  },
 ): Promise<Enqueued[]> {
   const now = Date.now();
   const weights = jobs.map((job, index) => {
@@ -42,7 +48,7 @@ export async function sendAll(
     return { ...weight, rows: weight.rows + marksOf(listBy, job.options ?? {}).length };
   });
   if (isAction(ctx)) return await sendSplit(split(jobs, weights), jobs.length, send);
-  checkTransaction(weights, expire);
+  checkTransaction(weights, Number(expire) + Number(hasDeadline));
   const enqueued: Enqueued[] = [];
   for (const part of split(jobs, weights)) enqueued.push(...(await send(part)));
   return enqueued;
@@ -64,7 +70,7 @@ function weigh(job: NewJob, index: number, now: number): JobWeight {
   }
 }
 
-function checkTransaction(weights: readonly JobWeight[], expire: boolean): void {
+function checkTransaction(weights: readonly JobWeight[], rowsOfEach: number): void {
   const sum = (of: (weight: JobWeight) => number) =>
     weights.reduce((total, weight) => total + of(weight), 0);
   const refuse = (what: string, got: number, max: number) =>
@@ -76,7 +82,7 @@ function checkTransaction(weights: readonly JobWeight[], expire: boolean): void 
     );
   const bytes = sum((weight) => weight.bytes);
   if (bytes > BATCH_MAX_BYTES) throw refuse("bytes", bytes, BATCH_MAX_BYTES);
-  const rows = sum((weight) => weight.rows) + (expire ? weights.length : 0);
+  const rows = sum((weight) => weight.rows) + rowsOfEach * weights.length;
   if (rows > BATCH_MAX_ROWS) throw refuse("rows", rows, BATCH_MAX_ROWS);
   const keys = sum((weight) => weight.keys);
   if (keys > BATCH_MAX_KEYS) throw refuse("keys", keys, BATCH_MAX_KEYS);

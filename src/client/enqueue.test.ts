@@ -23,6 +23,7 @@ describe("options", () => {
       mails.enqueue(ctx, mail, {
         ...{ name: "Welcome", priority: 7, key: "ann", group: "acme", cost: 5 },
         ...{ tags: ["x"], labels: ["b", "a"], expiresAfterMs: 60_000, timeoutMs: undefined },
+        deadlineMs: 90_000,
         ...{ retry: { maxAttempts: 2 }, maxResets: 0, leaseMs: 5_000, runAfter: 1_000 },
         ...{ context: { tenant: "acme" }, onComplete: told, onCompleteExclude: ["canceled"] },
       }),
@@ -32,6 +33,8 @@ describe("options", () => {
       ...{ status: "scheduled", name: "Welcome", priority: 7, key: "ann", group: "acme", cost: 5 },
       ...{ tags: ["x"], labels: ["a", "b"] },
     });
+    const { enqueuedAt, deadlineAt } = job!;
+    expect(deadlineAt).toBe(enqueuedAt + 90_000);
   });
 
   test("from an action they do the same", async () => {

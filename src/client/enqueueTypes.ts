@@ -77,6 +77,8 @@ export interface EnqueueOptions<
   cost?: number | undefined;
   /** As the queue's {@link QueueOptions.expiresAfterMs}, counted from when the job falls due. */
   expiresAfterMs?: number | undefined;
+  /** As the queue's {@link QueueOptions.deadlineMs}. */
+  deadlineMs?: number | undefined;
   /** As the queue's {@link QueueOptions.timeoutMs}. */
   timeoutMs?: number | undefined;
   /** As the queue's {@link QueueOptions.leaseMs}. */

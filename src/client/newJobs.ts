@@ -65,6 +65,7 @@ export class NewJobs {
       labels: labels && [...labels],
       cost: options.cost,
       expiresAfterMs: options.expiresAfterMs,
+      deadlineMs: options.deadlineMs,
       context: options.context,
       rules: Object.keys(rules).length === 0 ? undefined : rules,
     });
@@ -136,6 +137,7 @@ const KNOWN: { readonly [Option in keyof Required<EnqueueOptions>]: true } = {
   labels: true,
   cost: true,
   expiresAfterMs: true,
+  deadlineMs: true,
   timeoutMs: true,
   leaseMs: true,
   maxResets: true,

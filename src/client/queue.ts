@@ -214,7 +214,7 @@ export class Queue<
   /**
    * Puts many jobs into the queue; much cheaper than as many single calls.
    *
-   * In a mutation all or none: up to 8 MiB of payloads, 8,000 rows (one a job, and one for each key, expiry, and payload or
+   * In a mutation all or none: up to 8 MiB of payloads, 8,000 rows (one a job, and one for each key, expiry, deadline, and payload or
    * context of over 512 bytes) and 2,048 keys, 500 of which may say `"replace"`. More is refused before anything is done. In an action any number, in
    * transactions of up to 1,000 jobs and 4 MiB, with a wait where the deployment may not write as fast (4 MiB a second on the
    * smallest); if one fails, `batchInterrupted` says how many are `enqueued`, from the first on, with their `ids` by call.
@@ -253,6 +253,7 @@ export class Queue<
     }
     const enqueued = await sendAll(ctx, jobs, {
       expire: this.config.expiresAfterMs !== undefined,
+      hasDeadline: this.config.deadlineMs !== undefined,
       listBy: this.config.listBy,
       send: (part) => this.send(ctx, part),
     });

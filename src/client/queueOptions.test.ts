@@ -39,6 +39,8 @@ describe("a definition comes to a configuration", () => {
     ["timeoutMs", { timeoutMs: 10 }],
     ["graceMs", { graceMs: 1e9 }],
     ["expiresAfterMs", { expiresAfterMs: 10 }],
+    ["deadlineMs", { deadlineMs: 999 }],
+    ["deadlineMs", { deadlineMs: 5_000, circular: true }],
     ["restMs", { restMs: 10 }],
     ["listBy", { listBy: ["tag", "tag"] }],
   ])("a wrong %s is refused when the app is loaded", async (what, options) => {

@@ -164,6 +164,14 @@ export interface QueueOptions<
    */
   expiresAfterMs?: number;
   /**
+   * How long a job may take in all, from its enqueue on, waits and retries included, in milliseconds, 1,000 to 126,489,600,000
+   * (four years). At that time a job that has not ended becomes `timedOut` with the code `deadlineExceeded`, and an attempt
+   * that runs is ended as by `timeoutMs`; one that fails shortly before, so that the next attempt would begin too late, is the
+   * last. A job that falls due later than that is refused. A retry by hand begins the time anew. Not in a circular queue.
+   * @default no bound
+   */
+  deadlineMs?: number;
+  /**
    * Into how many parts waiting jobs are spread, so that workers seldom meet at one job, 1 to 64. With 1, jobs are
    * claimed strictly in the order in which they were enqueued.
    * @default 8; 1 in a circular queue
@@ -257,6 +265,7 @@ export function configOf(
     ...said("graceMs", options.graceMs),
     ...said("timeoutMs", options.timeoutMs),
     ...said("expiresAfterMs", options.expiresAfterMs),
+    ...said("deadlineMs", options.deadlineMs),
     ...said("restMs", options.restMs),
     ...said("logLevel", options.logLevel),
     ...said("push", kind !== undefined || options.perJob === true || undefined),

@@ -69,6 +69,10 @@ describe("a job that has no result is an error that keeps its text", () => {
       { status: "timedOut", error: "no such scene" },
     ],
     [
+      { ...failed, status: "timedOut", code: "deadlineExceeded" },
+      { status: "timedOut", error: "no such scene", code: "deadlineExceeded" },
+    ],
+    [
       { id: "j1", status: "canceled", reason: "not wanted" },
       { status: "canceled", error: "not wanted" },
     ],

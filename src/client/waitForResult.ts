@@ -36,7 +36,7 @@ export class JobFailedError extends Error {
   constructor(
     /** The job's id. */
     readonly jobId: string,
-    /** How it ended: `failed` or `timedOut` with an `error`, or `canceled` with the reason as `error`. */
+    /** How it ended: `failed` or `timedOut` with an `error` (and a `code`, if a deadline has passed), or `canceled` with the reason as `error`. */
     readonly outcome: FailedOutcome,
   ) {
     super(outcome.error);
@@ -180,8 +180,12 @@ function resultOf(job: TypedJobStatus): unknown {
         error: job.reason ?? "The job was canceled.",
       });
     case "failed":
-    case "timedOut":
-      throw new JobFailedError(job.id, { status: job.status, error: job.error });
+      throw new JobFailedError(job.id, { status: "failed", error: job.error });
+    case "timedOut": {
+      const { id, error, code } = job;
+      const why = code === undefined ? {} : { code };
+      throw new JobFailedError(id, { status: "timedOut", error, ...why });
+    }
     default:
       throw new Error(`A job that is ${job.status} has not ended; this is a bug in Conveyor.`);
   }

@@ -11,7 +11,8 @@ import {
 } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
-import { expireJob } from "./expiries.js";
+import { withinDeadline } from "./deadlines.js";
+import { endOutOfTime } from "./expiries.js";
 import { rulesOf, type Rules } from "./handlers.js";
 import type { HeldLease, Holder } from "./holders.js";
 import { log } from "./log.js";
@@ -105,7 +106,7 @@ export async function takeSeen(ctx: MutationCtx, basket: Basket, job: Job): Prom
       basket.isTooLong = true;
       return;
     case "fail":
-      await expireJob(ctx, queue, job, now);
+      await endOutOfTime(ctx, queue, job, now, now);
       basket.hasEnded = true;
       basket.dealtWith.add(job._id);
       return;
@@ -144,7 +145,8 @@ async function put(
     basket.full = true;
     return;
   }
-  const { leaseMs, graceMs, timeoutMs } = boundsOf(basket, queue, rules);
+  const { leaseMs, graceMs, ...bounds } = boundsOf(basket, queue, rules);
+  const timeoutMs = withinDeadline(job, bounds.timeoutMs, now);
   const leased = await lease(ctx.db, job, basket.holder, now);
   if (basket.holder.lane === undefined) await callOffWake(ctx, job);
   log(queue.config, "debug", "attemptStarted", {

@@ -18,7 +18,7 @@ import {
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "./_generated/server.js";
 import { boundsFor, decodeCursor, publicBounds, type PrivateCursor } from "./cursors.js";
-import { isExpired } from "./expiries.js";
+import { isOutOfTime } from "./expiries.js";
 import {
   fleetOf,
   larger,
@@ -199,7 +199,7 @@ export const look = internalQuery({
         offer,
         snapshot: snapshotOf(ctx),
         avoids: avoiding(args, others, target),
-        isOver: (job) => isExpired(job, now),
+        isOver: (job) => isOutOfTime(job, now),
         ...(queue.needsHandler === true
           ? { mayRun: (job: Doc<"jobs">) => bringsHandler(ctx.db, job) }
           : {}),

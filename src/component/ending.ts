@@ -47,6 +47,7 @@ export async function toTell(
       : {
           status,
           error: status === "canceled" ? (cancelReason ?? "The job was canceled.") : error,
+          ...(status === "timedOut" && job.code !== undefined ? { code: job.code } : {}),
         };
   return {
     job: _id,

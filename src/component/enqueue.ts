@@ -12,6 +12,7 @@
  */
 import type { Value } from "convex/values";
 import {
+  checkDeadline,
   checkLength,
   checkNewJob,
   conveyorError,
@@ -20,6 +21,7 @@ import {
   ENQUEUE_MAX_BYTES,
   ENQUEUE_MAX_JOBS,
   mayMove,
+  noDeadlineInRing,
   normalLabels,
   PRIORITY_DEFAULT,
   type Enqueued,
@@ -173,6 +175,11 @@ async function insert(
   const dueAt = dueTime(options, now);
   const expiresAfterMs = options.expiresAfterMs ?? queue.config.expiresAfterMs;
   const expiresAt = expiresAfterMs === undefined ? undefined : (dueAt ?? now) + expiresAfterMs;
+  const deadlineMs = options.deadlineMs ?? queue.config.deadlineMs;
+  if (deadlineMs !== undefined) {
+    if (queue.config.circular) throw noDeadlineInRing(queue.name);
+    checkDeadline(dueAt ?? now, deadlineMs, now);
+  }
   const handler = options.rules === undefined ? undefined : await rules(options.rules);
   const { context } = options as { context?: Value };
   const fields: NewFields = {
@@ -182,15 +189,17 @@ async function insert(
     ...(handler === undefined ? {} : { handler }),
     ...(context === undefined ? {} : { context: await store(ctx.db, context) }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(deadlineMs === undefined ? {} : { deadline: { ms: deadlineMs, at: now + deadlineMs } }),
   };
   const id = await insertJob(ctx, queue, fields, { dueAt, isAlone });
   await insertMarks(ctx.db, queue, id, options);
   const about = { queue: queue.name, job: id, name: options.name, dueAt: dueAt ?? now };
   log(queue.config, "debug", "jobEnqueued", about);
   if (dueAt !== null) dueAts.push(dueAt);
-  if (expiresAt !== undefined) {
-    expireAts.push(expiresAt);
-    await ctx.db.insert("expiries", { queue: queue.name, at: expiresAt, job: id });
+  for (const at of [expiresAt, fields.deadline?.at]) {
+    if (at === undefined) continue;
+    expireAts.push(at);
+    await ctx.db.insert("expiries", { queue: queue.name, at, job: id });
   }
   return id;
 }

@@ -26,6 +26,7 @@ import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import { recordAttempt } from "./attemptRows.js";
 import { owe, type Owed } from "./callbacks.js";
 import { forgetAsked } from "./cancels.js";
+import { endAtDeadline, isBeyondDeadline } from "./deadlines.js";
 import { ensureDues, type Dues } from "./dispatcher.js";
 import { endJob } from "./ending.js";
 import { recordEvent } from "./events.js";
@@ -189,11 +190,13 @@ async function endLost(
   if (isUnknown && maxResets > 0 && (job.unacknowledged ?? 0) < UNACKNOWLEDGED_MAX) {
     const note = `${silent}, and never said that it had got the job.`;
     await recordAttempt(ctx.db, job, "lost", now, note);
+    if (isBeyondDeadline(job, now)) return await endLate(ctx, queue, job, now);
     await release(ctx, job, queue, { unacknowledged: true });
     log(queue.config, "warn", "attemptUnacknowledged", about);
     return { end: "released" };
   }
   await recordAttempt(ctx.db, job, "lost", now, `${silent}.`);
+  if (isBeyondDeadline(job, now)) return await endLate(ctx, queue, job, now);
   const { resets = 0 } = job;
   if (resets < maxResets) {
     await reset(ctx, job, queue);
@@ -206,6 +209,16 @@ async function endLost(
   const ended = await timeOut(ctx.db, job, error, now);
   log(queue.config, "error", "jobLost", { ...about, resets, maxResets, error });
   await oweOne(ctx, await endJob(ctx, queue, ended));
+  return { end: "timedOut" };
+}
+
+async function endLate(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Doc<"jobs">,
+  now: number,
+): Promise<{ end: End }> {
+  await oweOne(ctx, (await endAtDeadline(ctx, queue, job, now)).owed);
   return { end: "timedOut" };
 }
 

@@ -1,14 +1,14 @@
 /**
- * Expiry: fails jobs that nobody has begun in time.
+ * Expiry: ends jobs that wait and are out of time: nobody has begun them in time, or their deadline has passed (`deadlines.ts`).
  *
- * A job with such a bound has a row of `expiries`, and the alarm of the segment in which it expires comes for it: to a
+ * A job has a row of `expiries` for each such bound, and the alarm of the segment in which that lies comes for it: to a
  * second, and soon after it. A claim that meets such jobs before the alarm does ends them through the same function, up to
  * `EXPIRED_BESIDE_MAX` (`picking.ts`) beside those that it takes: a wake for each would make the alarm run again each time.
  * Who has been begun once does not expire any more, also when it comes back to the queue.
  *
- * Reads for real: the alarm's row, the rows of `expiries` in the segment, those of their jobs that no snapshot shows begun,
- * the queue's row; as `endJob`. Looks: at those jobs; as `segmentAlarms.ts`. Writes: those jobs, the alarm's row (`timers`); deletes those rows; inserts callbacks: none is run here.
- * Conflicts with: a claim or cancel of a job that expires; an enqueue that is late for the segment.
+ * Reads for real: the alarm's row, the rows of `expiries` in the segment, those of their jobs that no snapshot shows begun, or
+ * whose deadline passes, the queue's row; as `endJob`. Looks: at those jobs; as `segmentAlarms.ts`. Writes: those jobs, the alarm's row (`timers`); deletes those rows; inserts callbacks: none is run here.
+ * Conflicts with: a claim or cancel of a job that expires; whatever ends the attempt of one whose deadline passes; an enqueue that is late for the segment.
  */
 import { v } from "convex/values";
 import { EXPIRE_MAX, EXPIRY_WIDTHS } from "../shared/index.js";
@@ -17,6 +17,7 @@ import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type MutationCtx } from "./_generated/server.js";
 import { rearm } from "./alarms.js";
 import { owe } from "./callbacks.js";
+import { endAtDeadline, isBeyondDeadline, passDeadline } from "./deadlines.js";
 import { endJob } from "./ending.js";
 import { recordEvent } from "./events.js";
 import { log } from "./log.js";
@@ -46,8 +47,31 @@ export function isExpired(job: Doc<"jobs">, now: number): boolean {
   return job.expiresAt !== undefined && job.expiresAt <= now && mayExpire(job);
 }
 
-function mayExpire({ attempt, status }: Doc<"jobs">): boolean {
-  return attempt === 0 && (status === "scheduled" || status === "pending");
+/** Whether a job that waits has no time left: it has expired, or its deadline has passed. */
+export function isOutOfTime(job: Doc<"jobs">, now: number): boolean {
+  return isExpired(job, now) || (isWaiting(job) && isBeyondDeadline(job, now));
+}
+
+function isWaiting({ status }: Doc<"jobs">): boolean {
+  return status === "scheduled" || status === "pending";
+}
+
+/** Ends a job that is out of time at that instant. Whoever is to be told is told alone. */
+export async function endOutOfTime(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Doc<"jobs">,
+  at: number,
+  now: number,
+): Promise<Doc<"jobs">> {
+  if (isExpired(job, at)) return await expireJob(ctx, queue, job, now);
+  const { ended, owed } = await endAtDeadline(ctx, queue, job, now);
+  if (owed !== null) await owe(ctx, owed);
+  return ended;
+}
+
+function mayExpire(job: Doc<"jobs">): boolean {
+  return job.attempt === 0 && isWaiting(job);
 }
 
 /** Fails a job that nobody began in time. Whoever is to be told is told alone: a callback that throws holds up nobody. */
@@ -85,7 +109,7 @@ async function expireBatch(
     .query("expiries")
     .withIndex("at", (q) => q.eq("queue", name).gte("at", segment.start).lt("at", end))
     .take(count);
-  const args = { jobs: rows.map(({ job }) => job) };
+  const args = { jobs: rows.map(({ job }) => job), end };
   const begun = new Set(
     await ctx.runQuery(internal.expiries.begun, args, { useStaleSnapshot: true }),
   );
@@ -93,7 +117,7 @@ async function expireBatch(
     await ctx.db.delete("expiries", expiry._id);
     if (begun.has(expiry.job)) continue;
     if (max === 0) await complain(ctx, expiry);
-    else await expireOne(ctx, queue, expiry, now);
+    else await expireOne(ctx, queue, expiry, end, now);
   }
   if (rows.length > 0) await ensureUpkeep(ctx, name, now);
   if (max === 0) await ctx.db.patch("timers", row._id, { failures: 0 });
@@ -102,27 +126,38 @@ async function expireBatch(
 }
 
 /**
- * Those of these jobs that were ever begun: none of them expires any more. Looked at, since claims and completions write the
- * rows of jobs that run. To be called with `useStaleSnapshot`.
+ * Those of these jobs that were ever begun and have no deadline before `end`: none of them runs out of time any more. Looked
+ * at, since claims and completions write the rows of jobs that run. To be called with `useStaleSnapshot`.
  */
 export const begun = internalQuery({
-  args: { jobs: v.array(v.id("jobs")) },
+  args: { jobs: v.array(v.id("jobs")), end: v.number() },
   returns: v.array(v.id("jobs")),
-  handler: async (ctx, { jobs }): Promise<Id<"jobs">[]> => {
+  handler: async (ctx, { jobs, end }): Promise<Id<"jobs">[]> => {
     const rows = await Promise.all(jobs.map((id) => ctx.db.get("jobs", id)));
-    return rows.flatMap((job) => (job !== null && job.attempt > 0 ? [job._id] : []));
+    return rows.flatMap((job) =>
+      job !== null && job.attempt > 0 && !isBeyondDeadline(job, end) ? [job._id] : [],
+    );
   },
 });
 
-/** A job that was begun, or has ended, is only forgotten. */
+/**
+ * A job that has ended is only forgotten. So is one that runs, since its attempt has no more time than the job, and what gives
+ * it back behind its deadline ends it. Its row is written all the same: a transaction that began before the deadline, and gives
+ * the job back after this one, runs again.
+ */
 async function expireOne(
   ctx: MutationCtx,
   queue: Queue,
   { job: id }: Doc<"expiries">,
+  end: number,
   now: number,
 ): Promise<void> {
   const job = await ctx.db.get("jobs", id);
-  if (job?.expiresAt !== undefined && mayExpire(job)) await expireJob(ctx, queue, job, now);
+  if (job === null) return;
+  // By the segment: a clock that is behind says that there is time left, and nothing would come again.
+  const at = Math.max(end, now);
+  if (isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at, now);
+  else if (job.status === "running" && isBeyondDeadline(job, at)) await passDeadline(ctx, job, now);
 }
 
 async function complain(ctx: MutationCtx, { queue, job }: Doc<"expiries">): Promise<void> {

@@ -18,6 +18,7 @@ import type { MutationCtx } from "./_generated/server.js";
 import { recordAttempt } from "./attemptRows.js";
 import { isResultOwed, type Owed } from "./callbacks.js";
 import { addDue, type Dues } from "./dispatcher.js";
+import { endAtDeadline, hasReachedDeadline, isBeyondDeadline } from "./deadlines.js";
 import { endJob, toTell } from "./ending.js";
 import { rulesOf } from "./handlers.js";
 import { log } from "./log.js";
@@ -50,7 +51,7 @@ export async function failAttempt(
   now: number,
   dues: Dues,
 ): Promise<Owed | null> {
-  const { retry, compat } = await rulesOf(ctx.db, queue, job);
+  const { retry, compat, timeoutMs } = await rulesOf(ctx.db, queue, job);
   const failures = (job.failures ?? 0) + 1;
   const fatal = failure.retryable === false;
   const isTriedAgain = !fatal && failures < retry.maxAttempts;
@@ -60,9 +61,13 @@ export async function failAttempt(
   await recordAttempt(ctx.db, job, failure.timedOut ? "timedOut" : "failed", now, said, {
     ...(trace === undefined ? {} : { trace }),
   });
-  logFailure(queue, job, failure, !isTriedAgain && !goesRound);
+  const dueAt = now + waitMs(retry, failures, failure.retryAfterMs);
+  const isOutOfTime =
+    (isTriedAgain && isBeyondDeadline(job, dueAt)) ||
+    (failure.timedOut === true && hasReachedDeadline(job, timeoutMs, now));
+  logFailure(queue, job, failure, isOutOfTime || (!isTriedAgain && !goesRound));
+  if (isOutOfTime) return (await endAtDeadline(ctx, queue, job, now, failure.error)).owed;
   if (isTriedAgain) {
-    const dueAt = now + waitMs(retry, failures, failure.retryAfterMs);
     await backOff(ctx.db, job, failure.error, dueAt);
     addDue(dues, queue.name, dueAt);
     return null;

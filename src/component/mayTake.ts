@@ -4,7 +4,7 @@
  * picks what the predicate is then asked about. Pure.
  */
 import type { Doc } from "./_generated/dataModel.js";
-import { isExpired } from "./expiries.js";
+import { isOutOfTime } from "./expiries.js";
 import type { Rules } from "./handlers.js";
 import { allows, costOf, type Offer } from "./offers.js";
 import { timeoutOf } from "./processTime.js";
@@ -25,7 +25,7 @@ export interface Taker {
 
 /**
  * - `take`
- * - `fail`: it expired before any attempt
+ * - `fail`: its time is over
  * - `leave`: it is for another taker, or none for now
  * - `tooLong`: it is for a process that has more time left
  */
@@ -39,7 +39,7 @@ export function mayTake(
   { handler, timeoutMs }: Rules,
 ): Verdict {
   if (queue === undefined || queue.isPaused || !isClaimable(job)) return "leave";
-  if (isExpired(job, now)) return "fail";
+  if (isOutOfTime(job, now)) return "fail";
   if (!allows(offer, job) || cost + costOf(job) > (offer.maxCost ?? Infinity)) return "leave";
   if (!isLane) return "take";
   if (!queue.config.push || handler === undefined) return "leave";

@@ -16,6 +16,7 @@ import { recordAttempt } from "./attemptRows.js";
 import { recordBlocked } from "./blocked.js";
 import { forgetAsked } from "./cancels.js";
 import type { Owed } from "./callbacks.js";
+import { endAtDeadline, isBeyondDeadline } from "./deadlines.js";
 import { addDue, type Dues } from "./dispatcher.js";
 import { endJob } from "./ending.js";
 import { failAttempt, goRound, tellRound } from "./failing.js";
@@ -60,12 +61,14 @@ export async function recordOutcome(
         );
         if (failure !== null) return await failAttempt(ctx, queue, job, failure, now, dues);
       } else await recordAttempt(ctx.db, job, "snoozed", now);
+      if (isBeyondDeadline(job, dueAt)) return (await endAtDeadline(ctx, queue, job, now)).owed;
       await snooze(ctx.db, job, dueAt);
       addDue(dues, queue.name, dueAt);
       return null;
     }
     case "released":
       await recordAttempt(ctx.db, job, "released", now);
+      if (isBeyondDeadline(job, now)) return (await endAtDeadline(ctx, queue, job, now)).owed;
       await release(ctx, job, queue, { unacknowledged: false });
       return null;
   }

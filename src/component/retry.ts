@@ -12,6 +12,7 @@ import type { Doc } from "./_generated/dataModel.js";
 import type { MutationCtx } from "./_generated/server.js";
 import { isResultOwed } from "./callbacks.js";
 import { toTell } from "./ending.js";
+import { ensureExpiry } from "./expiries.js";
 import { noteEndGone } from "./goneEarly.js";
 import { getJob, isMovedHere } from "./jobs.js";
 import { findKey, retakeKey } from "./keys.js";
@@ -49,8 +50,22 @@ export async function retryJob(
   const isToldLater = isMovedHere(job) && (await toTell(ctx, queue, job)) !== null;
   const keepResult = isToldLater || (await isResultOwed(ctx.db, job));
   await noteEndGone(ctx, job);
-  await transitions.retry(ctx, job, queue, { keepResult });
+  const deadline = await renewDeadline(ctx, job, now);
+  await transitions.retry(ctx, job, queue, { keepResult, ...deadline });
   const about = { queue: queue.name, job: job._id, attempt: job.attempt, was: status };
   log(queue.config, "info", "jobRetried", about);
   return { retried: true, status: "pending" };
+}
+
+/** A job with a deadline has all of its time again. The row of the time before is forgotten by its alarm. */
+async function renewDeadline(
+  ctx: MutationCtx,
+  { _id: job, queue, deadline }: Doc<"jobs">,
+  now: number,
+): Promise<Pick<Doc<"jobs">, "deadline">> {
+  if (deadline === undefined) return {};
+  const at = now + deadline.ms;
+  await ctx.db.insert("expiries", { queue, at, job });
+  await ensureExpiry(ctx, queue, at, now);
+  return { deadline: { ms: deadline.ms, at } };
 }

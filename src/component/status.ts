@@ -76,7 +76,10 @@ async function describe(ctx: QueryCtx, job: Doc<"jobs">): Promise<JobStatus> {
       return { ...about, status: "canceled", ...begun(job), ...ended(job), ...why };
     }
     case "timedOut":
-      return { ...about, status: "timedOut", ...ran(job), ...ended(job), error: job.error ?? "" };
+      return {
+        ...{ ...about, status: "timedOut", ...begun(job), ...ended(job), error: job.error ?? "" },
+        ...only({ code: job.code }),
+      };
   }
 }
 
@@ -90,7 +93,7 @@ function common(job: Doc<"jobs">) {
   return {
     ...{ id: _id, queue, enqueuedAt, attempt, failures, resets, releases },
     ...only({ name, priority, key, group, tags, labels, cost, rounds, paused }),
-    ...only({ cancelRequestedAt, expiresAt }),
+    ...only({ cancelRequestedAt, expiresAt, deadlineAt: job.deadline?.at }),
     // Of a job that goes round: it has ended a round, and no more than that.
     ...only(isOver ? {} : { lastWorkedAt: finishedAt, lastError: error }),
   };

@@ -1,6 +1,6 @@
 /** Shapes that stand in several tables. */
 import { v } from "convex/values";
-import { vCompat } from "../shared/index.js";
+import { vCompat, vTimedOutCode } from "../shared/index.js";
 
 /**
  * A payload or result where it lies: in the row that names it, or, over 512 bytes, in a row of `payloads`, of which it is known
@@ -21,7 +21,7 @@ export const vBound = v.object({ order: v.number(), shard: v.number(), ...vKey.f
 export const vOwedOutcome = v.union(
   v.object({ status: v.literal("succeeded"), result: vStored }),
   v.object({ status: v.literal("failed"), error: v.string() }),
-  v.object({ status: v.literal("timedOut"), error: v.string() }),
+  v.object({ status: v.literal("timedOut"), error: v.string(), code: v.optional(vTimedOutCode) }),
   v.object({ status: v.literal("canceled"), error: v.string() }),
 );
 

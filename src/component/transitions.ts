@@ -47,6 +47,7 @@ export type NewFields = Pick<Job, "payload" | "enqueuedAt"> &
       | "key"
       | "keyUntil"
       | "expiresAt"
+      | "deadline"
       | "paused"
     >
   >;
@@ -217,15 +218,21 @@ export async function reset(ctx: MutationCtx, job: Job, queue: Queue): Promise<J
   return await move(ctx.db, job, "reset", { ...place, resets: (job.resets ?? 0) + 1 });
 }
 
-/** `running` → `timedOut`: its holder vanished and no reset is left; or, `failed`, it ran too long once too often. */
+/**
+ * `running` → `timedOut`: its holder vanished and no reset is left; or, `failed`, it ran too long once too often. With a code, of
+ * any job that has not ended: its deadline has passed.
+ */
 export async function timeOut(
   db: DatabaseWriter,
   job: Job,
   error: string,
   now: number,
-  { failed = false }: { failed?: boolean } = {},
+  { failed = false, code }: { failed?: boolean; code?: "deadlineExceeded" } = {},
 ): Promise<Job> {
-  const changes = failed ? failedOnce(job, error) : { error: cutError(error) };
+  const changes = {
+    ...(failed ? failedOnce(job, error) : { error: cutError(error) }),
+    ...(code === undefined ? {} : { code }),
+  };
   return await move(db, job, "timeOut", { ...askedNoMore, ...changes, finishedAt: now });
 }
 
@@ -286,7 +293,7 @@ export async function retry(
   ctx: MutationCtx,
   job: Job,
   queue: Queue,
-  { keepResult }: { keepResult: boolean },
+  { keepResult, deadline }: { keepResult: boolean; deadline?: Job["deadline"] },
 ): Promise<Job> {
   if (!keepResult) await discard(ctx, job.result);
   return await move(ctx.db, job, "retry", {
@@ -299,6 +306,8 @@ export async function retry(
     result: undefined,
     error: undefined,
     expiresAt: undefined,
+    code: undefined,
+    ...(deadline === undefined ? {} : { deadline }),
     cancelReason: undefined,
     failedBy: undefined,
     retried: true,

@@ -9,6 +9,7 @@ import {
   isFinished,
   whyEnded,
   whyExpired,
+  whyLate,
   whyPaused,
   whyRunning,
   whyScheduled,
@@ -21,7 +22,7 @@ import {
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader, QueryCtx } from "./_generated/server.js";
 import { crewOf, insideOf } from "./crew.js";
-import { isExpired } from "./expiries.js";
+import { isExpired, isOutOfTime } from "./expiries.js";
 import { rulesOf } from "./handlers.js";
 import { findJobOf } from "./jobs.js";
 import { lastClaimIn } from "./movement.js";
@@ -61,6 +62,7 @@ async function reasonsOf(db: DatabaseReader, job: Job, now: number): Promise<Rea
   const pausedAt = queue.isPaused ? (await findQueueRow(db, queue.name))?.pausedAt : undefined;
   const paused = whyPaused({ isPaused, queue: queue.name, pausedAt });
   const expired = isExpired(job, now) ? [whyExpired(job.expiresAt!)] : [];
+  if (isOutOfTime(job, now) && expired.length === 0) expired.push(whyLate(job.deadline!.at));
   if (status === "scheduled") {
     return [whyScheduled(job.order, await becauseOf(db, queue, job), now), ...paused, ...expired];
   }

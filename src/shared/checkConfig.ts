@@ -7,6 +7,8 @@ import { conveyorError } from "./errors.js";
 import {
   BACKOFF_BASE_MAX,
   BACKOFF_MAX_MS,
+  DEADLINE_MAX_MS,
+  DEADLINE_MIN_MS,
   EXPIRES_MAX_MS,
   EXPIRES_MIN_MS,
   GRACE_MAX_MS,
@@ -48,6 +50,7 @@ export function checkQueueConfig(name: string, config: QueueConfig): void {
     );
   }
   checkShare(name, config.schedulerShare);
+  if (config.deadlineMs !== undefined && config.circular === true) throw noDeadlineInRing(name);
   if (config.restMs !== undefined && config.circular !== true) {
     throw conveyorError(
       "invalidArgument",
@@ -55,6 +58,15 @@ export function checkQueueConfig(name: string, config: QueueConfig): void {
       { argument: "restMs", queue: name },
     );
   }
+}
+
+/** An item of a ring never ends by itself, so a deadline would be the end of every item. */
+export function noDeadlineInRing(name: string): Error {
+  return conveyorError(
+    "invalidArgument",
+    `deadlineMs is for jobs that end, and those of the circular queue "${name}" go round. Use timeoutMs, which bounds each round.`,
+    { argument: "deadlineMs", queue: name },
+  );
 }
 
 function checkShare(name: string, share: number | undefined): void {
@@ -72,6 +84,7 @@ export function checkQueueOverrides(name: string, config: QueueOverrides): void 
   checkBounds(`shards ${of}`, config.shards, 1, SHARDS_MAX);
   checkBounds(`timeoutMs ${of}`, config.timeoutMs, TIMEOUT_MIN_MS, TIMEOUT_MAX_MS);
   checkBounds(`expiresAfterMs ${of}`, config.expiresAfterMs, EXPIRES_MIN_MS, EXPIRES_MAX_MS);
+  checkBounds(`deadlineMs ${of}`, config.deadlineMs, DEADLINE_MIN_MS, DEADLINE_MAX_MS);
   checkBounds(`restMs ${of}`, config.restMs, 0, REST_MAX_MS);
   checkBounds(`maxParallelism ${of}`, config.maxParallelism, 0, PARALLELISM_MAX);
   checkBounds(`fallbackAfterMs ${of}`, config.fallbackAfterMs, 0, FALLBACK_MAX_MS);

@@ -8,6 +8,8 @@ import { checkInteger, checkLabel, checkLength } from "./checks.js";
 import { conveyorError } from "./errors.js";
 import {
   COST_MAX,
+  DEADLINE_MAX_MS,
+  DEADLINE_MIN_MS,
   EXPIRES_MAX_MS,
   EXPIRES_MIN_MS,
   GROUP_MAX_LENGTH,
@@ -46,7 +48,8 @@ export function checkNewJob({ payload, options = {} }: NewJob, now: number): Job
   if (context !== undefined) sizes.push(checkStorable("A context", context));
   checkJobOptions(options, now);
   const keys = options.key === undefined ? 0 : 1;
-  const expiries = options.expiresAfterMs === undefined ? 0 : 1;
+  const bounds = [options.expiresAfterMs, options.deadlineMs];
+  const expiries = bounds.filter((ms) => ms !== undefined).length;
   return {
     bytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
     rows: 1 + sizes.filter((bytes) => bytes > INLINE_MAX_BYTES).length + keys + expiries,
@@ -77,7 +80,23 @@ export function checkJobOptions(options: JobOptions, now: number): void {
     checkInteger("expiresAfterMs", expiresAfterMs, EXPIRES_MIN_MS, EXPIRES_MAX_MS);
   }
   if (rules !== undefined) checkRules(rules);
-  dueTime(options, now);
+  const dueAt = dueTime(options, now);
+  const { deadlineMs } = options;
+  if (deadlineMs === undefined) return;
+  checkInteger("deadlineMs", deadlineMs, DEADLINE_MIN_MS, DEADLINE_MAX_MS);
+  checkDeadline(dueAt ?? now, deadlineMs, now);
+}
+
+/** A job that falls due behind its deadline could never begin. */
+export function checkDeadline(dueAt: number, deadlineMs: number, now: number): void {
+  const inMs = Math.ceil(dueAt - now);
+  if (inMs < deadlineMs) return;
+  throw conveyorError(
+    "invalidArgument",
+    `A job must fall due before its deadline; this one is due in ${inMs} ms, and deadlineMs is ${deadlineMs}, counted from ` +
+      "the enqueue on. Give it a longer deadlineMs, or let it fall due earlier.",
+    { argument: "deadlineMs", got: deadlineMs, dueInMs: inMs },
+  );
 }
 
 /** Labels of a job or of a worker. */

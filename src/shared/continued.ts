@@ -29,6 +29,7 @@ export const vContinueOptions = v.object({
   labels: v.optional(v.array(v.string())),
   cost: v.optional(v.number()),
   expiresAfterMs: v.optional(v.number()),
+  deadlineMs: v.optional(v.number()),
   timeoutMs: v.optional(v.number()),
   leaseMs: v.optional(v.number()),
   maxResets: v.optional(v.number()),

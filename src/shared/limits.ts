@@ -81,7 +81,7 @@ export const ENQUEUE_MAX_JOBS = 1_000;
 export const ENQUEUE_MAX_BYTES = 4 * 2 ** 20;
 /**
  * What all calls of one batch in one transaction may come to: half of what the transaction may write leaves the other
- * half to the app. `ROWS`: each job, and each key, expiry, and payload or context of over 512 bytes. `KEYS` are looked
+ * half to the app. `ROWS`: each job, and each key, expiry, deadline, and payload or context of over 512 bytes. `KEYS` are looked
  * up one by one, and half of the transaction's reads are the app's too.
  */
 export const BATCH_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 2;
@@ -248,6 +248,9 @@ export const RESULT_WAIT_MAX_MS = 7 * DAY_MS;
 /** Between two looks of one that cannot subscribe: 100 ms, half as long again each time, up to 5 s. */
 export const RESULT_LOOK_MS = 100;
 export const RESULT_LOOK_MAX_MS = 5_000;
+/** All of a job's time, from its enqueue on. */
+export const DEADLINE_MIN_MS = 1_000;
+export const DEADLINE_MAX_MS = RUN_AT_FUTURE_MAX_MS;
 /** How long a key may be taken for, whatever becomes of its job. */
 export const KEY_WINDOW_MAX_MS = 366 * DAY_MS;
 /** One attempt may run for a week at most; a second at least, for the same reasons as a lease. */
@@ -316,8 +319,8 @@ holds(
 );
 holds("a claim can hand out the largest payload", PAYLOAD_MAX_BYTES <= CLAIM_MAX_BYTES);
 holds(
-  "a full call of enqueue fits in a batch, with five rows a job: itself, payload, context, key, expiry",
-  5 * ENQUEUE_MAX_JOBS <= BATCH_MAX_ROWS && ENQUEUE_MAX_JOBS <= BATCH_MAX_KEYS,
+  "a full call of enqueue fits in a batch, with six rows a job: itself, payload, context, key, expiry, deadline",
+  6 * ENQUEUE_MAX_JOBS <= BATCH_MAX_ROWS && ENQUEUE_MAX_JOBS <= BATCH_MAX_KEYS,
 );
 holds(
   "the largest payload and context fit in one call",

@@ -1,11 +1,16 @@
 /** What an app's `onComplete` is told. Pure. */
 import { v, type Infer } from "convex/values";
+import { vTimedOutCode } from "./protocol.js";
 
 /** How a job ended, as `onComplete` is told. */
 export const vFinalOutcome = v.union(
   v.object({ status: v.literal("succeeded"), result: v.any() }),
   v.object({ status: v.literal("failed"), error: v.string() }),
-  v.object({ status: v.literal("timedOut"), error: v.string() }),
+  v.object({
+    status: v.literal("timedOut"),
+    error: v.string(),
+    code: v.optional(vTimedOutCode),
+  }),
   v.object({ status: v.literal("canceled"), error: v.string() }),
 );
 export type FinalOutcome = Infer<typeof vFinalOutcome>;

@@ -31,6 +31,9 @@ export const vFinishedStatus = v.union(
   v.literal("timedOut"),
 );
 
+/** Why a job has timed out, where it is not for want of attempts. */
+export const vTimedOutCode = v.literal("deadlineExceeded");
+
 /** What a job may have of its own, where its queue's configuration says something else. Interned by the component. */
 export const vJobRules = v.object({
   retry: v.optional(vRetry),
@@ -74,6 +77,7 @@ const queueConfigFields = {
   retry: v.optional(vRetry),
   timeoutMs: v.optional(v.number()),
   expiresAfterMs: v.optional(v.number()),
+  deadlineMs: v.optional(v.number()),
   /** Whether a finished job goes back to the end of the ring. */
   circular: v.optional(v.boolean()),
   /** In a circular queue: how long an item rests between two rounds. */
@@ -114,6 +118,7 @@ export const vQueueOverrides = v.object({
   retry: v.optional(vRetry),
   timeoutMs: v.optional(v.number()),
   expiresAfterMs: v.optional(v.number()),
+  deadlineMs: v.optional(v.number()),
   restMs: v.optional(v.number()),
   retention: v.optional(vRetention),
   logLevel: v.optional(vLogLevel),
@@ -165,6 +170,8 @@ export const vJobOptions = v.object({
   cost: v.optional(v.number()),
   /** Not begun by then, it fails as expired. */
   expiresAfterMs: v.optional(v.number()),
+  /** Not ended by then, it has timed out. */
+  deadlineMs: v.optional(v.number()),
   /** Handed to `onComplete`. */
   context: v.optional(v.any()),
   rules: v.optional(vJobRules),
@@ -330,6 +337,8 @@ const common = {
   /** When it was last asked to be canceled, and it still runs. */
   cancelRequestedAt: v.optional(v.number()),
   expiresAt: v.optional(v.number()),
+  /** When it ends as timed out, if it has not ended before. */
+  deadlineAt: v.optional(v.number()),
   /** Of the last attempt that failed, while others are left. */
   lastError: v.optional(v.string()),
 };
@@ -376,8 +385,11 @@ export const vJobStatus = v.union(
     ...common,
     status: v.literal("timedOut"),
     error: v.string(),
-    worker: v.string(),
-    startedAt: v.number(),
+    /** All of its time was over, and not that of an attempt, or its workers were lost. */
+    code: v.optional(vTimedOutCode),
+    /** Both are absent where it waited at its deadline. */
+    worker: v.optional(v.string()),
+    startedAt: v.optional(v.number()),
     finishedAt: v.number(),
   }),
 );

@@ -81,8 +81,11 @@ export const EDGES = {
   snooze: { from: ["running"], to: "scheduled", counts: "releases" },
   /** Its holder vanished, and a reset is left. */
   reset: { from: ["running"], to: "pending", counts: "resets" },
-  /** Its holder vanished, and no reset is left; or its `timeoutMs` has passed, and no attempt is left. */
-  timeOut: { from: ["running"], to: "timedOut" },
+  /**
+   * Its holder vanished, and no reset is left; or its `timeoutMs` has passed, and no attempt is left; or its deadline has
+   * passed, whether it waits or runs.
+   */
+  timeOut: { from: ["scheduled", "pending", "running"], to: "timedOut" },
   /** Somebody no longer wants it, and its holder has stopped, failed or vanished. */
   stop: { from: ["running"], to: "canceled" },
   /** Somebody no longer wants it, and nobody has begun. */

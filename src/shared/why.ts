@@ -148,6 +148,14 @@ export function whyExpired(expiresAt: number): Reason {
   );
 }
 
+export function whyLate(deadlineAt: number): Reason {
+  return one(
+    "expired",
+    `It had to end by ${instant(deadlineAt)}: it is about to be ended as timed out.`,
+    "Retry it, which begins its time anew, or enqueue it with a longer `deadlineMs`.",
+  );
+}
+
 /** The workers outside that are alive and serve the queue. */
 export interface CrewFacts {
   serving: number;

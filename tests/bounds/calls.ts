@@ -66,6 +66,7 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
         jobs: many(1_000, (n) =>
           job({
             ...{ key: { value: `new${n}` }, runAfter: 1 + n * 50, expiresAfterMs: 60_000 },
+            deadlineMs: 600_000 + n * 50,
             ...{ labels: labelsOf(n % 4), priority: (n % 21) - 10, cost: 1, context: text(600) },
           }),
         ),
@@ -306,7 +307,7 @@ function upkeepCalls({ world, timers, full, owed, tokenId, pending }: FullWorld)
     ],
     "dispatcher:isBehind": [fn("dispatcher:isBehind", { queue: queueName(0) })],
     "expiries:ring": [ring("expiries:ring", "expiry"), ring("expiries:ring", "expiryWide")],
-    "expiries:begun": [query("expiries:begun", { jobs: many(64, () => pending) })],
+    "expiries:begun": [query("expiries:begun", { jobs: many(64, () => pending), end: 1 })],
     "rollUp:ring": [ring("rollUp:ring", "rollUp")],
     "arrivals:ring": [ring("arrivals:ring", "arrivals")],
     "purge:ring": [ring("purge:ring", "purge")],

@@ -103,6 +103,7 @@ const options: fc.Arbitrary<JobOptions> = record<JobOptions>({
   labels: given(2, fc.constantFrom(["a"], ["a", "b"])),
   cost: given(3, fc.constantFrom(2, 3, 8)),
   expiresAfterMs: given(2, fc.constantFrom(1_000, 4_000, 20_000)),
+  deadlineMs: fc.constant(undefined),
   context: fc.constant(undefined),
   rules: given(
     3,
@@ -176,7 +177,10 @@ const KEPT_LONG = {
 };
 
 const overrides: fc.Arbitrary<QueueOverrides> = record<
-  Omit<QueueOverrides, "maxParallelism" | "fallbackAfterMs" | "handlerMissingAfterMs">
+  Omit<
+    QueueOverrides,
+    "maxParallelism" | "fallbackAfterMs" | "handlerMissingAfterMs" | "deadlineMs"
+  >
 >({
   leaseMs: given(3, fc.constantFrom(2_000, 9_000)),
   graceMs: given(2, fc.constantFrom(0, 700)),
@@ -309,6 +313,7 @@ type Pulled = Omit<
   | "fallbackAfterMs"
   | "handlerMissingAfterMs"
   | "schedulerShare"
+  | "deadlineMs"
   | "listBy"
 >;
 

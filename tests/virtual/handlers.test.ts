@@ -307,3 +307,32 @@ test("an inline handler in Node runs its queue's lanes there", async () => {
   });
   expect(played[""]).toMatchObject({ status: "failed", error: "There is nothing to hash." });
 });
+
+describe("a job that must end soon", () => {
+  const urgent = async (payload: string) => {
+    const args = { payload, deadlineMs: 3_000 };
+    return await app.world.run(client.mutation(api.odd.enqueueUrgent, args));
+  };
+  const exceeded = {
+    ...{ status: "timedOut", code: "deadlineExceeded" },
+    error: expect.stringMatching(/deadlineMs/),
+  };
+
+  test("has timed out at its deadline where its handler never settles, or is not there", async () => {
+    const { action, inline, absent } = await urgent("never settles");
+    await app.world.advance(6_500);
+    expect(await look("odd", [action!, absent!])).toMatchObject([exceeded, exceeded]);
+    expect(await look("inlined", [inline!])).toMatchObject([exceeded]);
+  });
+
+  test("succeeds in time as any other, whatever runs it", async () => {
+    const { action, inline, mutation } = await urgent("returns");
+    await app.world.advance(2_000);
+    const ended = [
+      ...(await look("odd", [action!])),
+      ...(await look("inlined", [inline!])),
+      ...(await look("ledger", [mutation!])),
+    ];
+    expect(ended.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
+  });
+});

@@ -205,6 +205,18 @@ export const enqueueLong = mutation({
     await QUEUES[queue]!.enqueueBatch(ctx, payloads, { timeoutMs: 60_000 }),
 });
 
+/** In each kind of queue one that must end soon, and one that waits for a function which is gone. */
+export const enqueueUrgent = mutation({
+  args: { payload: v.any(), deadlineMs: v.number() },
+  returns: v.record(v.string(), v.string()),
+  handler: async (ctx, { payload, deadlineMs }): Promise<Record<string, string>> => ({
+    action: await odd.enqueue(ctx, payload, { deadlineMs }),
+    inline: await inlined.enqueue(ctx, payload, { deadlineMs }),
+    mutation: await ledger.enqueue(ctx, payload, { deadlineMs }),
+    absent: await odd.enqueue(ctx, {}, { deadlineMs, handler: await removed() }),
+  }),
+});
+
 /** The handle of a function that a deploy has removed since, as the local backend writes it. */
 async function removed(): Promise<`function://${string}`> {
   const handle: string = await createFunctionHandle(internal.odd.idle);

@@ -34,6 +34,7 @@ import type * as control from "../control.js";
 import type * as counts from "../counts.js";
 import type * as crew from "../crew.js";
 import type * as cursors from "../cursors.js";
+import type * as deadlines from "../deadlines.js";
 import type * as dispatcher from "../dispatcher.js";
 import type * as ending from "../ending.js";
 import type * as enqueue from "../enqueue.js";
@@ -172,6 +173,7 @@ const fullApi: ApiFromModules<{
   counts: typeof counts;
   crew: typeof crew;
   cursors: typeof cursors;
+  deadlines: typeof deadlines;
   dispatcher: typeof dispatcher;
   ending: typeof ending;
   enqueue: typeof enqueue;

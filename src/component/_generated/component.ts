@@ -154,6 +154,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
+              deadlineMs?: number;
               circular?: boolean;
               restMs?: number;
               retention?: {
@@ -269,6 +270,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   timeoutMs?: number;
                   expiresAfterMs?: number;
+                  deadlineMs?: number;
                   circular?: boolean;
                   restMs?: number;
                   retention?: {
@@ -313,6 +315,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   labels?: Array<string>;
                   cost?: number;
                   expiresAfterMs?: number;
+                  deadlineMs?: number;
                   context?: any;
                   rules?: {
                     retry?: {
@@ -357,6 +360,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 };
                 timeoutMs?: number;
                 expiresAfterMs?: number;
+                deadlineMs?: number;
                 circular?: boolean;
                 restMs?: number;
                 retention?: {
@@ -484,6 +488,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   timeoutMs?: number;
                   expiresAfterMs?: number;
+                  deadlineMs?: number;
                   circular?: boolean;
                   restMs?: number;
                   retention?: {
@@ -528,6 +533,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   labels?: Array<string>;
                   cost?: number;
                   expiresAfterMs?: number;
+                  deadlineMs?: number;
                   context?: any;
                   rules?: {
                     retry?: {
@@ -594,6 +600,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
+              deadlineMs?: number;
               circular?: boolean;
               restMs?: number;
               retention?: {
@@ -638,6 +645,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               labels?: Array<string>;
               cost?: number;
               expiresAfterMs?: number;
+              deadlineMs?: number;
               context?: any;
               rules?: {
                 retry?: {
@@ -749,6 +757,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   timeoutMs?: number;
                   expiresAfterMs?: number;
+                  deadlineMs?: number;
                   circular?: boolean;
                   restMs?: number;
                   retention?: {
@@ -793,6 +802,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   labels?: Array<string>;
                   cost?: number;
                   expiresAfterMs?: number;
+                  deadlineMs?: number;
                   context?: any;
                   rules?: {
                     retry?: {
@@ -924,6 +934,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   timeoutMs?: number;
                   expiresAfterMs?: number;
+                  deadlineMs?: number;
                   circular?: boolean;
                   restMs?: number;
                   retention?: {
@@ -968,6 +979,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   labels?: Array<string>;
                   cost?: number;
                   expiresAfterMs?: number;
+                  deadlineMs?: number;
                   context?: any;
                   rules?: {
                     retry?: {
@@ -1301,6 +1313,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
+              deadlineMs?: number;
               circular?: boolean;
               restMs?: number;
               retention?: {
@@ -1345,6 +1358,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               labels?: Array<string>;
               cost?: number;
               expiresAfterMs?: number;
+              deadlineMs?: number;
               context?: any;
               rules?: {
                 retry?: {
@@ -1450,6 +1464,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             paused?: boolean;
             cancelRequestedAt?: number;
             expiresAt?: number;
+            deadlineAt?: number;
             lastError?: string;
             status: "pending";
           }
@@ -1473,6 +1488,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             paused?: boolean;
             cancelRequestedAt?: number;
             expiresAt?: number;
+            deadlineAt?: number;
             lastError?: string;
             status: "scheduled";
             dueAt: number;
@@ -1497,6 +1513,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             paused?: boolean;
             cancelRequestedAt?: number;
             expiresAt?: number;
+            deadlineAt?: number;
             lastError?: string;
             status: "running";
             worker: string;
@@ -1523,6 +1540,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             paused?: boolean;
             cancelRequestedAt?: number;
             expiresAt?: number;
+            deadlineAt?: number;
             lastError?: string;
             status: "succeeded";
             worker: string;
@@ -1550,6 +1568,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             paused?: boolean;
             cancelRequestedAt?: number;
             expiresAt?: number;
+            deadlineAt?: number;
             lastError?: string;
             status: "failed";
             error: string;
@@ -1577,6 +1596,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             paused?: boolean;
             cancelRequestedAt?: number;
             expiresAt?: number;
+            deadlineAt?: number;
             lastError?: string;
             status: "canceled";
             reason?: string;
@@ -1604,11 +1624,13 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             paused?: boolean;
             cancelRequestedAt?: number;
             expiresAt?: number;
+            deadlineAt?: number;
             lastError?: string;
             status: "timedOut";
             error: string;
-            worker: string;
-            startedAt: number;
+            code?: "deadlineExceeded";
+            worker?: string;
+            startedAt?: number;
             finishedAt: number;
           }
         | null,
@@ -1639,6 +1661,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               paused?: boolean;
               cancelRequestedAt?: number;
               expiresAt?: number;
+              deadlineAt?: number;
               lastError?: string;
               status: "pending";
             }
@@ -1662,6 +1685,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               paused?: boolean;
               cancelRequestedAt?: number;
               expiresAt?: number;
+              deadlineAt?: number;
               lastError?: string;
               status: "scheduled";
               dueAt: number;
@@ -1686,6 +1710,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               paused?: boolean;
               cancelRequestedAt?: number;
               expiresAt?: number;
+              deadlineAt?: number;
               lastError?: string;
               status: "running";
               worker: string;
@@ -1712,6 +1737,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               paused?: boolean;
               cancelRequestedAt?: number;
               expiresAt?: number;
+              deadlineAt?: number;
               lastError?: string;
               status: "succeeded";
               worker: string;
@@ -1739,6 +1765,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               paused?: boolean;
               cancelRequestedAt?: number;
               expiresAt?: number;
+              deadlineAt?: number;
               lastError?: string;
               status: "failed";
               error: string;
@@ -1766,6 +1793,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               paused?: boolean;
               cancelRequestedAt?: number;
               expiresAt?: number;
+              deadlineAt?: number;
               lastError?: string;
               status: "canceled";
               reason?: string;
@@ -1793,11 +1821,13 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               paused?: boolean;
               cancelRequestedAt?: number;
               expiresAt?: number;
+              deadlineAt?: number;
               lastError?: string;
               status: "timedOut";
               error: string;
-              worker: string;
-              startedAt: number;
+              code?: "deadlineExceeded";
+              worker?: string;
+              startedAt?: number;
               finishedAt: number;
             }
           | null
@@ -1849,6 +1879,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   };
                   timeoutMs?: number;
                   expiresAfterMs?: number;
+                  deadlineMs?: number;
                   circular?: boolean;
                   restMs?: number;
                   retention?: {
@@ -1893,6 +1924,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   labels?: Array<string>;
                   cost?: number;
                   expiresAfterMs?: number;
+                  deadlineMs?: number;
                   context?: any;
                   rules?: {
                     retry?: {
@@ -2194,6 +2226,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
+              deadlineMs?: number;
               circular?: boolean;
               restMs?: number;
               retention?: {
@@ -2235,6 +2268,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
+              deadlineMs?: number;
               restMs?: number;
               retention?: {
                 succeededMs: number;
@@ -2261,6 +2295,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
+              deadlineMs?: number;
               circular?: boolean;
               restMs?: number;
               retention?: {
@@ -2487,6 +2522,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             };
             timeoutMs?: number;
             expiresAfterMs?: number;
+            deadlineMs?: number;
             restMs?: number;
             retention?: {
               succeededMs: number;
@@ -2515,6 +2551,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
+              deadlineMs?: number;
               circular?: boolean;
               restMs?: number;
               retention?: {
@@ -2628,6 +2665,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
+              deadlineMs?: number;
               circular?: boolean;
               restMs?: number;
               retention?: {
@@ -2728,6 +2766,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
+              deadlineMs?: number;
               circular?: boolean;
               restMs?: number;
               retention?: {
@@ -2779,6 +2818,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             };
             timeoutMs?: number;
             expiresAfterMs?: number;
+            deadlineMs?: number;
             circular?: boolean;
             restMs?: number;
             retention?: {
@@ -2820,6 +2860,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             };
             timeoutMs?: number;
             expiresAfterMs?: number;
+            deadlineMs?: number;
             restMs?: number;
             retention?: {
               succeededMs: number;
@@ -2846,6 +2887,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             };
             timeoutMs?: number;
             expiresAfterMs?: number;
+            deadlineMs?: number;
             circular?: boolean;
             restMs?: number;
             retention?: {
@@ -2901,6 +2943,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
+              deadlineMs?: number;
               circular?: boolean;
               restMs?: number;
               retention?: {
@@ -2971,6 +3014,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               };
               timeoutMs?: number;
               expiresAfterMs?: number;
+              deadlineMs?: number;
               circular?: boolean;
               restMs?: number;
               retention?: {

@@ -11,6 +11,7 @@ import {
   vQueueConfig,
   vQueueOverrides,
   vStatus,
+  vTimedOutCode,
 } from "../../shared/index.js";
 import { vStored, owedFields } from "../stored.js";
 
@@ -132,6 +133,10 @@ export const jobTables = {
     expiresAt: v.optional(v.number()),
     /** The wake that begins it inside Convex if no worker outside takes it: a claim calls it off. */
     wake: v.optional(v.id("_scheduled_functions")),
+    /** Not ended by `at`, it has timed out; a retry by hand begins `ms` anew. It has a row in `expiries`. */
+    deadline: v.optional(v.object({ ms: v.number(), at: v.number() })),
+    /** Why it has timed out. */
+    code: v.optional(vTimedOutCode),
     paused: v.optional(v.boolean()),
     /** Somebody wants it to end while it runs. It has a row in `cancels`. */
     cancelRequestedAt: v.optional(v.number()),
@@ -179,8 +184,8 @@ export const jobTables = {
     .index("job", ["job"]),
 
   /**
-   * Jobs that must have begun by a certain time: a row for each that has such a bound. Inserted by `enqueue`, deleted by
-   * the expiry's timer of its segment, which fails the job if nobody began it. Apart because a job's own index says
+   * Jobs that must have begun, or ended, by a certain time: a row for each such bound of a job. Inserted by `enqueue` and, for a
+   * deadline, by `retry`; deleted by the expiry's timer of its segment, which ends the job if it still waits. Apart because a job's own index says
    * where it waits, and cannot say until when.
    */
   expiries: defineTable({ queue: v.string(), at: v.number(), job: v.id("jobs") }).index("at", [

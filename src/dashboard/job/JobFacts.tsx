@@ -46,6 +46,7 @@ function factsOf(job: JobStatus): (readonly [string, ReactNode])[] {
   }
   if (finishedAt !== undefined) add("Ended", <Ago at={finishedAt} />);
   if (job.expiresAt !== undefined) add("Expires", <Moment at={job.expiresAt} />);
+  if (job.deadlineAt !== undefined) add("Must end by", <Moment at={job.deadlineAt} />);
   if (priority !== undefined) add("Priority", numeral(priority));
   if (key !== undefined) add("Key", key);
   if (group !== undefined) add("Group", group);

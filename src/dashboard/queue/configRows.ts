@@ -19,6 +19,7 @@ const LABELS: Readonly<Record<string, string>> = {
   retry: "Retries",
   timeoutMs: "Longest attempt",
   expiresAfterMs: "Expires if not begun within",
+  deadlineMs: "Times out if not ended within",
   circular: "Ring",
   restMs: "Rest between rounds",
   retention: "Finished jobs are kept",

@@ -90,8 +90,8 @@ export const LATER: readonly Mutant[] = [
     replace: [
       {
         file: "component/expiries.ts",
-        text: "if (job?.expiresAt !== undefined && mayExpire(job)) await expireJob(ctx, queue, job, now);",
-        by: "if (job?.expiresAt === 0 && mayExpire(job)) await expireJob(ctx, queue, job, now);",
+        text: "if (isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at, now);",
+        by: "if (job.expiresAt === 0 && isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at, now);",
       },
     ],
     finds: ["in time"],

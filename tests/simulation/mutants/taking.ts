@@ -161,8 +161,8 @@ export const TAKING: readonly Mutant[] = [
     replace: [
       {
         file: "component/mayTake.ts",
-        text: "if (isExpired(job, now)) return",
-        by: "if (isExpired(job, Infinity) && now < 0) return",
+        text: "if (isOutOfTime(job, now)) return",
+        by: "if (isOutOfTime(job, Infinity) && now < 0) return",
       },
     ],
     finds: ["timers", "counts"],
