@@ -69,6 +69,15 @@ describe("a job that Convex itself may run", () => {
   });
 });
 
+test("where neither a worker nor a handler is, both ways out are said", () => {
+  const [reason] = waits({ inside: null, crew: NOBODY });
+  expect(reason).toMatchObject({
+    kind: "noWorker",
+    remedy:
+      "Start a worker for this queue, or name a handler in the queue's definition, by which Convex runs its jobs itself.",
+  });
+});
+
 test("where more workers are than were looked at, nobody is said to be missing", () => {
   const crew = { ...NOBODY, serving: 100, more: true };
   expect(kinds({ inside: null, crew, ahead: 100, more: true })).toEqual(["behind"]);

@@ -257,7 +257,10 @@ function whoIsMissing(facts: WaitingFacts, left: InsideFacts | null): Reason {
       ? ""
       : ` It is left to workers outside until ${instant(left.leftUntil)}, and then to Convex itself.`;
   const until = left === null ? {} : { until: left.leftUntil };
-  const orLater = left === null ? "" : ", or configure a shorter `fallbackAfterMs`";
+  const orLater =
+    left === null
+      ? ", or name a handler in the queue's definition, by which Convex runs its jobs itself"
+      : ", or configure a shorter `fallbackAfterMs`";
   const [kind, text, remedy]: [WhyKind, string, string] =
     crew.serving === 0
       ? ["noWorker", `No worker that serves "${queue}" is alive.`, "Start a worker for this queue"]
