@@ -48,7 +48,7 @@ import type { Builders } from "./madeHandlers.js";
 import { callComponent, checkWrites } from "./mounted.js";
 import { NewJobs } from "./newJobs.js";
 import { checkHandled, configOf, validatorOf, type QueueOptions } from "./queueOptions.js";
-import type { AnyQueue, CancelReply, RetryReply, RunsMutations, ValueValidator } from "./types.js";
+import type { CancelReply, RetryReply, RunsMutations, ValueValidator } from "./types.js";
 
 type OptionsOf<
   Name extends string,

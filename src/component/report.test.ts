@@ -121,7 +121,7 @@ describe("log entries", () => {
     const rest = await readLogs(world, id, { cursor: first.cursor });
     expect(rest).toMatchObject({ isDone: true });
     const empty = await readLogs(world, id, { cursor: rest.cursor });
-    expect(empty).toEqual({ entries: [], cursor: rest.cursor, isDone: true });
+    expect(empty).toEqual({ queue: "tiles", entries: [], cursor: rest.cursor, isDone: true });
     await worker.report({ logs: [log(id, 5, "five")] });
     expect((await readLogs(world, id, { cursor: first.cursor })).entries).toHaveLength(4);
     expect((await readLogs(world, id, { cursor: rest.cursor })).entries).toMatchObject([
