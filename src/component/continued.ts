@@ -17,7 +17,12 @@ import {
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
-import { internalMutation, type DatabaseWriter, type MutationCtx } from "./_generated/server.js";
+import {
+  internalMutation,
+  type DatabaseReader,
+  type DatabaseWriter,
+  type MutationCtx,
+} from "./_generated/server.js";
 import type { Owed } from "./callbacks.js";
 import { ensureDues, type Dues } from "./dispatcher.js";
 import { enqueueJobs } from "./enqueue.js";
@@ -37,8 +42,10 @@ export async function recordContinued(
   dues: Dues,
 ): Promise<Owed[]> {
   try {
-    const following = await permitted(ctx.db, job, continued, now);
-    const args = { job: job._id, outcome, continued: following, now };
+    const token = await tokenOf(ctx.db, job);
+    const following =
+      token === null ? continued : await permitted(ctx.db, token, job, continued, now);
+    const args = { job: job._id, outcome, continued: following, ofWorker: token !== null, now };
     return await ctx.runMutation(internal.continued.record, args);
   } catch (error) {
     const refused: Outcome = {
@@ -50,19 +57,23 @@ export async function recordContinued(
   }
 }
 
+/** Of the worker that has the job; `null` where Convex itself runs it. */
+async function tokenOf(db: DatabaseReader, { holder }: Doc<"jobs">): Promise<Doc<"tokens"> | null> {
+  const session = holder === undefined ? null : await db.get("holders", holder);
+  return session?.token === undefined ? null : await db.get("tokens", session.token);
+}
+
 /**
  * The jobs to follow one whose worker has a token: counted as written by that; and, where the token is for some groups, of a
  * group of these, or, where none is named, of the job's own. Reads for real the session's row and the token.
  */
 async function permitted(
   db: DatabaseWriter,
-  { holder, group: own }: Doc<"jobs">,
+  token: Doc<"tokens">,
+  { group: own }: Doc<"jobs">,
   continued: Continued,
   now: number,
 ): Promise<Continued> {
-  const session = holder === undefined ? null : await db.get("holders", holder);
-  const token = session?.token === undefined ? null : await db.get("tokens", session.token);
-  if (token === null) return continued;
   checkQuota(token, now);
   const count = continued.reduce((sum, { jobs }) => sum + jobs.length, 0);
   await countWrites(db, token, getConvexSize(continued) + count * TOKEN_JOB_BYTES, now);
@@ -84,10 +95,11 @@ export const record = internalMutation({
     job: v.id("jobs"),
     outcome: vOutcome,
     continued: vFinished.fields.continued,
+    ofWorker: v.optional(v.boolean()),
     now: v.number(),
   },
   returns: v.array(v.object(owedFields)),
-  handler: async (ctx, { job: id, outcome, continued = [], now }): Promise<Owed[]> => {
+  handler: async (ctx, { job: id, outcome, continued = [], ofWorker, now }): Promise<Owed[]> => {
     const job = (await ctx.db.get("jobs", id))!;
     const stands = effective(job, outcome) === outcome;
     // Recorded first: the key of a job that ends with it may be taken by what it is continued with.
@@ -97,7 +109,7 @@ export const record = internalMutation({
     const owed = own === null ? [] : [own];
     if (!stands) return owed;
     for (const { queue, jobs } of continued) {
-      owed.push(...(await enqueueJobs(ctx, queue, jobs, now)).owed);
+      owed.push(...(await enqueueJobs(ctx, queue, jobs, now, ofWorker)).owed);
     }
     return owed;
   },

@@ -65,6 +65,7 @@ export async function enqueueJobs(
   declaration: QueueDeclaration,
   jobs: readonly NewJob[],
   now: number,
+  ofWorker = false,
 ): Promise<{ enqueued: Enqueued[]; owed: Owed[] }> {
   checkJobs(jobs, now);
   const queue = await declareQueue(ctx, declaration, now);
@@ -78,7 +79,7 @@ export async function enqueueJobs(
   checkMarks(queue, jobs);
   queue.routesKept = { rows: null };
   const batch: Batch = {
-    ...{ queue, now, rules: storedRules(ctx.db) },
+    ...{ queue, now, ofWorker, rules: storedRules(ctx.db) },
     ...{ owed: [], hasReplaced: false, dueAts: [], expireAts: [], isAlone: jobs.length === 1 },
   };
   const enqueued: Enqueued[] = [];
@@ -107,6 +108,8 @@ function checkJobs(jobs: readonly NewJob[], now: number): void {
 interface Batch {
   queue: Queue;
   now: number;
+  /** Whether the job of a worker with a token is continued with these. */
+  ofWorker: boolean;
   rules: StoredRules;
   owed: Owed[];
   /** Whether a job has ended, in favour of another. */
@@ -169,7 +172,7 @@ async function settle(ctx: MutationCtx, batch: Batch, job: Doc<"jobs">): Promise
 
 async function insert(
   ctx: MutationCtx,
-  { queue, now, rules, dueAts, expireAts, isAlone }: Batch,
+  { queue, now, ofWorker, rules, dueAts, expireAts, isAlone }: Batch,
   { payload, options = {} }: NewJob,
 ): Promise<Id<"jobs">> {
   const dueAt = dueTime(options, now);
@@ -185,7 +188,7 @@ async function insert(
   const fields: NewFields = {
     payload: await store(ctx.db, payload as Value),
     enqueuedAt: now,
-    ...fieldsOf(options, now),
+    ...fieldsOf(options, ofWorker, now),
     ...(handler === undefined ? {} : { handler }),
     ...(context === undefined ? {} : { context: await store(ctx.db, context) }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
@@ -205,10 +208,11 @@ async function insert(
 }
 
 /** What the row says of the job itself. What is absent has its default, and costs no bytes at every edge. */
-function fieldsOf(options: JobOptions, now: number): Partial<NewFields> {
+function fieldsOf(options: JobOptions, ofWorker: boolean, now: number): Partial<NewFields> {
   const { name, priority = PRIORITY_DEFAULT, cost = COST_DEFAULT, group, key } = options;
   const tags = [...new Set(options.tags)];
   const labels = normalLabels(options.labels ?? []);
+  const isPlain = priority === PRIORITY_DEFAULT && cost === COST_DEFAULT && labels.length === 0;
   const { until } = key === undefined ? {} : keptUntil(key, now);
   return {
     ...(name === undefined ? {} : { name }),
@@ -217,6 +221,7 @@ function fieldsOf(options: JobOptions, now: number): Partial<NewFields> {
     ...(group === undefined ? {} : { group }),
     ...(tags.length === 0 ? {} : { tags }),
     ...(labels.length === 0 ? {} : { labels }),
+    ...(ofWorker && !isPlain ? { ofWorker } : {}),
     ...(key === undefined ? {} : { key: key.value }),
     ...(until === undefined ? {} : { keyUntil: until }),
   };

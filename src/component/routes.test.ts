@@ -44,6 +44,32 @@ test("as many new labels as there are routes are taken by one call, where nothin
   }
 });
 
+test.each([
+  ["labels", (n: number) => ({ labels: [`l${n}`] })],
+  ["labels, due later", (n: number) => ({ labels: [`l${n}`], runAfter: 1_000 })],
+  ["labels and priorities", (n: number) => ({ labels: [`l${n % 15}`], priority: (n % 21) - 10 })],
+])(
+  "what workers continue with leaves the app half of the routes and places: %s",
+  async (_, options) => {
+    const world = await newWorld({ shards: 16 });
+    const worker = world.worker("w");
+    for (let n = 0; n < 100; n += 1) {
+      await world.enqueue(n);
+      const [job] = await worker.claim();
+      const jobs = [{ payload: n, options: options(n) }];
+      const continued = [{ queue: world.queue, jobs }];
+      await worker.complete([{ ...succeeded(job!), continued }]);
+    }
+    await world.advance(2_000);
+    for (let n = 0; n < ROUTES_MAX / 2 - 1; n += 1)
+      await world.enqueue("app", { labels: [`a${n}`] });
+    const jobs = await world.all("jobs");
+    const refused = jobs.filter(({ status }) => status === "failed");
+    for (const { error } of refused) expect(error).toMatch(/the rest is the app's/);
+    expect(jobs.filter(({ ofWorker }) => ofWorker === true)).toHaveLength(100 - refused.length);
+  },
+);
+
 test("a delayed job of a new label is claimable at its time although all routes are taken", async () => {
   const world = await newWorld();
   for (const { id } of await fill(world)) await world.cancel(id);

@@ -23,6 +23,7 @@ import {
   ROUTES_KEPT,
   ROUTES_BACK_MAX,
   ROUTES_MAX,
+  ROUTES_OF_WORKERS,
 } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
@@ -33,6 +34,9 @@ import type { Queue } from "./queues.js";
 export type Route = Pick<Doc<"routes">, "labels" | "costClass" | "number" | "priorities">;
 
 type QueueWithRoutes = Pick<Queue, "name" | "routesSeen" | "routesKept" | "shardsEver">;
+
+/** What a job says of where it is to lie. `ofWorker`: a worker with a token brought it about. */
+type Needs = Partial<Pick<Doc<"jobs">, "priority" | "labels" | "cost" | "ofWorker">>;
 
 /** Where jobs lie that say nothing: it needs no row. */
 const PLAIN_KEY = routeKey({});
@@ -45,7 +49,7 @@ const PLAIN: Route = { labels: [], costClass: 0, number: 0, priorities: [PRIORIT
 export async function ensureRoute(
   ctx: MutationCtx,
   queue: QueueWithRoutes,
-  job: { priority?: number; labels?: string[]; cost?: number },
+  job: Needs,
   came: "new" | "back" = "new",
 ): Promise<number> {
   const key = routeKey(job);
@@ -61,7 +65,7 @@ async function findOrInsert(
   ctx: MutationCtx,
   queue: QueueWithRoutes,
   key: string,
-  job: { priority?: number; labels?: string[]; cost?: number },
+  job: Needs,
   came: "new" | "back",
 ): Promise<number> {
   const { priority = PRIORITY_DEFAULT, labels = [], cost = COST_DEFAULT } = job;
@@ -75,9 +79,9 @@ async function findOrInsert(
   let row = await find();
   if (row?.priorities.includes(priority) === true) return row.number;
   // It may have been forgotten to make room.
-  if (came === "new" && (await makeRoom(ctx, queue))) row = await find();
+  if (came === "new" && (await makeRoom(ctx, queue, job))) row = await find();
   if (row === null) {
-    const number = key === PLAIN_KEY ? PLAIN.number : await freeNumber(ctx, queue, came);
+    const number = key === PLAIN_KEY ? PLAIN.number : await freeNumber(ctx, queue, job, came);
     const needs = { labels, costClass: costClassOf(cost) };
     const fields = { queue: name, key, ...needs, number, priorities: [priority] };
     const _id = await ctx.db.insert("routes", fields);
@@ -92,12 +96,17 @@ async function findOrInsert(
  * For one more priority of a route: where the queue has as many places as it may, those are forgotten in which nothing waits.
  * Returns whether it has looked for any.
  */
-async function makeRoom(ctx: MutationCtx, queue: QueueWithRoutes): Promise<boolean> {
+async function makeRoom(
+  ctx: MutationCtx,
+  queue: QueueWithRoutes,
+  { ofWorker }: Needs,
+): Promise<boolean> {
   const { name, shardsEver } = queue;
-  const isFull = async () => 2 * shardsEver * (1 + bandsIn(await allRows(ctx, queue))) > PLACES_MAX;
+  const max = ofWorker === true ? PLACES_MAX / 2 : PLACES_MAX;
+  const isFull = async () => 2 * shardsEver * (1 + bandsIn(await allRows(ctx, queue))) > max;
   if (!(await isFull())) return false;
   await dropUnused(ctx, queue, { queue: name });
-  if (await isFull()) throw tooManyPlaces(name, shardsEver);
+  if (await isFull()) throw tooManyPlaces(name, shardsEver, max);
   return true;
 }
 
@@ -134,13 +143,13 @@ async function patchPriorities(
   if (kept !== undefined) kept.priorities = priorities;
 }
 
-function tooManyPlaces(queue: string, shards: number): Error {
+function tooManyPlaces(queue: string, shards: number, max = PLACES_MAX): Error {
   return conveyorError(
     "tooManyPlaces",
-    `The waiting jobs of one queue may lie in up to ${PLACES_MAX} places: its shards, twice for each priority of each set of ` +
+    `The waiting jobs of one queue may lie in up to ${max} places${forWorkers(max < PLACES_MAX)}: its shards, twice for each priority of each set of ` +
       `labels and class of cost; "${queue}" has ${shards} shards and would have more. Give it fewer shards, use fewer ` +
       "priorities or labels, or use several queues.",
-    { queue, shards, max: PLACES_MAX },
+    { queue, shards, max },
   );
 }
 
@@ -297,32 +306,39 @@ async function isAnyIn(
  * Two new routes at once read the same rows, so one of them runs again and finds another number. Where all are taken, routes
  * in which nothing waits are forgotten, but for those that this transaction has made sure of. A job that comes back is let
  * over the limit: its route may have been forgotten while it ran and others have taken all numbers, and it has to go
- * somewhere, or its holder could not be freed of it.
+ * somewhere, or its holder could not be freed of it. A worker's token never takes the numbers of the upper half.
  */
 async function freeNumber(
   ctx: MutationCtx,
   queue: QueueWithRoutes,
+  { ofWorker = false }: Needs,
   came: "new" | "back",
 ): Promise<number> {
   const { name, routesSeen } = queue;
   const rows = await allRows(ctx, queue);
   const taken = new Set(rows.map((row) => row.number));
-  const max = came === "new" ? ROUTES_MAX : ROUTES_BACK_MAX;
-  for (let number = PLAIN.number + 1; number < max; number += 1) {
-    if (!taken.has(number)) return number;
+  const max = ofWorker ? ROUTES_OF_WORKERS : ROUTES_MAX;
+  const mayHave = (number: number) =>
+    number < max || (came === "back" && (!ofWorker || number >= ROUTES_MAX));
+  for (let number = PLAIN.number + 1; number < ROUTES_BACK_MAX; number += 1) {
+    if (mayHave(number) && !taken.has(number)) return number;
   }
   const ours = new Set(routesSeen.values());
   const others = rows.filter(
-    ({ key, number }) => key !== PLAIN_KEY && number < max && !ours.has(number),
+    ({ key, number }) => key !== PLAIN_KEY && mayHave(number) && !ours.has(number),
   );
   const among = others.map(({ _id }) => _id);
   const [freed] = await dropUnused(ctx, queue, { queue: name, among });
   if (freed !== undefined) return freed;
   throw conveyorError(
     "tooManyRoutes",
-    `The waiting jobs of one queue may have up to ${ROUTES_MAX - 1} different sets of labels and cost classes; ` +
+    `The waiting jobs of one queue may have up to ${max - 1} different sets of labels and cost classes${forWorkers(ofWorker)}; ` +
       `"${name}" has as many. Labels are for kinds of workers: put what is different for every job into the payload, ` +
       "or use several queues.",
-    { queue: name, max: ROUTES_MAX - 1 },
+    { queue: name, max: max - 1 },
   );
+}
+
+function forWorkers(ofWorker: boolean): string {
+  return ofWorker ? " before workers may bring new ones (the rest is the app's)" : "";
 }

@@ -49,6 +49,7 @@ export type NewFields = Pick<Job, "payload" | "enqueuedAt"> &
       | "expiresAt"
       | "deadline"
       | "paused"
+      | "ofWorker"
     >
   >;
 
@@ -372,7 +373,7 @@ async function pendingPlace(
 async function placeFor(
   ctx: MutationCtx,
   queue: Queue,
-  job: Pick<Job, "priority" | "labels" | "cost" | "paused" | "rounds">,
+  job: Pick<Job, "priority" | "labels" | "cost" | "paused" | "ofWorker" | "rounds">,
   came: "new" | "back",
 ): Promise<{ order: number; shard: number }> {
   if (job.paused === true) return { order: ORDER_PAUSED, shard: 0 };

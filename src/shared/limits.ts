@@ -181,6 +181,8 @@ export const HOLDER_RETENTION_MS = 24 * 60 * 60_000;
  * of its own, at which claims look one by one.
  */
 export const ROUTES_MAX = 64;
+/** Of these, as many as a worker's token may bring about by what its jobs are continued with: the other half is the app's. */
+export const ROUTES_OF_WORKERS = ROUTES_MAX / 2;
 /** The same with those of jobs that came back to a queue which had dropped their route. */
 export const ROUTES_BACK_MAX = 2 * ROUTES_MAX;
 /** A cost is a whole number up to this: megabytes of memory, seconds of a GPU, anything that is a worker's budget. */

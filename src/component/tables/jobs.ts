@@ -138,6 +138,8 @@ export const jobTables = {
     /** Why it has timed out. */
     code: v.optional(vTimedOutCode),
     paused: v.optional(v.boolean()),
+    /** A worker with a token continued with it, and gave it labels, a cost or a priority: it has half of the routes. */
+    ofWorker: v.optional(v.boolean()),
     /** Somebody wants it to end while it runs. It has a row in `cancels`. */
     cancelRequestedAt: v.optional(v.number()),
     cancelReason: v.optional(v.string()),
