@@ -4,6 +4,7 @@ import { AGAIN } from "./again.js";
 import { CANCELS } from "./cancels.js";
 import { CLAIMS } from "./claims.js";
 import { COUNTING } from "./counting.js";
+import { DEADLINES } from "./deadlines.js";
 import { ENDS } from "./ends.js";
 import { KEYS } from "./keys.js";
 import { LANE_LOSSES } from "./laneLosses.js";
@@ -26,6 +27,7 @@ export const PAIRS: readonly Pair[] = [
   ...KEYS,
   ...CANCELS,
   ...SCHEDULES,
+  ...DEADLINES,
   ...OPERATED,
   ...UPKEEP,
   ...COUNTING,

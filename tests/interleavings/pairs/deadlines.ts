@@ -1,0 +1,109 @@
+/** The ring of the alarm at a job's deadline, and whatever else becomes of the job then. */
+import { must } from "../../races/world.js";
+import type { Line } from "../line.js";
+import { UNVALIDATED, withSkew, type Pair } from "../pair.js";
+import { Worker, type ClaimReply, type CompleteReply } from "../worker.js";
+
+/** A deadline just before its second ends, so that its alarm comes before the sweep of an attempt that runs. */
+function nearEnd(now: number): number {
+  return 1_990 - (now % 1_000);
+}
+
+/** Until just when the alarm at the deadline is due, and before it rings. */
+async function untilDeadline(line: Line): Promise<void> {
+  const [alarm] = line.rows("timers").filter(({ kind }) => kind === "expiry");
+  must(alarm !== undefined, "no alarm is armed");
+  await line.pass((alarm!["dueAt"] as number) - 1 - line.now);
+  line.transactions.now += 1;
+}
+
+/** By a clock that is behind, there is time left. */
+const claimAndDeadline: Pair = withSkew(
+  {
+    of: "a claim of a job, and the ring of the alarm at its deadline",
+    orders: 152,
+    async setUp(line) {
+      const id = await line.enqueueOne({ deadlineMs: nearEnd(line.now) });
+      await untilDeadline(line);
+      return {
+        calls: { claim: new Worker(line, "worker").claims() },
+        check(answers, line) {
+          const { jobs } = answers.of<ClaimReply>("claim");
+          const { status } = line.job(id);
+          must(status === (jobs.length > 0 ? "running" : "timedOut"), "handed out, and timed out");
+        },
+      };
+    },
+    mutants: [UNVALIDATED],
+  },
+  -2_000,
+);
+
+const completeAndDeadline: Pair = {
+  of: "the completion of a job, and the ring of the alarm at its deadline",
+  orders: 12,
+  async setUp(line) {
+    const id = await line.enqueueOne({ deadlineMs: nearEnd(line.now) });
+    const worker = new Worker(line, "worker");
+    const jobs = await worker.claim();
+    await untilDeadline(line);
+    return {
+      calls: { complete: worker.completes(jobs) },
+      check(answers, line) {
+        const { answer } = answers.of<CompleteReply>("complete").answers[0]!;
+        const { status } = line.job(id);
+        must(status === (answer === "ok" ? "succeeded" : "timedOut"), "an outcome was undone");
+      },
+    };
+  },
+  mutants: [],
+};
+
+const cancelAndDeadline: Pair = {
+  of: "a cancel of a job, and the ring of the alarm at its deadline",
+  orders: 96,
+  async setUp(line) {
+    const id = await line.enqueueOne({ deadlineMs: nearEnd(line.now) });
+    await untilDeadline(line);
+    return {
+      calls: { cancel: line.cancels(id) },
+      check(answers, line) {
+        const { canceled } = answers.of<{ canceled: boolean }>("cancel");
+        must(line.job(id)["status"] === (canceled ? "canceled" : "timedOut"), "it ended twice");
+      },
+    };
+  },
+  mutants: [UNVALIDATED],
+};
+
+const retryAndDeadline: Pair = {
+  of: "a retry by hand of a job, and the ring of the alarm at its first deadline",
+  orders: 24,
+  async setUp(line) {
+    const id = await line.enqueueOne({ deadlineMs: nearEnd(line.now) });
+    const worker = new Worker(line, "worker");
+    await worker.complete(await worker.claim());
+    await untilDeadline(line);
+    return {
+      calls: { retry: line.retries(id) },
+      check(answers, line) {
+        must(answers.of<{ retried: boolean }>("retry").retried, "it was not retried");
+        const { status, deadline } = line.job(id);
+        must(status === "pending", "it ended at the deadline that it had before");
+        must((deadline as { at: number }).at > line.now, "its deadline was not begun anew");
+      },
+      async rest(line) {
+        const jobs = await new Worker(line, "late").claim();
+        must(jobs.length === 1, "a job that was retried in time is not there");
+      },
+    };
+  },
+  mutants: [],
+};
+
+export const DEADLINES: readonly Pair[] = [
+  claimAndDeadline,
+  completeAndDeadline,
+  cancelAndDeadline,
+  retryAndDeadline,
+];
