@@ -5,7 +5,9 @@ import globals from "globals";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist", "example/dist", "**/_generated/**", "coverage", ".stryker"] },
+  {
+    ignores: ["dist", "example/dist", "docs/compared", "**/_generated/**", "coverage", ".stryker"],
+  },
   js.configs.recommended,
   ...tseslint.configs.recommendedTypeChecked,
   ...convex.configs.recommended.map((config) => ({

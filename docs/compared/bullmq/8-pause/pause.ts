@@ -1,0 +1,5 @@
+// Names: pause close
+import { emails } from "./emails";
+
+await emails.pause();
+await emails.close();

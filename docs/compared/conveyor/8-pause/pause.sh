@@ -1,0 +1,2 @@
+# Names: operate:pauseQueue queue
+npx convex run --component conveyor operate:pauseQueue '{"queue":"emails"}'

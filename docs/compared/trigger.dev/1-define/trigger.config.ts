@@ -1,0 +1,3 @@
+import { defineConfig } from "@trigger.dev/sdk";
+
+export default defineConfig({ project: "proj_1", dirs: ["./trigger"], maxDuration: 300 });

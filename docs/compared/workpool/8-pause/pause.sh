@@ -1,0 +1,2 @@
+# Names: config:update maxParallelism
+npx convex run --component emailWorkpool config:update '{"maxParallelism":0}'
