@@ -69,7 +69,7 @@ const QUERY = `${FACTS} rounds snooze tags timeoutMs`;
 const MUTATION = `${QUERY} continueWith log`;
 const ACTION = `${MUTATION} isCanceled progress signal write`;
 const NAMED = "action inline mutation onComplete query";
-const SHARED = "context expiresAfterMs leaseMs maxResets onComplete retry timeoutMs";
+const SHARED = "context deadlineMs expiresAfterMs leaseMs maxResets onComplete retry timeoutMs";
 
 test.each([
   ["action", ACTION],
