@@ -23,6 +23,10 @@ export function useJob<
   Api extends StatusApi,
   const Id extends IdOf<Api>,
   const Requests extends StatusRequests = Record<never, never>,
->(jobs: Api, id: Id | "skip", requests?: Requests): JobById<Api, Id, Requests> | null | undefined {
+>(
+  jobs: Api,
+  id: Id | "skip",
+  requests?: Requests & StatusRequests,
+): JobById<Api, Id, Requests> | null | undefined {
   return useQuery(jobs.status, id === "skip" ? "skip" : { id, ...requests }) as never;
 }

@@ -24,7 +24,7 @@ export function useQueueStats<
 >(
   jobs: Api,
   queue: StatsQueueOf<Api> | "skip",
-  request?: Request,
+  request?: Request & StatsRequest,
 ): (Request extends { per: string } ? Gauge & Stats : Gauge & Partial<Stats>) | undefined {
   return useQuery(jobs.stats, queue === "skip" ? "skip" : { queue, ...request }) as never;
 }

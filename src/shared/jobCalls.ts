@@ -234,7 +234,7 @@ export function jobCalls<const Api extends Partial<StatusApi & EnqueueApi>>(api:
       const Requests extends StatusRequests = Record<never, never>,
     >(
       id: Id,
-      requests?: Requests,
+      requests?: Requests & StatusRequests,
     ): Asks<{ id: string } & StatusRequests, JobById<Reads, Id, Requests> | null> => [
       status as never,
       { id, ...requests },
@@ -255,7 +255,7 @@ export function jobCalls<const Api extends Partial<StatusApi & EnqueueApi>>(api:
     >(
       queue: Queue,
       key: string,
-      requests?: Requests,
+      requests?: Requests & StatusRequests,
     ): Asks<
       { queue: string; key: string } & StatusRequests,
       JobByQueue<Reads, Queue, Requests> | null

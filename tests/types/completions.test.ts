@@ -12,6 +12,13 @@ import { internal } from "./_generated/api";
 import { mutation } from "./_generated/server";
 import { conveyor } from "./conveyor";
 import { emails } from "./emails";
+import { renders } from "./renders";
+import { api } from "./_generated/api";
+import { useJob, type JobId } from "convex-conveyor/react";
+conveyor.api({ queues: [emails, renders], authorize: (_ctx, call) => call.kind === "list" && call./*call*/ });
+conveyor.api({ queues: [emails, renders], authorize: "public", enqueue: { emails: true } });
+const { /*pages*/ } = emails.api({ authorize: "public" });
+useJob(api.jobs, "" as JobId<"renders">, { /*requests*/ });
 conveyor.queue("probed", { /*queue*/ });
 conveyor.queue("probed", { action: () => internal.emails.send, retry: { /*retry*/ } });
 emails.action(async (_ctx, job) => { job./*action*/; });
@@ -97,6 +104,12 @@ test("a queue's definition offers its options, and nothing else", () => {
 test("an enqueue offers its options, and nothing else", () => {
   const own = "cost group handler key labels name onCompleteExclude priority runAfter runAt tags";
   expect(offered("enqueue")).toEqual(sorted(`${SHARED} ${own}`));
+});
+
+test("pages have eight functions, and `authorize`, `enqueue` and a job's hook what they may say", () => {
+  expect(offered("pages")).toEqual(sorted("cancel enqueue list logs output retry stats status"));
+  expect(offered("call")).toEqual(sorted("filter kind queue"));
+  expect(offered("requests")).toEqual(sorted("attempts options why"));
 });
 
 test("a queue offers its methods, and nothing that is for the package itself", () => {
