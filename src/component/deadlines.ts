@@ -22,7 +22,7 @@ const SLACK_MS = 1_000;
 
 /** Whether no attempt of the job may begin at this instant. */
 export function isBeyondDeadline({ deadline }: Pick<Job, "deadline">, at: number): boolean {
-  return deadline !== undefined && deadline.at <= at;
+  return deadline !== undefined && (deadline.isPassed === true || deadline.at <= at);
 }
 
 /** Whether an attempt that ran too long had no more time than its job, and not what its own rule says. */
@@ -46,15 +46,10 @@ export function withinDeadline(
   return Math.min(timeoutMs ?? Infinity, Math.max(1, deadline.at - now));
 }
 
-/** Says in the row of a job that runs that its deadline has passed, by this clock or one that is ahead. */
-export async function passDeadline(
-  ctx: MutationCtx,
-  { _id, deadline }: Job,
-  now: number,
-): Promise<void> {
+/** Says in the row of a job that runs that its deadline has passed, whatever a clock says that is behind. */
+export async function passDeadline(ctx: MutationCtx, { _id, deadline }: Job): Promise<void> {
   if (deadline === undefined) return;
-  const at = Math.min(deadline.at, now);
-  await ctx.db.patch("jobs", _id, { deadline: { ms: deadline.ms, at } });
+  await ctx.db.patch("jobs", _id, { deadline: { ...deadline, isPassed: true } });
 }
 
 /** Ends a job at its deadline, whether it waits or runs. `failure`: of its last attempt, if that has failed. */

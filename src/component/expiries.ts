@@ -157,7 +157,7 @@ async function expireOne(
   // By the segment: a clock that is behind says that there is time left, and nothing would come again.
   const at = Math.max(end, now);
   if (isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at, now);
-  else if (job.status === "running" && isBeyondDeadline(job, at)) await passDeadline(ctx, job, now);
+  else if (job.status === "running" && isBeyondDeadline(job, at)) await passDeadline(ctx, job);
 }
 
 async function complain(ctx: MutationCtx, { queue, job }: Doc<"expiries">): Promise<void> {

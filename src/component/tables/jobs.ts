@@ -133,8 +133,13 @@ export const jobTables = {
     expiresAt: v.optional(v.number()),
     /** The wake that begins it inside Convex if no worker outside takes it: a claim calls it off. */
     wake: v.optional(v.id("_scheduled_functions")),
-    /** Not ended by `at`, it has timed out; a retry by hand begins `ms` anew. It has a row in `expiries`. */
-    deadline: v.optional(v.object({ ms: v.number(), at: v.number() })),
+    /**
+     * Not ended by `at`, it has timed out; a retry by hand begins `ms` anew. It has a row in `expiries`. `isPassed`: it ran when
+     * the alarm of that row came.
+     */
+    deadline: v.optional(
+      v.object({ ms: v.number(), at: v.number(), isPassed: v.optional(v.boolean()) }),
+    ),
     /** Why it has timed out. */
     code: v.optional(vTimedOutCode),
     paused: v.optional(v.boolean()),
