@@ -147,8 +147,9 @@ export async function follow(
     }
     return { continued: made };
   } catch (error) {
-    if (!isConveyorError(error)) throw error;
-    return { error: `The job that was to follow cannot be enqueued: ${error.data.message}` };
+    // Whatever it is: an outcome that cannot be said would be said again for ever.
+    const why = isConveyorError(error) ? error.data.message : String(error);
+    return { error: `The job that was to follow cannot be enqueued: ${why}` };
   }
 }
 

@@ -1,6 +1,6 @@
 /** Log, progress, output and questions of a handler inside Convex, by the same code as a worker's. */
 import { claimedOf, Handling, type Attempt, type Says } from "../lane/index.js";
-import type { ContinueOptions } from "../shared/index.js";
+import { conveyorError, type ContinueOptions } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import type { HandledJob, RunsActions, ToldJob } from "./jobTypes.js";
 import { callComponent } from "./mounted.js";
@@ -48,11 +48,25 @@ export function continuesInto<Context extends ContinuesByName>(
   const { continueWith } = context;
   return Object.assign(context, {
     continueWith: (queue: AnyQueue, payload: unknown, options?: ContinueOptions) => {
+      mustBeQueue(queue);
       continueWith(queue.name, payload, options);
       known.set(queue.name, queue);
     },
   });
 }
+
+/** A name is enough for a worker outside, which has no queue to give. */
+function mustBeQueue(queue: unknown): asserts queue is AnyQueue {
+  if (typeof (queue as Partial<AnyQueue> | null)?.newJob === "function") return;
+  const got = typeof queue === "string" ? JSON.stringify(queue.slice(0, NAME_SHOWN)) : typeof queue;
+  throw conveyorError(
+    "invalidArgument",
+    `Inside Convex \`continueWith\` takes a queue, as in job.continueWith(thumbnails, payload); got ${got}. ` +
+      "Import the queue from the module that defines it.",
+    { argument: "queue", got },
+  );
+}
+const NAME_SHOWN = 100;
 
 interface Shows {
   progress: (value: unknown) => void;

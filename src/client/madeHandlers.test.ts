@@ -33,6 +33,13 @@ const QUEUES = {
   reads: conveyor.queue("reads", { payload, query: named("read") }),
   runs: conveyor.queue("runs", { payload, progress, inline: named("run") }),
   after: conveyor.queue("after", { payload: { of: v.string() } }),
+  /** What names its handler throws, as where a module has gone. */
+  vanished: conveyor.queue("vanished", {
+    payload: { of: v.string() },
+    action: (): any => {
+      throw new TypeError("There is no such module.");
+    },
+  }),
   ticks: conveyor.queue("ticks", { mutation: named("tick"), onComplete: named("ticked") }),
   /** They name handlers that other queues made, or that no queue made. */
   strangersAction: conveyor.queue("strangersAction", { payload, action: named("act") }),
@@ -53,6 +60,9 @@ function does(job: any): string {
   if (does === "shows badly") job.progress({ percent: "half" });
   if (does === "is followed") job.continueWith(QUEUES.after, { of: job.id });
   if (does === "is followed badly") job.continueWith(QUEUES.after, { of: 1 });
+  if (does === "names what follows") job.continueWith("after", { of: job.id });
+  if (does === "is followed by a queue without a handler")
+    job.continueWith(QUEUES.vanished, { of: job.id });
   if (does === "snoozes") job.snooze(3_600_000);
   if (does === "says and throws") {
     job.log("before the end");
@@ -131,6 +141,15 @@ describe.each(["acts", "runs"] as const)("in %s", (queue) => {
     const job = await play(queue, "says");
     expect(job).toMatchObject({ status: "succeeded", result: job.id });
     expect(job).toMatchObject({ logs: ["to be read"], output: "a line\n" });
+  });
+
+  test("a name in place of a queue, and a queue that cannot be declared, fail the attempt", async () => {
+    const named = await play(queue, "names what follows");
+    expect(named).toMatchObject({ status: "failed", after: 0 });
+    expect(named.error).toMatch(/continueWith` takes a queue, as in .*; got "after"\./);
+    const vanished = await play(queue, "is followed by a queue without a handler");
+    expect(vanished).toMatchObject({ status: "failed" });
+    expect(vanished.error).toMatch(/to follow cannot be enqueued: .*no such module/);
   });
 
   test("so are those of one that throws", async () => {

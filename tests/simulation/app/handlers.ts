@@ -24,7 +24,7 @@ export const actToo = internalAction(acts);
 
 export const inline = conveyor.inline(
   ofKind.inlined.map((queue) =>
-    queue.inline(async (_ctx, job): Promise<any> => await take(job, job)),
+    queue.inline(async (_ctx, job): Promise<any> => await take(job, job, ofKind.pulled[0])),
   ),
 );
 

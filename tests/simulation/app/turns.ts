@@ -43,7 +43,12 @@ const PATIENCE_MS = 10_000;
 /** Longer than any timeout and any lease; not for ever, since nobody ends what has no timeout. */
 const HANGS_MS = 12_000;
 
-export async function take(attempt: Attempt, tools: Tools): Promise<unknown> {
+/** `next`: the queue of jobs that follow, as the handler is to name it. */
+export async function take(
+  attempt: Attempt,
+  tools: Tools,
+  next: unknown = "pulled",
+): Promise<unknown> {
   const { payload } = attempt;
   const turn = turnOf(payload, attempt.attempt);
   const run = Math.random().toString(36).slice(2, 8);
@@ -74,7 +79,7 @@ export async function take(attempt: Attempt, tools: Tools): Promise<unknown> {
       return { n: "not a number" };
     case "continues": {
       const follower: Work = { n: payload.n + FOLLOWS, turns: [{ ms: 10, end: "returns" }] };
-      tools.continueWith?.("pulled" as never, follower as never);
+      tools.continueWith?.(next as never, follower as never);
     }
   }
   return { n: payload.n, attempt: attempt.attempt };

@@ -8,7 +8,7 @@ import { sureMs } from "./slack.js";
 /** Those whose handlers tell that they have begun, over a link on which no fault is. */
 const TELL: readonly Kind[] = ["acted", "inlined", "wheel"];
 /** The platform's words for a handler whose machine is lost. */
-const ACTION_LOST = "The machine that ran this action is gone.";
+export const ACTION_LOST = "The machine that ran this action is gone.";
 /** How far a call's own time may lie before its commit, where nothing is wrong. */
 const ON_ITS_WAY_MS = 1_500;
 

@@ -1,5 +1,6 @@
 import { DEPLOYED } from "../app/names.js";
 import type { Checker } from "../part.js";
+import { ACTION_LOST } from "./blame.js";
 import { changed, insertedIn } from "./jobs.js";
 
 /** With these an attempt may be lost, whatever is deployed. */
@@ -32,7 +33,9 @@ export const handlersDeployed: Checker = {
         )) {
           if (tables.get("jobs", job as string)?.["queue"] !== DEPLOYED) continue;
           const name = `attempt ${attempt as number} of ${nameOf(job as string)}`;
-          if (outcome === "failed" || (outcome === "lost" && isCalm))
+          // A machine that is lost fails an action, whatever is deployed.
+          const isFailed = outcome === "failed" && !String(error).includes(ACTION_LOST);
+          if (isFailed || (outcome === "lost" && isCalm))
             broken(`${name} is ${outcome}: ${String(error)}`);
           if (outcome !== "snoozed") continue;
           // Its handler never snoozes by itself.
