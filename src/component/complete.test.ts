@@ -8,6 +8,7 @@ import {
   refusal,
   released,
   succeeded,
+  Worker,
   type World,
 } from "./setup.test.js";
 
@@ -204,6 +205,39 @@ describe("a call that claims", () => {
     await dropTimers(world);
     await worker.complete([succeeded(two!)], { claim: 1 });
     expect(await janitors(world), "nothing is leased").toBe(0);
+  });
+
+  test("sees to a sweep for a lease that is shorter than those of the sweep there is", async () => {
+    const world = await newWorld({ leaseMs: 600_000 });
+    await world.enqueueBatch([1, 2]);
+    const worker = world.worker("a");
+    const [one] = await worker.claim(1);
+    await world.t.run(async ({ db }) => {
+      for (const { _id } of await db.query("timers").collect())
+        await db.patch("timers", _id, { dueAt: Date.now() + 600_000 });
+    });
+    world.queue.name = "quick";
+    world.queue.config = { ...world.queue.config, leaseMs: 10_000 };
+    await world.enqueue();
+    await worker.complete([succeeded(one!)], { claim: 1 });
+    const { expiresAt } = await worker.holder();
+    expect(expiresAt).toBeLessThan(Date.now() + 11_000);
+    const dues = (await world.all("timers")).filter(({ kind }) => kind === "janitor");
+    expect(Math.min(...dues.map(({ dueAt }) => dueAt))).toBeLessThan(expiresAt + 1_500);
+  });
+
+  test("that claims nothing needs no right to any queue, and a repeat of it is no beat", async () => {
+    const world = await newWorld();
+    await world.enqueueBatch([1, 2]);
+    const secret = { name: "one queue", queues: ["tiles"] };
+    const { token } = await world.t.mutation(api.operate.createToken, secret);
+    const worker = new Worker(world, "a", "session-a", token);
+    const [one] = await worker.claim(2);
+    expect((await worker.complete([succeeded(one!)])).words).toEqual(["ok"]);
+    const { expiresAt } = await worker.holder();
+    await world.advance(2_000);
+    expect((await worker.complete([succeeded(one!)], { n: worker.n })).words).toEqual(["ok"]);
+    expect((await worker.holder()).expiresAt).toBe(expiresAt);
   });
 
   test("names the queues that the session serves from then on; one that claims nothing leaves them", async () => {

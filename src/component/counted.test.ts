@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { QUEUES_MAX, type QueueConfig } from "../shared/index.js";
 import { api } from "./_generated/api.js";
 import type { Doc } from "./_generated/dataModel.js";
-import { newWorld, succeeded, type Worker, type World } from "./setup.test.js";
+import { app, newToldWorld, newWorld, succeeded, type Worker, type World } from "./setup.test.js";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -173,4 +173,24 @@ test("jobs that somebody cancels, one and many", async () => {
   const args = { queue: "tiles", filter: {} };
   await world.t.mutation(api.operate.cancelMany, args);
   await checkCounted(world, 3);
+});
+
+test("a job that a callback cancels and deletes at once is counted all the same", async () => {
+  const world = await newToldWorld();
+  const [one, other] = await world.enqueueBatch([1, 2]);
+  await world.advance(30_000);
+  app.onComplete = async (ctx, { id }) => {
+    if (id !== one) return;
+    await ctx.runMutation(api.operate.cancelJob, { id: other });
+    await ctx.runMutation(api.operate.deleteJob, { id: other });
+  };
+  const worker = world.worker("a");
+  const [job] = await worker.claim(1);
+  await worker.complete([succeeded(job!)]);
+  expect(await world.job(one!)).toMatchObject({ status: "succeeded" });
+  await world.advance(90_000);
+  const minutes = await world.all("minutes");
+  const sum = (key: "succeeded" | "canceled") =>
+    minutes.reduce((total, minute) => total + minute[key], 0);
+  expect([sum("succeeded"), sum("canceled")]).toEqual([1, 1]);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { api } from "./_generated/api.js";
 import type { Id } from "./_generated/dataModel.js";
 import { ensureExpiry, expireJob, isExpired } from "./expiries.js";
 import { readLine } from "./lines.test.js";
@@ -125,4 +126,30 @@ test("one job that makes every ring fail is at last left as it is, with an event
   expect(lines.filter(({ conveyor }) => conveyor === "expiryFailed")).toMatchObject([
     { level: "error", queue: "tiles", details: { jobs: [bad] } },
   ]);
+});
+
+test("a job that was deleted meanwhile is in no other's way, and a row is left of neither", async () => {
+  const world = await newWorld();
+  const complaints = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  const gone = await expiring(world, 1_000);
+  const other = await expiring(world, 1_010);
+  await world.t.mutation(api.operate.deleteJob, { id: gone });
+  await pass(world, 2_100);
+  complaints.mockRestore();
+  expect(await world.status(other)).toMatchObject({ status: "failed" });
+  expect([await world.all("expiries"), await world.all("events")]).toEqual([[], []]);
+});
+
+test("a job that expires while it is not due yet has ended too, with the count that follows", async () => {
+  const world = await newWorld();
+  const id = await world.enqueue(1, { runAfter: 60_000 });
+  const expiresAt = Date.now() + 1_000;
+  await world.t.run(async (ctx) => {
+    await ctx.db.patch("jobs", id, { expiresAt });
+    await ctx.db.insert("expiries", { queue: "tiles", at: expiresAt, job: id });
+    await ensureExpiry(ctx, "tiles", expiresAt, Date.now());
+  });
+  await pass(world, 2_100);
+  expect(await world.status(id)).toMatchObject({ status: "failed" });
+  expect((await world.all("timers")).map(({ kind }) => kind)).toContain("rollUp");
 });
