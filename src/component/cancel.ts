@@ -17,6 +17,7 @@ import type { MutationCtx } from "./_generated/server.js";
 import { tellAll, type Owed } from "./callbacks.js";
 import { askToStop } from "./cancels.js";
 import { endJob } from "./ending.js";
+import { requestCancel } from "./jobNotes.js";
 import { getJob } from "./jobs.js";
 import { getQueue } from "./queues.js";
 import { ensureUpkeep } from "./rollUp.js";
@@ -62,7 +63,7 @@ export async function cancelJob(
   const { status } = job;
   if (status !== "running") return { canceled: false, requested: false, status, owed: null };
   if (job.cancelRequestedAt === undefined) {
-    await transitions.requestCancel(ctx.db, job, now, reason);
+    await requestCancel(ctx.db, job, now, reason);
     await askToStop(ctx, job);
   }
   return { canceled: false, requested: true, status, owed: null };

@@ -46,12 +46,6 @@ export function withinDeadline(
   return Math.min(timeoutMs ?? Infinity, Math.max(1, deadline.at - now));
 }
 
-/** Says in the row of a job that runs that its deadline has passed, whatever a clock says that is behind. */
-export async function passDeadline(ctx: MutationCtx, { _id, deadline }: Job): Promise<void> {
-  if (deadline === undefined) return;
-  await ctx.db.patch("jobs", _id, { deadline: { ...deadline, isPassed: true } });
-}
-
 /** Ends a job at its deadline, whether it waits or runs. `failure`: of its last attempt, if that has failed. */
 export async function endAtDeadline(
   ctx: MutationCtx,

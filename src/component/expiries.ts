@@ -17,7 +17,8 @@ import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalQuery, type MutationCtx } from "./_generated/server.js";
 import { rearm } from "./alarms.js";
 import { owe } from "./callbacks.js";
-import { endAtDeadline, isBeyondDeadline, passDeadline } from "./deadlines.js";
+import { endAtDeadline, isBeyondDeadline } from "./deadlines.js";
+import { passDeadline } from "./jobNotes.js";
 import { endJob } from "./ending.js";
 import { recordEvent } from "./events.js";
 import { log } from "./log.js";
@@ -157,7 +158,7 @@ async function expireOne(
   // By the segment: a clock that is behind says that there is time left, and nothing would come again.
   const at = Math.max(end, now);
   if (isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at, now);
-  else if (job.status === "running" && isBeyondDeadline(job, at)) await passDeadline(ctx, job);
+  else if (job.status === "running" && isBeyondDeadline(job, at)) await passDeadline(ctx.db, job);
 }
 
 async function complain(ctx: MutationCtx, { queue, job }: Doc<"expiries">): Promise<void> {

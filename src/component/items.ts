@@ -15,6 +15,7 @@ import type { MutationCtx } from "./_generated/server.js";
 import { startLeftovers } from "./bulk.js";
 import { askToStop } from "./cancels.js";
 import { logDeleted } from "./log.js";
+import { markPaused } from "./jobNotes.js";
 import { findJob, getJob } from "./jobs.js";
 import { getQueue } from "./queues.js";
 import { ensureWindowPurged } from "./purge.js";
@@ -35,7 +36,7 @@ export async function pauseJob(ctx: MutationCtx, id: string, queue?: string): Pr
   if (job.paused === true) return { changed: false, paused: true, status };
   if (status === "pending") await transitions.pause(ctx.db, job);
   else if (status === "scheduled" || status === "running") {
-    await transitions.markPaused(ctx.db, job, true);
+    await markPaused(ctx.db, job, true);
   } else return { changed: false, paused: false, status };
   return { changed: true, paused: true, status };
 }
@@ -49,7 +50,7 @@ export async function resumeJob(
   const { status } = job;
   if (job.paused !== true) return { changed: false, paused: false, status };
   if (status === "pending") await transitions.resume(ctx, job, await getQueue(ctx.db, job.queue));
-  else await transitions.markPaused(ctx.db, job, false);
+  else await markPaused(ctx.db, job, false);
   return { changed: true, paused: false, status };
 }
 

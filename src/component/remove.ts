@@ -20,7 +20,7 @@ import { noteDeleted, type CountedUpTo } from "./goneEarly.js";
 import { freeKey } from "./keys.js";
 import { deleteMarks } from "./marks.js";
 import { deletePayload, type Stored } from "./payloads.js";
-import { deleteJob } from "./transitions.js";
+import { deleteJob } from "./jobNotes.js";
 
 /** What is left of what one transaction may delete. */
 export interface Room {

@@ -3,7 +3,7 @@
  *
  * Looks: in a queue that Convex works off, the gate. Reads for real: the job, its queue's row, its route, its key, whether its
  * result is still owed, how far ends have been counted; the door, where the gate says that a lane looks. Writes: the job, its
- * key; deletes a large result; a row for the roll-up that has not come by yet, and its alarm; schedules a wake where no lane
+ * key, a row of `expiries` where it has a deadline; deletes a large result; a row for the roll-up that has not come by yet, and its alarm; schedules a wake where no lane
  * looks. Conflicts with: another retry, the callback that is owed, a call that takes the same key, a purge that deletes the job, the
  * roll-up, the lane that opens or shuts the door. Workers outside need no wake: the job enters a range that `hasWork` has read.
  */

@@ -1,5 +1,5 @@
 /**
- * The edges of a job's life, one function each: the only writer of `jobs`.
+ * The edges of a job's life, one function each: the only writer of `jobs`, but for `jobNotes.ts`, which writes what is no edge.
  *
  * An edge changes the job's row and its payload's. Its caller takes the job out of its holder's row, or puts it in. Keys,
  * attempts, callbacks and alarms are of `ending.ts` and `dispatcher.ts`.
@@ -246,22 +246,6 @@ export async function stop(db: DatabaseWriter, job: Job, now: number): Promise<J
   });
 }
 
-/**
- * `running` → `running`: somebody wants it to end. No edge, and no new `seq`: it stays where it is until its attempt
- * ends.
- */
-export async function requestCancel(
-  db: DatabaseWriter,
-  job: Job,
-  now: number,
-  reason?: string,
-): Promise<void> {
-  await db.patch("jobs", job._id, {
-    cancelRequestedAt: now,
-    ...(reason === undefined ? {} : { cancelReason: cutError(reason) }),
-  });
-}
-
 /** `pending` or `scheduled` → `canceled`. */
 export async function cancel(
   db: DatabaseWriter,
@@ -313,20 +297,6 @@ export async function retry(
     failedBy: undefined,
     retried: true,
   });
-}
-
-// --- What is no edge ----------------------------------------------------------------------------
-
-/** Notes of a job that is scheduled or running whether it is parked when it becomes pending: its place and `seq` stay. */
-export async function markPaused(db: DatabaseWriter, job: Job, paused: boolean): Promise<Job> {
-  await db.patch("jobs", job._id, { paused: paused ? true : undefined });
-  const { paused: _, ...rest } = job;
-  return paused ? { ...rest, paused } : rest;
-}
-
-/** The job's row goes. What hangs on it is the caller's: see `remove.ts`. */
-export async function deleteJob(db: DatabaseWriter, id: Id<"jobs">): Promise<void> {
-  await db.delete("jobs", id);
 }
 
 // --- What edges have in common ------------------------------------------------------------------

@@ -14,7 +14,7 @@ import {
   type WorkerStatus,
 } from "./operating.js";
 import type { AttemptStatus, LogPage, OutputPage } from "./reports.js";
-import type { JobStatus } from "./protocol.js";
+import type { JobStatus } from "./jobStatus.js";
 import type { Status } from "./status.js";
 
 // --- What is asked ------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ export * from "./operations.js";
 export * from "./onComplete.js";
 export * from "./order.js";
 export * from "./periods.js";
+export * from "./jobStatus.js";
 export * from "./protocol.js";
 export * from "./pushLimits.js";
 export * from "./reports.js";

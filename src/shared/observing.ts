@@ -4,7 +4,7 @@
  */
 import { v, type Infer } from "convex/values";
 import { vQueueState } from "./operating.js";
-import { vCounts } from "./protocol.js";
+import { vCounts } from "./jobStatus.js";
 import { vStatus } from "./status.js";
 
 // --- Lists --------------------------------------------------------------------------------------

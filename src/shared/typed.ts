@@ -3,7 +3,8 @@
  * the worker's handler to the page. Types only; the values are checked in `src/client`.
  */
 import type { FinalOutcome, OnCompleteArgs } from "./onComplete.js";
-import type { Answer, ClaimedJob, JobStatus, PeekedJob } from "./protocol.js";
+import type { JobStatus } from "./jobStatus.js";
+import type { Answer, ClaimedJob, PeekedJob } from "./protocol.js";
 
 /** Shows the members of a type instead of the expression that made it. */
 type Expand<T> = { [Key in keyof T]: T[Key] };

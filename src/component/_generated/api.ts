@@ -56,6 +56,7 @@ import type * as heartbeat from "../heartbeat.js";
 import type * as holders from "../holders.js";
 import type * as items from "../items.js";
 import type * as janitor from "../janitor.js";
+import type * as jobNotes from "../jobNotes.js";
 import type * as jobs from "../jobs.js";
 import type * as keys from "../keys.js";
 import type * as laneAction from "../laneAction.js";
@@ -195,6 +196,7 @@ const fullApi: ApiFromModules<{
   holders: typeof holders;
   items: typeof items;
   janitor: typeof janitor;
+  jobNotes: typeof jobNotes;
   jobs: typeof jobs;
   keys: typeof keys;
   laneAction: typeof laneAction;
