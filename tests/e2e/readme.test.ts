@@ -25,9 +25,10 @@ const mails: { to: string; body: string; key: string }[] = [];
 const photosUrl = (at: string) =>
   `http://127.0.0.1:${(outside.address() as AddressInfo).port}${at}`;
 
+const readme = readFileSync(path.join(root, "README.md"), "utf8");
+
 /** The README's code, by the file name that each block opens with; what is `(continued)` goes into one file. */
 function blocks(): { file: string; code: string }[] {
-  const readme = readFileSync(path.join(root, "README.md"), "utf8");
   const files = new Map<string, string>();
   const block = /```tsx?\n\/\/ (\S+)( \(continued\))?\n([\s\S]*?)```/g;
   for (const [, file, continued, code] of readme.matchAll(block)) {
@@ -61,7 +62,10 @@ const TSCONFIG = {
     strict: true,
     noEmit: true,
     skipLibCheck: true,
-    types: ["node", "vite/client"],
+    // No more than the README says, so that a reader's `npx convex dev` has no error either.
+    types: JSON.parse(
+      /`types` of `convex\/tsconfig\.json` become `(.*?)`/.exec(readme)![1]!,
+    ) as string[],
   },
   include: ["convex", "src", "*.ts"],
 };
