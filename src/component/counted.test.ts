@@ -194,3 +194,19 @@ test("a job that a callback cancels and deletes at once is counted all the same"
     minutes.reduce((total, minute) => total + minute[key], 0);
   expect([sum("succeeded"), sum("canceled")]).toEqual([1, 1]);
 });
+
+test("an end that is deleted before it was counted keeps its own times", async () => {
+  const world = await newWorld();
+  await world.enqueue();
+  const worker = world.worker("a");
+  const [job] = await worker.claim();
+  vi.setSystemTime(Date.now() + SECOND);
+  await worker.complete([succeeded(job!)]);
+  const { startedAt, finishedAt } = await world.job(job!.id);
+  vi.setSystemTime(Date.now() + 7 * SECOND);
+  await world.t.mutation(api.operate.deleteJob, { id: job!.id });
+  const [row] = await world.all("ended");
+  expect(row).toMatchObject({ job: job!.id, startedAt, finishedAt });
+  expect([startedAt, finishedAt]).not.toContain(undefined);
+  expect(Math.abs(row!.endedAt - finishedAt!)).toBeLessThan(SECOND);
+});
