@@ -211,6 +211,40 @@ describe("filters", () => {
   });
 });
 
+describe("a cursor", () => {
+  test.each<["next" | "newest", string[]]>([
+    ["next", ["a", "b"]],
+    ["newest", ["b", "a"]],
+  ])("names no job that the filter passes by, and goes on behind it (%s)", async (order, all) => {
+    const world = await newWorld();
+    const put = async (name: string, group: string) => await world.enqueue({}, { name, group });
+    const others: string[] = [];
+    for (const name of ["a", "b"]) {
+      for (let n = 0; n < 3; n += 1) others.push(await put("other", "theirs"));
+      await put(name, "mine");
+      others.push(await put("other", "theirs"));
+    }
+    const filter: ListFilter = { status: "pending", group: "mine" };
+    for (const maximumRowsRead of [1, 2, 3]) {
+      const found: string[] = [];
+      let cursor: string | null = null;
+      for (let pages = 0; pages < 20; pages += 1) {
+        const reply: JobPage = await ask(world, { filter, order, maximumRowsRead, cursor });
+        for (const id of others) expect(JSON.stringify(reply)).not.toContain(id);
+        const pinned = { filter, order, cursor, endCursor: reply.continueCursor };
+        const again = await ask(world, pinned);
+        expect(names(again.page)).toEqual(names(reply.page));
+        const cut = await ask(world, { ...pinned, maximumRowsRead: 2 });
+        for (const id of others) expect(JSON.stringify(cut)).not.toContain(id);
+        found.push(...(names(reply.page) as string[]));
+        cursor = reply.continueCursor;
+        if (reply.isDone) break;
+      }
+      expect(found).toEqual(all);
+    }
+  });
+});
+
 describe("a page", () => {
   test("with its end pinned holds what lies there now, however many, and no page repeats it", async () => {
     const world = await newWorld();

@@ -27,7 +27,7 @@ import type { QueryCtx } from "./_generated/server.js";
 import { listedOf } from "./listed.js";
 import { markedBy } from "./marks.js";
 import { findQueue } from "./queues.js";
-import { checkCursor, END_CURSOR, Sections, type Section } from "./sections.js";
+import { checkCursor, END_CURSOR, Sections, veiled, type Section } from "./sections.js";
 import { markedSection, sectionsOf } from "./statusSections.js";
 
 export interface ListRequest {
@@ -78,17 +78,21 @@ async function pageOf(
   if (cursor !== null) checkCursor(sections, cursor);
   if (typeof endCursor === "string") checkCursor(sections, endCursor);
   checkInteger("paginationOpts.maximumRowsRead", maximumRowsRead, 1, Infinity);
-  const { page, isDone, continueCursor, pageStatus, splitCursor } = await new Sections(
-    sections,
-  ).paginate({
+  const { page, isDone, pageStatus, ...found } = await new Sections(sections).paginate({
     ...{ numItems, cursor, maximumRowsRead: Math.min(maximumRowsRead, LIST_ROWS_MAX) },
     ...(typeof endCursor === "string" ? { endCursor } : {}),
     maximumBytesRead: Math.min(more.maximumBytesRead ?? Infinity, LIST_BYTES_MAX),
   });
   const jobs = page.map(listedOf);
+  const shown = jobs.map(({ id }) => id);
+  const continueCursor = veiled(sections, found.continueCursor, shown);
   // A page that may read no more is short, and whole as far as it goes: the next one goes on behind it.
   if (typeof endCursor !== "string") return { page: jobs, isDone, continueCursor };
   // One that must reach its end is to be asked for in two halves, the second of which ends where this one should.
-  const split = splitCursor === undefined ? {} : { splitCursor, pageStatus: pageStatus ?? null };
+  const { splitCursor: middle } = found;
+  const split =
+    typeof middle === "string"
+      ? { splitCursor: veiled(sections, middle, shown), pageStatus: pageStatus ?? null }
+      : {};
   return { page: jobs, isDone: endCursor === END_CURSOR, continueCursor: endCursor, ...split };
 }

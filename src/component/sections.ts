@@ -109,6 +109,26 @@ export function checkCursor(
   throw notOurs();
 }
 
+/**
+ * A cursor as a page may have it: behind a row that it was not shown, as the filter passes by, without that row's id. A place
+ * just behind it, by the id's beginning, does as well; whose jobs those are is not this page's to know.
+ */
+export function veiled(
+  sections: readonly Section<NonNullable<unknown>>[],
+  cursor: string,
+  shown: readonly string[],
+): string {
+  if (cursor === END_CURSOR) return cursor;
+  const key = JSON.parse(cursor) as unknown[];
+  const [rank, id] = [key[0], key.at(-1)];
+  if (typeof id !== "string" || shown.includes(id)) return cursor;
+  const isRising = sections.find((one) => one.rank === rank)?.stream.getOrder() === "asc";
+  return JSON.stringify([...key.slice(0, -1), id.slice(0, ID_SHOWN) + (isRising ? "~" : "")]);
+}
+
+/** Of an id's 32 characters: enough to tell apart rows that were written in one instant, and too few to guess the others. */
+const ID_SHOWN = 12;
+
 function keyOf(cursor: string): Value[] {
   try {
     const key = jsonToConvex(JSON.parse(cursor) as never);
