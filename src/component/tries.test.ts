@@ -175,3 +175,22 @@ test("a callback that deletes its very job, with a result of its own row, takes 
   expect([await told(world), await owed(world)]).toEqual([["succeeded"], []]);
   expect([await world.all("jobs"), await world.all("payloads")]).toEqual([[], []]);
 });
+
+test("a result that is still to be told outlasts a retry by another's callback in the same call", async () => {
+  const world = await newToldWorld();
+  const heard: unknown[] = [];
+  await world.enqueueBatch(["retried", "retries"]);
+  const worker = world.worker("a");
+  const [retried, retries] = await worker.claim(2);
+  app.onComplete = async (ctx, { payload, outcome }) => {
+    if (payload === "retries") await ctx.runMutation(api.operate.retryJob, { id: retried!.id });
+    else if (broken) throw new Error("not yet");
+    else heard.push(outcome);
+  };
+  const result = "x".repeat(600);
+  await worker.complete([succeeded(retried!, result), succeeded(retries!)]);
+  broken = false;
+  await world.advance(2_000);
+  expect(heard).toEqual([{ status: "succeeded", result }]);
+  expect(await world.all("payloads")).toEqual([]);
+});
