@@ -149,6 +149,30 @@ describe("the last word of a session", () => {
     expect(left).not.toContain(worker.session);
   });
 
+  test("and those of many are forgotten together: a mount that has gone quiet is not called once for each", async () => {
+    const world = await newWorld();
+    for (let n = 0; n < 20; n += 1) {
+      const worker = world.worker(`w${n}`);
+      await worker.claim();
+      await leave(world, worker.session, 9);
+      await world.advance(5_000);
+    }
+    const sweeps = async () =>
+      await world.t.run(async ({ db }) => {
+        const all = await db.system.query("_scheduled_functions").collect();
+        return all.filter(({ name }) => name.includes("janitor")).length;
+      });
+    const before = await sweeps();
+    await world.skipTo(Date.now() + 24 * HOUR - 110_000);
+    for (let n = 0; n < 24; n += 1) await world.advance(5_000);
+    for (let hours = 0; hours < 3; hours += 1) {
+      await world.skipTo(Date.now() + HOUR);
+      await world.advance(5_000);
+    }
+    expect(await world.all("holders")).toEqual([]);
+    expect((await sweeps()) - before).toBeLessThan(6);
+  });
+
   test("ends no lease, and puts off the end of none: the job may still run", async () => {
     const world = await newWorld();
     const id = await world.enqueue();

@@ -18,6 +18,7 @@ import {
   HOLDER_RETENTION_MS,
   JANITOR_FORGET_MAX,
   JANITOR_FORGET_PAUSE_MS,
+  JANITOR_FORGET_REST_MS,
   JANITOR_OVERDUE_MS,
   JANITOR_SLACK_MS,
   RANGE_ROWS,
@@ -157,11 +158,14 @@ function forgetAt({ forgotten }: Found, now: number): number {
   return forgotten.length < JANITOR_FORGET_MAX / 2 ? Infinity : now + JANITOR_FORGET_PAUSE_MS;
 }
 
-/** When a session that is over is to be forgotten, read for real: its last word relies on a timer. */
+/**
+ * When a session that is over is to be forgotten, read for real: its last word relies on a timer. Many that went one after the
+ * other are forgotten together.
+ */
 async function nextForgottenAt(ctx: MutationCtx, now: number): Promise<number> {
   const first = await firstGone(ctx.db);
   if (first === undefined) return Infinity;
-  return Math.max(forgottenAt(first.expiresAt), now + JANITOR_FORGET_PAUSE_MS);
+  return Math.max(forgottenAt(first.expiresAt), now + JANITOR_FORGET_REST_MS);
 }
 
 /**

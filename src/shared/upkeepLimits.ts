@@ -192,4 +192,6 @@ export const PUBLISHED_BOUNDS_MAX = PUBLISH_PLACES_MAX;
 export const JANITOR_FORGET_MAX = 16;
 /** While there are more to forget, it comes again after so long: a fleet whose processes live for one job has many. */
 export const JANITOR_FORGET_PAUSE_MS = 1_000;
+/** Where it comes for nothing else, it leaves them to lie for so long, and forgets many together. */
+export const JANITOR_FORGET_REST_MS = 2 * 60 * 60_000;
 export const JANITOR_REPLAN_MAX = 16;
