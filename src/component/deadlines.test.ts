@@ -249,13 +249,31 @@ test("a retry by hand begins the deadline anew", async () => {
   expect(await world.status(id)).toMatchObject(exceeded);
 });
 
-test("a job that falls due behind its deadline is refused, also by its queue's", async () => {
-  const text =
-    /A job must fall due before its deadline; this one is due in 10000 ms, and deadlineMs is 10000/;
-  const own = await newWorld();
-  await expect(own.enqueue({}, { deadlineMs, runAfter: 10_000 })).rejects.toThrow(text);
-  const queues = await newWorld({ deadlineMs });
-  await expect(queues.enqueue({}, { runAfter: 10_000 })).rejects.toThrow(text);
+describe("a job that falls due behind its deadline is refused, with the rule, the value and the way out", () => {
+  const said = (dueInMs: number) => ({
+    ...{ code: "invalidArgument", argument: "deadlineMs", got: deadlineMs, dueInMs },
+    message:
+      `A job must fall due before its deadline; this one is due in ${dueInMs} ms, and deadlineMs is 10000, counted ` +
+      "from the enqueue on. Give it a longer deadlineMs, or let it fall due earlier.",
+  });
+
+  test.each<[string, JobOptions, number]>([
+    ["by runAfter", { runAfter: 10_000 }, 10_000],
+    ["by runAt", { runAt: T0 + 12_345 }, 12_345],
+    ["by the fraction of a millisecond", { runAt: T0 + 10_000.5 }, 10_001],
+  ])("%s", async (_how, options, dueInMs) => {
+    const world = await newWorld();
+    expect(await refusal(world.enqueue({}, { deadlineMs, ...options }))).toEqual(said(dueInMs));
+    expect(await world.all("jobs")).toEqual([]);
+  });
+
+  test("by the deadline of its queue, and not where its own is longer", async () => {
+    const world = await newWorld({ deadlineMs });
+    const late = { runAt: T0 + 10_000 };
+    expect(await refusal(world.enqueue({}, late))).toEqual(said(10_000));
+    const id = await world.enqueue({}, { ...late, deadlineMs: 10_001 });
+    expect(await world.status(id)).toMatchObject({ status: "scheduled" });
+  });
 });
 
 test("a job without a deadline is written as it was, field by field, and has no row beside it", async () => {

@@ -335,4 +335,38 @@ describe("a job that must end soon", () => {
     ];
     expect(ended.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
   });
+
+  test("a mutation that runs at its deadline has written if and only if its job has succeeded", async () => {
+    const { world } = app;
+    const ledger = { queue: "ledger" };
+    const payloads = Array.from({ length: 60 }, (_, i) => `deadline ${i}`);
+    await world.call("operate:pauseQueue", ledger, COMPONENT);
+    const args = { payloads, fromMs: 3_000, stepMs: 50 };
+    const ids = await world.run(client.mutation(api.odd.enqueueDeadlines, args));
+    await world.advance(3_000);
+    await world.call("operate:resumeQueue", ledger, COMPONENT);
+    await world.advance(6_000);
+    const jobs = await look("ledger", ids);
+    const statuses = jobs.map(({ status }) => status);
+    expect([...new Set(statuses)].sort()).toEqual(["succeeded", "timedOut"]);
+    const late = jobs.filter(({ status }) => status === "timedOut");
+    for (const job of late) expect(job).toMatchObject(exceeded);
+    // Of some the lane had begun the attempt: the deadline passed before the step that was to run the mutation.
+    expect(new Set(late.map(({ attempt }) => attempt))).toEqual(new Set([0, 1]));
+    const notes = await world.run(client.query(api.odd.booked, {}));
+    const written = notes.filter((what) => payloads.includes(what));
+    const succeeded = payloads.filter((_, i) => statuses[i] === "succeeded");
+    expect(written.sort()).toEqual(succeeded.sort());
+  });
+
+  test("a mutation that would be tried again behind its deadline has timed out, and has written nothing", async () => {
+    const args = { payloads: ["later"], fromMs: 3_000, stepMs: 0 };
+    const before = await app.world.run(client.query(api.odd.booked, {}));
+    const ids = await app.world.run(client.mutation(api.odd.enqueueDeadlines, args));
+    await app.world.advance(1_500);
+    expect(await look("ledger", ids)).toMatchObject([
+      { ...exceeded, failures: 1, error: expect.stringMatching(/^Not now\. \(not retried, since/) },
+    ]);
+    expect(await app.world.run(client.query(api.odd.booked, {}))).toEqual(before);
+  });
 });

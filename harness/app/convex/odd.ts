@@ -217,6 +217,18 @@ export const enqueueUrgent = mutation({
   }),
 });
 
+/** Mutations of which each must end a step later than the one before. */
+export const enqueueDeadlines = mutation({
+  args: { payloads: v.array(v.string()), fromMs: v.number(), stepMs: v.number() },
+  returns: v.array(v.string()),
+  handler: async (ctx, { payloads, fromMs, stepMs }): Promise<string[]> =>
+    await Promise.all(
+      payloads.map((payload, i) =>
+        ledger.enqueue(ctx, payload, { retry: true, deadlineMs: fromMs + i * stepMs }),
+      ),
+    ),
+});
+
 /** The handle of a function that a deploy has removed since, as the local backend writes it. */
 async function removed(): Promise<`function://${string}`> {
   const handle: string = await createFunctionHandle(internal.odd.idle);

@@ -47,6 +47,16 @@ test("an error is told by its first line; its stack is there for those who ask",
   expect(details.textContent).toContain("at draw (tile.ts:3)");
 });
 
+test.each([
+  ["when it must end, where it has a deadline", { deadlineAt: T0 + 60_000 }, T0 + 60_000],
+  ["no time by which it must end, where it has none", {}, null],
+])("its facts tell %s", async (_what, given, at) => {
+  shows(shownJob(runningJob("j1", given)));
+  await screen.findByText("State");
+  const time = screen.queryByText("Must end by")?.parentElement?.querySelector("time");
+  expect(time?.dateTime ?? null).toBe(at === null ? null : new Date(at).toISOString());
+});
+
 test("why it does not run, and what would change that; when it begins, nobody knows then", async () => {
   shows(shownJob(failed({ status: "pending" })));
   const next = { kind: "next", text: "It is next.", remedy: "" };

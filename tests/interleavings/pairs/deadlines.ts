@@ -59,6 +59,41 @@ const completeAndDeadline: Pair = {
   mutants: [],
 };
 
+/** By a clock that is behind, there is time left for another attempt. */
+const releaseAndDeadline: Pair = withSkew(
+  {
+    of: "a worker that gives a job back, and the ring of the alarm at its deadline",
+    orders: 12,
+    async setUp(line) {
+      const id = await line.enqueueOne({ deadlineMs: nearEnd(line.now) });
+      const worker = new Worker(line, "worker");
+      const jobs = await worker.claim();
+      await untilDeadline(line);
+      return {
+        calls: { release: worker.completes(jobs, { outcome: { kind: "released" } }) },
+        async rest(line) {
+          await line.pass(3_000);
+          must(line.job(id)["status"] === "timedOut", "it waits behind its deadline, for no alarm");
+        },
+      };
+    },
+    mutants: [
+      {
+        without: "writing the row of a job that runs when the alarm at its deadline comes",
+        replace: [
+          {
+            file: "expiries.ts",
+            text: 'else if (job.status === "running" && isBeyondDeadline(job, at)) await passDeadline(ctx.db, job);',
+            by: "",
+          },
+        ],
+        finds: /^it waits behind its deadline, for no alarm/,
+      },
+    ],
+  },
+  -2_000,
+);
+
 const cancelAndDeadline: Pair = {
   of: "a cancel of a job, and the ring of the alarm at its deadline",
   orders: 96,
@@ -104,6 +139,7 @@ const retryAndDeadline: Pair = {
 export const DEADLINES: readonly Pair[] = [
   claimAndDeadline,
   completeAndDeadline,
+  releaseAndDeadline,
   cancelAndDeadline,
   retryAndDeadline,
 ];

@@ -12,6 +12,7 @@ export const emails = conveyor.queue("emails", {
   onComplete: () => internal.emails.sent,
   maxParallelism: 20,
   retry: { maxAttempts: 4 },
+  deadlineMs: 24 * 60 * 60_000,
 });
 
 export const send = emails.action(async (ctx, job) => {
@@ -32,7 +33,11 @@ export const sent = emails.completed(async (ctx, { payload, outcome }) => {
 export const welcome = mutation({
   args: { to: v.string() },
   handler: async (ctx, { to }) => {
-    return await emails.enqueue(ctx, { to, body: "Welcome" }, { runAfter: 60_000 });
+    return await emails.enqueue(
+      ctx,
+      { to, body: "Welcome" },
+      { runAfter: 60_000, deadlineMs: 90_000 },
+    );
   },
 });
 

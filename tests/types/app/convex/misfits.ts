@@ -33,6 +33,10 @@ conveyor.queue("c", { inline: internal.emails.ping });
 conveyor.queue("d", { maxParalelism: 3 });
 // @ts-expect-error Type 'number' is not assignable to type 'RetryOption | undefined'.
 conveyor.queue("e", { retry: 3 });
+// @ts-expect-error Type 'string' is not assignable to type 'number'.
+conveyor.queue("j", { deadlineMs: "1 day" });
+// @ts-expect-error Did you mean to write 'deadlineMs'?
+conveyor.queue("k", { deadlineMS: 60_000 });
 // @ts-expect-error 'attempts' does not exist in type 'Partial<{
 conveyor.queue("f", { retry: { attempts: 3 } });
 // @ts-expect-error Type 'string' is not assignable to type 'Validator<
@@ -105,6 +109,10 @@ export const enqueues = mutation({
     await emails.enqueue(ctx, mail, { delay: 1_000 });
     // @ts-expect-error Type 'Date' is not assignable to type 'number'.
     await emails.enqueue(ctx, mail, { runAt: new Date() });
+    // @ts-expect-error Type 'string' is not assignable to type 'number'.
+    await emails.enqueue(ctx, mail, { deadlineMs: "90s" });
+    // @ts-expect-error 'deadlineAt' does not exist in type 'EnqueueOptions<
+    await emails.enqueue(ctx, mail, { deadlineAt: 1_800_000_000_000 });
     // @ts-expect-error Type 'number' is not assignable to type 'RetryOption | undefined'.
     await emails.enqueue(ctx, mail, { retry: 3 });
     // @ts-expect-error does not fit the arguments of this handler: declare the queue's `payload` as its `args`.
