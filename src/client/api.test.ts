@@ -120,6 +120,18 @@ describe("enqueue", () => {
   });
 });
 
+test("a rule that answers null, as untyped code may, gives no options to one job as to many", async () => {
+  const rules = conveyor.api({
+    queues: [loose],
+    authorize: "public",
+    enqueue: { loose: () => null as never },
+  });
+  const t = setup({ modules: { rules } });
+  const enqueue = makeFunctionReference<"mutation">("rules:enqueue");
+  expect(await t.mutation(enqueue, { queue: "loose", payload: 1 })).toBeTypeOf("string");
+  expect(await t.mutation(enqueue, { queue: "loose", payloads: [2, 3] })).toHaveLength(2);
+});
+
 describe("a queue that is not served", () => {
   test("is refused by its name, with the way out", async () => {
     const t = setup({ modules });

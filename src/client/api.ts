@@ -70,9 +70,9 @@ function enqueueFunction({ served, ask }: Api, rules: NonNullable<Given["enqueue
         checkPayload(queue.name, queue.payload, one, root, ctx.db);
       }
       await ask(ctx, { kind: "enqueue", queue: queue.name, payloads: given });
-      const chosen: (EnqueueOptions | undefined)[] = [];
-      for (const one of given) chosen.push(rule === true ? {} : await rule(ctx, one));
-      if (payloads === undefined) return await queue.enqueue(ctx, payload, chosen[0] ?? {});
+      const chosen: EnqueueOptions[] = [];
+      for (const one of given) chosen.push(rule === true ? {} : ((await rule(ctx, one)) ?? {}));
+      if (payloads === undefined) return await queue.enqueue(ctx, payload, chosen[0]);
       return await queue.enqueueBatch(ctx, payloads, (_payload, index) => chosen[index]);
     },
   });

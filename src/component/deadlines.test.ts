@@ -294,3 +294,18 @@ test("the items of a ring have none", async () => {
   const world = await newWorld({ circular: true });
   await expect(world.enqueue({}, { deadlineMs })).rejects.toThrow(/Use timeoutMs/);
 });
+
+test("a job of before its queue became a ring has no deadline from its first round on", async () => {
+  const world = await newWorld({ leaseMs: 120_000 });
+  const id = await world.enqueue({}, { deadlineMs: 70_000 });
+  const worker = world.worker("a");
+  await worker.claim();
+  await world.advance(61_000);
+  world.queue.config = { ...world.queue.config, circular: true };
+  await world.enqueue();
+  await world.advance(1_000);
+  await worker.complete([{ id, attempt: 1, outcome: { kind: "succeeded" } }]);
+  await world.advance(10_000);
+  expect(await world.status(id)).toMatchObject({ status: "pending", rounds: 1 });
+  expect(await world.all("expiries")).toEqual([]);
+});

@@ -161,6 +161,8 @@ export async function comeRound(
     resets: undefined,
     unacknowledged: undefined,
     finishedAt: now,
+    // Of before its queue was a ring, whose items have none.
+    deadline: undefined,
     ...("result" in round
       ? { result: round.result, failures: undefined, error: undefined, failedBy: undefined }
       : { ...failedOnce(job, round.error) }),
