@@ -181,3 +181,15 @@ test("on the real clock it waits", async () => {
   await settle(t);
   expect(await counts()).toEqual({ succeeded: 2 });
 });
+
+test("timers that were faked before the package was loaded are refused, where waiting would never end", async () => {
+  vi.useFakeTimers();
+  vi.resetModules();
+  const { settle: settled } = await import("../testing/time.js");
+  const advance = (ms: number) => vi.advanceTimersByTime(ms);
+  vi.useRealTimers();
+  const call = settled(setup(), { advance });
+  await expect(call).rejects.toThrow(
+    /faked before `convex-conveyor\/test` was loaded.+beforeEach/s,
+  );
+});

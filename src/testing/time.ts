@@ -51,6 +51,15 @@ function really(ms: number): Promise<void> {
   );
 }
 
+/** Faked timers of all frameworks say so: a handler that takes a moment would be waited for by them, for ever. */
+const wereFaked = "clock" in realTimeout;
+function fakedTooEarly(): Error {
+  return new Error(
+    "The suite's timers were faked before `convex-conveyor/test` was loaded, which needs real ones to wait for handlers. Fake " +
+      "them in `beforeEach`, or import `convex-conveyor/test` before they are faked, as at the head of a setup file.",
+  );
+}
+
 export const MOMENT_MS = 25;
 export const STEP_MS = 50;
 /** What has fallen due is made claimable at the end of its tenth of a second. */
@@ -64,6 +73,7 @@ export const WITHIN_MS = 60_000;
  *
  * @param t What `convexTest(schema, modules)` returned.
  * @param ms How long, in milliseconds. 0 runs what is due now.
+ * @throws Where the suite's timers are faked and nothing says how they go on, or were faked before this was loaded.
  * @example
  * await conveyor.pass(t, 30_000, { advance: (ms) => vi.advanceTimersByTime(ms) });
  */
@@ -72,6 +82,7 @@ export async function pass(
   ms: number,
   { advance = really, stepMs = STEP_MS, momentMs = MOMENT_MS }: TimeOptions = {},
 ): Promise<void> {
+  if (wereFaked) throw fakedTooEarly();
   let left = ms;
   do {
     const step = Math.min(stepMs, left);
