@@ -188,7 +188,7 @@ test("timers that were faked before the package was loaded are refused, where wa
   const { settle: settled } = await import("../testing/time.js");
   const advance = (ms: number) => vi.advanceTimersByTime(ms);
   vi.useRealTimers();
-  const call = settled(setup(), { advance });
+  const call = settled(setup().t, { advance });
   await expect(call).rejects.toThrow(
     /faked before `convex-conveyor\/test` was loaded.+beforeEach/s,
   );
