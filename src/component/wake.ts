@@ -13,6 +13,7 @@
  *
  * No job hangs on how fresh a snapshot is: its own job it reads by id, and a wake whose look is older than the commit it
  * looks because of comes again. Nor on a clock: what came with its own job is as old as that, and no longer left to workers.
+ * Where its own job is gone and others wait, another wake comes when all that has come by now has been left to workers.
  *
  * Reads for real: the queue's row and its gate; then, unless the gate is guarded, the slot or the process that its lane is to
  * have; for a lane that may take more than its own job all of the queue's lanes, and where these leave no room the holders of
@@ -108,10 +109,10 @@ async function wakeOne(ctx: MutationCtx, waking: Waking, asked: Asked): Promise<
   const { queue, gate, now } = waking;
   const { row, upTo } = asked;
   const own = row !== undefined && row !== null && isClaimable(row) ? row : null;
-  // It has not been begun: it was canceled, say. When it came, and so what came with it, is not known any more.
-  const isLost = row !== undefined && own === null && (row === null || row.attempt === 0);
   const { fallbackAfterMs } = queue.config;
-  if (isLost && fallbackAfterMs > 0)
+  // A worker has it, or it was canceled. Its commit is not known any more, and may be younger than the clock of its enqueue says.
+  const isGone = row !== undefined && own === null;
+  if (isGone && fallbackAfterMs > 0 && (await isWaiting(ctx, queue, snapshotOf(ctx))))
     await scheduleWake(ctx, queue, snapshotOf(ctx), fallbackAfterMs);
   // Up to where it has to have seen everything, and nothing is left to workers any more.
   const ownDue = asked.isApart === true ? undefined : (own?.seq as bigint | undefined);

@@ -39,8 +39,8 @@ export class Line {
   }
 
   /** Of the app that is mounted over the component. */
-  async app<T = unknown>(name: string): Promise<T> {
-    return await this.do<T>({ ...mutation(`app:${name}`), namespace: "" });
+  async app<T = unknown>(name: string, args: object = {}): Promise<T> {
+    return await this.do<T>({ ...mutation(`app:${name}`, args), namespace: "" });
   }
 
   /** A queue like the first, but for what is said. Of one name, the last declaration counts. */

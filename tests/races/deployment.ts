@@ -45,6 +45,9 @@ const APP = {
     export const handle = mutation(() => createFunctionHandle(internal.app.done));
     export const work = internalMutation(async () => null);
     export const handler = mutation(() => createFunctionHandle(internal.app.work));
+    export const enqueuesTwice = mutation(async (ctx, { queue }) => {
+      for (const payload of [1, 2]) await ctx.runMutation(components.conveyor.lib.enqueue, { queue, jobs: [{ payload }] });
+    });
     export const fail = mutation(async (ctx) => { await ctx.db.insert("faults", {}); });
     export const mend = mutation(async (ctx) => {
       for (const fault of await ctx.db.query("faults").collect()) await ctx.db.delete(fault._id);

@@ -17,6 +17,7 @@ import { PROCESSES } from "./processes.js";
 import { REPORTS } from "./reports.js";
 import { SCHEDULES } from "./schedules.js";
 import { UPKEEP } from "./upkeep.js";
+import { WAKES } from "./wakes.js";
 
 export const PAIRS: readonly Pair[] = [
   ...LEASES,
@@ -31,6 +32,7 @@ export const PAIRS: readonly Pair[] = [
   ...OPERATED,
   ...UPKEEP,
   ...COUNTING,
+  ...WAKES,
   ...LANES,
   ...LANE_LOSSES,
   ...LANE_APART,
