@@ -104,9 +104,8 @@ test("every checker finds a bug that is planted, and one is planted for every fa
   expect(CHECKERS.map(({ name }) => name).filter((name) => !by.has(name))).toEqual([]);
   const needed = new Set(MUTANTS.flatMap(({ needs = [] }) => needs));
   const left = FAULTS.map(({ name }) => name).filter((name) => !needed.has(name));
-  // A process with refused calls only asks later, and a worker that goes by the clock on the wall asks again before it begins a
-  // job: `src/lane/process.test.ts` and `src/worker/clock.test.ts` show both.
-  expect([...left].sort()).toEqual(["skew", "slow processes"]);
+  // A process with refused calls only asks later: `src/lane/process.test.ts` shows it.
+  expect([...left].sort()).toEqual(["slow processes"]);
 });
 
 test("all that should happen has happened in the seeds that were recorded, and the page says how often", async () => {

@@ -18,6 +18,7 @@ import { callers } from "./workloads/callers.js";
 import { cancels } from "./workloads/cancels.js";
 import { crowd } from "./workloads/crowd.js";
 import { configuration } from "./workloads/configuration.js";
+import { deadlines } from "./workloads/deadlines.js";
 import { deploys } from "./workloads/deploys.js";
 import { fleet } from "./workloads/fleet.js";
 import { operators } from "./workloads/operators.js";
@@ -40,6 +41,7 @@ export const WORKLOADS: readonly Part[] = [
   fleet,
   deploys,
   secondMount,
+  deadlines,
 ];
 /** The first must leave a backend that runs, and a network, for the others to be healed. */
 export const FAULTS: readonly Part[] = [

@@ -7,6 +7,7 @@ import { canceled } from "./canceled.js";
 import { counts } from "./counts.js";
 import { cursors } from "./cursors.js";
 import { handlersDeployed } from "./deploys.js";
+import { deadlinesKept } from "./deadlines.js";
 import { effectsAtomic } from "./effectsAtomic.js";
 import { inTime } from "./inTime.js";
 import { keys } from "./keys.js";
@@ -48,6 +49,7 @@ export const CHECKERS: readonly Checker[] = [
   statistics,
   timers,
   inTime,
+  deadlinesKept,
   begun,
   promise,
   reports,

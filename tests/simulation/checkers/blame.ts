@@ -3,7 +3,7 @@ import { COMPONENT } from "../deployment.js";
 import type { Checker, Facts } from "../part.js";
 import { isOf, type Kind } from "../plan.js";
 import { isHeard, mayBeat } from "./heard.js";
-import { sureMs } from "./slack.js";
+import { isEven, sureMs } from "./slack.js";
 
 /** Those whose handlers tell that they have begun, over a link on which no fault is. */
 const TELL: readonly Kind[] = ["acted", "inlined", "wheel"];
@@ -22,7 +22,7 @@ interface Lease {
 export const blame: Checker = {
   name: "blame",
   promise:
-    "an attempt fails only by what its handler did, and is lost only when its worker was silent for as long as its lease, or its lane has ended; a worker gives nothing up before that, and leaves nothing when it was told to stop",
+    "an attempt fails only by what its handler did, and is lost only when its worker was silent for as long as its lease, as none is that may be heard, or its lane has ended; a worker gives nothing up before that, and leaves nothing when it was told to stop",
   marks: [
     "an attempt fails by its handler",
     "a worker is silent for as long as its lease",
@@ -95,7 +95,7 @@ export const blame: Checker = {
 };
 
 function wasLost(facts: Facts, changes: readonly Change[], attempt: Row, name: string): void {
-  const { tables, broken, happened } = facts;
+  const { plan, tables, broken, happened } = facts;
   const id = attempt["holder"] as string;
   const change = changes.find((one) => one.table === "holders" && one.id === id);
   const holder = change?.before ?? tables.get("holders", id);
@@ -105,6 +105,8 @@ function wasLost(facts: Facts, changes: readonly Change[], attempt: Row, name: s
     const silentMs = facts.date() - (holder["lastSeenAt"] as number);
     if (silentMs < Math.min(...mays)) {
       broken(`${name} is given up, and its worker was heard of ${silentMs.toFixed()} ms before`);
+    } else if (mayBeat(plan) && isEven(plan)) {
+      broken(`${name} is lost, and nothing has kept its worker from being heard`);
     } else happened("a worker is silent for as long as its lease");
     return;
   }

@@ -32,6 +32,8 @@ const OUTCOMES: Record<string, readonly string[]> = {
   comeRound: ["failed", "timedOut"],
   rest: ["failed", "timedOut"],
 };
+/** Where its job's deadline leaves no time for another: see `deadlines.ts`. */
+const AT_DEADLINE: readonly string[] = ["failed", "timedOut", "lost", "released", "snoozed"];
 
 export const counts: Checker = {
   name: "counts",
@@ -113,7 +115,9 @@ export const counts: Checker = {
 
     function checkEnd({ id, before, after }: Change, edge: string, row: Row): void {
       const outcome = row["outcome"] as string;
-      if (OUTCOMES[edge]?.includes(outcome) === true) happened(outcome);
+      const isOver = after!["code"] === "deadlineExceeded";
+      const outcomes = isOver ? AT_DEADLINE : OUTCOMES[edge];
+      if (outcomes?.includes(outcome) === true) happened(outcome);
       else broken(`${nameOf(id)} took the way of ${edge}, and is remembered as ${outcome}`);
       if (row["holder"] !== before!["holder"]) broken(`${nameOf(id)} ended by another's hand`);
       const { retry, maxResets } = rulesOf(tables, after!);
@@ -125,6 +129,7 @@ export const counts: Checker = {
           if ((after!["resets"] as number) > maxResets) broken(`${nameOf(id)} is lost too often`);
           break;
         case "timeOut":
+          if (isOver) break;
           if (outcome === "lost" && ((after!["resets"] ?? 0) as number) < maxResets) {
             broken(`${nameOf(id)} is given up, and might be lost once more`);
           } else if (outcome === "timedOut" && failures < retry.maxAttempts) {

@@ -4,8 +4,8 @@ import type { Plan } from "../plan.js";
 
 /** What may keep a worker's calls from being answered in time, or at all. */
 const UNANSWERED = ["network", "restarts", "worker pause", "starved", "conflicts", "liars"];
-/** With these a worker itself may not do what it should. */
-const DEADLY = ["worker crash", "worker stop", "skew"];
+/** With these a worker itself may not do what it should. One whose clock is wrong has another, which only goes forward. */
+const DEADLY = ["worker crash", "worker stop"];
 
 /** Whether whoever calls is answered. */
 export function isHeard({ parts }: Pick<Plan, "parts">): boolean {
@@ -13,7 +13,7 @@ export function isHeard({ parts }: Pick<Plan, "parts">): boolean {
 }
 
 /** Whether every beat of a worker is answered, whatever becomes of what it reports; and none is killed. */
-export function mayBeat({ parts, events }: Plan): boolean {
+export function mayBeat({ parts, events }: Pick<Plan, "parts" | "events">): boolean {
   const refused = events.find(({ do: what }) => what === "conflicts.begin");
   if (refused !== undefined && refused["of"] !== ENDS) return false;
   return isUndisturbed({ parts: parts.filter((part) => part !== "conflicts") });

@@ -14,13 +14,16 @@ const DUE_HOPS_MS = 1_400;
 /** With these, alarms themselves come late. */
 const LATE = ["late", "starved", "restarts", "conflicts", "lost schedules"];
 
+/** Whether what is due may be late for other reasons than the component's. */
+export const isHeldUp = ({ parts }: Plan): boolean => parts.some((part) => LATE.includes(part));
+
 export const inTime: Checker = {
   name: "in time",
   promise:
     "where nobody holds up the scheduler, what is due can be had soon after, and what nobody begins in time has failed soon after that",
   marks: ["a job that is due can be had", "a job that nobody began has failed"],
   watch({ plan, tables, broken, happened, nameOf, date }) {
-    if (plan.parts.some((part) => LATE.includes(part))) return {};
+    if (isHeldUp(plan)) return {};
     /** Since when each job waits as it does: a transaction that took long may be late at once. */
     const since = new Map<string, number>();
     return {

@@ -86,7 +86,6 @@ export const HOLDING: readonly Mutant[] = [
   },
   {
     name: "a reset is not counted",
-    isUnfound: true,
     replace: [
       {
         file: "component/transitions.ts",
@@ -94,7 +93,8 @@ export const HOLDING: readonly Mutant[] = [
         by: "resets: job.resets });",
       },
     ],
-    finds: ["state machine"],
+    finds: ["state machine", "counts"],
+    where: ({ parts }) => parts.some((part) => ["worker crash", "lost actions"].includes(part)),
   },
   {
     name: "a session that was lost and comes back is not looked after any more",

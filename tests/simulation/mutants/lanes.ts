@@ -1,16 +1,38 @@
 /** Bugs in how a queue that Convex works off is woken, and in its lanes. */
-import { PUSHED } from "../plan.js";
+import { isOf, PUSHED, type Plan } from "../plan.js";
+import type { NewJob } from "../work.js";
 import { guard } from "./guards.js";
 import { having, type Mutant } from "./mutant.js";
 
 const LOOKS = "an enqueue, and the lane that looks, which shuts the door and goes";
+
+/** More than is carried to a lane. */
+const LARGE = 64 * 2 ** 10;
+
+/** A job is too large to be carried to its lane. */
+function carriesNothing({ events }: Plan): boolean {
+  return events.some(
+    ({ do: what, queue, jobs }) =>
+      what === "producers.enqueue" &&
+      isOf(["acted", "inlined", "looked"], queue) &&
+      (jobs as NewJob[]).some(({ payload }) => (payload.padding?.length ?? 0) > LARGE),
+  );
+}
+
+/** Few jobs may run at once, and what is looked at is old. */
+function isNarrow(plan: Plan): boolean {
+  const caps = Object.values(plan.queues).map((one) => one?.maxParallelism ?? Infinity);
+  return Math.min(...caps) <= 2 && having("old snapshots.begin", { maxMs: 1_000 })(plan);
+}
 
 const planted: readonly Mutant[] = [
   {
     name: "a lane stops looking without a last look",
     isUnfound: true,
     replace: guard(LOOKS, "the look after the door is shut"),
-    finds: ["simulation"],
+    finds: ["simulation", "begun"],
+    queues: ["acted", "inlined"],
+    where: ({ parts }) => parts.includes("old snapshots") || parts.includes("callers"),
   },
   {
     name: "a lane that sleeps says that it looks",
@@ -70,6 +92,8 @@ const planted: readonly Mutant[] = [
       },
     ],
     finds: ["parallelism", "simulation"],
+    needs: ["old snapshots"],
+    where: isNarrow,
   },
   {
     name: "a wake does not ask how old its look is",
@@ -130,7 +154,9 @@ const planted: readonly Mutant[] = [
         by: "this.heard = start.n;",
       },
     ],
-    finds: ["simulation"],
+    finds: ["simulation", "begun", "blame"],
+    queues: ["acted", "inlined", "looked"],
+    where: carriesNothing,
   },
   {
     name: "a wake arms no janitor",

@@ -1,7 +1,23 @@
 /** Bugs in what happens later: what falls due, expires, is counted and goes. */
+import { isHeldUp } from "../checkers/inTime.js";
 import { guard } from "./guards.js";
-import { PULLED } from "../plan.js";
+import { isOf, PULLED, type Plan, type QueueName } from "../plan.js";
+import type { NewJob } from "../work.js";
 import { having, type Mutant } from "./mutant.js";
+
+/** A job with a deadline hangs in a queue that says of no attempt how long it may take. */
+function hangsBeyond({ queues, events }: Plan): boolean {
+  return events.some(
+    ({ do: what, queue, jobs }) =>
+      what === "deadlines.enqueue" &&
+      !isOf(["written", "looked"], queue) &&
+      queues[queue as QueueName]?.timeoutMs === undefined &&
+      (jobs as NewJob[]).some(
+        ({ payload: { turns }, options: { timeoutMs, deadlineMs } }) =>
+          turns[0]?.end === "hangs" && timeoutMs === undefined && (deadlineMs as number) <= 1_500,
+      ),
+  );
+}
 
 export const LATER: readonly Mutant[] = [
   {
@@ -95,6 +111,45 @@ export const LATER: readonly Mutant[] = [
       },
     ],
     finds: ["in time"],
+  },
+  {
+    name: "no alarm is armed for a deadline",
+    isUnfound: true,
+    replace: [
+      {
+        file: "component/enqueue.ts",
+        text: "for (const at of [expiresAt, fields.deadline?.at]) {",
+        by: "for (const at of [expiresAt]) {",
+      },
+    ],
+    finds: ["deadlines"],
+    needs: ["deadlines"],
+    where: (plan) => !isHeldUp(plan) && having("operators.queue", { how: "pause" })(plan),
+  },
+  {
+    name: "an attempt may run longer than its job has time",
+    replace: [
+      {
+        file: "component/deadlines.ts",
+        text: "if (deadline === undefined) return timeoutMs;",
+        by: "if (deadline === undefined || now > 0) return timeoutMs;",
+      },
+    ],
+    finds: ["deadlines"],
+    needs: ["deadlines"],
+    where: (plan) => !isHeldUp(plan) && hangsBeyond(plan),
+  },
+  {
+    name: "a retry by hand has no more time than the job had before",
+    replace: [
+      {
+        file: "component/retry.ts",
+        text: "return { deadline: { ms: deadline.ms, at } };",
+        by: "return {};",
+      },
+    ],
+    finds: ["deadlines"],
+    needs: ["deadlines"],
   },
   {
     name: "a sweep that was taken for dead goes on when it comes after all",

@@ -18,8 +18,8 @@ export interface Mutant {
   /** It can show only where one of these is used: other seeds are counted, and not played. */
   queues?: readonly QueueName[];
   /**
-   * A seed found it in earlier sources, and none has been found for it since: histories moved when workers began to ask for the
-   * deployment's release. It is not played with the others; `npm run simulate -- --mutants --only="…" --write` looks for a seed.
+   * No seed has been found for it, or none since histories moved. It is not played with the others;
+   * `npm run simulate -- --mutants --only="…" --write` looks for a seed.
    */
   isUnfound?: true;
   /** It can show only in such plans: others are counted, and not played. */

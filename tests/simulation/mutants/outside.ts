@@ -1,5 +1,6 @@
 /** Bugs in the worker, and in what it is told and asked. */
 import { isUndisturbed, mayBeat } from "../checkers/heard.js";
+import { isEven } from "../checkers/slack.js";
 import { ENDS } from "../faults/conflicts.js";
 import { isOf, PULLED, type Plan } from "../plan.js";
 import type { NewJob } from "../work.js";
@@ -36,6 +37,22 @@ const planted: readonly Omit<Mutant, "queues">[] = [
     finds: ["simulation", "blame"],
     where: (plan) => having("conflicts.begin", { of: ENDS })(plan) && mayBeat(plan),
     needs: ["conflicts"],
+  },
+  {
+    name: "a worker goes by the clock on the wall",
+    replace: [
+      {
+        file: "worker/clock.ts",
+        text: "now: () => performance.now(),",
+        by: "now: () => Date.now(),",
+      },
+    ],
+    finds: ["blame", "canceled", "leases", "simulation"],
+    where: ({ parts, jitter, events }) =>
+      mayBeat({ parts, events }) &&
+      isEven({ jitter }) &&
+      events.some(({ do: what, ms }) => what === "skew.set" && (ms as number) < -5_000),
+    needs: ["skew"],
   },
   {
     name: "the worker of a job that is canceled is not asked to end it",

@@ -73,6 +73,19 @@ const planted: readonly Mutant[] = [
     finds: ["processes", "promise", "simulation", "runs as promised"],
     needs: ["lost processes"],
   },
+  {
+    name: "a process that was refused places never asks again",
+    isUnfound: true,
+    replace: [
+      {
+        file: "lane/process.ts",
+        text: "      // It asks again.\n    }",
+        by: "      return;\n    }",
+      },
+    ],
+    finds: ["promise", "begun"],
+    needs: ["slow processes"],
+  },
 ];
 
 export const PROCESSES: readonly Mutant[] = [
