@@ -52,10 +52,10 @@ export interface Queue {
   /** Numbers of the routes that this transaction has made sure of, by priority and key. Only `routes.ts` looks at it. */
   routesSeen: Map<string, number>;
   /**
-   * Of a transaction that runs no code of the app between its jobs: the rows of all routes, once it has had to read them.
-   * Only `routes.ts` looks at them.
+   * Of a transaction that runs no code of the app between its jobs: the rows of all routes, once it has had to read them, and
+   * among which it has looked in vain for some to forget. Only `routes.ts` looks at them.
    */
-  routesKept?: { rows: Doc<"routes">[] | null };
+  routesKept?: { rows: Doc<"routes">[] | null; inVain?: Set<string> };
   /** Whether this transaction has seen to all wakes. Only `wakes.ts` looks at it. */
   isWoken: boolean;
   /**

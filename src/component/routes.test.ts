@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ROUTES_KEPT, ROUTES_MAX, SHARDS_DEFAULT, SHARDS_MAX } from "../shared/index.js";
 import { api } from "./_generated/api.js";
+import { unusedRoutes } from "./routes.js";
 import { newWorld, refusal, released, succeeded, type World } from "./setup.test.js";
 
 const MINUTE = 60_000;
@@ -77,6 +78,30 @@ test("a delayed job of a new label is claimable at its time although all routes 
   await world.advance(MINUTE + 1_000);
   expect(await world.status(id)).toMatchObject({ status: "pending" });
 });
+
+test.each([
+  ["labels", (n: number) => labels(100 + n), SHARDS_DEFAULT],
+  ["places", (n: number) => ({ ...labels(0), priority: n - 10 }), SHARDS_MAX],
+])(
+  "delayed jobs for which no %s are left are put off together, after one look for some to forget",
+  async (_, options, shards) => {
+    const world = await newWorld({ shards });
+    await world.enqueueJobs(
+      Array.from({ length: 20 }, (_none, n) => ({
+        payload: n,
+        options: { ...options(n), runAfter: MINUTE },
+      })),
+    );
+    if (shards === SHARDS_DEFAULT) await fill(world);
+    else for (let n = 0; n < 31; n += 1) await world.enqueue("label", labels(n));
+    const looks = vi.spyOn(unusedRoutes as unknown as { _handler: () => unknown }, "_handler");
+    await world.advance(MINUTE + 1_000);
+    const late = (await world.all("jobs")).filter(({ status }) => status === "scheduled");
+    expect(late.length).toBeGreaterThan(18);
+    expect(looks).toHaveBeenCalledTimes(1);
+    looks.mockRestore();
+  },
+);
 
 test("priorities in which nothing waits are forgotten by the purge where a queue has many; those in use stay", async () => {
   const retention = { succeededMs: 0, failedMs: 0, canceledMs: 0, timedOutMs: 0 };

@@ -214,16 +214,21 @@ interface Unused {
 
 /**
  * Forgets what a look shows to be empty, after a real read that it is: of the routes `among` these alone, and only as a whole.
- * The plain route stays. Returns the numbers that have become free.
+ * The plain route stays. Returns the numbers that have become free. A look in vain is made once a transaction.
  */
 async function dropUnused(
   ctx: MutationCtx,
   kept: Pick<Queue, "routesKept">,
   args: { queue: string; among?: Id<"routes">[] },
 ): Promise<number[]> {
+  // Many jobs that fall due at once may all find none.
+  const asked = args.among?.join() ?? "all";
+  if (kept.routesKept?.inVain?.has(asked) === true) return [];
   const looked: Unused[] = await ctx.runQuery(internal.routes.unusedRoutes, args, {
     useStaleSnapshot: true,
   });
+  if (kept.routesKept !== undefined && looked.length === 0)
+    (kept.routesKept.inVain ??= new Set()).add(asked);
   const freed: number[] = [];
   for (const { id, priorities } of looked) {
     const row = await ctx.db.get("routes", id);
