@@ -18,8 +18,8 @@ const LONG_COMPUTING = [
   "tests/packages/**/*.test.ts",
   "tests/races/*.test.ts",
   "tests/model/*.test.ts",
-  "tests/virtual/{cost,deploys,ghosts,handlers,history,hotRow,laneCrashes,largeQueue,looks}.test.ts",
-  "tests/virtual/{lostTimers,manyQueues,manyStreams,mayTake,oldLooks,processes,queueLimits}.test.ts",
+  "tests/virtual/{cancelsAtOnce,cost,deploys,ghosts,handlers,history,hotRow,laneCrashes,largeQueue}.test.ts",
+  "tests/virtual/{looks,lostTimers,manyQueues,manyStreams,mayTake,oldLooks,processes,queueLimits}.test.ts",
   "tests/virtual/{pullQueues,pushCost,queue,queueRemains,rare,sameInstant,statistics,storm,worstToken}.test.ts",
   "tests/simulation/ownHandlers.test.ts",
 ];
