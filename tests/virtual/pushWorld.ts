@@ -172,7 +172,13 @@ export async function checkRest({ world, store }: PushWorld): Promise<void> {
   const called = Object.keys(world.stats.snapshot().functions);
   const idle = called.filter((name) => !UPKEEP.test(name.replace(`${COMPONENT}/`, "")));
   must(idle.length === 0, `an idle queue calls ${idle.join(", ")}`);
-  const left = store.open().filter(({ name }) => !UPKEEP.test(name));
+  // Sessions that are over are forgotten by a sweep a day later.
+  const isOver = store.docs("holders").some(({ state }) => state === "gone");
+  const isLater = (row: Doc) => (row["scheduledTime"] as number) > world.clock.now() + IDLE_MS;
+  const left = store.open().filter((row) => {
+    if (isOver && row.name === "janitor.js:sweep" && isLater(row)) return false;
+    return !UPKEEP.test(row.name);
+  });
   must(left.length === 0, `${left[0]?.name} is still to be run`);
 }
 
