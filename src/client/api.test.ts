@@ -109,7 +109,7 @@ describe("enqueue", () => {
     expect(await refusal(none, "invalidPayload")).toMatchObject({ path: "payload.x" });
   });
 
-  test("only into the queues that the app has named for it, though others may be watched", async () => {
+  test("only into the queues that the app has named for it, though other queues may be watched", async () => {
     const t = setup({ modules });
     await t.mutation(writes("some", "enqueue"), { queue: "loose", payload: 1 });
     for (const module of ["some", "apart"] as const) {

@@ -22,7 +22,7 @@ import { checkPayload } from "./validate.js";
 
 interface Given {
   queues: readonly AnyQueue[];
-  /** What untyped code may have left out, or misspelt. */
+  /** Options that untyped code may have left out, or misspelt. */
   authorize: unknown;
   enqueue?: { readonly [queue: string]: EnqueueRule<any, any, any> | undefined } | undefined;
 }

@@ -1,4 +1,4 @@
-/** The queues about which pages may ask, and who may: what every function of `conveyor.api` goes through. */
+/** The queues about which pages may ask, and the leave for it: every function of `conveyor.api` goes through here. */
 import { conveyorError } from "../shared/index.js";
 import type { ApiCall } from "./apiTypes.js";
 import type { ComponentApi } from "./componentApi.js";
@@ -12,7 +12,7 @@ export interface Api {
   readonly ask: (ctx: AuthorizeCtx<any>, call: ApiCall) => Promise<void>;
 }
 
-/** The queue of this name. Which others there are is not told: everybody may ask. */
+/** The queue of this name. The error for an unknown one names no other queue: any page may call. */
 export function findQueue(served: Served, name: string): AnyQueue {
   const queue = served.get(name);
   if (queue !== undefined) return queue;

@@ -114,7 +114,7 @@ function onlyOfOne(): Error {
   );
 }
 
-/** Where one queue is served, the component passes over the others' jobs by itself. */
+/** Where one queue is served, the component passes over jobs of other queues by itself. */
 function onlyQueue({ served }: Api): { queue?: string } {
   const [name] = served.keys();
   return served.size === 1 && name !== undefined ? { queue: name } : {};
@@ -159,7 +159,7 @@ async function statusByKey(
   return job === null ? null : await withRequests(api, ctx, job, requests);
 }
 
-/** What is asked for besides, each with leave of its own. */
+/** Parts that a call asks for besides, each with leave of its own. */
 async function withRequests(api: Api, ctx: ReadCtx, job: JobStatus, requests: StatusRequests) {
   const {
     why: isWhyAsked = false,
@@ -189,7 +189,7 @@ async function withRequests(api: Api, ctx: ReadCtx, job: JobStatus, requests: St
   return { ...shown, ...answers };
 }
 
-/** What a page is always shown of a job, and what it was enqueued with. */
+/** The part of a job that a page is always shown, and the options it was enqueued with. */
 function shownOf(status: JobStatus): { job: Partial<JobStatus>; options: ShownOptions } {
   const { priority, key, group, tags, labels, cost, ...job } = status;
   const given = Object.entries({ priority, key, group, tags, labels, cost });

@@ -1,4 +1,4 @@
-/** The types of the pages' functions: what they take and answer, and what `authorize` is told. Nothing here runs. */
+/** The types of the pages' functions: their arguments and answers, and the argument of `authorize`. Nothing here runs. */
 import type { GenericDataModel, RegisteredMutation, RegisteredQuery } from "convex/server";
 import type {
   AnyJobId,
@@ -76,7 +76,7 @@ type RuleOf<DataModel extends GenericDataModel, Each extends AnyQueue> = Enqueue
 
 type Named<Queues extends readonly AnyQueue[], Name> = Extract<Queues[number], { name: Name }>;
 
-/** What {@link Conveyor.api} takes. */
+/** The options of {@link Conveyor.api}. */
 export interface ApiOptions<
   DataModel extends GenericDataModel,
   Queues extends readonly AnyQueue[],
@@ -104,7 +104,7 @@ export interface ApiOptions<
   enqueue?: { [Name in Allowed]: RuleOf<DataModel, Named<Queues, Name>> };
 }
 
-/** What {@link Queue.api} takes. */
+/** The options of {@link Queue.api}. */
 export interface QueueApiOptions<
   DataModel extends GenericDataModel,
   Payload,

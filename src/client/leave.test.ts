@@ -47,7 +47,7 @@ describe("the functions for pages, where authorize answers", () => {
     ["status", { queue: "tiles", key: "k" }],
   ];
 
-  /** What any query says of the job: that it is one of `tiles`. Nothing is written. */
+  /** The answer of any query: the job is one of `tiles`. Nothing is written. */
   const job = { id: "a", queue: "tiles", status: "pending", ...{ at: 0, why: null } };
   const told = (args: { ids?: string[] }) => args.ids?.map((id) => ({ ...job, id })) ?? job;
   let asked: unknown[] = [];

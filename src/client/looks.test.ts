@@ -1,4 +1,4 @@
-/** What pages see of a queue's jobs through the app's own functions: page by page, and at a glance. */
+/** A queue's jobs as pages see them through the app's own functions: page by page, and at a glance. */
 import type { usePaginatedQuery } from "convex/react";
 import { expect, test } from "vitest";
 import { api, conveyor, pages, setup } from "./setup.test.js";

@@ -33,7 +33,7 @@ const QUEUES = {
   reads: conveyor.queue("reads", { payload, query: named("read") }),
   runs: conveyor.queue("runs", { payload, progress, inline: named("run") }),
   after: conveyor.queue("after", { payload: { of: v.string() } }),
-  /** What names its handler throws, as where a module has gone. */
+  /** The function that names its handler throws, as where a module has gone. */
   vanished: conveyor.queue("vanished", {
     payload: { of: v.string() },
     action: (): any => {

@@ -1,4 +1,4 @@
-/** What is read of jobs by pages, through the app's own functions, and by the app itself through its queue. */
+/** Jobs as pages read them, through the app's own functions, and as the app reads them through its queue. */
 import { expect, test } from "vitest";
 import { api, loose, pages, setup, setupSession, tiles, type App } from "./setup.test.js";
 

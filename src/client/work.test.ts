@@ -1,4 +1,4 @@
-/** What `convex-conveyor/test` gives an app's suite for its pull queues: on `convex-test`, with the real component. */
+/** Workers that `convex-conveyor/test` gives an app's suite for its pull queues: on `convex-test`, with the real component. */
 import { convexTest } from "convex-test";
 import {
   anyApi,

@@ -7,7 +7,7 @@
  * reports but success is a cancellation from now on.
  *
  * A job that it ends is to be counted, so it reads the alarm of its queue's roll-up for real, and inserts it where there is
- * none. Of many cancels at once in a queue without one the first inserts it; each of the others that began before that commit
+ * none. Of many cancels at once in a queue without one the first inserts it; each other cancel that began before that commit
  * conflicts once in `timers`, runs again and only reads it: 133 and 149 of 200 on class S16, in virtual time, and none of the
  * next 200. Fewer conflicts would need as many more alarms: a cancel may rely on none that its snapshot does not show, so each
  * of them inserts one or conflicts, and an alarm costs its row and a call.

@@ -1,4 +1,4 @@
-/** What an edge counts, keeps and clears in the job's row, and where it puts the job. */
+/** The fields that an edge counts, keeps and clears in the job's row, and the job's place after it. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { bandsOf, FAILED_BY_MAX, ORDER_PAUSED, type QueueConfig } from "../shared/index.js";
 import type { Doc } from "./_generated/dataModel.js";

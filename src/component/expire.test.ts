@@ -59,7 +59,7 @@ test("the lease of an earlier attempt ends nothing of the attempt that another h
   expect(await old.holder()).toMatchObject({ leases: [] });
 });
 
-test("an attempt that ran too long goes alone: its holder keeps the others, and is not lost", async () => {
+test("an attempt that ran too long goes alone: its holder keeps its other leases, and is not lost", async () => {
   const world = await newWorld({ leaseMs: 600_000 });
   const slow = await world.enqueue(1, { rules: { timeoutMs: 5_000 } });
   const other = await world.enqueue(2);

@@ -1,5 +1,5 @@
 /**
- * Expiry: ends jobs that wait and are out of time: nobody has begun them in time, or their deadline has passed (`deadlines.ts`).
+ * Expiry: ends jobs that wait and are out of time: no attempt began in time, or their deadline has passed (`deadlines.ts`).
  *
  * A job has a row of `expiries` for each such bound, and the alarm of the segment in which that lies comes for it: to a
  * second, and soon after it. A claim that meets such jobs before the alarm does ends them through the same function, up to
@@ -57,7 +57,7 @@ function isWaiting({ status }: Doc<"jobs">): boolean {
   return status === "scheduled" || status === "pending";
 }
 
-/** Ends a job that is out of time at that instant. Whoever is to be told is told alone. */
+/** Ends a job that is out of time at that instant. Its `onComplete` is called in a transaction of its own. */
 export async function endOutOfTime(
   ctx: MutationCtx,
   queue: Queue,

@@ -9,7 +9,7 @@ import { cutError } from "./payloads.js";
 type Job = Doc<"jobs">;
 
 /**
- * `running` → `running`: somebody wants it to end. No edge, and no new `seq`: it stays where it is until its attempt
+ * `running` → `running`: a cancel asks for its end. No edge, and no new `seq`: it stays where it is until its attempt
  * ends.
  */
 export async function requestCancel(

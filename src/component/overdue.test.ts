@@ -20,7 +20,7 @@ type Planted = Partial<Pick<Doc<"holders">, "state" | "queues" | "token" | "expi
   leases?: number;
 };
 
-/** Sessions as they may stand in the table. What they hold is of no job that runs, so that a test forgets them. */
+/** Sessions as they may stand in the table. Their leases are of no job that runs, so that a test forgets them. */
 async function plant(world: World, sessions: readonly Planted[]): Promise<Id<"holders">[]> {
   const job = await world.enqueue();
   return await world.t.run(async ({ db }) => {
@@ -76,7 +76,7 @@ describe("leases that have run out", () => {
     await forget(world);
   });
 
-  test("are picked each once, and none of a session that lives, whoever's turn it is", async () => {
+  test("are picked each once, and none of a session that lives, at any token's turn", async () => {
     vi.spyOn(Math, "random").mockReturnValue(0);
     const world = await newWorld();
     const [token, second] = await tokens(world);

@@ -1,4 +1,4 @@
-/** What a purge takes on in one transaction, when it comes again, and what it is never armed for. */
+/** How much a purge deletes in one transaction, when it comes again, and rows that arm none. */
 import { describe, expect, test } from "vitest";
 import { PURGE_IDLE_MS, PURGE_OWED_MS, REMOVE_JOBS } from "../shared/index.js";
 import { internal } from "./_generated/api.js";
@@ -56,7 +56,7 @@ async function elapse(world: World): Promise<void> {
 }
 
 describe("one ring", () => {
-  test("deletes so many jobs and no more, whatever their statuses, and comes for the others at once", async () => {
+  test("deletes so many jobs and no more, whatever their statuses, and comes for the rest at once", async () => {
     const world = await newWorld(retention(24 * HOUR));
     await end(world, await world.enqueueBatch(Array.from({ length: 60 }, (_, n) => n)));
     for (let n = 0; n < 60; n += 1) await world.enqueue(n, { expiresAfterMs: SECOND });

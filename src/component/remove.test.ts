@@ -1,4 +1,4 @@
-/** What a removal may take in one part, and that the next part leaves nothing out. */
+/** How much a removal may take in one part; the next part leaves nothing out. */
 import { describe, expect, test } from "vitest";
 import { REMOVE_BYTES, REMOVE_ROWS } from "../shared/index.js";
 import type { Id } from "./_generated/dataModel.js";

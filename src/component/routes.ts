@@ -35,7 +35,7 @@ export type Route = Pick<Doc<"routes">, "labels" | "costClass" | "number" | "pri
 
 type QueueWithRoutes = Pick<Queue, "name" | "routesSeen" | "routesKept" | "shardsEver">;
 
-/** What a job says of where it is to lie. `ofWorker`: a worker with a token brought it about. */
+/** The options of a job that decide its place. `ofWorker`: a worker with a token brought it about. */
 type Needs = Partial<Pick<Doc<"jobs">, "priority" | "labels" | "cost" | "ofWorker">>;
 
 /** Where jobs lie that say nothing: it needs no row. */

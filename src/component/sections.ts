@@ -126,7 +126,7 @@ export function veiled(
   return JSON.stringify([...key.slice(0, -1), id.slice(0, ID_SHOWN) + (isRising ? "~" : "")]);
 }
 
-/** Of an id's 32 characters: enough to tell apart rows that were written in one instant, and too few to guess the others. */
+/** Of an id's 32 characters: enough to tell apart rows that were written in one instant, and too few to guess other ids. */
 const ID_SHOWN = 12;
 
 function keyOf(cursor: string): Value[] {

@@ -1,4 +1,4 @@
-/** What is owed to `onComplete`, called as a late, repeated or forgotten call would: told once, and in nobody's way. */
+/** Callbacks that are owed, tried by late, repeated or forgotten calls: each is told once, and holds up no other. */
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { CALLBACK_WAIT_MAX_MS } from "../shared/index.js";
 import { api, internal } from "./_generated/api.js";

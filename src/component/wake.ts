@@ -13,7 +13,7 @@
  *
  * No job hangs on how fresh a snapshot is: its own job it reads by id, and a wake whose look is older than the commit it
  * looks because of comes again. Nor on a clock: what came with its own job is as old as that, and no longer left to workers.
- * Where its own job is gone and others wait, another wake comes when all that has come by now has been left to workers.
+ * Where its own job is gone and other jobs wait, another wake comes when all that has come by now has been left to workers.
  *
  * Reads for real: the queue's row and its gate; then, unless the gate is guarded, the slot or the process that its lane is to
  * have; for a lane that may take more than its own job all of the queue's lanes, and where these leave no room the holders of

@@ -18,7 +18,7 @@ import type { JobId, OwnJobId, QueueTypes, TypedJobStatus } from "./typed.js";
 
 // --- A job ----------------------------------------------------------------------------------------
 
-/** What a job was enqueued with, as far as it was. */
+/** The options that a job was enqueued with, as far as it had any. */
 export interface ShownOptions {
   priority?: number;
   key?: string;
@@ -37,13 +37,13 @@ export type PageJob<Result = any, Queue extends string = string, Progress = any>
   TypedJobStatus<Result, Queue, Progress>
 >;
 
-/** What `status` says besides, where it is asked for. */
+/** Parts that `status` has besides, where they are asked for. */
 export type StatusRequests = {
   /** Why the job is not running, and how many are before it. Some hundred rows are read, and the page hears of claims. */
   why?: boolean;
   /** Its last attempts: 100, or so many, 1 to 1,000. */
   attempts?: boolean | number;
-  /** What it was enqueued with. */
+  /** The options it was enqueued with. */
   options?: boolean;
 };
 
@@ -142,7 +142,7 @@ export type QueueOf<Api extends StatusApi> = AnyJobOf<Api>["queue"] & string;
 /** The queue of an id by its brand; any of the module's, of a plain string. */
 type QueueById<Api extends StatusApi, Id> = Id extends JobId<infer Queue> ? Queue : QueueOf<Api>;
 
-/** What a module's functions take for an id: its own queues' ids and plain strings. */
+/** The ids that a module's functions take: those of its own queues, and plain strings. */
 export type IdOf<Api extends StatusApi> = OwnJobIdOf<QueueOf<Api>>;
 type OwnJobIdOf<Queue extends string> = Queue extends string ? OwnJobId<Queue> : never;
 
@@ -191,7 +191,7 @@ export type ListedOf<Api extends ListApi, Queue> = OfQueue<
   Queue
 >;
 
-/** What a list asks for besides its page. */
+/** The options of a list besides its page. */
 export type ListRequest<Queue extends string = string> = {
   queue: Queue;
   /** All that it names must hold. */

@@ -20,14 +20,14 @@ const common = {
   /** In a circular queue: how often it has come round, and when last. */
   rounds: v.optional(v.number()),
   lastWorkedAt: v.optional(v.number()),
-  /** Nobody may claim it until it is resumed. */
+  /** No claim takes it until it is resumed. */
   paused: v.optional(v.boolean()),
   /** When it was last asked to be canceled, and it still runs. */
   cancelRequestedAt: v.optional(v.number()),
   expiresAt: v.optional(v.number()),
   /** When it ends as timed out, if it has not ended before. */
   deadlineAt: v.optional(v.number()),
-  /** Of the last attempt that failed, while others are left. */
+  /** Of the last attempt that failed, while attempts are left. */
   lastError: v.optional(v.string()),
 };
 
@@ -62,7 +62,7 @@ export const vJobStatus = v.union(
   v.object({
     ...common,
     status: v.literal("canceled"),
-    /** Why, if somebody said. */
+    /** Of the cancel, if it gave one. */
     reason: v.optional(v.string()),
     /** Of the attempt that was asked to end; absent where it waited. */
     worker: v.optional(v.string()),

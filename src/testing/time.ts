@@ -1,4 +1,4 @@
-/** How time goes on in an app's suite, and what is still to run in it. */
+/** How time goes on in an app's suite, and the functions that are still to run in it. */
 import type { TestConvex } from "convex-test";
 import type { GenericDatabaseReader, GenericSchema, SchemaDefinition } from "convex/server";
 
@@ -62,7 +62,7 @@ function fakedTooEarly(): Error {
 
 export const MOMENT_MS = 25;
 export const STEP_MS = 50;
-/** What has fallen due is made claimable at the end of its tenth of a second. */
+/** A job that has fallen due is made claimable at the end of its tenth of a second. */
 const SOON_MS = 250;
 export const WITHIN_MS = 60_000;
 

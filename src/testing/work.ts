@@ -40,7 +40,7 @@ export interface WorkOptions extends SettleOptions {
    * @default one that `work` makes, for all queues
    */
   token?: string;
-  /** What the worker has, as jobs ask for it. */
+  /** The labels that the worker has, as jobs ask for them. */
   labels?: readonly string[];
   /** Takes only jobs of these groups. */
   groups?: readonly string[];
@@ -132,7 +132,7 @@ interface PlayedOptions extends WorkOptions {
 /** One worker, its calls and its handlers. */
 class Played {
   readonly attempts: WorkedAttempt[] = [];
-  /** What ended the loop, if an error did. */
+  /** The error that ended the loop, if one did. */
   error: unknown;
   isOver = false;
   private readonly loop: Loop;
@@ -141,7 +141,7 @@ class Played {
   private readonly atWork = new Map<string, number>();
   private inFlight = 0;
   private calls = 0;
-  /** What a look or a claim was refused with: a deployment may get better, a suite does not. */
+  /** The error with which a look or a claim was refused: a deployment may get better, a suite does not. */
   private refusal: { error: unknown } | undefined;
 
   constructor(

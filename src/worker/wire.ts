@@ -22,7 +22,7 @@ interface Watched {
   call: { kind: string; [argument: string]: unknown };
 }
 
-/** What carries the calls. */
+/** The transport of the calls. */
 export interface Wire {
   query: (query: FunctionReference<"query">, args: Watched) => Promise<any>;
   mutation: (mutation: FunctionReference<"mutation">, args: object) => Promise<any>;

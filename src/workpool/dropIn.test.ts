@@ -23,7 +23,7 @@ type Constructor = Fits<
 /** The functions of the component that its users call by their paths: `components.emailWorkpool.config.update`. */
 type Paths = Fits<OurComponent<"pool">["config"], TheirComponent<"pool">["config"]>;
 
-/** What is exported besides the class. */
+/** The exports besides the class. */
 type Values = Fits<Omit<typeof ours, Differs>, Omit<typeof theirs, Differs>>;
 /** Functions that take the component itself are compared without it; the error's data has a mark of its own package. */
 type Differs =

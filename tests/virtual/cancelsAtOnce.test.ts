@@ -41,7 +41,7 @@ test.each([1, 2])(
     const ids = await pausedJobs(app, 2 * JOBS);
     const without = await cancelAtOnce(app, ids.slice(0, JOBS));
     expect([...without.keys()]).toEqual(["timers"]);
-    // Measured 149 and 133: the last of them begin after the alarm is there.
+    // Measured 149 and 133: the last cancels begin after the alarm is there.
     expect(without.get("timers")).toBeGreaterThan(JOBS / 4);
     expect(without.get("timers")).toBeLessThan(JOBS);
     expect(await cancelAtOnce(app, ids.slice(JOBS))).toEqual(new Map());

@@ -18,7 +18,7 @@ export interface Mutant {
   /** It can show only where one of these is used: other seeds are counted, and not played. */
   queues?: readonly QueueName[];
   /**
-   * No seed has been found for it, or none since histories moved. It is not played with the others;
+   * No seed has been found for it, or none since histories moved. It is not played with the other bugs;
    * `npm run simulate -- --mutants --only="…" --write` looks for a seed.
    */
   isUnfound?: true;
