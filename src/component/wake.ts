@@ -127,6 +127,8 @@ async function wakeOne(ctx: MutationCtx, waking: Waking, asked: Asked): Promise<
 /** What a wake knows that could not begin a lane with its own job alone, or did not try. */
 interface Alone {
   isContent: boolean;
+  /** `null`: its own job is not to be asked for again. */
+  own?: Doc<"jobs"> | null;
   timers?: readonly Doc<"timers">[];
   target?: Target | null;
 }
@@ -153,7 +155,8 @@ async function beginAlone(
   const begun = await takeAndBegin(ctx, { queue, gate, seen, now }, spare, target, {
     ...{ room: 1, own, due, isContent: true, timers, guardsIf: seen.areMany && pays(gate) },
   });
-  return begun === "none" ? NOT_ALONE : "begun";
+  // It was not to be had, or out of time and has been ended: either way no other lane asks for it.
+  return begun === "none" ? { ...NOT_ALONE, own: null } : "begun";
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Wakes of jobs that are left to workers outside: a claim calls off the one that it makes needless, and no other. */
-import { expect, test } from "vitest";
-import { api } from "./_generated/api.js";
-import { newWorld, type World } from "./setup.test.js";
+import { expect, test, vi } from "vitest";
+import { api, internal } from "./_generated/api.js";
+import { newToldWorld, newWorld, type World } from "./setup.test.js";
 
 /** A queue in which jobs are left to workers, with one shard, and a worker that is there. */
 async function shared() {
@@ -52,3 +52,27 @@ test("a job that was paused and resumed has a wake of its own, and that of its t
   await worker.claim(2);
   expect(await wakes(world)).toEqual(["pending", "pending"]);
 });
+
+test("a wake whose own job is out of time ends it once: it asks no other lane for a job that has ended", async () => {
+  const world = await newToldWorld({ push: true, fallbackAfterMs: 60_000, maxParallelism: 5 });
+  const job = await world.enqueue(1, { expiresAfterMs: 1_000 });
+  await keepSpareLane(world);
+  vi.setSystemTime(Date.now() + 2_000);
+  const { queue } = world;
+  await world.t.mutation(internal.wake.wake, { queue: queue.name, job, isAlone: true });
+  expect(await world.status(job)).toMatchObject({ status: "failed", attempt: 0 });
+  expect(await world.all("callbacks")).toHaveLength(1);
+});
+
+/** A lane that sleeps, and has kept room for one job. */
+async function keepSpareLane({ t, queue }: World): Promise<void> {
+  await t.run(async (ctx) => {
+    const now = Date.now();
+    const holder = await ctx.db.insert("holders", {
+      ...{ session: "lane", name: "lane", queues: [queue.name], state: "idle", leases: [], n: 0 },
+      ...{ acknowledged: true, reply: { answers: [] }, lastSeenAt: now, expiresAt: now },
+    });
+    const lane = await ctx.db.insert("lanes", { queue: queue.name, holder, cap: 1, under: 5 });
+    await ctx.db.patch("holders", holder, { lane });
+  });
+}
