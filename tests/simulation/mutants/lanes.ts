@@ -78,7 +78,6 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "a wake reads the lanes in a snapshot",
-    isUnfound: true,
     replace: [
       {
         file: "component/wake.ts",
@@ -146,7 +145,6 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "a lane to which nothing is carried does not ask for its jobs",
-    isUnfound: true,
     replace: [
       {
         file: "lane/loop.ts",
@@ -154,7 +152,7 @@ const planted: readonly Mutant[] = [
         by: "this.heard = start.n;",
       },
     ],
-    finds: ["simulation", "begun", "blame"],
+    finds: ["simulation", "begun", "blame", "processes"],
     queues: ["acted", "inlined", "looked"],
     where: carriesNothing,
   },
