@@ -6,9 +6,8 @@ import { describe, expect, test } from "vitest";
 import { register } from "../test.js";
 import { Conveyor, type ComponentApi } from "./index.js";
 
-const conveyor = new Conveyor(
-  (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
-);
+const { conveyor: component } = componentsGeneric() as unknown as { conveyor: ComponentApi };
+const conveyor = new Conveyor(component);
 const anything = conveyor.queue("anything", { payload: v.any() });
 const mails = conveyor.queue("mails", {
   payload: v.object({ to: v.string(), user: v.optional(v.id("users")) }),
@@ -136,6 +135,34 @@ test("the id of another table is refused where the call has a database", async (
       await mails.enqueue(ctx, { to: "ada", user: (await ofTeam(ctx)) as never });
     }),
   ).toMatch("payload.user must be Id<users>, got string");
+});
+
+test("the id of another table is the id of no job", async () => {
+  const text = /^unknownJob: The queue "mails" has no job ".*"\. Pass the id that enqueue returned/;
+  const ofTeam = async (ctx: any) => await ctx.db.insert("teams", { name: "a" });
+  expect(await refusal(async (ctx) => await mails.cancel(ctx, await ofTeam(ctx)))).toMatch(text);
+  expect(await refusal(async (ctx) => await mails.retry(ctx, await ofTeam(ctx)))).toMatch(text);
+});
+
+test("an action enqueues as a mutation does, in a transaction of its own", async () => {
+  const inAction = ({ runQuery, runMutation, runAction }: any) =>
+    mails.enqueue({ runQuery, runMutation, runAction } as never, { to: "ada" });
+  expect(await refusal(inAction)).toBeNull();
+});
+
+test("a text that is no worker token says what one looks like", async () => {
+  const config = { leaseMs: 30_000, maxResets: 3, shards: 1 };
+  const call = {
+    token: "secret",
+    session: "s",
+    name: "w",
+    n: 1,
+    queues: [{ name: "mails", config }],
+    max: 1,
+  };
+  expect(await refusal((ctx) => ctx.runMutation(component.lib.claim, call))).toBe(
+    'tokenUnknown: This is no worker token: one begins with "cvy_" and has 77 characters. Pass the whole token, as it was shown.',
+  );
 });
 
 test("a number that only Convex heeds is refused where nothing of Convex works on the queue", async () => {

@@ -110,3 +110,42 @@ describe("a job whose handler could not be begun", () => {
     expect(await other.status(second)).toMatchObject({ status: "scheduled", failures: 0 });
   });
 });
+
+describe("a handler that is not its queue's", () => {
+  const error = "handlerMismatch: a job was given to another queue's handler.";
+  async function mismatch(world: World, by: "lane" | "worker") {
+    const id = await world.enqueue();
+    const worker = world.worker(`worker-${(workers += 1)}`);
+    const [job] = await worker.claim();
+    if (by === "lane") await turnIntoLane(world, job!.id);
+    const outcome = { kind: "failed" as const, error, retryable: false };
+    await worker.complete([{ id: job!.id, attempt: job!.attempt, outcome }]);
+    return id;
+  }
+  const mismatches = async (world: World) =>
+    (await world.t.query(api.operate.events, { queue: "tiles" })).filter(
+      ({ kind }) => kind === "handlerMismatch",
+    );
+
+  test("fails its job, and is seen: by why, by one event in ten minutes, by the light", async () => {
+    const world = await newWorld();
+    const id = await mismatch(world, "lane");
+    await mismatch(world, "lane");
+    expect(await world.status(id)).toMatchObject({ status: "failed", attempt: 1 });
+    const why = await world.t.query(api.observe.why, { id });
+    expect(why!.reasons).toMatchObject([{ kind: "handlerMismatch" }]);
+    expect(await mismatches(world)).toMatchObject([
+      { message: error, details: { job: id, attempt: 1 } },
+    ]);
+    expect(await world.t.query(api.observe.health, { queue: "tiles" })).toMatchObject({
+      ...{ light: "yellow", reason: expect.stringMatching(/made by another queue/) },
+    });
+  });
+
+  test("is a lane's to speak of", async () => {
+    const world = await newWorld();
+    await mismatch(world, "worker");
+    expect(await mismatches(world)).toEqual([]);
+    expect(await lightOf(world)).toBe("green");
+  });
+});

@@ -3,10 +3,14 @@
  * it. Each is put off and no failure is counted; but an event, which is a line on the log, the queue's health and `why` say
  * so, and after the queue's `handlerMissingAfterMs` the job has failed.
  *
+ * A handler that is not the queue's, or of another kind, is seen in the same way (`recordMismatch`); its job fails at once.
+ *
  * `recordBlocked` reads for real: the attempt before, and the queue's last events. Writes: an attempt; inserts an event where
- * there has been none for ten minutes. Conflicts with: another insert of an event of this queue.
+ * there has been none for ten minutes. Conflicts with: another insert of an event of this queue. `recordMismatch`: the events
+ * alone.
  */
-import { BLOCKED_EVENT_MS, type Blocked } from "../shared/index.js";
+import { BLOCKED_EVENT_MS, type Blocked, type HandlerTrouble } from "../shared/index.js";
+import type { Value } from "convex/values";
 import type { Doc } from "./_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
 import { findAttempt, recordAttempt } from "./attemptRows.js";
@@ -35,12 +39,9 @@ export async function recordBlocked(
   const since = before?.blocked?.since ?? now;
   const { handlerMissingAfterMs: limit } = config;
   const { _id, attempt } = job;
-  const last = await lastBlocked(ctx.db, name);
-  if (last === null || last.kind !== kind || last.at <= now - BLOCKED_EVENT_MS) {
-    const message = `${TEXTS[kind]}: it is tried again for ${limit} ms, and then fails. ${error}`;
-    const details = { job: _id, attempt, since };
-    await recordEvent(ctx, { kind, queue: name, message: cutError(message), details });
-  }
+  const message = `${TEXTS[kind]}: it is tried again for ${limit} ms, and then fails. ${error}`;
+  const details = { job: _id, attempt, since };
+  await recordSeldom(ctx, { kind, queue: name, message, details }, now);
   if (now - since >= limit) {
     const text = `${TEXTS[kind]}, for ${limit} ms by now (handlerMissingAfterMs). ${error}`;
     return { error: text.trim(), retryable: false };
@@ -49,17 +50,42 @@ export async function recordBlocked(
   return null;
 }
 
-/** When a job of the queue was last put off so, as its events tell. */
+/** Records that a handler is not its queue's, or of another kind than it is named as. Its job fails by its own outcome. */
+export async function recordMismatch(
+  ctx: MutationCtx,
+  { _id, queue, attempt }: Doc<"jobs">,
+  error: string,
+  now: number,
+): Promise<void> {
+  const event = { queue, message: error, details: { job: _id, attempt } };
+  await recordSeldom(ctx, { kind: "handlerMismatch", ...event }, now);
+}
+
+async function recordSeldom(
+  ctx: MutationCtx,
+  event: { kind: HandlerTrouble; queue: string; message: string; details: Value },
+  now: number,
+): Promise<void> {
+  const last = await lastBlocked(ctx.db, event.queue, event.kind);
+  if (last !== null && last.at > now - BLOCKED_EVENT_MS) return;
+  await recordEvent(ctx, { ...event, message: cutError(event.message) });
+}
+
+/** When a job of the queue was last put off or failed so, as its events tell: in any of these ways, or in one. */
 export async function lastBlocked(
   db: DatabaseReader,
   queue: string,
-): Promise<{ kind: Blocked; at: number } | null> {
+  only?: HandlerTrouble,
+): Promise<{ kind: HandlerTrouble; at: number } | null> {
   const rows = await db
     .query("events")
     .withIndex("queue", (q) => q.eq("queue", queue))
     .order("desc")
     .take(EVENTS_SEEN);
-  for (const { kind, at } of rows)
-    if (kind === "handlerMissing" || kind === "noPermit") return { kind, at };
+  for (const { kind, at } of rows) {
+    if (only !== undefined && kind !== only) continue;
+    if (kind === "handlerMissing" || kind === "noPermit" || kind === "handlerMismatch")
+      return { kind, at };
+  }
   return null;
 }

@@ -27,6 +27,7 @@ const LEVELS = {
   jobsPostponed: "warn",
   handlerMissing: "warn",
   noPermit: "warn",
+  handlerMismatch: "warn",
   leasesEnded: "warn",
   quarantined: "error",
   expiryFailed: "error",

@@ -21,7 +21,7 @@ import {
   type Outcome,
   stackOf,
 } from "../shared/index.js";
-import { argsFor, mismatched, outcomeOfThrown } from "../lane/index.js";
+import { argsFor, blameless, mismatched, outcomeOfThrown } from "../lane/index.js";
 import { internal } from "./_generated/api.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import { describe } from "./basket.js";
@@ -98,17 +98,23 @@ async function execute(
   } catch (error) {
     if (transactionLimits !== HANDLER_ALONE_LIMITS && OVER_LIMIT.test(errorText(error)))
       return "tooMuch";
+    const begun = { attempt, failures: job.failures ?? 0 };
+    const said = saidToOne(error);
     const outcome =
-      mismatched(handler, error) ??
-      outcomeOfThrown(error, { attempt, failures: job.failures ?? 0 });
+      mismatched(handler, said) ?? blameless(said, begun) ?? outcomeOfThrown(error, begun);
     // The job keeps what it said. The platform logs nothing of a nested call: where it was thrown is said here.
     if (outcome.kind === "failed") {
       const about = { queue: job.queue, job: job._id, attempt };
-      const said = { error: cutError(errorText(error)), stack: stackOf(error) };
-      log(queue.config, "warn", "handlerThrew", { ...about, ...said });
+      const thrown = { error: cutError(errorText(error)), stack: stackOf(error) };
+      log(queue.config, "warn", "handlerThrew", { ...about, ...thrown });
     }
     return outcome;
   }
+}
+
+/** What the platform said to the sub-transaction: as that throws it on, the words of a throw come before it. */
+function saidToOne(error: unknown): string {
+  return errorText(error).replace(/^Uncaught Error: /, "");
 }
 
 /** The sub-transaction. What the handler throws goes through, so that everything it did is undone; as with a bad result. */

@@ -7,23 +7,27 @@
  *
  * Reads for real: the holder's row, its jobs, their queues, what they have of their own; whether anything was reported of
  * an attempt that its holder never acknowledged; where a job ends for good, the alarm of its queue's roll-up; where it comes back
- * in a queue that Convex works off, its route, and the door where the gate says that a lane looks. Looks: that gate. Writes: those
+ * in a queue that Convex works off, its route, and the door where the gate says that a lane looks; where the lane's function is no
+ * lane's, the last events of the queue. Looks: that gate. Writes: those
  * jobs, the holder's row; inserts into `attempts`, `callbacks`, `events`, and that alarm where there is none; schedules a wake where no lane looks. Conflicts with:
  * a beat or completion of that very holder, of which one runs again and finds the other; the ring of that alarm; the lane that opens or shuts the door. Never runs `onComplete` itself: a callback that throws must not keep jobs from coming back.
  */
 import { v } from "convex/values";
 import {
   errorText,
+  INLINE_OPEN_MS,
   JANITOR_QUARANTINE_MS,
   LANE_WATCH_MS,
   UNACKNOWLEDGED_MAX,
   stackOf,
+  type Outcome,
 } from "../shared/index.js";
-import { blameless } from "../lane/index.js";
+import { blameless, isNoLane } from "../lane/index.js";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "./_generated/server.js";
 import { recordAttempt } from "./attemptRows.js";
+import { recordMismatch } from "./blocked.js";
 import { owe, type Owed } from "./callbacks.js";
 import { forgetAsked } from "./cancels.js";
 import { endAtDeadline, isBeyondDeadline } from "./deadlines.js";
@@ -170,19 +174,18 @@ async function endLost(
 ): Promise<{ end: End }> {
   const { leaseMs = LANE_WATCH_MS, graceMs = 0 } = held;
   const platform = await platformError(ctx, holder);
-  // The lane's function was never begun, as where a deploy has taken it away.
-  const { attempt, failures = 0 } = job;
-  const putOff = platform === null ? null : blameless(platform, { attempt, failures });
-  if (putOff !== null) {
+  const never = platform === null ? null : neverBegun(queue, job, platform);
+  if (never !== null) {
+    if (never.kind === "failed") await recordMismatch(ctx, job, never.error, now);
     const dues: Dues = new Map();
-    await oweOne(ctx, await recordOutcome(ctx, job, putOff, now, dues, queue));
+    await oweOne(ctx, await recordOutcome(ctx, job, never, now, dues, queue));
     await ensureDues(ctx, dues, now);
-    return { end: "released" };
+    return { end: never.kind === "failed" ? "failed" : "released" };
   }
   const silent =
     holder.lane === undefined
       ? `Worker "${holder.name}" was not heard of for ${leaseMs + graceMs} ms`
-      : `The lane "${holder.name}" ended while it ran the job${platform === null ? "" : ` (${platform})`}`;
+      : `The lane "${holder.name}" ended while it ran the job${platform === null ? "" : ` (${platform.error})`}`;
   const about = { queue: queue.name, job: job._id, attempt: job.attempt, worker: holder.name };
   const { maxResets } = await rulesOf(ctx.db, queue, job);
   const isUnknown = isUnacknowledged(holder, held) && !(await hasReported(ctx.db, job));
@@ -222,12 +225,40 @@ async function endLate(
   return { end: "timedOut" };
 }
 
-/** What the platform says of a lane's function that has failed: in one line, as long as fits an error beside other words. */
-async function platformError(ctx: MutationCtx, { lane, runsIn }: Holder): Promise<string | null> {
+/**
+ * How the attempt ends where its lane's function was never begun: a deploy has taken it away, or it is no function for lanes.
+ * A lane of another queue, which was handed to that process, is not to blame.
+ */
+function neverBegun(
+  { name, config }: Queue,
+  { attempt, failures = 0 }: Doc<"jobs">,
+  platform: Platform,
+): Outcome | null {
+  const putOff = blameless(platform.error, { attempt, failures });
+  if (putOff !== null || !isNoLane(platform.text)) return putOff;
+  if (config.handler?.kind !== "inline") return { kind: "snoozed", runAfter: INLINE_OPEN_MS };
+  const error =
+    `handlerMismatch: a job of the queue "${name}" was given to ${platform.name}, which is no inline action. Make it with ` +
+    `\`${name}.inline(…)\`, or name it in the definition of "${name}" as what it is. ${platform.error}`;
+  return { kind: "failed", error, retryable: false };
+}
+
+/** What the platform says of a lane's function that has failed. */
+interface Platform {
+  /** The function's. */
+  name: string;
+  /** All of it: of arguments that do not fit, it shows them below. */
+  text: string;
+  /** In one line, as long as fits an error beside other words. */
+  error: string;
+}
+
+async function platformError(ctx: MutationCtx, { lane, runsIn }: Holder): Promise<Platform | null> {
   if (lane === undefined || runsIn === undefined) return null;
   const run = await ctx.db.system.get("_scheduled_functions", runsIn);
   if (run?.state.kind !== "failed") return null;
-  return run.state.error.split("\n")[0]!.slice(0, PLATFORM_ERROR_CHARACTERS);
+  const { error: text } = run.state;
+  return { name: run.name, text, error: text.split("\n")[0]!.slice(0, PLATFORM_ERROR_CHARACTERS) };
 }
 const PLATFORM_ERROR_CHARACTERS = 500;
 

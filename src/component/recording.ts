@@ -3,12 +3,14 @@
  * each by itself. Does not write the holder's row, and tells nobody: that is its caller's.
  *
  * Reads for real: each job reported; of one that the session does not hold, its row of `attempts`; of those that are tried
- * again, the alarms that will come for them, but as a rule none that is about to ring.
+ * again, the alarms that will come for them, but as a rule none that is about to ring; of the first whose handler is not its
+ * queue's, the last events of the queue.
  */
-import type { Answer, Finished, Outcome } from "../shared/index.js";
+import { isMismatch, type Answer, type Finished, type Outcome } from "../shared/index.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx } from "./_generated/server.js";
 import { findAttempt } from "./attemptRows.js";
+import { recordMismatch } from "./blocked.js";
 import type { Owed } from "./callbacks.js";
 import { forgetAsked } from "./cancels.js";
 import { recordContinued } from "./continued.js";
@@ -63,6 +65,7 @@ export async function recordPart(
   const rows = await rowsOf(ctx.db, holder, finished);
   const queues = new Map(queue === undefined ? [] : [[queue.name, queue]]);
   let areFresh = true;
+  let isMismatched = false;
   for (const one of finished) {
     const { id, attempt } = one;
     // Looked up among those that are left, so that an attempt reported twice in one call is recorded once.
@@ -80,12 +83,25 @@ export async function recordPart(
     queues.set(job.queue, of);
     const { outcome } = one;
     const said = { ...one, outcome: holder.lane === undefined ? ofWorker(outcome) : outcome };
+    // A lane's jobs are of one queue: one read of its events in a call.
+    if (!isMismatched && holder.lane !== undefined && isMismatchOf(outcome)) {
+      isMismatched = true;
+      await recordMismatch(ctx, job, outcome.error, now);
+    }
     owed.push(...(await recordOne(ctx, of, job, said, now, dues)));
     // What it goes on with may take the place of any other job.
     areFresh &&= (one.continued ?? []).length === 0;
     answers.push({ id, attempt, answer: "ok" });
   }
   return { answers, leases, owed };
+}
+
+/**
+ * An app's inline handler that fails without another attempt, with a text that begins so, is taken for one: it brings about an
+ * event of its own queue in ten minutes, and its job has failed as it said.
+ */
+function isMismatchOf(outcome: Outcome): outcome is Extract<Outcome, { kind: "failed" }> {
+  return outcome.kind === "failed" && outcome.retryable === false && isMismatch(outcome.error);
 }
 
 /** That a handler of the deployment could not be begun is a lane's to say. */

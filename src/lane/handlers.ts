@@ -109,6 +109,11 @@ const OTHER_KIND = /^(?!Uncaught)[^]*Trying to execute (\S+) as (\w+), but it is
 const OTHER_ARGUMENTS =
   /^(?!Uncaught)[^]*(ArgumentValidationError|Validator error)[^]*\b(job|payload|start)\b/;
 
+/** Whether the platform says so of the function in which a lane was to run: it does not take one. */
+export function isNoLane(error: string): boolean {
+  return OTHER_KIND.test(error) || OTHER_ARGUMENTS.test(error);
+}
+
 /** A function that the queue did not make, or made as another kind, was never begun: another attempt would not be either. */
 export function mismatched({ kind, takes }: Handler, error: unknown): Outcome | null {
   const text = errorText(error);

@@ -7,7 +7,7 @@
 import { v, type Infer } from "convex/values";
 import { BLOCKED_SHOWN_MS } from "./pushLimits.js";
 import type { Health } from "./observing.js";
-import { vBlocked, type Blocked } from "./protocol.js";
+import { vHandlerTrouble, type HandlerTrouble } from "./protocol.js";
 
 /** Jobs by which `health` judges, by default and at most. */
 export const HEALTH_DEFAULT = 5;
@@ -41,7 +41,7 @@ export const vMovement = v.object({
   /** Whether anybody outside serves the queue at all. */
   hasWorkers: v.boolean(),
   /** A job was put off since its handler could not be begun, and when there was an event of that. */
-  blocked: v.optional(v.object({ kind: vBlocked, at: v.number() })),
+  blocked: v.optional(v.object({ kind: vHandlerTrouble, at: v.number() })),
   /** How long 95 in 100 of the jobs waited that ended yesterday and today. */
   usualWaitMs: v.optional(v.number()),
 });
@@ -140,9 +140,10 @@ function judgeAt(
   return { light: "green", reason: `${moves(movement)}${drains}` };
 }
 
-const BLOCKED_TEXTS: Record<Blocked, string> = {
+const BLOCKED_TEXTS: Record<HandlerTrouble, string> = {
   handlerMissing: "The deployment does not have the handler of some jobs.",
   noPermit: "The deployment has no room for the handlers of some jobs.",
+  handlerMismatch: "The handler of some jobs was made by another queue, or is of another kind.",
 };
 
 /** Why nothing is meant to be taken. */

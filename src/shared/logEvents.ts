@@ -74,6 +74,7 @@ export const LOG_EVENTS = {
   jobsPostponed: v.object(recorded),
   handlerMissing: v.object(recorded),
   noPermit: v.object(recorded),
+  handlerMismatch: v.object(recorded),
   leasesEnded: v.object(recorded),
   quarantined: v.object(recorded),
   expiryFailed: v.object(recorded),

@@ -235,6 +235,7 @@ export const vWhyKind = v.union(
   v.literal("backingOff"),
   v.literal("handlerMissing"),
   v.literal("noPermit"),
+  v.literal("handlerMismatch"),
   v.literal("paused"),
   v.literal("queuePaused"),
   v.literal("noWorker"),

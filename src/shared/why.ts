@@ -8,6 +8,11 @@ import type { FinishedStatus } from "./status.js";
 import { STUCK_MS } from "./health.js";
 import { NOT_PROMOTED_MS } from "./lookLimits.js";
 
+/** Whether an attempt failed since its handler is not its queue's, or of another kind than it is named as. */
+export function isMismatch(error: string | undefined): boolean {
+  return error?.startsWith("handlerMismatch: ") === true;
+}
+
 // --- Jobs that have begun -----------------------------------------------------------------------
 
 export function whyEnded({
@@ -29,6 +34,8 @@ export function whyEnded({
     canceled: `It was canceled ${at}${because(reason)}`,
     timedOut: `It ran out of time ${at}${because(error)}`,
   };
+  if (status === "failed" && isMismatch(error))
+    return [one("handlerMismatch", texts.failed, "Deploy a definition that names it, and retry.")];
   return [one("ended", texts[status], "Retry it to have it run again.")];
 }
 

@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { QueueConfig } from "../../src/shared/index.js";
-import { Place } from "./declaredWorld.js";
+import { COMPONENT, Place } from "./declaredWorld.js";
 
 let place: Place;
 beforeEach(async () => {
@@ -41,6 +41,13 @@ const isServed = (kind: Kind) => kind === "pull" || kind === "perJob";
 /** Each of them once, and back to where it began. */
 const pairs = KINDS.flatMap((from, i) => KINDS.slice(i + 1).map((to): [Kind, Kind] => [from, to]));
 
+/** The handle of another function of the same app. */
+function named(handle: string, name: string): string {
+  const [, encoded] = /^function:\/\/(.+)$/.exec(handle)!;
+  const [app] = JSON.parse(Buffer.from(encoded!, "base64url").toString()) as [string, string];
+  return `function://${Buffer.from(JSON.stringify([app, name])).toString("base64url")}`;
+}
+
 /** The one queue of the app that has an inline handler. */
 const NAME = "inlined";
 
@@ -71,8 +78,7 @@ test.each(pairs)("from %s to %s, and back", async (from, to) => {
 
 describe("a handler whose function is gone", () => {
   /** As it stands between the deploy that takes the function away and the call that says so to the component. */
-  const removed = (handle: string) =>
-    `function://${btoa(atob(handle.slice("function://".length)).replace(/:\w+$/, ":removed"))}`;
+  const removed = (handle: string) => named(handle, "traced:removed");
 
   test.each(["action", "mutation", "inline"] as const)(
     "%s: the jobs wait for workers",
@@ -92,3 +98,28 @@ describe("a handler whose function is gone", () => {
     },
   );
 });
+
+test.each(["traced:act", "traced:write", "hot:nothing", "hot:hear"])(
+  "a queue whose inline handler is an ordinary action or mutation fails its first attempt, and is seen: %s",
+  async (name) => {
+    const all = await configs();
+    const handler = { ...all.inline.handler!, handle: named(all.inline.handler!.handle, name) };
+    const queue = { name: "misnamed", config: { ...all.inline, handler } };
+    // No process is left in which its lane could run.
+    await place.world.advance(SETTLED_MS);
+    const [id] = await place.enqueue(queue, [{}]);
+    await place.world.advance(30_000);
+    const [job] = place.jobs([id!]);
+    expect(job).toMatchObject({ status: "failed", attempt: 1 });
+    expect(job!.error).toMatch(
+      /^handlerMismatch: a job of the queue "misnamed" was given to (traced|hot)\S*, which is no inline action\. .*`misnamed\.inline\(…\)`/,
+    );
+    const look = (path: string) => place.world.call(path, { queue: "misnamed" }, COMPONENT);
+    expect(await look("operate:events")).toContainEqual(
+      expect.objectContaining({ kind: "handlerMismatch", details: { job: id, attempt: 1 } }),
+    );
+    expect(await look("observe:health")).toMatchObject({ light: "yellow" });
+    const why = await place.world.call("observe:why", { id }, COMPONENT);
+    expect(why).toMatchObject({ reasons: [{ kind: "handlerMismatch" }] });
+  },
+);

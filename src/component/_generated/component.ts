@@ -2437,6 +2437,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | "backingOff"
               | "handlerMissing"
               | "noPermit"
+              | "handlerMismatch"
               | "paused"
               | "queuePaused"
               | "noWorker"

@@ -16,6 +16,7 @@ const HOLDING: readonly WhyKind[] = [
   "noWorkerWithLabels",
   "handlerMissing",
   "noPermit",
+  "handlerMismatch",
   "stuck",
 ];
 
