@@ -10,7 +10,7 @@ export default {
   // Validators and constants are read once, as their module loads: a mutant of one would need a process of its own.
   ignoreStatic: true,
   concurrency: 1,
-  mutate: ["src/component/*.ts", "!src/component/*.test.ts"],
+  mutate: ["src/component/**/*.ts", "!src/component/**/*.test.ts"],
   // Messages, names of tables, objects of arguments: no guards.
   mutator: { excludedMutations: ["StringLiteral", "ObjectLiteral"] },
   // The sandbox is a copy of the rest.

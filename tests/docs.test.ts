@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { root } from "../harness/paths.js";
+import { componentModules } from "../harness/testBuild.js";
 import {
   EDGES,
   LEASE_DEFAULT_MS,
@@ -204,32 +205,28 @@ describe("src/component/README.md", () => {
 
   test("has a row for every mutation: what it reads, writes and conflicts with", () => {
     const rows = tableRows("src/component/README.md").filter((cells) => cells.length === 5);
-    const named = rows.flatMap(([of = ""]) => [...of.matchAll(/`([\w:]+)`/g)].map(([, n]) => n!));
+    const named = rows.flatMap(([of = ""]) => [...of.matchAll(/`([\w:/]+)`/g)].map(([, n]) => n!));
     expect([...named].sort()).toEqual(mutations().sort());
   });
 });
 
 test("ARCHITECTURE.md has a step for every file of the component", () => {
   const text = readFileSync(path.join(root, "ARCHITECTURE.md"), "utf8");
-  const files = readdirSync(path.join(root, "src/component")).filter(
-    (file) => file.endsWith(".ts") && !/\.(test|config)\.ts$/.test(file),
-  );
-  expect(files.filter((file) => !text.includes(`\`${file}\``))).toEqual([]);
+  const names = componentModules()
+    .filter((file) => !/^_generated|^rows\/tables|\.config\.ts$/.test(file))
+    .map((file) => path.basename(file));
+  expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });
 
 /** Every mutation of the component: those of the public surface by name, others with their file. */
 function mutations(): string[] {
   const folder = path.join(root, "src/component");
-  return readdirSync(folder)
-    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
-    .flatMap((file) => {
-      const code = readFileSync(path.join(folder, file), "utf8");
-      const names = [
-        ...code.matchAll(
-          /^export const (\w+) = (?:(?:internalM|m)utation|(?:segmentR|r)ingOf)\(/gm,
-        ),
-      ];
-      const isPublic = ["lib.ts", "operate.ts"].includes(file);
-      return names.map(([, name]) => (isPublic ? name! : `${file.slice(0, -3)}:${name}`));
-    });
+  return componentModules().flatMap((file) => {
+    const code = readFileSync(path.join(folder, file), "utf8");
+    const names = [
+      ...code.matchAll(/^export const (\w+) = (?:(?:internalM|m)utation|(?:segmentR|r)ingOf)\(/gm),
+    ];
+    const isPublic = ["lib.ts", "operate.ts"].includes(file);
+    return names.map(([, name]) => (isPublic ? name! : `${file.slice(0, -3)}:${name}`));
+  });
 }

@@ -12,7 +12,7 @@ import {
 } from "convex/server";
 import { v } from "convex/values";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { readLine } from "../component/lines.test.js";
+import { readLine } from "../component/claim/lines.test.js";
 import { register, settle } from "../test.js";
 import { Conveyor, type ComponentApi } from "./index.js";
 

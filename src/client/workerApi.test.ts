@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { anyApi, mutationGeneric, type FunctionReference } from "convex/server";
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
-import { readLine } from "../component/lines.test.js";
+import { readLine } from "../component/claim/lines.test.js";
 import { WORKER_PROTOCOL, type Outcome } from "../shared/index.js";
 import {
   api,

@@ -15,8 +15,8 @@ import {
   type QueueOverrides,
 } from "../shared/index.js";
 import { mutation } from "./_generated/server.js";
-import { configureQueue } from "./control.js";
-import { declareQueue, findQueue } from "./queues.js";
+import { configureQueue } from "./manage/control.js";
+import { declareQueue, findQueue } from "./rows/queues.js";
 
 /**
  * What is named wins over what the class declares, until it is named again or reset

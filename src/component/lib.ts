@@ -36,31 +36,31 @@ import {
   vWorkerStatus,
 } from "../shared/index.js";
 import { mutation, query } from "./_generated/server.js";
-import * as attemptsStep from "./attempts.js";
-import * as cancelsStep from "./cancels.js";
-import * as chunksStep from "./chunks.js";
-import * as claimStep from "./claim.js";
-import * as completeStep from "./complete.js";
-import * as completeLaterStep from "./completeLater.js";
-import * as countsStep from "./counts.js";
-import * as enqueueStep from "./enqueue.js";
-import { vPlaceInFleet } from "./fleet.js";
-import * as hasWorkStep from "./hasWork.js";
-import * as heartbeatStep from "./heartbeat.js";
-import * as laneReportStep from "./laneReport.js";
-import * as laneApartStep from "./laneApart.js";
-import * as laneStepStep from "./laneStep.js";
-import { vGivenBack } from "./grants.js";
-import * as mainLoopStep from "./mainLoop.js";
-import * as logsStep from "./logs.js";
-import * as reportStep from "./report.js";
-import * as replaceStep from "./replace.js";
-import * as peekStep from "./peek.js";
-import * as statusStep from "./status.js";
-import * as takeBackStep from "./takeBack.js";
-import * as tokensStep from "./tokens.js";
-import * as watchdogStep from "./watchdog.js";
-import * as workersStep from "./workers.js";
+import * as attemptsStep from "./views/attempts.js";
+import * as cancelsStep from "./rows/cancels.js";
+import * as chunksStep from "./attempts/chunks.js";
+import * as claimStep from "./claim/claim.js";
+import * as completeStep from "./attempts/complete.js";
+import * as completeLaterStep from "./attempts/completeLater.js";
+import * as countsStep from "./count/counts.js";
+import * as enqueueStep from "./enter/enqueue.js";
+import { vPlaceInFleet } from "./claim/fleet.js";
+import * as hasWorkStep from "./claim/hasWork.js";
+import * as heartbeatStep from "./attempts/heartbeat.js";
+import * as laneReportStep from "./push/laneReport.js";
+import * as laneApartStep from "./push/laneApart.js";
+import * as laneStepStep from "./push/laneStep.js";
+import { vGivenBack } from "./push/grants.js";
+import * as mainLoopStep from "./push/mainLoop.js";
+import * as logsStep from "./attempts/logs.js";
+import * as reportStep from "./attempts/report.js";
+import * as replaceStep from "./manage/replace.js";
+import * as peekStep from "./claim/peek.js";
+import * as statusStep from "./views/status.js";
+import * as takeBackStep from "./attempts/takeBack.js";
+import * as tokensStep from "./rows/tokens.js";
+import * as watchdogStep from "./tend/watchdog.js";
+import * as workersStep from "./views/workers.js";
 
 // --- The app's side -----------------------------------------------------------------------------
 

@@ -22,16 +22,16 @@ import {
   vWhy,
 } from "../shared/index.js";
 import { query } from "./_generated/server.js";
-import * as byKeyStep from "./byKey.js";
-import * as carriedStep from "./carried.js";
-import * as gaugeStep from "./gauge.js";
-import * as listStep from "./list.js";
-import * as metricsStep from "./metrics.js";
-import { mainLoopNow } from "./mount.js";
-import * as overviewStep from "./overview.js";
-import * as positionStep from "./position.js";
-import * as statsStep from "./stats.js";
-import * as whyStep from "./why.js";
+import * as byKeyStep from "./views/byKey.js";
+import * as carriedStep from "./views/payload.js";
+import * as gaugeStep from "./count/gauge.js";
+import * as listStep from "./views/list.js";
+import * as metricsStep from "./views/metrics.js";
+import { mainLoopNow } from "./push/mount.js";
+import * as overviewStep from "./views/overview.js";
+import * as positionStep from "./views/position.js";
+import * as statsStep from "./views/stats.js";
+import * as whyStep from "./views/why.js";
 
 const named = { queue: v.string() };
 const one = { id: v.string(), queue: v.optional(v.string()) };

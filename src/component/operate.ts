@@ -18,13 +18,13 @@ import {
   vTokenStatus,
 } from "../shared/index.js";
 import { mutation, query } from "./_generated/server.js";
-import * as bulkStep from "./bulk.js";
-import * as cancelStep from "./cancel.js";
-import * as controlStep from "./control.js";
-import * as eventsStep from "./events.js";
-import * as itemsStep from "./items.js";
-import * as retryStep from "./retry.js";
-import * as tokensStep from "./tokens.js";
+import * as bulkStep from "./manage/bulk.js";
+import * as cancelStep from "./manage/cancel.js";
+import * as controlStep from "./manage/control.js";
+import * as eventsStep from "./rows/events.js";
+import * as itemsStep from "./manage/items.js";
+import * as retryStep from "./manage/retry.js";
+import * as tokensStep from "./rows/tokens.js";
 
 const vChanged = v.object({ changed: v.boolean() });
 /** By its definition in code: a queue that is not known yet is declared first. */

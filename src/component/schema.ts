@@ -3,9 +3,9 @@
  * there are as few as can be.
  */
 import { defineSchema } from "convex/server";
-import { jobTables } from "./tables/jobs.js";
-import { pushTables } from "./tables/push.js";
-import { upkeepTables } from "./tables/upkeep.js";
-import { workerTables } from "./tables/workers.js";
+import { jobTables } from "./rows/tables/jobs.js";
+import { pushTables } from "./rows/tables/push.js";
+import { upkeepTables } from "./rows/tables/upkeep.js";
+import { workerTables } from "./rows/tables/workers.js";
 
 export default defineSchema({ ...jobTables, ...workerTables, ...pushTables, ...upkeepTables });

@@ -34,7 +34,7 @@ import {
 } from "../shared/index.js";
 import { api, internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
-import type { Report } from "./report.js";
+import type { Report } from "./attempts/report.js";
 import componentSchema from "./schema.js";
 
 /** The app lives in the component's own tables here, so that tests can look at all of them; it adds one. */
@@ -191,7 +191,7 @@ export class World {
   /** The janitor's next sweep, as if its time had come. */
   async sweep(): Promise<void> {
     const [timer] = await this.all("timers");
-    await this.t.mutation(internal.janitor.sweep, { timer: timer!._id });
+    await this.t.mutation(internal.tend.janitor.sweep, { timer: timer!._id });
   }
 
   /** What must be true whenever no transaction runs. */

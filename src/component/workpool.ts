@@ -17,10 +17,10 @@ import {
   type WorkStatus,
 } from "../shared/index.js";
 import { mutation, query } from "./_generated/server.js";
-import { changeMany } from "./bulk.js";
-import { cancel as cancelJob } from "./cancel.js";
-import { findJobOf } from "./jobs.js";
-import { findQueue } from "./queues.js";
+import { changeMany } from "./manage/bulk.js";
+import { cancel as cancelJob } from "./manage/cancel.js";
+import { findJobOf } from "./rows/jobs.js";
+import { findQueue } from "./rows/queues.js";
 
 /** How each of these stands, in their order. */
 export const statusBatch = query({

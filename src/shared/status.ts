@@ -1,7 +1,7 @@
 /**
  * The states of a job and every edge between them: the state machine, written once.
  *
- * Pure. `src/component/transitions.ts` has one function per edge and is the only writer of `status`; pages and
+ * Pure. `src/component/edges/transitions.ts` has one function per edge and is the only writer of `status`; pages and
  * documents draw what stands here.
  */
 import { v, type Infer } from "convex/values";

@@ -18,23 +18,28 @@ import { observeCalls, operateCalls, query, type Worst } from "./lookCalls.js";
 
 /** Snapshot queries, each measured as part of the calls that run it. */
 export const WITHIN: Record<string, readonly string[]> = {
-  "candidates:look": ["lib:claim", "lib:complete", "wake:wake", "laneStep:step"],
-  "lanes:look": ["wake:wake"],
-  "lanes:sleepers": ["laneStep:step"],
-  "rollUp:look": ["rollUp:ring"],
-  "rollUp:soon": ["rollUp:ring"],
-  "arrivals:look": ["arrivals:ring"],
-  "segmentAlarms:standing": ["lib:enqueue"],
-  "segmentAlarms:look": ["dispatcher:ring", "expiries:ring"],
-  "bulkLook:find": ["operate:cancelMany", "operate:retryMany", "operate:deleteMany"],
-  "continued:record": ["lib:complete"],
-  "execute:one": ["laneStep:step"],
-  "bulk:oneStep": ["operate:cancelMany", "operate:retryMany", "operate:deleteMany"],
-  "bulk:ring": ["operate:cancelMany", "operate:retryMany", "operate:deleteMany"],
-  "surplus:pending": ["wake:wake"],
+  "claim/choose:chooseJobs": [
+    "lib:claim",
+    "lib:complete",
+    "push/wake:wake",
+    "push/laneStep:stepLane",
+  ],
+  "push/lanes:readLanes": ["push/wake:wake"],
+  "push/lanes:sleepingLanes": ["push/laneStep:stepLane"],
+  "count/rollUp:findEnds": ["count/rollUp:countEnds"],
+  "count/rollUp:nextRollUps": ["count/rollUp:countEnds"],
+  "count/arrivals:findNewJobs": ["count/arrivals:countNewJobs"],
+  "loops/segments:standingAlarms": ["lib:enqueue"],
+  "loops/segments:planSegments": ["edges/dispatcher:promoteDue", "edges/startDeadlines:endExpired"],
+  "manage/bulkFind:findForBulk": ["operate:cancelMany", "operate:retryMany", "operate:deleteMany"],
+  "attempts/continued:recordFollowing": ["lib:complete"],
+  "push/execute:executeOne": ["push/laneStep:stepLane"],
+  "manage/bulk:runBulkStep": ["operate:cancelMany", "operate:retryMany", "operate:deleteMany"],
+  "manage/bulk:continueBulk": ["operate:cancelMany", "operate:retryMany", "operate:deleteMany"],
+  "push/surplus:pendingWakes": ["push/wake:wake"],
 };
 /** Actions are no transactions. */
-export const ACTIONS = ["laneAction:run"];
+export const ACTIONS = ["push/laneAction:laneProcess"];
 
 const CONDITIONS: Conditions = {
   labels: [1, 2, 3].flatMap(labelsOf),
@@ -110,8 +115,8 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
     "workpool:cancel": [mutation("workpool:cancel", { id: pending })],
     "workpool:cancelAll": [mutation("workpool:cancelAll")],
     "config:update": [mutation("config:update", { maxParallelism: 5 })],
-    "callbacks:inline": [
-      async (line: Line) => mutation("callbacks:inline", await owedOf(line, long)),
+    "edges/callbacks:runCallback": [
+      async (line: Line) => mutation("edges/callbacks:runCallback", await owedOf(line, long)),
     ],
     "lib:checkToken": [query("lib:checkToken", { token: world.line.token })],
   };
@@ -202,8 +207,10 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
       mutation("lib:heartbeat", { token, session: "idle0", leases: [], leaving: 1_000 }),
     ],
     "lib:report": [mutation("lib:report", { ...held, ...said(full.leases) })],
-    "report:findToken": [query("report:findToken", { holder: full.holder })],
-    "cancels:who": [query("cancels:who", { holder: full.holder })],
+    "attempts/report:findToken": [query("attempts/report:findToken", { holder: full.holder })],
+    "rows/cancels:findCancelRequests": [
+      query("rows/cancels:findCancelRequests", { holder: full.holder }),
+    ],
   };
 }
 
@@ -242,20 +249,20 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
     step(path, {}),
   ];
   const start = { lane: lane.lane, generation: 1, n: 1, jobs: [], sentAt: now };
-  const wake = (fields: object) => mutation("wake:wake", { queue: queueName(0), ...fields });
+  const wake = (fields: object) => mutation("push/wake:wake", { queue: queueName(0), ...fields });
   return {
-    "wake:wake": [
+    "push/wake:wake": [
       wake({}),
       wake({ job: pending, isAlone: true, dueAt: now }),
       wake({ job: pending, dueAt: now }),
     ],
-    "wake:oldest": [query("wake:oldest", { queue: queueName(0) })],
-    "laneStep:step": steps("laneStep:step"),
+    "push/wake:oldestWaiting": [query("push/wake:oldestWaiting", { queue: queueName(0) })],
+    "push/laneStep:stepLane": steps("push/laneStep:stepLane"),
     "lib:laneStep": steps("lib:laneStep"),
-    "laneOnce:run": [mutation("laneOnce:run", start)],
-    "laneOnce:leave": [step("laneOnce:leave", { over: lane.leases })],
-    "laneApart:run": [
-      mutation("laneApart:run", {
+    "push/laneOnce:runSingle": [mutation("push/laneOnce:runSingle", start)],
+    "push/laneOnce:leaveSingle": [step("push/laneOnce:leaveSingle", { over: lane.leases })],
+    "push/laneApart:runApart": [
+      mutation("push/laneApart:runApart", {
         ...lane.leases[0]!,
         finished: outcome({ kind: "failed", error: "e" })[0],
       }),
@@ -268,21 +275,35 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
     ],
     "lib:laneReport": [mutation("lib:laneReport", said(lane.leases))],
     "lib:laneStanding": [query("lib:laneStanding", { leases: lane.leases })],
-    "laneReport:laneHolders": [query("laneReport:laneHolders", { holders: [lane.holder] })],
+    "push/laneReport:laneHolders": [
+      query("push/laneReport:laneHolders", { holders: [lane.holder] }),
+    ],
     "lib:processLook": [query("lib:processLook", { ...named, upTo: 0n })],
-    "mainLoop:look": [query("mainLoop:look", { ...named, upTo: 0n })],
+    "push/mainLoop:readProcesses": [query("push/mainLoop:readProcesses", { ...named, upTo: 0n })],
     "lib:processAsk": [mutation("lib:processAsk", { ...named, any: 56, few: 56 })],
-    "mainLoop:ask": [mutation("mainLoop:ask", { ...named, any: 56, few: 56 })],
+    "push/mainLoop:askForPlaces": [
+      mutation("push/mainLoop:askForPlaces", { ...named, any: 56, few: 56 }),
+    ],
     "lib:processClose": [mutation("lib:processClose", named)],
-    "mainLoop:close": [mutation("mainLoop:close", named)],
+    "push/mainLoop:closeProcess": [mutation("push/mainLoop:closeProcess", named)],
     "lib:processRouse": [mutation("lib:processRouse", { from: { ...named, givenBack: 1 } })],
-    "mainLoop:rouse": [mutation("mainLoop:rouse", {})],
-    "rest:look": [query("rest:look", { lane: lane.lane, madeAt: now - 60_000, now })],
-    "sessions:find": [query("sessions:find", { token: tokenId, now })],
-    "report:findSession": [query("report:findSession", { session: full.session, token: tokenId })],
-    "outside:served": [query("outside:served", { queues: [queueName(0)], now })],
-    "outside:offers": [query("outside:offers", { queue: queueName(0), now })],
-    "wakes:isGuarded": [query("wakes:isGuarded", { queue: queueName(0) })],
+    "push/mainLoop:rouseQueues": [mutation("push/mainLoop:rouseQueues", {})],
+    "push/idleShutdown:readIdle": [
+      query("push/idleShutdown:readIdle", { lane: lane.lane, madeAt: now - 60_000, now }),
+    ],
+    "rows/tokenSessions:findTokenSessions": [
+      query("rows/tokenSessions:findTokenSessions", { token: tokenId, now }),
+    ],
+    "attempts/report:findSession": [
+      query("attempts/report:findSession", { session: full.session, token: tokenId }),
+    ],
+    "index/outsideWorkers:outsideServed": [
+      query("index/outsideWorkers:outsideServed", { queues: [queueName(0)], now }),
+    ],
+    "index/outsideWorkers:outsideOffers": [
+      query("index/outsideWorkers:outsideOffers", { queue: queueName(0), now }),
+    ],
+    "edges/wakes:isGuarded": [query("edges/wakes:isGuarded", { queue: queueName(0) })],
   };
 }
 
@@ -292,40 +313,56 @@ function upkeepCalls({ world, timers, full, owed, tokenId, pending }: FullWorld)
     mutation(path, { timer: timers[timer], generation: 0 });
   const fn = (path: string, args: object) => query(path, { now, ...args });
   return {
-    "janitor:sweep": [mutation("janitor:sweep", { timer: timers["janitor"] })],
-    "overdue:lost": [fn("overdue:lost", {}), fn("overdue:lost", { after: null })],
-    "overdue:find": [fn("overdue:find", {})],
-    "expire:expireHolder": [
-      mutation("expire:expireHolder", { holder: full.holder, now: now + 120_000 }),
+    "tend/janitor:sweep": [mutation("tend/janitor:sweep", { timer: timers["janitor"] })],
+    "tend/sweepPlan:findLostLeases": [
+      fn("tend/sweepPlan:findLostLeases", {}),
+      fn("tend/sweepPlan:findLostLeases", { after: null }),
     ],
-    "watchdog:look": [fn("watchdog:look", { queues: PUSH.slice(0, 16).map(({ name }) => name) })],
-    "watchdog:watchOthers": [mutation("watchdog:watchOthers", { after: "" })],
-    "watchdog:visit": [query("watchdog:visit", { after: "" })],
-    "dispatcher:ring": [
-      ring("dispatcher:ring", "dispatcher"),
-      ring("dispatcher:ring", "dispatcherWide"),
+    "tend/sweepPlan:planSweep": [fn("tend/sweepPlan:planSweep", {})],
+    "tend/lostLeases:expireSession": [
+      mutation("tend/lostLeases:expireSession", { holder: full.holder, now: now + 120_000 }),
     ],
-    "dispatcher:isBehind": [fn("dispatcher:isBehind", { queue: queueName(0) })],
-    "expiries:ring": [ring("expiries:ring", "expiry"), ring("expiries:ring", "expiryWide")],
-    "expiries:begun": [query("expiries:begun", { jobs: many(64, () => pending), end: 1 })],
-    "rollUp:ring": [ring("rollUp:ring", "rollUp")],
-    "arrivals:ring": [ring("arrivals:ring", "arrivals")],
-    "purge:ring": [ring("purge:ring", "purge")],
-    "timers:look": [fn("timers:look", { dueAt: now })],
-    "revoked:find": [
-      query("revoked:find", {
+    "tend/watchdog:findOverdue": [
+      fn("tend/watchdog:findOverdue", { queues: PUSH.slice(0, 16).map(({ name }) => name) }),
+    ],
+    "tend/watchdog:watchOthers": [mutation("tend/watchdog:watchOthers", { after: "" })],
+    "tend/watchdog:visitQueues": [query("tend/watchdog:visitQueues", { after: "" })],
+    "edges/dispatcher:promoteDue": [
+      ring("edges/dispatcher:promoteDue", "dispatcher"),
+      ring("edges/dispatcher:promoteDue", "dispatcherWide"),
+    ],
+    "edges/dispatcher:isDispatchBehind": [
+      fn("edges/dispatcher:isDispatchBehind", { queue: queueName(0) }),
+    ],
+    "edges/startDeadlines:endExpired": [
+      ring("edges/startDeadlines:endExpired", "expiry"),
+      ring("edges/startDeadlines:endExpired", "expiryWide"),
+    ],
+    "edges/startDeadlines:findBegun": [
+      query("edges/startDeadlines:findBegun", { jobs: many(64, () => pending), end: 1 }),
+    ],
+    "count/rollUp:countEnds": [ring("count/rollUp:countEnds", "rollUp")],
+    "count/arrivals:countNewJobs": [ring("count/arrivals:countNewJobs", "arrivals")],
+    "count/purge:purgeQueue": [ring("count/purge:purgeQueue", "purge")],
+    "loops/timers:janitorTimers": [fn("loops/timers:janitorTimers", { dueAt: now })],
+    "tend/revoked:findRevoked": [
+      query("tend/revoked:findRevoked", {
         token: tokenId,
         from: { expiresAt: 0, creationTime: 0, passed: [] },
       }),
     ],
-    "revoked:endSessions": [mutation("revoked:endSessions", { token: tokenId, after: 0 })],
-    "payloads:discardRow": [
-      mutation("payloads:discardRow", { row: world.line.rows("payloads")[0]!._id }),
+    "tend/revoked:endRevokedSessions": [
+      mutation("tend/revoked:endRevokedSessions", { token: tokenId, after: 0 }),
     ],
-    "callbacks:plan": [mutation("callbacks:plan", { id: owed, tries: 9 })],
-    "callbacks:attempt": [mutation("callbacks:attempt", { id: owed })],
-    "completeLater:record": [
-      mutation("completeLater:record", {
+    "rows/payloads:discardRow": [
+      mutation("rows/payloads:discardRow", { row: world.line.rows("payloads")[0]!._id }),
+    ],
+    "edges/callbacks:planCallback": [
+      mutation("edges/callbacks:planCallback", { id: owed, tries: 9 }),
+    ],
+    "edges/callbacks:tryCallback": [mutation("edges/callbacks:tryCallback", { id: owed })],
+    "attempts/completeLater:recordLate": [
+      mutation("attempts/completeLater:recordLate", {
         ...{ token: tokenId, session: full.session },
         finished: { ...full.leases[0]!, outcome: { kind: "failed", error: text(4_096) } },
       }),

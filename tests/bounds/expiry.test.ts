@@ -20,7 +20,7 @@ test("the expiry of a job that nobody began commits while another of its segment
   line.transactions.now += 1;
   const ring = line.transactions
     .due(line.point)
-    .find(({ row }) => row!.target.path.startsWith("expiries"))!;
+    .find(({ row }) => row!.target.path.startsWith("edges/startDeadlines"))!;
   const rung = await line.transactions.run(line.point, ring);
   await worker.complete(jobs);
   const after = line.point.commit(rung.transaction, "expiry");
@@ -46,7 +46,7 @@ test("a job that is given back just before its deadline, by a transaction that c
   line.transactions.now = alarm!["dueAt"] as number;
   const ring = line.transactions
     .due(line.point)
-    .find(({ row }) => row!.target.path.startsWith("expiries"))!;
+    .find(({ row }) => row!.target.path.startsWith("edges/startDeadlines"))!;
   const rung = await line.transactions.run(line.point, ring);
   line.point = line.point.commit(rung.transaction, "expiry")!;
   expect(line.job(id)["status"]).toBe("running");

@@ -50,11 +50,21 @@ export function observeCalls({ long, pending, world }: FullWorld) {
     "observe:payload": [query("observe:payload", { id: long })],
     "observe:position": [query("observe:position", { id: pending })],
     "observe:why": [query("observe:why", { id: pending }), query("observe:why", { id: long })],
-    "gauge:look": [
-      query("gauge:look", { queue: q, now, all: [...STATUSES], quick: [], withEnds: true }),
+    "count/gauge:readGauge": [
+      query("count/gauge:readGauge", {
+        queue: q,
+        now,
+        all: [...STATUSES],
+        quick: [],
+        withEnds: true,
+      }),
     ],
-    "fleet:members": [query("fleet:members", { queue: queueName(PUSH_QUEUES), now })],
-    "fleet:count": [mutation("fleet:count", { queue: queueName(PUSH_QUEUES), askedAt: now + 1 })],
+    "claim/fleet:fleetMembers": [
+      query("claim/fleet:fleetMembers", { queue: queueName(PUSH_QUEUES), now }),
+    ],
+    "claim/fleet:countFleet": [
+      mutation("claim/fleet:countFleet", { queue: queueName(PUSH_QUEUES), askedAt: now + 1 }),
+    ],
   };
 }
 
@@ -91,7 +101,7 @@ export function operateCalls({ long, pending, tokenId }: FullWorld) {
     "operate:taskState": [query("operate:taskState", { ...named, task: long })],
     "operate:stopTask": [mutation("operate:stopTask", { ...named, task: long })],
     "operate:rotateToken": [mutation("operate:rotateToken", { id: tokenId, graceMs: 1 })],
-    "queues:forgetCursors": [mutation("queues:forgetCursors", named)],
-    "routes:unusedRoutes": [query("routes:unusedRoutes", named)],
+    "rows/queues:forgetCursors": [mutation("rows/queues:forgetCursors", named)],
+    "rows/routes:unusedRoutes": [query("rows/routes:unusedRoutes", named)],
   };
 }

@@ -65,14 +65,14 @@ test("a job that no lane may take is no lost wake: its queue is not woken again 
   await world.plant("jobs", [{ ...job, labels: ["label1"] }]);
   await line.do(mutation("lib:watch"));
   expect(isWoken(world, "labelled")).toBe(false);
-  await line.do(mutation("wake:wake", { queue: "labelled" }));
+  await line.do(mutation("push/wake:wake", { queue: "labelled" }));
   expect(isWoken(world, "labelled")).toBe(false);
 });
 
 test("a wake that can begin nothing schedules no other", async () => {
   const world = await newWorld();
   const queue = await lostWake(world, 1);
-  await world.line.do(mutation("wake:wake", { queue }));
+  await world.line.do(mutation("push/wake:wake", { queue }));
   expect(isWoken(world, queue)).toBe(false);
 });
 
@@ -83,7 +83,7 @@ test("watch finds a lost wake in the last of 100 queues", async () => {
   for (let page = 0; page < 8 && !isWoken(world, queue); page += 1) {
     const next = world.transactions
       .due(world.line.point)
-      .find(({ row }) => row!.target.path.startsWith("watchdog"));
+      .find(({ row }) => row!.target.path.startsWith("tend/watchdog"));
     await world.line.do(next!);
   }
   expect(isWoken(world, queue)).toBe(true);

@@ -39,13 +39,13 @@ test.each([
   ["workers of a queue", query("lib:workers", { queue: "tiles" })],
   ["workers of all queues", query("lib:workers", {})],
   ["why a job waits", query("observe:why", { id: job!._id })],
-  ["the count of a fleet", query("fleet:members", { queue: "tiles", now })],
-  ["the first look of a sweep", query("overdue:lost", { now })],
+  ["the count of a fleet", query("claim/fleet:fleetMembers", { queue: "tiles", now })],
+  ["the first look of a sweep", query("tend/sweepPlan:findLostLeases", { now })],
   [
     "the first look of a sweep, when more has run out than it ends and it is another token's turn",
-    query("overdue:lost", { now: now + 7_000, after: null }),
+    query("tend/sweepPlan:findLostLeases", { now: now + 7_000, after: null }),
   ],
-  ["the second look of a sweep", query("overdue:find", { now })],
+  ["the second look of a sweep", query("tend/sweepPlan:planSweep", { now })],
 ])("%s: under half of the bytes that it may read", async (_, call) => {
   const begun = await world.transactions.run(world.line.point, call);
   expect(begun.result).toMatchObject({ ok: true });

@@ -35,12 +35,12 @@ const CONTROLS: readonly Control[] = [
     finds: /^leased without a timer$/,
     replace: [
       {
-        file: "janitor.ts",
+        file: "tend/janitor.ts",
         text: "const next = first?.expiresAt ?? seen;",
         by: "const next = seen;",
       },
       {
-        file: "janitor.ts",
+        file: "tend/janitor.ts",
         text: ").take(RANGE_ROWS);",
         by: ").take(0);",
       },
@@ -52,7 +52,7 @@ const CONTROLS: readonly Control[] = [
     finds: /^leased without a timer$/,
     replace: [
       {
-        file: "timers.ts",
+        file: "loops/timers.ts",
         text: "const timers = await readSeen(ctx.db, seen);",
         by: "if (seen != null) return;\n  const timers = await readSeen(ctx.db, seen);",
       },
@@ -62,7 +62,7 @@ const CONTROLS: readonly Control[] = [
     without: "the second look at whether the holder has expired",
     pair: "beat and the sweep that expires its holder",
     finds: /^a renewed lease was ended$/,
-    replace: [{ file: "expire.ts", text: " || holder.expiresAt >= args.now", by: "" }],
+    replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= args.now", by: "" }],
   },
   {
     without: "fencing by attempt",
@@ -70,7 +70,7 @@ const CONTROLS: readonly Control[] = [
     finds: /^a lost attempt was renewed$|^running, and nobody's lease$/,
     replace: [
       {
-        file: "holders.ts",
+        file: "rows/sessions.ts",
         text: "return holder.leases.find((lease) => lease.id === id && lease.attempt === attempt);",
         by: "return holder.leases.find((lease) => lease.id === id);",
       },
@@ -83,7 +83,7 @@ const CONTROLS: readonly Control[] = [
     options: { snapshotLag: 0 },
     replace: [
       {
-        file: "scan.ts",
+        file: "index/scan.ts",
         text: "return afterCommit(upTo !== undefined && upTo < snapshot ? upTo : snapshot);",
         by: "return afterCommit(BigInt(Date.now() + 1) * 1_000_000n);",
       },
@@ -96,7 +96,7 @@ const CONTROLS: readonly Control[] = [
     options: { snapshotLag: 0 },
     replace: [
       {
-        file: "overdue.ts",
+        file: "tend/sweepPlan.ts",
         text: ": afterCommit(snapshot);",
         by: ": afterCommit(BigInt(Date.now() + 1) * 1_000_000n);",
       },
@@ -107,9 +107,9 @@ const CONTROLS: readonly Control[] = [
     pair: "two sweeps of two timers",
     finds: /^leased without a timer$/,
     replace: [
-      { file: "janitor.ts", text: "other.id < timer._id", by: "other.id !== timer._id" },
+      { file: "tend/janitor.ts", text: "other.id < timer._id", by: "other.id !== timer._id" },
       {
-        file: "janitor.ts",
+        file: "tend/janitor.ts",
         text: `before === undefined ? null : await ctx.db.get("timers", before.id)`,
         by: "before ?? null",
       },

@@ -144,7 +144,7 @@ function handOverOf(line: Line, { _id }: LaneRow): string | undefined {
 /** A process whose last lane has left says that it ends, if that lane's call has not. */
 export async function closesIfDone(line: Line, process: ProcessRow): Promise<void> {
   if (lanesIn(line, process).length === 0)
-    await line.do(mutation("mainLoop:close", named(process)));
+    await line.do(mutation("push/mainLoop:closeProcess", named(process)));
 }
 
 // --- Calls of a lane -----------------------------------------------------------------------------
@@ -174,7 +174,7 @@ export function steps(
   const process = processOf(line, lane);
   const handOver = handOverOf(line, lane);
   const n = holder.n + 1;
-  return mutation("laneStep:step", {
+  return mutation("push/laneStep:stepLane", {
     ...{
       lane: lane._id,
       generation: lane.generation,
@@ -270,5 +270,7 @@ function isRunning(line: Line, { state, runsIn }: LaneRow): boolean {
 async function rouses(line: Line): Promise<void> {
   const receiver = processesOf(line).find(({ state }) => state === "receiving");
   if (receiver === undefined || line.rows("waitingQueues").length === 0) return;
-  await line.do(mutation("mainLoop:rouse", { from: { ...named(receiver), givenBack: 0 } }));
+  await line.do(
+    mutation("push/mainLoop:rouseQueues", { from: { ...named(receiver), givenBack: 0 } }),
+  );
 }

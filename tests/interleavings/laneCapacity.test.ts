@@ -42,7 +42,7 @@ const statuses = (line: Line) => line.rows("jobs").map(({ status }) => status);
 const wakes = (line: Line) =>
   line
     .rows("_scheduled_functions")
-    .filter((row) => (row["target"] as { path: string }).path === "wake:wake").length;
+    .filter((row) => (row["target"] as { path: string }).path === "push/wake:wake").length;
 
 test("a gate that says full says so no longer when capacity is free and nothing waits: who comes next is begun", async () => {
   const line = await newLine(1);
@@ -135,7 +135,7 @@ test("a wake that is shown an old snapshot, and finds nothing there, comes once 
   const before = wakes(line);
   // Something else has just been committed, which an older snapshot does not show.
   await line.do(mutation("operate:createToken", { name: "another", queues: null }));
-  const wake = mutation("wake:wake", { queue: line.queue.name });
+  const wake = mutation("push/wake:wake", { queue: line.queue.name });
   const begun = await line.transactions.run(line.point, wake, "old");
   line.point = line.point.commit(begun.transaction, wake.path)!;
   await line.pass(MINUTE_MS);
@@ -226,7 +226,7 @@ test("a process whose function was canceled while it runs hears of no lane that 
   await line.do(line.enqueues(1, push("other")));
   await line.pass(0);
   const looks = async (process: ProcessRow) => {
-    const call = mutation("mainLoop:look", { ...named(process), upTo: 0n });
+    const call = mutation("push/mainLoop:readProcesses", { ...named(process), upTo: 0n });
     return await line.do<HandedOver>({ ...call, kind: "query" });
   };
   expect((await looks(older)).lanes).toEqual([]);

@@ -38,7 +38,7 @@ const running = (line: Line) => statuses(line).filter((status) => status === "ru
 test("a job whose wake was canceled is found by whoever watches, once it has waited for five seconds", async () => {
   const line = await newLine(2);
   await line.enqueue();
-  await cancels(line, scheduled(line, "wake:wake")[0]!._id);
+  await cancels(line, scheduled(line, "push/wake:wake")[0]!._id);
   await line.pass(4_000);
   await line.do(mutation("lib:watch"));
   await line.pass(1_000);
@@ -52,7 +52,7 @@ test("a job whose wake was canceled is found by whoever watches, once it has wai
 test("a job whose wake was canceled is taken by the next that looks", async () => {
   const line = await newLine(3);
   await line.enqueue();
-  await cancels(line, scheduled(line, "wake:wake")[0]!._id);
+  await cancels(line, scheduled(line, "push/wake:wake")[0]!._id);
   await line.pass(1_000);
   await line.enqueue(2);
   await line.pass(0);
@@ -62,7 +62,7 @@ test("a job whose wake was canceled is taken by the next that looks", async () =
 test("where the next job comes alone, its lane sees what was lost when it leaves, and leaves the sweep to come", async () => {
   const line = await newLine(2);
   const [lost] = await line.enqueue();
-  await cancels(line, scheduled(line, "wake:wake")[0]!._id);
+  await cancels(line, scheduled(line, "push/wake:wake")[0]!._id);
   await line.pass(6_000);
   await line.enqueue();
   await line.pass(0);
@@ -113,8 +113,8 @@ test("a job that came alone, whose handler is a mutation, is run by a call that 
   await wake();
   await line.pass(0);
   expect(statuses(line)).toEqual(["succeeded"]);
-  expect(scheduled(line, "laneOnce:run")).toHaveLength(1);
-  expect(scheduled(line, "laneAction:run")).toHaveLength(0);
+  expect(scheduled(line, "push/laneOnce:runSingle")).toHaveLength(1);
+  expect(scheduled(line, "push/laneAction:laneProcess")).toHaveLength(0);
   expect(lanesOf(line).every(({ state }) => state === "asleep")).toBe(true);
 });
 
@@ -124,8 +124,8 @@ test("if that call fails as a whole, its lane is missed, and the next attempt is
   await loses(line, awakeLane(line));
   await line.pass(WATCHED_MS);
   expect(line.rows("jobs")).toMatchObject([{ status: "running", attempt: 2, resets: 1 }]);
-  expect(scheduled(line, "laneOnce:run")).toHaveLength(1);
-  expect(scheduled(line, "laneAction:run")).toHaveLength(1);
+  expect(scheduled(line, "push/laneOnce:runSingle")).toHaveLength(1);
+  expect(scheduled(line, "push/laneAction:laneProcess")).toHaveLength(1);
 });
 
 test("such a call takes nothing besides: a wake begins what its room is for, in an action", async () => {
@@ -140,12 +140,12 @@ test("such a call takes nothing besides: a wake begins what its room is for, in 
     }),
   );
   await line.enqueue(2);
-  const wakes = line.transactions.due(line.point).filter(({ path }) => path === "wake:wake");
+  const wakes = line.transactions.due(line.point).filter(({ path }) => path === "push/wake:wake");
   for (const one of wakes) await line.do(one);
   expect(line.rows("gates")).toMatchObject([{ state: "full" }]);
   await line.pass(0);
   expect(statuses(line).sort()).toEqual(["pending", "running", "succeeded"]);
-  const [action] = scheduled(line, "laneAction:run");
+  const [action] = scheduled(line, "push/laneAction:laneProcess");
   expect(lanesOf(line).find(({ _id }) => _id === lane._id)).toMatchObject({
     ...{ state: "awake", generation: 2, runsIn: action!._id },
   });
@@ -230,7 +230,7 @@ test("a lane that others rely on looks for more though its first job has not end
   await line.pass(0);
   await line.enqueue(2);
   await line.pass(0);
-  const started = scheduled(line, "laneAction:run").map(
+  const started = scheduled(line, "push/laneAction:laneProcess").map(
     (row) => (argsAt(line.point, COMPONENT, row) as ProcessStart).lanes[0],
   );
   expect(started[0]).not.toHaveProperty("lookAfterMs");

@@ -7,13 +7,13 @@ import type { Replacement } from "../races/deployment.js";
 /** The rows of that name as a snapshot shows them; `about` is an expression for what they are asked about. */
 export function seenAs(name: string, about = '""'): string {
   const args = `{ process: "${name} " + ${about}, generation: 0, upTo: -1n }`;
-  return `JSON.parse((await ctx.runQuery(internal.mainLoop.look, ${args}, { useStaleSnapshot: true })).lanes[0].lane)`;
+  return `JSON.parse((await ctx.runQuery(internal.push.mainLoop.readProcesses, ${args}, { useStaleSnapshot: true })).lanes[0].lane)`;
 }
 
 /** Makes the look answer with the rows of that name; `about` is the name of what they are asked about. */
 export function showsAs(name: string, rows: string): Replacement {
   return {
-    file: "mainLoop.ts",
+    file: "push/mainLoop.ts",
     text: "handler: (ctx, args): Promise<HandedOver> => lookOf(ctx, args),",
     by: `handler: async (ctx, args): Promise<HandedOver> => {
     if (!args.process.startsWith("${name} ")) return await lookOf(ctx, args);

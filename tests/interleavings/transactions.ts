@@ -64,7 +64,7 @@ const EPOCH_MS = 1_700_000_000_000;
 const CALLER: Request = { requestId: "order", identity: { kind: "none" }, scheduledBy: null };
 
 /** Lanes are actions, and no transactions: `lane.ts` makes their calls. */
-const ACTIONS = new Set(["laneAction:run"]);
+const ACTIONS = new Set(["push/laneAction:laneProcess"]);
 
 export class Transactions {
   /** The time for everybody; it stands still while an order is played. */

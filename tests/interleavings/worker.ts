@@ -87,5 +87,5 @@ export async function endsUntold(
 /** A try of the callback that is owed. */
 export function triesOwed(line: Line): Call {
   const [owed] = line.rows("callbacks");
-  return mutation("callbacks:attempt", { id: owed!._id });
+  return mutation("edges/callbacks:tryCallback", { id: owed!._id });
 }

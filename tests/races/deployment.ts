@@ -24,7 +24,7 @@ export interface Replacement {
  * their hash.
  */
 const DIGEST: Replacement = {
-  file: "tokens.ts",
+  file: "rows/tokens.ts",
   text: `await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))`,
   by: "new TextEncoder().encode(text)",
 };

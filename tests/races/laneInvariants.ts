@@ -129,7 +129,7 @@ async function checkRunsIn(
     scheduled.some(
       ({ _id, target, state: { kind } }) =>
         _id === id &&
-        target.path === "laneAction:run" &&
+        target.path === "push/laneAction:laneProcess" &&
         (kind === "pending" || kind === "inProgress"),
     );
   const holderOf = (lane: LaneRow) => holders.find(({ _id }) => _id === lane.holder)!;

@@ -112,9 +112,9 @@ const planAndAttempt: Pair = async (world) => {
   const [owed] = await world.rows("callbacks");
   const args = { id: owed!._id, tries: 0 };
   await world.meet(
-    () => world.call(COMPONENT, "callbacks:plan", args),
-    () => world.call(COMPONENT, "callbacks:plan", args),
-    () => world.call(COMPONENT, "callbacks:attempt", { id: owed!._id }),
+    () => world.call(COMPONENT, "edges/callbacks:planCallback", args),
+    () => world.call(COMPONENT, "edges/callbacks:planCallback", args),
+    () => world.call(COMPONENT, "edges/callbacks:tryCallback", { id: owed!._id }),
     () => world.retry(id!),
   );
 };

@@ -27,7 +27,7 @@ const RETENTION_DAYS = 9;
 const FIRST_STEP_MS = 500;
 const LAST_STEP_MS = 10_000;
 /** Jobs are counted and purged, seldom, and sessions forgotten: not because anything runs. */
-const UPKEEP = /^((conveyor|second)\/)?(rollUp|arrivals|purge)\b/;
+const UPKEEP = /^((conveyor|second)\/)?count\/(rollUp|arrivals|purge)\b/;
 
 export async function comeToRest(simulation: Simulation): Promise<void> {
   if (simulation.violations.length > 0) return;

@@ -43,15 +43,15 @@ class Recorder extends MemoryStore {
     if (!writes.some(({ table }) => table === SCHEDULED_TABLE)) return null;
     const tables = tablesOf(this);
     const calls = pendingCalls({ tables });
-    const plans = callsOf(calls, "callbacks:plan").map(
+    const plans = callsOf(calls, "edges/callbacks:planCallback").map(
       ({ argsId }) =>
         rowsOf({ tables }, ARGS_TABLE).find(({ _id }) => _id === argsId)!.args[0].tries as bigint,
     );
     const all =
       plans.some((tries) => Number(tries) === 0) &&
       plans.some((tries) => Number(tries) > 1) &&
-      callsOf(calls, "callbacks:attempt").length > 0 &&
-      callsOf(calls, "janitor:sweep").length > 0;
+      callsOf(calls, "edges/callbacks:tryCallback").length > 0 &&
+      callsOf(calls, "tend/janitor:sweep").length > 0;
     return all ? { at: this.now(), ts: String(ts), tables } : null;
   }
 }

@@ -87,13 +87,13 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
       "a timer": of("timers", () => true),
       "a cursor": of("cursors", ({ bounds }) => bounds.length > 0),
       "a callback not yet tried": of("callbacks", ({ tries }) => tries === 0),
-      "one that is being tried": callsOf(calls, "callbacks:attempt").length > 0,
+      "one that is being tried": callsOf(calls, "edges/callbacks:tryCallback").length > 0,
       "one that has failed": of("callbacks", ({ state, tries }) => state === "owed" && tries > 1),
       "one that was given up": of("callbacks", ({ state }) => state === "dead"),
       "a token": of("tokens", ({ revokedAt }) => revokedAt === undefined),
       "one that was revoked": of("tokens", ({ revokedAt }) => revokedAt !== undefined),
-      "a scheduled sweep": callsOf(calls, "janitor:sweep").length > 0,
-      "a scheduled plan": callsOf(calls, "callbacks:plan").length > 0,
+      "a scheduled sweep": callsOf(calls, "tend/janitor:sweep").length > 0,
+      "a scheduled plan": callsOf(calls, "edges/callbacks:planCallback").length > 0,
     };
     expect(Object.entries(kinds).filter(([, there]) => !there)).toEqual([]);
   });
@@ -200,7 +200,9 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
       }));
       for (const { call, state } of ended) {
         const ways =
-          call === "callbacks:plan" ? ["success", "canceled", undefined] : ["success", undefined];
+          call === "edges/callbacks:planCallback"
+            ? ["success", "canceled", undefined]
+            : ["success", undefined];
         expect(ways, call).toContain(state);
       }
       expect(now("callbacks").every(({ state }) => state === "dead")).toBe(true);

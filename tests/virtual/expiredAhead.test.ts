@@ -28,7 +28,8 @@ test("a look of one job ends the expired jobs before it in the same transaction,
   const [last] = await place.enqueue(queue, [{}]);
   world.stats.reset();
   await world.advance(1_950 - (world.now() % 1_000));
-  const rings = world.stats.snapshot().functions["conveyor/expiries:ring"]?.calls ?? 0;
+  const rings =
+    world.stats.snapshot().functions["conveyor/edges/startDeadlines:endExpired"]?.calls ?? 0;
   expect({ rings, ...endsOf(place.jobs([last!, ...expired])) }).toEqual({
     rings: 0,
     succeeded: 1,

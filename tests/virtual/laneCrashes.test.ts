@@ -107,7 +107,7 @@ async function storm(of: PushWorld, now: () => void = () => undefined): Promise<
   const commit = database.commit.bind(database);
   let lost = 0;
   database.commit = async (tx, source, author) => {
-    if (/laneStep:step/.test(author ?? source)) {
+    if (/push\/laneStep:stepLane/.test(author ?? source)) {
       lost += 1;
       const other = database.begin();
       // What changes nothing is no write.

@@ -43,14 +43,22 @@ async function costOf(
 test("a small job is carried to its lane, and costs no call to be fetched", async () => {
   await start(1);
   const { calls } = await costOf("acted", "x".repeat(10_000));
-  expect(calls).toEqual({ "wake:wake": 1, "laneAction:run": 1, "laneStep:step": 1 });
+  expect(calls).toEqual({
+    "push/wake:wake": 1,
+    "push/laneAction:laneProcess": 1,
+    "push/laneStep:stepLane": 1,
+  });
   await checkRest(pushed);
 });
 
 test("a large one is fetched by its lane: it is read once, and written by nobody but its caller", async () => {
   await start(1);
   const { calls, scheduledBytes, readBytes } = await costOf("acted", LARGE);
-  expect(calls).toEqual({ "wake:wake": 1, "laneAction:run": 1, "laneStep:step": 2 });
+  expect(calls).toEqual({
+    "push/wake:wake": 1,
+    "push/laneAction:laneProcess": 1,
+    "push/laneStep:stepLane": 2,
+  });
   expect(scheduledBytes).toBeLessThan(LANE_CARRIES_BYTES / 4);
   expect(readBytes).toBeLessThan(1.5 * LARGE.length);
   await checkRest(pushed);
@@ -67,7 +75,7 @@ test("so are many that are large together, each of them once", async () => {
 test("a mutation reads its payload by itself: to nobody else is it told", async () => {
   await start(3);
   const { calls, scheduledBytes, readBytes } = await costOf("written", LARGE);
-  expect(calls).toEqual({ "wake:wake": 1, "laneOnce:run": 1 });
+  expect(calls).toEqual({ "push/wake:wake": 1, "push/laneOnce:runSingle": 1 });
   expect(scheduledBytes).toBeLessThan(LANE_CARRIES_BYTES / 4);
   expect(readBytes).toBeLessThan(1.5 * LARGE.length);
   await checkRest(pushed);

@@ -62,7 +62,7 @@ test.each(["canceled", "failed"] as const)(
     const began = until(pushed, HANDLER_BEGAN);
     void enqueue(world, "acted", [{ n: 10, ms: 1_000 }]);
     await began;
-    expect(await lose("janitor.js:sweep", how)).toBeGreaterThan(0);
+    expect(await lose("tend/janitor.js:sweep", how)).toBeGreaterThan(0);
     expect(loseProcesses(pushed)).toBeGreaterThan(0);
     await settle();
     expect(openJobs()).toHaveLength(1);
@@ -78,7 +78,7 @@ test("the same where the dead lane has all the room there is: the wake that find
   const began = until(pushed, HANDLER_BEGAN);
   void enqueue(world, "acted", [{ n: 10, ms: 1_000 }]);
   await began;
-  await lose("janitor.js:sweep");
+  await lose("tend/janitor.js:sweep");
   expect(loseProcesses(pushed)).toBe(1);
   await settle();
   await enqueue(world, "acted", [{ n: 11, ms: 10 }]);
@@ -90,7 +90,7 @@ test("the sweep is lost while jobs keep coming: calls of their lanes and wakes m
   const { world } = pushed;
   void enqueue(world, "acted", [{ n: 10, ms: 100_000 }]);
   await world.advance(1_000);
-  expect(await lose("janitor.js:sweep")).toBeGreaterThan(0);
+  expect(await lose("tend/janitor.js:sweep")).toBeGreaterThan(0);
   for (let n = 11; n < 71; n += 1) {
     void enqueue(world, "acted", [{ n, ms: 100 }]);
     await world.advance(1_000);
@@ -106,7 +106,7 @@ test("the sweep is lost, the lane dies, and nobody comes: an app's cron brings b
   const began = until(pushed, HANDLER_BEGAN);
   void enqueue(world, "acted", [{ n: 10, ms: 1_000 }]);
   await began;
-  await lose("janitor.js:sweep");
+  await lose("tend/janitor.js:sweep");
   loseProcesses(pushed);
   await settle();
   expect(openJobs()).toHaveLength(1);
@@ -121,7 +121,7 @@ test("an alarm is lost while a lane of the queue works: a sweep finds the jobs t
   const { world } = pushed;
   await enqueue(world, "acted", [{ n: 10, ms: 10 }], { runAfter: 2_000 });
   await enqueue(world, "acted", [{ n: 11, ms: 60_000 }]);
-  expect(await lose("dispatcher.js:ring")).toBeGreaterThan(0);
+  expect(await lose("edges/dispatcher.js:promoteDue")).toBeGreaterThan(0);
   await rest();
 });
 
@@ -130,7 +130,7 @@ test("an alarm is lost and nothing runs: the next job's lane brings a sweep, whi
   const { world } = pushed;
   await settle();
   await enqueue(world, "acted", [{ n: 10, ms: 10 }], { runAfter: 60_000 });
-  expect(await lose("dispatcher.js:ring")).toBeGreaterThan(0);
+  expect(await lose("edges/dispatcher.js:promoteDue")).toBeGreaterThan(0);
   await settle();
   expect(openJobs()).toMatchObject([{ status: "scheduled" }]);
   await enqueue(world, "acted", [{ n: 11, ms: 10 }]);
@@ -141,7 +141,7 @@ test("the alarm of a retry is lost with its lane long gone: an app's cron finds 
   pushed = await startPushWorld(7);
   const { world } = pushed;
   await enqueue(world, "written", [{ n: 10, ms: 10 }], { runAfter: 60_000 });
-  await lose("dispatcher.js:ring");
+  await lose("edges/dispatcher.js:promoteDue");
   await settle();
   await watch(world);
   await rest();
@@ -154,10 +154,10 @@ async function loseWake(seed: number): Promise<void> {
   pushed = await startPushWorld(seed);
   const { world, store } = pushed;
   await settle();
-  const isWoken = () => store.open().some(({ name }) => name === "wake.js:wake");
+  const isWoken = () => store.open().some(({ name }) => name === "push/wake.js:wake");
   void enqueue(world, "acted", [{ n: 10, ms: 10 }]);
   await world.until(isWoken, { withinMs: 1_000 });
-  expect(await lose("wake.js:wake")).toBe(1);
+  expect(await lose("push/wake.js:wake")).toBe(1);
   await settle();
   expect(openJobs()).toMatchObject([{ status: "pending", attempt: 0 }]);
 }

@@ -34,7 +34,7 @@ describe.each(["acted", "written", "inlined"] as const)("a job with labels, in %
     const queue = await open();
     const [id] = await place.enqueue(queue, [asking]);
     for (const isAlone of [true, false])
-      await place.world.call("wake:wake", { queue: name, job: id!, isAlone }, COMPONENT);
+      await place.world.call("push/wake:wake", { queue: name, job: id!, isAlone }, COMPONENT);
     await place.world.advance(15_000);
     place.world.stats.reset();
     await place.world.advance(15_000);

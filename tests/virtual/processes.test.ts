@@ -28,7 +28,7 @@ const longest = (jobs: readonly number[]) => Math.max(...many.waits(jobs));
 /** How many processes have been started, those of an inline handler included. */
 function started(): number {
   const { functions } = many.world.stats.snapshot();
-  return ["conveyor/laneAction:run", "inline:run"].reduce(
+  return ["conveyor/push/laneAction:laneProcess", "inline:run"].reduce(
     (sum, name) => sum + (functions[name]?.calls ?? 0),
     0,
   );
@@ -146,7 +146,7 @@ test("a process that dies takes down no jobs but its own, which are found within
   let lost = 0;
   // The first that is asked about is the one that has run longest.
   many.world.backend.runner.loseActions(
-    ({ address }) => address.path === "laneAction:run" && lost++ === 0,
+    ({ address }) => address.path === "push/laneAction:laneProcess" && lost++ === 0,
   );
   const diedAt = many.world.now();
   await many.world.advance(3 * MINUTE);

@@ -30,8 +30,8 @@ export const wrote =
         table === name && Object.entries(fields).every(([field, value]) => doc?.[field] === value),
     );
 
-export const WAKE_COMMITS = scheduled("laneAction:run", "pending");
-export const PROCESS_BEGINS = scheduled("laneAction:run", "inProgress");
+export const WAKE_COMMITS = scheduled("push/laneAction:laneProcess", "pending");
+export const PROCESS_BEGINS = scheduled("push/laneAction:laneProcess", "inProgress");
 export const STEP_COMMITS = wrote("jobs", { status: "succeeded", queue: "acted" });
 const begins = wrote("jobs", { status: "running", queue: "acted" });
 /** A step that records a job and takes another. */
@@ -77,7 +77,8 @@ export async function until(
 export function loseProcesses({ world }: PushWorld, scheduledId?: unknown): number {
   return world.backend.runner.loseActions(
     ({ address, requestId }) =>
-      address.path === "laneAction:run" && (scheduledId === undefined || requestId === scheduledId),
+      address.path === "push/laneAction:laneProcess" &&
+      (scheduledId === undefined || requestId === scheduledId),
   );
 }
 

@@ -49,7 +49,8 @@ async function look(ids: string[]): Promise<Done[]> {
 }
 
 /** Wakes that ran since the counts were reset. */
-const wakes = (): number => app.world.stats.snapshot().functions["conveyor/wake:wake"]?.calls ?? 0;
+const wakes = (): number =>
+  app.world.stats.snapshot().functions["conveyor/push/wake:wake"]?.calls ?? 0;
 
 test("while no worker is there Convex begins at once, with as many wakes as in a queue that leaves nothing", async () => {
   const { world } = app;
@@ -215,7 +216,7 @@ test.each([1, 2])(
     await world.run(Promise.all([...calls, work()]));
     await world.advance(10 * LEFT_MS);
     const { functions, conflicts } = world.stats.snapshot();
-    expect(functions["conveyor/wake:wake"]?.calls ?? 0).toBe(0);
+    expect(functions["conveyor/push/wake:wake"]?.calls ?? 0).toBe(0);
     expect(conflicts).toEqual([]);
     await world.close();
   },

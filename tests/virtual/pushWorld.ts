@@ -13,7 +13,7 @@ export const COMPONENT = "conveyor";
 export const QUEUES = ["acted", "written"] as const;
 const IDLE_MS = 600_000;
 /** Jobs are counted and purged, seldom, and sessions forgotten: not because anything runs. */
-const UPKEEP = /^(rollUp|arrivals|purge)\b/;
+const UPKEEP = /^count\/(rollUp|arrivals|purge)\b/;
 
 export interface JobRow {
   _id: string;
@@ -176,7 +176,7 @@ export async function checkRest({ world, store }: PushWorld): Promise<void> {
   const isOver = store.docs("holders").some(({ state }) => state === "gone");
   const isLater = (row: Doc) => (row["scheduledTime"] as number) > world.clock.now() + IDLE_MS;
   const left = store.open().filter((row) => {
-    if (isOver && row.name === "janitor.js:sweep" && isLater(row)) return false;
+    if (isOver && row.name === "tend/janitor.js:sweep" && isLater(row)) return false;
     return !UPKEEP.test(row.name);
   });
   must(left.length === 0, `${left[0]?.name} is still to be run`);

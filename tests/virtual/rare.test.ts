@@ -37,10 +37,14 @@ test("a rare job is followed by no sweep, and by its roll-up ten minutes later",
   await start(1);
   await enqueue(pushed.world, "acted", [{ n: 10, ms: 10 }]);
   await pushed.world.advance(REST_MS);
-  expect(calls()).toEqual({ "wake:wake": 1, "laneAction:run": 1, "laneStep:step": 1 });
+  expect(calls()).toEqual({
+    "push/wake:wake": 1,
+    "push/laneAction:laneProcess": 1,
+    "push/laneStep:stepLane": 1,
+  });
   await pushed.world.advance(ROLL_UP_MS);
-  expect(calls()).toMatchObject({ "rollUp:ring": 1 });
-  expect(calls()).not.toHaveProperty("janitor:sweep");
+  expect(calls()).toMatchObject({ "count/rollUp:countEnds": 1 });
+  expect(calls()).not.toHaveProperty("tend/janitor:sweep");
   await checkRest(pushed);
 });
 
@@ -50,8 +54,8 @@ test("jobs that come by the minute are counted together, by one roll-up that com
     await enqueue(pushed.world, "acted", [{ n, ms: 10 }]);
     await pushed.world.advance(REST_MS);
   }
-  expect(calls()["rollUp:ring"]).toBe(1);
-  expect(calls()).not.toHaveProperty("arrivals:ring");
+  expect(calls()["count/rollUp:countEnds"]).toBe(1);
+  expect(calls()).not.toHaveProperty("count/arrivals:countNewJobs");
   await pushed.world.advance(ROLL_UP_MS);
   await checkRest(pushed);
 });
@@ -61,7 +65,7 @@ test("a sweep on which another queue's job relies is not called off", async () =
   await enqueue(pushed.world, "acted", [{ n: 10, ms: 200 }]);
   await enqueue(pushed.world, "acted", [{ n: 11, ms: 90_000 }]);
   await pushed.world.advance(REST_MS);
-  expect(calls()["janitor:sweep"]).toBeGreaterThan(0);
+  expect(calls()["tend/janitor:sweep"]).toBeGreaterThan(0);
   await pushed.world.advance(REST_MS);
   await checkRest(pushed);
 });
@@ -73,7 +77,7 @@ test("a sweep is left to come where somebody else has worked since it was armed:
     enqueue(pushed.world, "written", [{ n: 11, ms: 0 }]),
   ]);
   await pushed.world.advance(REST_MS);
-  expect(calls()["janitor:sweep"]).toBe(1);
+  expect(calls()["tend/janitor:sweep"]).toBe(1);
   await pushed.world.advance(ROLL_UP_MS);
   const counted = pushed.store.docs<{ queue: string; upTo: unknown[] }>("counted");
   expect(counted.map(({ queue }) => queue).sort()).toEqual(["acted", "written"]);
@@ -110,7 +114,11 @@ test("jobs that come at the same moment make lanes for others that do, with whic
     await enqueueTwo(n);
     // Each takes a lane and a slot by lot.
     expect(conflicts()).toBeLessThanOrEqual(1);
-    expect(calls()).toEqual({ "wake:wake": 2, "laneAction:run": 2, "laneStep:step": 2 });
+    expect(calls()).toEqual({
+      "push/wake:wake": 2,
+      "push/laneAction:laneProcess": 2,
+      "push/laneStep:stepLane": 2,
+    });
   }
   expect(lanes()).toMatchObject(kept);
 });

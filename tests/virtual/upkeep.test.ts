@@ -28,8 +28,8 @@ test("a purge never walks again over what it has deleted, and an idle queue cost
     world.stats.reset();
     await world.advance(4 * HOUR_MS);
     const { functions } = world.stats.snapshot();
-    expect(Object.keys(functions)).toEqual(["conveyor/purge:ring"]);
-    const { calls, tombstones, io, conflicts } = functions["conveyor/purge:ring"]!;
+    expect(Object.keys(functions)).toEqual(["conveyor/count/purge:purgeQueue"]);
+    const { calls, tombstones, io, conflicts } = functions["conveyor/count/purge:purgeQueue"]!;
     expect({ calls, conflicts }).toEqual({ calls: 3, conflicts: 0 });
     // But over the last of each run, whose key another job of the same instant may have.
     expect(tombstones).toBe(calls - 1);

@@ -232,5 +232,7 @@ test("after all of them have fallen silent at once, it ends within the turns of 
 
 test("no function has used half of what a transaction may, and none but the refused call has failed", () => {
   expect(failures()).toEqual([[`${COMPONENT}/lib:claim`, 1]]);
-  expect(world.stats.snapshot().functions[`${COMPONENT}/janitor:sweep`]!.calls).toBeGreaterThan(5);
+  expect(
+    world.stats.snapshot().functions[`${COMPONENT}/tend/janitor:sweep`]!.calls,
+  ).toBeGreaterThan(5);
 });

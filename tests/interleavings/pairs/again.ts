@@ -35,7 +35,7 @@ const retryAndCancel: Pair = {
   mutants: [
     {
       without: "the look at whether the job is finished",
-      replace: [{ file: "retry.ts", text: "if (!isFinished(status))", by: "if (false)" }],
+      replace: [{ file: "manage/retry.ts", text: "if (!isFinished(status))", by: "if (false)" }],
       finds: /is refused: .*cannot retry/,
     },
     UNVALIDATED,
@@ -66,12 +66,14 @@ const timeoutAndComplete: Pair = {
   mutants: [
     {
       without: "the second look at whether the holder has expired",
-      replace: [{ file: "expire.ts", text: " || holder.expiresAt >= args.now", by: "" }],
+      replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= args.now", by: "" }],
       finds: /^a lease was ended that stands/,
     },
     {
       without: "the leases that a holder keeps whose other attempt ran too long",
-      replace: [{ file: "expire.ts", text: "if (isLost) await bury", by: "if (true) await bury" }],
+      replace: [
+        { file: "tend/lostLeases.ts", text: "if (isLost) await bury", by: "if (true) await bury" },
+      ],
       finds: /^running, and nobody's lease/,
     },
     UNVALIDATED,

@@ -31,7 +31,11 @@ const replaceAndClaim: Pair = {
     {
       without: "the look at whether the job has begun",
       replace: [
-        { file: "replace.ts", text: `if (!mayMove("cancel", there.status))`, by: "if (false)" },
+        {
+          file: "manage/replace.ts",
+          text: `if (!mayMove("cancel", there.status))`,
+          by: "if (false)",
+        },
       ],
       finds: /^(replace is refused|a replaced job was handed out)/,
     },
@@ -90,7 +94,7 @@ const cancelAndBeat: Pair = {
       without: "the row that asks the worker",
       replace: [
         {
-          file: "cancels.ts",
+          file: "rows/cancels.ts",
           text: `await ctx.db.insert("cancels", { ...holder, job: _id, attempt });`,
           by: "",
         },

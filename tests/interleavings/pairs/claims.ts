@@ -7,12 +7,12 @@ const NO_SECOND_LOOK: Mutant = {
   without: "the real read of a job before it is taken",
   replace: [
     {
-      file: "basket.ts",
+      file: "claim/leaseBatch.ts",
       text: "if (job === null || !isClaimable(job) || (job.seq as bigint) !== seq) {",
       by: "if (job === null) {",
     },
     {
-      file: "mayTake.ts",
+      file: "edges/mayTake.ts",
       text: "queue.isPaused || !isClaimable(job)",
       by: "queue.isPaused",
     },
@@ -58,7 +58,9 @@ const claimAndCancel: Pair = {
     NO_SECOND_LOOK,
     {
       without: "the second look at whether the job has begun",
-      replace: [{ file: "cancel.ts", text: "if (isCancelable(job.status))", by: "if (true)" }],
+      replace: [
+        { file: "manage/cancel.ts", text: "if (isCancelable(job.status))", by: "if (true)" },
+      ],
       finds: /cancel is refused/,
     },
     UNVALIDATED,
@@ -85,7 +87,7 @@ const enqueueAndIdle: Pair = {
       without: "reading the range in which there is nothing",
       replace: [
         {
-          file: "hasWork.ts",
+          file: "claim/hasWork.ts",
           text: "const stretch = newStretch(place, bounds, epoch);",
           by: "const stretch = { ...newStretch(place, bounds, epoch), from: { seq: 1n << 62n, creationTime: 0 } };",
         },
@@ -96,7 +98,7 @@ const enqueueAndIdle: Pair = {
       without: "a new seq for what comes in",
       replace: [
         {
-          file: "transitions.ts",
+          file: "edges/transitions.ts",
           text: "queue: name,\n    seq: ctx.db.vars.commitTs,",
           by: "queue: name,\n    seq: 1n,",
         },
@@ -120,7 +122,7 @@ const claimAndEnqueue: Pair = {
       without: "the snapshot's own timestamp as the end of what a claim has seen",
       replace: [
         {
-          file: "scan.ts",
+          file: "index/scan.ts",
           text: "return afterCommit(upTo !== undefined && upTo < snapshot ? upTo : snapshot);",
           by: "return afterCommit(BigInt(Date.now() + 1) * 1_000_000n);",
         },
@@ -145,7 +147,7 @@ const claimsAndTies: Pair = {
       without: "the creation time in a cursor",
       replace: [
         {
-          file: "nextCursor.ts",
+          file: "claim/nextCursor.ts",
           text: "below = row.key;",
           by: "below = { seq: row.key.seq + 1n, creationTime: 0 };",
         },
@@ -179,7 +181,7 @@ const claimAndRelease: Pair = {
       without: "a new seq for what comes back",
       replace: [
         {
-          file: "transitions.ts",
+          file: "edges/transitions.ts",
           text: "status: EDGES[edge].to,\n    seq: db.vars.commitTs,",
           by: `status: EDGES[edge].to,\n    seq: edge === "release" ? job.seq : db.vars.commitTs,`,
         },

@@ -39,7 +39,7 @@ const arrivalsAndDelete: Pair = {
       without: "the row of a new job that is deleted before it was counted",
       replace: [
         {
-          file: "goneEarly.ts",
+          file: "count/uncounted.ts",
           text: "if (job._creationTime <= counted.arrivals) return;",
           by: "if (job._creationTime > 0) return;",
         },
@@ -50,7 +50,7 @@ const arrivalsAndDelete: Pair = {
       without: "leaving out of an old look those that are gone",
       replace: [
         {
-          file: "arrivals.ts",
+          file: "count/arrivals.ts",
           text: "const jobs = rows.filter(({ _id }) => !gone.has(_id));",
           by: "const jobs = rows.filter(({ _id }) => _id !== undefined || gone.has(_id));",
         },
@@ -95,13 +95,17 @@ const rollUpAndRetry: Pair = {
   mutants: [
     {
       without: "the row of an end that a retry takes away",
-      replace: [{ file: "retry.ts", text: "await noteEndGone(ctx, job);", by: "" }],
+      replace: [{ file: "manage/retry.ts", text: "await noteEndGone(ctx, job);", by: "" }],
       finds: /0 of 1 canceled are counted/,
     },
     {
       without: "leaving out of an old look the ends that are gone",
       replace: [
-        { file: "rollUp.ts", text: "gone.get(_id) !== seq", by: "gone.get(_id) !== 0n || seq" },
+        {
+          file: "count/rollUp.ts",
+          text: "gone.get(_id) !== seq",
+          by: "gone.get(_id) !== 0n || seq",
+        },
       ],
       finds: /2 of 1 canceled are counted/,
     },
@@ -109,7 +113,7 @@ const rollUpAndRetry: Pair = {
       without: "the real read of how far ends have been counted",
       replace: [
         {
-          file: "goneEarly.ts",
+          file: "count/uncounted.ts",
           text: "if (compareKeys({ seq, creationTime: _creationTime }, upTo) < 0) return;",
           by: "if (upTo.seq < 0n) return;",
         },

@@ -82,7 +82,7 @@ const releaseAndDeadline: Pair = withSkew(
         without: "writing the row of a job that runs when the alarm at its deadline comes",
         replace: [
           {
-            file: "expiries.ts",
+            file: "edges/startDeadlines.ts",
             text: 'else if (job.status === "running" && isBeyondDeadline(job, at)) await passDeadline(ctx.db, job);',
             by: "",
           },

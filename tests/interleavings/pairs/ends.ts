@@ -22,7 +22,7 @@ const retryAndRetry: Pair = {
   mutants: [
     {
       without: "the look at whether the job is finished",
-      replace: [{ file: "retry.ts", text: "if (!isFinished(status))", by: "if (false)" }],
+      replace: [{ file: "manage/retry.ts", text: "if (!isFinished(status))", by: "if (false)" }],
       finds: /is refused: .*cannot retry/,
     },
     UNVALIDATED,
@@ -44,7 +44,7 @@ const retryAndClaim: Pair = {
       without: "a new seq for what comes back",
       replace: [
         {
-          file: "transitions.ts",
+          file: "edges/transitions.ts",
           text: "status: EDGES[edge].to,\n    seq: db.vars.commitTs,",
           by: `status: EDGES[edge].to,\n    seq: edge === "retry" ? job.seq : db.vars.commitTs,`,
         },
@@ -62,7 +62,7 @@ const planAndAttempt: Pair = {
     await endsUntold(line);
     await line.app("mend");
     const [owed] = line.rows("callbacks");
-    const plan = () => mutation("callbacks:plan", { id: owed!._id, tries: 0 });
+    const plan = () => mutation("edges/callbacks:planCallback", { id: owed!._id, tries: 0 });
     return {
       calls: { one: plan(), two: plan() },
       check(_, line) {
@@ -74,7 +74,9 @@ const planAndAttempt: Pair = {
   mutants: [
     {
       without: "the end of the debt in the transaction that tells it",
-      replace: [{ file: "callbacks.ts", text: `await ctx.db.delete("callbacks", id);`, by: "" }],
+      replace: [
+        { file: "edges/callbacks.ts", text: `await ctx.db.delete("callbacks", id);`, by: "" },
+      ],
       finds: /^told, and owed as well/,
     },
     UNVALIDATED,
@@ -103,14 +105,16 @@ const attemptAndRetry: Pair = {
   mutants: [
     {
       without: "the look at who is still to be told the old result",
-      replace: [{ file: "retry.ts", text: "(await isResultOwed(ctx.db, job))", by: "false" }],
+      replace: [
+        { file: "manage/retry.ts", text: "(await isResultOwed(ctx.db, job))", by: "false" },
+      ],
       finds: /^another result was told/,
     },
     {
       without: "discarding the result that was told and is nobody's any more",
       replace: [
         {
-          file: "callbacks.ts",
+          file: "edges/callbacks.ts",
           text: "await discard(ctx, result);",
           by: "",
         },
@@ -144,7 +148,7 @@ const attemptAndLaterEnd: Pair = {
       without: "the real read of the end that is owed",
       replace: [
         {
-          file: "callbacks.ts",
+          file: "edges/callbacks.ts",
           text: "if (again !== true) return null;",
           by: "if (again !== false) return null;",
         },
@@ -155,7 +159,7 @@ const attemptAndLaterEnd: Pair = {
       without: "the plan of the end that comes behind",
       replace: [
         {
-          file: "callbacks.ts",
+          file: "edges/callbacks.ts",
           text: "    await startNext(ctx, row);\n    await discardForgotten(ctx, row);",
           by: "    await discardForgotten(ctx, row);",
         },
@@ -189,14 +193,14 @@ const oweAndDisarm: Pair = {
   mutants: [
     {
       without: "the real read of what is owed before a sweep goes",
-      replace: [{ file: "janitor.ts", text: "await nextDebtAt(ctx)", by: "null" }],
+      replace: [{ file: "tend/janitor.ts", text: "await nextDebtAt(ctx)", by: "null" }],
       finds: /^owed, and nobody/,
     },
     {
       without: "the real read of the timer on which who owes relies",
       replace: [
         {
-          file: "callbacks.ts",
+          file: "edges/callbacks.ts",
           text: "await ensureSweep(ctx, Date.now() + delayMs + CALLBACK_OVERDUE_MS, Date.now());",
           by: "",
         },

@@ -37,12 +37,12 @@ const takeAndTake: Pair = {
 
 const LEFT: Mutant = {
   without: "freeing the key with the end of its job",
-  replace: [{ file: "ending.ts", text: "await freeKey(ctx.db, job);", by: "" }],
+  replace: [{ file: "edges/ending.ts", text: "await freeKey(ctx.db, job);", by: "" }],
   finds: /^a key is left/,
 };
 
 /** What the transaction is called that ends the job. */
-const FREE = ["free", "janitor:sweep"];
+const FREE = ["free", "tend/janitor:sweep"];
 
 /** A way on which the key goes, and an enqueue that wants it at the same time. */
 function takeAndFree(

@@ -20,7 +20,7 @@ async function held(line: Line) {
   const over = [{ id, attempt }];
   return {
     first: first!,
-    apart: mutation("laneApart:run", { id, attempt, finished }),
+    apart: mutation("push/laneApart:runApart", { id, attempt, finished }),
     says: (call: Call): Call => ({ ...call, args: { ...call.args, over } }),
     lane,
   };
@@ -53,7 +53,7 @@ const saidEarly: Pair = {
       without: "the real read of a job that is said to be over",
       replace: [
         {
-          file: "unheard.ts",
+          file: "push/undelivered.ts",
           text: `(job?.status === "running" && job.attempt === attempt)`,
           by: "false",
         },

@@ -13,7 +13,7 @@ const GENERATION: Mutant = {
   without: "the generation by which an older lane's call is known",
   replace: [
     {
-      file: "laneStep.ts",
+      file: "push/laneStep.ts",
       text: "if (holder === null || generationOf(holder) !== args.generation) return over(lost(args));",
       by: "if (holder === null) return over(lost(args));",
     },
@@ -24,7 +24,7 @@ const ALIVE: Mutant = {
   without: "the question whether the function of a lane that calls still runs",
   replace: [
     {
-      file: "laneStep.ts",
+      file: "push/laneStep.ts",
       text: "if (!(await isLaneAlive(ctx, current)))",
       by: "if (lane._id === null)",
     },
@@ -103,7 +103,7 @@ const lateOutcome: Pair = {
     const [finished] = (args as { finished: Finished[] }).finished;
     const { id, attempt } = finished!;
     return {
-      calls: { record: mutation("laneApart:run", { id, attempt, finished }) },
+      calls: { record: mutation("push/laneApart:runApart", { id, attempt, finished }) },
       check: (_answers, after) => checkLoss(after, first),
       // A sweep whose look is older than the end of the process leaves that to the next.
       async rest(after) {
@@ -172,10 +172,14 @@ const sweepCalledOff: Pair = {
     {
       without: "the look at holders with leases, before the sweep is called off",
       replace: [
-        { file: "rest.ts", text: "if (!mayRest) return false;", by: "" },
-        { file: "rest.ts", text: "JANITOR_OVERDUE_MS || isNeeded)", by: "JANITOR_OVERDUE_MS)" },
+        { file: "push/idleShutdown.ts", text: "if (!mayRest) return false;", by: "" },
+        {
+          file: "push/idleShutdown.ts",
+          text: "JANITOR_OVERDUE_MS || isNeeded)",
+          by: "JANITOR_OVERDUE_MS)",
+        },
         // Nor is one left to come by lot.
-        { file: "rest.ts", text: " || Math.random() * SWEEPS_LEFT < 1", by: "" },
+        { file: "push/idleShutdown.ts", text: " || Math.random() * SWEEPS_LEFT < 1", by: "" },
       ],
       finds: /^leased without a timer/,
     },

@@ -50,7 +50,7 @@ async function guarded(line: Line, { ends = Infinity } = {}): Promise<{ busy: Ro
 /** A caller was shown in its snapshot that somebody looks: the gate as it was before it began to send newcomers away. */
 const STALE_GATE: Mutant["replace"] = [
   {
-    file: "wakes.ts",
+    file: "edges/wakes.ts",
     text: `return state === "guarded" || state === "full";`,
     by: `return state !== "quiet" && state !== undefined;`,
   },
@@ -60,7 +60,7 @@ const NO_DOOR: Mutant = {
   replace: [
     ...STALE_GATE,
     {
-      file: "wakes.ts",
+      file: "edges/wakes.ts",
       text: "return isLookedAfter && (await findDoor(ctx.db, queue.name))?.open === true;",
       by: "return isLookedAfter;",
     },
@@ -72,7 +72,7 @@ const NO_LOOK_AFTER: Mutant = {
   replace: [
     ...STALE_GATE,
     {
-      file: "wakes.ts",
+      file: "edges/wakes.ts",
       text: `await setGate(ctx, gate, queue.name, { state: "quiet", ...vain });
   await wakeBlindly(ctx.scheduler, queue);`,
       by: `await setGate(ctx, gate, queue.name, { state: "quiet", ...vain });`,
@@ -94,14 +94,14 @@ const enqueueAndLeave: Pair = {
       without: "the rule that a gate is relied on, and never a lane because it is awake",
       replace: [
         {
-          file: "wakes.ts",
+          file: "edges/wakes.ts",
           text: `return state === "guarded" || state === "full";`,
           by: `const lanes = await ctx.db.query("lanes").withIndex("queue", (q) => q.eq("queue", queue)).collect();
     const holders = await Promise.all(lanes.map(({ holder }) => ctx.db.get("holders", holder)));
     return state === "guarded" || state === "full" || holders.some((one) => one?.state === "active");`,
         },
         {
-          file: "wakes.ts",
+          file: "edges/wakes.ts",
           text: "return isLookedAfter && (await findDoor(ctx.db, queue.name))?.open === true;",
           by: "return isLookedAfter;",
         },
@@ -130,7 +130,7 @@ const enqueueAndOldWake: Pair = {
       without: "asking how old the look of a wake is",
       replace: [
         {
-          file: "beginLane.ts",
+          file: "push/beginLane.ts",
           text: "if (!isSure) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);",
           by: "",
         },
@@ -179,7 +179,7 @@ const wakeAndFree: Pair = {
       without: "the look of who frees capacity at whether that is waited for",
       replace: [
         {
-          file: "laneStep.ts",
+          file: "push/laneStep.ts",
           text: `gate?.state === "full" || (found`,
           by: `(found`,
         },
@@ -190,7 +190,7 @@ const wakeAndFree: Pair = {
       without: "the real look of a wake that finds no room at lanes which have gone to sleep",
       replace: [
         {
-          file: "wake.ts",
+          file: "push/wake.ts",
           text: "const asleep = await asleepSince(ctx.db, lanes, waking.seen);",
           by: "const asleep: Sleeper[] = [];",
         },
@@ -280,7 +280,7 @@ const resumeAndEnqueue: Pair = {
       without: "the wake that the end of a pause schedules",
       replace: [
         {
-          file: "control.ts",
+          file: "manage/control.ts",
           text: "if (mayNeedWake(queueOf(row), queue)) await",
           by: "if (queue === null) await",
         },
@@ -304,7 +304,7 @@ const lowerAndWake: Pair = {
       calls: { lower },
       check(answers, line) {
         const running = line.rows("jobs").filter(({ status }) => status === "running");
-        const isLate = answers.isBefore("lower", "wake:wake");
+        const isLate = answers.isBefore("lower", "push/wake:wake");
         must(!isLate || running.length <= 1, "a job was begun above what is allowed by then");
       },
       rest,
@@ -337,7 +337,7 @@ const raiseAndWake: Pair = {
       without: "the wake that more capacity schedules",
       replace: [
         {
-          file: "control.ts",
+          file: "manage/control.ts",
           text: "if (mayNeedWake(queueOf(row), queue)) await",
           by: "if (queue === null) await",
         },

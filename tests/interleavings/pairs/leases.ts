@@ -9,11 +9,11 @@ const NO_READ_OF_HOLDERS: Mutant = {
   without: "the real read of the holders before a sweep arms its next, or goes",
   replace: [
     {
-      file: "janitor.ts",
+      file: "tend/janitor.ts",
       text: "const next = first?.expiresAt ?? seen;",
       by: "const next = seen;",
     },
-    { file: "janitor.ts", text: ").take(RANGE_ROWS);", by: ").take(0);" },
+    { file: "tend/janitor.ts", text: ").take(RANGE_ROWS);", by: ").take(0);" },
   ],
   finds: /^leased/,
 };
@@ -21,7 +21,7 @@ const NO_READ_OF_TIMER: Mutant = {
   without: "the real read of the timer on which a claim relies",
   replace: [
     {
-      file: "timers.ts",
+      file: "loops/timers.ts",
       text: "const timers = await readSeen(ctx.db, seen);",
       by: "if (seen != null) return;\n  const timers = await readSeen(ctx.db, seen);",
     },
@@ -30,7 +30,7 @@ const NO_READ_OF_TIMER: Mutant = {
 };
 const NO_SECOND_LOOK: Mutant = {
   without: "the second look at whether the holder has expired",
-  replace: [{ file: "expire.ts", text: " || holder.expiresAt >= args.now", by: "" }],
+  replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= args.now", by: "" }],
   finds: /^(a renewed lease was ended|a recorded outcome was undone)/,
 };
 /** Nothing is leased when the sweep begins, and something when it ends. */
@@ -92,9 +92,9 @@ const sweepsAndClaim: Pair = {
     {
       without: "the real read of the timer to which another leaves it, and an order among them",
       replace: [
-        { file: "janitor.ts", text: "other.id < timer._id", by: "other.id !== timer._id" },
+        { file: "tend/janitor.ts", text: "other.id < timer._id", by: "other.id !== timer._id" },
         {
-          file: "janitor.ts",
+          file: "tend/janitor.ts",
           text: `before === undefined ? null : await ctx.db.get("timers", before.id)`,
           by: "before ?? null",
         },
@@ -172,7 +172,7 @@ const lateWordsAndClaim: Pair = {
       without: "fencing by attempt",
       replace: [
         {
-          file: "holders.ts",
+          file: "rows/sessions.ts",
           text: "return holder.leases.find((lease) => lease.id === id && lease.attempt === attempt);",
           by: "return holder.leases.find((lease) => lease.id === id);",
         },

@@ -36,9 +36,9 @@ const pauseAndClaim: Pair = {
     {
       without: "leaving out queues that are paused",
       replace: [
-        { file: "claim.ts", text: ".filter(({ isPaused }) => !isPaused)", by: "" },
+        { file: "claim/claim.ts", text: ".filter(({ isPaused }) => !isPaused)", by: "" },
         {
-          file: "mayTake.ts",
+          file: "edges/mayTake.ts",
           text: "queue === undefined || queue.isPaused ||",
           by: "queue === undefined ||",
         },
@@ -69,7 +69,11 @@ const resumeAndEnqueue: Pair = {
     {
       without: "reading in hasWork whether the queue is paused",
       replace: [
-        { file: "waiting.ts", text: "queue === null || queue.isPaused", by: "queue === null" },
+        {
+          file: "claim/claimablePlaces.ts",
+          text: "queue === null || queue.isPaused",
+          by: "queue === null",
+        },
       ],
       finds: /^a worker is sent to a paused queue/,
     },
@@ -94,7 +98,7 @@ const drainAndEnqueue: Pair = {
   mutants: [
     {
       without: "refusing jobs of a queue that drains",
-      replace: [{ file: "enqueue.ts", text: "if (queue.isDraining)", by: "if (false)" }],
+      replace: [{ file: "enter/enqueue.ts", text: "if (queue.isDraining)", by: "if (false)" }],
       finds: /^a drained queue/,
     },
     UNVALIDATED,
@@ -123,7 +127,7 @@ const configureAndClaim: Pair = {
   mutants: [
     {
       without: "what is overridden winning over what is declared",
-      replace: [{ file: "queues.ts", text: "...config, ...overrides };", by: "...config };" }],
+      replace: [{ file: "rows/queues.ts", text: "...config, ...overrides };", by: "...config };" }],
       finds: /^an old lease/,
     },
     UNVALIDATED,
@@ -161,7 +165,7 @@ const deleteAndComplete: Pair = {
       without: "forgetting what the worker of a deleted job was asked",
       replace: [
         {
-          file: "recording.ts",
+          file: "attempts/recording.ts",
           text: "if (held !== undefined && job === null) await forgetAsked(ctx.db, held.id);",
           by: "",
         },

@@ -38,7 +38,7 @@ async function started(
 
 /** A process asks for so many places. */
 function asks(process: ProcessRow, any: number): Call {
-  return mutation("mainLoop:ask", { ...named(process), any, few: 0 });
+  return mutation("push/mainLoop:askForPlaces", { ...named(process), any, few: 0 });
 }
 
 const rest = (line: Line) => checkLanesRest(line);
@@ -52,12 +52,12 @@ const STALE_GRANTS: Mutant = {
   without: "the real read of what all processes have been given",
   replace: [
     {
-      file: "grants.ts",
+      file: "push/grants.ts",
       text: GRANTS_READ,
       by: `const [row, grants] = [await ownRow(ctx, named), ${seenAs("grants")}];`,
     },
     {
-      file: "grants.ts",
+      file: "push/grants.ts",
       text: `import type { Doc, Id } from "./_generated/dataModel.js";`,
       by: `import { internal } from "./_generated/api.js";`,
     },
@@ -70,7 +70,7 @@ const BLIND_START: Mutant = {
     "the read of what all processes have been given, by a wake that starts one with many jobs",
   replace: [
     {
-      file: "grants.ts",
+      file: "push/grants.ts",
       text: "const left = placesLeft(limits, await allGrants(ctx.db));",
       by: "const left = placesLeft(limits, []);",
     },
@@ -108,7 +108,7 @@ const askAndClose: Pair = {
       without: "the look at whether a process still runs that asks for places",
       replace: [
         {
-          file: "grants.ts",
+          file: "push/grants.ts",
           text: `if (row === null || row.state === "free") return 0;`,
           by: "if (row === null) return 0;",
         },
@@ -171,7 +171,7 @@ const lateGiveBack: Pair = {
     await line.do(line.enqueues(8, wide));
     const from = { ...named(process), givenBack: 5 };
     return {
-      calls: { rouse: mutation("mainLoop:rouse", { from }) },
+      calls: { rouse: mutation("push/mainLoop:rouseQueues", { from }) },
       check(_answers, after) {
         const [slot] = processesOf(after);
         const running = after.rows("jobs").filter(({ status }) => status === "running");
@@ -188,7 +188,7 @@ const lateGiveBack: Pair = {
       without: "the generation by which a process is known",
       replace: [
         {
-          file: "grants.ts",
+          file: "push/grants.ts",
           text: "return row?.generation === generation ? row : null;",
           by: "return row;",
         },

@@ -39,7 +39,7 @@ const STALE_PROCESS: Mutant = {
   without: "the real read of the process to which a wake hands its lane",
   replace: [
     {
-      file: "mainLoop.ts",
+      file: "push/mainLoop.ts",
       text: `const row = await ctx.db.get("processes", choice.to);`,
       by: `const row = ${seenAs("process", "choice.to")};`,
     },
@@ -58,7 +58,7 @@ const handOverAndClose: Pair = {
       calls: { step: steps(line, first) },
       check(answers, after) {
         const { isClosed, handedOver } = answers.of<LaneReply>("step");
-        const isHandedOver = answers.isBefore("wake:wake", "step");
+        const isHandedOver = answers.isBefore("push/wake:wake", "step");
         must(
           isClosed !== isHandedOver,
           "a process ends that has been handed a lane, or does not end",
@@ -74,7 +74,7 @@ const handOverAndClose: Pair = {
       without: "the look of a process that ends at what has been handed to it",
       replace: [
         {
-          file: "mainLoop.ts",
+          file: "push/mainLoop.ts",
           text: "const rows = await rowsHandedTo(ctx.db, row._id);",
           by: "const rows: { _id: string; start: LaneStart }[] = [];",
         },
@@ -100,7 +100,7 @@ const wakesAndSlot: Pair = {
       without: "the real look at whether a slot is free that a wake takes",
       replace: [
         {
-          file: "mainLoop.ts",
+          file: "push/mainLoop.ts",
           text: `return row?.state === "free" ? row : null;`,
           by: "return row;",
         },
@@ -132,7 +132,7 @@ const waitAndClose: Pair = {
       without: "the second look of a queue that waits",
       replace: [
         {
-          file: "mainLoop.ts",
+          file: "push/mainLoop.ts",
           text: "await scheduleWake(ctx, { name: queue }, undefined, WAKE_AGAIN_MS);",
           by: "",
         },
@@ -158,7 +158,7 @@ const waitsAndClose: Pair = {
       without: "the look of a process that ends at queues that wait",
       replace: [
         {
-          file: "mainLoop.ts",
+          file: "push/mainLoop.ts",
           text: `ctx.db.query("waitingQueues").first(),
     ctx.db.patch(`,
           by: `null,
@@ -206,7 +206,7 @@ const lossAndHandOver: Pair = {
       without: "the rule that any lane handed to a lost process is forgotten",
       replace: [
         {
-          file: "mainLoop.ts",
+          file: "push/mainLoop.ts",
           text: "await forgetHandOvers(ctx, row._id);",
           by: "",
         },
@@ -217,7 +217,7 @@ const lossAndHandOver: Pair = {
       without: "the real look of the sweep at whether a process is lost",
       replace: [
         {
-          file: "mainLoop.ts",
+          file: "push/mainLoop.ts",
           text: "if (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId))) return;",
           by: "",
         },
@@ -228,7 +228,7 @@ const lossAndHandOver: Pair = {
       without: "the question of the wake whether the process still runs",
       replace: [
         {
-          file: "mainLoop.ts",
+          file: "push/mainLoop.ts",
           text: `if (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId)))
       return {`,
           by: `if (row.scheduledId !== undefined)

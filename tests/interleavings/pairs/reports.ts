@@ -26,7 +26,11 @@ const firstReport: Pair = {
     {
       without: "the real read of a session that the look does not show",
       replace: [
-        { file: "report.ts", text: "seen ?? (await sessionOf(ctx.db, asked))", by: "seen" },
+        {
+          file: "attempts/report.ts",
+          text: "seen ?? (await sessionOf(ctx.db, asked))",
+          by: "seen",
+        },
       ],
       finds: /^a lease that stands/,
     },
@@ -58,7 +62,11 @@ const reportAndExpire: Pair = {
     {
       without: "the look at what the holder has reported",
       replace: [
-        { file: "reported.ts", text: "if (progress?.attempt === attempt) return true;", by: "" },
+        {
+          file: "attempts/reported.ts",
+          text: "if (progress?.attempt === attempt) return true;",
+          by: "",
+        },
       ],
       finds: /^an attempt that has begun/,
     },
@@ -90,7 +98,11 @@ const reportAndComplete: Pair = {
     {
       without: "the look at whether the job runs",
       replace: [
-        { file: "report.ts", text: `job?.status !== "running" || job.attempt`, by: "job?.attempt" },
+        {
+          file: "attempts/report.ts",
+          text: `job?.status !== "running" || job.attempt`,
+          by: "job?.attempt",
+        },
       ],
       finds: /^an attempt that has ended/,
     },

@@ -55,7 +55,7 @@ const enqueueAndHandOver: Pair = withSkew(
         without: "saying that it hands over before it looks",
         replace: [
           {
-            file: "segmentAlarms.ts",
+            file: "loops/segments.ts",
             text: "const from = handedOverTo(row);\n  if (from === null) {",
             by: "const from = handedOverTo(row) ?? segment.start;\n  if (from === null) {",
           },
@@ -86,7 +86,7 @@ const enqueueAndLook: Pair = withSkew(
         without: "writing the row of an alarm that hands over",
         replace: [
           {
-            file: "segmentAlarms.ts",
+            file: "loops/segments.ts",
             text: "if (from !== null) await rearm(",
             by: "if (from !== null && at < from) await rearm(",
           },
@@ -103,7 +103,7 @@ const TRUSTED_LOOK: Mutant = {
   without: "the real read of the alarm on which an enqueue relies",
   replace: [
     {
-      file: "segmentAlarms.ts",
+      file: "loops/segments.ts",
       text: "const seen = alarm === null",
       by: "if (alarm !== null) return;\n  const seen = alarm === null",
     },
@@ -154,7 +154,7 @@ const reportAndRing: Pair = withSkew(
         without: "the alarm that the report arms beside the one that is about to ring",
         replace: [
           {
-            file: "segmentAlarms.ts",
+            file: "loops/segments.ts",
             text: "if (isLong && isNear) await ensureOneMore(ctx, ladder, queue, { start, width }, now);",
             by: "if (isLong && isNear) continue;",
           },

@@ -73,7 +73,7 @@ const purgeAndComplete: Pair = {
       without: "arming the purge whenever something was counted",
       replace: [
         {
-          file: "rollUp.ts",
+          file: "count/rollUp.ts",
           text: "await ensurePurge(ctx, queue, found.ended, now);",
           by: "if (row === null) await ensurePurge(ctx, queue, found.ended, now);",
         },
@@ -131,7 +131,7 @@ const rollUpAndComplete: Pair = {
       without: "the sweep's look at what was not counted",
       replace: [
         {
-          file: "janitor.ts",
+          file: "tend/janitor.ts",
           text: "for (const queue of found.unattended) await ensureUpkeep(ctx, queue, now);",
           by: "",
         },
@@ -161,7 +161,7 @@ const rollUpAndCancel: Pair = {
       without: "the real read of what has finished before the roll-up goes",
       replace: [
         {
-          file: "rollUp.ts",
+          file: "count/rollUp.ts",
           text: "!isFull && !(await hasMore(ctx.db, queue, keys))",
           by: "!isFull",
         },
@@ -189,7 +189,7 @@ const rollUpOfFew: Pair = {
       without: "the real read of what has finished behind those few",
       replace: [
         {
-          file: "rollUp.ts",
+          file: "count/rollUp.ts",
           text: "!isFull && !(await hasMore(ctx.db, queue, keys))",
           by: "!isFull",
         },
@@ -244,7 +244,11 @@ const dropAndEnqueue: Pair = {
     {
       without: "the look at what waits in a route",
       replace: [
-        { file: "routes.ts", text: "await emptyIn(ctx.db, row, priorities);", by: "priorities;" },
+        {
+          file: "rows/routes.ts",
+          text: "await emptyIn(ctx.db, row, priorities);",
+          by: "priorities;",
+        },
       ],
       finds: /^a job waits where nobody looks/,
     },
@@ -282,7 +286,11 @@ const dropAndRetry: Pair = {
     {
       without: "the look at what waits in a route",
       replace: [
-        { file: "routes.ts", text: "await emptyIn(ctx.db, row, priorities);", by: "priorities;" },
+        {
+          file: "rows/routes.ts",
+          text: "await emptyIn(ctx.db, row, priorities);",
+          by: "priorities;",
+        },
       ],
       finds: /^a job waits where nobody looks/,
     },

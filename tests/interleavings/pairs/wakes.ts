@@ -49,7 +49,7 @@ const NO_WAKE_BACK: Mutant = {
   without: "the wake of a job that is given back",
   replace: [
     {
-      file: "transitions.ts",
+      file: "edges/transitions.ts",
       text: "if (wake !== null) await wakeFor(ctx, queue, job._id, wake);",
       by: "",
     },
@@ -98,7 +98,7 @@ const claimAndEnqueue: Pair = {
       without: "relying on no wake but that of another job of the same commit",
       replace: [
         {
-          file: "wakes.ts",
+          file: "edges/wakes.ts",
           text: "const come = await comeWith(ctx.db, queue.name, here, COME_SEEN);",
           by: `const come = await ctx.db.query("jobs").withIndex("status", (q) => q.eq("queue", queue.name).eq("status", "pending").eq("order", here.order).eq("shard", here.shard)).take(COME_SEEN);`,
         },
@@ -123,7 +123,7 @@ const claimAndShared: Pair = {
       without: "leaving a wake on which another job of the same commit relies",
       replace: [
         {
-          file: "wakes.ts",
+          file: "edges/wakes.ts",
           text: "if (job.wake === undefined || (await hasCome(ctx.db, job.queue, job))) return;",
           by: "if (job.wake === undefined) return;",
         },
@@ -134,7 +134,7 @@ const claimAndShared: Pair = {
       without: "the wake that follows one whose job is gone",
       replace: [
         {
-          file: "wake.ts",
+          file: "push/wake.ts",
           text: "if (isGone && fallback",
           by: "if (isGone && !isGone && fallback",
         },

@@ -17,7 +17,7 @@ const REFUSALS: Record<string, readonly string[]> = {
 const MISHAPS =
   /fetch failed|network|socket|ECONN|timed? ?out|Transient|conflict|changed while|OptimisticConcurrency|overload|too many|aborted|restart|unavailable|lost|closed|terminated|503|500|The backend/i;
 /** It tells the app, which may be broken. */
-const MAY_FAIL = /^callbacks\.js:attempt$/;
+const MAY_FAIL = /^edges\/callbacks\.js:attempt$/;
 /** Events of workers that tell of a bug of theirs. */
 const CRASHES = ["crashed"];
 
@@ -39,7 +39,7 @@ export const noSurprises: Checker = {
         for (const { after } of changed(commit, "_scheduled_functions")) {
           if (after === null || after["state"].kind !== "failed") continue;
           const { name, state } = after;
-          const isAction = /^(laneAction|handlers)/.test(name as string);
+          const isAction = /^(push\/laneAction|handlers)/.test(name as string);
           if (isAction) happened("a lane is lost");
           if (isAction ? MISHAPS.test(state.error) : MAY_FAIL.test(name)) continue;
           broken(`${name as string} failed: ${String(state.error).slice(0, 300)}`);

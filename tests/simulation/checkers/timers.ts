@@ -8,7 +8,7 @@ const SCHEDULED = "_scheduled_functions";
 /** The janitor's slack after a lease's end and the tolerance of a timer, and a little for a commit's own time. */
 const SWEEP_WITHIN_MS = 100 + 250 + 50;
 /** What goes on in a queue that rests: finished jobs are counted and purged. */
-const UPKEEP = /^(rollUp|arrivals|purge)\b/;
+const UPKEEP = /^(count\/)?(rollUp|arrivals|purge)\b/;
 const HOUR_MS = 3_600_000;
 const WATCHED = new Set(["jobs", "holders", "timers", "expiries", SCHEDULED]);
 

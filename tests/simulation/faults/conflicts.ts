@@ -7,7 +7,7 @@ import type { Planned } from "../plan.js";
 const FUNCTION = /:/;
 
 /** Those by which outcomes come, but for what they are handed over to, and a lane's that go apart. */
-export const ENDS = "complete$|laneStep:step|lib:laneStep";
+export const ENDS = "complete$|push/laneStep:stepLane|lib:laneStep";
 
 export const conflicts: Part = {
   name: "conflicts",

@@ -3,7 +3,7 @@ import type { Part } from "../part.js";
 import { isOf, PUSHED, usedQueues, type Planned } from "../plan.js";
 import { atCommit, running } from "../moments.js";
 
-const LANES = ["laneAction:run", "handlers:inline"];
+const LANES = ["push/laneAction:laneProcess", "handlers:inline"];
 const HANDLERS = ["handlers:act"];
 
 export const lostActions: Part = {

@@ -6,7 +6,7 @@ import type { Change } from "../observed.js";
 import type { Simulation } from "../simulation.js";
 import { cancelOne } from "./scheduled.js";
 
-const PROCESSES = ["laneAction:run", "handlers:inline"];
+const PROCESSES = ["push/laneAction:laneProcess", "handlers:inline"];
 /** Tables whose rows are written as lanes are handed over, places given and processes ended. */
 const MOMENTS = ["handOvers", "grants", "processes", "waitingQueues"];
 

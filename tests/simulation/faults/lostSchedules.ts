@@ -17,7 +17,15 @@ export const lostSchedules: Part = {
   plan(draw, plan) {
     return Array.from({ length: draw.pick([1, 2, 4]) }, (_, i): Planned[] => {
       // Of one kind, or of any.
-      const of = draw.pick(["", "", "callbacks", "janitor", "dispatcher", "wake", "laneAction"]);
+      const of = draw.pick([
+        "",
+        "",
+        "edges/callbacks",
+        "tend/janitor",
+        "edges/dispatcher",
+        "push/wake",
+        "push/laneAction",
+      ]);
       const cancel: Planned = {
         at: draw.between(0, plan.faultsMs),
         do: "lost schedules.cancel",
@@ -26,7 +34,7 @@ export const lostSchedules: Part = {
         path: draw.next(),
         which: draw.next(),
       };
-      if (of !== "laneAction" || plan.queues.acted === undefined) return [cancel];
+      if (of !== "push/laneAction" || plan.queues.acted === undefined) return [cancel];
       return [cancel, { at: cancel.at, do: "lost schedules.work", n: FIRST_N + i }];
     }).flat();
   },
@@ -54,7 +62,7 @@ export const lostSchedules: Part = {
         simulation.world.clock.timer(0.01, () => {
           void cancelOne(simulation, victim._id).then((isDone) => {
             if (!isDone) return;
-            simulation.happened(`cancels ${meant!.split(":")[0]!}`);
+            simulation.happened(`cancels ${/(\w+):/.exec(meant!)![1]!}`);
             simulation.given.trace.add("fault", `canceled ${meant!}`, victim._id);
           });
         });
@@ -64,7 +72,7 @@ export const lostSchedules: Part = {
       atCommit(simulation, commits, then, isScheduled);
     },
   },
-  marks: ["laneAction", "wake", "janitor", "dispatcher", "callbacks", "expiries"].map(
+  marks: ["laneAction", "wake", "janitor", "dispatcher", "callbacks", "startDeadlines"].map(
     (name) => `cancels ${name}`,
   ),
 };

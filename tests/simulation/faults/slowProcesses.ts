@@ -4,7 +4,11 @@ import type { Part } from "../part.js";
 import type { Planned } from "../plan.js";
 
 /** Whose commits are refused. */
-const CALLS = ["mainLoop:(ask|close|rouse)", "mainLoop:(ask|close|rouse)", "laneStep:step"];
+const CALLS = [
+  "mainLoop:(ask|close|rouse)",
+  "mainLoop:(ask|close|rouse)",
+  "push/laneStep:stepLane",
+];
 
 export const slowProcesses: Part = {
   name: "slow processes",

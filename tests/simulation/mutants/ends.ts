@@ -34,7 +34,7 @@ export const ENDS: readonly Mutant[] = [
     name: "one attempt more than the rule allows",
     replace: [
       {
-        file: "component/failing.ts",
+        file: "component/attempts/failing.ts",
         text: "!fatal && failures < retry.maxAttempts;",
         by: "!fatal && failures <= retry.maxAttempts;",
       },
@@ -45,7 +45,7 @@ export const ENDS: readonly Mutant[] = [
     name: "an attempt is made again later than its rule allows",
     replace: [
       {
-        file: "component/failing.ts",
+        file: "component/attempts/failing.ts",
         text: "const dueAt = now + waitMs(retry, failures, failure.retryAfterMs);",
         by: "const dueAt = now + retry.maxBackoffMs + 1 + waitMs(retry, failures, failure.retryAfterMs);",
       },
@@ -56,7 +56,7 @@ export const ENDS: readonly Mutant[] = [
     name: "a retry by hand begins with attempt 1 again",
     replace: [
       {
-        file: "component/transitions.ts",
+        file: "component/edges/transitions.ts",
         text: "failures: undefined,\n    resets: undefined,\n    releases: undefined,",
         by: "attempt: 0,\n    failures: undefined,\n    resets: undefined,\n    releases: undefined,",
       },
@@ -68,9 +68,9 @@ export const ENDS: readonly Mutant[] = [
     name: "a handler that is a mutation runs by itself, and not with its job's end",
     replace: [
       {
-        file: "component/execute.ts",
-        text: "const result: Value = await ctx.runMutation(internal.execute.one, call, limits);",
-        by: "await ctx.scheduler.runAfter(0, internal.execute.one, call);\n    const { n } = (await load(ctx.db, job.payload)) as { n: number };\n    const result: Value = limits === null ? null : { n, attempt };",
+        file: "component/push/execute.ts",
+        text: "const result: Value = await ctx.runMutation(internal.push.execute.executeOne, call, limits);",
+        by: "await ctx.scheduler.runAfter(0, internal.push.execute.executeOne, call);\n    const { n } = (await load(ctx.db, job.payload)) as { n: number };\n    const result: Value = limits === null ? null : { n, attempt };",
       },
     ],
     finds: ["effects atomic"],
@@ -80,7 +80,7 @@ export const ENDS: readonly Mutant[] = [
     name: "what a handler wrote stays when it throws",
     replace: [
       {
-        file: "component/execute.ts",
+        file: "component/push/execute.ts",
         text: 'const reference = handle as FunctionHandle<"mutation", Record<string, Value>>;\n    const result = (await ctx.runMutation(reference, args as Record<string, Value>)) ?? null;\n    const why = whyNoResult(queue, rule, result);\n    if (why !== null) throw new Error(why);',
         by: 'const reference = handle as FunctionHandle<"mutation", Record<string, Value>>;\n    const result = (await ctx.runMutation(reference, args as Record<string, Value>)) ?? null;\n    if (queue === "") throw new Error(whyNoResult(queue, rule, result)!);',
       },
@@ -92,11 +92,11 @@ export const ENDS: readonly Mutant[] = [
     name: "a callback is told in a transaction of its own, before the end is sure",
     replace: [
       {
-        file: "component/callbacks.ts",
-        text: `await ctx.runMutation(internal.callbacks.inline, owed, {
+        file: "component/edges/callbacks.ts",
+        text: `await ctx.runMutation(internal.edges.callbacks.runCallback, owed, {
       transactionLimits: CALLBACK_INLINE_LIMITS,
     });`,
-        by: `await ctx.scheduler.runAfter(0, internal.callbacks.inline, owed);`,
+        by: `await ctx.scheduler.runAfter(0, internal.edges.callbacks.runCallback, owed);`,
       },
     ],
     finds: ["callback once"],
@@ -105,8 +105,8 @@ export const ENDS: readonly Mutant[] = [
     name: "what a callback wrote stays where the platform refuses what it returns",
     replace: [
       {
-        file: "component/callbacks.ts",
-        text: `await ctx.runMutation(internal.callbacks.inline, owed, {
+        file: "component/edges/callbacks.ts",
+        text: `await ctx.runMutation(internal.edges.callbacks.runCallback, owed, {
       transactionLimits: CALLBACK_INLINE_LIMITS,
     });`,
         by: `await call(ctx, owed);
@@ -120,7 +120,7 @@ export const ENDS: readonly Mutant[] = [
     name: "a callback that was told at once is owed as well",
     replace: [
       {
-        file: "component/callbacks.ts",
+        file: "component/edges/callbacks.ts",
         text: `      transactionLimits: CALLBACK_INLINE_LIMITS,
     });
   } catch`,
@@ -136,7 +136,7 @@ export const ENDS: readonly Mutant[] = [
     name: "a callback that threw is forgotten",
     replace: [
       {
-        file: "component/callbacks.ts",
+        file: "component/edges/callbacks.ts",
         text: "await owe(ctx, owed, { error: cutError(errorText(error)), delayMs: CALLBACK_BACKOFF_MS });",
         by: "cutError(errorText(error));",
       },
@@ -157,7 +157,7 @@ export const ENDS: readonly Mutant[] = [
     name: "a job's end is told while an earlier one is owed",
     replace: [
       {
-        file: "component/callbacks.ts",
+        file: "component/edges/callbacks.ts",
         text: "if (again !== true) return null;",
         by: "if (again !== false) return null;",
       },
@@ -169,7 +169,7 @@ export const ENDS: readonly Mutant[] = [
     name: "the end that comes behind one that is told is forgotten",
     replace: [
       {
-        file: "component/callbacks.ts",
+        file: "component/edges/callbacks.ts",
         text: "if (row.planned !== undefined) await ctx.scheduler.cancel(row.planned);\n    await startNext(ctx, row);",
         by: "if (row.planned !== undefined) await ctx.scheduler.cancel(row.planned);",
       },
@@ -181,7 +181,7 @@ export const ENDS: readonly Mutant[] = [
     name: "a canceled job's callback is forgotten",
     replace: [
       {
-        file: "component/cancel.ts",
+        file: "component/manage/cancel.ts",
         text: "if (owed !== null) await tellAll(ctx, [owed]);",
         by: "if (owed !== null) await tellAll(ctx, []);",
       },
@@ -193,7 +193,7 @@ export const ENDS: readonly Mutant[] = [
     name: "the callback of an attempt that was lost is forgotten",
     replace: [
       {
-        file: "component/expire.ts",
+        file: "component/tend/lostLeases.ts",
         text: "await oweOne(ctx, await endJob(ctx, queue, ended));",
         by: "await endJob(ctx, queue, ended);",
       },
@@ -204,7 +204,7 @@ export const ENDS: readonly Mutant[] = [
     name: "what a job is continued with is forgotten",
     replace: [
       {
-        file: "component/recording.ts",
+        file: "component/attempts/recording.ts",
         text: "if (continued.length > 0) return await recordContinued(",
         by: "if (continued.length > 1) return await recordContinued(",
       },
@@ -216,7 +216,7 @@ export const ENDS: readonly Mutant[] = [
     name: "who finds a job with its key is told that it is new",
     replace: [
       {
-        file: "component/enqueue.ts",
+        file: "component/enter/enqueue.ts",
         text: "return { id: found.owner!, isNew: false };",
         by: "return { id: found.owner!, isNew: true };",
       },
@@ -227,7 +227,7 @@ export const ENDS: readonly Mutant[] = [
     name: "the end of a job that was replaced frees the key of the other",
     replace: [
       {
-        file: "component/keys.ts",
+        file: "component/rows/keys.ts",
         text: "if (row?.job === job._id && row.until === undefined) await db",
         by: "if (row !== null && row.until === undefined) await db",
       },
@@ -239,7 +239,7 @@ export const ENDS: readonly Mutant[] = [
     name: "a running job that somebody cancels ends as its handler says",
     replace: [
       {
-        file: "component/outcomes.ts",
+        file: "component/attempts/outcomes.ts",
         text: `return outcome.kind === "canceled" ? outcome : { kind: "canceled" };`,
         by: "return outcome;",
       },

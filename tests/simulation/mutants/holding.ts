@@ -27,12 +27,12 @@ export const HOLDING: readonly Mutant[] = [
     name: "nobody ends the leases of a worker that has gone",
     replace: [
       {
-        file: "component/janitor.ts",
+        file: "component/tend/janitor.ts",
         text: "for (const holder of lost.expired) await takeOver(ctx, holder, now);",
         by: "",
       },
       {
-        file: "component/claim.ts",
+        file: "component/claim/claim.ts",
         text: "if (!isFull(basket) && seen.expired !== null) {",
         by: "if (!isFull(basket) && seen.expired !== null && now < 0) {",
       },
@@ -45,7 +45,7 @@ export const HOLDING: readonly Mutant[] = [
     name: "a claim arms no janitor",
     replace: [
       {
-        file: "component/claim.ts",
+        file: "component/claim/claim.ts",
         text: "if (closed.leases.length > 0) await ensureJanitor(",
         by: "if (closed.leases.length > 1_000) await ensureJanitor(",
       },
@@ -65,7 +65,7 @@ export const HOLDING: readonly Mutant[] = [
     name: "a timer that is dead counts for ever",
     replace: [
       {
-        file: "component/timers.ts",
+        file: "component/loops/timers.ts",
         text: "return now > timer.dueAt + JANITOR_OVERDUE_MS;",
         by: "return now > timer.dueAt + 1_000 * 60 * 60;",
       },
@@ -77,7 +77,7 @@ export const HOLDING: readonly Mutant[] = [
     name: "a job may lose one worker more than maxResets",
     replace: [
       {
-        file: "component/expire.ts",
+        file: "component/tend/lostLeases.ts",
         text: "if (resets < maxResets) {",
         by: "if (resets <= maxResets) {",
       },
@@ -88,7 +88,7 @@ export const HOLDING: readonly Mutant[] = [
     name: "a reset is not counted",
     replace: [
       {
-        file: "component/transitions.ts",
+        file: "component/edges/transitions.ts",
         text: "resets: (job.resets ?? 0) + 1 });",
         by: "resets: job.resets });",
       },
@@ -100,12 +100,12 @@ export const HOLDING: readonly Mutant[] = [
     name: "a session that was lost and comes back is not looked after any more",
     replace: [
       {
-        file: "component/holders.ts",
+        file: "component/rows/sessions.ts",
         text: "const changed = { ...alive(leases, now), acknowledged",
         by: `const changed = { ...alive(leases, now), ...(holder.state === "gone" ? { state: "gone" as const } : {}), acknowledged`,
       },
       {
-        file: "component/holders.ts",
+        file: "component/rows/sessions.ts",
         text: "    n: call.n,\n    // A new call says",
         by: `    ...(holder.lane === undefined && holder.state === "gone" ? { state: "gone" as const } : {}),\n    n: call.n,\n    // A new call says`,
       },
@@ -118,7 +118,7 @@ export const HOLDING: readonly Mutant[] = [
     name: "whoever has a token may report on any job that runs",
     replace: [
       {
-        file: "component/report.ts",
+        file: "component/attempts/report.ts",
         text: "job.attempt !== attempt || job.holder !== holder) {",
         by: "job.attempt !== attempt || holder === undefined) {",
       },

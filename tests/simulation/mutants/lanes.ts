@@ -38,7 +38,7 @@ const planted: readonly Mutant[] = [
     name: "a lane that sleeps says that it looks",
     replace: [
       {
-        file: "component/laneStep.ts",
+        file: "component/push/laneStep.ts",
         text: `  if (guards) await quieten(ctx, gate, queue);
   return held`,
         by: `  return held`,
@@ -58,7 +58,7 @@ const planted: readonly Mutant[] = [
     name: "the lanes' caps are not added up",
     replace: [
       {
-        file: "component/lanes.ts",
+        file: "component/push/lanes.ts",
         text: "lanes.reduce((sum, { cap }) => sum + cap, 0);\n}",
         by: "lanes.reduce((sum, { cap }) => Math.max(sum, cap), 0);\n}",
       },
@@ -69,7 +69,7 @@ const planted: readonly Mutant[] = [
     name: "a wake takes the room of a lane that has begun a job since its look",
     replace: [
       {
-        file: "component/lanes.ts",
+        file: "component/push/lanes.ts",
         text: `return lane === null || holder === null || holder.state === "active" ? null : { lane, holder };`,
         by: "return lane === null || holder === null ? null : { lane, holder };",
       },
@@ -80,12 +80,12 @@ const planted: readonly Mutant[] = [
     name: "a wake reads the lanes in a snapshot",
     replace: [
       {
-        file: "component/wake.ts",
+        file: "component/push/wake.ts",
         text: "const lanes = await lanesOf(ctx.db, waking.queue.name);",
         by: "const lanes: Lane[] = await ctx.runQuery((internal as any).wake.lanesSeen, { queue: waking.queue.name }, { useStaleSnapshot: true });",
       },
       {
-        file: "component/wake.ts",
+        file: "component/push/wake.ts",
         text: "interface NotBegun {",
         by: "export const lanesSeen = internalQuery({ args: { queue: v.string() }, handler: (ctx, { queue }) => lanesOf(ctx.db, queue) });\ninterface NotBegun {",
       },
@@ -98,7 +98,7 @@ const planted: readonly Mutant[] = [
     name: "a wake does not ask how old its look is",
     replace: [
       {
-        file: "component/beginLane.ts",
+        file: "component/push/beginLane.ts",
         text: "if (!isSure) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);",
         by: "",
       },
@@ -111,7 +111,7 @@ const planted: readonly Mutant[] = [
     name: "a lane's capacity is not free when it has gone",
     replace: [
       {
-        file: "component/expire.ts",
+        file: "component/tend/lostLeases.ts",
         text: "if (isLost && holder.lane !== undefined) await loseLane(ctx, holder.lane);",
         by: "",
       },
@@ -123,7 +123,7 @@ const planted: readonly Mutant[] = [
     name: "a lane that has gone counts as alive",
     replace: [
       {
-        file: "component/lanes.ts",
+        file: "component/push/lanes.ts",
         text: `return scheduled?.state.kind === "pending" || scheduled?.state.kind === "inProgress";`,
         by: `return scheduled !== null;`,
       },
@@ -135,7 +135,7 @@ const planted: readonly Mutant[] = [
     name: "a lane does not outlive a restart, and no sweep notices",
     replace: [
       {
-        file: "component/lanes.ts",
+        file: "component/push/lanes.ts",
         text: `return scheduled?.state.kind === "pending" || scheduled?.state.kind === "inProgress";`,
         by: `return scheduled !== null && scheduled.state.kind !== "canceled";`,
       },
@@ -160,12 +160,12 @@ const planted: readonly Mutant[] = [
     name: "a wake arms no janitor",
     replace: [
       {
-        file: "component/beginLane.ts",
+        file: "component/push/beginLane.ts",
         text: "await ensureLookedAfter(ctx, holder, { isDone, timers, expiresAt, taken, now });",
         by: "undefined;",
       },
       {
-        file: "component/laneStep.ts",
+        file: "component/push/laneStep.ts",
         text: "if (!isAwake) await comeToRest(ctx, lane, holder, now);",
         by: "if (isAwake) void 0;\n  else if (!isAwake) await comeToRest(ctx, lane, holder, now);",
       },
@@ -223,7 +223,7 @@ const planted: readonly Mutant[] = [
     name: "a lane is given once more what it has begun already",
     replace: [
       {
-        file: "component/laneStep.ts",
+        file: "component/push/laneStep.ts",
         text: "const missed = await leasedBefore(ctx, holder, args.heard + 1);\n  const ruled",
         by: "const missed = await leasedBefore(ctx, holder, args.heard);\n  const ruled",
       },
@@ -244,7 +244,7 @@ const planted: readonly Mutant[] = [
     name: "what falls due wakes nobody",
     replace: [
       {
-        file: "component/transitions.ts",
+        file: "component/edges/transitions.ts",
         text: "if (wake !== null) await wakeFor(ctx, queue, job._id, wake);\n  return place;",
         by: "return place;",
       },

@@ -34,7 +34,7 @@ export const LATER: readonly Mutant[] = [
     name: "a segment's jobs are promoted when it begins",
     replace: [
       {
-        file: "component/segmentAlarms.ts",
+        file: "component/loops/segments.ts",
         text: "Math.max(ringsAt({ start, width }), now));",
         by: "Math.max(start, now));",
       },
@@ -45,7 +45,7 @@ export const LATER: readonly Mutant[] = [
     name: "a purge leaves the attempts of jobs that are gone",
     replace: [
       {
-        file: "component/remove.ts",
+        file: "component/count/remove.ts",
         text: "for (const table of TABLES.slice(begun)) {",
         by: "for (const table of TABLES.slice(begun + 1)) {",
       },
@@ -56,7 +56,7 @@ export const LATER: readonly Mutant[] = [
     name: "a purge comes before the retention is over",
     replace: [
       {
-        file: "component/purge.ts",
+        file: "component/count/purge.ts",
         text: "const cutoff = commitTimeOf(now - config.retention[`${status}Ms`]);",
         by: "const cutoff = commitTimeOf(now - config.retention[`${status}Ms`] / 2);",
       },
@@ -65,7 +65,7 @@ export const LATER: readonly Mutant[] = [
   },
   {
     name: "a deleted job keeps its key",
-    replace: [{ file: "component/remove.ts", text: "await freeKey(ctx.db, job);", by: "" }],
+    replace: [{ file: "component/count/remove.ts", text: "await freeKey(ctx.db, job);", by: "" }],
     finds: ["keys", "retention"],
     needs: ["operators"],
     where: ({ events }) =>
@@ -75,7 +75,7 @@ export const LATER: readonly Mutant[] = [
     name: "the roll-up counts the last job of each run twice",
     replace: [
       {
-        file: "component/rollUp.ts",
+        file: "component/count/rollUp.ts",
         text: ": justAfter({ seq: last.seq as bigint, creationTime: last._creationTime });",
         by: ": { seq: last.seq as bigint, creationTime: last._creationTime };",
       },
@@ -86,7 +86,7 @@ export const LATER: readonly Mutant[] = [
     name: "a new job is not counted when it is deleted at once",
     replace: [
       {
-        file: "component/goneEarly.ts",
+        file: "component/count/uncounted.ts",
         text: "if (job._creationTime <= counted.arrivals) return;",
         by: "if (job._creationTime > 0) return;",
       },
@@ -98,14 +98,14 @@ export const LATER: readonly Mutant[] = [
   },
   {
     name: "an end is not counted when a retry comes first",
-    replace: [{ file: "component/retry.ts", text: "await noteEndGone(ctx, job);", by: "" }],
+    replace: [{ file: "component/manage/retry.ts", text: "await noteEndGone(ctx, job);", by: "" }],
     finds: ["statistics"],
   },
   {
     name: "a job that nobody begins in time waits for ever",
     replace: [
       {
-        file: "component/expiries.ts",
+        file: "component/edges/startDeadlines.ts",
         text: "if (isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at, now);",
         by: "if (job.expiresAt === 0 && isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at, now);",
       },
@@ -117,7 +117,7 @@ export const LATER: readonly Mutant[] = [
     isUnfound: true,
     replace: [
       {
-        file: "component/enqueue.ts",
+        file: "component/enter/enqueue.ts",
         text: "for (const at of [expiresAt, fields.deadline?.at]) {",
         by: "for (const at of [expiresAt]) {",
       },
@@ -130,7 +130,7 @@ export const LATER: readonly Mutant[] = [
     name: "an attempt may run longer than its job has time",
     replace: [
       {
-        file: "component/deadlines.ts",
+        file: "component/edges/deadlines.ts",
         text: "if (deadline === undefined) return timeoutMs;",
         by: "if (deadline === undefined || now > 0) return timeoutMs;",
       },
@@ -143,7 +143,7 @@ export const LATER: readonly Mutant[] = [
     name: "a retry by hand has no more time than the job had before",
     replace: [
       {
-        file: "component/retry.ts",
+        file: "component/manage/retry.ts",
         text: "return { deadline: { ms: deadline.ms, at } };",
         by: "return {};",
       },
@@ -153,7 +153,9 @@ export const LATER: readonly Mutant[] = [
   },
   {
     name: "a sweep that was taken for dead goes on when it comes after all",
-    replace: [{ file: "component/janitor.ts", text: "if (timer === null) return null;", by: "" }],
+    replace: [
+      { file: "component/tend/janitor.ts", text: "if (timer === null) return null;", by: "" },
+    ],
     finds: ["no surprises"],
     needs: ["late"],
     where: ({ events }) =>
@@ -163,12 +165,12 @@ export const LATER: readonly Mutant[] = [
     name: "an alarm that is dead is never scheduled anew",
     replace: [
       {
-        file: "component/alarms.ts",
+        file: "component/loops/alarms.ts",
         text: "if (isOverdue(timer, now)) return await revive(ctx, timer, ring, now);",
         by: "",
       },
       {
-        file: "component/watchdog.ts",
+        file: "component/tend/watchdog.ts",
         text: 'if (timer === null || timer.kind === "janitor" || !isOverdue(timer, now)) continue;',
         by: "if (timer === null || now > 0) continue;",
       },
@@ -180,7 +182,7 @@ export const LATER: readonly Mutant[] = [
     name: "a callback whose plan is dead is never planned anew",
     replace: [
       {
-        file: "component/janitor.ts",
+        file: "component/tend/janitor.ts",
         text: "for (const callback of found.overdue) await replan(ctx, callback);",
         by: "",
       },
@@ -192,7 +194,7 @@ export const LATER: readonly Mutant[] = [
     name: "sessions are never forgotten",
     replace: [
       {
-        file: "component/janitor.ts",
+        file: "component/tend/janitor.ts",
         text: "for (const holder of found.forgotten) await forget(ctx, holder, now);",
         by: "void forget;",
       },

@@ -67,7 +67,7 @@ const planted: readonly Omit<Mutant, "queues">[] = [
     name: "output that was not answered for is sent once more under new numbers",
     replace: [
       {
-        file: "component/chunks.ts",
+        file: "component/attempts/chunks.ts",
         text: "if (index < nextIndex) continue;\n    if (index > nextIndex) break;",
         by: "if (index > nextIndex) break;",
       },

@@ -9,7 +9,7 @@ const planted: readonly Mutant[] = [
     name: "a process that ends does not look whether lanes were handed to it",
     replace: [
       {
-        file: "component/mainLoop.ts",
+        file: "component/push/mainLoop.ts",
         text: "const rows = await rowsHandedTo(ctx.db, row._id);",
         by: "const rows = (await rowsHandedTo(ctx.db, row._id)).slice(0, 0);",
       },
@@ -42,7 +42,7 @@ const planted: readonly Mutant[] = [
     name: "a process that was lost keeps its slot",
     replace: [
       {
-        file: "component/overdue.ts",
+        file: "component/tend/sweepPlan.ts",
         text: "processes: await findLost(ctx.db),",
         by: "processes: (void findLost, []),",
       },
@@ -54,7 +54,7 @@ const planted: readonly Mutant[] = [
     name: "the places of a process that has ended are not given back",
     replace: [
       {
-        file: "component/mainLoop.ts",
+        file: "component/push/mainLoop.ts",
         text: "dropPlaces(ctx, row._id),",
         by: "void dropPlaces,",
       },
@@ -65,7 +65,7 @@ const planted: readonly Mutant[] = [
     name: "a process that has been lost ends the one that has its slot now",
     replace: [
       {
-        file: "component/grants.ts",
+        file: "component/push/grants.ts",
         text: "return row?.generation === generation ? row : null;",
         by: "return generation < 0 ? null : row;",
       },
@@ -94,7 +94,7 @@ export const PROCESSES: readonly Mutant[] = [
     name: "a lane goes on when its process takes no more jobs",
     replace: [
       {
-        file: "component/processTime.ts",
+        file: "component/rows/processTime.ts",
         text: "return now + timeoutOf(queue) <= endsAt && now <= openUntil;",
         by: "return now < endsAt && openUntil > 0;",
       },

@@ -16,7 +16,7 @@ export const TAKING: readonly Mutant[] = [
     name: "a claim's cursor passes jobs that it has seen and not taken",
     replace: [
       {
-        file: "component/nextCursor.ts",
+        file: "component/claim/nextCursor.ts",
         text: "if (isLeft && !(passesDear && row.isDear)) return below;",
         by: "",
       },
@@ -35,7 +35,7 @@ export const TAKING: readonly Mutant[] = [
     name: "a cursor is published above jobs that wait",
     replace: [
       {
-        file: "component/overdue.ts",
+        file: "component/tend/sweepPlan.ts",
         text: "if (first === undefined && isWhole) continue;",
         by: "if (isWhole) continue;",
       },
@@ -46,7 +46,7 @@ export const TAKING: readonly Mutant[] = [
     name: "a cursor is published up to now, not up to the snapshot",
     replace: [
       {
-        file: "component/overdue.ts",
+        file: "component/tend/sweepPlan.ts",
         text: "const end = snapshot === null ? null : afterCommit(snapshot);",
         by: "const end = snapshot === null ? null : afterCommit(BigInt(Math.floor(Date.now())) * 1_000_000n);",
       },
@@ -58,7 +58,7 @@ export const TAKING: readonly Mutant[] = [
     name: "the priorities' order is written as a negative number, and looked for as a positive one",
     replace: [
       {
-        file: "component/transitions.ts",
+        file: "component/edges/transitions.ts",
         text: "return { order: goesFirst ? first : second, shard };",
         by: "return { order: first < 0 ? first : -2 * (job.priority ?? 0) + (goesFirst ? -0 : 1), shard };",
       },
@@ -85,7 +85,7 @@ export const TAKING: readonly Mutant[] = [
     name: "an item of a ring that has come round goes first again",
     replace: [
       {
-        file: "component/transitions.ts",
+        file: "component/edges/transitions.ts",
         text: "(circular && (job.rounds ?? 0) === 0)",
         by: "circular",
       },
@@ -111,17 +111,17 @@ export const TAKING: readonly Mutant[] = [
     name: "a wake starts a lane for a paused queue",
     replace: [
       {
-        file: "component/wake.ts",
+        file: "component/push/wake.ts",
         text: "if (queue === null || queue.isPaused || !queue.config.push) return null;",
         by: "if (queue === null || !queue.config.push) return null;",
       },
       {
-        file: "component/wakes.ts",
+        file: "component/edges/wakes.ts",
         text: "if (!queue.config.push || queue.isPaused || queue.isWoken",
         by: "if (!queue.config.push || queue.isWoken",
       },
       {
-        file: "component/mayTake.ts",
+        file: "component/edges/mayTake.ts",
         text: "queue === undefined || queue.isPaused ||",
         by: "queue === undefined ||",
       },
@@ -142,12 +142,12 @@ export const TAKING: readonly Mutant[] = [
     name: "a paused job stays where claims look",
     replace: [
       {
-        file: "component/transitions.ts",
+        file: "component/edges/transitions.ts",
         text: `return await move(db, job, "pause", { order: ORDER_PAUSED, paused: true });`,
         by: `return await move(db, job, "pause", { order: job.order, shard: job.shard, paused: true });`,
       },
       {
-        file: "component/mayTake.ts",
+        file: "component/edges/mayTake.ts",
         text: `return status === "pending" && paused !== true;`,
         by: `return status === "pending" && (paused === true || paused !== true);`,
       },
@@ -160,7 +160,7 @@ export const TAKING: readonly Mutant[] = [
     name: "a job whose time is over is begun all the same",
     replace: [
       {
-        file: "component/mayTake.ts",
+        file: "component/edges/mayTake.ts",
         text: "if (isOutOfTime(job, now)) return",
         by: "if (isOutOfTime(job, Infinity) && now < 0) return",
       },
@@ -179,12 +179,12 @@ export const TAKING: readonly Mutant[] = [
     name: "a wake takes its job without looking whether it is still to be had",
     replace: [
       {
-        file: "component/wake.ts",
+        file: "component/push/wake.ts",
         text: "const own = row !== undefined && row !== null && isClaimable(row) ? row : null;",
         by: "const own = row !== undefined && row !== null && (row.paused === true || !isClaimable(row) || isClaimable(row)) ? row : null;",
       },
       {
-        file: "component/mayTake.ts",
+        file: "component/edges/mayTake.ts",
         text: "queue.isPaused || !isClaimable(job)",
         by: "queue.isPaused",
       },

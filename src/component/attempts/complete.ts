@@ -1,0 +1,140 @@
+/**
+ * Complete: a worker's session reports how attempts ended, and in the same transaction claims what comes next.
+ *
+ * Order: outcomes → callbacks → everything re-read → claim. A callback may enqueue, cancel or retry: what was read
+ * before it is not believed after it.
+ *
+ * A callback that conflicts takes the outcome down with it: that the app's data changed is found out at the commit,
+ * where no `try` of ours can be. A worker whose call was refused for it asks with `deferCallbacks` that nobody be told
+ * here: all that is owed becomes rows, and the transaction depends on nothing of the app's.
+ *
+ * Reads for real: the token, the session's row, each job reported, its queue's row, then as a claim. Writes: those
+ * jobs, `payloads` for large results, the session's row, whatever the app's callbacks write; inserts into
+ * `callbacks`. Conflicts with: what the callbacks conflict with, and as a claim. Never with an enqueue.
+ */
+import {
+  checkLeases,
+  LEASES_MAX,
+  type Answer,
+  type ClaimedJob,
+  type Finished,
+  type Lease,
+  type Places,
+} from "../../shared/index.js";
+import type { MutationCtx } from "../_generated/server.js";
+import { oweAll, tellAll } from "../edges/callbacks.js";
+import { askedOf } from "../rows/cancels.js";
+import {
+  checkRequest,
+  leasedBefore,
+  takeJobs,
+  type Claimed,
+  type ClaimRequest,
+  fleetIn,
+} from "../claim/claim.js";
+import type { PlaceInFleet } from "../claim/fleet.js";
+import { answerBeat } from "./heartbeat.js";
+import { closeCall, judgeCall, keepLeases, type Holder } from "../rows/sessions.js";
+import { offerOf } from "../rows/conditions.js";
+import { recordAll } from "./recording.js";
+import { enterSession } from "../rows/tokenSessions.js";
+import { ensureJanitor } from "../loops/timers.js";
+import { authorize, within } from "../rows/tokens.js";
+
+export interface Completed {
+  answers: Answer[];
+  jobs: ClaimedJob[];
+  cursor?: string;
+  holder: string;
+  fleet?: PlaceInFleet;
+  places?: Places;
+  /** Of the leases that were named besides. */
+  held?: Answer[];
+}
+
+export async function complete(
+  ctx: MutationCtx,
+  args: {
+    token: string;
+    session: string;
+    n: number;
+    finished: Finished[];
+    claim?: ClaimRequest;
+    deferCallbacks?: boolean;
+    /** What else the worker holds: the call is a beat for these. */
+    held?: Lease[];
+  },
+): Promise<Completed> {
+  const now = Date.now();
+  checkLeases("The finished jobs of a call", args.finished, 1, LEASES_MAX);
+  checkLeases("The leases that a call names besides", args.held ?? [], 0, LEASES_MAX);
+  const queues = args.claim === undefined ? [] : checkRequest(args.claim);
+  const token = await authorize(ctx.db, args.token, queues);
+  const request = args.claim === undefined ? undefined : within(token, args.claim);
+  const caller = { token, session: args.session, name: token.name, queues };
+  const holder = await enterSession(ctx, caller, now);
+  if (judgeCall(holder, args.n) === "repeated") {
+    if (args.held !== undefined) await keepLeases(ctx.db, holder, holder.leases, now);
+    const jobs = await leasedBefore(ctx, holder, holder.n);
+    return { ...holder.reply, jobs, ...(await beat(ctx, holder, args.held)) };
+  }
+
+  const recorded = await recordAll(ctx, holder, args.finished, now);
+  let current: Holder = { ...holder, leases: recorded.leases };
+  if (args.deferCallbacks === true) {
+    await oweAll(ctx, recorded.owed);
+  } else if (recorded.owed.length > 0) {
+    await keepLeases(ctx.db, holder, recorded.leases, now);
+    await tellAll(ctx, recorded.owed);
+    current = (await ctx.db.get("holders", holder._id))!;
+  }
+  const besideCallbacks = args.deferCallbacks !== true && recorded.owed.length > 0;
+  const claimed =
+    request === undefined
+      ? undefined
+      : await takeJobs(ctx, current, args.n, request, now, { besideCallbacks });
+
+  const { answers } = recorded;
+  const closed = await closeCall(
+    ctx.db,
+    current,
+    {
+      n: args.n,
+      claimed: claimed?.leases ?? [],
+      answers,
+      cursor: claimed?.cursor,
+      ...(request === undefined ? {} : { queues, offer: offerOf(request) }),
+    },
+    now,
+  );
+  await watch(ctx, closed, claimed, now);
+  const others = await beat(ctx, current, args.held);
+  if (claimed === undefined) return { answers, jobs: [], ...others };
+  return { answers, jobs: claimed.jobs, cursor: claimed.cursor, ...fleetIn(claimed), ...others };
+}
+
+/**
+ * Who leases depends on a sweep that comes in time. A call that leased nothing more only ends leases or puts off their end,
+ * and depends on none; but if its look showed that the janitor has died, it sees to another.
+ */
+async function watch(
+  ctx: MutationCtx,
+  holder: Holder,
+  claimed: Claimed | undefined,
+  now: number,
+): Promise<void> {
+  if (holder.leases.length === 0 || claimed === undefined) return;
+  if (claimed.leases.length === 0 && claimed.timer !== null) return;
+  await ensureJanitor(ctx, holder.expiresAt, now, claimed.timer);
+}
+
+/** Whose call it was. It is a beat as well: how the leases stand that the worker names besides. */
+async function beat(
+  ctx: MutationCtx,
+  holder: Holder,
+  named: Lease[] | undefined,
+): Promise<Pick<Completed, "held" | "holder">> {
+  if (named === undefined) return { holder: holder._id };
+  const asked = named.length === 0 ? [] : await askedOf(ctx.db, holder.session, holder.token);
+  return { holder: holder._id, held: answerBeat(holder.leases, named, asked) };
+}

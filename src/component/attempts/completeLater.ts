@@ -1,0 +1,56 @@
+/**
+ * An outcome that no call of its worker could record, since each lost to others: it is handed to a scheduled mutation,
+ * which the platform runs again until it commits, however often it loses.
+ *
+ * `completeLater` reads for real: the token, the job, whose row does not change while its attempt runs, but for a cancel. Of a
+ * lease that the session does not hold nothing is scheduled. `record` is as `complete` with one outcome and no
+ * claim, outside the session's calls: it is no sign of life, what it owes is told later, and it sees itself to the roll-up,
+ * whose alarm it reads. Fenced by the lease, as every
+ * word of a worker: whoever comes second finds it gone.
+ */
+import { v } from "convex/values";
+import { checkLeases, checkName, vFinished, type Finished } from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import { internalMutation, type MutationCtx } from "../_generated/server.js";
+import { oweAll } from "../edges/callbacks.js";
+import { keepOthers, sessionOf } from "../rows/sessions.js";
+import { findJob } from "../rows/jobs.js";
+import { recordAll } from "./recording.js";
+import { holderOf, judgeLease } from "./report.js";
+import { ensureCounted } from "../count/rollUp.js";
+import { authorize } from "../rows/tokens.js";
+
+export async function completeLater(
+  ctx: MutationCtx,
+  { token: secret, session, finished }: { token: string; session: string; finished: Finished },
+): Promise<null> {
+  checkName("A session", session);
+  checkLeases("The outcome that is handed over", [finished], 1, 1);
+  const token = await authorize(ctx.db, secret, []);
+  const holder = await holderOf(ctx, { session }, token._id);
+  const job = await findJob(ctx.db, finished.id);
+  if (judgeLease(job, finished.attempt, holder, token) === "leaseLost") return null;
+  const args = { token: token._id, session, finished };
+  await ctx.scheduler.runAfter(0, internal.attempts.completeLater.recordLate, args);
+  return null;
+}
+
+export const recordLate = internalMutation({
+  args: { token: v.id("tokens"), session: v.string(), finished: vFinished },
+  returns: v.null(),
+  handler: async (ctx, { token, session, finished }): Promise<null> => {
+    const holder = await sessionOf(ctx.db, session);
+    if (holder?.token !== token) return null;
+    const now = Date.now();
+    const { leases, owed } = await recordAll(ctx, holder, [finished], now);
+    await oweAll(ctx, owed);
+    const over = holder.leases.filter((held) => !leases.includes(held));
+    if (over.length > 0) await keepOthers(ctx.db, holder, leases);
+    await ensureCounted(
+      ctx,
+      over.map(({ id }) => id),
+      now,
+    );
+    return null;
+  },
+});

@@ -1,0 +1,141 @@
+/** Outcomes with jobs that go on from them, and the last resort of an outcome that loses every conflict. */
+import { describe, expect, test } from "vitest";
+import { api } from "../_generated/api.js";
+import type { Finished, NewJob, Outcome } from "../../shared/index.js";
+import { failed, leaseOf, newToldWorld, succeeded, type World } from "../setup.test.js";
+
+function continuing(
+  world: World,
+  job: { id: string; attempt: number },
+  outcome: Outcome,
+  jobs: NewJob[],
+): Finished {
+  return { ...leaseOf(job), outcome, continued: [{ queue: world.queue, jobs }] };
+}
+
+async function running(options = {}) {
+  const world = await newToldWorld();
+  const id = await world.enqueue("first", options);
+  const worker = world.worker("a");
+  const [job] = await worker.claim();
+  return { world, id, worker, job: job! };
+}
+
+const next = { payload: "next" };
+
+describe("what a job is continued with", () => {
+  test("is enqueued in the transaction that records its outcome", async () => {
+    const { world, worker, job } = await running();
+    const { words } = await worker.complete([
+      continuing(world, job, { kind: "succeeded" }, [next]),
+    ]);
+    expect(words).toEqual(["ok"]);
+    expect((await worker.claim()).map(({ payload }) => payload)).toEqual(["next"]);
+  });
+
+  test("may take the key of the very job that ends with it", async () => {
+    const { world, worker, job } = await running({ key: { value: "k" } });
+    const again = {
+      payload: "next",
+      options: { key: { value: "k", onConflict: "refuse" as const } },
+    };
+    await worker.complete([continuing(world, job, { kind: "succeeded" }, [again])]);
+    expect(await world.status(job.id)).toMatchObject({ status: "succeeded" });
+    expect((await worker.claim()).map(({ payload }) => payload)).toEqual(["next"]);
+  });
+
+  test("is not enqueued again by a repeat, nor by a later word about the same attempt", async () => {
+    const { world, worker, job } = await running();
+    const report = continuing(world, job, { kind: "succeeded" }, [next]);
+    await worker.complete([report]);
+    await worker.complete([report], { n: worker.n });
+    expect((await worker.complete([report])).words).toEqual(["recorded"]);
+    expect(await world.all("jobs")).toHaveLength(2);
+  });
+
+  test("is not enqueued for a lease that was lost", async () => {
+    const { world, job } = await running();
+    const report = continuing(world, job, { kind: "succeeded" }, [next]);
+    expect((await world.worker("b").complete([report])).words).toEqual(["leaseLost"]);
+    expect(await world.all("jobs")).toHaveLength(1);
+  });
+
+  test("is not enqueued when the outcome is not the one that was reported", async () => {
+    const { world, id, worker, job } = await running();
+    await world.cancel(id);
+    await worker.complete([continuing(world, job, { kind: "failed", error: "x" }, [next])]);
+    expect(await world.status(id)).toMatchObject({ status: "canceled" });
+    expect(await world.all("jobs")).toHaveLength(1);
+  });
+
+  test("that is refused fails the attempt, with all of it and nothing beside it", async () => {
+    const { world, id, worker, job } = await running();
+    const other = await world.enqueue("other");
+    const [second] = await worker.claim();
+    const report = continuing(world, job, { kind: "succeeded", result: "x".repeat(600) }, [
+      next,
+      { payload: "bad", options: { priority: 99 } },
+    ]);
+    const { words } = await worker.complete([report, succeeded(second!, 2)]);
+    expect(words).toEqual(["ok", "ok"]);
+    expect(await world.status(id)).toMatchObject({
+      status: "failed",
+      error: expect.stringMatching(
+        /was to be continued with were refused.*\(succeeded\).*priority/s,
+      ),
+    });
+    expect(await world.status(other)).toMatchObject({ status: "succeeded", result: 2 });
+    expect(await world.all("jobs"), "not even the good one").toHaveLength(2);
+    expect(await world.all("payloads"), "nor the result").toEqual([]);
+    expect((await world.all("told")).map(({ status }) => status)).toEqual(["failed", "succeeded"]);
+  });
+});
+
+describe("an outcome that is recorded later", () => {
+  async function later(world: World, worker: { token: string; session: string }, one: Finished) {
+    const { token, session } = worker;
+    await world.t.mutation(api.lib.completeLater, { token, session, finished: one });
+  }
+
+  test("is recorded by a call of its own, told later, and answered as recorded from then on", async () => {
+    const { world, id, worker, job } = await running();
+    await later(world, worker, succeeded(job, 5));
+    expect(await world.status(id)).toMatchObject({ status: "running" });
+    await world.settle();
+    expect(await world.status(id)).toMatchObject({ status: "succeeded", result: 5 });
+    expect((await worker.complete([succeeded(job, 5)])).words).toEqual(["recorded"]);
+    await world.settle();
+    expect((await world.all("told")).map(({ status }) => status)).toEqual(["succeeded"]);
+    expect(await worker.holder()).toMatchObject({ state: "idle", leases: [] });
+  });
+
+  test("is no sign of life, and leaves the session's other leases and its counter alone", async () => {
+    const { world, worker, job } = await running();
+    await world.enqueue("second");
+    const [second] = await worker.claim();
+    const before = await worker.holder();
+    await world.advance(2_000);
+    await later(world, worker, succeeded(job));
+    await world.settle();
+    const after = await worker.holder();
+    const { n, expiresAt, lastSeenAt } = before;
+    expect(after).toMatchObject({ n, expiresAt, lastSeenAt, state: "active" });
+    expect(after.leases.map(({ id }) => id)).toEqual([second!.id]);
+  });
+
+  test("comes too late for a lease that was lost or recorded meanwhile", async () => {
+    const { world, id, worker, job } = await running();
+    await later(world, worker, failed(job));
+    await worker.complete([succeeded(job, 1)]);
+    await world.settle();
+    expect(await world.status(id)).toMatchObject({ status: "succeeded", result: 1 });
+  });
+
+  test("of a session that is another token's is nobody's", async () => {
+    const { world, id, worker, job } = await running();
+    const other = await world.t.mutation(api.operate.createToken, { name: "other", queues: null });
+    await later(world, { token: other.token, session: worker.session }, succeeded(job));
+    await world.settle();
+    expect(await world.status(id)).toMatchObject({ status: "running" });
+  });
+});

@@ -1,0 +1,122 @@
+/**
+ * An outcome with jobs that go on from it: recorded and enqueued together, or not at all.
+ *
+ * In a sub-transaction, since a job that cannot be enqueued (its queue is being drained, its key is taken, its payload is
+ * too large) must undo this outcome and no other: the attempt then has failed, and says why. So does a job of a group that
+ * its worker's token is not for.
+ */
+import { ConvexError, getConvexSize, v, type Infer, type Value } from "convex/values";
+import {
+  errorText,
+  groupForbidden,
+  isConveyorError,
+  TOKEN_JOB_BYTES,
+  vFinished,
+  vOutcome,
+  type Outcome,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc } from "../_generated/dataModel.js";
+import {
+  internalMutation,
+  type DatabaseReader,
+  type DatabaseWriter,
+  type MutationCtx,
+} from "../_generated/server.js";
+import type { Owed } from "../edges/callbacks.js";
+import { ensureDues, type Dues } from "../edges/dispatcher.js";
+import { enqueueJobs } from "../enter/enqueue.js";
+import { effective, recordOutcome } from "./outcomes.js";
+import { checkQuota, countWrites } from "../rows/quotas.js";
+import { owedFields } from "../rows/stored.js";
+
+export type Continued = NonNullable<Infer<typeof vFinished>["continued"]>;
+
+/** As `recordOutcome`, and enqueues what the job is continued with if the outcome is recorded as it was reported. */
+export async function recordContinued(
+  ctx: MutationCtx,
+  job: Doc<"jobs">,
+  outcome: Outcome,
+  continued: Continued,
+  now: number,
+  dues: Dues,
+): Promise<Owed[]> {
+  try {
+    const token = await tokenOf(ctx.db, job);
+    const following =
+      token === null ? continued : await permitted(ctx.db, token, job, continued, now);
+    const args = { job: job._id, outcome, continued: following, ofWorker: token !== null, now };
+    return await ctx.runMutation(internal.attempts.continued.recordFollowing, args);
+  } catch (error) {
+    const refused: Outcome = {
+      kind: "failed",
+      error: `The jobs that it was to be continued with were refused, so that its outcome (${outcome.kind}) was not recorded: ${textOf(error)}`,
+    };
+    const owed = await recordOutcome(ctx, job, refused, now, dues);
+    return owed === null ? [] : [owed];
+  }
+}
+
+/** Of the worker that has the job; `null` where Convex itself runs it. */
+async function tokenOf(db: DatabaseReader, { holder }: Doc<"jobs">): Promise<Doc<"tokens"> | null> {
+  const session = holder === undefined ? null : await db.get("holders", holder);
+  return session?.token === undefined ? null : await db.get("tokens", session.token);
+}
+
+/**
+ * The jobs to follow one whose worker has a token: counted as written by that; and, where the token is for some groups, of a
+ * group of these, or, where none is named, of the job's own. Reads for real the session's row and the token.
+ */
+async function permitted(
+  db: DatabaseWriter,
+  token: Doc<"tokens">,
+  { group: own }: Doc<"jobs">,
+  continued: Continued,
+  now: number,
+): Promise<Continued> {
+  checkQuota(token, now);
+  const count = continued.reduce((sum, { jobs }) => sum + jobs.length, 0);
+  await countWrites(db, token, getConvexSize(continued) + count * TOKEN_JOB_BYTES, now);
+  const { name, groups } = token;
+  if (groups === undefined) return continued;
+  return continued.map(({ queue, jobs }) => ({
+    queue,
+    jobs: jobs.map(({ payload, options }) => {
+      const group = options?.group ?? own;
+      if (group !== undefined && groups.includes(group))
+        return { payload: payload as Value, options: { ...options, group } };
+      throw groupForbidden(name, groups, group ?? "");
+    }),
+  }));
+}
+
+export const recordFollowing = internalMutation({
+  args: {
+    job: v.id("jobs"),
+    outcome: vOutcome,
+    continued: vFinished.fields.continued,
+    ofWorker: v.optional(v.boolean()),
+    now: v.number(),
+  },
+  returns: v.array(v.object(owedFields)),
+  handler: async (ctx, { job: id, outcome, continued = [], ofWorker, now }): Promise<Owed[]> => {
+    const job = (await ctx.db.get("jobs", id))!;
+    const stands = effective(job, outcome) === outcome;
+    // Recorded first: the key of a job that ends with it may be taken by what it is continued with.
+    const dues: Dues = new Map();
+    const own = await recordOutcome(ctx, job, outcome, now, dues);
+    await ensureDues(ctx, dues, now);
+    const owed = own === null ? [] : [own];
+    if (!stands) return owed;
+    for (const { queue, jobs } of continued) {
+      owed.push(...(await enqueueJobs(ctx, queue, jobs, now, ofWorker)).owed);
+    }
+    return owed;
+  },
+});
+
+function textOf(error: unknown): string {
+  if (isConveyorError(error)) return error.data.message;
+  if (error instanceof ConvexError) return JSON.stringify(error.data);
+  return errorText(error);
+}

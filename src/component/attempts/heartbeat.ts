@@ -1,0 +1,108 @@
+/**
+ * Heartbeat: one small write that renews everything that the session holds; or, with `leaving`, the last word of a session.
+ *
+ * Reads for real: the token, the session's row, what it is asked to end. Looks: the janitor's timers; an idle
+ * one's at what is overdue. Writes: the session's row; inserts a timer where the look shows none. No job is read: that a lease stands in the row is the truth.
+ * Conflicts with: the session's own `complete` beside it, a cancel of a job that it holds, and a janitor that is ending
+ * its leases; whichever runs again finds the other's word. Not with a sweep that writes its timer: the claim has made
+ * sure of one, and a beat only puts off what that one is for.
+ *
+ * A last word reads for real: the token, the session's row, the rows of `fleets` in which it is counted, its queues, their
+ * roll-ups' alarms, and where there is none what has finished there, and the janitor's timers: a sweep is sure to come for its
+ * row when that is to be forgotten. Looks: other workers of those that Convex serves as well.
+ * Writes: the session's row, such an alarm, a timer where there is none; schedules counts and wakes. Conflicts with: a call of
+ * the session on its way, a count of such a fleet, an end in such a queue, a sweep that writes its timer.
+ */
+import { checkLeases, LEASES_MAX, type Answer, type Lease } from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { MutationCtx } from "../_generated/server.js";
+import { askedOf, isNamed } from "../rows/cancels.js";
+import { leaveFleets } from "../claim/fleet.js";
+import {
+  depart,
+  findHolder,
+  findLease,
+  judgeCall,
+  renew,
+  type HeldLease,
+  type Holder,
+} from "../rows/sessions.js";
+import { lookServed } from "../index/outsideWorkers.js";
+import { findQueue } from "../rows/queues.js";
+import { ensureAllCounted } from "../count/rollUp.js";
+import { enterSession } from "../rows/tokenSessions.js";
+import { ensureSweep, forgottenAt, reviveJanitor } from "../loops/timers.js";
+import { scheduleWake } from "../edges/wakes.js";
+import { authorize } from "../rows/tokens.js";
+import { watchOver } from "../tend/watchdog.js";
+
+export async function heartbeat(
+  ctx: MutationCtx,
+  args: { token: string; session: string; leases: Lease[]; leaving?: number },
+): Promise<{ answers: Answer[] }> {
+  const now = Date.now();
+  checkLeases("The leases of a heartbeat", args.leases, 0, LEASES_MAX);
+  const token = await authorize(ctx.db, args.token, []);
+  if (args.leaving !== undefined) return await leave(ctx, { ...args, token }, args.leaving, now);
+  // A worker that has never claimed is seen under its token's name until it does.
+  const caller = { token, session: args.session, name: token.name, queues: [] };
+  const holder = await enterSession(ctx, caller, now);
+  const asked =
+    holder.leases.length === 0 ? [] : await askedOf(ctx.db, holder.session, holder.token);
+  const renewed = await renew(ctx.db, holder, args.leases, asked, now);
+  // A long job's beats may be the only calls there are, and so the only ones to notice that the janitor has died.
+  if (renewed.leases.length > 0) await reviveJanitor(ctx, renewed.expiresAt, now);
+  // An idle worker's, once a minute, may be the only calls to a queue whose jobs are all due later.
+  else await watchOver(ctx, holder.queues, now);
+  return { answers: answerBeat(renewed.leases, args.leases, asked) };
+}
+
+/**
+ * The session is over, and no job is left to it from now on. `n` is a number after those of all its calls, so that a copy of
+ * one that comes later claims nothing. One that has leases stays as it is until they end: their jobs may still run.
+ */
+async function leave(
+  ctx: MutationCtx,
+  { token, session, leases }: { token: Doc<"tokens">; session: string; leases: Lease[] },
+  n: number,
+  now: number,
+): Promise<{ answers: Answer[] }> {
+  const holder = await findHolder(ctx.db, session, token);
+  const answers = answerBeat(holder?.leases ?? [], leases, []);
+  if (holder === null || judgeCall(holder, n) === "repeated" || holder.leases.length > 0)
+    return { answers };
+  await depart(ctx.db, holder, n, now);
+  // Said before, or it was lost: what it left has been seen to, and is no second time however often this is said.
+  if (holder.state === "gone") return { answers };
+  await leaveFleets(ctx, holder, now);
+  await ensureAllCounted(ctx, holder.queues, now);
+  await ensureSweep(ctx, forgottenAt(now), now);
+  await leaveToConvex(ctx, holder);
+  return { answers };
+}
+
+/** What was left to the last worker outside of a queue is Convex's from now on, where it runs jobs of that queue. */
+async function leaveToConvex(ctx: MutationCtx, { session, queues }: Holder): Promise<void> {
+  const known = await Promise.all(queues.map(async (name) => await findQueue(ctx.db, name)));
+  const shared = known.flatMap((queue) =>
+    queue?.config.push === true && queue.config.fallbackAfterMs > 0 && !queue.isPaused ? queue : [],
+  );
+  if (shared.length === 0) return;
+  const names = shared.map(({ name }) => name);
+  const served = new Set(await lookServed(ctx, names, session));
+  for (const queue of shared)
+    if (!served.has(queue.name)) await scheduleWake(ctx, queue, ctx.meta.getSnapshotTs());
+}
+
+/** How each of these leases stands: what a beat is answered, wherever it comes from. */
+export function answerBeat(
+  held: HeldLease[],
+  named: readonly Lease[],
+  asked: readonly Lease[],
+): Answer[] {
+  return named.map(({ id, attempt }) => {
+    const stands = findLease({ leases: held }, id, attempt) !== undefined;
+    const ok = isNamed(asked, id, attempt) ? "canceled" : "ok";
+    return { id, attempt, answer: stands ? ok : "leaseLost" };
+  });
+}

@@ -1,0 +1,158 @@
+/**
+ * What becomes of one job when its worker reports how an attempt ended. Whoever calls this has found, by real reads, that
+ * the attempt runs and is the caller's to report, and takes its lease out of the holder's row in this transaction.
+ *
+ * Nothing that a worker reports is refused here, since a refusal would undo the outcomes beside it: what cannot be done
+ * as it was asked for fails the attempt, and the error says what the rule is.
+ *
+ * Reads for real: the job's queue, what it has of its own, its key; what it is asked, if it is; of one whose handler could not
+ * be begun, as `blocked.ts`. Writes: the job, `payloads` for large results, `attempts`, and an event of such a one.
+ */
+import type { Value } from "convex/values";
+import { RUN_AT_FUTURE_MAX_MS, type Outcome } from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { MutationCtx } from "../_generated/server.js";
+import { recordAttempt } from "./attemptRows.js";
+import { recordBlocked } from "./blocked.js";
+import { forgetAsked } from "../rows/cancels.js";
+import type { Owed } from "../edges/callbacks.js";
+import { endAtDeadline, isBeyondDeadline } from "../edges/deadlines.js";
+import { addDue, type Dues } from "../edges/dispatcher.js";
+import { endJob } from "../edges/ending.js";
+import { failAttempt, goRound, tellRound } from "./failing.js";
+import { rulesOf } from "../rows/jobRules.js";
+import { logEnded } from "../rows/log.js";
+import { store, whyNotStorable } from "../rows/payloads.js";
+import { getQueue, type Queue } from "../rows/queues.js";
+import { release, snooze, stop, succeed } from "../edges/transitions.js";
+
+/**
+ * Moves a job along the edge of its attempt's outcome. Returns whom to tell, if anybody. What is put off is among `dues`,
+ * which the caller sees to. `known` is its queue, if read.
+ */
+export async function recordOutcome(
+  ctx: MutationCtx,
+  job: Doc<"jobs">,
+  reported: Outcome,
+  now: number,
+  dues: Dues,
+  known?: Queue,
+): Promise<Owed | null> {
+  const queue = known ?? (await getQueue(ctx.db, job.queue));
+  if (job.cancelRequestedAt !== undefined) await forgetAsked(ctx.db, job._id);
+  const isFailure = await staysFailure(ctx, queue, job, reported);
+  const outcome = isFailure ? sound(reported) : effective(job, reported);
+  switch (outcome.kind) {
+    case "canceled":
+      return await stopJob(ctx, queue, job, now);
+    case "succeeded":
+      return await recordResult(ctx, queue, job, (outcome.result ?? null) as Value, now, dues);
+    case "failed":
+      return await failAttempt(ctx, queue, job, outcome, now, dues);
+    case "snoozed": {
+      const dueAt = now + outcome.runAfter;
+      if (outcome.blocked !== undefined) {
+        const failure = await recordBlocked(
+          ctx,
+          queue,
+          job,
+          { ...outcome, kind: outcome.blocked },
+          now,
+        );
+        if (failure !== null) return await failAttempt(ctx, queue, job, failure, now, dues);
+      } else await recordAttempt(ctx.db, job, "snoozed", now);
+      if (isBeyondDeadline(job, dueAt)) return (await endAtDeadline(ctx, queue, job, now)).owed;
+      await snooze(ctx.db, job, dueAt);
+      addDue(dues, queue.name, dueAt);
+      return null;
+    }
+    case "released":
+      await recordAttempt(ctx.db, job, "released", now);
+      if (isBeyondDeadline(job, now)) return (await endAtDeadline(ctx, queue, job, now)).owed;
+      await release(ctx, job, queue, { unacknowledged: false });
+      return null;
+  }
+}
+
+/**
+ * What is recorded where this is reported. Where somebody wants the job to end, only a success stands, since its work is
+ * done, and anything else is a cancellation. A worker may also end a job as canceled by itself.
+ */
+export function effective(job: Doc<"jobs">, reported: Outcome): Outcome {
+  const outcome = sound(reported);
+  if (outcome.kind === "succeeded" || job.cancelRequestedAt === undefined) return outcome;
+  return outcome.kind === "canceled" ? outcome : { kind: "canceled" };
+}
+
+/**
+ * Whether a failure is one although somebody wants the job to end: of a work pool's job that would not be tried again
+ * anyway, since those who move from that package tell the two apart by it.
+ */
+async function staysFailure(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Doc<"jobs">,
+  reported: Outcome,
+): Promise<boolean> {
+  if (job.cancelRequestedAt === undefined || reported.kind !== "failed") return false;
+  const { compat, retry } = await rulesOf(ctx.db, queue, job);
+  const isLast = reported.retryable === false || (job.failures ?? 0) + 1 >= retry.maxAttempts;
+  return compat === "workpool" && isLast;
+}
+
+/** Ends a job that somebody no longer wants, once its attempt has ended. */
+export async function stopJob(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Doc<"jobs">,
+  now: number,
+): Promise<Owed | null> {
+  await recordAttempt(ctx.db, job, "canceled", now, job.cancelReason);
+  return await endJob(ctx, queue, await stop(ctx.db, job, now));
+}
+
+async function recordResult(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Doc<"jobs">,
+  result: Value,
+  now: number,
+  dues: Dues,
+): Promise<Owed | null> {
+  // A circular job that somebody wants to end has had its last round.
+  if (!queue.config.circular || job.cancelRequestedAt !== undefined) {
+    return await endJob(ctx, queue, await succeed(ctx.db, job, result, now));
+  }
+  logEnded(queue.config, "roundSucceeded", job, now);
+  const moved = await goRound(ctx, queue, job, { result: await store(ctx.db, result) }, now, dues);
+  return await tellRound(ctx, queue, job, moved, "succeeded");
+}
+
+/** The outcome as far as it can be recorded; what cannot be is a failure that says why. */
+function sound(outcome: Outcome): Outcome {
+  switch (outcome.kind) {
+    case "succeeded": {
+      // The work is done, and would end like this again.
+      const refusal = whyNotStorable((outcome.result ?? null) as Value);
+      return refusal === null ? outcome : { kind: "failed", error: refusal, retryable: false };
+    }
+    case "failed": {
+      const { retryAfterMs, ...failure } = outcome;
+      if (retryAfterMs === undefined || isWait(retryAfterMs)) return outcome;
+      return { ...failure, error: `${failure.error} (${waitRule("retryAfterMs", retryAfterMs)})` };
+    }
+    case "snoozed":
+      if (isWait(outcome.runAfter)) return outcome;
+      return { kind: "failed", error: waitRule("runAfter of a snooze", outcome.runAfter) };
+    default:
+      return outcome;
+  }
+}
+
+function isWait(ms: number): boolean {
+  return ms >= 0 && ms <= RUN_AT_FUTURE_MAX_MS;
+}
+
+function waitRule(what: string, got: number): string {
+  return `${what} must be from 0 to ${RUN_AT_FUTURE_MAX_MS} milliseconds from now; got ${got}`;
+}

@@ -1,0 +1,175 @@
+/**
+ * Records what a session reports: checks for every outcome that the lease is the session's, moves the job, and answers for
+ * each by itself. Does not write the holder's row, and tells nobody: that is its caller's.
+ *
+ * Reads for real: each job reported; of one that the session does not hold, its row of `attempts`; of those that are tried
+ * again, the alarms that will come for them, but as a rule none that is about to ring; of the first whose handler is not its
+ * queue's, the last events of the queue.
+ */
+import { isMismatch, type Answer, type Finished, type Outcome } from "../../shared/index.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import type { DatabaseReader, MutationCtx } from "../_generated/server.js";
+import { findAttempt } from "./attemptRows.js";
+import { recordMismatch } from "./blocked.js";
+import type { Owed } from "../edges/callbacks.js";
+import { forgetAsked } from "../rows/cancels.js";
+import { recordContinued } from "./continued.js";
+import { ensureDues, type Dues } from "../edges/dispatcher.js";
+import { findLease, type HeldLease, type Holder } from "../rows/sessions.js";
+import { findJob } from "../rows/jobs.js";
+import { recordOutcome } from "./outcomes.js";
+import { getQueue, type Queue } from "../rows/queues.js";
+
+interface Recorded {
+  answers: Answer[];
+  /** What the holder still has. */
+  leases: HeldLease[];
+  owed: Owed[];
+}
+
+/** Records what is the holder's to report. Each gets an answer of its own; a stale one undoes no other. */
+export async function recordAll(
+  ctx: MutationCtx,
+  holder: Holder,
+  finished: readonly Finished[],
+  now: number,
+): Promise<Recorded> {
+  const dues: Dues = new Map();
+  const recorded = await recordPart(ctx, holder, finished, now, { dues });
+  await ensureDues(ctx, dues, now);
+  return recorded;
+}
+
+/** A part of what one call reports. */
+interface Part {
+  /** What is put off is added to these, to which the caller sees once for its whole call. */
+  dues: Dues;
+  /** Read by this transaction: for all of a call, a queue is as the call found it. */
+  queue?: Queue;
+}
+
+/** Of a holder as much as it takes to know its leases. */
+export type Holding = Pick<Holder, "_id" | "leases" | "lane">;
+
+/** The same, of a call that has more to record. */
+export async function recordPart(
+  ctx: MutationCtx,
+  holder: Holding,
+  finished: readonly Finished[],
+  now: number,
+  { dues, queue }: Part,
+): Promise<Recorded> {
+  const answers: Answer[] = [];
+  const owed: Owed[] = [];
+  let leases = holder.leases;
+  const rows = await rowsOf(ctx.db, holder, finished);
+  const queues = new Map(queue === undefined ? [] : [[queue.name, queue]]);
+  let areFresh = true;
+  let isMismatched = false;
+  for (const one of finished) {
+    const { id, attempt } = one;
+    // Looked up among those that are left, so that an attempt reported twice in one call is recorded once.
+    const held = findLease({ leases }, id, attempt);
+    const known = areFresh && held !== undefined ? rows.get(held.id) : undefined;
+    const job =
+      held === undefined ? null : known !== undefined ? known : await ctx.db.get("jobs", held.id);
+    leases = leases.filter((lease) => lease !== held);
+    if (held !== undefined && job === null) await forgetAsked(ctx.db, held.id);
+    if (held === undefined || job?.status !== "running" || job.attempt !== attempt) {
+      answers.push({ id, attempt, answer: await answerUnheld(ctx, holder, one) });
+      continue;
+    }
+    const of = queues.get(job.queue) ?? (await getQueue(ctx.db, job.queue));
+    queues.set(job.queue, of);
+    const { outcome } = one;
+    const said = { ...one, outcome: holder.lane === undefined ? ofWorker(outcome) : outcome };
+    // A lane's jobs are of one queue: one read of its events in a call.
+    if (!isMismatched && holder.lane !== undefined && isMismatchOf(outcome)) {
+      isMismatched = true;
+      await recordMismatch(ctx, job, outcome.error, now);
+    }
+    owed.push(...(await recordOne(ctx, of, job, said, now, dues)));
+    // What it goes on with may take the place of any other job.
+    areFresh &&= (one.continued ?? []).length === 0;
+    answers.push({ id, attempt, answer: "ok" });
+  }
+  return { answers, leases, owed };
+}
+
+/**
+ * An app's inline handler that fails without another attempt, with a text that begins so, is taken for one: it brings about an
+ * event of its own queue in ten minutes, and its job has failed as it said.
+ */
+function isMismatchOf(outcome: Outcome): outcome is Extract<Outcome, { kind: "failed" }> {
+  return outcome.kind === "failed" && outcome.retryable === false && isMismatch(outcome.error);
+}
+
+/** That a handler of the deployment could not be begun is a lane's to say. */
+function ofWorker(outcome: Outcome): Outcome {
+  if (outcome.kind !== "snoozed") return outcome;
+  return { kind: outcome.kind, runAfter: outcome.runAfter };
+}
+
+/** The jobs reported, read at once in the time that one takes. */
+async function rowsOf(
+  db: DatabaseReader,
+  holder: Holding,
+  finished: readonly Finished[],
+): Promise<Map<Id<"jobs">, Doc<"jobs"> | null>> {
+  const held = finished.flatMap(({ id, attempt }) => findLease(holder, id, attempt)?.id ?? []);
+  return new Map(
+    await Promise.all(
+      held.map(async (id): Promise<[Id<"jobs">, Doc<"jobs"> | null]> => {
+        return [id, await db.get("jobs", id)];
+      }),
+    ),
+  );
+}
+
+async function recordOne(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Doc<"jobs">,
+  { outcome: said, fits, continued: following = [] }: Finished,
+  now: number,
+  dues: Dues,
+): Promise<Owed[]> {
+  const isForeign = said.kind === "succeeded" && fits?.includes(job.queue) === false;
+  const outcome = isForeign ? foreign(job, fits) : said;
+  const continued = isForeign ? [] : following;
+  if (continued.length > 0) return await recordContinued(ctx, job, outcome, continued, now, dues);
+  const owed = await recordOutcome(ctx, job, outcome, now, dues, queue);
+  return owed === null ? [] : [owed];
+}
+
+function foreign({ queue }: Doc<"jobs">, fits: readonly string[]): Outcome {
+  const others = fits.map((name) => `"${name}"`).join(", ");
+  const error = `The handler's result fits ${others}, and not the queue "${queue}", of which its job is. The job counts as failed.`;
+  return { kind: "failed", error };
+}
+
+/** What to say of a lease that the session does not hold. Nothing is written: it may be late, repeated or foreign. */
+async function answerUnheld(
+  ctx: MutationCtx,
+  holder: Holding,
+  { id, attempt, outcome }: Finished,
+): Promise<Answer["answer"]> {
+  const job = await findJob(ctx.db, id);
+  if (job === null) return "leaseLost";
+  const isIts = job.attempt === attempt && job.holder === holder._id;
+  if (isIts && (job.status === "succeeded" || job.status === "failed")) return "recorded";
+  // The job may have moved on since: it backs off, or another has it.
+  const row = await findAttempt(ctx.db, job._id, attempt);
+  if (!isIts && row?.holder !== holder._id) return "leaseLost";
+  if (job.attempt === attempt && job.status === "canceled") return "canceled";
+  if (row === null) return "leaseLost";
+  // By its holder's word or, when that had fallen silent, without it: nothing else that it may say of it stands.
+  if (row.outcome === "canceled") return "canceled";
+  // Whoever noticed, it has ended as its holder says.
+  if (row.outcome === "timedOut" && outcome.kind === "failed" && outcome.timedOut === true)
+    return "recorded";
+  return REPORTED.has(row.outcome) ? "recorded" : "leaseLost";
+}
+
+/** Ends of attempts that only their holder's word brings about. */
+const REPORTED: ReadonlySet<string> = new Set(["failed", "released", "snoozed"]);

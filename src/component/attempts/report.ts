@@ -1,0 +1,196 @@
+/**
+ * Report: what a worker says of jobs that run, all of them in one call: how far they are, log entries, output. The only
+ * writer of `progress`, but for `remove.ts`, which deletes it with its job; of the others `logs.ts` and `chunks.ts` write the rows.
+ *
+ * A lease is checked against the job's row (it runs, this attempt, this holder), never against the holder's row, which
+ * changes with every call of the worker: so a report stands in nobody's way.
+ *
+ * Reads for real: the token; of each lease the job, its row of `progress`, its last log entry and part of output. Looks at: the
+ * session's row, where the caller does not know its holder (and reads it for real where the look shows none). Writes: `progress`, `logs`, `chunks`. Conflicts with: the
+ * end of that very attempt, and somebody who asks for it to be canceled; whoever ends an attempt reads nothing of this.
+ * It renews no lease and moves no job.
+ */
+import { v, type Value } from "convex/values";
+import {
+  covers,
+  type Answer,
+  type OutputUpdate,
+  type LogUpdate,
+  type ProgressUpdate,
+  type ReportAnswer,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import { addOutput } from "./chunks.js";
+import { findJob } from "../rows/jobs.js";
+import { addLogs } from "./logs.js";
+import { checkQuota, countWrites } from "../rows/quotas.js";
+import { checkReport } from "./reportChecks.js";
+import { authorize, scopeOf } from "../rows/tokens.js";
+
+export interface Report {
+  updates?: ProgressUpdate[];
+  logs?: LogUpdate[];
+  output?: OutputUpdate[];
+}
+
+/** All that a call says of one lease. */
+export interface Said {
+  id: string;
+  attempt: number;
+  updates: ProgressUpdate[];
+  logs: LogUpdate[];
+  output: OutputUpdate[];
+}
+
+export async function report(
+  ctx: MutationCtx,
+  args: Report & { token: string; session: string; holder?: string },
+): Promise<{ answers: ReportAnswer[] }> {
+  const now = Date.now();
+  const leases = byLease(args);
+  const bytes = checkReport(args, leases.length);
+  const token = await authorize(ctx.db, args.token, []);
+  if (bytes > 0) checkQuota(token, now);
+  const holder = await holderOf(ctx, args, token._id);
+  const judge = (job: Doc<"jobs"> | null, attempt: number) =>
+    judgeLease(job, attempt, holder, token);
+  const answers = await record(ctx, leases, judge, now);
+  await countWrites(ctx.db, token, bytes, now);
+  return { answers };
+}
+
+/** Writes what is said of leases that stand, and answers for each. */
+export async function record(
+  ctx: MutationCtx,
+  leases: readonly Said[],
+  judge: (job: Doc<"jobs"> | null, attempt: number) => Answer["answer"],
+  now: number,
+): Promise<ReportAnswer[]> {
+  const answers: ReportAnswer[] = [];
+  for (const said of leases) {
+    const { id, attempt } = said;
+    const job = await findJob(ctx.db, id);
+    const answer = judge(job, attempt);
+    if (job === null || answer === "leaseLost") {
+      answers.push({ id, attempt, answer });
+      continue;
+    }
+    await showProgress(ctx, job, said.updates, now);
+    const logged = await addLogs(ctx.db, job, said.logs, now);
+    const written = await addOutput(ctx.db, job, said.output);
+    answers.push({ id, attempt, answer, ...logged, ...written });
+  }
+  return answers;
+}
+
+/** Whether the lease stands. Somebody who wants the job to end is obeyed by its worker: until then it may report. */
+export function judgeLease(
+  job: Doc<"jobs"> | null,
+  attempt: number,
+  holder: Id<"holders"> | null,
+  token: Doc<"tokens">,
+): Answer["answer"] {
+  if (job?.status !== "running" || job.attempt !== attempt || job.holder !== holder) {
+    return "leaseLost";
+  }
+  // A token that is not for the job cannot have claimed it.
+  if (!covers(scopeOf(token), job)) return "leaseLost";
+  return job.cancelRequestedAt === undefined ? "ok" : "canceled";
+}
+
+/** The latest value, unless a later one is there: one that was late on its way shows nobody anything. */
+async function showProgress(
+  ctx: MutationCtx,
+  job: Doc<"jobs">,
+  updates: readonly ProgressUpdate[],
+  now: number,
+): Promise<void> {
+  const last = updates.at(-1);
+  if (last === undefined) return;
+  const { attempt, value, revision } = last;
+  const row = {
+    ...{ job: job._id, attempt, value: value as Value, updatedAt: now },
+    ...(revision === undefined ? {} : { revision }),
+  };
+  const there = await ctx.db
+    .query("progress")
+    .withIndex("job", (q) => q.eq("job", job._id))
+    .unique();
+  if (there === null) await ctx.db.insert("progress", row);
+  else if (there.attempt !== attempt || (there.revision ?? 0) <= (revision ?? Infinity)) {
+    await ctx.db.replace("progress", there._id, row);
+  }
+}
+
+export function byLease({ updates = [], logs = [], output = [] }: Report): Said[] {
+  const leases = new Map<string, Said>();
+  const of = ({ id, attempt }: { id: string; attempt: number }): Said => {
+    const key = `${attempt}:${id}`;
+    const said = leases.get(key) ?? { id, attempt, updates: [], logs: [], output: [] };
+    leases.set(key, said);
+    return said;
+  };
+  for (const update of updates) of(update).updates.push(update);
+  for (const log of logs) of(log).logs.push(log);
+  for (const part of output) of(part).output.push(part);
+  return [...leases.values()];
+}
+
+// --- Who calls ----------------------------------------------------------------------------------
+
+/**
+ * The id of the session's row, which never changes, without depending on the row, which always does. A claim tells it,
+ * and only to who claims. A session that is not there to be seen may have claimed for the first time a moment ago: a
+ * snapshot may be older than that, and nobody's lease is lost by it.
+ */
+export async function holderOf(
+  ctx: MutationCtx,
+  { holder, session }: { holder?: string; session: string },
+  token: Id<"tokens">,
+): Promise<Id<"holders"> | null> {
+  if (holder !== undefined) return await ownHolder(ctx, holder, token);
+  const asked = { session, token };
+  const seen = await ctx.runQuery(internal.attempts.report.findSession, asked, lookOnly);
+  return seen ?? (await sessionOf(ctx.db, asked));
+}
+
+/** The session that a call names by its row, if it is of the caller's token: which never changes either. */
+async function ownHolder(
+  ctx: MutationCtx,
+  holder: string,
+  token: Id<"tokens">,
+): Promise<Id<"holders"> | null> {
+  const id = ctx.db.normalizeId("holders", holder);
+  if (id === null) return null;
+  const seen = await ctx.runQuery(internal.attempts.report.findToken, { holder: id }, lookOnly);
+  const of = seen ?? (await ctx.db.get("holders", id))?.token;
+  return of === token ? id : null;
+}
+
+export const findToken = internalQuery({
+  args: { holder: v.id("holders") },
+  returns: v.union(v.id("tokens"), v.null()),
+  handler: async ({ db }, { holder }): Promise<Id<"tokens"> | null> =>
+    (await db.get("holders", holder))?.token ?? null,
+});
+
+const lookOnly = { useStaleSnapshot: true } as const;
+
+export const findSession = internalQuery({
+  args: { session: v.string(), token: v.id("tokens") },
+  returns: v.union(v.id("holders"), v.null()),
+  handler: async ({ db }, asked): Promise<Id<"holders"> | null> => await sessionOf(db, asked),
+});
+
+async function sessionOf(
+  db: DatabaseReader,
+  { session, token }: { session: string; token: Id<"tokens"> },
+): Promise<Id<"holders"> | null> {
+  const holder = await db
+    .query("holders")
+    .withIndex("session", (q) => q.eq("session", session))
+    .unique();
+  return holder?.token === token ? holder._id : null;
+}

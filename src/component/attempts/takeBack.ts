@@ -1,0 +1,33 @@
+/**
+ * Take back: ends attempts in the very transaction that claimed them, since the app cannot hand them out: it could not
+ * read what belongs to them, or there is too much of it for one reply. Their worker never learns of them.
+ *
+ * It carries no call counter: whatever the claim's repeat finds leased is answered anew. Reads for real, writes and
+ * conflicts as the outcomes of `complete`, of which this is a part; `onComplete` is owed and told alone, since a callback
+ * that conflicts must not take a claim down with it.
+ */
+import { checkLeases, LEASES_MAX, type Answer, type Finished } from "../../shared/index.js";
+import type { MutationCtx } from "../_generated/server.js";
+import { owe } from "../edges/callbacks.js";
+import { recordAll } from "./recording.js";
+import { findHolder, keepLeases } from "../rows/sessions.js";
+import { authorize } from "../rows/tokens.js";
+
+export async function takeBack(
+  ctx: MutationCtx,
+  args: { token: string; session: string; finished: Finished[] },
+): Promise<{ answers: Answer[] }> {
+  const now = Date.now();
+  checkLeases("The attempts to take back", args.finished, 1, LEASES_MAX);
+  const token = await authorize(ctx.db, args.token, []);
+  const holder = await findHolder(ctx.db, args.session, token);
+  if (holder === null) {
+    return {
+      answers: args.finished.map(({ id, attempt }) => ({ id, attempt, answer: "leaseLost" })),
+    };
+  }
+  const { answers, leases, owed } = await recordAll(ctx, holder, args.finished, now);
+  for (const one of owed) await owe(ctx, one);
+  await keepLeases(ctx.db, holder, leases, now);
+  return { answers };
+}

@@ -1,0 +1,119 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { Doc } from "../_generated/dataModel.js";
+import { countAtWork, standOf } from "./assignment.js";
+
+const NOW = 1_000_000;
+const queue = { name: "tiles", shards: 8 };
+
+/** A live session that serves the queue; only what a stand looks at. */
+function holder(
+  session: string,
+  { state = "idle", silentMs = 0, queues = ["tiles"] }: Partial<Options> = {},
+): Doc<"holders"> {
+  const looked = { session, state, queues, lastSeenAt: NOW - silentMs };
+  return looked as unknown as Doc<"holders">;
+}
+interface Options {
+  state: "idle" | "active";
+  silentMs: number;
+  queues: string[];
+}
+
+const fleet = (size: number, options: Partial<Options> = {}) =>
+  Array.from({ length: size }, (_, i) => holder(`other-${i}`, options));
+
+const chance = (value: number) => vi.spyOn(Math, "random").mockReturnValue(value);
+afterEach(() => void vi.restoreAllMocks());
+
+describe("the shards that a stand guards", () => {
+  test("are those of sessions that have called a moment ago, and will be back", () => {
+    const stand = standOf("me", queue, [holder("me"), holder("you")], NOW);
+    expect([...stand.guarded].sort()).toEqual([1, 3, 5, 7]);
+    expect(stand.own).toEqual([0, 2, 4, 6]);
+  });
+
+  test("are not those of the silent: of the dead and of those with long jobs anybody takes", () => {
+    const live = [holder("me"), holder("you", { state: "active", silentMs: 3_000 })];
+    expect(standOf("me", queue, live, NOW).guarded.size).toBe(0);
+  });
+
+  test("nor one's own, though one has just called oneself", () => {
+    expect(standOf("me", queue, [holder("me")], NOW).guarded.size).toBe(0);
+  });
+});
+
+describe("whether a claim takes what others guard", () => {
+  test("the idle compete with the idle only: a single one among the busy always does", () => {
+    chance(0.99);
+    const live = [holder("me"), ...fleet(10, { state: "active" })];
+    expect(standOf("me", queue, live, NOW).robs).toBe(true);
+  });
+
+  test("of many idle ones about two do", () => {
+    const live = [holder("me"), ...fleet(10)];
+    chance(0.19);
+    expect(standOf("me", queue, live, NOW).robs).toBe(true);
+    chance(0.2);
+    expect(standOf("me", queue, live, NOW).robs).toBe(false);
+  });
+
+  test("sessions that are silent compete with none: beside them one always does", () => {
+    chance(0.99);
+    const live = [holder("me"), ...fleet(10, { silentMs: 500 })];
+    expect(standOf("me", queue, live, NOW).robs).toBe(true);
+  });
+
+  test("who only has room competes with everybody", () => {
+    const live = [holder("me", { state: "active" }), ...fleet(10, { state: "active" })];
+    chance(0.99);
+    expect(standOf("me", queue, live, NOW).robs).toBe(false);
+  });
+});
+
+describe("the turn", () => {
+  test("of a session that is not yet among the live is unknown: it cannot see who else has just come", () => {
+    expect(standOf("new", queue, fleet(3), NOW).turn).toBe("unknown");
+  });
+
+  test("in a queue of one shard is everybody's, a newcomer's too: it has asked for strict order", () => {
+    const strict = { name: "tiles", shards: 1 };
+    expect(standOf("new", strict, fleet(3), NOW)).toMatchObject({
+      own: [0],
+      turn: { index: 0, sharers: 1 },
+    });
+  });
+
+  test("leaves out those who serve other queues", () => {
+    const live = [holder("me"), ...fleet(9, { queues: ["videos"] })];
+    expect(standOf("me", queue, live, NOW)).toMatchObject({
+      isAlone: true,
+      own: [0, 1, 2, 3, 4, 5, 6, 7],
+    });
+  });
+});
+
+test("in a crowd too large to be ranked everybody has one shard, and all shards are guarded", () => {
+  const stand = standOf("me", queue, [holder("me"), ...fleet(33)], NOW);
+  expect(stand.own).toHaveLength(1);
+  expect(stand.isAlone).toBe(false);
+  expect(stand.guarded.size).toBe(8);
+});
+
+describe("of a fleet too large to be looked at, those at work", () => {
+  const size = 200;
+  const seen = (count: number, options: Partial<Options> = {}) => fleet(count, options);
+
+  test("are those that called a moment ago, where one of the latest has not", () => {
+    const others = [...seen(3, { state: "active" }), ...seen(2), ...seen(7, { silentMs: 500 })];
+    expect(countAtWork(others, size, NOW)).toBe(5);
+  });
+
+  test("are none where all are silent, however large it is", () => {
+    expect(countAtWork(seen(9, { silentMs: 500 }), size, NOW)).toBe(0);
+  });
+
+  test("are all of it where all that are looked at have called", () => {
+    expect(countAtWork(seen(9), size, NOW)).toBe(size);
+    expect(countAtWork(seen(9, { state: "active" }), size, NOW)).toBe(size);
+  });
+});

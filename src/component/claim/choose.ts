@@ -1,0 +1,379 @@
+/**
+ * What a claim looks at before it takes anything: run as a snapshot query, so that it adds nothing to the claim's
+ * read set. What it returns is a hint; the claim reads each job for real before it takes it.
+ *
+ * May not write, and may not be called but with `useStaleSnapshot`.
+ */
+import { v, type Infer } from "convex/values";
+import {
+  commitTimeOf,
+  AVOID_MS,
+  LANE_SWEPT_MS,
+  LANE_WATCH_MS,
+  pendingOrder,
+  vConditions,
+  vPlaces,
+  WATCH_RANGES_BESIDE_LOOK,
+} from "../../shared/index.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import { internalQuery, type QueryCtx } from "../_generated/server.js";
+import { boundsFor, decodeCursor, publicBounds, type PrivateCursor } from "../rows/cursors.js";
+import { isOutOfTime } from "../edges/startDeadlines.js";
+import {
+  fleetOf,
+  larger,
+  placeAmong,
+  PlacesByQueue,
+  vPlaceInFleet,
+  type Fleet,
+  type PlaceInFleet,
+} from "./fleet.js";
+import { bringsHandler } from "../rows/jobRules.js";
+import { mayGoOutside, offersOutside, takesAnyInside } from "../index/outsideWorkers.js";
+import { levelsOf, offerOf, type Offer } from "../rows/conditions.js";
+import { earlier, pickFrom, pickRest, Picks, type Sight, type Target } from "./picking.js";
+import { findUncounted } from "../count/rollUp.js";
+import { routesOf } from "../rows/routes.js";
+import { bytesOf } from "../rows/rowBytes.js";
+import {
+  isSpent,
+  newBudget,
+  snapshotOf,
+  vSeenRow,
+  type Eyes,
+  type Stretch,
+} from "../index/scan.js";
+import {
+  countAtWork,
+  findHolders,
+  servingOthers,
+  standAlone,
+  standInCrowd,
+  standInFleet,
+  standOf,
+  type Holders,
+} from "./assignment.js";
+import { vKey } from "../rows/stored.js";
+import { findTimers, serves, sweepAt } from "../loops/timers.js";
+import { lookForOverdue, NOTHING_OVERDUE, vOverdue } from "../tend/watchdog.js";
+
+/** Queues in which a claim that finds nothing looks for what should have run by now: its next looks in others. */
+const OVERDUE_QUEUES = 8;
+
+/** Expired holders among which a claim picks one: they seldom expire together, and two claims should not meet. */
+const EXPIRED_SEEN = 4;
+
+/** Of a claim that has not looked for any. */
+const NO_HOLDERS: Holders = { live: [], expired: [] };
+
+/** So many of a fleet at a time do again what should have run by now: all that find nothing to do see the same. */
+export const REVIVERS = 4;
+
+/**
+ * How far back a claim that finds nothing looks for jobs that are due without an alarm, and how seldom it looks farther:
+ * sweeps, idle beats and `watch` always do. At 100 delayed jobs a second the dead index entries of four minutes are 24,000.
+ */
+const STRAYS_BACK_MS = 30_000;
+const STRAYS_FAR_PART = 1 / 16;
+
+const vScan = v.object({
+  queue: v.string(),
+  order: v.number(),
+  shard: v.number(),
+  /** The rows seen, in the order of the index. */
+  rows: v.array(vSeenRow),
+  /** Once all of these rows are dealt with, nothing below this is claimable; `null` if there may be more. */
+  end: v.union(vKey, v.null()),
+  /** Rows before the first were passed as too dear. */
+  isBehindDear: v.boolean(),
+});
+export type Scan = Infer<typeof vScan>;
+
+export const vLook = v.object({
+  /** Jobs in the order in which to take them, each with the `seq` under which it was seen. */
+  picks: v.array(v.object({ id: v.id("jobs"), seq: v.int64() })),
+  /** No more was looked for: these are as many as it may have, or end. */
+  isFull: v.boolean(),
+  scans: v.array(vScan),
+  /** A holder whose leases have run out, if any. */
+  expired: v.union(v.id("holders"), v.null()),
+  /** Queues of that one in which something has finished that was not counted: no sweep looks there for its sake. */
+  uncounted: v.array(v.string()),
+  /** A timer of the janitor's that comes in time for a lease of now, if any. */
+  timer: v.union(v.id("timers"), v.null()),
+  /** Queues of which the fleet is to be counted anew: too large to be looked at, and this one is not among them. */
+  miscounted: v.array(v.string()),
+  /** Its place among all that are live and serve a queue that it has looked at: of several queues the one of most. */
+  fleet: vPlaceInFleet,
+  /** The same by queue, as far as it is known: of all that it serves, where so few are live that all have been seen. */
+  places: vPlaces,
+  /** What should have run by now. Only who finds nothing to take looks: nobody's jobs hang on its luck. */
+  overdue: vOverdue,
+  /** The commit up to which it has seen everything; `null` where the platform cannot say. */
+  snapshot: v.union(v.int64(), v.null()),
+});
+export type Look = Infer<typeof vLook>;
+
+const vLookedAtQueue = v.object({
+  name: v.string(),
+  shards: v.number(),
+  epoch: v.number(),
+  leaseMs: v.number(),
+  /** What became claimable by a later commit is left to others. */
+  upTo: v.optional(v.int64()),
+  /** It has no handler: a lane takes jobs that bring one. */
+  needsHandler: v.optional(v.boolean()),
+  /** It is not looked through: what is wanted of it has been named. */
+  isPassedBy: v.optional(v.boolean()),
+});
+type LookedAtQueue = Infer<typeof vLookedAtQueue>;
+
+const vLookArgs = v.object({
+  session: v.string(),
+  /** The claimer's name: what it has failed is left to others for a while. */
+  name: v.string(),
+  queues: v.array(vLookedAtQueue),
+  conditions: vConditions,
+  max: v.number(),
+  /** The claim's frozen clock. */
+  now: v.number(),
+  cursor: v.optional(v.string()),
+  /** When the first attempt that the session runs already is overdue: a sweep is to come for that. */
+  endsBy: v.optional(v.number()),
+  /** How many ranges it may read. */
+  ranges: v.number(),
+  /** Whether it looks everywhere, in commit order, since others rely on it; else where it stands among them. */
+  everywhere: v.optional(v.boolean()),
+  /** Others do the same at the same time. */
+  isCrowded: v.optional(v.boolean()),
+  /** What became claimable by a later commit has a wake of its own. */
+  upTo: v.optional(v.int64()),
+  /** It comes in its turn, when no other of a fleet does: whatever there is, is its. */
+  isWoken: v.optional(v.boolean()),
+  /** It runs jobs inside Convex, where it makes no difference who failed one before. */
+  isLane: v.optional(v.boolean()),
+  /** It knows its places: where nothing is looked through, no other worker's row is read. */
+  isPlaced: v.optional(v.boolean()),
+  /** All queues that it serves: its places among their workers are told. A lane asks for none. */
+  served: v.optional(v.array(v.string())),
+});
+type LookArgs = Infer<typeof vLookArgs>;
+
+export const chooseJobs = internalQuery({
+  args: vLookArgs,
+  returns: vLook,
+  handler: async (ctx, args): Promise<Look> => {
+    const { queues, max, now, session, conditions } = args;
+    const offer = offerOf(conditions);
+    const mine = decodeCursor(args.cursor, offer.groups);
+    const open = queues.filter(({ isPassedBy }) => isPassedBy !== true);
+    const passedBy = queues.filter(({ isPassedBy }) => isPassedBy === true);
+    // A wake, or a lane that looks for all, stands beside no other, and leaves lost jobs to the sweep.
+    const isForAll = args.isLane === true && args.everywhere === true && args.isCrowded !== true;
+    const seesOthers = !isForAll && (args.isPlaced !== true || open.length > 0);
+    const [holders, timer] = await Promise.all([
+      seesOthers ? findHolders(ctx, now) : NO_HOLDERS,
+      aTimer(ctx, args),
+    ]);
+    const { live } = holders;
+    const picks = new Picks(max, offer.maxCost ?? Infinity);
+    const left = newBudget(args.ranges);
+    const seen: Seen[] = [];
+    const miscounted: string[] = [];
+    let place: PlaceInFleet = { size: 1, rank: 0 };
+    const places = new PlacesByQueue(session, live);
+    for (const { name } of seesOthers ? passedBy : []) {
+      const fleet = await fleetOf(ctx.db, name, session, live, now);
+      place = larger(place, places.note(name, fleet));
+      if (fleet?.isMiscounted === true) miscounted.push(name);
+    }
+    // From a random queue on: none waits for ever behind another's backlog.
+    for (const [i, queue] of rotate(open, Math.random()).entries()) {
+      if (picks.isFull || isSpent(left)) break;
+      const [fleet, routes] = await Promise.all([
+        args.everywhere === true ? null : fleetOf(ctx.db, queue.name, session, live, now),
+        routesOf(ctx.db, queue.name),
+      ]);
+      const others = servingOthers(session, queue.name, live);
+      place = larger(place, fleet ?? placeAmong(session, others));
+      if (args.served !== undefined) places.note(queue.name, fleet);
+      if (fleet?.isMiscounted === true && args.isLane !== true) miscounted.push(queue.name);
+      const target = await targetOf(ctx, args, queue, { live, fleet, mine });
+      for (const row of [...routes, ...target.bounds])
+        left.bytes -= row === undefined ? 0 : bytesOf(row);
+      const eyes: Eyes = {
+        db: ctx.db,
+        offer,
+        snapshot: snapshotOf(ctx),
+        avoids: avoiding(args, others, target),
+        isOver: (job) => isOutOfTime(job, now),
+        ...(queue.needsHandler === true
+          ? { mayRun: (job: Doc<"jobs">) => bringsHandler(ctx.db, job) }
+          : {}),
+        left,
+      };
+      // Its part of what is left: a queue of many places must not keep a claim from looking at the next.
+      const kept = left.ranges - Math.floor(left.ranges / (open.length - i));
+      left.ranges -= kept;
+      const levels = levelsOf(routes, offer);
+      seen.push({ eyes, target, sight: await pickFrom(eyes, target, levels, picks) });
+      left.ranges += kept;
+    }
+    // Others rely on who looks everywhere: while there is room nothing is left that a part of a place hid.
+    const isWhole =
+      args.everywhere !== true ||
+      picks.isFull ||
+      (seen.length === open.length && (await restOf(seen, picks)));
+    const expired = picks.isFull ? null : await anExpiredHolder(ctx, args, holders, place.size);
+    // What is lost may be of a low priority: whatever else waits is taken first.
+    const isNext = expired !== null && (await restOf(seen, picks));
+    return {
+      picks: picks.rows.map(({ id, key }) => ({ id, seq: key.seq })),
+      isFull: picks.isFull,
+      scans: seen.flatMap(({ sight }) => sight.stretches.filter(wasRead).map(scanOf)),
+      expired: isNext ? expired._id : null,
+      uncounted: isNext ? await findUncounted(ctx.db, expired.queues) : [],
+      timer,
+      miscounted,
+      fleet: place,
+      places: places.known(args.served ?? []),
+      overdue:
+        picks.rows.length > 0 || open.length === 0
+          ? NOTHING_OVERDUE
+          : await lookForOverdue(
+              ctx.db,
+              rotate(
+                open.map(({ name }) => name),
+                Math.random(),
+              ).slice(0, OVERDUE_QUEUES),
+              now,
+              {
+                since: Math.random() < STRAYS_FAR_PART ? 0 : now - STRAYS_BACK_MS,
+                ranges: WATCH_RANGES_BESIDE_LOOK,
+                // A wake that takes nothing would only be followed by the next.
+                isAwake: args.isLane === true,
+              },
+            ),
+      snapshot: isWhole ? snapshotOf(ctx) : null,
+    };
+  },
+});
+
+interface Seen {
+  eyes: Eyes;
+  target: Target;
+  sight: Sight;
+}
+
+/** Picks what is left in what was looked at; whether nothing is left unseen. */
+async function restOf(seen: readonly Seen[], picks: Picks): Promise<boolean> {
+  for (const { eyes, target, sight } of seen)
+    if (sight.filled?.isWhole === false || !(await pickRest(eyes, target, sight, picks)))
+      return false;
+  return true;
+}
+
+async function targetOf(
+  ctx: QueryCtx,
+  { session, now, everywhere, isCrowded = false, isWoken = false, upTo, conditions }: LookArgs,
+  { name, shards, epoch, upTo: left }: LookedAtQueue,
+  { live, fleet, mine }: { live: Doc<"holders">[]; fleet: Fleet | null; mine: PrivateCursor },
+): Promise<LaneTarget> {
+  const known = boundsFor(mine, name, conditions.maxCost);
+  const bounds = [...known, await publicBounds(ctx.db, name)];
+  // What is left to workers outside is left to none while none is there.
+  const offers = left === undefined ? [] : await offersOutside(ctx.db, name, now);
+  const isAllLeft = offers.some(takesAnyInside);
+  const newest = isAllLeft ? earlier(left, upTo) : upTo;
+  const young = left === undefined || isAllLeft ? undefined : { offers, after: left };
+  const woken = isWoken || isCrowded;
+  const target = { name, shards, epoch, bounds, now, newest, isWoken: woken, young };
+  if (everywhere === true) {
+    const crowd = isCrowded ? standInCrowd(session, { name, shards }, live) : standAlone(shards);
+    return { ...target, stand: crowd };
+  }
+  const others = servingOthers(session, name, live);
+  const stand =
+    fleet === null
+      ? standOf(session, { name, shards }, live, now)
+      : standInFleet(session, shards, fleet, countAtWork(others, fleet.size, now));
+  return { ...target, stand: isWoken ? { ...stand, robs: true } : stand };
+}
+
+/** What it looks at, and jobs that became claimable after a commit and that such workers outside may take. */
+type LaneTarget = Target & { young: { offers: readonly Offer[]; after: bigint } | undefined };
+
+/**
+ * Whether a job is left to others. By a lane, a young one to workers outside that may take it; else for two seconds, to
+ * workers that have not failed it, while there is one. Then, or without one, whoever comes may have it. A failed round of a circular queue is no retry: its item is at the end of the
+ * ring, and goes to whoever gets there.
+ */
+function avoiding(
+  { name, now, isLane }: LookArgs,
+  others: readonly Doc<"holders">[],
+  { young }: LaneTarget,
+): (job: Doc<"jobs">) => boolean {
+  if (isLane === true)
+    return (job) =>
+      young !== undefined && (job.seq as bigint) > young.after && mayGoOutside(young.offers, job);
+  const since = commitTimeOf(now - AVOID_MS);
+  return ({ failedBy = [], seq, order, priority }) =>
+    failedBy.includes(name) &&
+    order === pendingOrder(true, priority) &&
+    (seq as bigint) > since &&
+    others.some((other) => !failedBy.includes(other.name));
+}
+
+function wasRead({ rows, end }: Stretch): boolean {
+  return rows.length > 0 || end !== null;
+}
+
+function scanOf({ queue, order, shard, rows, end, isBehindDear }: Stretch): Scan {
+  const seen = rows.map(({ id, key, isPassed, isDear }) => ({ id, key, isPassed, isDear }));
+  return { queue, order, shard, rows: seen, end, isBehindDear };
+}
+
+/** Looked at here, so that a claim depends on a timer only where there is one. */
+async function aTimer(
+  ctx: QueryCtx,
+  { queues, now, isLane, endsBy = Infinity }: LookArgs,
+): Promise<Id<"timers"> | null> {
+  const leaseMs =
+    isLane === true ? LANE_WATCH_MS : Math.min(...queues.map((queue) => queue.leaseMs));
+  const dueAt = sweepAt(Math.min(now + leaseMs, endsBy), now);
+  const timer = (await findTimers(ctx.db)).find((one) => serves(one, dueAt, now));
+  return timer?._id ?? null;
+}
+
+/**
+ * For a claim with room left, so that lost jobs come back even where no scheduled function runs. Where more are at work
+ * than it has looked at anyway, a few of the fleet look for them: every call of the last minutes has left that index a
+ * dead entry, which at 100 calls a second are 12,000.
+ *
+ * A lane that is only to be looked after is left to the sweep, which comes for it at the same moment: as a rule it lives, and
+ * the two would only meet (11 conflicts among 242 jobs, a tenth of them of a minute, on class S256).
+ */
+async function anExpiredHolder(
+  ctx: QueryCtx,
+  { session, now }: LookArgs,
+  holders: Holders,
+  fleetSize: number,
+): Promise<Doc<"holders"> | null> {
+  if (holders.expired === null && Math.random() * fleetSize >= REVIVERS) return null;
+  const expired =
+    holders.expired ??
+    (await ctx.db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", "active").lt("expiresAt", now))
+      .take(EXPIRED_SEEN));
+  const others = expired.filter(
+    ({ session: other, lane, expiresAt }) =>
+      other !== session && (lane === undefined || expiresAt < now - LANE_SWEPT_MS),
+  );
+  return others[Math.floor(Math.random() * others.length)] ?? null;
+}
+
+function rotate<T>(list: readonly T[], random: number): T[] {
+  const start = Math.floor(random * list.length);
+  return [...list.slice(start), ...list.slice(0, start)];
+}

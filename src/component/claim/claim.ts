@@ -1,0 +1,378 @@
+/**
+ * Claim: a worker's session takes leases of pending jobs.
+ *
+ * Reads for real: the token, the session's row, the queues' rows, each job before it is taken, a timer of the
+ * janitor's. Looks: candidates, routes, live holders, an expired holder and what has finished in its queues, cursors, timers;
+ * one that finds nothing, at what is overdue. Writes: the jobs taken, the session's row; inserts a timer where the look shows none. Conflicts with: another claim of the same job (rare: each has
+ * shards of its own), a cancel or pause of it, a pause of its queue, a sweep whose timer it depends on. Never with an
+ * enqueue or a completion.
+ */
+import {
+  checkInteger,
+  checkLength,
+  commitTimeOf,
+  conveyorError,
+  LEASES_MAX,
+  LOOK_RANGES_BESIDE_CALLBACKS,
+  LOOK_RANGES_MAX,
+  NAMED_WAITED_MS,
+  QUEUES_MAX,
+  type ClaimedJob,
+  type Conditions,
+  type Places,
+  type QueueDeclaration,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import type { MutationCtx } from "../_generated/server.js";
+import {
+  describe,
+  isFull,
+  newBasket,
+  take,
+  takeAgain,
+  takeSeen,
+  type Basket,
+} from "./leaseBatch.js";
+import { REVIVERS, type Look } from "./choose.js";
+import { decodeCursor, encodeCursor, ofQueues } from "../rows/cursors.js";
+import { takeOver } from "../tend/lostLeases.js";
+import { countAnew, type PlaceInFleet } from "./fleet.js";
+import {
+  closeCall,
+  firstTimeout,
+  judgeCall,
+  room,
+  type HeldLease,
+  type Holder,
+} from "../rows/sessions.js";
+import { keepsOrder, readNamed } from "./named.js";
+import { offerOf } from "../rows/conditions.js";
+import { load } from "../rows/payloads.js";
+import { declareQueue, type Queue } from "../rows/queues.js";
+import { ensureUpkeep } from "../count/rollUp.js";
+import { enterSession } from "../rows/tokenSessions.js";
+import { ensureJanitor } from "../loops/timers.js";
+import { authorize, within } from "../rows/tokens.js";
+import { reviveOverdue } from "../tend/watchdog.js";
+import { nextCursor } from "./nextCursor.js";
+
+export interface ClaimRequest extends Conditions {
+  queues: QueueDeclaration[];
+  max: number;
+  cursor?: string;
+  woken?: boolean;
+  /** To be taken before any other. */
+  named?: string[];
+  /** Where to look besides, of its queues. Absent: in all. */
+  lookIn?: string[];
+  /** It looks for what has waited a while. */
+  waited?: boolean;
+  /** It knows its places among the workers of its queues. */
+  placed?: boolean;
+}
+
+export interface Claimed {
+  leases: HeldLease[];
+  jobs: ClaimedJob[];
+  cursor: string;
+  /** Of jobs that have rules of their own, the row: see `laneJobs.ts`. */
+  ruled: ReadonlyMap<string, Id<"handlers">>;
+  /** Payloads are left out, being more than was asked for: whoever has the jobs is to read them. */
+  isHeavy?: boolean;
+  /** A job was left that may run for longer than the process does. */
+  isTooLong?: boolean;
+  /** The janitor's timer that the look showed, `null` for none, `undefined` when nobody looked. */
+  timer: Id<"timers"> | null | undefined;
+  /**
+   * The commit up to which the look has seen everything that it asked for; `null` if nobody can say. What it had picked and
+   * was not to be had may have hidden more.
+   */
+  snapshot?: bigint | null;
+  /** Its place among all that serve the queues, if it was looked. */
+  fleet?: PlaceInFleet;
+  /** The same for each queue of which it is known. */
+  places?: Places;
+}
+
+export interface ClaimReply {
+  jobs: ClaimedJob[];
+  cursor: string;
+  holder: string;
+  fleet?: PlaceInFleet;
+  places?: Places;
+}
+
+/** What a worker is told of it. */
+export function fleetIn({ fleet, places = [] }: Claimed): Pick<Claimed, "fleet" | "places"> {
+  return {
+    ...(fleet === undefined ? {} : { fleet }),
+    ...(places.length === 0 ? {} : { places }),
+  };
+}
+
+/** How a lane looks. */
+export interface LaneLook {
+  everywhere: boolean;
+  /** Others look for the same at the same time. */
+  isCrowded?: boolean;
+  /** Taken first, if it is still to be had: what a wake was scheduled for. */
+  first?: Doc<"jobs">;
+  /** So many bytes of payloads are to go with the jobs, or none at all. */
+  carries?: number;
+  /** Once it has that one it is content, and does not look. */
+  isContent?: boolean;
+  /** What became claimable by a later commit is not for it. */
+  upTo?: bigint;
+  /** What became claimable by this commit is no longer left to workers outside. */
+  due?: bigint;
+  /** No attempt may run longer: the process ends. */
+  endsAt?: number;
+}
+
+export async function claim(
+  ctx: MutationCtx,
+  args: ClaimRequest & { token: string; session: string; n: number; name: string },
+): Promise<ClaimReply> {
+  const now = Date.now();
+  const queues = checkRequest(args);
+  const token = await authorize(ctx.db, args.token, queues);
+  const request = within(token, args);
+  const caller = { token, session: args.session, name: args.name, queues };
+  const holder = await enterSession(ctx, caller, now);
+  if (judgeCall(holder, args.n) === "repeated") {
+    const cursor = holder.reply.cursor ?? "{}";
+    return { jobs: await leasedBefore(ctx, holder, holder.n), cursor, holder: holder._id };
+  }
+  const taken = await takeJobs(ctx, holder, args.n, request, now);
+  const { leases, jobs, cursor, timer } = taken;
+  const closed = await closeCall(
+    ctx.db,
+    holder,
+    {
+      n: args.n,
+      claimed: leases,
+      answers: [],
+      cursor,
+      name: args.name,
+      queues,
+      offer: offerOf(request),
+    },
+    now,
+  );
+  if (closed.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, timer);
+  return { jobs, cursor, holder: holder._id, ...fleetIn(taken) };
+}
+
+/** Checks what a claim asks for, and returns the names of its queues. */
+export function checkRequest({ queues, max }: ClaimRequest): string[] {
+  checkInteger("max", max, 1, LEASES_MAX);
+  checkLength("The queues of a claim", queues, 1, QUEUES_MAX);
+  const names = queues.map((queue) => queue.name);
+  if (new Set(names).size < names.length) {
+    throw conveyorError("invalidArgument", "A claim names each queue once; one is named twice.", {
+      argument: "queues",
+      got: names,
+    });
+  }
+  return names;
+}
+
+/**
+ * What calls from the `n`th on have leased, as far as it still stands: their answers were not heard. Read anew: a lease that
+ * has run out since is not handed out again.
+ */
+export async function leasedBefore(
+  ctx: MutationCtx,
+  { leases }: Holder,
+  n: number,
+): Promise<ClaimedJob[]> {
+  const now = Date.now();
+  const jobs = await Promise.all(
+    leases
+      .filter((held) => held.n >= n)
+      .map(async (held) => {
+        const job = await ctx.db.get("jobs", held.id);
+        return job === null ? [] : [describe(job, await load(ctx.db, job.payload), held, now)];
+      }),
+  );
+  return jobs.flat();
+}
+
+/**
+ * The claim itself: looks, takes for real, takes over what somebody lost. Does not write the holder's row.
+ *
+ * A paused queue is left out. Its row has been read for real, so of a pause and a claim that meet one runs again.
+ */
+export async function takeJobs(
+  ctx: MutationCtx,
+  holder: Holder,
+  n: number,
+  request: ClaimRequest,
+  now: number,
+  { besideCallbacks = false }: { besideCallbacks?: boolean } = {},
+): Promise<Claimed> {
+  const named = await readNamed(ctx.db, request.named ?? [], request.queues);
+  const wanted = new Set([...named.map(({ queue }) => queue), ...lookedIn(request)]);
+  const declared = await Promise.all(
+    request.queues
+      .filter(({ name }) => wanted.has(name))
+      .map((queue) => declareQueue(ctx, queue, now)),
+  );
+  const open = new Map(
+    declared.filter(({ isPaused }) => !isPaused).map((queue) => [queue.name, queue]),
+  );
+  return await takeFrom(ctx, holder, n, open, request, now, { besideCallbacks, named });
+}
+
+/** The names of the queues that it looks through. */
+function lookedIn({ queues, lookIn }: ClaimRequest): string[] {
+  const names = queues.map(({ name }) => name);
+  return lookIn === undefined ? names : names.filter((name) => lookIn.includes(name));
+}
+
+export interface TakeOptions {
+  besideCallbacks?: boolean;
+  lane?: LaneLook;
+  /** Read for real, and claimable then. */
+  named?: readonly Doc<"jobs">[];
+}
+
+/** The same from queues whose rows have been read for real, and are not paused. A lane takes what was left to others first. */
+export async function takeFrom(
+  ctx: MutationCtx,
+  holder: Holder,
+  n: number,
+  open: ReadonlyMap<string, Queue>,
+  request: Omit<ClaimRequest, "queues"> & Partial<Pick<ClaimRequest, "queues">>,
+  now: number,
+  { besideCallbacks = false, lane, named = [] }: TakeOptions = {},
+): Promise<Claimed> {
+  const {
+    cursor = holder.lane === undefined ? undefined : holder.reply.cursor,
+    labels,
+    maxCost,
+    groups,
+  } = request;
+  const offer = offerOf(request);
+  // Before anything is taken, so that a string that is no cursor is refused whether or not there is room.
+  const names = new Set([...open.keys(), ...(request.queues ?? []).map(({ name }) => name)]);
+  const known = ofQueues(decodeCursor(cursor, offer.groups), names);
+  const max = Math.min(request.max, room(holder));
+  const carries = lane?.carries ?? Infinity;
+  const endsAt = lane?.endsAt ?? Infinity;
+  const basket = newBasket({ holder, n, queues: open, offer, max, now, carries, endsAt });
+  if (isFull(basket) || open.size === 0) {
+    const same = encodeCursor(known);
+    return { leases: [], jobs: [], ruled: basket.ruled, cursor: same, timer: undefined };
+  }
+  if (lane?.first !== undefined) await takeSeen(ctx, basket, lane.first);
+  if (isFull(basket) || (lane?.isContent === true && basket.leases.length > 0)) {
+    return {
+      leases: basket.leases,
+      jobs: basket.jobs,
+      cursor: encodeCursor(known),
+      timer: undefined,
+      ruled: basket.ruled,
+      isHeavy: basket.isHeavy,
+      isTooLong: basket.isTooLong,
+    };
+  }
+  await takeNamed(ctx, basket, named);
+  const seen: Look = await ctx.runQuery(
+    internal.claim.choose.chooseJobs,
+    {
+      session: holder.session,
+      name: holder.name,
+      queues: [...open.values()].map((queue) => ({
+        ...describeQueue(queue, holder, lane, now),
+        ...(request.lookIn?.includes(queue.name) === false ? { isPassedBy: true } : {}),
+      })),
+      conditions: given({ labels, maxCost, groups }),
+      max: lane === undefined ? max - basket.leases.length : max,
+      now,
+      ranges: besideCallbacks ? LOOK_RANGES_BESIDE_CALLBACKS : LOOK_RANGES_MAX,
+      ...given({
+        cursor,
+        endsBy: finite(firstTimeout(holder.leases)),
+        upTo: request.waited === true ? commitTimeOf(now - NAMED_WAITED_MS) : lane?.upTo,
+      }),
+      ...(lane === undefined ? {} : { isLane: true, everywhere: lane.everywhere }),
+      ...(lane?.isCrowded === true ? { isCrowded: true } : {}),
+      ...(request.woken === true ? { isWoken: true } : {}),
+      ...(request.placed === true
+        ? { isPlaced: true }
+        : given({ served: request.queues?.map(({ name }) => name) })),
+    },
+    { useStaleSnapshot: true },
+  );
+  const rows = await Promise.all(seen.picks.map(({ id }) => ctx.db.get("jobs", id)));
+  for (const [i, { id, seq }] of seen.picks.entries()) await take(ctx, basket, id, seq, rows[i]);
+  if (!isFull(basket) && seen.expired !== null) {
+    // Its jobs lie in this transaction's own writes, which no snapshot shows: they are taken by their ids.
+    await takeAgain(ctx, basket, await takeOver(ctx, seen.expired, now));
+    for (const queue of seen.uncounted) await ensureUpkeep(ctx, queue, now);
+  }
+  if (Math.random() * seen.fleet.size < REVIVERS) await reviveOverdue(ctx, seen.overdue, now);
+  for (const queue of seen.miscounted) await countAnew(ctx, queue, now);
+  return {
+    leases: basket.leases,
+    jobs: basket.jobs,
+    ruled: basket.ruled,
+    isHeavy: basket.isHeavy,
+    isTooLong: basket.isTooLong,
+    cursor: nextCursor(known, seen.scans, basket),
+    timer: seen.timer,
+    ...(seen.places.length === 0 ? {} : { places: seen.places }),
+    ...(request.placed === true ? {} : { fleet: seen.fleet }),
+    snapshot: hidesMore(seen, basket) ? null : seen.snapshot,
+  };
+}
+
+/** Takes what the claim has named, as far as it is for it. Of a queue that keeps an order, a look decides what comes first. */
+async function takeNamed(
+  ctx: MutationCtx,
+  basket: Basket,
+  named: readonly Doc<"jobs">[],
+): Promise<void> {
+  for (const job of named) {
+    const queue = basket.queues.get(job.queue);
+    if (queue === undefined || keepsOrder(queue)) continue;
+    await take(ctx, basket, job._id, job.seq as bigint, job);
+  }
+}
+
+/** Whether the look ended with as much as it may pick, and not all of that was to be had: it had gone, or had expired. */
+function hidesMore({ picks, isFull: looksNoFurther }: Look, { leases }: Basket): boolean {
+  if (!looksNoFurther) return false;
+  const leased = new Set(leases.map(({ id }) => id));
+  return picks.some(({ id }) => !leased.has(id));
+}
+
+function describeQueue(
+  { name, shardsEver, epoch, config }: Queue,
+  { lane }: Holder,
+  look: LaneLook | undefined,
+  now: number,
+) {
+  const { leaseMs, fallbackAfterMs, handler } = config;
+  const needs = lane !== undefined && handler === undefined ? { needsHandler: true } : {};
+  const looked = { name, shards: shardsEver, epoch, leaseMs, ...needs };
+  if (lane === undefined || fallbackAfterMs === 0) return looked;
+  const waited = commitTimeOf(now - fallbackAfterMs);
+  const { due = waited } = look ?? {};
+  return { ...looked, upTo: due > waited ? due : waited };
+}
+
+function finite(instant: number): number | undefined {
+  return Number.isFinite(instant) ? instant : undefined;
+}
+
+/** Without the fields that are `undefined`, which the wire does not know. */
+function given<Fields extends object>(
+  fields: Fields,
+): { [F in keyof Fields]: NonNullable<Fields[F]> } {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as never;
+}

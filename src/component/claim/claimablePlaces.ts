@@ -1,0 +1,71 @@
+/**
+ * Where jobs wait that somebody with these conditions could claim: what `hasWork` and `peek` read, in a claim's order and
+ * with a claim's cursors, but for real and without a clock: nothing is said here of shards that are another's.
+ */
+import { bandsOf, placeOf, type Conditions } from "../../shared/index.js";
+import type { QueryCtx } from "../_generated/server.js";
+import { boundsFor, decodeCursor, publicBounds, type QueueBounds } from "../rows/cursors.js";
+import { levelsOf, offerOf } from "../rows/conditions.js";
+import { filledOf } from "../index/nonEmptyPlaces.js";
+import { findQueue, type Queue } from "../rows/queues.js";
+import { routesOf } from "../rows/routes.js";
+import { bytesOf } from "../rows/rowBytes.js";
+import { newBudget, snapshotOf, type Eyes, type Place } from "../index/scan.js";
+
+export interface WaitingIn extends Pick<Queue, "epoch" | "shardsEver" | "config"> {
+  bounds: (QueueBounds | undefined)[];
+  /** The places of each band, in the order in which they are claimed; of too many, those where anything waits. */
+  bands: Place[][];
+  /** Whether there is no other place. */
+  isWhole: boolean;
+}
+
+export interface WaitingRoom {
+  eyes: Eyes;
+  /** Where to look in one queue, or `null` if nobody may claim from it: not declared yet, or paused. */
+  look: (name: string) => Promise<WaitingIn | null>;
+}
+
+/** Queues are looked up one by one, so that whoever finds a job in the first depends on nothing of the others. */
+export function waitingRoom(
+  ctx: QueryCtx,
+  { cursor, ...conditions }: Conditions & { cursor?: string },
+): WaitingRoom {
+  const offer = offerOf(conditions);
+  const mine = decodeCursor(cursor, offer.groups);
+  const eyes: Eyes = {
+    db: ctx.db,
+    offer,
+    snapshot: snapshotOf(ctx),
+    avoids: () => false,
+    isOver: () => false,
+    left: newBudget(),
+  };
+  return {
+    eyes,
+    look: async (name) => {
+      const queue = await findQueue(ctx.db, name);
+      if (queue === null || queue.isPaused) return null;
+      const routes = await routesOf(ctx.db, name);
+      const levels = levelsOf(routes, offer);
+      const shards = Array.from({ length: queue.shardsEver }, (_, shard) => shard);
+      const bands = levels.flatMap(({ priority, routes }) =>
+        bandsOf(priority).map((order) =>
+          shards.flatMap((shard) =>
+            routes.map(({ number }) => ({ queue: name, order, shard: placeOf(number, shard) })),
+          ),
+        ),
+      );
+      const bounds = [...boundsFor(mine, name, offer.maxCost), await publicBounds(ctx.db, name)];
+      for (const row of [...routes, ...bounds])
+        eyes.left.bytes -= row === undefined ? 0 : bytesOf(row);
+      const places = bands.flat();
+      if (places.length <= eyes.left.ranges) {
+        return { ...queue, bounds, bands, isWhole: true };
+      }
+      const { has, isWhole } = await filledOf(eyes, places);
+      const filled = bands.map((band) => band.filter(has));
+      return { ...queue, bounds, bands: filled, isWhole };
+    },
+  };
+}

@@ -1,0 +1,242 @@
+import { describe, expect, test, vi } from "vitest";
+import { ROUTES_MAX, type Conditions } from "../../shared/index.js";
+import { failed, newWorld, refusal, released, type Worker } from "../setup.test.js";
+
+const payloads = (jobs: { payload?: unknown }[]) => jobs.map((job) => job.payload);
+
+describe("labels", () => {
+  test("a job goes only to a worker that has all of its labels", async () => {
+    const world = await newWorld();
+    await world.enqueue("both", { labels: ["gpu", "eu"] });
+    await world.enqueue("gpu", { labels: ["gpu"] });
+    expect(payloads(await world.worker("plain").claim(5))).toEqual([]);
+    expect(payloads(await world.worker("gpu").claim(5, { labels: ["gpu"] }))).toEqual(["gpu"]);
+    const able = world.worker("able");
+    expect(payloads(await able.claim(5, { labels: ["ssd", "eu", "gpu"] }))).toEqual(["both"]);
+  });
+
+  test("a job that nobody here may have holds up no cursor: the next claim reads nothing of it", async () => {
+    const world = await newWorld();
+    await world.enqueue("theirs", { labels: ["gpu"] });
+    const worker = world.worker("plain");
+    await worker.claim(5);
+    await world.enqueue("mine");
+    expect(payloads(await worker.claim(5))).toEqual(["mine"]);
+    expect(worker.cursor).not.toContain(`[21,64,`);
+  });
+
+  test("a job comes back although its route was dropped while it ran, and others have taken all that a queue may have", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue("job", { labels: ["gpu"] });
+    const worker = world.worker("w");
+    const [job] = await worker.claim(1, { labels: ["gpu"] });
+    await world.t.run(async (ctx) => {
+      for (const { _id } of await ctx.db.query("routes").collect()) {
+        await ctx.db.delete("routes", _id);
+      }
+      for (let number = 1; number < ROUTES_MAX; number += 1) {
+        const route = { queue: "tiles", key: `0:l${number}`, labels: [`l${number}`] };
+        await ctx.db.insert("routes", { ...route, costClass: 0, number, priorities: [0] });
+      }
+    });
+    for (let number = 1; number < ROUTES_MAX; number += 1) {
+      await world.enqueue(number, { labels: [`l${number}`] });
+    }
+    await worker.complete([released(job!)]);
+    expect(await world.status(id)).toMatchObject({ status: "pending" });
+    expect(payloads(await worker.claim(1, { labels: ["gpu"] }))).toEqual(["job"]);
+    // A new one is still refused: it is not in anybody's way.
+    expect(await refusal(world.enqueue("new", { labels: ["ssd"] }))).toMatchObject({
+      code: "tooManyRoutes",
+    });
+  });
+
+  test("hasWork says of them what a claim would find", async () => {
+    const world = await newWorld();
+    await world.enqueue("job", { labels: ["gpu"] });
+    const worker = world.worker("w");
+    expect(await worker.hasWork()).toBe(false);
+    expect(await worker.hasWork({ labels: ["eu"] })).toBe(false);
+    expect(await worker.hasWork({ labels: ["gpu", "eu"] })).toBe(true);
+  });
+});
+
+describe("maxCost", () => {
+  test("is what the jobs of one claim cost together, at most", async () => {
+    const world = await newWorld();
+    for (const cost of [4, 4, 4, 1]) await world.enqueue(cost, { cost });
+    expect(payloads(await world.worker("w").claim(9, { maxCost: 9 }))).toEqual([4, 4, 1]);
+  });
+
+  test("shuts out what alone is dearer, and passes it by without leaving it behind", async () => {
+    const world = await newWorld();
+    // Of one class of costs, so that they lie in one place.
+    for (const cost of [7, 4]) await world.enqueue(cost, { cost });
+    const worker = world.worker("w");
+    expect(payloads(await worker.claim(9, { maxCost: 5 }))).toEqual([4]);
+    expect(await worker.hasWork({ maxCost: 5 })).toBe(false);
+    expect(await worker.hasWork({ maxCost: 7 })).toBe(true);
+    expect(payloads(await worker.claim(9, { maxCost: 7 }))).toEqual([7]);
+  });
+
+  test("spends nothing on a job that is found to have expired: what nobody gets costs nothing", async () => {
+    const world = await newWorld();
+    const late = await world.enqueue("late", { priority: 2, cost: 6, expiresAfterMs: 1_000 });
+    await world.enqueue("dear", { priority: 1, cost: 6 });
+    await world.enqueue("cheap", { cost: 1 });
+    // Its alarm rings up to a second later.
+    vi.setSystemTime(Date.now() + 1_001);
+    expect(payloads(await world.worker("w").claim(3, { maxCost: 7 }))).toEqual(["dear", "cheap"]);
+    expect(await world.status(late)).toMatchObject({ status: "failed" });
+  });
+});
+
+describe("jobs that are too dear", () => {
+  const dear = (count: number) =>
+    Array.from({ length: count }, () => ({ payload: "dear", options: { cost: 7 } }));
+
+  test("hide none that fits, however many lie before it", async () => {
+    const world = await newWorld();
+    await world.enqueueJobs(dear(400));
+    await world.enqueue("fits", { cost: 4 });
+    const worker = world.worker("w");
+    expect(await worker.hasWork({ maxCost: 5 })).toBe(true);
+    expect(payloads(await worker.claim(9, { maxCost: 5 }))).toEqual(["fits"]);
+    expect(await worker.hasWork({ maxCost: 5 })).toBe(false);
+  });
+
+  test("of more than one look reads, the cursor goes on: for no larger budget than it was made for", async () => {
+    const world = await newWorld();
+    for (let i = 0; i < 3; i += 1) await world.enqueueJobs(dear(1_000));
+    await world.enqueue("fits", { cost: 5 });
+    const worker = world.worker("w");
+    expect(await worker.claim(9, { maxCost: 5 })).toEqual([]);
+    // Another budget in between, as where a job of its own has ended meanwhile: what it takes is the first of all.
+    expect(payloads(await worker.claim(1, { maxCost: 7 }))).toEqual(["dear"]);
+    expect(await worker.hasWork({ maxCost: 5 }, { on: true })).toBe(true);
+    expect(payloads(await worker.claim(9, { maxCost: 5 }))).toEqual(["fits"]);
+    expect(await worker.hasWork({ maxCost: 5 }, { on: true })).toBe(false);
+    expect(await worker.hasWork({ maxCost: 7 }, { on: true })).toBe(true);
+    expect(payloads(await worker.claim(1, { maxCost: 7 }))).toEqual(["dear"]);
+    expect(await world.all("jobs").then((jobs) => jobs.filter(isFirst))).toHaveLength(2);
+  });
+
+  const isFirst = ({ attempt, cost }: { attempt: number; cost?: number }) =>
+    attempt > 0 && cost === 7;
+});
+
+describe("a retry", () => {
+  async function failedOnce(): Promise<[Worker, Awaited<ReturnType<typeof newWorld>>]> {
+    const world = await newWorld();
+    await world.enqueue("job", {
+      rules: { retry: { maxAttempts: 5, initialBackoffMs: 0, base: 1, maxBackoffMs: 0 } },
+    });
+    const a = world.worker("a");
+    const [job] = await a.claim();
+    await a.complete([failed(job!)]);
+    // Due again, whatever the backoff was: what matters here is who takes it.
+    const { _id, queue } = await world.job(job!.id);
+    await world.t.run(async (ctx) => {
+      await ctx.db.patch("jobs", _id, {
+        ...{ status: "pending", order: 20, shard: 0, seq: ctx.db.vars.commitTs },
+        failedBy: ["a"],
+        queue,
+      });
+    });
+    return [a, world];
+  }
+
+  test("is left to a worker that has not failed it, for two seconds while there is one", async () => {
+    const [a, world] = await failedOnce();
+    const b = world.worker("b");
+    await b.heartbeat([]);
+    await world.t.run(async (ctx) => {
+      const holder = (await ctx.db.query("holders").collect()).find((one) => one.name !== "a")!;
+      await ctx.db.patch("holders", holder._id, { name: "b", queues: ["tiles"] });
+    });
+    expect(await a.claim()).toEqual([]);
+    vi.advanceTimersByTime(2_001);
+    expect(await a.claim()).toHaveLength(1);
+  });
+
+  test("is taken at once by the one that failed it where there is no other", async () => {
+    const [a] = await failedOnce();
+    expect(await a.claim()).toHaveLength(1);
+  });
+});
+
+describe("a paused queue", () => {
+  test("gives out nothing, has no work and shows none, until it is resumed", async () => {
+    const world = await newWorld();
+    await world.enqueue("job");
+    const pausedAt = async (at: number | undefined) =>
+      await world.t.run(async (ctx) => {
+        const [queue] = await ctx.db.query("queues").collect();
+        await ctx.db.patch("queues", queue!._id, { pausedAt: at });
+      });
+    await pausedAt(1);
+    const worker = world.worker("w");
+    expect(await worker.claim(5)).toEqual([]);
+    expect([await worker.hasWork(), await worker.peek()]).toEqual([false, []]);
+    await pausedAt(undefined);
+    expect(await worker.claim(5)).toHaveLength(1);
+  });
+});
+
+describe("peek", () => {
+  test("shows the first jobs that a worker could claim, in that order, and takes none", async () => {
+    const world = await newWorld({ shards: 4 });
+    await world.enqueue("low", { priority: -3 });
+    await world.enqueueBatch(["a", "b"]);
+    await world.enqueue("high", { priority: 3, cost: 4, name: "first", group: "g" });
+    await world.enqueue("gpu", { priority: 9, labels: ["gpu"] });
+    await world.enqueue("x".repeat(600), { priority: -4 });
+    const worker = world.worker("w");
+    const seen = await worker.peek();
+    expect(payloads(seen)).toEqual(["high", "a", "b", "low", undefined]);
+    expect(seen[0]).toMatchObject({ priority: 3, cost: 4, name: "first", group: "g", attempt: 0 });
+    expect(payloads(await worker.peek({ limit: 2, maxCost: 3 }))).toEqual(["a", "b"]);
+    expect(payloads(await worker.peek({ limit: 1, labels: ["gpu"] }))).toEqual(["gpu"]);
+    expect((await world.all("jobs")).every(({ status }) => status === "pending")).toBe(true);
+  });
+
+  test.each([0, 65, 1.5])("limit %s is refused", async (limit) => {
+    const world = await newWorld();
+    const refused = await refusal(world.worker("w").peek({ limit }));
+    expect(refused.code).toBe("invalidArgument");
+  });
+});
+
+describe("what the worker is told with a job", () => {
+  test("all that people said of it, its own lease and timeout, and the holder's id", async () => {
+    const world = await newWorld({ graceMs: 500 });
+    const options = { name: "n", priority: 2, group: "g", tags: ["t"], labels: ["l"], cost: 3 };
+    await world.enqueue("job", { ...options, rules: { leaseMs: 7_000, timeoutMs: 60_000 } });
+    const worker = world.worker("w");
+    const [job] = await worker.claim(1, { labels: ["l"] });
+    expect(job).toMatchObject({ ...options, leaseMs: 7_000, timeoutMs: 60_000 });
+    const { leases } = await worker.holder();
+    const timeoutAt = Date.now() + 60_000;
+    expect(leases).toEqual([expect.objectContaining({ leaseMs: 7_000, graceMs: 500, timeoutAt })]);
+  });
+});
+
+describe("bad conditions", () => {
+  test.each<[string, Conditions]>([
+    ["a budget of nothing", { maxCost: 0 }],
+    ["half a cost", { maxCost: 1.5 }],
+    ["groups, and none in them", { groups: [] }],
+    ["a group without a name", { groups: [""] }],
+    ["too many labels", { labels: Array.from({ length: 65 }, (_, i) => `l${i}`) }],
+  ])("%s is refused by all who look", async (_, conditions) => {
+    const world = await newWorld();
+    const worker = world.worker("w");
+    for (const call of [
+      worker.claim(1, conditions),
+      worker.hasWork(conditions),
+      worker.peek(conditions),
+    ]) {
+      expect((await refusal(call)).code).toBe("invalidArgument");
+    }
+  });
+});

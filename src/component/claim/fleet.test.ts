@@ -1,0 +1,172 @@
+/** Ranks of sessions that are too many to be looked at with every claim. */
+import { afterEach, describe, expect, test, vi } from "vitest";
+import {
+  FLEET_OLD_MS,
+  FLEET_WAIT_MS,
+  RANKED_HOLDERS_MAX,
+  STEAL_AFTER_MS,
+} from "../../shared/index.js";
+import { api } from "../_generated/api.js";
+import { fleetOf, type Fleet } from "./fleet.js";
+import { newWorld, type World } from "../setup.test.js";
+import { findHolders, standInFleet } from "./assignment.js";
+
+const MANY = RANKED_HOLDERS_MAX + 12;
+const sessions = Array.from({ length: MANY }, (_, i) => `session-${i}`);
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** With the chances of `ask` the only job lies in another's shard. */
+const NOT_ITS = [sessions[0]!, sessions[1]!];
+
+/** Everybody who may ask does, or nobody. */
+const ask = (does: boolean) => vi.spyOn(Math, "random").mockReturnValue(does ? 0 : 0.99);
+
+async function claim(world: World, session: string, n: number) {
+  const { token, queue } = world;
+  return await world.t.mutation(api.lib.claim, {
+    ...{ token, session, n, name: session, queues: [queue], max: 1 },
+  });
+}
+
+async function claimAll(world: World, n: number, who: readonly string[] = sessions) {
+  for (const session of who) await claim(world, session, n);
+}
+
+async function fleetAsSeenBy(world: World, session: string): Promise<Fleet | null> {
+  return await world.t.run(async (ctx) => {
+    const { live } = await findHolders(ctx, Date.now());
+    return await fleetOf(ctx.db, "tiles", session, live, Date.now());
+  });
+}
+
+/** When it has been counted, and once more, since it has grown. */
+async function counted(world: World) {
+  for (let times = 0; times < 2; times += 1) await world.skipTo(Date.now() + FLEET_WAIT_MS);
+  return await world.all("fleets");
+}
+
+describe("a fleet", () => {
+  test("has no row where a claim can look at everybody", async () => {
+    ask(true);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1, sessions.slice(0, RANKED_HOLDERS_MAX));
+    expect(await counted(world)).toEqual([]);
+  });
+
+  test("is counted when somebody misses itself in it, and then gives everybody a rank of its own", async () => {
+    ask(true);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1);
+    expect(await counted(world)).toHaveLength(1);
+    const fleets = await Promise.all(sessions.map((one) => fleetAsSeenBy(world, one)));
+    expect(fleets.map((fleet) => fleet!.size)).toEqual(sessions.map(() => MANY));
+    const ranks = fleets.map((fleet) => fleet!.rank!).sort((a, b) => a - b);
+    expect(ranks).toEqual(sessions.map((_, i) => i));
+    // Of those who share a shard each has a turn of its own.
+    const turns = fleets.map((fleet, i) => {
+      const { own, turn } = standInFleet(sessions[i]!, 8, fleet!, MANY);
+      return JSON.stringify([own, turn === "unknown" ? turn : turn.index]);
+    });
+    expect(new Set(turns).size).toBe(MANY);
+  });
+
+  test("of which nobody asks for a count is none: everybody claims by chance, and still gets jobs", async () => {
+    ask(false);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1);
+    expect(await counted(world)).toEqual([]);
+    const fleet = (await fleetAsSeenBy(world, sessions[0]!))!;
+    expect(fleet).toMatchObject({ rank: null, isMiscounted: false });
+    expect(standInFleet(sessions[0]!, 8, fleet, MANY).turn).toBe("unknown");
+    await world.enqueue();
+    const { jobs } = await world.t.mutation(api.lib.claim, {
+      ...{ token: world.token, session: sessions[0]!, n: 2, name: "a", max: 1, woken: true },
+      queues: [world.queue],
+    });
+    expect(jobs).toHaveLength(1);
+  });
+
+  test("is not counted again for who asked before it was, and again when the count is old", async () => {
+    ask(true);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1);
+    const [first] = await counted(world);
+    await world.skipTo(Date.now() + FLEET_WAIT_MS);
+    expect((await world.all("fleets"))[0]).toEqual(first);
+    await world.skipTo(Date.now() + FLEET_OLD_MS + 1);
+    await claimAll(world, 2, sessions.slice(1));
+    const [again] = await counted(world);
+    expect(again!.at).toBeGreaterThan(first!.at);
+  });
+
+  test("tells with every claim its size and the place in it, so that each of many comes in its turn", async () => {
+    ask(true);
+    const world = await newWorld({ shards: 8 });
+    expect((await claim(world, sessions[0]!, 1)).fleet).toEqual({ size: 1, rank: 0 });
+    await claim(world, sessions[1]!, 1);
+    expect((await claim(world, sessions[1]!, 2)).fleet).toEqual({ size: 2, rank: 1 });
+    await claimAll(world, 3);
+    await counted(world);
+    const places = [];
+    for (const session of sessions) places.push((await claim(world, session, 4)).fleet!);
+    expect(places.map(({ size }) => size)).toEqual(sessions.map(() => MANY));
+    expect(new Set(places.map(({ rank }) => rank)).size).toBe(MANY);
+  });
+
+  test("that grows is counted until it has grown, whoever asks", async () => {
+    ask(true);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1, sessions.slice(0, -2));
+    ask(false);
+    await world.skipTo(Date.now() + FLEET_WAIT_MS);
+    expect((await world.all("fleets"))[0]!.members.byteLength).toBe(4 * (MANY - 2));
+    await claimAll(world, 1, sessions.slice(-2));
+    expect((await counted(world))[0]!.members.byteLength).toBe(4 * MANY);
+  });
+
+  test("has members that now and then help with what lies in their shard and is another's turn", async () => {
+    ask(true);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1);
+    await counted(world);
+    await claimAll(world, 2);
+    let drawn = 0;
+    vi.spyOn(Math, "random").mockImplementation(() => ((drawn += 1) * 0.618) % 1);
+    await world.enqueueBatch(Array.from({ length: 64 }, () => null));
+    await world.skipTo(Date.now() + STEAL_AFTER_MS + 20);
+    const fleets = await Promise.all(sessions.map((one) => fleetAsSeenBy(world, one)));
+    const owner = sessions[fleets.findIndex((fleet) => fleet!.rank === 0)]!;
+    const { token, queue } = world;
+    const take = async (n: number, chance: number) => {
+      vi.spyOn(Math, "random").mockReturnValue(chance);
+      const args = { token, session: owner, n, name: "a", queues: [queue], max: 64 };
+      return (await world.t.mutation(api.lib.claim, args)).jobs.length;
+    };
+    const its = await take(3, 0.99);
+    expect(its).toBeGreaterThan(0);
+    expect(its).toBeLessThan(64);
+    expect(await take(4, 0.99)).toBe(0);
+    // Too seldom to be a thief: one of ten. Of the three who share the shard about one in nine helps for each job there.
+    expect(await take(5, 0.2)).toBeGreaterThan(0);
+    // Now all others are silent, and may be gone.
+    await world.skipTo(Date.now() + 1_000);
+    expect(await take(6, 0.99)).toBeGreaterThan(its);
+  });
+});
+
+describe("who answers a wake", () => {
+  test("takes what has just come to another's shard", async () => {
+    ask(false);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1, sessions.slice(0, 4));
+    await world.enqueue();
+    // Of the four two are asked to whom it does not belong.
+    for (const session of NOT_ITS) expect((await claim(world, session, 2)).jobs).toEqual([]);
+    const { token, queue } = world;
+    const woken = await world.t.mutation(api.lib.claim, {
+      ...{ token, session: NOT_ITS[0]!, n: 3, name: "a", queues: [queue], max: 1, woken: true },
+    });
+    expect(woken.jobs).toHaveLength(1);
+  });
+});

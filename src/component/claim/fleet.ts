@@ -1,0 +1,189 @@
+/**
+ * Fleets: where a session stands among many, without a look at all of their rows with every claim.
+ *
+ * The row is a hint, as everything that a look finds: whoever is wrong about the others meets one of them at a job. It is
+ * counted from a snapshot by a function of its own, which whoever misses itself there, or finds it old, schedules blindly:
+ * four of a fleet or so, whatever its size, and all but the first of these find that it has been done.
+ *
+ * Looks: all live holders. Reads for real: the queue's row of `fleets`. Writes: that row. Conflicts with: another count.
+ */
+import { v, type Infer } from "convex/values";
+import {
+  FLEET_ASKS,
+  FLEET_MAX,
+  FLEET_OLD_MS,
+  FLEET_WAIT_MS,
+  IDLE_LIVE_MS,
+  RANKED_HOLDERS_MAX,
+  stableHash,
+  type Places,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc } from "../_generated/dataModel.js";
+import {
+  internalMutation,
+  internalQuery,
+  type DatabaseReader,
+  type MutationCtx,
+} from "../_generated/server.js";
+import { takeHolders } from "../rows/sessions.js";
+
+export const vPlaceInFleet = v.object({
+  /** How many are live and serve the queue, itself among them. */
+  size: v.number(),
+  /** Its place, from 0 on, in an order that all agree on; `null` if it has not been counted yet. */
+  rank: v.union(v.number(), v.null()),
+});
+export type PlaceInFleet = Infer<typeof vPlaceInFleet>;
+
+export interface Fleet extends PlaceInFleet {
+  /** Whether this session is to ask for another count. */
+  isMiscounted: boolean;
+}
+
+/** The fleet of a queue as a session sees it; `null` where `live` are all there are. */
+export async function fleetOf(
+  db: DatabaseReader,
+  queue: string,
+  session: string,
+  live: readonly Doc<"holders">[],
+  now: number,
+): Promise<Fleet | null> {
+  if (live.length <= RANKED_HOLDERS_MAX) return null;
+  const row = await findFleet(db, queue);
+  const members = row === null ? new Uint32Array() : new Uint32Array(row.members);
+  const rank = rankOf(members, stableHash(session));
+  const size = rank === null ? Math.max(members.length, live.length) : members.length;
+  const isWrong = row === null || rank === null || row.at < now - FLEET_OLD_MS;
+  return { size, rank, isMiscounted: isWrong && Math.random() * size < FLEET_ASKS };
+}
+
+/** The place among so few that all of them have been seen. */
+export function placeAmong(session: string, others: readonly Doc<"holders">[]): PlaceInFleet {
+  const before = others.filter((other) => other.session < session);
+  return { size: others.length + 1, rank: before.length };
+}
+
+export function larger(one: PlaceInFleet, { size, rank }: PlaceInFleet): PlaceInFleet {
+  return size > one.size ? { size, rank } : one;
+}
+
+/** The places of a session among the workers of each of its queues. A lane follows no subscription, and has no place there. */
+export class PlacesByQueue {
+  private readonly byQueue = new Map<string, PlaceInFleet>();
+  private readonly workers: readonly Doc<"holders">[];
+
+  constructor(
+    private readonly session: string,
+    live: readonly Doc<"holders">[],
+  ) {
+    this.workers = live.filter(({ lane }) => lane === undefined);
+    this.isWhole = live.length <= RANKED_HOLDERS_MAX;
+  }
+  private readonly isWhole: boolean;
+
+  /** Of a queue that was looked at; `fleet`: its count, where the live are too many to be seen. */
+  note(queue: string, fleet: PlaceInFleet | null): PlaceInFleet {
+    const place = fleet ?? this.among(queue);
+    this.byQueue.set(queue, { size: place.size, rank: place.rank });
+    return place;
+  }
+
+  private among(queue: string): PlaceInFleet {
+    const others = this.workers.filter(
+      ({ session, queues }) => session !== this.session && queues.includes(queue),
+    );
+    return placeAmong(this.session, others);
+  }
+
+  known(served: readonly string[]): Places {
+    if (this.isWhole) for (const queue of served) this.note(queue, null);
+    const alike = new Map<string, Places[number]>();
+    for (const [queue, { size, rank }] of this.byQueue) {
+      const key = `${size}:${rank}`;
+      const group = alike.get(key) ?? { size, rank, queues: [] };
+      group.queues.push(queue);
+      alike.set(key, group);
+    }
+    return [...alike.values()];
+  }
+}
+
+/** Binary search: a thousand claims a second, each among a thousand. */
+function rankOf(members: Uint32Array, hash: number): number | null {
+  let [low, high] = [0, members.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (members[middle]! < hash) low = middle + 1;
+    else high = middle;
+  }
+  return members[low] === hash ? low : null;
+}
+
+/** A session is over: a few of a fleet that leaves together have it counted without them. */
+export async function leaveFleets(
+  ctx: MutationCtx,
+  { session, queues }: Doc<"holders">,
+  now: number,
+): Promise<void> {
+  for (const queue of queues) {
+    const row = await findFleet(ctx.db, queue);
+    if (row === null) continue;
+    const members = new Uint32Array(row.members);
+    const isAsking = Math.random() * members.length < FLEET_ASKS;
+    if (isAsking && rankOf(members, stableHash(session)) !== null) await countAnew(ctx, queue, now);
+  }
+}
+
+export async function countAnew(ctx: MutationCtx, queue: string, now: number): Promise<void> {
+  const args = { queue, askedAt: now };
+  await ctx.scheduler.runAfter(FLEET_WAIT_MS, internal.claim.fleet.countFleet, args);
+}
+
+export const countFleet = internalMutation({
+  args: { queue: v.string(), askedAt: v.number() },
+  returns: v.null(),
+  handler: async (ctx, { queue, askedAt }): Promise<null> => {
+    const row = await findFleet(ctx.db, queue);
+    const now = Date.now();
+    if (row !== null && row.at >= askedAt) return null;
+    const args = { queue, now };
+    const members: ArrayBuffer = await ctx.runQuery(internal.claim.fleet.fleetMembers, args, {
+      useStaleSnapshot: true,
+    });
+    if (row === null) await ctx.db.insert("fleets", { queue, members, at: now });
+    else await ctx.db.patch("fleets", row._id, { members, at: now });
+    // While it grows others come who would miss themselves one by one.
+    if (members.byteLength > (row?.members.byteLength ?? 0)) await countAnew(ctx, queue, now + 1);
+    return null;
+  },
+});
+
+/** The hashes of all live sessions that serve the queue, in order. */
+export const fleetMembers = internalQuery({
+  args: { queue: v.string(), now: v.number() },
+  returns: v.bytes(),
+  handler: async ({ db }, { queue, now }): Promise<ArrayBuffer> => {
+    const since = { active: now, idle: now - IDLE_LIVE_MS };
+    const live = await Promise.all(
+      (["active", "idle"] as const).map((state) =>
+        takeHolders(
+          db
+            .query("holders")
+            .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since[state])),
+          FLEET_MAX,
+        ),
+      ),
+    );
+    const serving = live.flat().filter(({ queues }) => queues.includes(queue));
+    const hashes = new Set(serving.map(({ session }) => stableHash(session)));
+    return Uint32Array.from(hashes).sort().buffer;
+  },
+});
+
+async function findFleet(db: DatabaseReader, queue: string): Promise<Doc<"fleets"> | null> {
+  return await db
+    .query("fleets")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .unique();
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { newBasket, take } from "./leaseBatch.js";
+import { findQueue } from "../rows/queues.js";
+import { newWorld } from "../setup.test.js";
+
+test("a job that has been elsewhere since it was seen is left where it stands now, behind others", async () => {
+  const world = await newWorld();
+  const id = await world.enqueue();
+  const worker = world.worker("w");
+  await worker.heartbeat([]);
+  await worker
+    .claim()
+    .then((jobs) =>
+      worker.complete(
+        jobs.map((job) => ({ id: job.id, attempt: job.attempt, outcome: { kind: "released" } })),
+      ),
+    );
+  const seen = (await world.job(id)).seq as bigint;
+  const holder = await worker.holder();
+  const took = async (seq: bigint) =>
+    await world.t.run(async (ctx) => {
+      const queue = (await findQueue(ctx.db, "tiles"))!;
+      const offer = { labels: [], maxCost: undefined, groups: [] };
+      const by = {
+        ...{ holder, n: 9, queues: new Map([["tiles", queue]]), offer },
+        ...{ max: 1, now: Date.now(), carries: Infinity, endsAt: Infinity },
+      };
+      const basket = newBasket(by);
+      await take(ctx, basket, id, seq);
+      const leased = basket.leases.length;
+      // Nothing of this is to stand: the holder's row knows nothing of the lease.
+      if (leased > 0) throw new Error("taken");
+      return [leased, basket.dealtWith.has(id)];
+    });
+  expect(await took(seen - 1n)).toEqual([0, true]);
+  await expect(took(seen)).rejects.toThrow("taken");
+});

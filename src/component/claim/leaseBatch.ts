@@ -1,0 +1,210 @@
+/**
+ * Taking: what a claim does with each job that it has picked. Every job is read for real before it is taken: whoever else
+ * takes, cancels, pauses or moves it conflicts with us, and one of the two runs again.
+ */
+import { getConvexSize, type Value } from "convex/values";
+import {
+  CLAIM_MAX_BYTES,
+  LANE_WATCH_MS,
+  PRIORITY_DEFAULT,
+  type ClaimedJob,
+} from "../../shared/index.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import type { MutationCtx } from "../_generated/server.js";
+import { withinDeadline } from "../edges/deadlines.js";
+import { endOutOfTime } from "../edges/startDeadlines.js";
+import { rulesOf, type Rules } from "../rows/jobRules.js";
+import type { HeldLease, Holder } from "../rows/sessions.js";
+import { log } from "../rows/log.js";
+import { isClaimable, mayTake } from "../edges/mayTake.js";
+import { costOf, type Offer } from "../rows/conditions.js";
+import { load, sizeOf } from "../rows/payloads.js";
+import { timeoutOf } from "../rows/processTime.js";
+import type { Queue } from "../rows/queues.js";
+import { lease } from "../edges/transitions.js";
+import { callOffWake } from "../edges/wakes.js";
+
+type Job = Doc<"jobs">;
+
+interface For {
+  holder: Holder;
+  n: number;
+  /** From which it may take. */
+  queues: ReadonlyMap<string, Queue>;
+  offer: Offer;
+  max: number;
+  now: number;
+  /** So many bytes of payloads may go with its jobs; of more none are read, and it is told later. */
+  carries: number;
+  /** No attempt may end later: the lane's process ends. */
+  endsAt: number;
+}
+
+export interface Basket extends For {
+  leases: HeldLease[];
+  jobs: ClaimedJob[];
+  bytes: number;
+  cost: number;
+  /** Stopped by bytes: what comes next is for the next claim. */
+  full: boolean;
+  /** Jobs have been taken whose payloads are more than it carries. */
+  isHeavy: boolean;
+  /** A job has been left that may run for longer than the process does. */
+  isTooLong: boolean;
+  /** A job has been ended instead of taken, since it came too late. */
+  hasEnded: boolean;
+  /** What jobs that were taken have of their own. */
+  ruled: Map<string, Id<"handlers">>;
+  /** Jobs taken, or found to be gone from where they were seen: their old keys are dead. */
+  dealtWith: Set<Id<"jobs">>;
+}
+
+export function newBasket(by: For): Basket {
+  const empty = { bytes: 0, cost: 0, full: false, isHeavy: false, isTooLong: false };
+  const ruled = new Map<string, Id<"handlers">>();
+  const dealtWith = new Set<Id<"jobs">>();
+  return { ...by, ...empty, hasEnded: false, ruled, leases: [], jobs: [], dealtWith };
+}
+
+export function isFull(basket: Basket): boolean {
+  return basket.full || basket.leases.length >= basket.max;
+}
+
+/**
+ * Takes one job if it is still to be had, and still where it was seen: a newer `seq` says that it has been elsewhere in
+ * the meantime, and stands behind others now. `row` is the job, if this transaction has read it already: many are read at
+ * once in the time that one takes.
+ */
+export async function take(
+  ctx: MutationCtx,
+  basket: Basket,
+  id: Id<"jobs">,
+  seq: bigint,
+  row?: Job | null,
+): Promise<void> {
+  if (isFull(basket)) return;
+  // What an end of another job does to this one no earlier read shows.
+  const job = row === undefined || basket.hasEnded ? await ctx.db.get("jobs", id) : row;
+  if (job === null || !isClaimable(job) || (job.seq as bigint) !== seq) {
+    basket.dealtWith.add(id);
+    return;
+  }
+  await takeSeen(ctx, basket, job);
+}
+
+/** The same for a job that has been read for real. */
+export async function takeSeen(ctx: MutationCtx, basket: Basket, job: Job): Promise<void> {
+  const { offer, cost, holder, endsAt, now } = basket;
+  const queue = basket.queues.get(job.queue);
+  if (queue === undefined) return;
+  const rules = await rulesOf(ctx.db, queue, job);
+  const taker = { offer, cost, isLane: holder.lane !== undefined, endsAt, now };
+  switch (mayTake(taker, queue, job, rules)) {
+    case "take":
+      return await put(ctx, basket, queue, job, rules);
+    case "tooLong":
+      basket.isTooLong = true;
+      return;
+    case "fail":
+      await endOutOfTime(ctx, queue, job, now, now);
+      basket.hasEnded = true;
+      basket.dealtWith.add(job._id);
+      return;
+    case "leave":
+  }
+}
+
+/** Takes what has just been taken from somebody else, as far as it is for this claimer: higher priorities first. */
+export async function takeAgain(
+  ctx: MutationCtx,
+  basket: Basket,
+  ids: readonly Id<"jobs">[],
+): Promise<void> {
+  const rows = await Promise.all(ids.map((id) => ctx.db.get("jobs", id)));
+  const jobs = rows.filter((job) => job !== null);
+  const priorityOf = (job: Job) => job.priority ?? PRIORITY_DEFAULT;
+  for (const job of jobs.sort((a, b) => priorityOf(b) - priorityOf(a))) {
+    if (isFull(basket)) return;
+    // One that is of another queue, or for another claimer, is pending again, and stays so.
+    await takeSeen(ctx, basket, job);
+  }
+}
+
+async function put(
+  ctx: MutationCtx,
+  basket: Basket,
+  queue: Queue,
+  job: Job,
+  rules: Rules,
+): Promise<void> {
+  const { now } = basket;
+  const payload = await payloadFor(ctx, basket, rules, job);
+  const bytes = basket.bytes + payload.bytes;
+  // The first is taken whatever its size, or a large job would never be.
+  if (basket.jobs.length > 0 && bytes > CLAIM_MAX_BYTES) {
+    basket.full = true;
+    return;
+  }
+  const { leaseMs, graceMs, ...bounds } = boundsOf(basket, queue, rules);
+  const timeoutMs = withinDeadline(job, bounds.timeoutMs, now);
+  const leased = await lease(ctx.db, job, basket.holder, now);
+  if (basket.holder.lane === undefined) await callOffWake(ctx, job);
+  log(queue.config, "debug", "attemptStarted", {
+    ...{ queue: queue.name, job: job._id, attempt: leased.attempt, worker: leased.worker },
+    waitMs: now - job.enqueuedAt,
+  });
+  const held: HeldLease = {
+    ...{ id: job._id, attempt: leased.attempt, n: basket.n },
+    ...(leaseMs === undefined ? {} : { queue: job.queue, leaseMs }),
+    ...(graceMs === 0 ? {} : { graceMs }),
+    ...(timeoutMs === undefined ? {} : { timeoutAt: now + timeoutMs }),
+  };
+  basket.bytes = bytes;
+  basket.isHeavy ||= payload.isLeftOut;
+  basket.cost += costOf(job);
+  basket.dealtWith.add(job._id);
+  basket.leases.push(held);
+  if (job.handler !== undefined) basket.ruled.set(job._id, job.handler);
+  basket.jobs.push(describe(leased, payload.value, held, now));
+}
+
+/** The payload that goes with the job, if it does: not of one whose handler is a mutation, which reads it by itself. */
+async function payloadFor(
+  ctx: MutationCtx,
+  { holder, bytes: before, carries }: Basket,
+  { handler }: Rules,
+  { payload: stored }: Job,
+): Promise<{ value: Value; bytes: number; isLeftOut: boolean }> {
+  const bytes = sizeOf(stored);
+  const isLeftOut = bytes !== undefined && before + bytes > carries;
+  const isUnasked = holder.lane !== undefined && handler?.kind === "mutation";
+  if (bytes !== undefined && (isUnasked || isLeftOut))
+    return { value: null, bytes, isLeftOut: isLeftOut && !isUnasked };
+  const value = await load(ctx.db, stored);
+  return { value, bytes: bytes ?? getConvexSize(value), isLeftOut };
+}
+
+/** A lane is looked after by its scheduled function, and no attempt outlives that. */
+function boundsOf(
+  { holder }: Basket,
+  queue: Queue,
+  { leaseMs, graceMs, timeoutMs }: Rules,
+): { leaseMs?: number; graceMs: number; timeoutMs: number | undefined } {
+  if (holder.lane === undefined) return { leaseMs, graceMs, timeoutMs };
+  return { graceMs: 0, timeoutMs: timeoutOf(queue, timeoutMs) };
+}
+
+/** What the worker is told. A repeated call is told what is left of the attempt's time. */
+export function describe(job: Job, payload: Value, held: HeldLease, now: number): ClaimedJob {
+  const { queue, attempt, failures = 0, resets = 0, enqueuedAt } = job;
+  const { name, priority, group, tags, labels, cost, rounds } = job;
+  const { leaseMs = LANE_WATCH_MS, timeoutAt } = held;
+  const told = {
+    ...{ id: job._id, queue, payload, attempt, failures, resets, leaseMs, enqueuedAt },
+    ...{ name, priority, group, tags, labels, cost, rounds },
+    timeoutMs: timeoutAt === undefined ? undefined : Math.max(0, timeoutAt - now),
+  };
+  return Object.fromEntries(
+    Object.entries(told).filter(([, value]) => value !== undefined),
+  ) as unknown as ClaimedJob;
+}

@@ -1,0 +1,70 @@
+/** With which cursor a claimer looks next. Pure. */
+import type { Id } from "../_generated/dataModel.js";
+import { type Basket } from "./leaseBatch.js";
+import { type Scan } from "./choose.js";
+import {
+  boundOf,
+  boundsToRaise,
+  compareKeys,
+  encodeCursor,
+  type Bound,
+  type Key,
+  type PrivateCursor,
+} from "../rows/cursors.js";
+
+/**
+ * The cursor with which to look next: raised where rows were dealt with, for a budget also where they are too dear for it, and
+ * as it was everywhere else.
+ */
+export function nextCursor(before: PrivateCursor, scans: readonly Scan[], basket: Basket): string {
+  const { maxCost } = basket.offer;
+  for (const scan of scans) {
+    const dead = scan.isBehindDear ? null : deadBelow(scan, basket.dealtWith, false);
+    if (dead !== null) raise(before, scan, dead, basket);
+    const passed = maxCost === undefined ? null : deadBelow(scan, basket.dealtWith, true);
+    if (passed === null || (dead !== null && compareKeys(passed, dead) <= 0)) continue;
+    raise(before, scan, passed, basket, maxCost);
+  }
+  return encodeCursor(before);
+}
+
+function raise(
+  cursor: PrivateCursor,
+  { queue, order, shard }: Scan,
+  key: Key,
+  { queues }: Basket,
+  maxCost?: number,
+): void {
+  const { epoch } = queues.get(queue)!;
+  const known = boundsToRaise(cursor, queue, epoch, maxCost);
+  const raised = higher(boundOf([known], epoch, order, shard), key);
+  const bound: Bound = { order, shard, ...raised };
+  known.bounds = [...known.bounds.filter((b) => !isSamePlace(b, bound)), bound];
+}
+
+/**
+ * Up to where all rows of a scan are dealt with, or not for this claimer at all, or `passesDear` it; it never passes one that
+ * was seen and not taken, nor the key of the last one: others that began in the same instant may have it too, and not have been
+ * seen.
+ */
+function deadBelow(
+  scan: Scan,
+  dealtWith: ReadonlySet<Id<"jobs">>,
+  passesDear: boolean,
+): Key | null {
+  let below: Key | null = null;
+  for (const row of scan.rows) {
+    const isLeft = !row.isPassed && !dealtWith.has(row.id);
+    if (isLeft && !(passesDear && row.isDear)) return below;
+    below = row.key;
+  }
+  return scan.end ?? below;
+}
+
+function higher(a: Key, b: Key): Key {
+  return compareKeys(a, b) >= 0 ? a : b;
+}
+
+function isSamePlace(a: Bound, b: Bound): boolean {
+  return a.order === b.order && a.shard === b.shard;
+}

@@ -1,0 +1,65 @@
+/**
+ * Peek: the first jobs that a worker could claim now, to be watched by whoever decides whether to start one. Nothing is
+ * promised: the next claimer may be faster, and shards and turns may give these jobs to another.
+ *
+ * Reads for real: the token, the queues' rows, routes, public cursors, the first pending rows of each place. Writes
+ * nothing. A subscription to it runs again with each job that comes or goes at the head.
+ */
+import {
+  checkInteger,
+  checkLength,
+  COST_DEFAULT,
+  PEEK_DEFAULT,
+  PEEK_MAX,
+  PRIORITY_DEFAULT,
+  QUEUES_MAX,
+  type PeekedJob,
+} from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { QueryCtx } from "../_generated/server.js";
+import { compareKeys } from "../rows/cursors.js";
+import type { LookRequest } from "./hasWork.js";
+import { isSpent, newStretch, readAllOn } from "../index/scan.js";
+import { authorize, within } from "../rows/tokens.js";
+import { waitingRoom } from "./claimablePlaces.js";
+
+export async function peek(
+  ctx: QueryCtx,
+  { limit = PEEK_DEFAULT, ...args }: LookRequest & { limit?: number },
+): Promise<PeekedJob[]> {
+  checkInteger("limit", limit, 1, PEEK_MAX);
+  checkLength("The queues of a worker", args.queues, 1, QUEUES_MAX);
+  const token = await authorize(ctx.db, args.token, args.queues);
+  const { eyes, look } = waitingRoom(ctx, within(token, args));
+  const jobs: PeekedJob[] = [];
+  for (const queue of args.queues) {
+    if (isSpent(eyes.left)) return jobs;
+    const waiting = await look(queue);
+    if (waiting === null) continue;
+    const { bands, bounds, epoch } = waiting;
+    for (const places of bands) {
+      if (jobs.length >= limit || isSpent(eyes.left)) return jobs;
+      const stretches = places.map((place) => newStretch(place, bounds, epoch));
+      await readAllOn(eyes, stretches, limit - jobs.length);
+      const rows = stretches.flatMap((stretch) => stretch.rows.filter(({ cost }) => cost !== null));
+      rows.sort((a, b) => compareKeys(a.key, b.key));
+      for (const { id } of rows.slice(0, limit - jobs.length)) {
+        jobs.push(describe((await ctx.db.get("jobs", id))!));
+      }
+    }
+  }
+  return jobs;
+}
+
+function describe(job: Doc<"jobs">): PeekedJob {
+  const { queue, enqueuedAt, attempt, payload, name, group, tags, labels } = job;
+  const told = {
+    ...{ id: job._id, queue, enqueuedAt, attempt, name, group, tags, labels },
+    priority: job.priority ?? PRIORITY_DEFAULT,
+    cost: job.cost ?? COST_DEFAULT,
+    payload: "inline" in payload ? (payload.inline as unknown) : undefined,
+  };
+  return Object.fromEntries(
+    Object.entries(told).filter(([, value]) => value !== undefined),
+  ) as unknown as PeekedJob;
+}

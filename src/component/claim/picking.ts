@@ -1,0 +1,371 @@
+/**
+ * Which of a queue's pending jobs a claimer picks, in its snapshot.
+ *
+ * Priorities are exact: before the first job of a lower one is picked, all jobs of the higher ones that this claimer may
+ * have are, in whoever's shard they lie. Within one priority claimers are kept apart by shards and turns (`assignment.ts`): its
+ * own first, then what has waited elsewhere. Jobs that come back go before new ones wherever they lie.
+ */
+import {
+  commitTimeOf,
+  bandsOf,
+  foreignShards,
+  hasTurn,
+  LEASES_MAX,
+  placeOf,
+  RANKED_HOLDERS_MAX,
+  STEAL_AFTER_MS,
+  type Turn,
+} from "../../shared/index.js";
+import { compareKeys, type QueueBounds } from "../rows/cursors.js";
+import { filledOf, type Filled } from "../index/nonEmptyPlaces.js";
+import type { Level } from "../rows/conditions.js";
+import {
+  goesOn,
+  isSpent,
+  lift,
+  newStretch,
+  readAllOn,
+  readOn,
+  type Eyes,
+  type Place,
+  type SeenRow,
+  type Stretch,
+} from "../index/scan.js";
+import type { Stand } from "./assignment.js";
+
+/**
+ * Rows that a claimer looks at for each that it needs and each that shares its shard: so many that one of them is
+ * nearly always its own, in a shard with a backlog.
+ */
+const WINDOW_FACTOR = 8;
+/**
+ * Of a crowd each looks at so many more than its part that it nearly always finds as many as it has room for: measured
+ * beside other ways in `docs/push.md`.
+ */
+const CROWD_FACTOR = 1.25;
+const CROWD_MORE = 2;
+/** More would cost more to read than the conflicts it saves, but where so many share a shard that most would find nothing. */
+const WINDOW_MAX = 128;
+const WINDOW_LEAST_FACTOR = 1.5;
+
+/** What is newer by a clock of now has been committed by one that is ahead. */
+const CLOCKS_APART_MS = 60_000;
+
+/** The queue that is looked at, and from where. */
+export interface Target {
+  name: string;
+  /** The most it ever had. */
+  shards: number;
+  epoch: number;
+  stand: Stand;
+  bounds: readonly (QueueBounds | undefined)[];
+  now: number;
+  /** Nobody else need be left what has just come. */
+  isWoken: boolean;
+  /** What became claimable later is not this claimer's. */
+  newest?: bigint | undefined;
+}
+
+/**
+ * Jobs of a look that have expired, beside those that it picks to be taken: a claim of one job ends so many with it. Else each
+ * costs a wake of its own, and every one of these transactions makes the alarm that ends them all run again.
+ */
+const EXPIRED_BESIDE_MAX = 16;
+
+/** As many as one claim may take, expired ones among them. */
+const mostWith = (room: number): number =>
+  Math.max(room, Math.min(room + EXPIRED_BESIDE_MAX, LEASES_MAX));
+
+/** What is in the hand so far: so many jobs, of so much cost. Jobs that have expired cost nothing, and take no room. */
+export class Picks {
+  readonly rows: SeenRow[] = [];
+  private readonly ids = new Set<string>();
+
+  constructor(
+    private roomLeft: number,
+    private costLeft: number,
+    private readonly most: number = mostWith(roomLeft),
+  ) {}
+
+  get need(): number {
+    return Math.min(this.roomLeft, this.most - this.rows.length);
+  }
+
+  /** Nothing fits any more: no job costs less than 1. */
+  get isFull(): boolean {
+    return this.need <= 0 || this.costLeft < 1;
+  }
+
+  has(row: SeenRow): boolean {
+    return this.ids.has(row.id);
+  }
+
+  /** Picks the row if it may be taken and fits what is left. */
+  add(row: SeenRow): void {
+    if (this.isFull || this.has(row) || row.cost === null || row.cost > this.costLeft) return;
+    this.rows.push(row);
+    this.ids.add(row.id);
+    this.costLeft -= row.cost;
+    if (row.cost > 0) this.roomLeft -= 1;
+  }
+
+  affords(cost: number): boolean {
+    return cost <= this.costLeft;
+  }
+
+  /** An empty hand with room for what this one has room for: what goes into it is not taken yet. */
+  tentative(): Picks {
+    return new Picks(this.need, this.costLeft, this.most - this.rows.length);
+  }
+}
+
+/** A priority that has been looked at, with what was seen in each of its bands. */
+interface Looked {
+  level: Level;
+  bands: Map<number, Map<number, Stretch>>;
+}
+
+/** What a look at one queue has seen. */
+export interface Sight {
+  /** Which have been looked at by the rules of shards, so that jobs may be left there. */
+  looked: Looked[];
+  stretches: Stretch[];
+  /** Where alone anything waits; absent where all places are looked at. */
+  filled?: Filled;
+}
+
+/**
+ * Picks from one queue.
+ *
+ * In one with more places than may be looked at, first those are found in which anything waits, from the top down, and the
+ * others are left out. Should even these be too many, and none of them have a job for this claimer, what is left to be
+ * read is spent from a random place on: none is passed by for ever by claims that all begin at the first.
+ */
+export async function pickFrom(
+  eyes: Eyes,
+  target: Target,
+  levels: readonly Level[],
+  picks: Picks,
+): Promise<Sight> {
+  const sight: Sight = { looked: [], stretches: [] };
+  const places = placesOf(target, levels);
+  if (places.length <= eyes.left.ranges) {
+    await pickByPriority(eyes, target, levels, picks, sight);
+    return sight;
+  }
+  const filled = await filledOf(eyes, places);
+  sight.filled = filled;
+  const before = picks.rows.length;
+  await pickByPriority(eyes, target, levels, picks, sight);
+  if (!filled.isWhole && picks.rows.length === before) {
+    await pickAnywhere(eyes, target, places, picks, sight);
+  }
+  return sight;
+}
+
+function placesOf({ name, shards }: Target, levels: readonly Level[]): Place[] {
+  return levels.flatMap(({ priority, routes }) =>
+    bandsOf(priority).flatMap((order) =>
+      routes.flatMap(({ number }) =>
+        Array.from({ length: shards }, (_, shard) => ({
+          queue: name,
+          order,
+          shard: placeOf(number, shard),
+        })),
+      ),
+    ),
+  );
+}
+
+async function pickAnywhere(
+  eyes: Eyes,
+  target: Target,
+  places: readonly Place[],
+  picks: Picks,
+  sight: Sight,
+): Promise<void> {
+  const start = Math.floor(Math.random() * places.length);
+  for (const place of [...places.slice(start), ...places.slice(0, start)]) {
+    if (isSpent(eyes.left) || picks.isFull) return;
+    const stretch = newStretch(place, target.bounds, target.epoch, target.newest);
+    await readOn(eyes, stretch, picks.need);
+    sight.stretches.push(stretch);
+    for (const row of stretch.rows) picks.add(row);
+    if (stretch.rows.length > 0) return;
+  }
+}
+
+async function pickByPriority(
+  eyes: Eyes,
+  target: Target,
+  levels: readonly Level[],
+  picks: Picks,
+  sight: Sight,
+): Promise<void> {
+  for (const level of levels) {
+    if (picks.isFull || isSpent(eyes.left)) break;
+    const looked: Looked = { level, bands: new Map() };
+    const hand = picks.tentative();
+    await lookAtLevel(eyes, target, sight, looked, hand, level === levels.at(-1));
+    if (hand.rows.length > 0 && !(await pickRest(eyes, target, sight, picks))) break;
+    for (const row of hand.rows) picks.add(row);
+    sight.looked.push(looked);
+  }
+}
+
+/**
+ * Picks what is left in the priorities looked at, whoever's it would be by the rules of shards. Returns whether nothing
+ * of them is left to be had, so that something lower may be taken.
+ */
+export async function pickRest(
+  eyes: Eyes,
+  target: Target,
+  sight: Sight,
+  picks: Picks,
+): Promise<boolean> {
+  for (const { level, bands } of sight.looked) {
+    for (const order of bandsOf(level.priority)) {
+      const all = Array.from({ length: target.shards }, (_, shard) => shard);
+      const known = bands.get(order) ?? new Map<number, Stretch>();
+      const stretches = stretchesOf(target, sight, known, level, order, all, picks);
+      for (const stretch of stretches) lift(stretch, target.newest);
+      for (;;) {
+        const rows = stretches.flatMap((stretch) => stretch.rows).sort(byKey);
+        const start = target.shards === 1 ? 0 : Math.floor(Math.random() * rows.length);
+        for (const row of [...rows.slice(start), ...rows.slice(0, start)]) picks.add(row);
+        const unread = stretches.filter(goesOn);
+        if (picks.isFull) return false;
+        if (unread.length === 0) break;
+        if (isSpent(eyes.left)) return false;
+        await readAllOn(eyes, unread, picks.need);
+      }
+    }
+  }
+  sight.looked = [];
+  return true;
+}
+
+/**
+ * One priority: in each band the claimer's own shards, merged in commit order, then, with room left, what has waited
+ * elsewhere.
+ *
+ * Bands are the outer loop, so that what comes back goes before what is new wherever it lies; what is stolen is
+ * bounded by age, so that the owner of a shard meets nobody at its fresh jobs. Where lower priorities are in use, young
+ * and guarded jobs are seen as well, since the next thing to be known is whether there are any.
+ */
+async function lookAtLevel(
+  eyes: Eyes,
+  target: Target,
+  sight: Sight,
+  { level, bands }: Looked,
+  hand: Picks,
+  isLowest: boolean,
+): Promise<void> {
+  const { own, turn, guarded, robs, part } = target.stand;
+  // A clock decides here only when a thief may look; the owner finds the job whatever the clocks say.
+  const waited = commitTimeOf(target.now + (target.isWoken ? CLOCKS_APART_MS : -STEAL_AFTER_MS));
+  for (const order of bandsOf(level.priority)) {
+    if (hand.isFull) return;
+    const known = new Map<number, Stretch>();
+    bands.set(order, known);
+    const mine = stretchesOf(target, sight, known, level, order, own, hand);
+    await readAllOn(eyes, mine, shareOf(target, mine, windowOf(hand.need, target.stand)));
+    const rows = mine.flatMap((stretch) => stretch.rows).sort(byKey);
+    if (turn === "unknown") {
+      pickScattered(hand, rows, 1);
+    } else {
+      const turns = new Set(rows.filter((row) => hasTurn(row.id, turn)));
+      for (const row of turns) hand.add(row);
+      const others = rows.filter((row) => !turns.has(row) && row.key.seq <= waited);
+      if (robs || isHelper(turn, others)) pickScattered(hand, others, part);
+    }
+    if (hand.isFull) return;
+    const foreign = foreignShards(own, target.shards, Math.random());
+    const free = foreign.filter((shard) => robs || !guarded.has(shard));
+    const shards = isLowest ? free : foreign;
+    const upTo = isLowest ? waited : undefined;
+    const theirs = stretchesOf(target, sight, known, level, order, shards, hand, upTo);
+    await readAllOn(eyes, theirs, shareOf(target, theirs, windowOf(hand.need, target.stand)));
+    const places = new Set(
+      free.flatMap((shard) => level.routes.map((route) => placeOf(route.number, shard))),
+    );
+    const ripe = theirs.filter((stretch) => places.has(stretch.shard));
+    const old = ripe.flatMap(({ rows: seen }) => seen).filter((row) => row.key.seq <= waited);
+    pickScattered(hand, old, part);
+  }
+}
+
+/** The places of these shards in every route that is not too dear by now: known ones, and new ones as they are met. */
+function stretchesOf(
+  target: Target,
+  sight: Sight,
+  known: Map<number, Stretch>,
+  level: Level,
+  order: number,
+  shards: readonly number[],
+  hand: Picks,
+  upTo?: bigint,
+): Stretch[] {
+  const routes = level.routes.filter((route) => hand.affords(route.minCost));
+  return shards.flatMap((shard) =>
+    routes.flatMap(({ number }) => {
+      const place = { queue: target.name, order, shard: placeOf(number, shard) };
+      if (sight.filled?.has(place) === false) return [];
+      const met = known.get(place.shard);
+      if (met !== undefined) return met;
+      const stretch = newStretch(place, target.bounds, target.epoch, earlier(upTo, target.newest));
+      known.set(place.shard, stretch);
+      sight.stretches.push(stretch);
+      return stretch;
+    }),
+  );
+}
+
+export function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a < b ? a : b;
+}
+
+/**
+ * Whether it takes what is another's turn here: that one may be busy. With a chance of so many jobs to the square of those
+ * who share the shard, so that of all who look at the same time about one does for as many jobs as there are sharers: two
+ * seldom meet. (With one chance in two 66 conflicts in 100 jobs of a stream for 32 workers instead of some 8; none at all: jobs
+ * whose owner is busy wait up to seconds.)
+ */
+function isHelper({ sharers }: Turn, others: readonly SeenRow[]): boolean {
+  return Math.random() * sharers ** 2 < others.length;
+}
+
+/** How many rows to look at: what is needed, if nobody else looks here; else enough to find one's own among them. */
+function windowOf(need: number, { turn, isAlone }: Stand): number {
+  const sharers = turn === "unknown" ? RANKED_HOLDERS_MAX : turn.sharers;
+  if (sharers === 1) return need;
+  // Whoever takes whatever there is leaves the others' turns to them where it can: else a lane with much room, whose call
+  // takes long, would lose to each that has little.
+  if (isAlone) return Math.ceil(need * CROWD_FACTOR + CROWD_MORE) * sharers;
+  const most = Math.max(WINDOW_MAX, Math.ceil(sharers * WINDOW_LEAST_FACTOR));
+  return Math.max(need, Math.min(need * sharers * WINDOW_FACTOR, most));
+}
+
+/**
+ * How many of them in each place. Jobs are spread at random over the shards: twice a shard's share nearly always
+ * suffices, and reads no more than that. Where strict order was asked for, nearly always is not enough.
+ */
+function shareOf({ shards }: Target, stretches: readonly Stretch[], window: number): number {
+  return shards === 1 ? window : Math.min(window, 2 * Math.ceil(window / stretches.length));
+}
+
+function byKey(a: SeenRow, b: SeenRow): number {
+  return compareKeys(a.key, b.key);
+}
+
+/**
+ * Picks from a random row on, among rows that others may take in the same instant, one `part`th of them at most. The
+ * first rows are as likely as any to be taken: none waits long.
+ */
+function pickScattered(picks: Picks, seen: readonly SeenRow[], part: number): void {
+  const rows = seen.filter((row) => row.cost !== null && !picks.has(row));
+  const count = Math.min(picks.need, Math.max(1, Math.floor(rows.length / part)));
+  const start = Math.floor(Math.random() * Math.max(1, rows.length - count + 1));
+  for (const row of rows.slice(start, start + count)) picks.add(row);
+}

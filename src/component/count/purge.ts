@@ -1,0 +1,240 @@
+/**
+ * The purge: deletes finished jobs whose retention is over, with everything that hangs on them, and what else has had its
+ * time: keys whose window is over, old events, old minutes, hours and days, routes and priorities in which nothing waits.
+ *
+ * It follows each finished status by the whole key and never goes back, so that the index entries of what it deleted are
+ * not walked again; never past what the roll-up has counted, nor past a job of which `onComplete` has still to be told. Each
+ * step is bounded by jobs, rows and bytes, and one job's rows may take any number of steps.
+ *
+ * Handshake: the roll-up makes sure of its alarm whenever it has counted something, and everything that finishes is
+ * counted. It goes after a real read that no job of the queue has finished and none keeps a key, or, seen from the
+ * other side, nothing can finish uncounted while it goes.
+ *
+ * Reads for real: its alarm, the queue, `counted`, the jobs it deletes and the rows that name them; before it goes, all finished
+ * jobs and the keys of the queue. Writes: deletes those, old `events`; its alarm (`timers`). Conflicts with: a retry of a job that it deletes; the roll-up; when it
+ * goes, with whatever finishes a job of the queue.
+ */
+import {
+  msOfCommit,
+  commitTimeOf,
+  EVENTS_RETENTION_MS,
+  FINISHED_STATUSES,
+  PERIODS_RETENTION_MS,
+  PERS,
+  PURGE_BUSY_MS,
+  PURGE_IDLE_MS,
+  PURGE_LATE_MIN_MS,
+  PURGE_LATE_PART,
+  PURGE_OWED_MS,
+  RANGE_ROWS,
+  REMOVE_JOBS,
+  type FinishedStatus,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { MutationCtx } from "../_generated/server.js";
+import { ensureAlarm, findAlarm, rearm, ringOf } from "../loops/alarms.js";
+import { compareKeys, type Key } from "../rows/cursors.js";
+import { finishedFrom, keyOfStatus } from "./finished.js";
+import { forgetWindows, windowsOf } from "../rows/keys.js";
+import { deletePeriod, rowsBetween } from "./periodRows.js";
+import { findQueue, type Queue } from "../rows/queues.js";
+import { isSpent, newRoom, removeJob, type Place, type Room } from "./remove.js";
+import { ensureUpkeep, findCounted } from "./rollUp.js";
+import { dropUnusedRoutes } from "../rows/routes.js";
+
+/** Kept in the alarm's row. */
+interface Position {
+  /** Of the queue: after a restore, rows with an old `seq` may have come in. */
+  epoch: number;
+  /** Of each status the first key that has not been dealt with. */
+  from: ({ status: FinishedStatus } & Key)[];
+  /** A job of which a part is gone. */
+  place?: Place;
+}
+
+// --- Arming -------------------------------------------------------------------------------------
+
+/** Makes sure that jobs which have just finished in these statuses are deleted when their time comes. */
+export async function ensurePurge(
+  ctx: MutationCtx,
+  queue: string,
+  statuses: readonly FinishedStatus[],
+  now: number,
+): Promise<void> {
+  const retention = (await findQueue(ctx.db, queue))?.config.retention;
+  if (retention === undefined || statuses.length === 0) return;
+  const shortest = Math.min(...statuses.map((status) => retention[`${status}Ms`]));
+  const dueAt = now + shortest + lateness(shortest);
+  await ensureAlarm(ctx, { kind: "purge", queue }, internal.count.purge.purgeQueue, dueAt, now);
+}
+
+/**
+ * Makes sure that the key that a deleted job keeps for a window goes when that is over. Nothing else need ever come for it:
+ * what is deleted does not finish, and is not counted.
+ */
+export async function ensureWindowPurged(
+  ctx: MutationCtx,
+  { queue, keyUntil }: Pick<Doc<"jobs">, "queue" | "keyUntil">,
+  now: number,
+): Promise<void> {
+  if (keyUntil === undefined) return;
+  const dueAt = Math.max(keyUntil, now) + PURGE_IDLE_MS;
+  await ensureAlarm(ctx, { kind: "purge", queue }, internal.count.purge.purgeQueue, dueAt, now);
+}
+
+/** The purge looks again at once: retention has been made shorter. */
+export async function hastenPurge(ctx: MutationCtx, queue: string, now: number): Promise<void> {
+  const alarm = await findAlarm(ctx.db, { kind: "purge", queue });
+  if (alarm !== null && alarm.dueAt > now)
+    await rearm(ctx, alarm, internal.count.purge.purgeQueue, now);
+}
+
+/** How much later than it must a purge may come, so that it finds more than one job. */
+function lateness(retentionMs: number): number {
+  return Math.min(PURGE_IDLE_MS, Math.max(PURGE_LATE_MIN_MS, retentionMs / PURGE_LATE_PART));
+}
+
+// --- Ringing ------------------------------------------------------------------------------------
+
+export const purgeQueue = ringOf(async (ctx, alarm): Promise<void> => {
+  const now = Date.now();
+  const queue = await findQueue(ctx.db, alarm.queue!);
+  if (queue === null) {
+    await ctx.db.delete("timers", alarm._id);
+    return;
+  }
+  const run = await deleteFinished(ctx, queue, alarm, now);
+  if (run.isFull || (await sweepRest(ctx, queue.name, now))) {
+    await rearm(ctx, alarm, internal.count.purge.purgeQueue, now, run.position as never);
+    return;
+  }
+  const dueAt = run.isHeld ? now + PURGE_OWED_MS : await nextAt(ctx, queue, run, now);
+  if (dueAt === null) await ctx.db.delete("timers", alarm._id);
+  else await rearm(ctx, alarm, internal.count.purge.purgeQueue, dueAt, run.position as never);
+});
+
+interface Run {
+  position: Position;
+  deleted: number;
+  /** Stopped by its bounds: there is more to do at once. */
+  isFull: boolean;
+  /** Stopped at a job of which somebody has still to be told, or of which the count is yet to come. */
+  isHeld: boolean;
+}
+
+async function deleteFinished(
+  ctx: MutationCtx,
+  { name, epoch, config }: Queue,
+  alarm: Doc<"timers">,
+  now: number,
+): Promise<Run> {
+  const kept = alarm.position as Position | undefined;
+  const { from, place } = kept?.epoch === epoch ? kept : { from: [], place: undefined };
+  const counted = (await findCounted(ctx.db, name))?.upTo ?? [];
+  const room = newRoom();
+  const run: Run = { position: { epoch, from: [] }, deleted: 0, isFull: false, isHeld: false };
+  for (const status of FINISHED_STATUSES) {
+    let key: Key = keyOfStatus(from, status);
+    if (!run.isFull) {
+      const cutoff = commitTimeOf(now - config.retention[`${status}Ms`]);
+      const wanted = REMOVE_JOBS - run.deleted;
+      const jobs = await finishedFrom(ctx.db, name, status, key, wanted, cutoff);
+      const upTo = keyOfStatus(counted, status);
+      const passed = await deleteJobs(ctx, jobs, upTo, { room, run, place, now });
+      if (passed !== null) key = passed;
+      run.isFull ||= run.deleted >= REMOVE_JOBS;
+    }
+    run.position.from.push({ status, ...key });
+  }
+  return run;
+}
+
+/** Deletes these jobs in their order, up to one that cannot go yet. Returns the key after the last that is gone. */
+async function deleteJobs(
+  ctx: MutationCtx,
+  jobs: readonly Doc<"jobs">[],
+  counted: Key,
+  { room, run, place, now }: { room: Room; run: Run; place: Place | undefined; now: number },
+): Promise<Key | null> {
+  let passed: Key | null = null;
+  for (const job of jobs) {
+    const key = { seq: job.seq as bigint, creationTime: job._creationTime };
+    const isUncounted = compareKeys(key, counted) >= 0;
+    if (isUncounted) await ensureUpkeep(ctx, job.queue, now);
+    if (isUncounted || (await isOwed(ctx, job))) {
+      run.isHeld = true;
+      return passed;
+    }
+    if (isSpent(room)) {
+      run.isFull = true;
+      return passed;
+    }
+    const rest = await removeJob(ctx, job, room, { from: place });
+    if (rest !== null) {
+      run.isFull = true;
+      run.position.place = rest;
+      return passed;
+    }
+    run.deleted += 1;
+    // Not past it: another that came in the same instant may have its key, and still be there.
+    passed = key;
+  }
+  return passed;
+}
+
+/** Whether `onComplete` is still to be told of the job. An end that was given up is not waited for. */
+async function isOwed(ctx: MutationCtx, job: Doc<"jobs">): Promise<boolean> {
+  const rows = await ctx.db
+    .query("callbacks")
+    .withIndex("job", (q) => q.eq("job", job._id).eq("state", "owed"))
+    .take(RANGE_ROWS);
+  return rows.length > 0;
+}
+
+/**
+ * When to come again, or `null` if there is nothing left to come for. Only the last of these reads can find every range
+ * empty, and so meet a job that finishes meanwhile.
+ */
+async function nextAt(
+  ctx: MutationCtx,
+  { name, config }: Queue,
+  run: Run,
+  now: number,
+): Promise<number | null> {
+  let next = Infinity;
+  for (const status of FINISHED_STATUSES) {
+    const from = keyOfStatus(run.position.from, status);
+    const [first] = await finishedFrom(ctx.db, name, status, from, RANGE_ROWS);
+    if (first === undefined) continue;
+    const retentionMs = config.retention[`${status}Ms`];
+    const dueAt = msOfCommit(first.seq as bigint) + retentionMs;
+    // With more than a handful at a time there is nothing to be gained by waiting for more.
+    const late = run.deleted > RANGE_ROWS ? PURGE_BUSY_MS : lateness(retentionMs);
+    next = Math.min(next, Math.max(dueAt, now) + Math.min(late, lateness(retentionMs)));
+  }
+  const [window] = await windowsOf(ctx.db, name, RANGE_ROWS);
+  if (window !== undefined) next = Math.min(next, Math.max(window.until, now) + PURGE_IDLE_MS);
+  return next === Infinity ? null : next;
+}
+
+// --- What else has had its time -----------------------------------------------------------------
+
+/** Whether something was as much as one transaction deletes, so that there may be more. */
+async function sweepRest(ctx: MutationCtx, queue: string, now: number): Promise<boolean> {
+  let most = await forgetWindows(ctx.db, queue, REMOVE_JOBS, now);
+  for (const per of PERS) {
+    const to = now - PERIODS_RETENTION_MS[per];
+    const rows = await rowsBetween(ctx.db, { queue, per, from: 0, to, count: REMOVE_JOBS });
+    for (const row of rows) await deletePeriod(ctx.db, row);
+    most = Math.max(most, rows.length);
+  }
+  // Of all queues: the events of one that is no longer used go too.
+  const events = await ctx.db
+    .query("events")
+    .withIndex("at", (q) => q.lt("at", now - EVENTS_RETENTION_MS))
+    .take(REMOVE_JOBS);
+  for (const event of events) await ctx.db.delete("events", event._id);
+  await dropUnusedRoutes(ctx, queue);
+  return Math.max(most, events.length) === REMOVE_JOBS;
+}

@@ -1,0 +1,157 @@
+/**
+ * How a queue moves: what waits for longest, when something was last claimed, who could take it. For people; a judgement of
+ * it is in `shared/health.ts`. Reads a few rows of each kind, whatever the queue's size; may not write.
+ */
+import {
+  BLOCKED_SHOWN_MS,
+  FINISHED_STATUSES,
+  IDLE_LIVE_MS,
+  lastPeriods,
+  msOfCommit,
+  ORDER_BY_COMMIT,
+  percentileOf,
+  addHistograms,
+  type Movement,
+  type Sample,
+  type Status,
+} from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { DatabaseReader } from "../_generated/server.js";
+import { lastBlocked } from "../rows/events.js";
+import { countQuickly } from "./counts.js";
+import { takeHolders } from "../rows/sessions.js";
+import { takeWithin } from "../rows/rowBytes.js";
+import { oldestJobIn, RANGES_READ } from "./oldest.js";
+import { rowsBetween } from "./periodRows.js";
+import type { Queue } from "../rows/queues.js";
+
+/** Of fewer jobs, how long they waited says nothing of what is usual. */
+const USUAL_JOBS_MIN = 20;
+/** Sessions that are looked through for those which serve the queue. */
+const HOLDERS_READ = 32;
+
+/**
+ * How a queue moves, and when the job was enqueued that has been claimable for longest. `beside`: how many queues one transaction
+ * reads so.
+ */
+export async function movementOf(
+  db: DatabaseReader,
+  queue: Queue,
+  now: number,
+  beside: number,
+): Promise<{ movement: Omit<Movement, "running">; oldestPendingAt?: number }> {
+  const [blocked, oldest, claimedAt, usualWaitMs] = await Promise.all([
+    lastBlocked(db, queue.name),
+    oldestPendingIn(db, queue, beside),
+    lastClaimIn(db, queue.name),
+    usualWaitIn(db, queue.name, now),
+  ]);
+  const workers =
+    oldest === null
+      ? { idleWorkers: 0, hasWorkers: false }
+      : await workersOf(db, queue.name, now, beside);
+  return {
+    movement: {
+      ...workers,
+      ...(oldest === null ? {} : { claimableAt: msOfCommit(oldest.seq as bigint) }),
+      ...(claimedAt === null ? {} : { claimedAt }),
+      ...(usualWaitMs === null ? {} : { usualWaitMs }),
+      ...(blocked === null || blocked.at < now - BLOCKED_SHOWN_MS ? {} : { blocked }),
+    },
+    ...(oldest === null ? {} : { oldestPendingAt: oldest.enqueuedAt }),
+  };
+}
+
+/** How the last `count` jobs ended that were not canceled, newest first. */
+export async function lastEnds(
+  db: DatabaseReader,
+  queue: string,
+  count: number,
+): Promise<Sample[]> {
+  const ended = await Promise.all(
+    FINISHED_STATUSES.map((status) => newestOf(db, queue, status, count, ENDS_BYTES)),
+  );
+  return samplesOf(ended.flat()).slice(0, count);
+}
+
+/** How these jobs ended, newest first, but for those that somebody canceled: that says nothing of how the others go. */
+export function samplesOf(jobs: readonly Doc<"jobs">[]): Sample[] {
+  return jobs
+    .filter(({ status }) => status !== "canceled")
+    .sort((a, b) => ((a.seq as bigint) < (b.seq as bigint) ? 1 : -1))
+    .map(({ status, startedAt, finishedAt }) => ({
+      succeeded: status === "succeeded",
+      ...(startedAt === undefined || finishedAt === undefined
+        ? {}
+        : { ms: finishedAt - startedAt }),
+    }));
+}
+
+/** Where nothing waits, one range says so, and not one for each place. */
+async function oldestPendingIn(
+  db: DatabaseReader,
+  queue: Queue,
+  beside: number,
+): Promise<Doc<"jobs"> | null> {
+  const { count } = await countQuickly(db, queue.name, "pending", 1);
+  return count === 0 ? null : await oldestJobIn(db, queue, Math.floor(RANGES_READ / beside));
+}
+
+/** When a job was last claimed, as far as the jobs that are there tell; `null` if they tell nothing. */
+export async function lastClaimIn(db: DatabaseReader, queue: string): Promise<number | null> {
+  const [running, ...ended] = await Promise.all(
+    (["running", ...FINISHED_STATUSES] as const).map((status) => newestOf(db, queue, status, 1)),
+  );
+  // A running job was last written by its claim.
+  const claims = running!.map(({ seq }) => msOfCommit(seq as bigint));
+  const starts = ended.flat().flatMap(({ startedAt }) => startedAt ?? []);
+  return claims.length + starts.length === 0 ? null : Math.max(...claims, ...starts);
+}
+
+/** What the last ends of each status may come to: of jobs with long errors fewer are looked at. */
+const ENDS_BYTES = 2 ** 18;
+
+async function newestOf(
+  db: DatabaseReader,
+  queue: string,
+  status: Status,
+  count: number,
+  bytes = Infinity,
+): Promise<Doc<"jobs">[]> {
+  const newest = db
+    .query("jobs")
+    .withIndex("status", (q) =>
+      q.eq("queue", queue).eq("status", status).eq("order", ORDER_BY_COMMIT).eq("shard", 0),
+    )
+    .order("desc");
+  return (await takeWithin(newest, count, bytes)).rows;
+}
+
+async function usualWaitIn(db: DatabaseReader, queue: string, now: number): Promise<number | null> {
+  const [from, to] = lastPeriods(now, "day", 2) as [number, number];
+  const rows = await rowsBetween(db, { queue, per: "day", from, to, count: 2 });
+  const waits = rows.reduce<number[]>((sum, row) => addHistograms(sum, row.waitMs), []);
+  const jobs = waits.reduce((sum, count) => sum + count, 0);
+  return jobs < USUAL_JOBS_MIN ? null : percentileOf(waits, 0.95);
+}
+
+/** Idle ones first: where there are any, nobody else is looked at. Those at work write their rows with every call. */
+async function workersOf(
+  db: DatabaseReader,
+  queue: string,
+  now: number,
+  beside: number,
+): Promise<Pick<Movement, "idleWorkers" | "hasWorkers">> {
+  const serving = (holders: Doc<"holders">[]) =>
+    holders.filter(({ lane, queues }) => lane === undefined && queues.includes(queue)).length;
+  const latest = db
+    .query("holders")
+    .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
+    .order("desc");
+  const idleWorkers = serving(await takeHolders(latest, HOLDERS_READ, beside));
+  if (idleWorkers > 0) return { idleWorkers, hasWorkers: true };
+  const active = db
+    .query("holders")
+    .withIndex("state", (q) => q.eq("state", "active").gte("expiresAt", now));
+  return { idleWorkers, hasWorkers: serving(await takeHolders(active, HOLDERS_READ, beside)) > 0 };
+}

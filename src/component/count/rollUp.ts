@@ -1,0 +1,386 @@
+/**
+ * The roll-up: counts finished jobs into `minutes` and `periods`, some seconds behind, so that no job's own life costs a write
+ * more; has new jobs counted beside (`arrivals.ts`); and while it stays, keeps the queue's row in `gauges`.
+ *
+ * It follows each finished status by the whole key, from one snapshot at a time: what that snapshot does not show has a
+ * greater `seq`, so that every job that is found finished is counted exactly once. The end of a job that somebody retries or
+ * deletes before it was counted is found in `ended` (`uncounted.ts`); one that is retried and finishes again is counted
+ * again. A round of a circular queue finishes nothing and is not counted here: the item says how often it came round.
+ *
+ * Handshake: a worker that finishes jobs need not know of the roll-up. The janitor's sweeps, of which one comes after the
+ * last lease has ended, make sure of it where they see that something has finished and no run comes soon, and the last of
+ * them where it reads so for real; what finishes jobs without a lease, or
+ * without a call of whoever holds it, does so itself (`ensureUpkeep`, `ensureCounted`), and so does a lane that calls off
+ * the sweep. A run that finds little reads everything above its keys for real before its alarm goes, so of it and a job that
+ * finishes meanwhile one comes later and sees the other.
+ *
+ * Looks: finished jobs above its keys, new jobs, how the queue stands; of a quiet queue seven alarms of the next. Reads for
+ * real: its alarm, and the alarms of other queues that it does beside; of each queue its `counted` row, the rows of `ended`, the
+ * periods it adds to, the gauge; before it goes, finished jobs above its keys. Writes: these rows but jobs, and its alarm (`timers`). Conflicts with:
+ * `ensureUpkeep`; a retry or deletion of a job that it counts just now; when it goes, a commit that finishes a job of the queue.
+ */
+import { v, type Infer } from "convex/values";
+import {
+  EVER,
+  FINISHED_STATUSES,
+  isFinished,
+  msOfCommit,
+  RANGE_ROWS,
+  ROLL_UP_EVERY_MS,
+  ROLL_UP_JOBS,
+  ROLL_UP_LATELY_MS,
+  ROLL_UP_REST_MS,
+  ROLL_UP_SPREAD_MS,
+  ROLL_UP_STAYS_JOBS,
+  Tallies,
+  vFinishedStatus,
+  vPer,
+  vSample,
+  type CountedEnd,
+  type FinishedStatus,
+  type Tally,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import { ensureAlarm, findAlarm, insertAlarm, rearm, ringOf } from "../loops/alarms.js";
+import { countBeside } from "./arrivals.js";
+import { compareKeys, justAfter, type Key } from "../rows/cursors.js";
+import { finishedFrom, keyOfStatus, tiedWithLast } from "./finished.js";
+import { keepGauge } from "./gauge.js";
+import { samplesOf } from "./queueFlow.js";
+import { addTallies } from "./periodRows.js";
+import { ensurePurge } from "./purge.js";
+import { isOverdue } from "../loops/timers.js";
+
+/**
+ * Makes sure that what has finished in a queue is counted soon, and deleted when its time comes: the roll-up, which finds
+ * every finished job, makes sure of the purge. One point read when all is well.
+ */
+export async function ensureUpkeep(
+  ctx: MutationCtx,
+  queue: string,
+  now: number,
+  withinMs: number = ROLL_UP_EVERY_MS,
+): Promise<void> {
+  const key = { kind: "rollUp" as const, queue };
+  const dueAt = now + withinMs;
+  if ((await findAlarm(ctx.db, key)) !== null)
+    await ensureAlarm(ctx, key, internal.count.rollUp.countEnds, dueAt, now);
+  else {
+    // Sweeps make sure of many queues' at once: on class S16 thirty at the same moment would hold up all that is scheduled.
+    const early = Math.floor(ROLL_UP_SPREAD_MS * Math.random());
+    await insertAlarm(ctx, key, internal.count.rollUp.countEnds, dueAt - early);
+  }
+}
+
+/** Whether a roll-up of the queue comes, however late, and is not overdue. */
+export async function hasRollUp(db: DatabaseReader, queue: string, now: number): Promise<boolean> {
+  const alarm = await findAlarm(db, { kind: "rollUp", queue });
+  return alarm !== null && !isOverdue(alarm, now);
+}
+
+/**
+ * The same for queues of a session that is over, where something has finished and no roll-up comes: the last sweep sees the
+ * queues of sessions that live. Five ranges a queue and a row.
+ */
+export async function ensureAllCounted(
+  ctx: MutationCtx,
+  queues: readonly string[],
+  now: number,
+): Promise<void> {
+  const without: string[] = [];
+  for (const queue of queues) if (!(await hasRollUp(ctx.db, queue, now))) without.push(queue);
+  for (const queue of await findUncounted(ctx.db, without))
+    await ensureUpkeep(ctx, queue, now, ROLL_UP_REST_MS);
+}
+
+/**
+ * The same for the queues of those among these jobs that this transaction has finished. For who does not speak as their
+ * holder: a sweep looks at the queues of holders that have called a moment ago, and that one may be silent or gone.
+ */
+export async function ensureCounted(
+  ctx: MutationCtx,
+  ids: readonly Id<"jobs">[],
+  now: number,
+): Promise<void> {
+  const jobs = await Promise.all(ids.map((id) => ctx.db.get("jobs", id)));
+  const finished = jobs.filter((job) => job !== null && isFinished(job.status));
+  for (const queue of new Set(finished.map((job) => job!.queue)))
+    await ensureUpkeep(ctx, queue, now);
+}
+
+/**
+ * Of a queue of few jobs a roll-up does, beside its own, the roll-ups of other queues that come soon: six queues that have a job every ten
+ * minutes cost one call for all of them. It ends with the first that stays or has counted many: a transaction has room for one.
+ */
+export const countEnds = ringOf(async (ctx, alarm): Promise<void> => {
+  const now = Date.now();
+  if (!(await rollUp(ctx, alarm, now))) return;
+  const [from, to] = [now + BESIDE_AFTER_MS, now + ROLL_UP_EVERY_MS];
+  const args = { after: alarm.queue!, from, to };
+  const soon = await ctx.runQuery(internal.count.rollUp.nextRollUps, args, {
+    useStaleSnapshot: true,
+  });
+  for (const id of soon) {
+    const other = await ctx.db.get("timers", id);
+    if (other === null || other.dueAt < from || other.dueAt > to) continue;
+    if (other.scheduledId !== undefined) await ctx.scheduler.cancel(other.scheduledId);
+    if (!(await rollUp(ctx, other, now))) return;
+  }
+});
+
+/** One that comes sooner is about to run. */
+const BESIDE_AFTER_MS = 1_000;
+const BESIDE_MAX = 7;
+
+/** Roll-ups of the queues that come next by name, as far as they are due then. To be called with `useStaleSnapshot`. */
+export const nextRollUps = internalQuery({
+  args: { after: v.string(), from: v.number(), to: v.number() },
+  returns: v.array(v.id("timers")),
+  handler: async (ctx, { after, from, to }) => {
+    const next = await ctx.db
+      .query("timers")
+      .withIndex("kind", (q) => q.eq("kind", "rollUp").gt("queue", after))
+      .take(BESIDE_MAX);
+    return next.filter(({ dueAt }) => dueAt >= from && dueAt <= to).map(({ _id }) => _id);
+  },
+});
+
+/** Returns whether it goes and has counted few. */
+async function rollUp(ctx: MutationCtx, alarm: Doc<"timers">, now: number): Promise<boolean> {
+  const queue = alarm.queue!;
+  const row = await findCounted(ctx.db, queue);
+  const upTo = row?.upTo ?? [];
+  const gone = await endsGone(ctx.db, queue);
+  const since = now - ROLL_UP_LATELY_MS;
+  const found: Found = await ctx.runQuery(
+    internal.count.rollUp.findEnds,
+    { queue, upTo, since, ...exceptOf(gone) },
+    { useStaleSnapshot: true },
+  );
+  const { passed, keys } = await passGone(ctx.db, queue, found.upTo, gone);
+  const tallies = [...found.tallies, ...talliesOf(passed)];
+  if (tallies.length > 0) await addTallies(ctx, queue, tallies);
+  for (const { _id } of passed) await ctx.db.delete("ended", _id);
+  const count = found.count + passed.length;
+  if (count > 0 && row === null) await ctx.db.insert("counted", { queue, upTo: keys });
+  else if (count > 0) await ctx.db.patch("counted", row!._id, { upTo: keys });
+  await ensurePurge(ctx, queue, found.ended, now);
+  const isFull = found.isFull || gone.length === ENDS_READ;
+  const lately = found.lately + passed.filter(({ endedAt }) => endedAt > since).length;
+  const goes = lately < ROLL_UP_STAYS_JOBS && !isFull && !(await hasMore(ctx.db, queue, keys));
+  if (!isFull) await countBeside(ctx, now, goes);
+  await keepGauge(ctx, queue, found.samples, goes, now);
+  if (goes) {
+    await ctx.db.delete("timers", alarm._id);
+    return count < ROLL_UP_STAYS_JOBS;
+  }
+  // Where nothing can be armed, the row is left as it is: soon overdue, and replaced by whoever meets it.
+  const isAtOnce = isFull || count === 0;
+  await rearm(ctx, alarm, internal.count.rollUp.countEnds, isAtOnce ? now : now + ROLL_UP_EVERY_MS);
+  return false;
+}
+
+/** How far a queue's finished jobs have been counted, or `null` if none ever was. */
+export async function findCounted(
+  db: DatabaseReader,
+  queue: string,
+): Promise<Doc<"counted"> | null> {
+  return await db
+    .query("counted")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .unique();
+}
+
+// --- Looking ------------------------------------------------------------------------------------
+
+const vKeys = v.array(
+  v.object({ status: vFinishedStatus, seq: v.int64(), creationTime: v.number() }),
+);
+
+const vTally = v.object({
+  ...{
+    per: v.union(vPer, v.literal(EVER)),
+    at: v.number(),
+    enqueued: v.number(),
+    started: v.number(),
+  },
+  ...{ succeeded: v.number(), failed: v.number(), canceled: v.number(), timedOut: v.number() },
+  ...{ waitMs: v.array(v.number()), runMs: v.array(v.number()) },
+  ...{ waitSumMs: v.number(), runSumMs: v.number() },
+});
+
+const vFound = v.object({
+  count: v.number(),
+  /** How many of them ended after `since`. */
+  lately: v.number(),
+  /** Whether there is more than one run counts. */
+  isFull: v.boolean(),
+  tallies: v.array(vTally),
+  /** The statuses of those that were found. */
+  ended: v.array(vFinishedStatus),
+  /** How the last of them ended, newest first. */
+  samples: v.array(vSample),
+  upTo: vKeys,
+});
+type Found = Infer<typeof vFound>;
+
+/**
+ * Counts what has finished above these keys, as one snapshot shows it, but for ends that are known to be gone; `before`: by
+ * commits before that one. May not be called but with `useStaleSnapshot`.
+ */
+export const findEnds = internalQuery({
+  args: {
+    queue: v.string(),
+    upTo: vKeys,
+    since: v.number(),
+    but: v.array(v.object({ job: v.id("jobs"), seq: v.int64() })),
+    before: v.optional(v.int64()),
+  },
+  returns: vFound,
+  handler: async (ctx, { queue, upTo, since, but, before }): Promise<Found> => {
+    const gone = new Map(but.map(({ job, seq }) => [job, seq]));
+    const tallies = new Tallies();
+    const keys: Infer<typeof vKeys> = [];
+    const counted: Doc<"jobs">[] = [];
+    let room = ROLL_UP_JOBS;
+    for (const status of FINISHED_STATUSES) {
+      const from = keyOfStatus(upTo, status);
+      const jobs = room === 0 ? [] : await finishedFrom(ctx.db, queue, status, from, room, before);
+      // None of its key may be left behind: the next run begins after it.
+      if (room > 0 && jobs.length === room)
+        jobs.push(...(await tiedWithLast(ctx.db, queue, status, jobs)));
+      counted.push(...jobs.filter(({ _id, seq }) => gone.get(_id) !== seq));
+      room = Math.max(0, room - jobs.length);
+      const last = jobs.at(-1);
+      const key =
+        last === undefined
+          ? from
+          : justAfter({ seq: last.seq as bigint, creationTime: last._creationTime });
+      keys.push({ status, ...key });
+    }
+    for (const job of counted) tallies.countEnd(endOf(job));
+    return {
+      count: counted.length,
+      lately: counted.filter(({ seq }) => msOfCommit(seq as bigint) > since).length,
+      isFull: room === 0,
+      tallies: tallies.all(),
+      ended: FINISHED_STATUSES.filter((status) => counted.some((job) => job.status === status)),
+      samples: samplesOf(counted),
+      upTo: keys,
+    };
+  },
+});
+
+function endOf(job: Doc<"jobs">): CountedEnd {
+  const { status, seq, enqueuedAt, startedAt, finishedAt } = job;
+  const endedAt = msOfCommit(seq as bigint);
+  return { status: status as FinishedStatus, endedAt, enqueuedAt, startedAt, finishedAt };
+}
+
+// --- Ends that are gone -------------------------------------------------------------------------
+
+/** Rows that one run reads: more than a transaction ends jobs, so that it gets past each commit. */
+const ENDS_READ = ROLL_UP_JOBS;
+
+/** For real: whoever takes away an end that is counted here conflicts. */
+async function endsGone(db: DatabaseReader, queue: string): Promise<Doc<"ended">[]> {
+  return await db
+    .query("ended")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .take(ENDS_READ);
+}
+
+/** What a look must leave out: where not all rows were read, it looks no further than those. */
+function exceptOf(gone: readonly Doc<"ended">[]) {
+  const but = gone.flatMap(({ job, seq }) => (seq === undefined ? [] : [{ job, seq }]));
+  const last = gone.length < ENDS_READ ? undefined : gone.at(-1)!.seq;
+  return last === undefined ? { but } : { but, before: last };
+}
+
+/**
+ * Which of the ends that are gone lie below what has been counted, and may be counted and forgotten: no later look, however
+ * old its snapshot, shows them. Where nothing else has finished before them, for real, the keys move on past them.
+ */
+async function passGone(
+  db: DatabaseReader,
+  queue: string,
+  keys: Infer<typeof vKeys>,
+  gone: readonly Doc<"ended">[],
+): Promise<{ passed: Doc<"ended">[]; keys: Infer<typeof vKeys> }> {
+  const moved: Infer<typeof vKeys> = [];
+  for (const { status, ...key } of keys) {
+    const above = gone.flatMap((row) => {
+      const its = keyOfEnd(row);
+      return row.status === status && its !== null && compareKeys(its, key) >= 0 ? [its] : [];
+    });
+    const [first] =
+      above.length === 0 ? [] : await finishedFrom(db, queue, status, key, RANGE_ROWS);
+    const next = first && { seq: first.seq as bigint, creationTime: first._creationTime };
+    const free = above.filter((one) => next === undefined || compareKeys(one, next) < 0);
+    const last = free.sort(compareKeys).at(-1);
+    moved.push({ status, ...(last === undefined ? key : justAfter(last)) });
+  }
+  const passed = gone.filter((row) => {
+    const key = keyOfEnd(row);
+    return key === null || compareKeys(key, keyOfStatus(moved, row.status)) < 0;
+  });
+  return { passed, keys: moved };
+}
+
+/** `null`: no snapshot ever showed it. */
+function keyOfEnd({ seq, creationTime }: Doc<"ended">): Key | null {
+  return seq === undefined ? null : { seq, creationTime };
+}
+
+function talliesOf(gone: readonly Doc<"ended">[]): Tally[] {
+  const tallies = new Tallies();
+  for (const end of gone) tallies.countEnd(end);
+  return tallies.all();
+}
+
+// --- What is left -------------------------------------------------------------------------------
+
+/** Those of these queues in which something has finished that was not counted. For looks: it depends on what finishes. */
+export async function findUncounted(
+  db: DatabaseReader,
+  queues: readonly string[],
+): Promise<string[]> {
+  const found = await Promise.all(
+    queues.map(async (queue) => {
+      const upTo = (await findCounted(db, queue))?.upTo ?? [];
+      return (await hasMore(db, queue, upTo)) ? [queue] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** Those of these queues to which no roll-up comes soon. For looks: what it shows may have gone since. */
+export async function findUnattended(
+  db: DatabaseReader,
+  queues: readonly string[],
+  now: number,
+): Promise<string[]> {
+  const found = await Promise.all(
+    queues.map(async (queue) => {
+      const alarm = await findAlarm(db, { kind: "rollUp", queue });
+      const comes = alarm !== null && alarm.dueAt <= now + ROLL_UP_LATELY_MS;
+      return comes && !isOverdue(alarm, now) ? [] : [queue];
+    }),
+  );
+  return found.flat();
+}
+
+/** Whether anything has finished above these keys. For real: whatever finishes now conflicts with whoever asks. */
+async function hasMore(
+  db: DatabaseReader,
+  queue: string,
+  upTo: Infer<typeof vKeys>,
+): Promise<boolean> {
+  for (const status of FINISHED_STATUSES) {
+    const from = keyOfStatus(upTo, status);
+    if ((await finishedFrom(db, queue, status, from, 1)).length > 0) return true;
+  }
+  return false;
+}

@@ -1,0 +1,329 @@
+/**
+ * `onComplete`: the app's mutation is told every outcome exactly once, if it can be in the very transaction that
+ * finishes the job.
+ *
+ * *Inline*, at most eight a transaction and as long as half of what it may read is left, each in a sub-transaction of
+ * ours: one that throws, overruns its share of the limits, or returns what its validator refuses leaves none of its
+ * writes, and the outcome stands. (The platform keeps the writes of a callee whose return value is refused; that is why a
+ * mutation of ours stands between.)
+ *
+ * *Owed*, when inline failed or was one too many: a row says so, and two scheduled mutations see to it. `plan` counts
+ * a try, starts it, and plans itself anew; `attempt` runs the callback and deletes the row, all in one transaction.
+ * A try that fails, even in a way that no code can catch, just leaves the row for the next `plan`. What is given up stays as a
+ * `dead` row, of each job the last. A plan that has died
+ * is noticed by the janitor: whoever owes makes sure of a sweep that comes after the plan should have, and the janitor
+ * does not go while any callback is owed. The only writer of `callbacks`, but for `remove.ts`, which deletes them with their job.
+ *
+ * *In order*: an end that finds an earlier end of its job owed comes behind it, inline or not. The row of the earlier one
+ * names it, and the transaction that tells that one, or gives it up, plans it. A job that ends for the first time reads
+ * nothing for it.
+ *
+ * Reads for real: what it is told of; of a job that had ended before the last end that is owed, the next end of the one that
+ * is told. Conflicts with: what the app's callback conflicts with; an end of a job with the telling of its last end.
+ */
+import type { FunctionHandle } from "convex/server";
+import { v, type ObjectType, type Value } from "convex/values";
+import {
+  errorText,
+  backoffMs,
+  CALLBACK_BACKOFF_MAX_MS,
+  CALLBACK_BACKOFF_MS,
+  CALLBACK_INLINE_LIMITS,
+  CALLBACK_OVERDUE_MS,
+  CALLBACK_TRIES_MAX,
+  CALLBACK_WAIT_MAX_MS,
+  CALLBACKS_INLINE_BYTES,
+  CALLBACKS_INLINE_MAX,
+  RANGE_ROWS,
+  type FinalOutcome,
+  workResult,
+  type OnCompleteArgs,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import { internalMutation, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import { logAlways } from "../rows/log.js";
+import { cutError, discard, load } from "../rows/payloads.js";
+import { owedFields } from "../rows/stored.js";
+import { ensureSweep } from "../loops/timers.js";
+
+/** One call of `onComplete` that is to be made. */
+export type Owed = ObjectType<typeof owedFields>;
+
+// --- In the transaction that finishes the job ----------------------------------------------------
+
+/**
+ * Tells these outcomes: the first eight now, the rest alone and at once. The app's code runs in here, so the caller reads
+ * again whatever it has read before.
+ */
+export async function tellAll(ctx: MutationCtx, owed: readonly Owed[]): Promise<void> {
+  const later: Owed[] = [];
+  for (const one of owed) {
+    const isOver = owed.indexOf(one) >= CALLBACKS_INLINE_MAX || !(await hasRoom(ctx));
+    if (isOver) later.push(one);
+    else await tell(ctx, one);
+  }
+  await oweAll(ctx, later);
+  // A callback may have retried a job whose own was run before it.
+  if (owed.length > 1) for (const one of owed) await discardForgotten(ctx, one);
+}
+
+async function tell(ctx: MutationCtx, owed: Owed): Promise<void> {
+  const before = await lastOwed(ctx.db, owed);
+  if (before !== null) return await oweBehind(ctx, before, owed);
+  try {
+    await ctx.runMutation(internal.edges.callbacks.runCallback, owed, {
+      transactionLimits: CALLBACK_INLINE_LIMITS,
+    });
+  } catch (error) {
+    await owe(ctx, owed, { error: cutError(errorText(error)), delayMs: CALLBACK_BACKOFF_MS });
+  }
+}
+
+/** Whether a callback's share may still be read: a payload, context and result of the largest size, and of the app's. */
+async function hasRoom(ctx: MutationCtx): Promise<boolean> {
+  const { bytesRead } = await ctx.meta.getTransactionMetrics();
+  return bytesRead.used <= CALLBACKS_INLINE_BYTES;
+}
+
+/** The sub-transaction. What the callback throws goes through, so that everything it did is undone. */
+export const runCallback = internalMutation({
+  args: owedFields,
+  returns: v.null(),
+  handler: async (ctx, owed): Promise<null> => {
+    await call(ctx, owed);
+    await discardForgotten(ctx, owed);
+    return null;
+  },
+});
+
+/** Records that all of these are still to be told. For who ends many jobs, whose callbacks must not stop each other. */
+export async function oweAll(ctx: MutationCtx, owed: readonly Owed[]): Promise<void> {
+  for (const one of owed) await owe(ctx, one);
+}
+
+/**
+ * Records that somebody is still to be told, and plans the first try. Depends on a timer of the janitor's, which notices if
+ * the plan dies, or inserts one.
+ */
+export async function owe(
+  ctx: MutationCtx,
+  owed: Owed,
+  failed?: { error: string; delayMs: number },
+): Promise<void> {
+  // What was tried inline had no other before it.
+  const before = failed === undefined ? await lastOwed(ctx.db, owed) : null;
+  if (before !== null) return await oweBehind(ctx, before, owed);
+  const { delayMs = 0, ...error } = failed ?? {};
+  const id = await insertOwed(ctx, { ...owed, ...error });
+  await planNext(ctx, id, 0, delayMs);
+  await ensureSweep(ctx, Date.now() + delayMs + CALLBACK_OVERDUE_MS, Date.now());
+}
+
+/** Records an end that is told when the one before it has been: nothing is planned for it until then. */
+async function oweBehind(ctx: MutationCtx, before: Doc<"callbacks">, owed: Owed): Promise<void> {
+  await ctx.db.patch("callbacks", before._id, { next: await insertOwed(ctx, owed) });
+}
+
+async function insertOwed(ctx: MutationCtx, owed: Owed & { error?: string }) {
+  const row = { ...owed, state: "owed" as const, tries: 0, dueAt: Infinity };
+  return await ctx.db.insert("callbacks", row);
+}
+
+/** The last end of the same job that is still owed. A job that ends for the first time has none, and costs no read. */
+async function lastOwed(
+  db: DatabaseReader,
+  { job, again }: Owed,
+): Promise<Doc<"callbacks"> | null> {
+  if (again !== true) return null;
+  return await db
+    .query("callbacks")
+    .withIndex("job", (q) => q.eq("job", job).eq("state", "owed"))
+    .order("desc")
+    .first();
+}
+
+/**
+ * Whether somebody has still to be told the result that the job names: they delete it when they have told it, if the job
+ * no longer names it then.
+ */
+export async function isResultOwed(db: DatabaseReader, job: Doc<"jobs">): Promise<boolean> {
+  const { result } = job;
+  if (result === undefined || "inline" in result) return false;
+  const row = await db
+    .query("callbacks")
+    .withIndex("result", (q) => q.eq("outcome.result.row", result.row))
+    .first();
+  return row !== null;
+}
+
+// --- Alone ---------------------------------------------------------------------------------------
+
+/**
+ * Starts the next try, or gives up after the tenth. Fenced by `tries`: of two plans for one try, the second does
+ * nothing. Reads the last try's scheduled function, which by now has nearly always ended.
+ */
+export const planCallback = internalMutation({
+  args: { id: v.id("callbacks"), tries: v.number() },
+  returns: v.null(),
+  handler: async (ctx, { id, tries }): Promise<null> => {
+    const row = await ctx.db.get("callbacks", id);
+    if (row?.state !== "owed" || row.tries !== tries) return null;
+    const last = await lastTry(ctx, row);
+    if (last.kind === "ended" && (tries >= CALLBACK_TRIES_MAX || hasWaited(row))) {
+      await giveUp(ctx, row, last.error ?? row.error ?? "unknown");
+      return null;
+    }
+    // A try that still runs (it retries conflicts by itself) is waited for, and not counted again.
+    const running = last.kind === "running";
+    const started = running ? {} : await startTry(ctx, row);
+    const counted = running ? tries : tries + 1;
+    const error = last.kind === "ended" ? { error: last.error } : {};
+    await ctx.db.patch("callbacks", id, { ...started, ...error, tries: counted });
+    await planNext(
+      ctx,
+      id,
+      counted,
+      backoffMs(counted, CALLBACK_BACKOFF_MS, CALLBACK_BACKOFF_MAX_MS),
+    );
+    return null;
+  },
+});
+
+/**
+ * Whether it has waited for earlier ends of its job for longer than ten tries take. It then has one try: ends would pile up
+ * where rounds are quicker than what is broken is given up.
+ */
+function hasWaited({ again, _creationTime }: Doc<"callbacks">): boolean {
+  return again === true && Date.now() - _creationTime > CALLBACK_WAIT_MAX_MS;
+}
+
+/** Keeps of a job the last outcome that could not be told, for people to see, and forgets those before. */
+async function giveUp(ctx: MutationCtx, row: Doc<"callbacks">, error: string): Promise<void> {
+  const rows = await ctx.db
+    .query("callbacks")
+    .withIndex("job", (q) => q.eq("job", row.job).eq("state", "dead"))
+    .take(RANGE_ROWS);
+  for (const earlier of rows) {
+    await ctx.db.delete("callbacks", earlier._id);
+    await discardForgotten(ctx, earlier);
+  }
+  await ctx.db.patch("callbacks", row._id, { state: "dead", error, next: undefined });
+  logAlways("error", "callbackGivenUp", { job: row.job, tries: row.tries, error });
+  await startNext(ctx, row);
+}
+
+/** One try: the callback's writes and the end of the debt are one transaction. */
+export const tryCallback = internalMutation({
+  args: { id: v.id("callbacks") },
+  returns: v.null(),
+  handler: async (ctx, { id }): Promise<null> => {
+    const row = await ctx.db.get("callbacks", id);
+    if (row?.state !== "owed") return null;
+    await ctx.db.delete("callbacks", id);
+    await call(ctx, row);
+    // The next plan would find nothing; not running it saves a call.
+    if (row.planned !== undefined) await ctx.scheduler.cancel(row.planned);
+    await startNext(ctx, row);
+    await discardForgotten(ctx, row);
+    return null;
+  },
+});
+
+async function startTry(ctx: MutationCtx, row: Doc<"callbacks">) {
+  return {
+    trying: await ctx.scheduler.runAfter(0, internal.edges.callbacks.tryCallback, { id: row._id }),
+  };
+}
+
+/** The next end of the job has waited for this one. */
+async function startNext(ctx: MutationCtx, { next }: Doc<"callbacks">): Promise<void> {
+  if (next === undefined || (await ctx.db.get("callbacks", next)) === null) return;
+  await planNext(ctx, next, 0, 0);
+  await ensureSweep(ctx, Date.now() + CALLBACK_OVERDUE_MS, Date.now());
+}
+
+/** Plans the next look at the row: the first, or one in case the try that was just started leaves it. */
+async function planNext(
+  ctx: MutationCtx,
+  id: Id<"callbacks">,
+  tries: number,
+  delayMs: number,
+): Promise<void> {
+  const planned = await ctx.scheduler.runAfter(delayMs, internal.edges.callbacks.planCallback, {
+    id,
+    tries,
+  });
+  await ctx.db.patch("callbacks", id, { planned, dueAt: Date.now() + delayMs });
+}
+
+/**
+ * Plans anew what is overdue: a `plan` that was scheduled under a canceled function was born canceled, and nobody
+ * else would ever look. Fenced like any other plan, should the old one run after all.
+ */
+export async function replan(ctx: MutationCtx, id: Id<"callbacks">): Promise<void> {
+  const row = await ctx.db.get("callbacks", id);
+  if (row?.state === "owed") await planNext(ctx, id, row.tries, CALLBACK_BACKOFF_MS);
+}
+
+type LastTry = { kind: "none" } | { kind: "running" } | { kind: "ended"; error: string };
+
+/** How the last try went. Had it succeeded, its row would be gone. */
+async function lastTry(ctx: MutationCtx, row: Doc<"callbacks">): Promise<LastTry> {
+  if (row.trying === undefined) return { kind: "none" };
+  const state = (await ctx.db.system.get("_scheduled_functions", row.trying))?.state;
+  switch (state?.kind) {
+    case "pending":
+    case "inProgress":
+      return { kind: "running" };
+    case "failed":
+      return { kind: "ended", error: cutError(state.error) };
+    default:
+      return { kind: "ended", error: "The scheduled function that was to tell it was canceled." };
+  }
+}
+
+/** A job that was retried in the meantime has let go of the result that was told here: nobody else will delete it. */
+async function discardForgotten(ctx: MutationCtx, { job, outcome }: Owed): Promise<void> {
+  if (outcome.status !== "succeeded" || "inline" in outcome.result) return;
+  const { result } = outcome;
+  const there = await ctx.db.get("jobs", job);
+  const kept = there?.result !== undefined && "row" in there.result ? there.result.row : undefined;
+  if (kept === result.row) return;
+  if (there !== null && (await isResultOwed(ctx.db, { ...there, result }))) return;
+  await discard(ctx, result);
+}
+
+// --- The call itself -----------------------------------------------------------------------------
+
+async function call(ctx: MutationCtx, owed: Owed): Promise<void> {
+  const job = await ctx.db.get("jobs", owed.job);
+  // Somebody has deleted it, and its payload with it: whoever does that does not want to hear of it.
+  if (job === null) return;
+  const handle = owed.handle as FunctionHandle<"mutation", any>;
+  if (owed.compat === "workpool") {
+    const result = workResult(await readOutcome(ctx, owed.outcome));
+    await ctx.runMutation(handle, { workId: owed.job, ...(await contextOf(ctx, job)), result });
+    return;
+  }
+  const args: OnCompleteArgs = {
+    id: owed.job,
+    queue: job.queue,
+    payload: await load(ctx.db, job.payload),
+    ...(await contextOf(ctx, job)),
+    ...(job.name === undefined ? {} : { name: job.name }),
+    outcome: await readOutcome(ctx, owed.outcome),
+    attempt: owed.attempt,
+    ...(owed.worker === undefined ? {} : { worker: owed.worker }),
+  };
+  await ctx.runMutation(handle, args);
+}
+
+async function contextOf(ctx: MutationCtx, { context }: Doc<"jobs">): Promise<{ context?: Value }> {
+  return context === undefined ? {} : { context: await load(ctx.db, context) };
+}
+
+async function readOutcome(ctx: MutationCtx, outcome: Owed["outcome"]): Promise<FinalOutcome> {
+  if (outcome.status !== "succeeded") return outcome;
+  return { status: "succeeded", result: await load(ctx.db, outcome.result) };
+}

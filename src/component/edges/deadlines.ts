@@ -1,0 +1,69 @@
+/**
+ * Deadlines: a job that has not ended by `deadlineMs` after its enqueue, or its last retry by hand, ends as `timedOut` with the
+ * code `deadlineExceeded`. One that waits is ended by the alarm of the segment (`startDeadlines.ts`), or by the claim that meets it;
+ * of one that runs the attempt has no more time than that, and ends as by `timeoutMs`. An attempt that would begin behind the
+ * deadline is none: the job ends with the attempt before.
+ *
+ * Reads for real: as `endJob`. Writes: the job, as `endJob`.
+ */
+import type { Doc } from "../_generated/dataModel.js";
+import type { MutationCtx } from "../_generated/server.js";
+import type { Owed } from "./callbacks.js";
+import { endJob } from "./ending.js";
+import { log } from "../rows/log.js";
+import { noted } from "../rows/payloads.js";
+import type { Queue } from "../rows/queues.js";
+import { timeOut } from "./transitions.js";
+
+type Job = Doc<"jobs">;
+
+/** An attempt's own clock runs from its call: it ends a moment before its time is over here. */
+const SLACK_MS = 1_000;
+
+/** Whether no attempt of the job may begin at this instant. */
+export function isBeyondDeadline({ deadline }: Pick<Job, "deadline">, at: number): boolean {
+  return deadline !== undefined && (deadline.isPassed === true || deadline.at <= at);
+}
+
+/** Whether an attempt that ran too long had no more time than its job, and not what its own rule says. */
+export function hasReachedDeadline(
+  job: Pick<Job, "deadline" | "startedAt">,
+  timeoutMs: number | undefined,
+  now: number,
+): boolean {
+  const { deadline, startedAt = now } = job;
+  if (deadline === undefined || deadline.at - startedAt > (timeoutMs ?? Infinity)) return false;
+  return isBeyondDeadline(job, now + SLACK_MS);
+}
+
+/** How long an attempt that begins now may run: as long as its rule says, and no longer than its job. */
+export function withinDeadline(
+  { deadline }: Pick<Job, "deadline">,
+  timeoutMs: number | undefined,
+  now: number,
+): number | undefined {
+  if (deadline === undefined) return timeoutMs;
+  return Math.min(timeoutMs ?? Infinity, Math.max(1, deadline.at - now));
+}
+
+/** Ends a job at its deadline, whether it waits or runs. `failure`: of its last attempt, if that has failed. */
+export async function endAtDeadline(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Job,
+  now: number,
+  failure?: string,
+): Promise<{ ended: Job; owed: Owed | null }> {
+  const { ms = 0 } = job.deadline ?? {};
+  const rule = `it had ${ms} ms from its enqueue on (deadlineMs)`;
+  const error =
+    failure === undefined
+      ? `The job did not end in time: ${rule}.`
+      : noted(failure, `not retried, since ${rule}`);
+  const ended = await timeOut(ctx.db, job, error, now, {
+    failed: failure !== undefined,
+    code: "deadlineExceeded",
+  });
+  log(queue.config, "error", "jobExpired", { queue: queue.name, job: job._id, error });
+  return { ended, owed: await endJob(ctx, queue, ended) };
+}

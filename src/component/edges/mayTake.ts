@@ -1,0 +1,56 @@
+/**
+ * What may run where: one predicate for every path that takes a job, which are a wake, a claim and the jobs that it names, a
+ * lane's step, a take-over. What a lane is handed over with, or runs inline, it has been given by one of these. A look only
+ * picks what the predicate is then asked about. Pure.
+ */
+import type { Doc } from "../_generated/dataModel.js";
+import { isOutOfTime } from "./startDeadlines.js";
+import type { Rules } from "../rows/jobRules.js";
+import { allows, costOf, type Offer } from "../rows/conditions.js";
+import { timeoutOf } from "../rows/processTime.js";
+import type { Queue } from "../rows/queues.js";
+
+type Job = Doc<"jobs">;
+
+export interface Taker {
+  offer: Offer;
+  /** What it has taken so far costs this. */
+  cost: number;
+  /** It runs jobs inside Convex. */
+  isLane: boolean;
+  /** No attempt of it may end later: its process ends. */
+  endsAt: number;
+  now: number;
+}
+
+/**
+ * - `take`
+ * - `fail`: its time is over
+ * - `leave`: it is for another taker, or none for now
+ * - `tooLong`: it is for a process that has more time left
+ */
+export type Verdict = "take" | "fail" | "leave" | "tooLong";
+
+/** `queue` is the job's, if the taker takes from it: one that it serves, and that is not paused. */
+export function mayTake(
+  { offer, cost, isLane, endsAt, now }: Taker,
+  queue: Queue | undefined,
+  job: Job,
+  { handler, timeoutMs }: Rules,
+): Verdict {
+  if (queue === undefined || queue.isPaused || !isClaimable(job)) return "leave";
+  if (isOutOfTime(job, now)) return "fail";
+  if (!allows(offer, job) || cost + costOf(job) > (offer.maxCost ?? Infinity)) return "leave";
+  if (!isLane) return "take";
+  if (!queue.config.push || handler === undefined) return "leave";
+  return now + timeoutOf(queue, timeoutMs) > endsAt ? "tooLong" : "take";
+}
+
+/** No lane offers any labels: whoever makes such a job claimable need wake none. */
+export function mayRunInside({ labels = [] }: Pick<Job, "labels">): boolean {
+  return labels.length === 0;
+}
+
+export function isClaimable({ status, paused }: Job): boolean {
+  return status === "pending" && paused !== true;
+}

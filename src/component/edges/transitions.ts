@@ -1,0 +1,381 @@
+/**
+ * The edges of a job's life, one function each: the only writer of `jobs`, but for `jobNotes.ts`, which writes what is no edge.
+ *
+ * An edge changes the job's row and its payload's. Its caller takes the job out of its holder's row, or puts it in. Keys,
+ * attempts, callbacks and alarms are of `ending.ts` and `dispatcher.ts`.
+ *
+ * All write `seq: commitTs`. Cursors rest on it: a row that becomes claimable has a greater `seq` than any seen before.
+ */
+import type { Value } from "convex/values";
+import {
+  bandsOf,
+  EDGES,
+  FAILED_BY_MAX,
+  mayMove,
+  ORDER_BY_COMMIT,
+  ORDER_PAUSED,
+  PRIORITY_DEFAULT,
+  placeOf,
+  type Edge,
+} from "../../shared/index.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import type { DatabaseWriter, MutationCtx } from "../_generated/server.js";
+import { rulesOf } from "../rows/jobRules.js";
+import { cutError, discard, store, type Stored } from "../rows/payloads.js";
+import type { Queue } from "../rows/queues.js";
+import { ensureRoute } from "../rows/routes.js";
+import { needsWake, wakeFor } from "./wakes.js";
+
+type Job = Doc<"jobs">;
+type JobFields = Omit<Job, "_id" | "_creationTime">;
+/** What an edge writes besides status, order and `seq`. A field given as `undefined` is removed. */
+type Changes = { [F in keyof JobFields]?: JobFields[F] | undefined };
+
+/** What a new job is given. */
+export type NewFields = Pick<Job, "payload" | "enqueuedAt"> &
+  Partial<
+    Pick<
+      Job,
+      | "name"
+      | "priority"
+      | "group"
+      | "tags"
+      | "labels"
+      | "cost"
+      | "handler"
+      | "context"
+      | "key"
+      | "keyUntil"
+      | "expiresAt"
+      | "deadline"
+      | "paused"
+      | "ofWorker"
+    >
+  >;
+
+/** (new) → `pending`, or `scheduled` where it is due later. Inserts only: two enqueues never meet. */
+export async function insertJob(
+  ctx: MutationCtx,
+  queue: Queue,
+  fields: NewFields,
+  { dueAt, isAlone }: { dueAt: number | null; isAlone: boolean },
+): Promise<Id<"jobs">> {
+  const place =
+    dueAt === null
+      ? { status: "pending" as const, ...(await placeFor(ctx, queue, fields, "new")) }
+      : { status: "scheduled" as const, order: dueAt, shard: 0 };
+  const { name } = queue;
+  const wake = place.status === "pending" ? await needsWake(ctx, queue, fields, place) : null;
+  const id = await ctx.db.insert("jobs", {
+    ...fields,
+    ...place,
+    attempt: 0,
+    queue: name,
+    seq: ctx.db.vars.commitTs,
+  });
+  const scheduled = wake === null ? null : await wakeFor(ctx, queue, id, wake, { isAlone });
+  if (scheduled !== null && wake === "later" && isAlone)
+    await ctx.db.patch("jobs", id, { wake: scheduled, seq: ctx.db.vars.commitTs });
+  return id;
+}
+
+/** `scheduled` → `pending`: it has fallen due. */
+export async function promote(ctx: MutationCtx, job: Job, queue: Queue): Promise<Job> {
+  const came = (await isBack(ctx.db, queue, job)) ? "back" : "new";
+  return await move(ctx.db, job, "promote", await pendingPlace(ctx, queue, job, came));
+}
+
+/**
+ * Whether a job that has waited goes on with what it had begun. An item of a ring does where its attempt is to be made
+ * again; one that rests has had its turn, also if that failed.
+ */
+async function isBack(db: DatabaseWriter, queue: Queue, job: Job): Promise<boolean> {
+  if (!queue.config.circular) return job.attempt > 0;
+  return (job.failures ?? 0) > 0 && (await rulesOf(db, queue, job)).retry.maxAttempts > 1;
+}
+
+/** `scheduled` → `scheduled`, until `dueAt`: it could not be promoted. */
+export async function postpone(db: DatabaseWriter, job: Job, dueAt: number): Promise<Job> {
+  return await move(db, job, "postpone", { order: dueAt });
+}
+
+/** `pending` → `pending`, out of the range that claims look at. */
+export async function pause(db: DatabaseWriter, job: Job): Promise<Job> {
+  return await move(db, job, "pause", { order: ORDER_PAUSED, paused: true });
+}
+
+/** `pending` → `pending`, to the end of its line. */
+export async function resume(ctx: MutationCtx, job: Job, queue: Queue): Promise<Job> {
+  const came = job.attempt > 0 && !queue.config.circular ? "back" : "new";
+  const place = await pendingPlace(ctx, queue, { ...job, paused: false }, came);
+  return await move(ctx.db, job, "resume", { ...place, paused: undefined });
+}
+
+/** `pending` → `running`. The new attempt fences off every earlier one. */
+export async function lease(
+  db: DatabaseWriter,
+  job: Job,
+  holder: { _id: Id<"holders">; name: string },
+  now: number,
+): Promise<Job> {
+  return await move(db, job, "claim", {
+    attempt: job.attempt + 1,
+    holder: holder._id,
+    worker: holder.name,
+    startedAt: now,
+  });
+}
+
+/** `running` → `succeeded`. The result must have been found storable. */
+export async function succeed(
+  db: DatabaseWriter,
+  job: Job,
+  result: Value,
+  now: number,
+): Promise<Job> {
+  return await move(db, job, "succeed", {
+    ...askedNoMore,
+    result: await store(db, result),
+    finishedAt: now,
+  });
+}
+
+/** How a round of a circular job went. */
+export type Round = { result: Stored } | { error: string };
+
+/**
+ * `running` → `pending`, at the end of the ring; or `scheduled`, where the queue lets its items rest until `dueAt`.
+ * `keepResult`: somebody who has still to be told the result before this one will delete it.
+ */
+export async function comeRound(
+  ctx: MutationCtx,
+  job: Job,
+  queue: Queue,
+  round: Round,
+  { now, dueAt, keepResult }: { now: number; dueAt: number | null; keepResult: boolean },
+): Promise<Job> {
+  if ("result" in round && !keepResult) await discard(ctx, job.result);
+  const changes: Changes = {
+    ...unheld,
+    rounds: (job.rounds ?? 0) + 1,
+    resets: undefined,
+    unacknowledged: undefined,
+    finishedAt: now,
+    // Of before its queue was a ring, whose items have none.
+    deadline: undefined,
+    ...("result" in round
+      ? { result: round.result, failures: undefined, error: undefined, failedBy: undefined }
+      : { ...failedOnce(job, round.error) }),
+  };
+  if (dueAt !== null) return await move(ctx.db, job, "rest", { ...changes, order: dueAt });
+  const worked = { ...job, rounds: changes.rounds! };
+  const place = await pendingPlace(ctx, queue, worked, "new");
+  return await move(ctx.db, job, "comeRound", { ...changes, ...place });
+}
+
+/** `running` → `failed`. */
+export async function fail(db: DatabaseWriter, job: Job, error: string, now: number): Promise<Job> {
+  return await move(db, job, "fail", {
+    ...askedNoMore,
+    ...failedOnce(job, error),
+    finishedAt: now,
+  });
+}
+
+/** `running` → `scheduled`: it failed, or ran too long, and is tried again at `dueAt`. */
+export async function backOff(
+  db: DatabaseWriter,
+  job: Job,
+  error: string,
+  dueAt: number,
+): Promise<Job> {
+  return await move(db, job, "backOff", { ...unheld, ...failedOnce(job, error), order: dueAt });
+}
+
+/** `running` → `pending`: its holder gave it back, or, `unacknowledged`, never learnt that it had it. */
+export async function release(
+  ctx: MutationCtx,
+  job: Job,
+  queue: Queue,
+  { unacknowledged }: { unacknowledged: boolean },
+): Promise<Job> {
+  return await move(ctx.db, job, "release", {
+    ...(await backInLine(ctx, queue, job)),
+    releases: (job.releases ?? 0) + 1,
+    ...(unacknowledged ? { unacknowledged: (job.unacknowledged ?? 0) + 1 } : {}),
+  });
+}
+
+/** `running` → `scheduled`: its holder gave it back until `dueAt`. */
+export async function snooze(db: DatabaseWriter, job: Job, dueAt: number): Promise<Job> {
+  return await move(db, job, "snooze", {
+    ...unheld,
+    releases: (job.releases ?? 0) + 1,
+    order: dueAt,
+  });
+}
+
+/** `running` → `pending`: its holder vanished, and a reset is left. */
+export async function reset(ctx: MutationCtx, job: Job, queue: Queue): Promise<Job> {
+  const place = await backInLine(ctx, queue, job);
+  return await move(ctx.db, job, "reset", { ...place, resets: (job.resets ?? 0) + 1 });
+}
+
+/**
+ * `running` → `timedOut`: its holder vanished and no reset is left; or, `failed`, it ran too long once too often. With a code, of
+ * any job that has not ended: its deadline has passed.
+ */
+export async function timeOut(
+  db: DatabaseWriter,
+  job: Job,
+  error: string,
+  now: number,
+  { failed = false, code }: { failed?: boolean; code?: "deadlineExceeded" } = {},
+): Promise<Job> {
+  const changes = {
+    ...(failed ? failedOnce(job, error) : { error: cutError(error) }),
+    ...(code === undefined ? {} : { code }),
+  };
+  return await move(db, job, "timeOut", { ...askedNoMore, ...changes, finishedAt: now });
+}
+
+/** `running` → `canceled`: somebody asked for it, and its holder has stopped, failed or vanished. */
+export async function stop(db: DatabaseWriter, job: Job, now: number): Promise<Job> {
+  return await move(db, job, "stop", {
+    cancelRequestedAt: undefined,
+    paused: undefined,
+    finishedAt: now,
+  });
+}
+
+/** `pending` or `scheduled` → `canceled`. */
+export async function cancel(
+  db: DatabaseWriter,
+  job: Job,
+  now: number,
+  reason?: string,
+): Promise<Job> {
+  return await move(db, job, "cancel", {
+    ...(reason === undefined ? {} : { cancelReason: cutError(reason) }),
+    paused: undefined,
+    finishedAt: now,
+  });
+}
+
+/** `pending` or `scheduled` → `failed`: nobody began in time. */
+export async function expire(
+  db: DatabaseWriter,
+  job: Job,
+  error: string,
+  now: number,
+): Promise<Job> {
+  return await move(db, job, "expire", { error, paused: undefined, finishedAt: now });
+}
+
+/**
+ * A finished job → `pending`. What people count begins anew; `attempt` does not, or a worker of long ago could report
+ * for the attempt of today. `keepResult`: somebody who has still to be told the old result will delete it.
+ */
+export async function retry(
+  ctx: MutationCtx,
+  job: Job,
+  queue: Queue,
+  { keepResult, deadline }: { keepResult: boolean; deadline?: Job["deadline"] },
+): Promise<Job> {
+  if (!keepResult) await discard(ctx, job.result);
+  return await move(ctx.db, job, "retry", {
+    ...(await backInLine(ctx, queue, job)),
+    failures: undefined,
+    resets: undefined,
+    releases: undefined,
+    unacknowledged: undefined,
+    finishedAt: undefined,
+    result: undefined,
+    error: undefined,
+    expiresAt: undefined,
+    code: undefined,
+    ...(deadline === undefined ? {} : { deadline }),
+    cancelReason: undefined,
+    failedBy: undefined,
+    retried: true,
+  });
+}
+
+// --- What edges have in common ------------------------------------------------------------------
+
+/** The holder goes, so that nobody's late word finds its name here. */
+const unheld = { holder: undefined, worker: undefined, startedAt: undefined } satisfies Changes;
+
+/** The job has ended by itself: who asked for it to be canceled or paused came too late. */
+const askedNoMore = {
+  cancelRequestedAt: undefined,
+  cancelReason: undefined,
+  paused: undefined,
+} satisfies Changes;
+
+function failedOnce(job: Job, error: string): Changes {
+  const { worker, failedBy = [] } = job;
+  const others = failedBy.filter((name) => name !== worker);
+  return {
+    failures: (job.failures ?? 0) + 1,
+    error: cutError(error),
+    ...(worker === undefined ? {} : { failedBy: [...others, worker].slice(-FAILED_BY_MAX) }),
+  };
+}
+
+/** What every return to `pending` writes: the band of returned jobs, before new ones. */
+async function backInLine(ctx: MutationCtx, queue: Queue, job: Job): Promise<Changes> {
+  return { ...unheld, ...(await pendingPlace(ctx, queue, job, "back")) };
+}
+
+/** The place of a job that becomes claimable again. Sees to it that somebody looks. */
+async function pendingPlace(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Job,
+  came: "new" | "back",
+): Promise<{ order: number; shard: number }> {
+  const place = await placeFor(ctx, queue, job, came);
+  const wake = await needsWake(ctx, queue, job, place);
+  if (wake !== null) await wakeFor(ctx, queue, job._id, wake);
+  return place;
+}
+
+/** Where a pending job lies: its band, and a random shard of its route. Makes sure that claims look there. */
+async function placeFor(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Pick<Job, "priority" | "labels" | "cost" | "paused" | "ofWorker" | "rounds">,
+  came: "new" | "back",
+): Promise<{ order: number; shard: number }> {
+  if (job.paused === true) return { order: ORDER_PAUSED, shard: 0 };
+  const { circular, shards } = queue.config;
+  const [first, second] = bandsOf(job.priority ?? PRIORITY_DEFAULT);
+  // In a circular queue: those not yet worked on go first.
+  const goesFirst = came === "back" || (circular && (job.rounds ?? 0) === 0);
+  const route = await ensureRoute(ctx, queue, job, came);
+  const shard = placeOf(route, Math.floor(Math.random() * shards));
+  return { order: goesFirst ? first : second, shard };
+}
+
+/**
+ * Writes one edge, and returns the row as it now is, put together rather than read again. That the job stands at the edge's
+ * beginning is the caller's to check.
+ */
+async function move(db: DatabaseWriter, job: Job, edge: Edge, changes: Changes): Promise<Job> {
+  if (!mayMove(edge, job.status)) {
+    throw new Error(
+      `A ${job.status} job cannot ${edge}; this is a bug in Conveyor (job ${job._id}).`,
+    );
+  }
+  const fields = {
+    order: ORDER_BY_COMMIT,
+    shard: 0,
+    ...changes,
+    ...(job.wake === undefined ? {} : { wake: undefined }),
+    status: EDGES[edge].to,
+    seq: db.vars.commitTs,
+  } as Partial<JobFields>;
+  await db.patch("jobs", job._id, fields);
+  return { ...job, ...fields };
+}

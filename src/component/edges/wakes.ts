@@ -1,0 +1,240 @@
+/**
+ * Who sees to it that somebody looks, in queues that Convex itself works off. Everything that makes a job claimable comes
+ * by {@link needsWake}; whoever stops looking, by {@link quieten}.
+ *
+ * A caller neither writes nor depends on anything that changes at the rate of jobs: it looks at the queue's gate in a
+ * snapshot, and if that says that nobody looks, or not for long, schedules a wake, blindly. Only where somebody does it
+ * depends on something: the door, which is shut a moment after the gate has begun to send newcomers away. It must: an old
+ * answer would leave the job to a lane that has gone.
+ *
+ * Looks: the gate; where jobs are left to workers outside, whether any is there. Reads for real: the door where somebody looks; rows of its own transaction. Writes: schedules; a lane that looks, or stops looking, the gate and the door (`gates`, `doors`).
+ * Conflicts with: whoever opens or shuts the door, a few times a minute.
+ */
+import { v } from "convex/values";
+import { ORDER_PAUSED } from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import { mayRunInside } from "./mayTake.js";
+import { lookOffers, mayGoOutside } from "../index/outsideWorkers.js";
+import type { Offer } from "../rows/conditions.js";
+import { wakeBlindly, type Queue } from "../rows/queues.js";
+
+export type Gate = Doc<"gates">;
+
+/** The queue's gate, or `null` where nobody has ever looked: as if it were quiet. */
+export async function findGate(db: DatabaseReader, queue: string): Promise<Gate | null> {
+  return await db
+    .query("gates")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .unique();
+}
+
+/** Whether nobody is relied on: whatever becomes claimable sees to a wake. */
+export function isQuiet(gate: Gate | null): boolean {
+  return gate === null || gate.state === "quiet";
+}
+
+async function findDoor(db: DatabaseReader, queue: string): Promise<Doc<"doors"> | null> {
+  return await db
+    .query("doors")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .unique();
+}
+
+/** Whether the gate sends newcomers to the door. To be called with `useStaleSnapshot`. */
+export const isGuarded = internalQuery({
+  args: { queue: v.string() },
+  returns: v.boolean(),
+  handler: async (ctx, { queue }): Promise<boolean> => {
+    const state = (await findGate(ctx.db, queue))?.state;
+    return state === "guarded" || state === "full";
+  },
+});
+
+/**
+ * Which wake a job needs:
+ *
+ * - `now`: no worker outside is there, and it takes whatever waits
+ * - `apart`: some are, none of which may take this job
+ * - `later`: it is left to them first
+ */
+export type Wake = "now" | "apart" | "later";
+
+/**
+ * Which wake a job that is about to become claimable in this place needs; `null` for none. To be asked before it is written:
+ * a thousand calls of `enqueue` in one mutation must not schedule as many.
+ */
+export async function needsWake(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Asked,
+  place: { order: number; shard: number },
+): Promise<Wake | null> {
+  if (!queue.config.push || queue.isPaused || queue.isWoken || place.order === ORDER_PAUSED)
+    return null;
+  if (!mayRunInside(job)) return null;
+  const here = { ...place, seq: ctx.db.vars.commitTs };
+  if (queue.config.fallbackAfterMs > 0) return await sharedWake(ctx, queue, job, here);
+  queue.isWoken = true;
+  if (await hasCome(ctx.db, queue.name, here)) return null;
+  return (await isLookedAfter(ctx, queue)) ? null : "now";
+}
+
+/** The same of a queue whose jobs are left to workers outside first: a transaction may need one of each kind. */
+async function sharedWake(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Asked,
+  here: Pick<Doc<"jobs">, "order" | "shard" | "seq">,
+): Promise<Wake | null> {
+  if (queue.wakes === undefined && (await isLookedAfter(ctx, queue))) {
+    queue.isWoken = true;
+    return null;
+  }
+  queue.wakes ??= { offers: await lookOffers(ctx, queue.name), kinds: new Set() };
+  const { offers, kinds } = queue.wakes;
+  const wake = wakeOf(offers, job);
+  if (kinds.has(wake)) return null;
+  const come = await comeWith(ctx.db, queue.name, here, COME_SEEN);
+  // On a wake of another call only jobs in its place rely: a claim that calls it off looks there.
+  if (come.some((other) => wakeOf(offers, other) === wake)) return null;
+  kinds.add(wake);
+  return wake;
+}
+
+type Asked = Pick<Doc<"jobs">, "labels" | "cost" | "group">;
+
+/** Jobs of this transaction in the same place among which one is looked for that has the same wake. */
+const COME_SEEN = 16;
+
+function wakeOf(offers: readonly Offer[], job: Asked): Wake {
+  if (offers.length === 0) return "now";
+  return mayGoOutside(offers, job) ? "later" : "apart";
+}
+
+/** Whether somebody looks at the queue already, and will do so after this commit. */
+async function isLookedAfter(ctx: MutationCtx, queue: Queue): Promise<boolean> {
+  const args = { queue: queue.name };
+  const isLookedAfter: boolean = await ctx.runQuery(internal.edges.wakes.isGuarded, args, {
+    useStaleSnapshot: true,
+  });
+  return isLookedAfter && (await findDoor(ctx.db, queue.name))?.open === true;
+}
+
+/**
+ * Whether a transaction has made another job claimable here, and so has seen to a wake. Only that transaction wrote such
+ * rows, and only who takes or moves them is met.
+ */
+export async function hasCome(
+  db: DatabaseReader,
+  queue: string,
+  { order, shard, seq }: Pick<Doc<"jobs">, "order" | "shard" | "seq">,
+  beside = 0,
+): Promise<boolean> {
+  return (await comeWith(db, queue, { order, shard, seq }, beside + 1)).length > beside;
+}
+
+async function comeWith(
+  db: DatabaseReader,
+  queue: string,
+  { order, shard, seq }: Pick<Doc<"jobs">, "order" | "shard" | "seq">,
+  count: number,
+): Promise<Doc<"jobs">[]> {
+  return await db
+    .query("jobs")
+    .withIndex("status", (q) =>
+      q
+        .eq("queue", queue)
+        .eq("status", "pending")
+        .eq("order", order)
+        .eq("shard", shard)
+        .eq("seq", seq),
+    )
+    .take(count);
+}
+
+/**
+ * Schedules a wake for a job, and what this transaction makes claimable beside it. It begins after this commit: the job it
+ * reads for real, the others it finds, and comes again where its look is older than this commit. `isAlone`: nothing else comes
+ * by it, but what the transaction's other calls put in the same place.
+ */
+export async function wakeFor(
+  ctx: MutationCtx,
+  { name, config }: Queue,
+  job: Id<"jobs">,
+  wake: Wake,
+  { isAlone }: { isAlone: boolean } = { isAlone: false },
+): Promise<Id<"_scheduled_functions">> {
+  const dueAt = Date.now() + (wake === "later" ? config.fallbackAfterMs : 0);
+  const alone = isAlone ? { isAlone } : {};
+  const apart = wake === "apart" ? { isApart: true } : {};
+  const args = { queue: name, job, dueAt, ...alone, ...apart };
+  return await ctx.scheduler.runAt(dueAt, internal.push.wake.wake, args);
+}
+
+/**
+ * A worker outside has taken a job that was left to it: its wake is called off, so that it costs no call. It stays where
+ * another job of the same commit waits in the same place, and may rely on it.
+ *
+ * Reads for real: jobs of the same commit in the place, the wake. Writes: the wake's state. Conflicts with: the wake's start,
+ * and claims of jobs of the same commit.
+ */
+export async function callOffWake(ctx: MutationCtx, job: Doc<"jobs">): Promise<void> {
+  if (job.wake === undefined || (await hasCome(ctx.db, job.queue, job))) return;
+  const scheduled = await ctx.db.system.get("_scheduled_functions", job.wake);
+  if (scheduled?.state.kind === "pending") await ctx.scheduler.cancel(job.wake);
+}
+
+/**
+ * Capacity has come free, or will have in `afterMs`: a wake looks then what it is for. What became claimable by the commit
+ * `upTo` is no longer left to workers outside.
+ */
+export async function scheduleWake(
+  ctx: MutationCtx,
+  { name }: Pick<Queue, "name">,
+  upTo?: bigint,
+  afterMs = 0,
+): Promise<void> {
+  const args = { queue: name, ...(upTo === undefined ? {} : { upTo }) };
+  await ctx.scheduler.runAfter(afterMs, internal.push.wake.wake, args);
+}
+
+// --- The gate and the door ----------------------------------------------------------------------
+
+/**
+ * Says who looks; from then on it may be relied on. Nothing is written where it says so already: everybody who has read it
+ * would run again.
+ */
+export async function setGate(
+  ctx: MutationCtx,
+  gate: Gate | null,
+  queue: string,
+  next: Pick<Gate, "state" | "guard" | "isVain">,
+): Promise<void> {
+  await setDoor(ctx, queue, next.state !== "quiet");
+  if (gate === null) {
+    if (next.state !== "quiet") await ctx.db.insert("gates", { queue, ...next });
+    return;
+  }
+  const kept = ["state", "guard", "isVain"] as const;
+  if (kept.every((field) => gate[field] === next[field])) return;
+  await ctx.db.replace("gates", gate._id, { queue, ...next });
+}
+
+async function setDoor(ctx: MutationCtx, queue: string, open: boolean): Promise<void> {
+  const door = await findDoor(ctx.db, queue);
+  if (door === null) {
+    if (open) await ctx.db.insert("doors", { queue, open });
+  } else if (door.open !== open) await ctx.db.patch("doors", door._id, { open });
+}
+
+/**
+ * Flip, then look: from this commit on whatever becomes claimable sees to a wake by itself, and the wakes that are
+ * scheduled here see what came before.
+ */
+export async function quieten(ctx: MutationCtx, gate: Gate | null, queue: Queue): Promise<void> {
+  const vain = gate?.isVain === true ? { isVain: true } : {};
+  await setGate(ctx, gate, queue.name, { state: "quiet", ...vain });
+  await wakeBlindly(ctx.scheduler, queue);
+}

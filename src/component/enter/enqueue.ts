@@ -1,0 +1,228 @@
+/**
+ * Enqueue: a job's first step. It runs inside the app's own mutation, with everything that the app does there.
+ *
+ * Reads for real: the queue's row; for a job that has them, the row of its key, of its rules, of its route, and the alarm
+ * of the segment in which it falls due or expires; the job that it replaces, and then the roll-up's alarm. Looks: of a job
+ * with a time, that segment's alarms; where all routes are taken, as `routes.ts`. Writes: inserts into `jobs`,
+ * and into `payloads`, `keys`, `expiries`, `marks`; the first of its kind into `handlers`, `routes`, `timers`; a job that is
+ * replaced.
+ * Conflicts with: a change of the queue's declaration; whoever takes or frees the same key; a claim of the job that is
+ * replaced; the first enqueue of the same rules or route; an alarm that goes. A plain job never with another enqueue, a claim or a
+ * completion: a caller neither writes nor depends on anything that changes at the rate of jobs.
+ */
+import type { Value } from "convex/values";
+import {
+  checkDeadline,
+  checkLength,
+  checkNewJob,
+  conveyorError,
+  COST_DEFAULT,
+  dueTime,
+  ENQUEUE_MAX_BYTES,
+  ENQUEUE_MAX_JOBS,
+  mayMove,
+  noDeadlineInRing,
+  normalLabels,
+  PRIORITY_DEFAULT,
+  type Enqueued,
+  type JobOptions,
+  type NewJob,
+  type QueueDeclaration,
+  type UniqueKey,
+} from "../../shared/index.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import type { MutationCtx } from "../_generated/server.js";
+import { tellAll, type Owed } from "../edges/callbacks.js";
+import { ensureDispatch } from "../edges/dispatcher.js";
+import { endJob } from "../edges/ending.js";
+import { ensureExpiry } from "../edges/startDeadlines.js";
+import { ensureUpkeep } from "../count/rollUp.js";
+import { storedRules, type StoredRules } from "../rows/jobRules.js";
+import { findKey, giveKey, keptUntil } from "../rows/keys.js";
+import { log } from "../rows/log.js";
+import { checkMarks, insertMarks } from "../index/listIndex.js";
+import { store } from "../rows/payloads.js";
+import { declareQueue, type Queue } from "../rows/queues.js";
+import { cancel, insertJob, type NewFields } from "../edges/transitions.js";
+
+/** Puts jobs into a queue, all or none: the caller's transaction is one. */
+export async function enqueue(
+  ctx: MutationCtx,
+  declaration: QueueDeclaration,
+  jobs: readonly NewJob[],
+): Promise<Enqueued[]> {
+  const { enqueued, owed } = await enqueueJobs(ctx, declaration, jobs, Date.now());
+  await tellAll(ctx, owed);
+  return enqueued;
+}
+
+/**
+ * The same, for a step that has more to do: `owed` is who is to be told of the jobs that were replaced. All jobs are
+ * checked before the first is written.
+ */
+export async function enqueueJobs(
+  ctx: MutationCtx,
+  declaration: QueueDeclaration,
+  jobs: readonly NewJob[],
+  now: number,
+  ofWorker = false,
+): Promise<{ enqueued: Enqueued[]; owed: Owed[] }> {
+  checkJobs(jobs, now);
+  const queue = await declareQueue(ctx, declaration, now);
+  if (queue.isDraining) {
+    throw conveyorError(
+      "queueDraining",
+      `The queue "${queue.name}" is being drained and takes no new jobs. Resume it, or enqueue into another queue.`,
+      { queue: queue.name },
+    );
+  }
+  checkMarks(queue, jobs);
+  queue.routesKept = { rows: null };
+  const batch: Batch = {
+    ...{ queue, now, ofWorker, rules: storedRules(ctx.db) },
+    ...{ owed: [], hasReplaced: false, dueAts: [], expireAts: [], isAlone: jobs.length === 1 },
+  };
+  const enqueued: Enqueued[] = [];
+  for (const job of jobs) enqueued.push(await enqueueOne(ctx, batch, job));
+  // Once for all of them: jobs of one segment share its alarm.
+  await ensureDispatch(ctx, queue.name, batch.dueAts, now);
+  await ensureExpiry(ctx, queue.name, batch.expireAts, now);
+  if (batch.hasReplaced) await ensureUpkeep(ctx, queue.name, now);
+  return { enqueued, owed: batch.owed };
+}
+
+function checkJobs(jobs: readonly NewJob[], now: number): void {
+  checkLength("The jobs of a call", jobs, 1, ENQUEUE_MAX_JOBS);
+  let bytes = 0;
+  for (const job of jobs) bytes += checkNewJob(job, now).bytes;
+  if (bytes <= ENQUEUE_MAX_BYTES) return;
+  throw conveyorError(
+    "payloadTooLarge",
+    `The payloads and contexts of one call may be up to ${ENQUEUE_MAX_BYTES} bytes together; these are ${bytes}. ` +
+      "Enqueue them in several calls, as a queue's enqueueBatch does.",
+    { got: bytes, max: ENQUEUE_MAX_BYTES },
+  );
+}
+
+/** What the jobs of one call have in common. */
+interface Batch {
+  queue: Queue;
+  now: number;
+  /** Whether the job of a worker with a token is continued with these. */
+  ofWorker: boolean;
+  rules: StoredRules;
+  owed: Owed[];
+  /** Whether a job has ended, in favour of another. */
+  hasReplaced: boolean;
+  dueAts: number[];
+  expireAts: number[];
+  /** Whether it is of one job. */
+  isAlone: boolean;
+}
+
+async function enqueueOne(ctx: MutationCtx, batch: Batch, job: NewJob): Promise<Enqueued> {
+  const { queue, now } = batch;
+  const key = job.options?.key;
+  if (key === undefined) return { id: await insert(ctx, batch, job), isNew: true };
+
+  const found = await findKey(ctx.db, queue.name, key.value, now);
+  const outdone = found.owner === null ? null : await outdo(ctx, key, found.owner, batch);
+  if (outdone === "stays") return { id: found.owner!, isNew: false };
+  if (outdone === "tooLate") return { id: found.owner!, isNew: false, tooLate: true };
+  const id = await insert(ctx, batch, job);
+  await giveKey(ctx.db, found, {
+    ...{ queue: queue.name, key: key.value, job: id },
+    ...keptUntil(key, now),
+  });
+  // Only now, when the key is the new job's: its end frees whatever else it holds.
+  if (outdone !== null) await settle(ctx, batch, outdone);
+  return { id, isNew: true };
+}
+
+/** The job that has the key: ended if it is to be replaced and was not begun; else it stays. */
+async function outdo(
+  ctx: MutationCtx,
+  key: UniqueKey,
+  owner: Id<"jobs">,
+  { queue, now }: Batch,
+): Promise<Doc<"jobs"> | "stays" | "tooLate"> {
+  if (key.onConflict === "refuse") {
+    throw conveyorError(
+      "duplicateKey",
+      `A job of the queue "${queue.name}" has the key ${JSON.stringify(key.value.slice(0, 100))} already. ` +
+        'Use it by the id given here, or enqueue with onConflict "existing" or "replace".',
+      { queue: queue.name, key: key.value, id: owner },
+    );
+  }
+  if (key.onConflict !== "replace") return "stays";
+  const job = await ctx.db.get("jobs", owner);
+  if (job === null || !mayMove("cancel", job.status)) return "tooLate";
+  return await cancel(ctx.db, job, now, REPLACED);
+}
+
+/** What `onComplete` is told of a job that another took the place of. */
+export const REPLACED = "The job was replaced by another before a worker took it.";
+
+/** What goes with the end of a job that was replaced. */
+async function settle(ctx: MutationCtx, batch: Batch, job: Doc<"jobs">): Promise<void> {
+  const tell = await endJob(ctx, batch.queue, job);
+  if (tell !== null) batch.owed.push(tell);
+  batch.hasReplaced = true;
+}
+
+async function insert(
+  ctx: MutationCtx,
+  { queue, now, ofWorker, rules, dueAts, expireAts, isAlone }: Batch,
+  { payload, options = {} }: NewJob,
+): Promise<Id<"jobs">> {
+  const dueAt = dueTime(options, now);
+  const expiresAfterMs = options.expiresAfterMs ?? queue.config.expiresAfterMs;
+  const expiresAt = expiresAfterMs === undefined ? undefined : (dueAt ?? now) + expiresAfterMs;
+  const deadlineMs = options.deadlineMs ?? queue.config.deadlineMs;
+  if (deadlineMs !== undefined) {
+    if (queue.config.circular) throw noDeadlineInRing(queue.name);
+    checkDeadline(dueAt ?? now, deadlineMs, now);
+  }
+  const handler = options.rules === undefined ? undefined : await rules(options.rules);
+  const { context } = options as { context?: Value };
+  const fields: NewFields = {
+    payload: await store(ctx.db, payload as Value),
+    enqueuedAt: now,
+    ...fieldsOf(options, ofWorker, now),
+    ...(handler === undefined ? {} : { handler }),
+    ...(context === undefined ? {} : { context: await store(ctx.db, context) }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(deadlineMs === undefined ? {} : { deadline: { ms: deadlineMs, at: now + deadlineMs } }),
+  };
+  const id = await insertJob(ctx, queue, fields, { dueAt, isAlone });
+  await insertMarks(ctx.db, queue, id, options);
+  const about = { queue: queue.name, job: id, name: options.name, dueAt: dueAt ?? now };
+  log(queue.config, "debug", "jobEnqueued", about);
+  if (dueAt !== null) dueAts.push(dueAt);
+  for (const at of [expiresAt, fields.deadline?.at]) {
+    if (at === undefined) continue;
+    expireAts.push(at);
+    await ctx.db.insert("expiries", { queue: queue.name, at, job: id });
+  }
+  return id;
+}
+
+/** What the row says of the job itself. What is absent has its default, and costs no bytes at every edge. */
+function fieldsOf(options: JobOptions, ofWorker: boolean, now: number): Partial<NewFields> {
+  const { name, priority = PRIORITY_DEFAULT, cost = COST_DEFAULT, group, key } = options;
+  const tags = [...new Set(options.tags)];
+  const labels = normalLabels(options.labels ?? []);
+  const isPlain = priority === PRIORITY_DEFAULT && cost === COST_DEFAULT && labels.length === 0;
+  const { until } = key === undefined ? {} : keptUntil(key, now);
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(priority === PRIORITY_DEFAULT ? {} : { priority }),
+    ...(cost === COST_DEFAULT ? {} : { cost }),
+    ...(group === undefined ? {} : { group }),
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(labels.length === 0 ? {} : { labels }),
+    ...(ofWorker && !isPlain ? { ofWorker } : {}),
+    ...(key === undefined ? {} : { key: key.value }),
+    ...(until === undefined ? {} : { keyUntil: until }),
+  };
+}

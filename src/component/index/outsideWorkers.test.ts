@@ -1,0 +1,40 @@
+/** Whether workers outside are there for a queue: seen among all others that are. */
+import { expect, test } from "vitest";
+import { HOLDER_MAX_BYTES } from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import { lookServed } from "./outsideWorkers.js";
+import { newWorld, type World } from "../setup.test.js";
+
+/** So many sessions that serve another queue and have called a moment ago. */
+async function plant(world: World, count: number, more: Partial<Doc<"holders">> = {}) {
+  await world.t.run(async (ctx) => {
+    for (let n = 0; n < count; n += 1)
+      await ctx.db.insert("holders", {
+        ...{ session: `other-${n}`, name: "other", state: "idle", queues: ["other"], leases: [] },
+        ...{ expiresAt: Date.now(), lastSeenAt: Date.now(), n: 0, acknowledged: true },
+        ...{ reply: { answers: [] }, ...more },
+      });
+  });
+}
+
+const served = async (world: World) =>
+  await world.t.run((ctx) => lookServed(ctx as never, ["tiles"]));
+
+test("no worker is, beside the lanes and workers of thirty other queues", async () => {
+  const world = await newWorld();
+  await plant(world, 240);
+  expect(await served(world)).toEqual([]);
+});
+
+test("a worker is that called last; one that is found ends the look", async () => {
+  const world = await newWorld();
+  await plant(world, 240, { expiresAt: Date.now() - 20_000 });
+  await world.worker("a").claim();
+  expect(await served(world)).toEqual(["tiles"]);
+});
+
+test("one may be, where more sessions are than are looked through, or larger ones", async () => {
+  const world = await newWorld();
+  await plant(world, 16, { name: "x".repeat(HOLDER_MAX_BYTES) });
+  expect(await served(world)).toEqual(["tiles"]);
+});

@@ -1,0 +1,167 @@
+/**
+ * Which workers outside of Convex are there for queues that both serve, and what they may take: a job that none of them may
+ * take is left to none.
+ *
+ * A worker is there while it keeps what its calls promise: an idle one beats once a minute and counts for 90 s; one with
+ * leases beats after a third of the shortest, and counts until it has been silent for two thirds. No call of an idle worker
+ * says more, since it waits at a subscription, which leaves no trace.
+ *
+ * Looks at `holders`, where it may be wrong by as much as its snapshot is old, or for as long as a session that is gone without
+ * a word counts as live: a job is then begun too early, or when its queue's `fallbackAfterMs` is over. Reads a bounded number
+ * of rows and bytes; where that are not all, workers that take anything may be there. Writes nothing.
+ */
+import { v } from "convex/values";
+import { HEARTBEATS_PER_LEASE, IDLE_LIVE_MS } from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc } from "../_generated/dataModel.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import { allows, offerOf, type Offer } from "../rows/conditions.js";
+import { bytesOf } from "../rows/rowBytes.js";
+
+type Holder = Doc<"holders">;
+
+/**
+ * Live sessions of each state that are looked through, those that called last, until what was asked is known. Lanes are among
+ * them, of which a queue has eight that wait; rows of less than 1 KB as a rule.
+ */
+const SESSIONS_READ = 256;
+const SESSIONS_BYTES = 256 * 1_024;
+
+/** Beats in a row that a session with leases may miss and still count as there. */
+const BEATS_MISSED = 2;
+
+interface Live {
+  sessions: Holder[];
+  /** There may be more. */
+  isCut: boolean;
+}
+
+/** Sessions of workers that are there, up to one that `isEnough`. `but`: one that is leaving. */
+async function liveOutside(
+  db: DatabaseReader,
+  now: number,
+  isEnough: (one: Holder) => boolean,
+  but?: string,
+): Promise<Live> {
+  const since = { idle: now - IDLE_LIVE_MS, active: now };
+  const live: Live = { sessions: [], isCut: false };
+  for (const state of ["idle", "active"] as const) {
+    const some = db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since[state]))
+      .order("desc");
+    let [rows, bytes] = [0, 0];
+    for await (const one of some) {
+      if (one.lane === undefined && one.session !== but && !isSilent(one, now)) {
+        live.sessions.push(one);
+        if (isEnough(one)) return live;
+      }
+      rows += 1;
+      bytes += bytesOf(one);
+      const isCut = rows === SESSIONS_READ || bytes >= SESSIONS_BYTES;
+      live.isCut ||= isCut;
+      if (isCut) break;
+    }
+  }
+  return live;
+}
+
+/** Whether it has missed beats that its leases ask for: it may have been killed. */
+function isSilent({ leases, lastSeenAt }: Holder, now: number): boolean {
+  const shortest = Math.min(...leases.map(({ leaseMs = Infinity }) => leaseMs));
+  return lastSeenAt + (BEATS_MISSED * shortest) / HEARTBEATS_PER_LEASE < now;
+}
+
+/** Of these queues, those for which a worker outside is there. */
+export async function servedOutside(
+  db: DatabaseReader,
+  queues: readonly string[],
+  now: number,
+  but?: string,
+): Promise<string[]> {
+  const served = new Set<string>();
+  const areAll = ({ queues: names }: Holder) => {
+    for (const name of names) served.add(name);
+    return queues.every((name) => served.has(name));
+  };
+  const { isCut } = await liveOutside(db, now, areAll, but);
+  return isCut ? [...queues] : queues.filter((name) => served.has(name));
+}
+
+/** What the workers that are there for a queue may take. */
+export async function offersOutside(
+  db: DatabaseReader,
+  queue: string,
+  now: number,
+): Promise<Offer[]> {
+  const takesAll = (one: Holder) => one.queues.includes(queue) && takesAnyInside(offerIn(one));
+  const { sessions, isCut } = await liveOutside(db, now, takesAll);
+  if (isCut) return [ANYTHING];
+  const offers = sessions.filter(({ queues }) => queues.includes(queue)).map(offerIn);
+  // Jobs that may run inside have no labels: one such offer says all.
+  return offers.find(takesAnyInside) === undefined ? offers : [ANYTHING];
+}
+
+const ANYTHING: Offer = { labels: [], groups: [], maxCost: undefined };
+
+/** What a session said with its last claim. Of a budget, one that holds something told what was left. */
+export function offerIn({ labels, groups, maxCost, leases }: Holder): Offer {
+  return offerOf({ labels, groups, maxCost: leases.length > 0 ? undefined : maxCost });
+}
+
+/** Whether it leaves no job that Convex may run. */
+export function takesAnyInside({ groups, maxCost }: Offer): boolean {
+  return groups.length === 0 && maxCost === undefined;
+}
+
+/** Whether a job is left to workers outside for a while: one of them may take it. */
+export function mayGoOutside(
+  offers: readonly Offer[],
+  job: Pick<Doc<"jobs">, "labels" | "cost" | "group">,
+): boolean {
+  return offers.some((offer) => allows(offer, job));
+}
+
+const vOffer = v.object({
+  labels: v.array(v.string()),
+  groups: v.array(v.string()),
+  maxCost: v.optional(v.number()),
+});
+
+/** The same in a snapshot. May not be called but with `useStaleSnapshot`. */
+export const outsideServed = internalQuery({
+  args: { queues: v.array(v.string()), now: v.number(), but: v.optional(v.string()) },
+  returns: v.array(v.string()),
+  handler: (ctx, { queues, now, but }) => servedOutside(ctx.db, queues, now, but),
+});
+
+/** The same of what they may take. */
+export const outsideOffers = internalQuery({
+  args: { queue: v.string(), now: v.number() },
+  returns: v.array(vOffer),
+  handler: async (ctx, { queue, now }) =>
+    (await offersOutside(ctx.db, queue, now)).map(({ labels, groups, maxCost }) => ({
+      ...{ labels: [...labels], groups: [...groups] },
+      ...(maxCost === undefined ? {} : { maxCost }),
+    })),
+});
+
+/** For a mutation, which depends on no session by that. */
+export async function lookServed(
+  ctx: MutationCtx,
+  queues: readonly string[],
+  but?: string,
+): Promise<string[]> {
+  const args = { queues: [...queues], now: Date.now(), ...(but === undefined ? {} : { but }) };
+  return await ctx.runQuery(internal.index.outsideWorkers.outsideServed, args, {
+    useStaleSnapshot: true,
+  });
+}
+
+export async function lookOffers(ctx: MutationCtx, queue: string): Promise<Offer[]> {
+  const args = { queue, now: Date.now() };
+  const found = await ctx.runQuery(internal.index.outsideWorkers.outsideOffers, args, {
+    useStaleSnapshot: true,
+  });
+  return found.map(({ labels, groups, maxCost }) => ({ labels, groups, maxCost }));
+}

@@ -1,0 +1,240 @@
+/**
+ * Reading the pending range, place by place: a *place* is one band of one shard of one route. Whoever looks for jobs has
+ * a budget of ranges and rows, so that no look overruns its transaction, whatever a queue is made of.
+ *
+ * Reads `jobs`, from cursors on; writes nothing. A claim calls it in a snapshot; `hasWork` and `peek` call it for real,
+ * and depend on what it has read.
+ */
+import { v, type Infer } from "convex/values";
+import { LOOK_BYTES_MAX, LOOK_RANGES_MAX, LOOK_ROWS_MAX } from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
+import {
+  afterCommit,
+  boundOf,
+  compareKeys,
+  pendingFrom,
+  type Key,
+  type QueueBounds,
+} from "../rows/cursors.js";
+import { costOf, isOfGroups, type Offer } from "../rows/conditions.js";
+import { bytesOf } from "../rows/rowBytes.js";
+import { vKey } from "../rows/stored.js";
+
+/** Rows read at once where most are passed over: enough for a group to turn up, few enough to stop soon after. */
+const PAGE = 64;
+/** Rows read at the same time: a quarter of what one look may read of rows as large as they may be. */
+const AT_ONCE_MAX = 128;
+
+/**
+ * Rows that a claimer passes by in one place without being able to leave them behind: those left to another worker for now.
+ * Jobs behind so many are for the workers that take them.
+ */
+const SKIPPED_MAX = 256;
+
+/** Where rows lie whose transaction has not been committed. */
+const LAST_SEQ = 2n ** 63n - 1n;
+
+export interface Place {
+  queue: string;
+  order: number;
+  shard: number;
+}
+
+/** With what somebody looks. */
+export interface Eyes {
+  db: DatabaseReader;
+  offer: Offer;
+  /** Of the query itself; `null` where the platform cannot say. */
+  snapshot: bigint | null;
+  /** Whether this claimer leaves the job to others for now. */
+  avoids: (job: Doc<"jobs">) => boolean;
+  /** Nobody is given the job: who picks it fails it as expired, and spends nothing of a budget on it. */
+  isOver: (job: Doc<"jobs">) => boolean;
+  /** Of a lane whose queue has no handler: whether the job brings one. All others are for workers. */
+  mayRun?: (job: Doc<"jobs">) => Promise<boolean>;
+  /** What may still be read. */
+  left: Budget;
+}
+
+export interface Budget {
+  ranges: number;
+  rows: number;
+  bytes: number;
+}
+
+/** What one look may read: of rows as large as they may be as many fewer. */
+export function newBudget(ranges: number = LOOK_RANGES_MAX): Budget {
+  return { ranges, rows: LOOK_ROWS_MAX, bytes: LOOK_BYTES_MAX };
+}
+
+export const vSeenRow = v.object({
+  id: v.id("jobs"),
+  key: vKey,
+  /** It can never be this claimer's under its conditions, so that its private cursor may pass it. */
+  isPassed: v.boolean(),
+  /** The same while it may spend no more than now. */
+  isDear: v.boolean(),
+});
+
+/** A row that was seen. `cost`: of a budget; `null` for one that is not to be taken. */
+export interface SeenRow extends Infer<typeof vSeenRow> {
+  cost: number | null;
+}
+
+/** One place, as far as it has been read. */
+export interface Stretch extends Place {
+  /** In the order of the index. */
+  rows: SeenRow[];
+  /** Where to read on. */
+  from: Key;
+  /** Rows before it were passed as too dear: what it shows says nothing for larger budgets. */
+  isBehindDear: boolean;
+  /** What became claimable later is not looked at. */
+  upTo: bigint | undefined;
+  /** Once all rows are dealt with, nothing below this is claimable; `null` while there may be more to read. */
+  end: Key | null;
+  /** Rows in between that stay where they are. */
+  skipped: number;
+}
+
+export function newStretch(
+  place: Place,
+  bounds: readonly (QueueBounds | undefined)[],
+  epoch: number,
+  upTo?: bigint,
+): Stretch {
+  const boundIn = (some: typeof bounds) => boundOf(some, epoch, place.order, place.shard);
+  const from = boundIn(bounds);
+  const plain = boundIn(bounds.filter((one) => one?.maxCost === undefined));
+  const isBehindDear = compareKeys(from, plain) > 0;
+  return { ...place, rows: [], from, isBehindDear, upTo, end: null, skipped: 0 };
+}
+
+/** Reads on until there are `count` more rows to take, the place ends, or nothing more may be read. */
+export async function readOn(eyes: Eyes, stretch: Stretch, count: number): Promise<void> {
+  let found = 0;
+  while (found < count && goesOn(stretch) && !isSpent(eyes.left))
+    found += await readPage(eyes, stretch, pageOf(stretch, count - found));
+}
+
+/** The first page is what is needed if all will do; with the second it is known that they don't. */
+function pageOf({ rows }: Stretch, wanted: number): number {
+  return Math.min(Math.max(wanted, rows.length === 0 ? 1 : PAGE), AT_ONCE_MAX);
+}
+
+/** How many of the rows are to be taken. */
+async function readPage(eyes: Eyes, stretch: Stretch, size: number): Promise<number> {
+  let found = 0;
+  eyes.left.ranges -= stretch.from.creationTime === 0 ? 1 : 2;
+  // Those that share the last one's key are read again, since there may be more of them than fitted.
+  const known = new Set(stretch.rows.filter(({ key }) => isSame(key, stretch.from)).map(idOf));
+  const wanted = size + known.size;
+  const jobs = await pendingFrom(eyes.db, stretch, stretch.from, wanted, stretch.upTo);
+  eyes.left.rows -= jobs.length;
+  for (const job of jobs) eyes.left.bytes -= bytesOf(job);
+  const mayRun = eyes.mayRun && (await Promise.all(jobs.map(eyes.mayRun)));
+  for (const [i, job] of jobs.entries()) {
+    if (known.has(job._id)) continue;
+    const row = seenRow(eyes, job, mayRun?.[i]);
+    stretch.rows.push(row);
+    if (row.cost !== null) found += 1;
+    else if (!row.isPassed && !row.isDear) stretch.skipped += 1;
+  }
+  const last = stretch.rows.at(-1);
+  if (last !== undefined) stretch.from = last.key;
+  if (jobs.length < wanted) stretch.end = endOf(eyes.snapshot, stretch) ?? stretch.from;
+  return found;
+}
+
+const idOf = ({ id }: SeenRow) => id;
+
+function isSame(a: Key, b: Key): boolean {
+  return compareKeys(a, b) === 0;
+}
+
+/** Whether there may be more to be had in this place. */
+export function goesOn({ end, skipped }: Stretch): boolean {
+  return end === null && skipped < SKIPPED_MAX;
+}
+
+/**
+ * The same in each of these places: page by page in several at once, in so many that what they read beyond the room there is
+ * stays small however large the rows are.
+ */
+export async function readAllOn(
+  eyes: Eyes,
+  stretches: readonly Stretch[],
+  count: number,
+): Promise<void> {
+  let todo = stretches.map((stretch) => ({ stretch, wanted: count }));
+  while (todo.length > 0 && !isSpent(eyes.left)) {
+    let rows = Math.min(AT_ONCE_MAX, eyes.left.rows);
+    const ranges = Math.max(1, Math.floor(eyes.left.ranges / 2));
+    const end = todo.findIndex(({ stretch, wanted }, i) => {
+      rows -= pageOf(stretch, wanted);
+      return i > 0 && (rows < 0 || i === ranges);
+    });
+    const some = end === -1 ? todo : todo.slice(0, end);
+    const read = await Promise.all(
+      some.map(async ({ stretch, wanted }) => {
+        if (wanted <= 0 || !goesOn(stretch)) return { stretch, wanted: 0 };
+        return {
+          stretch,
+          wanted: wanted - (await readPage(eyes, stretch, pageOf(stretch, wanted))),
+        };
+      }),
+    );
+    const unread = read.filter(({ stretch, wanted }) => wanted > 0 && goesOn(stretch));
+    todo = [...unread, ...todo.slice(some.length)];
+  }
+}
+
+/** Looks at what was left out as too young, up to `newest`. */
+export function lift(stretch: Stretch, newest?: bigint): void {
+  if (stretch.upTo === newest) return;
+  stretch.upTo = newest;
+  stretch.end = null;
+}
+
+export function isSpent(left: Budget): boolean {
+  return left.ranges <= 0 || left.rows <= 0 || left.bytes <= 0;
+}
+
+function seenRow(eyes: Eyes, job: Doc<"jobs">, mayRun = true): SeenRow {
+  const { offer } = eyes;
+  const cost = costOf(job);
+  const isPassed = !mayRun || !isOfGroups(job, offer);
+  const isDear = cost > (offer.maxCost ?? Infinity);
+  const isFit = !isPassed && !isDear && !eyes.avoids(job);
+  const spent = eyes.isOver(job) ? 0 : cost;
+  return { id: job._id, key: keyOf(job), isPassed, isDear, cost: isFit ? spent : null };
+}
+
+export function keyOf(job: Doc<"jobs">): Key {
+  // A snapshot shows resolved timestamps only. A query that is run inside the transaction of an enqueue sees that
+  // transaction's rows too: they lie behind all others.
+  const seq: unknown = job.seq;
+  return { seq: typeof seq === "bigint" ? seq : LAST_SEQ, creationTime: job._creationTime };
+}
+
+/**
+ * Below what nothing is left once a range has been read to its end: the snapshot's own timestamp, or the bound of
+ * the read, whichever is less. With the clock ahead of the database, rows may yet come below `upTo`.
+ */
+function endOf(snapshot: bigint | null, { upTo }: Stretch): Key | null {
+  if (snapshot === null) return null;
+  return afterCommit(upTo !== undefined && upTo < snapshot ? upTo : snapshot);
+}
+
+/**
+ * This query's own snapshot, never the outer transaction's: the platform may give a snapshot query an older one.
+ * `null` where the platform cannot say; cursors then follow the rows that were taken, and only that.
+ */
+export function snapshotOf(ctx: QueryCtx): bigint | null {
+  try {
+    return ctx.meta.getSnapshotTs();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,349 @@
+/**
+ * Alarms of segments: what the dispatcher and the expiry have in common. An alarm stands for a slice of time, so that what
+ * many jobs wait for costs one scheduled function; wide slices far away, narrow ones near (`shared/segments.ts`).
+ *
+ * Who stops looking, and how nothing is missed:
+ * - *A narrow alarm* (the kind's own ring) deletes its row in the transaction in which it has read its whole slice for
+ *   real. Its time has passed, so hardly anybody writes there.
+ * - *A wide alarm* must not read its slice for real: jobs that are put into it meanwhile have narrow alarms of their own,
+ *   and would still make it run again and again. It first says in its row that it is handing over, which everybody
+ *   who relied on the row has read for real; then it looks, in a transaction of its own and in a snapshot. Who meets a row
+ *   that is handing over writes it, at his own place if that is earlier: so a later look comes there.
+ *
+ * Of those who find a segment without an alarm at the same time each arms one; all but the first go when they ring.
+ *
+ * Reads for real: the alarm's row, the first alarm of its segment, and those of the narrow ones that it arms. Looks: one row
+ * of each narrower segment in which there is anything, and the alarms that stand for it. Writes: those alarms' rows (`timers`). No job
+ * is rewritten, and none is read for real. Conflicts with: an enqueue that relies on an alarm which rings; one that arms an
+ * alarm of the same segment and slot.
+ */
+import { v, type Infer } from "convex/values";
+import {
+  ALARM_AFTER_MS,
+  ALARM_NEAR_MS,
+  ALARM_SLOTS,
+  ARM_MAX,
+  REBUCKET_MAX,
+  ringsAt,
+  segmentOf,
+  segmentsOf,
+  sparingSegmentsOf,
+  type Segment,
+  type Widths,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import { findAlarm, findAlarms, insertAlarm, rearm, revive, ringOf, type Ring } from "./alarms.js";
+import { isOverdue } from "./timers.js";
+
+export const vSegmentKind = v.union(v.literal("dispatcher"), v.literal("expiry"));
+export type SegmentKind = Infer<typeof vSegmentKind>;
+
+/** What such alarms call, and how wide their slices are. */
+export interface Ladder {
+  kind: SegmentKind;
+  widths: Widths;
+  ring: Ring;
+}
+
+/** An alarm of a segment: a row of `timers` that has all that goes with one. */
+export interface SegmentAlarm {
+  row: Doc<"timers">;
+  queue: string;
+  segment: Segment;
+  end: number;
+  isFinest: boolean;
+}
+
+function segmentAlarmOf(row: Doc<"timers">, { widths }: Ladder): SegmentAlarm {
+  const { queue, start, width } = row;
+  if (queue === undefined || start === undefined || width === undefined) {
+    throw new Error(`Timer ${row._id} has no segment; this is a bug in Conveyor.`);
+  }
+  return {
+    row,
+    queue,
+    segment: { start, width },
+    end: start + width,
+    isFinest: width === widths[0],
+  };
+}
+
+// --- Making sure --------------------------------------------------------------------------------
+
+/**
+ * Makes sure that an alarm will see to these instants: one look, and for each segment a point read of the alarm that it
+ * shows. What has no alarm because it was scheduled by a canceled function is found by `watchdog.ts` once it is overdue.
+ *
+ * `isLong`: whoever calls may take until a narrow alarm that is near has rung, and would run again if it depended on that. It
+ * arms one of its own, which rings a moment later: it finds nothing to do, or what the first came too soon for.
+ */
+export async function ensureSegments(
+  ctx: MutationCtx,
+  ladder: Ladder,
+  queue: string,
+  ats: readonly number[],
+  now: number,
+  { isLong = false }: { isLong?: boolean } = {},
+): Promise<void> {
+  if (ats.length === 0) return;
+  // A loop of single calls in one mutation would arm one each, and a transaction may schedule a thousand functions.
+  const { functionsScheduled } = await ctx.meta.getTransactionMetrics();
+  const segmentsFor = functionsScheduled.used < ARM_MAX ? segmentsOf : sparingSegmentsOf;
+  const segments = segmentsFor(ladder.widths, ats, now, ARM_MAX);
+  const alarms: (Id<"timers"> | null)[] = await ctx.runQuery(
+    internal.loops.segments.standingAlarms,
+    { kind: ladder.kind, queue, segments, now },
+    { useStaleSnapshot: true },
+  );
+  for (const [i, { start, width }] of segments.entries()) {
+    const alarm = alarms[i] ?? null;
+    const isNarrow = width === ladder.widths[0];
+    const isNear = isNarrow && alarm !== null && ringsAt({ start, width }) < now + ALARM_NEAR_MS;
+    if (isLong && isNear) await ensureOneMore(ctx, ladder, queue, { start, width }, now);
+    else await ensureSegment(ctx, ladder, queue, { start, width, at: start, alarm }, now);
+  }
+}
+
+/** The alarms that a snapshot shows to stand for these segments. To be called with `useStaleSnapshot`. */
+export const standingAlarms = internalQuery({
+  args: {
+    kind: vSegmentKind,
+    queue: v.string(),
+    segments: v.array(v.object({ start: v.number(), width: v.number() })),
+    now: v.number(),
+  },
+  returns: v.array(v.union(v.id("timers"), v.null())),
+  handler: async (ctx, { kind, queue, segments, now }) =>
+    await Promise.all(segments.map((one) => standingOf(ctx.db, kind, queue, one, now))),
+});
+
+/** The first of a segment's alarms on which one may rely, or else the first at all. */
+async function standingOf(
+  db: DatabaseReader,
+  kind: SegmentKind,
+  queue: string,
+  { start, width }: Segment,
+  now: number,
+): Promise<Id<"timers"> | null> {
+  const rows = await findAlarms(db, { kind, queue, start, width });
+  const sure = rows.find((row) => handedOverTo(row) === null && !isOverdue(row, now));
+  return (sure ?? rows[0])?._id ?? null;
+}
+
+/** A segment that is to have an alarm. */
+interface Wanted extends Segment {
+  /** The first instant in it that must not be missed. */
+  at: number;
+  /** What a look has shown. */
+  alarm: Id<"timers"> | null;
+}
+
+/**
+ * That there is an alarm is read for real, by its id. That there is none may be old: then there is one too many, which is
+ * harmless, and who finds none at the same time as others does not meet them but by chance. The slot is one for the
+ * whole transaction, whose own rows no look shows.
+ */
+async function ensureSegment(
+  ctx: MutationCtx,
+  { kind, ring }: Ladder,
+  queue: string,
+  { start, width, at, alarm }: Wanted,
+  now: number,
+): Promise<void> {
+  const slot = Math.floor(now) % ALARM_SLOTS;
+  const key = { kind, queue, start, width, ...(slot === 0 ? {} : { slot }) };
+  const seen = alarm === null ? null : await ctx.db.get("timers", alarm);
+  const row = seen ?? (await findAlarm(ctx.db, key));
+  if (row === null) {
+    await insertAlarm(ctx, key, ring, Math.max(ringsAt({ start, width }), now));
+    return;
+  }
+  const from = handedOverTo(row);
+  // Its next look may have begun: only a write makes sure that there is a later one.
+  if (from !== null) await rearm(ctx, row, ring, now, { from: Math.min(from, at) });
+  else if (isOverdue(row, now)) await revive(ctx, row, ring, now);
+}
+
+/**
+ * Beside those that others rely on, and behind them, so that none of them yields to it. Its slot is one for the whole
+ * transaction, too: what that puts off call by call shares it.
+ */
+async function ensureOneMore(
+  ctx: MutationCtx,
+  { kind, ring }: Ladder,
+  queue: string,
+  segment: Segment,
+  now: number,
+): Promise<void> {
+  const key = { kind, queue, ...segment, slot: ALARM_SLOTS + (Math.floor(now) % ALARM_SLOTS) };
+  const row = await findAlarm(ctx.db, key);
+  if (row === null)
+    await insertAlarm(ctx, key, ring, Math.max(ringsAt(segment), now) + ALARM_AFTER_MS);
+  else if (isOverdue(row, now)) await revive(ctx, row, ring, now);
+}
+
+// --- An alarm rings -----------------------------------------------------------------------------
+
+/** A wide alarm hands over; a narrow one does the kind's own work. */
+export function segmentRingOf(
+  ladder: Ladder,
+  work: (ctx: MutationCtx, alarm: SegmentAlarm, now: number) => Promise<void>,
+): ReturnType<typeof ringOf> {
+  return ringOf(async (ctx, row): Promise<void> => {
+    const alarm = segmentAlarmOf(row, ladder);
+    const now = Date.now();
+    if (await yieldsToFirst(ctx, alarm, now)) return;
+    if (alarm.isFinest) await work(ctx, alarm, now);
+    else await handOver(ctx, ladder, alarm, now);
+  });
+}
+
+/**
+ * Leaves the segment to its first alarm, if that is another one and has all of the segment before it: deletes the one that
+ * rings, and says so. Whoever relied on that has read it, and runs again; whoever had committed before is seen by the
+ * first, which reads the segment, or begins to hand it over, after this commit. Only the later in order yields.
+ */
+async function yieldsToFirst(
+  ctx: MutationCtx,
+  { row, queue, segment: { start, width } }: SegmentAlarm,
+  now: number,
+): Promise<boolean> {
+  const key = { kind: row.kind as SegmentKind, queue, start, width };
+  const [first] = await findAlarms(ctx.db, key, 1);
+  if (first === undefined || first._id === row._id) return false;
+  if (isOverdue(first, now) || handedOverTo(first) !== null) return false;
+  await ctx.db.delete("timers", row._id);
+  return true;
+}
+
+/** How far a wide alarm has handed over; `null` for one that has not begun, and on which one may rely. */
+function handedOverTo({ position }: Doc<"timers">): number | null {
+  return typeof position?.from === "number" ? position.from : null;
+}
+
+/** Whether the alarm will yet come for this instant of its segment. */
+export function comesFor(row: Doc<"timers">, at: number): boolean {
+  const from = handedOverTo(row);
+  return from === null || from <= at;
+}
+
+/** Hands what lies in a wide segment to alarms of narrower ones. */
+async function handOver(
+  ctx: MutationCtx,
+  ladder: Ladder,
+  { row, queue, segment, end }: SegmentAlarm,
+  now: number,
+): Promise<void> {
+  const from = handedOverTo(row);
+  if (from === null) {
+    await rearm(ctx, row, ladder.ring, now, { from: segment.start });
+    return;
+  }
+  const stretch: Stretch = {
+    ...{ kind: ladder.kind, queue, from, to: end, below: segment.width, now },
+    widths: [...ladder.widths],
+    // Halved each time that it failed.
+    max: Math.max(1, REBUCKET_MAX >> (row.failures ?? 0)),
+  };
+  const seen: Found | null = await ctx.runQuery(
+    internal.loops.segments.planSegments,
+    { timer: row._id, generation: row.generation ?? 0, stretch },
+    { useStaleSnapshot: true },
+  );
+  const found = seen ?? (await segmentsIn(ctx.db, stretch));
+  for (const narrower of found.segments) {
+    await ensureSegment(ctx, ladder, queue, narrower, now);
+  }
+  if (found.next === null) await ctx.db.delete("timers", row._id);
+  else await rearm(ctx, row, ladder.ring, now, { from: found.next });
+}
+
+const vFound = v.object({
+  /** Narrower segments, each with the first instant in it, and the alarm that stands for it. */
+  segments: v.array(
+    v.object({
+      start: v.number(),
+      width: v.number(),
+      at: v.number(),
+      alarm: v.union(v.id("timers"), v.null()),
+    }),
+  ),
+  /** Where to go on, `null` at the end. */
+  next: v.union(v.number(), v.null()),
+});
+type Found = Infer<typeof vFound>;
+
+const vStretch = v.object({
+  kind: vSegmentKind,
+  queue: v.string(),
+  from: v.number(),
+  to: v.number(),
+  /** Narrower than this are the segments to be found, */
+  below: v.number(),
+  widths: v.array(v.number()),
+  /** as seen from now. */
+  now: v.number(),
+  max: v.number(),
+});
+type Stretch = Infer<typeof vStretch>;
+
+/**
+ * The look itself, or `null` from a snapshot that does not show yet that the alarm hands over: only one that does shows
+ * all who relied on it. To be called with `useStaleSnapshot`.
+ */
+export const planSegments = internalQuery({
+  args: { timer: v.id("timers"), generation: v.number(), stretch: vStretch },
+  returns: v.union(vFound, v.null()),
+  handler: async (ctx, { timer, generation, stretch }): Promise<Found | null> => {
+    const row = await ctx.db.get("timers", timer);
+    if (row === null || (row.generation ?? 0) < generation) return null;
+    return await segmentsIn(ctx.db, stretch);
+  },
+});
+
+/** The narrower segments in which there is anything, by one read for each. */
+async function segmentsIn(db: DatabaseReader, stretch: Stretch): Promise<Found> {
+  const { kind, queue, to, below, now, max } = stretch;
+  const segments: Found["segments"] = [];
+  let { from } = stretch;
+  while (segments.length < max) {
+    const at = await firstInstant(db, kind, queue, from, to);
+    if (at === null) return { segments, next: null };
+    const segment = segmentOf(stretch.widths as unknown as Widths, at, now, below);
+    segments.push({ ...segment, at, alarm: await standingOf(db, kind, queue, segment, now) });
+    from = segment.start + segment.width;
+  }
+  return { segments, next: from };
+}
+
+/**
+ * Dead index entries are walked about as many at a time as rows are asked for, and a range may begin with those of jobs
+ * that were canceled, or promoted.
+ */
+const FIRST_ROWS = 8;
+
+/** When the first job of a range falls due, or expires. */
+export async function firstInstant(
+  db: DatabaseReader,
+  kind: SegmentKind,
+  queue: string,
+  from: number,
+  to: number,
+): Promise<number | null> {
+  if (kind === "dispatcher") {
+    const [job] = await db
+      .query("jobs")
+      .withIndex("status", (q) =>
+        q.eq("queue", queue).eq("status", "scheduled").gte("order", from).lt("order", to),
+      )
+      .take(FIRST_ROWS);
+    return job?.order ?? null;
+  }
+  const [expiry] = await db
+    .query("expiries")
+    .withIndex("at", (q) => q.eq("queue", queue).gte("at", from).lt("at", to))
+    .take(FIRST_ROWS);
+  return expiry?.at ?? null;
+}

@@ -1,0 +1,238 @@
+import { describe, expect, test } from "vitest";
+import { internal } from "../_generated/api.js";
+import type { MutationCtx } from "../_generated/server.js";
+import { ensureJanitor } from "./timers.js";
+import { newWorld, succeeded, type World } from "../setup.test.js";
+
+async function timer(world: World) {
+  return (await world.all("timers"))[0];
+}
+
+/** Never before the lease's end, and at most the janitor's slack and a cell of its grid after it. */
+function expectSoonAfter(dueAt: number, seenAt: number, leaseMs: number): void {
+  expect(dueAt).toBeGreaterThanOrEqual(seenAt + leaseMs + 100);
+  expect(dueAt).toBeLessThan(seenAt + leaseMs + 100 + Math.min(500, leaseMs / 32));
+}
+
+describe("the timer", () => {
+  test("is armed in the transaction that leases, and by none that finds nothing", async () => {
+    const world = await newWorld();
+    const worker = world.worker("a");
+    await worker.claim();
+    expect(await timer(world)).toBeUndefined();
+    await world.enqueue();
+    await worker.claim();
+    expectSoonAfter((await timer(world))!.dueAt, Date.now(), 10_000);
+  });
+
+  test("is left alone by claims that it serves already", async () => {
+    const world = await newWorld();
+    await world.enqueueBatch([1, 2]);
+    const worker = world.worker("a");
+    await worker.claim();
+    const first = await world.all("timers");
+    await world.advance(1_000);
+    await worker.claim();
+    expect(await world.all("timers")).toEqual(first);
+  });
+
+  test("has another before it, for a lease that ends before it, for as long as that one is held", async () => {
+    const world = await newWorld({ leaseMs: 20_000 });
+    await world.enqueue();
+    const [slow] = await world.worker("slow").claim();
+    world.queue.name = "quick";
+    world.queue.config = { ...world.queue.config, leaseMs: 2_000 };
+    await world.enqueue();
+    const quick = world.worker("quick");
+    const [job] = await quick.claim();
+    const [first, second] = await world.all("timers");
+    expectSoonAfter(first!.dueAt, Date.now(), 20_000);
+    expectSoonAfter(second!.dueAt, Date.now(), 2_000);
+    await world.advance(1_500);
+    await quick.heartbeat([job!]);
+    await world.advance(2_400);
+    expect(await world.status(job!.id)).toMatchObject({ status: "pending" });
+    expect(await world.status(slow!.id)).toMatchObject({ status: "running" });
+  });
+
+  test("one too many goes at its sweep, and leaves the rest to the others", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    // As of claims that began at once when there was none.
+    await world.t.run(async (ctx) => {
+      for (let i = 0; i < 3; i += 1) {
+        await ensureJanitor(ctx, Date.now() + 10_000, Date.now(), null);
+      }
+    });
+    expect(await world.all("timers")).toHaveLength(4);
+    for (let i = 0; i < 3; i += 1) {
+      await world.advance(4_000);
+      await worker.heartbeat([job!]);
+    }
+    expect(await world.all("timers")).toHaveLength(1);
+  });
+
+  test("seen in a snapshot and gone since is replaced: only a real read says that there is one", async () => {
+    const world = await newWorld();
+    await world.t.run(async (ctx) => {
+      const gone = await ctx.db.insert("timers", { kind: "janitor", dueAt: Date.now() });
+      await ctx.db.delete("timers", gone);
+      await ensureJanitor(ctx, Date.now() + 10_000, Date.now(), gone);
+    });
+    expect(await world.all("timers")).toHaveLength(1);
+  });
+
+  test("is replaced when it is overdue by 5 s, as when its scheduled function has died", async () => {
+    const world = await newWorld({ leaseMs: 60_000 });
+    await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    const dead = (await timer(world))!;
+    await world.t.run(async (ctx) => ctx.scheduler.cancel(dead.scheduledId!));
+    await world.advance(34_000);
+    await worker.heartbeat([job!]);
+    expect(await world.all("timers")).toEqual([dead]);
+    await world.advance(2_000);
+    await worker.heartbeat([job!]);
+    expect(await world.all("timers")).toHaveLength(2);
+    await world.advance(31_000);
+    const [alive, ...others] = await world.all("timers");
+    expect(alive?._id).not.toBe(dead._id);
+    expect(others).toEqual([]);
+  });
+
+  test("is replaced by a completion that leases, too, when its scheduled function has died", async () => {
+    const world = await newWorld({ leaseMs: 60_000 });
+    await world.enqueueBatch([1, 2]);
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    const dead = (await timer(world))!;
+    await world.t.run(async (ctx) => ctx.scheduler.cancel(dead.scheduledId!));
+    await world.advance(36_000);
+    await worker.complete([succeeded(job!)], { claim: 1 });
+    const others = (await world.all("timers")).filter(({ _id }) => _id !== dead._id);
+    expect(others.map(({ dueAt }) => dueAt - Date.now())).toEqual([30_000]);
+  });
+
+  test("is not left behind when the platform gave birth to its sweep canceled", async () => {
+    const world = await newWorld();
+    await world.t.run(async (ctx) => {
+      // As under a scheduled function that has been canceled: what it schedules is canceled from the start.
+      const stillborn: MutationCtx = {
+        ...(ctx as unknown as MutationCtx),
+        scheduler: {
+          ...ctx.scheduler,
+          runAt: async (time, reference, ...args) => {
+            const id = await ctx.scheduler.runAt(time, reference, ...args);
+            await ctx.scheduler.cancel(id);
+            return id;
+          },
+        },
+      };
+      await ensureJanitor(stillborn, Date.now() + 10_000, Date.now(), undefined);
+    });
+    expect(await timer(world)).toBeUndefined();
+  });
+
+  test("that was taken for dead and comes late does nothing: whatever there is to do is another's", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    await world.worker("a").claim();
+    const late = (await timer(world))!._id;
+    await world.t.run((ctx) => ctx.db.delete("timers", late));
+    await world.advance(12_000);
+    expect((await world.all("jobs"))[0]?.status).toBe("running");
+    await world.enqueue();
+    await world.worker("b").claim();
+  });
+
+  test("goes when a real read of all holders finds none active", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    await worker.complete([succeeded(job!)]);
+    await world.advance(11_000);
+    expect((await world.all("timers")).filter(({ kind }) => kind === "janitor")).toEqual([]);
+  });
+
+  test("is armed again by the sweep while anything is leased, for the earliest end", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    await world.advance(5_000);
+    await worker.heartbeat([job!]);
+    const beatAt = Date.now();
+    await world.advance(6_000);
+    const timers = await world.all("timers");
+    expect(timers).toHaveLength(1);
+    expectSoonAfter(timers[0]!.dueAt, beatAt, 10_000);
+  });
+
+  test("comes in time for a lease that its sweep's snapshot does not show yet", async () => {
+    const world = await newWorld({ leaseMs: 20_000 });
+    await world.enqueue();
+    await world.worker("a").claim();
+    const armed = (await timer(world))!._id;
+    const endsAt = Date.now() + 3_000;
+    await world.t.run(async (ctx) => {
+      // A write of the same transaction, like one that commits beside it, is in no snapshot query, and in every read.
+      const { _id, _creationTime, ...holder } = (await ctx.db.query("holders").first())!;
+      const quick = await ctx.db.insert("holders", { ...holder, session: "b", expiresAt: endsAt });
+      await ctx.runMutation(internal.tend.janitor.sweep, { timer: armed });
+      await ctx.db.delete("holders", quick);
+    });
+    expect((await timer(world))?.dueAt).toBe(endsAt + 100);
+  });
+
+  test("comes at once for a lease that its sweep's snapshot does not show, and that is over by its clock", async () => {
+    const world = await newWorld({ leaseMs: 20_000 });
+    await world.enqueue();
+    await world.worker("a").claim();
+    const armed = (await timer(world))!._id;
+    // As long as the platform lets a mutation take: so far may a commit lag behind the clock that it was frozen with.
+    const endedAt = Date.now() - 20_000;
+    await world.t.run(async (ctx) => {
+      const { _id, _creationTime, ...holder } = (await ctx.db.query("holders").first())!;
+      const late = await ctx.db.insert("holders", { ...holder, session: "b", expiresAt: endedAt });
+      await ctx.runMutation(internal.tend.janitor.sweep, { timer: armed });
+      await ctx.db.delete("holders", late);
+    });
+    expect((await timer(world))?.dueAt).toBe(Date.now() + 100);
+  });
+
+  test("stays when its sweep's snapshot shows no lease at all, and there is one", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    await worker.complete([succeeded(job!)]);
+    const armed = (await timer(world))!._id;
+    await world.t.run(async (ctx) => {
+      const holder = (await ctx.db.query("holders").first())!;
+      const expiresAt = Date.now() + 5_000;
+      await ctx.db.patch("holders", holder._id, { state: "active", expiresAt });
+      await ctx.runMutation(internal.tend.janitor.sweep, { timer: armed });
+      await ctx.db.patch("holders", holder._id, { state: "idle" });
+    });
+    expect((await timer(world))?.dueAt).toBe(Date.now() + 5_100);
+  });
+
+  test("a lease whose end lies before the last sweep by its clock is swept all the same", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    await worker.heartbeat([job!]);
+    await world.advance(6_000);
+    await world.t.run(async (ctx) => {
+      const holder = (await ctx.db.query("holders").first())!;
+      await ctx.db.patch("holders", holder._id, { expiresAt: Date.now() - 3_600_000 });
+    });
+    await world.sweep();
+    expect(await world.status(job!.id)).toMatchObject({ status: "pending" });
+  });
+});

@@ -1,0 +1,197 @@
+/**
+ * The janitor's timers, rows of `timers`: a scheduled sweep that must exist while anything is leased.
+ *
+ * The handshake: whoever leases depends, by a real read, on one timer that comes in time; a sweep that goes deletes
+ * its timer after a real read of all active holders. So of a claim and a sweep that goes, one runs again and sees
+ * the other. Only "there is one" needs that dependency. A claim whose snapshot shows none inserts one of its own,
+ * blindly, so that a fleet that wakes at once does not meet here; of several timers all but the first go at their
+ * next sweep.
+ */
+import {
+  HOLDER_RETENTION_MS,
+  JANITOR_OVERDUE_MS,
+  JANITOR_PERIOD_MS,
+  JANITOR_SLACK_MS,
+  JANITOR_TOLERANCE_MS,
+  RANGE_ROWS,
+} from "../../shared/index.js";
+import type { FunctionArgs } from "convex/server";
+import { v } from "convex/values";
+import { internal } from "../_generated/api.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+
+/** There is one as a rule, and as many as claims began at once when there was none. */
+const TIMERS_SEEN = 64;
+
+/** Longer than a sweep for a lease or an owed callback is ahead. */
+const FAR_MS = 60 * 60_000;
+
+/** By id: of several timers the first is the one that stays, and on which everybody depends. */
+export async function findTimers(db: DatabaseReader): Promise<Doc<"timers">[]> {
+  const timers = await db
+    .query("timers")
+    .withIndex("kind", (q) => q.eq("kind", "janitor"))
+    .take(TIMERS_SEEN);
+  return timers.sort((a, b) => (a._id < b._id ? -1 : 1));
+}
+
+/** When to sweep for a lease that ends then: soon after it, and not seldom even if that is far away. */
+export function sweepAt(leaseEndsAt: number, now: number): number {
+  return Math.min(Math.max(leaseEndsAt, now) + JANITOR_SLACK_MS, now + JANITOR_PERIOD_MS);
+}
+
+/** When to sweep for the row of a session that has last been seen then, and is over. */
+export function forgottenAt(lastSeenAt: number): number {
+  return lastSeenAt + HOLDER_RETENTION_MS + JANITOR_SLACK_MS;
+}
+
+/** Whether the timer is only for what is to be forgotten: any other comes sooner. */
+export function isFar({ dueAt }: { dueAt: number }, now: number): boolean {
+  return dueAt > now + FAR_MS;
+}
+
+/** The first session that is over. Every timer that goes has read for real that there is none, or that another comes for it. */
+export async function firstGone(db: DatabaseReader): Promise<Doc<"holders"> | undefined> {
+  const [first] = await db
+    .query("holders")
+    .withIndex("state", (q) => q.eq("state", "gone"))
+    .take(RANGE_ROWS);
+  return first;
+}
+
+/**
+ * Whether the timer sweeps by then. One that is overdue does not: a scheduled function that failed, was canceled or
+ * is backing off looks armed for ever.
+ */
+export function serves(timer: { dueAt: number }, dueAt: number, now: number): boolean {
+  return timer.dueAt <= dueAt + JANITOR_TOLERANCE_MS && !isOverdue(timer, now);
+}
+
+export function isOverdue(timer: { dueAt: number }, now: number): boolean {
+  return now > timer.dueAt + JANITOR_OVERDUE_MS;
+}
+
+/**
+ * Makes sure that a sweep comes soon after this end of a lease.
+ *
+ * `seen` is the timer that a snapshot showed to serve, `null` if it showed none, `undefined` if nobody looked. An
+ * old "none" is harmless, one timer too many; an old "there is one" is not, so that one is read for real. The look was for an
+ * end that was expected: where the timer comes too late for this one, another look is made, since each call whose holder has
+ * an attempt that is overdue would insert one more.
+ */
+export async function ensureJanitor(
+  ctx: MutationCtx,
+  leaseEndsAt: number,
+  now: number,
+  seen: Id<"timers"> | null | undefined,
+): Promise<void> {
+  const dueAt = sweepAt(leaseEndsAt, now);
+  const timers = await readSeen(ctx.db, seen);
+  if (timers.some((timer) => serves(timer, dueAt, now))) return;
+  const shown = seen === null || seen === undefined ? null : await aTimerBy(ctx, dueAt, now);
+  const sooner = shown === null ? [] : await readSeen(ctx.db, shown);
+  await ensureAmong(ctx, sooner, leaseEndsAt, now);
+}
+
+/** The same among those that were read for real. Returns the timer if it was made here, and no other comes soon. */
+export async function ensureAmong(
+  ctx: MutationCtx,
+  timers: readonly Doc<"timers">[],
+  leaseEndsAt: number,
+  now: number,
+): Promise<Id<"timers"> | undefined> {
+  const dueAt = sweepAt(leaseEndsAt, now);
+  if (timers.some((timer) => serves(timer, dueAt, now))) return undefined;
+  const id = await insertTimer(ctx, dueAt);
+  return timers.every((timer) => isFar(timer, now)) ? id : undefined;
+}
+
+/** `undefined`: the next call, from elsewhere, will find none and arm one that lives. */
+async function insertTimer(ctx: MutationCtx, dueAt: number): Promise<Id<"timers"> | undefined> {
+  const id = await ctx.db.insert("timers", { kind: "janitor", dueAt });
+  if (await arm(ctx, id, dueAt)) return id;
+  await ctx.db.delete("timers", id);
+  return undefined;
+}
+
+/** Makes sure of a sweep by then, for something that must be noticed if it dies. Depends on the timer that serves. */
+export async function ensureSweep(ctx: MutationCtx, dueAt: number, now: number): Promise<void> {
+  const timers = await findTimers(ctx.db);
+  if (!timers.some((timer) => serves(timer, dueAt, now))) await insertTimer(ctx, dueAt);
+}
+
+/**
+ * For a call that only puts off the end of leases, or ends some: the claim has made sure of a sweep that comes in time, so
+ * nothing is depended on here. But should the janitor have died, somebody must notice: a look shows whether one serves.
+ * `seen` is what a look has shown already.
+ */
+export async function reviveJanitor(
+  ctx: MutationCtx,
+  leaseEndsAt: number,
+  now: number,
+  seen?: Id<"timers"> | null,
+): Promise<void> {
+  const shown = seen === undefined ? await aTimerBy(ctx, sweepAt(leaseEndsAt, now), now) : seen;
+  if (shown === null) await ensureJanitor(ctx, leaseEndsAt, now, null);
+}
+
+async function aTimerBy(
+  ctx: MutationCtx,
+  dueAt: number,
+  now: number,
+): Promise<Id<"timers"> | null> {
+  return await ctx.runQuery(
+    internal.loops.timers.janitorTimers,
+    { dueAt, now },
+    { useStaleSnapshot: true },
+  );
+}
+
+/** The timer that sweeps by then, as a snapshot shows it. */
+export const janitorTimers = internalQuery({
+  args: { dueAt: v.number(), now: v.number() },
+  returns: v.union(v.id("timers"), v.null()),
+  handler: async (ctx, { dueAt, now }): Promise<Id<"timers"> | null> => {
+    const timers = await findTimers(ctx.db);
+    return timers.find((timer) => serves(timer, dueAt, now))?._id ?? null;
+  },
+});
+
+async function readSeen(
+  db: DatabaseReader,
+  seen: Id<"timers"> | null | undefined,
+): Promise<Doc<"timers">[]> {
+  if (seen === undefined) return await findTimers(db);
+  const timer = seen === null ? null : await db.get("timers", seen);
+  return timer === null ? [] : [timer];
+}
+
+/**
+ * Schedules the timer's next sweep, which goes on `from` where the last one came to. `false` if it was born canceled: the timer must
+ * then not be left behind.
+ */
+export async function arm(
+  ctx: MutationCtx,
+  id: Id<"timers">,
+  dueAt: number,
+  from: Omit<FunctionArgs<typeof internal.tend.janitor.sweep>, "timer"> = {},
+): Promise<boolean> {
+  const args = { timer: id, ...from };
+  const scheduledId = await ctx.scheduler.runAt(dueAt, internal.tend.janitor.sweep, args);
+  if (await isStillborn(ctx, scheduledId)) return false;
+  await ctx.db.patch("timers", id, { dueAt, scheduledId });
+  return true;
+}
+
+/**
+ * The platform inserts as canceled whatever is scheduled under a scheduled function that has been canceled. The row
+ * was inserted by this transaction, so reading it conflicts with nobody.
+ */
+export async function isStillborn(
+  ctx: MutationCtx,
+  scheduledId: Id<"_scheduled_functions">,
+): Promise<boolean> {
+  const scheduled = await ctx.db.system.get("_scheduled_functions", scheduledId);
+  return scheduled === null || scheduled.state.kind === "canceled";
+}

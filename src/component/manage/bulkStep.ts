@@ -1,0 +1,241 @@
+/**
+ * One step over many jobs: cancels, retries or deletes the next ones that a filter means, and says where the next step
+ * begins.
+ *
+ * Looks: the jobs meant. Reads for real: each job that it changes, and as `cancel`, `retry`, `deleteJob` do. Writes: as
+ * those; `onComplete` is always owed and never run here. Conflicts with: whoever moves one of these very jobs.
+ */
+import {
+  commitTimeOf,
+  BULK_CHANGED,
+  BULK_PASSES,
+  conveyorError,
+  FINISHED_STATUSES,
+  isFinished,
+  type BulkAction,
+  type JobFilter,
+  type Status,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import type { MutationCtx } from "../_generated/server.js";
+import { behind, type Point, type Seen } from "./bulkFind.js";
+import { owe } from "../edges/callbacks.js";
+import { cancelJob } from "./cancel.js";
+import { askToStop } from "../rows/cancels.js";
+import { logDeleted } from "../rows/log.js";
+import { ensureWindowPurged } from "../count/purge.js";
+import { getQueue } from "../rows/queues.js";
+import { TABLES, newRoom, removeJob, type Place, type Room } from "../count/remove.js";
+import { retryJob } from "./retry.js";
+import { ensureUpkeep } from "../count/rollUp.js";
+import type { WalkKey } from "../index/rowsAfter.js";
+
+/** What is to be done with which jobs. */
+export interface Order {
+  queue: string;
+  action: BulkAction;
+  filter: JobFilter;
+  reason?: string;
+}
+
+/** Where the next step begins. Opaque outside: see {@link encodeCursor}. */
+export interface Cursor {
+  point: Point;
+  /** Passes that have ended, and whether this one has changed anything. */
+  passes: number;
+  hasChanged: boolean;
+  /** Finished jobs that were moved after the first look are left. */
+  upTo: bigint | null;
+  /** A job of which a part is deleted. */
+  place: Place | null;
+}
+
+export interface Step {
+  changed: number;
+  /** `null` when no job is left. */
+  next: Cursor | null;
+}
+
+export const FIRST: Cursor = {
+  point: { status: 0, after: null },
+  passes: 0,
+  hasChanged: false,
+  upTo: null,
+  place: null,
+};
+
+const ACTIVE = ["scheduled", "pending", "running"] as const satisfies readonly Status[];
+
+/** Where the action looks if the filter does not say, and where it may look at all. */
+const STATUSES: Record<BulkAction, { usual: readonly Status[]; possible: readonly Status[] }> = {
+  cancel: { usual: ACTIVE, possible: ACTIVE },
+  retry: { usual: ["failed", "timedOut"], possible: FINISHED_STATUSES },
+  delete: { usual: FINISHED_STATUSES, possible: [...ACTIVE, ...FINISHED_STATUSES] },
+};
+
+/** The statuses that an order is about, in the order in which jobs go through them. */
+export function statusesOf({ action, filter }: Order): Status[] {
+  const { usual, possible } = STATUSES[action];
+  const asked = filter.statuses ?? usual;
+  const wrong = asked.find((status) => !possible.includes(status));
+  if (wrong !== undefined || asked.length === 0) {
+    throw conveyorError(
+      "invalidArgument",
+      `To ${action} many jobs, name one or more of ${possible.map((s) => `"${s}"`).join(", ")} as statuses, or none for ` +
+        `${usual.map((s) => `"${s}"`).join(", ")}; got ${JSON.stringify(asked)}.`,
+      { argument: "statuses", got: [...asked] },
+    );
+  }
+  return possible.filter((status) => asked.includes(status));
+}
+
+/** `skip`: the first job meant is passed over instead, and named. */
+export async function step(
+  ctx: MutationCtx,
+  order: Order,
+  cursor: Cursor,
+  { limit = BULK_CHANGED, skip = false }: { limit?: number; skip?: boolean } = {},
+): Promise<Step & { skipped?: Id<"jobs"> }> {
+  const now = Date.now();
+  const statuses = statusesOf(order);
+  const { queue, action, filter } = order;
+  const seen: Seen = await ctx.runQuery(
+    internal.manage.bulkFind.findForBulk,
+    {
+      ...{ queue, action, statuses, filter, point: cursor.point },
+      limit: skip ? 1 : limit,
+      ...(cursor.upTo === null ? {} : { upTo: cursor.upTo }),
+    },
+    { useStaleSnapshot: true },
+  );
+  const next: Cursor = {
+    ...cursor,
+    upTo: cursor.upTo ?? seen.snapshot ?? commitTimeOf(now),
+    place: null,
+  };
+  const [first] = seen.jobs;
+  if (skip && first !== undefined) {
+    return { changed: 0, next: { ...next, point: behind(next.point, first) }, skipped: first.id };
+  }
+  const room = newRoom();
+  let changed = 0;
+  for (const row of seen.jobs) {
+    const job = await ctx.db.get("jobs", row.id);
+    if (job !== null && statuses.includes(job.status)) {
+      const done = await act(ctx, order, job, { room, from: cursor.place, now });
+      if (typeof done === "object") {
+        next.place = done.place;
+        return await pause(ctx, queue, changed, next, now);
+      }
+      if (done) changed += 1;
+    }
+    next.point = behind(next.point, row);
+  }
+  next.point = seen.point;
+  next.hasChanged ||= changed > 0;
+  if (!seen.isEnd) return await pause(ctx, queue, changed, next, now);
+  if (action !== "retry") await ensureUpkeep(ctx, queue, now);
+  // A pass that fits in one step has seen all jobs at one time, so none can have moved past it.
+  const isWhole = cursor.point.status === 0 && cursor.point.after === null && cursor.place === null;
+  return { changed, next: isWhole ? null : nextPass(statuses, action, next) };
+}
+
+async function pause(
+  ctx: MutationCtx,
+  queue: string,
+  changed: number,
+  next: Cursor,
+  now: number,
+): Promise<Step> {
+  if (changed > 0) await ensureUpkeep(ctx, queue, now);
+  return { changed, next: { ...next, hasChanged: next.hasChanged || changed > 0 } };
+}
+
+/**
+ * Jobs that are worked on move between statuses while a pass looks elsewhere, also to where it has been: another pass
+ * follows the first, and one more each that found something. Not for a retry: what fails again has failed again.
+ */
+function nextPass(statuses: readonly Status[], action: BulkAction, done: Cursor): Cursor | null {
+  const mayMove = action !== "retry" && statuses.some((status) => !isFinished(status));
+  const passes = done.passes + 1;
+  const isSettled = passes > 1 && !done.hasChanged;
+  if (!mayMove || isSettled || passes >= BULK_PASSES) return null;
+  return { ...FIRST, upTo: done.upTo, passes };
+}
+
+/** Changes one job. Whether it did, or the place from which its deletion has to go on. */
+async function act(
+  ctx: MutationCtx,
+  { action, reason }: Order,
+  job: Doc<"jobs">,
+  { room, from, now }: { room: Room; from: Place | null; now: number },
+): Promise<boolean | { place: Place | null }> {
+  switch (action) {
+    case "cancel": {
+      const { owed, canceled, requested } = await cancelJob(ctx, job, reason, now);
+      if (owed !== null) await owe(ctx, owed);
+      return canceled || (requested && job.cancelRequestedAt === undefined);
+    }
+    case "retry":
+      return (await retryJob(ctx, job, now)).retried;
+    case "delete": {
+      if (room.rows <= 0 || room.bytes <= 0) return { place: null };
+      const place = await removeJob(ctx, job, room, { from: from ?? undefined });
+      if (place !== null) return { place };
+      await ensureWindowPurged(ctx, job, now);
+      logDeleted((await getQueue(ctx.db, job.queue)).config, job);
+      if (job.status === "running" && job.cancelRequestedAt === undefined) {
+        await askToStop(ctx, job);
+      }
+      return true;
+    }
+  }
+}
+
+// --- The cursor as callers see it ----------------------------------------------------------------
+
+export function encodeCursor(cursor: Cursor): string {
+  return JSON.stringify(cursor, (_key, value: unknown) =>
+    typeof value === "bigint" ? { $: value.toString() } : value,
+  );
+}
+
+/** It comes from outside. What it says of a place is for this queue and filter only, and checked where that is read. */
+function isCursor(value: unknown): value is Cursor {
+  const { point, passes, hasChanged, upTo, place } = value as Cursor;
+  const isKey = ({ order, shard, seq, creationTime }: WalkKey) =>
+    [order, shard, creationTime].every((field) => typeof field === "number") &&
+    typeof seq === "bigint";
+  const isPlace = ({ job, table, attempt, within }: Place) =>
+    typeof job === "string" &&
+    TABLES.includes(table) &&
+    typeof attempt === "number" &&
+    (within === null || typeof within === "number");
+  return (
+    [point.status, passes].every((count) => Number.isInteger(count) && count >= 0) &&
+    (point.after === null || isKey(point.after)) &&
+    (point.passed ?? []).every((id) => typeof id === "string") &&
+    typeof hasChanged === "boolean" &&
+    (upTo === null || typeof upTo === "bigint") &&
+    (place === null || isPlace(place))
+  );
+}
+
+export function decodeCursor(cursor: string): Cursor {
+  try {
+    const decoded = JSON.parse(cursor, (_key, value: unknown) =>
+      typeof value === "object" && value !== null && "$" in value
+        ? BigInt(value.$ as string)
+        : value,
+    ) as unknown;
+    if (isCursor(decoded)) return decoded;
+  } catch {
+    // Refused below, like one that is of the right form and says nothing.
+  }
+  throw conveyorError(
+    "invalidArgument",
+    "This is no cursor that a call over many jobs returned. Pass the last call's cursor unchanged, or none to begin.",
+    { argument: "cursor" },
+  );
+}

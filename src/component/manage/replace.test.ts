@@ -1,0 +1,89 @@
+/** Replace: cancel, and only if that won, enqueue. */
+import { describe, expect, test } from "vitest";
+import type { JobOptions } from "../../shared/index.js";
+import { api } from "../_generated/api.js";
+import { newToldWorld, newWorld, refusal, succeeded, type World } from "../setup.test.js";
+
+async function replace(world: World, id: string, payload = "newer", options: JobOptions = {}) {
+  const job = { payload, options };
+  return await world.t.mutation(api.lib.replace, { id, queue: world.queue, job });
+}
+
+describe("a job that nobody has begun", () => {
+  test.each<[string, JobOptions]>([
+    ["waits", {}],
+    ["is due later", { runAfter: 60_000 }],
+  ])(
+    "that %s goes, and the new one is there; onComplete is told of the first",
+    async (_, options) => {
+      const world = await newToldWorld();
+      const id = await world.enqueue("old", options);
+      const reply = await replace(world, id);
+      expect(reply).toMatchObject({ replaced: true, status: "canceled" });
+      expect(await world.status(id)).toMatchObject({ status: "canceled" });
+      expect(await world.all("told")).toMatchObject([{ id, status: "canceled" }]);
+      const jobs = await world.worker("a").claim(5);
+      expect(jobs).toMatchObject([{ id: reply.id, payload: "newer" }]);
+    },
+  );
+
+  test("gives its key to the new one", async () => {
+    const world = await newWorld();
+    const options = { key: { value: "k", onConflict: "refuse" as const } };
+    const id = await world.enqueue("old", options);
+    const reply = await replace(world, id, "newer", options);
+    expect(await world.all("keys")).toMatchObject([{ job: reply.id }]);
+  });
+
+  test("stays if the new one is refused: never is neither of them there", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue("old");
+    const refused = await refusal(replace(world, id, "newer", { priority: 99 }));
+    expect(refused).toMatchObject({ code: "invalidArgument" });
+    expect(await world.status(id)).toMatchObject({ status: "pending" });
+  });
+});
+
+describe("a job that cannot be replaced stays, and nothing is enqueued", () => {
+  test("one that runs", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue("old");
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    expect(await replace(world, id)).toEqual({ replaced: false, id, status: "running" });
+    expect(await world.all("jobs")).toHaveLength(1);
+    expect(await world.all("cancels")).toEqual([]);
+    await worker.complete([succeeded(job!)]);
+    expect(await replace(world, id)).toEqual({ replaced: false, id, status: "succeeded" });
+    expect(await world.all("jobs")).toHaveLength(1);
+  });
+
+  test("one of another queue, which is not told apart from none", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue("old");
+    world.queue.name = "others";
+    expect(await refusal(replace(world, id))).toMatchObject({ code: "unknownJob" });
+    expect(await refusal(replace(world, "nonsense"))).toMatchObject({ code: "unknownJob" });
+  });
+});
+
+describe("what was replaced is counted and purged, also where nobody ever leases a job", () => {
+  const counted = async (world: World) => {
+    await world.advance(11_000);
+    return (await world.all("minutes")).map(({ canceled }) => canceled);
+  };
+
+  test("by its id", async () => {
+    const world = await newWorld();
+    await replace(world, await world.enqueue("old"));
+    expect(await counted(world)).toEqual([1]);
+  });
+
+  test("by its key", async () => {
+    const world = await newWorld();
+    const options = { key: { value: "k", onConflict: "replace" as const } };
+    await world.enqueue("old", options);
+    await world.enqueue("newer", options);
+    expect(await counted(world)).toEqual([1]);
+  });
+});

@@ -1,0 +1,40 @@
+/**
+ * Replace: cancels a job and, only if nobody has begun it, enqueues another in its place, in one transaction.
+ *
+ * Reads for real: the job that is to go, the roll-up's alarm, and as `enqueue`. Writes: that job, and as `enqueue`. Conflicts with: a claim of
+ * that job: one of the two runs again, and finds what the other did; and as `enqueue`.
+ */
+import { mayMove, type NewJob, type QueueDeclaration, type Status } from "../../shared/index.js";
+import type { MutationCtx } from "../_generated/server.js";
+import { tellAll } from "../edges/callbacks.js";
+import { cancelJob } from "./cancel.js";
+import { enqueueJobs, REPLACED } from "../enter/enqueue.js";
+import { getJob } from "../rows/jobs.js";
+import { ensureUpkeep } from "../count/rollUp.js";
+
+export interface Replaced {
+  replaced: boolean;
+  /** Of the new job; of the one that stays, if it was not replaced. */
+  id: string;
+  /** What the one that was to go is now. */
+  status: Status;
+}
+
+export async function replace(
+  ctx: MutationCtx,
+  id: string,
+  declaration: QueueDeclaration,
+  job: NewJob,
+): Promise<Replaced> {
+  const there = await getJob(ctx.db, id, declaration.name);
+  if (!mayMove("cancel", there.status)) {
+    return { replaced: false, id: there._id, status: there.status };
+  }
+  const now = Date.now();
+  // Its key goes first: the new job may have the same.
+  const canceled = await cancelJob(ctx, there, REPLACED, now);
+  await ensureUpkeep(ctx, there.queue, now);
+  const { enqueued, owed } = await enqueueJobs(ctx, declaration, [job], now);
+  await tellAll(ctx, canceled.owed === null ? owed : [canceled.owed, ...owed]);
+  return { replaced: true, id: enqueued[0]!.id, status: canceled.status };
+}

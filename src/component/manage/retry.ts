@@ -1,0 +1,71 @@
+/**
+ * Retry: the only way out of a finished status.
+ *
+ * Looks: in a queue that Convex works off, the gate. Reads for real: the job, its queue's row, its route, its key, whether its
+ * result is still owed, how far ends have been counted; the door, where the gate says that a lane looks. Writes: the job, its
+ * key, a row of `expiries` where it has a deadline; deletes a large result; a row for the roll-up that has not come by yet, and its alarm; schedules a wake where no lane
+ * looks. Conflicts with: another retry, the callback that is owed, a call that takes the same key, a purge that deletes the job, the
+ * roll-up, the lane that opens or shuts the door. Workers outside need no wake: the job enters a range that `hasWork` has read.
+ */
+import { isFinished, type Status } from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { MutationCtx } from "../_generated/server.js";
+import { isResultOwed } from "../edges/callbacks.js";
+import { toTell } from "../edges/ending.js";
+import { ensureExpiry } from "../edges/startDeadlines.js";
+import { noteEndGone } from "../count/uncounted.js";
+import { getJob, isMovedHere } from "../rows/jobs.js";
+import { findKey, retakeKey } from "../rows/keys.js";
+import { log } from "../rows/log.js";
+import { getQueue } from "../rows/queues.js";
+import * as transitions from "../edges/transitions.js";
+
+export interface RetryAnswer {
+  retried: boolean;
+  /** What it is now. */
+  status: Status;
+  /** The active job that has its key, where that is why it was not retried. */
+  keyTakenBy?: string;
+}
+
+export async function retry(ctx: MutationCtx, id: string, ofQueue?: string): Promise<RetryAnswer> {
+  return await retryJob(ctx, await getJob(ctx.db, id, ofQueue), Date.now());
+}
+
+/** The same for a job that was read for real in this transaction. */
+export async function retryJob(
+  ctx: MutationCtx,
+  job: Doc<"jobs">,
+  now: number,
+): Promise<RetryAnswer> {
+  const { status } = job;
+  if (!isFinished(status)) return { retried: false, status };
+  if (!(await retakeKey(ctx.db, job, now))) {
+    const { owner } = await findKey(ctx.db, job.queue, job.key!, now);
+    return { retried: false, status, keyTakenBy: owner! };
+  }
+  const queue = await getQueue(ctx.db, job.queue);
+  // Whoever is still to be told of the old result needs it, and deletes it then: a row says so, or, where a callback
+  // retries a job that this very transaction has ended, nothing does yet.
+  const isToldLater = isMovedHere(job) && (await toTell(ctx, queue, job)) !== null;
+  const keepResult = isToldLater || (await isResultOwed(ctx.db, job));
+  await noteEndGone(ctx, job);
+  const deadline = await renewDeadline(ctx, job, now);
+  await transitions.retry(ctx, job, queue, { keepResult, ...deadline });
+  const about = { queue: queue.name, job: job._id, attempt: job.attempt, was: status };
+  log(queue.config, "info", "jobRetried", about);
+  return { retried: true, status: "pending" };
+}
+
+/** A job with a deadline has all of its time again. The row of the time before is forgotten by its alarm. */
+async function renewDeadline(
+  ctx: MutationCtx,
+  { _id: job, queue, deadline }: Doc<"jobs">,
+  now: number,
+): Promise<Pick<Doc<"jobs">, "deadline">> {
+  if (deadline === undefined) return {};
+  const at = now + deadline.ms;
+  await ctx.db.insert("expiries", { queue, at, job });
+  await ensureExpiry(ctx, queue, at, now);
+  return { deadline: { ms: deadline.ms, at } };
+}

@@ -1,0 +1,185 @@
+/**
+ * Beginning a lane: what a wake does once it knows which lane, and where it runs. It takes jobs, writes the lane, its holder
+ * and where the lane runs, and sees to the janitor. Reads and conflicts: as `wake.ts`.
+ */
+import {
+  JANITOR_PERIOD_MS,
+  LANE_CARRIES_BYTES,
+  LANE_LOOK_MS,
+  WAKE_AGAIN_MS,
+  type LaneStart,
+} from "../../shared/index.js";
+import { type MutationCtx } from "../_generated/server.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import { takeFrom, type Claimed, type LaneLook } from "../claim/claim.js";
+import { closeCall, generationOf, watchedUntil, type Holder } from "../rows/sessions.js";
+import { carried, unheard } from "./laneAction.js";
+import { describeLaneJobs } from "./laneJobs.js";
+import { runOnce } from "./laneOnce.js";
+import {
+  awaken,
+  ensureSpares,
+  makeRoom,
+  type Lane,
+  type LaneAndHolder,
+  type Sleeper,
+  type Standing,
+} from "./lanes.js";
+import { handTo } from "./handOvers.js";
+import { startIn, type Target } from "./mainLoop.js";
+import { isMutation } from "../rows/processTime.js";
+import { type Queue } from "../rows/queues.js";
+import { ensureAmong, ensureJanitor, isStillborn } from "../loops/timers.js";
+import { quieten, setGate, scheduleWake, type Gate } from "../edges/wakes.js";
+
+/** What a wake has read. */
+export interface Waking {
+  queue: Queue;
+  gate: Gate | null;
+  seen: Standing;
+  now: number;
+}
+
+export interface Beginning {
+  /** The most that it may take. */
+  room: number;
+  own: Doc<"jobs"> | null;
+  due: bigint;
+  /** It takes its own job, and looks for no other. */
+  isContent: boolean;
+  /** All that there are, if they have been read. */
+  timers: readonly Doc<"timers">[] | undefined;
+  /** The other lanes of the queue, if they have been read; and those of them that may give their room away. */
+  lanes?: readonly Lane[];
+  spares?: readonly Sleeper[];
+  /** Whether the lane is to look for all, if it has not taken as many as it may. */
+  guardsIf: boolean;
+}
+
+export async function takeAndBegin(
+  ctx: MutationCtx,
+  waking: Waking,
+  { lane, holder }: LaneAndHolder,
+  target: Target | null,
+  beginning: Beginning,
+): Promise<"begun" | "none" | "tooLong"> {
+  const { queue, gate, now } = waking;
+  const { room, own, due, isContent, guardsIf } = beginning;
+  const n = holder.n + 1;
+  const cameAt = (own?.seq as bigint | undefined) ?? due;
+  const look: LaneLook = {
+    ...{ everywhere: true, due, isContent, carries: LANE_CARRIES_BYTES },
+    ...(target === null || target.kind === "wait" ? {} : { endsAt: target.endsAt }),
+    // What became claimable after its own job has wakes of its own: they would only conflict.
+    ...(own === null ? {} : { first: own, upTo: cameAt }),
+  };
+  const open = new Map([[queue.name, queue]]);
+  const taken = await takeFrom(ctx, holder, n, open, { max: room }, now, { lane: look });
+  const found = taken.leases.length;
+  const isDone = isContent && found > 0;
+  const mayBeMore = found === room && !isDone;
+  // What an older snapshot does not show may be there all the same, and what stood behind others that have gone since.
+  const isSure = isDone || mayBeMore || (taken.snapshot ?? 0n) >= (cameAt > due ? cameAt : due);
+  if (!isSure) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);
+  if (found === 0) {
+    if (taken.isTooLong === true) return "tooLong";
+    // Capacity is free, so it may no longer be said that a lane which frees some looks.
+    if (isSure && gate?.state === "full") await quieten(ctx, gate, queue);
+    return isSure || !isContent ? "none" : "begun";
+  }
+  const guards = !mayBeMore && guardsIf;
+  await beginLane(ctx, waking, { lane, holder }, target, {
+    ...beginning,
+    n,
+    taken,
+    guards,
+    isDone,
+  });
+  if (guards)
+    await setGate(ctx, gate, queue.name, { state: "guarded", guard: lane._id, isVain: true });
+  if (mayBeMore || taken.isTooLong === true) await scheduleWake(ctx, queue, due);
+  return "begun";
+}
+
+interface Begun extends Beginning {
+  n: number;
+  taken: Claimed;
+  guards: boolean;
+  isDone: boolean;
+}
+
+/** Writes the lane, its holder, and where it runs. */
+async function beginLane(
+  ctx: MutationCtx,
+  { queue, now }: Waking,
+  { lane, holder }: LaneAndHolder,
+  target: Target | null,
+  { n, taken, guards, isDone, room, lanes, spares, timers }: Begun,
+): Promise<void> {
+  const cap = guards ? room : taken.leases.length;
+  if (lanes !== undefined) await makeRoom(ctx, queue, lanes, cap, spares ?? []);
+  await awaken(ctx, lane, cap, queue.config.maxParallelism);
+  if (isDone && !guards && lanes !== undefined) await ensureSpares(ctx, queue, lanes, now);
+  const leases = [...holder.leases, ...taken.leases];
+  const expiresAt = watchedUntil(leases, now);
+  const sweep = await ensureLookedAfter(ctx, holder, { isDone, timers, expiresAt, taken, now });
+  const start: LaneStart = carried({
+    ...{ lane: lane._id, generation: generationOf(holder) + 1, n },
+    ...(taken.isHeavy === true
+      ? unheard(n)
+      : { jobs: await describeLaneJobs(ctx.db, queue, taken.jobs) }),
+    ...(guards ? { lookAfterMs: LANE_LOOK_MS } : {}),
+  });
+  const runsIn = await runIn(ctx, queue, target, { start, jobs: taken.leases.length }, now);
+  const begins = { runsIn, ...(sweep === undefined ? {} : { sweep }) };
+  const call = { n, claimed: taken.leases, cursor: taken.cursor, isAwake: true, begins };
+  await closeCall(ctx.db, holder, call, now);
+}
+
+export function others(lanes: readonly Lane[], { _id }: Lane): Lane[] {
+  return lanes.filter((lane) => lane._id !== _id);
+}
+
+/** Returns the scheduled function in which the lane runs. */
+async function runIn(
+  ctx: MutationCtx,
+  queue: Queue,
+  target: Target | null,
+  { start, jobs }: { start: LaneStart; jobs: number },
+  now: number,
+): Promise<Id<"_scheduled_functions">> {
+  if (target?.kind === "handOver") return await handTo(ctx, target, start);
+  const places = isMutation(queue) ? 1 : jobs;
+  const scheduledId =
+    target?.kind === "start"
+      ? await startIn(ctx, queue, target, { start, places }, now)
+      : await runOnce(ctx, start);
+  // Under a canceled function it would never run: the jobs stay where they were, for a wake that is not.
+  if (await isStillborn(ctx, scheduledId))
+    throw new Error("A wake was run by a canceled function.");
+  return scheduledId;
+}
+
+/** Returns the timer that the lane may call off when it leaves: nothing runs beside it, and jobs are rare. */
+async function ensureLookedAfter(
+  ctx: MutationCtx,
+  { n, lastSeenAt }: Holder,
+  { isDone, timers, expiresAt, taken, now }: LookedAfter,
+): Promise<Holder["sweep"]> {
+  if (timers === undefined) {
+    await ensureJanitor(ctx, expiresAt, now, taken.timer);
+    return undefined;
+  }
+  const made = await ensureAmong(ctx, timers, expiresAt, now);
+  const isRare = n === 0 || lastSeenAt < now - JANITOR_PERIOD_MS;
+  return isDone && isRare && made !== undefined ? { timer: made, madeAt: now } : undefined;
+}
+
+interface LookedAfter {
+  /** It took its own job, without a look. */
+  isDone: boolean;
+  timers: Begun["timers"];
+  expiresAt: number;
+  taken: Claimed;
+  now: number;
+}

@@ -1,0 +1,131 @@
+/**
+ * Runs handlers that are mutations, in the transaction that records how they ended: what a handler writes, its job's end
+ * and what `onComplete` writes change together or not at all, exactly once.
+ *
+ * A handler that throws has written nothing: its sub-transaction is undone, and the failure recorded beside it. One that
+ * brings the whole transaction down (it used up the time, or conflicts with others) is run alone by its lane, and then
+ * reported as failed in a transaction of its own.
+ *
+ * Reads for real: each job, what the app's code reads. Writes: as `recording.ts`; what the app's code writes.
+ */
+import type { FunctionHandle } from "convex/server";
+import { v, type Value } from "convex/values";
+import {
+  CALLBACK_INLINE_LIMITS,
+  checkLength,
+  errorText,
+  HANDLER_ALONE_LIMITS,
+  HANDLERS_PER_STEP,
+  type Answer,
+  type Lease,
+  type Outcome,
+  stackOf,
+} from "../../shared/index.js";
+import { argsFor, blameless, mismatched, outcomeOfThrown } from "../../lane/index.js";
+import { internal } from "../_generated/api.js";
+import { internalMutation, type MutationCtx } from "../_generated/server.js";
+import { describe } from "../claim/leaseBatch.js";
+import type { Owed } from "../edges/callbacks.js";
+import type { Dues } from "../edges/dispatcher.js";
+import { rulesOf } from "../rows/jobRules.js";
+import { findLease, type HeldLease } from "../rows/sessions.js";
+import { log } from "../rows/log.js";
+import { cutError, hasReadMuch, load } from "../rows/payloads.js";
+import type { Queue } from "../rows/queues.js";
+import { recordPart, type Holding } from "../attempts/recording.js";
+import { whyNoResult } from "./results.js";
+
+/** The platform's words for a transaction that has used up what it may. */
+const OVER_LIMIT = /Too many (bytes|documents|reads|writes|functions)|TooMany/i;
+
+interface Executed {
+  answers: Answer[];
+  leases: HeldLease[];
+  owed: Owed[];
+}
+
+/** Of a lane: all its jobs are of `queue`, which this transaction has read. What is put off is among `dues`. */
+export async function executeAll(
+  ctx: MutationCtx,
+  holder: Holding,
+  queue: Queue,
+  leases: readonly Lease[],
+  now: number,
+  dues: Dues,
+): Promise<Executed> {
+  checkLength("The handlers of a call", leases, 0, HANDLERS_PER_STEP);
+  const done: Executed = { answers: [], leases: holder.leases, owed: [] };
+  const limits = leases.length > 1 ? CALLBACK_INLINE_LIMITS : HANDLER_ALONE_LIMITS;
+  for (const [i, { id, attempt }] of leases.entries()) {
+    // It has no answer either.
+    if (i > 0 && (await hasReadMuch(ctx))) break;
+    const current = { ...holder, leases: done.leases };
+    const outcome = await execute(ctx, current, queue, { id, attempt }, { limits, now });
+    // It has no answer: its lane runs it alone.
+    if (outcome === "tooMuch") continue;
+    const finished = [{ id, attempt, outcome }];
+    const recorded = await recordPart(ctx, current, finished, now, { dues, queue });
+    done.answers.push(...recorded.answers);
+    done.owed.push(...recorded.owed);
+    done.leases = recorded.leases;
+  }
+  return done;
+}
+
+async function execute(
+  ctx: MutationCtx,
+  holder: Holding,
+  queue: Queue,
+  { id, attempt }: Lease,
+  { limits: transactionLimits, now }: { limits: typeof CALLBACK_INLINE_LIMITS; now: number },
+): Promise<Outcome | "tooMuch"> {
+  const held = findLease(holder, id, attempt);
+  const job = held === undefined ? null : await ctx.db.get("jobs", held.id);
+  if (job?.status !== "running" || job.attempt !== attempt) return { kind: "released" };
+  if (job.cancelRequestedAt !== undefined) return { kind: "canceled" };
+  const { handler } = await rulesOf(ctx.db, queue, job);
+  // A deploy has taken the handler away since the job was claimed, or given another kind: the next claim knows.
+  if (handler?.kind !== "mutation") return { kind: "released" };
+  try {
+    const payload = await load(ctx.db, job.payload);
+    const args = argsFor(handler, describe(job, payload, held!, now));
+    const { result: rule } = queue.config;
+    const ruled = rule === undefined ? {} : { rule };
+    const call = { handle: handler.handle, args, queue: queue.name, ...ruled };
+    const limits = { transactionLimits };
+    const result: Value = await ctx.runMutation(internal.push.execute.executeOne, call, limits);
+    return { kind: "succeeded", result };
+  } catch (error) {
+    if (transactionLimits !== HANDLER_ALONE_LIMITS && OVER_LIMIT.test(errorText(error)))
+      return "tooMuch";
+    const begun = { attempt, failures: job.failures ?? 0 };
+    const said = saidToOne(error);
+    const outcome =
+      mismatched(handler, said) ?? blameless(said, begun) ?? outcomeOfThrown(error, begun);
+    // The job keeps what it said. The platform logs nothing of a nested call: where it was thrown is said here.
+    if (outcome.kind === "failed") {
+      const about = { queue: job.queue, job: job._id, attempt };
+      const thrown = { error: cutError(errorText(error)), stack: stackOf(error) };
+      log(queue.config, "warn", "handlerThrew", { ...about, ...thrown });
+    }
+    return outcome;
+  }
+}
+
+/** What the platform said to the sub-transaction: as that throws it on, the words of a throw come before it. */
+function saidToOne(error: unknown): string {
+  return errorText(error).replace(/^Uncaught Error: /, "");
+}
+
+/** The sub-transaction. What the handler throws goes through, so that everything it did is undone; as with a bad result. */
+export const executeOne = internalMutation({
+  args: { handle: v.string(), args: v.any(), queue: v.string(), rule: v.optional(v.string()) },
+  returns: v.any(),
+  handler: async (ctx, { handle, args, queue, rule }): Promise<Value> => {
+    const reference = handle as FunctionHandle<"mutation", Record<string, Value>>;
+    const result = (await ctx.runMutation(reference, args as Record<string, Value>)) ?? null;
+    const why = whyNoResult(queue, rule, result);
+    if (why !== null) throw new Error(why);
+    return result;
+  },
+});

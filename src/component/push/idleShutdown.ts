@@ -1,0 +1,131 @@
+/**
+ * Rest: the last lane takes the sweep with it that its wake has armed. A sweep after each job of an app that seldom has one
+ * would be a fifth of what the job costs.
+ *
+ * Handshake, as of a sweep that goes: whoever leases depends, by a real read, on a timer; this one is deleted after a real
+ * read that nothing is leased and nobody owed anything, and that nobody else has served since it was made. So of a claim
+ * and a lane that leaves one runs again. What the sweep would have seen to besides, the roll-up, the lane sees to itself;
+ * and where anything has been lost in a queue in which nothing runs, the sweep is left to come.
+ *
+ * Looks: what is overdue in some queues in which nothing runs.
+ * Reads for real: the janitor's timers, all active holders, those that were idle since, the first owed callback, the
+ * first session that is over, the roll-up's alarm. Writes: deletes the timer (`timers`), cancels its sweep. Conflicts with: a call that leases anything, or beats.
+ */
+import { v } from "convex/values";
+import {
+  JANITOR_OVERDUE_MS,
+  RANGE_ROWS,
+  ROLL_UP_RARE_MS,
+  ROLL_UP_REST_MS,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Id } from "../_generated/dataModel.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import type { Holder } from "../rows/sessions.js";
+import type { Lane } from "./lanes.js";
+import { patrol } from "../tend/sweepPlan.js";
+import { ensureUpkeep, hasRollUp } from "../count/rollUp.js";
+import { findTimers, firstGone, isFar } from "../loops/timers.js";
+import { lookForOverdue } from "../tend/watchdog.js";
+
+/** One of so many is left to come: what was lost a moment ago is not overdue yet. */
+const SWEEPS_LEFT = 16;
+/** How far clocks and commits may be apart. */
+const APART_MS = 60_000;
+/** Idle holders that are looked at: a queue's spares, one of which ended every job of a minute. */
+const IDLE_READ = 16;
+
+/**
+ * The lane has left, and holds nothing: its rows say so already. A roll-up counts the jobs that it has ended: the lane makes sure
+ * of one, since the last sweep sees the queues of so many holders only.
+ */
+export async function comeToRest(
+  ctx: MutationCtx,
+  lane: Lane,
+  holder: Holder,
+  now: number,
+): Promise<void> {
+  const isRare = await callOffSweep(ctx, lane, holder, now);
+  if (isRare) await ensureUpkeep(ctx, lane.queue, now, ROLL_UP_RARE_MS);
+  else if (!(await hasRollUp(ctx.db, lane.queue, now)))
+    await ensureUpkeep(ctx, lane.queue, now, ROLL_UP_REST_MS);
+}
+
+/** Whether it has called off the sweep. */
+async function callOffSweep(
+  ctx: MutationCtx,
+  lane: Lane,
+  { sweep }: Holder,
+  now: number,
+): Promise<boolean> {
+  if (sweep === undefined || Math.random() * SWEEPS_LEFT < 1) return false;
+  // A look first: where others work, a real read of who does would lose to each of them.
+  const { madeAt } = sweep;
+  const args = { lane: lane._id, madeAt, now };
+  const mayRest: boolean = await ctx.runQuery(internal.push.idleShutdown.readIdle, args, {
+    useStaleSnapshot: true,
+  });
+  if (!mayRest) return false;
+  const [timers, isNeeded, gone] = await Promise.all([
+    findTimers(ctx.db),
+    isNeededSince(ctx.db, lane.queue, madeAt),
+    firstGone(ctx.db),
+  ]);
+  const [timer, ...more] = timers.filter((one) => !isFar(one, now));
+  if (timer?._id !== sweep.timer || timer.scheduledId === undefined || more.length > 0)
+    return false;
+  // The session may rely on this sweep, which then stays for it.
+  if (gone !== undefined && timers.length === 1) return false;
+  // It is about to come, or is dead: let whoever meets it see to that.
+  if (timer.dueAt < now + JANITOR_OVERDUE_MS || isNeeded) return false;
+  await ctx.scheduler.cancel(timer.scheduledId);
+  await ctx.db.delete("timers", timer._id);
+  return true;
+}
+
+/** Whether a sweep would have nothing to see to: beside this lane nobody works, and nothing is lost where nothing runs. */
+export const readIdle = internalQuery({
+  args: { lane: v.id("lanes"), madeAt: v.number(), now: v.number() },
+  returns: v.boolean(),
+  handler: async (ctx, { lane: id, madeAt, now }): Promise<boolean> => {
+    const lane = await ctx.db.get("lanes", id);
+    if (lane === null) return false;
+    const { queue, holder } = lane;
+    const lost = async () => {
+      const { queues } = await patrol(ctx);
+      return await lookForOverdue(ctx.db, [...new Set([queue, ...queues])], now);
+    };
+    const [isNeeded, overdue] = await Promise.all([
+      isNeededSince(ctx.db, queue, madeAt, holder),
+      lost(),
+    ]);
+    return !isNeeded && Object.values(overdue).every((one) => one.length === 0);
+  },
+});
+
+/** Whether anything is leased or owed, or somebody has served another queue since the lane, and with it the timer. */
+async function isNeededSince(
+  db: DatabaseReader,
+  queue: string,
+  madeAt: number,
+  but?: Id<"holders">,
+): Promise<boolean> {
+  const [active, idle, owed] = await Promise.all([
+    db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", "active"))
+      .take(RANGE_ROWS),
+    db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", madeAt - APART_MS))
+      .take(IDLE_READ),
+    db
+      .query("callbacks")
+      .withIndex("state", (q) => q.eq("state", "owed"))
+      .take(RANGE_ROWS),
+  ]);
+  // In a snapshot of before, the lane itself still holds its last job.
+  const working = active.filter(({ _id }) => _id !== but);
+  if (working.length + owed.length > 0 || idle.length === IDLE_READ) return true;
+  return idle.some(({ queues }) => queues.some((name) => name !== queue));
+}

@@ -1,0 +1,60 @@
+/**
+ * Apart: one job of a lane in a transaction of its own, which holds its outcome, its callback and, where its handler is a
+ * mutation, what that writes; no look, no claim, no other job. So goes on what has lost a conflict once: a row that the whole
+ * app writes makes its own job wait, and nothing else of the lane.
+ *
+ * It writes neither the lane nor its holder, which every step of the lane writes: the lease stays there until the lane's next
+ * step names it as over. Exactly once all the same: an attempt is known by its number, which the job's row has while it runs.
+ *
+ * Reads for real: the job, its queue's row, what the job has of its own; what the app's code reads. Looks at: of a call from
+ * outside the component, the holder's row. Writes: as `recording.ts`; what the app's code writes. Conflicts with: what ends the
+ * same attempt or asks for it to be canceled; whatever the app's code conflicts with. Never with a step, a wake or a claim.
+ */
+import type { Answer, LaneApart } from "../../shared/index.js";
+import { vAnswer, vLaneApart } from "../../shared/index.js";
+import { internalMutation, type MutationCtx } from "../_generated/server.js";
+import { oweAll, tellAll } from "../edges/callbacks.js";
+import { ensureDues, type Dues } from "../edges/dispatcher.js";
+import { executeAll } from "./execute.js";
+import { findJob } from "../rows/jobs.js";
+import { lanesAmong } from "./laneReport.js";
+import { getQueue } from "../rows/queues.js";
+import { recordPart } from "../attempts/recording.js";
+import { withFittingResults } from "./results.js";
+
+export const runApart = internalMutation({
+  args: vLaneApart.fields,
+  returns: vAnswer,
+  handler: (ctx, args): Promise<Answer> => apartOf(ctx, args, withFittingResults),
+});
+
+/** The same for a lane in an action of the app. Its results are checked, by the app; that the job is a lane's is not known. */
+export async function apartOfApp(ctx: MutationCtx, args: LaneApart): Promise<Answer> {
+  const { id, attempt } = args;
+  const job = await findJob(ctx.db, id);
+  const holder = job?.holder;
+  if (holder === undefined || !(await lanesAmong(ctx, [holder])).has(holder))
+    return { id, attempt, answer: "leaseLost" };
+  return await apartOf(ctx, args);
+}
+
+export async function apartOf(
+  ctx: MutationCtx,
+  { id, attempt, finished, deferCallbacks = false }: LaneApart,
+  check?: typeof withFittingResults,
+): Promise<Answer> {
+  const now = Date.now();
+  const job = await findJob(ctx.db, id);
+  if (job?.holder === undefined) return { id, attempt, answer: "leaseLost" };
+  const queue = await getQueue(ctx.db, job.queue);
+  const held = { _id: job.holder, leases: [{ id: job._id, attempt, n: 0 }] };
+  const dues: Dues = new Map();
+  const { answers, owed } =
+    finished === undefined
+      ? await executeAll(ctx, held, queue, [{ id, attempt }], now, dues)
+      : await recordPart(ctx, held, check?.(queue, [finished]) ?? [finished], now, { dues, queue });
+  await ensureDues(ctx, dues, now);
+  if (deferCallbacks) await oweAll(ctx, owed);
+  else await tellAll(ctx, owed);
+  return answers[0]!;
+}

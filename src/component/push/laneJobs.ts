@@ -1,0 +1,32 @@
+/**
+ * What a lane is told of the jobs that were claimed for it: not the payloads of those whose handler is a mutation, which reads
+ * them in its own transaction. Reads what jobs have of their own, by id. `ruled` are the rows of those that have any, where the
+ * claim of this very transaction knows: then no job is read again.
+ */
+import type { ClaimedJob, LaneJob } from "../../shared/index.js";
+import type { Id } from "../_generated/dataModel.js";
+import type { DatabaseReader } from "../_generated/server.js";
+import { rulesOf } from "../rows/jobRules.js";
+import type { Queue } from "../rows/queues.js";
+
+export async function describeLaneJobs(
+  db: DatabaseReader,
+  queue: Queue,
+  jobs: readonly ClaimedJob[],
+  ruled?: ReadonlyMap<string, Id<"handlers">>,
+): Promise<LaneJob[]> {
+  return await Promise.all(
+    jobs.map(async (job): Promise<LaneJob> => {
+      const own = ruled?.get(job.id);
+      const row =
+        ruled === undefined
+          ? await db.get("jobs", job.id as Id<"jobs">)
+          : own === undefined
+            ? {}
+            : { handler: own };
+      const { handler } = row === null ? {} : await rulesOf(db, queue, row);
+      if (handler === undefined) return { job };
+      return { job: handler.kind === "mutation" ? { ...job, payload: null } : job, handler };
+    }),
+  );
+}

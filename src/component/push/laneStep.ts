@@ -1,0 +1,392 @@
+/**
+ * Step: one call of a lane. It reports how jobs ended, runs those whose handler is a mutation, takes what comes next, and is
+ * told whether to look again, to wait, or to end. A look in vain writes nothing. For its process it also gives back places or
+ * asks for more, hears of lanes that were handed over, and, where it is the last, ends it.
+ *
+ * Run again since it has lost, it records what has ended and takes nothing; and from the second time on it leaves out what runs
+ * the app's code, which its lane has run apart (`laneApart.ts`). So no row of the app holds up the queue.
+ *
+ * Order: outcomes and handlers → callbacks → everything re-read → claim → leave. At its end a lane is full; or guards its
+ * queue, and looks again and again; or has given away the room that it does not use. So whoever has read all lanes knows
+ * what is free.
+ *
+ * Reads for real: the lane, its holder, the jobs reported, the queue's row, its gate; where it may grow, which it may where
+ * a lane is relied on, all the queue's lanes; then as a claim.
+ * Writes: those jobs, the holder; the lane where its cap changes, the gate where this lane guards it or ends that nobody
+ * does. Conflicts with: a wake of the queue, a lane of the queue that starts, leaves or changes its cap; what handlers
+ * and callbacks conflict with. Never with an enqueue, but where the gate changes.
+ */
+import {
+  checkLength,
+  commitTimeOf,
+  LANE_LEAVES_MS,
+  LANE_LOOK_MAX_MS,
+  LANE_LOOK_MS,
+  LANE_LOOKS_ALONE,
+  LANE_LOOKS_MAX,
+  LANE_RESCUE_MS,
+  LEASES_MAX,
+  STEAL_AFTER_MS,
+  vLaneReply,
+  vLaneStep,
+  type Answer,
+  type LaneJob,
+  type LaneReply,
+  type LaneStep,
+  type Lease,
+} from "../../shared/index.js";
+import { internalMutation, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import { tellAll } from "../edges/callbacks.js";
+import { leasedBefore, takeFrom, type Claimed, type LaneLook } from "../claim/claim.js";
+import { ensureDues, type Dues } from "../edges/dispatcher.js";
+import { executeAll } from "./execute.js";
+import {
+  closeCall,
+  generationOf,
+  isWatched,
+  judgeCall,
+  keepLeases,
+  type Holder,
+} from "../rows/sessions.js";
+import { describeLaneJobs } from "./laneJobs.js";
+import { guardsIt, isLaneAlive, putToSleep, setCap, widthFor, type Lane } from "./lanes.js";
+import { forgetHandOver } from "./handOvers.js";
+import { waitFor } from "./mainLoop.js";
+import { isMutation, isTimeOver, takesMore } from "../rows/processTime.js";
+import { getQueue, type Queue } from "../rows/queues.js";
+import { recordPart } from "../attempts/recording.js";
+import { withFittingResults } from "./results.js";
+import { comeToRest } from "./idleShutdown.js";
+import { ensureJanitor, reviveJanitor } from "../loops/timers.js";
+import { findGate, isQuiet, quieten, setGate, scheduleWake, type Gate } from "../edges/wakes.js";
+import { fewerIfTried, morePlaces, placesOf, tellProcess } from "./lanePlaces.js";
+import { dropOver, dropUnheard } from "./undelivered.js";
+import { rulesOf } from "../rows/jobRules.js";
+import { findJob } from "../rows/jobs.js";
+import { lossesOf } from "./losses.js";
+
+export const stepLane = internalMutation({
+  args: vLaneStep.fields,
+  returns: vLaneReply,
+  handler: (ctx, args): Promise<LaneReply> => stepOf(ctx, args, withFittingResults),
+});
+
+/** `check` is for results that nobody has checked: an inline lane's are, by the app. */
+export async function stepOf(
+  ctx: MutationCtx,
+  args: LaneStep,
+  check?: typeof withFittingResults,
+): Promise<LaneReply> {
+  const now = Date.now();
+  checkLength("The finished jobs of a call", args.finished, 0, LEASES_MAX);
+  const id = ctx.db.normalizeId("lanes", args.lane);
+  const lane = id === null ? null : await ctx.db.get("lanes", id);
+  if (lane === null) return over(lost(args));
+  const [holder, queue] = await Promise.all([
+    ctx.db.get("holders", lane.holder),
+    getQueue(ctx.db, lane.queue),
+    fetchJobs(ctx.db, args.execute),
+    args.handOver === undefined ? null : forgetHandOver(ctx, args.handOver),
+  ]);
+  // Another has taken its place. What it still runs was dealt with when it was found to be gone.
+  if (holder === null || generationOf(holder) !== args.generation) return over(lost(args));
+  if (judgeCall(holder, args.n) === "repeated") {
+    const missed = await leasedBefore(ctx, holder, args.heard + 1);
+    const jobs = await describeLaneJobs(ctx.db, queue, missed);
+    return { answers: [], jobs, lookAfterMs: LANE_LOOK_MS, isOver: false };
+  }
+  const finished = check?.(queue, args.finished) ?? args.finished;
+  const said = { ...args, finished };
+  const losses = lossesOf(ctx, args.sentAt, now);
+  const shared = losses === "again" ? await withoutApps(ctx, queue, said) : said;
+  const ended = await finish(ctx, holder, queue, shared, now);
+  const { answers, holder: current, besideCallbacks } = ended;
+  // It has left, and was not told: the reply was lost.
+  if (current.state !== "active") return over(answers);
+  if (!(await isLaneAlive(ctx, current)))
+    return await goNoFurther(ctx, current, args.n, answers, now);
+  if (losses !== "never" && hasEnded(args))
+    return await recordOnly(ctx, current, queue, args, answers, now);
+  return await goOn(ctx, { lane, holder: current, queue, args, answers, besideCallbacks, now });
+}
+
+/** Whether it says of any job that it has ended, or may. */
+function hasEnded({ finished, execute, over = [] }: LaneStep): boolean {
+  return finished.length + execute.length + over.length > 0;
+}
+
+/** Without what runs the app's code: it has no answer, and its lane has it run apart. */
+async function withoutApps(ctx: MutationCtx, queue: Queue, args: LaneStep): Promise<LaneStep> {
+  const isTold = await Promise.all(
+    args.finished.map(async ({ id }) => {
+      const job = await findJob(ctx.db, id);
+      return job !== null && (await rulesOf(ctx.db, queue, job)).onComplete !== undefined;
+    }),
+  );
+  return { ...args, finished: args.finished.filter((_, i) => !isTold[i]), execute: [] };
+}
+
+/** It has lost: what has ended is recorded with nothing beside it, and the lane calls again at once. */
+async function recordOnly(
+  ctx: MutationCtx,
+  holder: Holder,
+  queue: Queue,
+  { n, heard, in: said }: LaneStep,
+  answers: Answer[],
+  now: number,
+): Promise<LaneReply> {
+  const { cursor } = holder.reply;
+  await closeCall(ctx.db, holder, { n, claimed: [], cursor, isAwake: true }, now);
+  const missed = await leasedBefore(ctx, holder, heard + 1);
+  const jobs = await describeLaneJobs(ctx.db, queue, missed);
+  const of = said === undefined ? {} : await tellProcess(ctx, said, false);
+  return { ...reply(answers, jobs, { lookAfterMs: 0 }), ...of };
+}
+
+/** For who reads them one by one: what a transaction has once read is there. */
+async function fetchJobs(db: DatabaseReader, leases: readonly Lease[]): Promise<void> {
+  const ids = leases.flatMap(({ id }) => db.normalizeId("jobs", id) ?? []);
+  await Promise.all(ids.map((id) => db.get("jobs", id)));
+}
+
+function lost({ finished, execute }: LaneStep): Answer[] {
+  return [...finished, ...execute].map(({ id, attempt }) => ({ id, attempt, answer: "leaseLost" }));
+}
+
+function over(answers: Answer[]): LaneReply {
+  return { answers, jobs: [], lookAfterMs: null, isOver: true };
+}
+
+/**
+ * Its scheduled function was canceled while it runs: what it schedules is born canceled, so it decides nothing any more. The
+ * janitor ends what it still holds, and its place goes to another.
+ */
+async function goNoFurther(
+  ctx: MutationCtx,
+  holder: Holder,
+  n: number,
+  answers: Answer[],
+  now: number,
+): Promise<LaneReply> {
+  const { cursor } = holder.reply;
+  const isAwake = holder.state === "active";
+  await closeCall(ctx.db, holder, { n, claimed: [], cursor, isAwake }, now);
+  return over(answers);
+}
+
+/** Records outcomes, runs handlers that are mutations, and tells who is to be told. */
+async function finish(
+  ctx: MutationCtx,
+  holder: Holder,
+  queue: Queue,
+  args: LaneStep,
+  now: number,
+): Promise<{ answers: Answer[]; holder: Holder; besideCallbacks: boolean }> {
+  const dues: Dues = new Map();
+  const held = { ...holder, leases: await dropOver(ctx, holder.leases, args.over ?? []) };
+  const executed = await executeAll(ctx, held, queue, args.execute, now, dues);
+  const current = { ...holder, leases: executed.leases };
+  const recorded = await recordPart(ctx, current, args.finished, now, { dues, queue });
+  await ensureDues(ctx, dues, now);
+  const answers = [...recorded.answers, ...executed.answers];
+  const owed = [...recorded.owed, ...executed.owed];
+  const kept = { ...holder, leases: await dropUnheard(ctx, holder, recorded.leases, args.heard) };
+  if (owed.length === 0) return { answers, holder: kept, besideCallbacks: args.execute.length > 0 };
+  await keepLeases(ctx.db, kept, kept.leases, now);
+  await tellAll(ctx, owed);
+  return { answers, holder: (await ctx.db.get("holders", holder._id))!, besideCallbacks: true };
+}
+
+interface Going {
+  lane: Lane;
+  holder: Holder;
+  queue: Queue;
+  args: LaneStep;
+  answers: Answer[];
+  besideCallbacks: boolean;
+  now: number;
+}
+
+const NOTHING: Omit<Claimed, "cursor"> = {
+  leases: [],
+  jobs: [],
+  ruled: new Map(),
+  timer: undefined,
+};
+
+async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
+  const { holder, args, answers, besideCallbacks, now } = going;
+  // A callback or handler may have paused the queue, or changed its configuration.
+  const [queue, row, gate] = await Promise.all([
+    getQueue(ctx.db, going.lane.queue),
+    ctx.db.get("lanes", going.lane._id),
+    findGate(ctx.db, going.lane.queue),
+  ]);
+  const lane = row!;
+  const running = holder.leases.length;
+  const isOver = isClosed(queue) || isTimeOver(args.in, queue, now);
+  // What comes has a wake of its own, or somebody who looks: one that came for one job looks for no other, and does not grow.
+  const isSeenTo = gate?.state !== "full" && !guardsIt(gate, lane._id);
+  const isContent = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
+  const width = isOver ? 0 : await widthFor(ctx, queue, lane, { running, isContent });
+  // What it has yet to be told may be as much as one answer carries.
+  const isTold = holder.leases.every(({ n }) => n <= args.heard);
+  const wanted = !isTold || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, width - running);
+  const { room, given: before } = await placesOf(ctx, going, queue, wanted);
+  const open = new Map([[queue.name, queue]]);
+  const look = { ...lookOf(gate, lane._id, now), endsAt: args.in?.endsAt ?? now };
+  const max = isMutation(queue) ? room : fewerIfTried(room, now - (args.sentAt ?? now));
+  const taken: Claimed =
+    room === 0
+      ? { ...NOTHING, cursor: holder.reply.cursor ?? "{}" }
+      : await takeFrom(ctx, holder, args.n, open, { max }, now, {
+          besideCallbacks,
+          lane: look,
+        });
+  const held = running + taken.leases.length;
+  if (taken.isTooLong === true && gate?.state === "full") await waitFor(ctx, queue.name, false);
+  // It has filled all the places that there were, and there may be more jobs.
+  const lacking = taken.leases.length === room ? wanted - room : 0;
+  const asks = lacking > 0 && room > 0 && args.in?.isFull === true;
+  const after = asks ? await morePlaces(ctx, queue, args.in!, held, lacking) : 0;
+  const given = before + after;
+  // Its process has no place, and is given none: it is as full as with all that it may run.
+  const isStuck = lacking > 0 && args.in?.isFull === true && given === 0;
+  const next =
+    isOver || (taken.isTooLong === true && guardsIt(gate, lane._id))
+      ? await end(ctx, queue, lane, held)
+      : await settle(ctx, queue, lane, gate, {
+          ...{ held, width: isStuck ? Math.min(width, held) : width, found: taken.leases.length },
+          ...{ looks: args.looks, isEnding: !takesMore(args.in, queue, now + LANE_LEAVES_MS) },
+        });
+  const isAwake = next !== "left";
+  const hasDone = hasEnded(args) || taken.leases.length > 0;
+  const call = { n: args.n, claimed: taken.leases, cursor: taken.cursor, isAwake };
+  const closed =
+    isAwake && !hasDone && isWatched(holder, now)
+      ? holder
+      : await closeCall(ctx.db, holder, call, now);
+  // Who takes something depends on a sweep that notices if it dies; who only goes on has been seen to.
+  if (!isAwake) await comeToRest(ctx, lane, holder, now);
+  else if (taken.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
+  else await reviveJanitor(ctx, closed.expiresAt, now, taken.timer);
+  // Calls that committed and seemed to have failed: what they have claimed the lane has never heard.
+  const missed = await leasedBefore(ctx, holder, args.heard + 1);
+  const ruled = missed.length === 0 ? taken.ruled : undefined;
+  const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
+  const of = args.in === undefined ? {} : await tellProcess(ctx, args.in, next === "left");
+  const isPart = max < room && taken.leases.length === max;
+  const isShort = isPart || (lacking > 0 && room > 0 && !isStuck);
+  return {
+    ...reply(answers, jobs, isShort ? lookAgain(next) : next),
+    ...of,
+    ...(given > 0 ? { given } : {}),
+  };
+}
+
+/** At once, where it goes on. */
+function lookAgain(next: Next): Next {
+  return next === "left" || next === "draining" ? next : { lookAfterMs: 0 };
+}
+
+/**
+ * How the lane looks. What is somebody else's it leaves to them for a while, since they would only meet: where another
+ * guards, everything; where nobody is relied on, what has just come, which has a wake of its own. Where each looks with
+ * what it has freed, each looks for others among the first.
+ */
+function lookOf(gate: Gate | null, lane: Lane["_id"], now: number): LaneLook {
+  const fresh = commitTimeOf(now - STEAL_AFTER_MS);
+  if (guardsIt(gate, lane))
+    return { everywhere: true, ...(gate?.state === "leaving" ? { upTo: fresh } : {}) };
+  switch (gate?.state) {
+    case "full":
+      return { everywhere: true, isCrowded: true };
+    case "guarded":
+    case "leaving":
+      return { everywhere: false, upTo: commitTimeOf(now - LANE_RESCUE_MS) };
+    default:
+      return { everywhere: false, upTo: fresh };
+  }
+}
+
+/** What the lane does next: it has left; or looks again after so long; or waits for its jobs. */
+type Next = "left" | "draining" | { lookAfterMs: number | null };
+
+/** No lane takes jobs of it: it is paused, or only workers outside serve it since a deploy. */
+function isClosed({ isPaused, config }: Queue): boolean {
+  return isPaused || !config.push;
+}
+
+/** The lane's time is over, or its queue is closed. */
+async function end(ctx: MutationCtx, queue: Queue, lane: Lane, held: number): Promise<Next> {
+  const hasFreed = held < lane.cap;
+  if (held === 0) await putToSleep(ctx, lane);
+  else if (hasFreed) await setCap(ctx, queue, lane, { cap: held, width: held });
+  // Handlers and callbacks may have changed it since it was read.
+  const gate = await findGate(ctx.db, queue.name);
+  // A queue that is resumed, or given a handler again, is woken.
+  if (guardsIt(gate, lane._id)) {
+    if (isClosed(queue)) await setGate(ctx, gate, queue.name, { state: "quiet" });
+    else await quieten(ctx, gate, queue);
+  } else if (gate?.state === "full" && hasFreed && !isClosed(queue)) await scheduleWake(ctx, queue);
+  return held === 0 ? "left" : "draining";
+}
+
+interface Standing {
+  held: number;
+  /** The most that it may hold: it may hold more, where that has become less. */
+  width: number;
+  found: number;
+  looks: number;
+  /** Its time is nearly over. */
+  isEnding: boolean;
+}
+
+/** The lane goes on: full; or as the one that looks; or with no more room than it uses; or not at all. */
+async function settle(
+  ctx: MutationCtx,
+  queue: Queue,
+  lane: Lane,
+  gate: Gate | null,
+  { held, width, found, looks, isEnding }: Standing,
+): Promise<Next> {
+  const guards = guardsIt(gate, lane._id);
+  if (held >= width && held > 0) {
+    await setCap(ctx, queue, lane, { cap: held, width });
+    if (guards) {
+      // It cannot look any more; from now on whoever frees capacity does. If there is any, a wake says so.
+      await setGate(ctx, gate, queue.name, { state: "full" });
+      if (queue.config.maxParallelism > held) await scheduleWake(ctx, queue);
+    }
+    return { lookAfterMs: null };
+  }
+  // Frees capacity where that is relied on, or finds more than others see to.
+  const begins =
+    gate?.state === "full" || (found > 0 && held > 0 && (gate?.state ?? "quiet") === "quiet");
+  const inVain = guards && found === 0 ? looks : 0;
+  if (begins || guards) {
+    if (inVain < LANE_LOOKS_MAX) {
+      const leaves = inVain >= LANE_LOOKS_ALONE || isEnding;
+      const state = leaves ? "leaving" : "guarded";
+      // Who comes now has a wake of its own, which is to find room for another lane.
+      // It keeps what it needs to be a spare, where it is not all there is.
+      const kept = Math.max(held, width > 1 ? 1 : 0);
+      await setCap(ctx, queue, lane, { cap: leaves ? kept : width, width });
+      const isVain = found === 0 && (!guards || gate?.isVain === true);
+      const looking = { state, guard: lane._id, ...(isVain ? { isVain } : {}) } as const;
+      await setGate(ctx, gate, queue.name, looking);
+      return { lookAfterMs: Math.min(LANE_LOOK_MS * 2 ** inVain, LANE_LOOK_MAX_MS) };
+    }
+  }
+  if (held === 0) await putToSleep(ctx, lane);
+  else await setCap(ctx, queue, lane, { cap: held, width });
+  if (guards) await quieten(ctx, gate, queue);
+  return held === 0 ? "left" : { lookAfterMs: null };
+}
+
+function reply(answers: Answer[], jobs: LaneJob[], next: Next): LaneReply {
+  if (next === "left" || next === "draining") {
+    return { answers, jobs, lookAfterMs: null, isOver: true };
+  }
+  return { answers, jobs, lookAfterMs: next.lookAfterMs, isOver: false };
+}

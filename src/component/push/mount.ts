@@ -1,0 +1,166 @@
+/**
+ * The slots and places of the mount, as a transaction sees them: reads of `processes` that decide nothing. What is decided
+ * is `mainLoop.ts`.
+ */
+import { v, type Infer } from "convex/values";
+import {
+  keptSlots,
+  lifeOf,
+  limitsOf,
+  OVERVIEW_QUEUES_MAX,
+  placesLeft,
+  PROCESS_FULL,
+  type MainLoop,
+  type MountLimits,
+  type MountView,
+  type QueueConfig,
+} from "../../shared/index.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import type { DatabaseReader, MutationCtx } from "../_generated/server.js";
+import { allGrants } from "./grants.js";
+
+export type Process = Doc<"processes">;
+
+export const vMountView = v.object({
+  /** Free slots that may be taken, of many a few: a wake picks one. `null` is a slot that has no row yet. */
+  slots: v.array(v.union(v.id("processes"), v.null())),
+  /** So many slots are kept for receivers. */
+  kept: v.number(),
+  /** Those that are not full. */
+  receivers: v.array(v.object({ id: v.id("processes"), openedAt: v.number() })),
+  /** Places that receivers may be given, as {@link placesLeft} says. Where slots are left it is not asked: all. */
+  left: v.object({ any: v.number(), few: v.number() }),
+});
+export type SlotsSeen = Infer<typeof vMountView>;
+
+/** Free slots that a look shows at least: a wake picks one by lot. */
+const SLOTS_SEEN = 8;
+
+type Asking = Pick<QueueConfig, "handler" | "schedulerShare">;
+
+/** The action in which the jobs of a queue run, if it is the app's. */
+export function actionOf({ handler }: Asking): string | undefined {
+  return handler?.kind === "inline" ? handler.handle : undefined;
+}
+
+export async function mountLimits(
+  { meta }: Pick<MutationCtx, "meta">,
+  { config }: { config: Asking },
+): Promise<MountLimits> {
+  const { class: of } = await meta.getDeploymentMetadata();
+  return limitsOf(of, config.schedulerShare);
+}
+
+/** The numbers of the slots that a queue may take: inline handlers have the upper half of them. */
+export function slotsOf({ slots }: MountLimits, isInline: boolean): { from: number; to: number } {
+  return { from: isInline ? Math.floor(slots / 2) : 0, to: slots };
+}
+
+/** What a queue with this configuration may take, as a snapshot shows it. */
+export async function mountViewOf(
+  db: DatabaseReader,
+  deploymentClass: string,
+  config: Asking = {},
+): Promise<SlotsSeen> {
+  const action = actionOf(config);
+  const limits = limitsOf(deploymentClass, config.schedulerShare);
+  const isInline = action !== undefined;
+  const { from, to } = slotsOf(limits, isInline);
+  const kept = keptSlots(limits, isInline);
+  const shown = Math.max(SLOTS_SEEN, kept + 1);
+  const [free, receiving, last] = await Promise.all([
+    freeSlots(db, { from, to }, shown, isInline),
+    db
+      .query("processes")
+      .withIndex("state", (q) => q.eq("state", "receiving"))
+      .take(RECEIVERS_READ),
+    db.query("processes").order("desc").first(),
+  ]);
+  const unborn = to - Math.max(from, (last?.number ?? -1) + 1);
+  const slots: SlotsSeen["slots"] = free.map(({ _id }) => _id);
+  while (slots.length < shown && slots.length - free.length < unborn) slots.push(null);
+  const grants = slots.length > kept ? [] : await allGrants(db);
+  const full = new Set(
+    grants.filter(({ extra }) => extra >= PROCESS_FULL - 1).map(({ process }) => process),
+  );
+  const takesPlaces = config.handler?.kind !== "mutation";
+  const receivers = receiving
+    .filter((one) => one.action === action && !(takesPlaces && full.has(one._id)))
+    .map(({ _id: id, openedAt }) => ({ id, openedAt }));
+  return { slots, kept, receivers, left: placesLeft(limits, grants) };
+}
+
+/**
+ * Some of the free slots. Of many, slots from a number on that is drawn by lot: on the larger classes dozens of wakes at the same
+ * moment, each of which sees the same eight, would run again and again.
+ */
+async function freeSlots(
+  db: DatabaseReader,
+  { from, to }: { from: number; to: number },
+  shown: number,
+  isInline: boolean,
+): Promise<Process[]> {
+  const between = (first: number, end: number, count: number) =>
+    db
+      .query("processes")
+      .withIndex("state", (q) => q.eq("state", "free").gte("number", first).lt("number", end))
+      .order(isInline ? "desc" : "asc")
+      .take(count);
+  const start = from + Math.floor(Math.random() * Math.max(1, to - from - shown));
+  const rows = await between(start, to, shown);
+  if (start === from || rows.length === shown) return rows;
+  return [...rows, ...(await between(from, start, shown - rows.length))];
+}
+
+/** As many as are at once as a rule: the receiver, and those that are too old. */
+const RECEIVERS_READ = 64;
+
+/** What {@link choose} is asked with. */
+export function viewOf({ slots, kept, receivers }: SlotsSeen): MountView<Id<"processes">> {
+  return { free: slots.length, kept, receivers };
+}
+
+/** All processes that run, for real. */
+export async function runningProcesses(db: DatabaseReader): Promise<Process[]> {
+  const inState = (state: Process["state"]) =>
+    db
+      .query("processes")
+      .withIndex("state", (q) => q.eq("state", state))
+      .collect();
+  return (await Promise.all([inState("open"), inState("receiving")])).flat();
+}
+
+/**
+ * The main loop as people see it. Reads the rows of all processes that run or ran, the places of each, and the queues that
+ * wait: as many as slots, twice, and 100.
+ */
+export async function mainLoopNow(
+  db: DatabaseReader,
+  deploymentClass: string,
+  share?: number,
+): Promise<MainLoop> {
+  const limits = limitsOf(deploymentClass, share);
+  const [rows, grants, waiting] = await Promise.all([
+    db.query("processes").collect(),
+    allGrants(db),
+    db.query("waitingQueues").take(OVERVIEW_QUEUES_MAX),
+  ]);
+  const running = rows.filter(({ state }) => state !== "free");
+  const extraOf = new Map(grants.map(({ process, extra }) => [process, extra]));
+  const processes = running
+    .map(({ _id, number: slot, generation, openedAt, state, action }) => ({
+      ...{ slot, generation, openedAt, places: 1 + (extraOf.get(_id) ?? 0) },
+      endsAt: openedAt + lifeOf(action !== undefined),
+      ...{ isReceiving: state === "receiving", isInline: action !== undefined },
+    }))
+    .sort((a, b) => a.openedAt - b.openedAt);
+  const used = processes.reduce((sum, { places }) => sum + places, 0);
+  return {
+    status: waiting.length > 0 ? "waiting" : running.length > 0 ? "running" : "idle",
+    generation: rows.reduce((sum, { generation }) => sum + generation, 0),
+    slots: limits.slots,
+    places: { used, left: Math.max(0, limits.all - used) },
+    processes,
+    waiting: waiting.map(({ queue }) => queue),
+  };
+}

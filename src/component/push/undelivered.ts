@@ -1,0 +1,42 @@
+/** Jobs that a lane was to be told of, and that are gone before it heard. Reads them for real, by id. */
+import { type MutationCtx } from "../_generated/server.js";
+import { forgetAsked } from "../rows/cancels.js";
+import type { Lease } from "../../shared/index.js";
+import { dropLeases, findLease, type HeldLease, type Holder } from "../rows/sessions.js";
+
+/**
+ * Without those of attempts that have ended in transactions of their own, and of which the lane has now said so. One that
+ * still runs stays, whatever is said.
+ */
+export async function dropOver(
+  ctx: MutationCtx,
+  leases: HeldLease[],
+  over: readonly Lease[],
+): Promise<HeldLease[]> {
+  const ended = new Set<HeldLease>();
+  for (const { id, attempt } of over) {
+    const held = findLease({ leases }, id, attempt);
+    const job = held === undefined ? undefined : await ctx.db.get("jobs", held.id);
+    if (job === undefined || (job?.status === "running" && job.attempt === attempt)) continue;
+    if (job === null) await forgetAsked(ctx.db, held!.id);
+    ended.add(held!);
+  }
+  return leases.filter((held) => !ended.has(held));
+}
+
+/** Without those of jobs that were deleted before the lane could hear of them: it would never say anything of these. */
+export async function dropUnheard(
+  ctx: MutationCtx,
+  holder: Holder,
+  leases: HeldLease[],
+  heard: number,
+): Promise<HeldLease[]> {
+  const unheard = leases.filter(({ n }) => n > heard);
+  const rows = await Promise.all(unheard.map(({ id }) => ctx.db.get("jobs", id)));
+  const gone = unheard.filter((_, i) => rows[i] === null);
+  if (gone.length === 0) return leases;
+  for (const { id } of gone) await forgetAsked(ctx.db, id);
+  const left = leases.filter((lease) => !gone.includes(lease));
+  await dropLeases(ctx.db, holder, left);
+  return left;
+}

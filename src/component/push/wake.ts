@@ -1,0 +1,342 @@
+/**
+ * Wake: looks at what is claimable in a queue that Convex itself works off, and begins a lane with it.
+ *
+ * It takes up to a lane's width of jobs for one lane, writes its row, and has the main loop say where the lane runs: in a
+ * process of its own, which is scheduled with the jobs as arguments, or without any where they are large; in one that runs
+ * already; or nowhere for now. If it took as many as it may, there may be more, and it schedules another wake. A wake that was
+ * scheduled for a job takes that one first, and others only if they came no later, so that two wakes seldom want the same.
+ *
+ * If nothing came with it, and the gate is quiet, it takes that one alone, without a look, and begins a lane with it that has
+ * kept room for one job: a start is sooner, reads half, and conflicts with no other of its kind. With more than a few lanes
+ * awake that one begins to look for all. So an isolated job costs a wake, a process, its handler and a completion; where its
+ * handler is a mutation, a wake and that mutation (`laneOnce.ts`).
+ *
+ * No job hangs on how fresh a snapshot is: its own job it reads by id, and a wake whose look is older than the commit it
+ * looks because of comes again. Nor on a clock: what came with its own job is as old as that, and no longer left to workers.
+ * Where its own job is gone and other jobs wait, another wake comes when all that has come by now has been left to workers.
+ *
+ * Reads for real: the queue's row and its gate; then, unless the gate is guarded, the slot or the process that its lane is to
+ * have; for a lane that may take more than its own job all of the queue's lanes, and where these leave no room the holders of
+ * those that may sleep; each job before it is taken, the lane's holder, a timer of the janitor's. Never the lanes of other queues. Looks: the queue's lanes and the
+ * mount's slots; as a claim, everywhere. Writes: the jobs taken, a lane, its holder, a process or a hand-over, the gate, and
+ * the door where that changes. Conflicts with: another wake of the queue, or one that takes the same slot; a lane of the queue
+ * that changes its cap; a claim of the same job. Callers never conflict with it.
+ */
+import { v } from "convex/values";
+import { commitTimeOf, HANDLERS_PER_STEP, msOfCommit } from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import { internalMutation, internalQuery, type MutationCtx } from "../_generated/server.js";
+import type { Doc } from "../_generated/dataModel.js";
+import { rulesOf } from "../rows/jobRules.js";
+import { isOnce } from "./laneOnce.js";
+import {
+  asleepSince,
+  freeOf,
+  ifAsleep,
+  lanesOf,
+  newLane,
+  sleepingLane,
+  spareLane,
+  widthOf,
+  type Lane,
+  type Sleeper,
+  type Standing,
+} from "./lanes.js";
+import { placesFor } from "./grants.js";
+import { isClaimable } from "../edges/mayTake.js";
+import { chooseTarget, waitFor, type Target } from "./mainLoop.js";
+import { mountLimits } from "./mount.js";
+import { isMutation, timeoutOf } from "../rows/processTime.js";
+import { findQueue, type Queue } from "../rows/queues.js";
+import { oldestIn } from "../count/oldest.js";
+import { callOffSurplus } from "./surplus.js";
+import { findTimers, reviveJanitor } from "../loops/timers.js";
+import { findGate, hasCome, isQuiet, setGate, scheduleWake, type Gate } from "../edges/wakes.js";
+import { others, takeAndBegin, type Beginning, type Waking } from "./beginLane.js";
+
+export const wake = internalMutation({
+  args: {
+    queue: v.string(),
+    /** Why it was scheduled; absent where capacity came free, or somebody stopped looking. */
+    job: v.optional(v.id("jobs")),
+    /** Nothing else came by that call. */
+    isAlone: v.optional(v.boolean()),
+    /** No worker outside may take that job, and others of the queue are left to them. */
+    isApart: v.optional(v.boolean()),
+    dueAt: v.optional(v.number()),
+    /** What became claimable by this commit is to be found now. */
+    upTo: v.optional(v.int64()),
+    /** It sees to another: what has come before it is left to workers outside for so long. */
+    againAfterMs: v.optional(v.number()),
+  },
+  returns: v.null(),
+  handler: async (ctx, args): Promise<null> => {
+    const { job, isAlone = false, isApart, dueAt = Infinity, upTo, againAfterMs } = args;
+    const [queue, gate, row, standing] = await Promise.all([
+      findQueue(ctx.db, args.queue),
+      findGate(ctx.db, args.queue),
+      job === undefined ? null : ctx.db.get("jobs", job),
+      isAlone ? lookAt(ctx, args.queue) : null,
+    ]);
+    if (queue === null || queue.isPaused || !queue.config.push) return null;
+    // A lane looks again, or whoever frees capacity; and shuts the door and schedules another wake before it stops.
+    if (gate?.state === "guarded" || (gate?.state === "full" && job !== undefined)) {
+      await callOffSurplus(ctx, queue.name, dueAt);
+      return null;
+    }
+    if (againAfterMs !== undefined) await scheduleWake(ctx, queue, snapshotOf(ctx), againAfterMs);
+    const asked = job === undefined ? { upTo } : { row, isAlone, isApart };
+    const seen = standing ?? (await lookAt(ctx, queue.name));
+    await wakeOne(ctx, { queue, gate, seen, now: Date.now() }, asked);
+    return null;
+  },
+});
+
+async function lookAt(ctx: MutationCtx, queue: string): Promise<Standing> {
+  const { class: of } = await ctx.meta.getDeploymentMetadata();
+  return await ctx.runQuery(
+    internal.push.lanes.readLanes,
+    { queue, class: of },
+    { useStaleSnapshot: true },
+  );
+}
+
+/** What a wake is for: a job, gone or not, that came by itself or not; or what became claimable by a commit. */
+interface Asked {
+  row?: Doc<"jobs"> | null;
+  isAlone?: boolean;
+  isApart?: boolean | undefined;
+  upTo?: bigint | undefined;
+}
+
+async function wakeOne(ctx: MutationCtx, waking: Waking, asked: Asked): Promise<void> {
+  const { queue, gate, now } = waking;
+  const { row, upTo } = asked;
+  const own = row !== undefined && row !== null && isClaimable(row) ? row : null;
+  const { fallbackAfterMs } = queue.config;
+  // A worker has it, or it was canceled. Its commit is not known any more, and may be younger than the clock of its enqueue says.
+  const isGone = row !== undefined && own === null;
+  if (isGone && fallbackAfterMs > 0 && (await isWaiting(ctx, queue, snapshotOf(ctx))))
+    await scheduleWake(ctx, queue, snapshotOf(ctx), fallbackAfterMs);
+  // Up to where it has to have seen everything, and nothing is left to workers any more.
+  const ownDue = asked.isApart === true ? undefined : (own?.seq as bigint | undefined);
+  const due = ownDue ?? upTo ?? waitedSince(ctx, queue, now);
+  // What else waits has a wake of its own.
+  const isLeft = isQuiet(gate) || (gate?.state === "leaving" && gate.isVain === true);
+  const isAlone = own !== null && asked.isAlone === true && isLeft;
+  const told = isAlone ? await beginAlone(ctx, waking, own, due) : NOT_ALONE;
+  if (told !== "begun") await beginWithAll(ctx, waking, { own, due, ...told });
+}
+
+/** What a wake knows that could not begin a lane with its own job alone, or did not try. */
+interface Alone {
+  isContent: boolean;
+  /** `null`: its own job is not to be asked for again. */
+  own?: Doc<"jobs"> | null;
+  timers?: readonly Doc<"timers">[];
+  target?: Target | null;
+}
+const NOT_ALONE: Alone = { isContent: false };
+
+/** Begins a lane that has kept room for one job with this one, if there is such a lane, and nothing came with the job. */
+async function beginAlone(
+  ctx: MutationCtx,
+  { queue, gate, seen, now }: Waking,
+  own: Doc<"jobs">,
+  due: bigint,
+): Promise<Alone | "begun"> {
+  const rules = await rulesOf(ctx.db, queue, own);
+  const runsOnce = isOnce(rules.handler, own.resets ?? 0) && !seen.areMany;
+  const [hasOthers, spare, timers, target] = await Promise.all([
+    hasCome(ctx.db, queue.name, own, 1),
+    spareLane(ctx.db, queue, seen),
+    // As a rule such a wake does not look, so that nothing shows it one on which it could depend.
+    findTimers(ctx.db),
+    runsOnce ? null : targetFor(ctx, queue, seen, timeoutOf(queue, rules.timeoutMs), now),
+  ]);
+  if (hasOthers) return NOT_ALONE;
+  if (spare === null || target?.kind === "wait") return { isContent: true, timers, target };
+  const begun = await takeAndBegin(ctx, { queue, gate, seen, now }, spare, target, {
+    ...{ room: 1, own, due, isContent: true, timers, guardsIf: seen.areMany && pays(gate) },
+  });
+  // It was not to be had, or out of time and has been ended: either way no other lane asks for it.
+  return begun === "none" ? { ...NOT_ALONE, own: null } : "begun";
+}
+
+/**
+ * Begins a lane with as many as there are, and it has room for; or with its own job alone. Where the look shows no room, it
+ * asks for real whether lanes have gone to sleep since: what it leaves to lanes is left to those that are awake.
+ */
+async function beginWithAll(
+  ctx: MutationCtx,
+  waking: Waking,
+  alone: Alone & Pick<Beginning, "own" | "due">,
+): Promise<void> {
+  const lanes = await lanesOf(ctx.db, waking.queue.name);
+  const first = await beginAmong(ctx, waking, alone, lanes);
+  if (first === "begun") return;
+  const { own, due } = alone;
+  if (first.hasRoom) return await leaveToOthers(ctx, waking, { own, due, free: first.free });
+  const asleep = await asleepSince(ctx.db, lanes, waking.seen);
+  const seen = { ...waking.seen, asleep: [...asleep, ...waking.seen.asleep] };
+  const then =
+    asleep.length === 0 ? first : await beginAmong(ctx, { ...waking, seen }, alone, lanes);
+  if (then !== "begun") await leaveToOthers(ctx, waking, { own, due, free: then.free });
+}
+
+/**
+ * Whether a lane with a job that came alone is to look for more jobs. Not where the last guard found none: jobs of a minute that
+ * come one a second cost four looks and a wake each. Now and then it is tried.
+ */
+function pays(gate: Gate | null): boolean {
+  return gate?.isVain !== true || Math.random() < TRIED_PART;
+}
+const TRIED_PART = 1 / 8;
+
+/** It could not begin a lane: for want of room, or, with room, of a process or its places. */
+interface NotBegun {
+  free: number;
+  hasRoom: boolean;
+}
+
+async function beginAmong(
+  ctx: MutationCtx,
+  waking: Waking,
+  { own, due, isContent, timers, target: chosen }: Alone & Pick<Beginning, "own" | "due">,
+  lanes: readonly Lane[],
+): Promise<"begun" | NotBegun> {
+  const { queue, gate, seen, now } = waking;
+  const { asleep, count } = seen;
+  const free = freeOf(queue, lanes) + asleep.reduce((sum, { cap }) => sum + cap, 0);
+  const wide = isContent ? Math.min(1, free) : widthOf(queue, free);
+  const awake = lanes.length - asleep.length;
+  if (wide <= 0 || isTooFew(queue, wide, lanes)) return { free: 0, hasRoom: false };
+  const target =
+    chosen === undefined ? await targetFor(ctx, queue, seen, timeoutOf(queue), now) : chosen;
+  if (target?.kind === "wait") return { free, hasRoom: true };
+  const sleeper = await sleepingLane(ctx.db, asleep);
+  const caps = freeOf(queue, []) - free;
+  const wanted = await roomFor(ctx, queue, seen, target, { wide, isFew: caps < 2 });
+  // The place that a slot has of its own is for a queue that runs less: this one has lanes which take what comes free.
+  if (wanted < wide && wanted <= 1 && awake > 0) return { free, hasRoom: true };
+  const beside = sleeper === null ? lanes : others(lanes, sleeper.lane);
+  const spares = await confirmed(ctx, queue, seen, beside, wanted);
+  const room = Math.min(wanted, freeOf(queue, beside) + spares.length);
+  if (room <= 0) return { free, hasRoom: false };
+  const lane = sleeper ?? (await newLane(ctx, queue, count, now));
+  const begun = await takeAndBegin(ctx, waking, lane, target, {
+    ...{ room, own, due, isContent, timers, lanes: beside, spares },
+    guardsIf: isContent ? seen.areMany && pays(gate) : awake > 0 || !isQuiet(gate),
+  });
+  // Jobs that may run for longer than this process has left: one that is younger will do.
+  return begun === "tooLong" ? { free, hasRoom: true } : "begun";
+}
+
+/**
+ * Mutations run in the calls of lanes, one after another: beside a lane that is awake, as one with room for two or more is,
+ * one of a few would only meet it at the same jobs (of 1,000 that do nothing 240 a second instead of 340).
+ */
+function isTooFew(queue: Queue, wide: number, lanes: readonly Lane[]): boolean {
+  return isMutation(queue) && wide < HANDLERS_PER_STEP / 2 && lanes.some(({ cap }) => cap > 1);
+}
+
+/** Lanes that sleep for sure and have room for one job, as many as are needed beside what is free. */
+async function confirmed(
+  ctx: MutationCtx,
+  queue: Queue,
+  { asleep }: Standing,
+  beside: readonly Lane[],
+  wanted: number,
+): Promise<Sleeper[]> {
+  const needed = wanted - freeOf(queue, beside);
+  const spares: Sleeper[] = [];
+  for (const seen of asleep) {
+    if (spares.length >= needed) break;
+    const isBeside = beside.some(({ _id, cap }) => _id === seen.lane && cap === 1);
+    if (isBeside && (await ifAsleep(ctx.db, seen)) !== null) spares.push(seen);
+  }
+  return spares;
+}
+
+async function targetFor(
+  ctx: MutationCtx,
+  queue: Queue,
+  { mount }: Standing,
+  timeoutMs: number,
+  now: number,
+): Promise<Target> {
+  const target = await chooseTarget(ctx, queue, mount, timeoutMs, now);
+  return target.kind === "handOver" && mount.left.few === 0 && !isMutation(queue)
+    ? { kind: "wait" }
+    : target;
+}
+
+/**
+ * How many jobs a lane may begin with. Handlers that are mutations take no place. A process that is started has its places from
+ * the first; one to which the lane is handed asks for them, for all such lanes at once: wakes that did would meet each other.
+ */
+async function roomFor(
+  ctx: MutationCtx,
+  queue: Queue,
+  { mount: { left } }: Standing,
+  target: Target | null,
+  { wide, isFew }: { wide: number; isFew: boolean },
+): Promise<number> {
+  if (isMutation(queue)) return wide;
+  const few = isFew && wide <= 2;
+  if (target?.kind === "handOver") return Math.min(wide, Math.max(1, few ? left.few : left.any));
+  return await placesFor(ctx, await mountLimits(ctx, queue), wide, few);
+}
+
+/** No lane can begin. A queue that waits for nothing but its own lanes is looked at by them. */
+async function leaveToOthers(
+  ctx: MutationCtx,
+  { queue, gate, now }: Waking,
+  { own, due, free }: { own: Doc<"jobs"> | null; due: bigint; free: number },
+): Promise<void> {
+  if (queue.config.maxParallelism === 0 || gate?.state === "leaving") return;
+  const isNeeded = gate?.state === "full" || own !== null || (await isWaiting(ctx, queue, due));
+  if (!isNeeded) return;
+  // From now on it is left to lanes: none may be relied on that died while no sweep comes.
+  if (gate?.state !== "full") await reviveJanitor(ctx, Infinity, now);
+  await setGate(ctx, gate, queue.name, { state: "full" });
+  if (free > 0) await waitFor(ctx, queue.name, freeOf(queue, []) - free >= 2);
+}
+
+/** The commit by which a job must have become claimable to be a lane's now. */
+function waitedSince(ctx: MutationCtx, { config }: Queue, now: number): bigint {
+  const { fallbackAfterMs } = config;
+  return fallbackAfterMs === 0 ? snapshotOf(ctx) : commitTimeOf(now - fallbackAfterMs);
+}
+
+function snapshotOf(ctx: MutationCtx): bigint {
+  return ctx.meta.getSnapshotTs();
+}
+
+/** Whether anything may wait for a lane: also where the snapshot is too old to say. */
+async function isWaiting(ctx: MutationCtx, queue: Queue, asked: bigint): Promise<boolean> {
+  const args = { queue: queue.name };
+  const { at, snapshot }: Oldest = await ctx.runQuery(internal.push.wake.oldestWaiting, args, {
+    useStaleSnapshot: true,
+  });
+  return at === null ? snapshot < asked : at <= msOfCommit(asked);
+}
+
+/** When the job that has been claimable longest became so. To be called with `useStaleSnapshot`. */
+export const oldestWaiting = internalQuery({
+  args: { queue: v.string() },
+  returns: v.object({
+    at: v.union(v.number(), v.null()),
+    snapshot: v.int64(),
+  }),
+  handler: async (ctx, args): Promise<Oldest> => {
+    const queue = await findQueue(ctx.db, args.queue);
+    const at = queue === null ? null : await oldestIn(ctx.db, queue);
+    return { at, snapshot: ctx.meta.getSnapshotTs() };
+  },
+});
+
+interface Oldest {
+  at: number | null;
+  snapshot: bigint;
+}

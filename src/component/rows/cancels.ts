@@ -1,0 +1,96 @@
+/**
+ * What the workers of running jobs are asked: to end them. The only writer of `cancels`.
+ *
+ * A row is inserted by whoever wants a running job to end, who depends on nothing but the job's own row; it is read by
+ * the worker's subscription and with its beats, and deleted with the lease, whatever ended that.
+ */
+import { v, type Infer } from "convex/values";
+import { LEASES_MAX, type Lease } from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import {
+  internalQuery,
+  type DatabaseReader,
+  type DatabaseWriter,
+  type MutationCtx,
+  type QueryCtx,
+} from "../_generated/server.js";
+import { authorize } from "./tokens.js";
+
+/** A holder has so many leases at most, and a deleted job's row goes with its lease. */
+const CANCELS_READ = 2 * LEASES_MAX;
+
+/** Asks the worker of a running job to end it. To be called once an attempt. */
+export async function askToStop(ctx: MutationCtx, job: Doc<"jobs">): Promise<void> {
+  const holder = job.holder === undefined ? null : await whoHolds(ctx, job.holder);
+  // Nobody to tell: the job's own row says that it is to end, to whoever ends its lease.
+  if (holder === null) return;
+  const { _id, attempt } = job;
+  // Why is said in the job's row: a worker's beats, and whoever ends its leases, read as many of these as it has jobs.
+  await ctx.db.insert("cancels", { ...holder, job: _id, attempt });
+}
+
+/** To be called with the end of the lease of a job that its worker was asked to end. */
+export async function forgetAsked(db: DatabaseWriter, job: Id<"jobs">): Promise<void> {
+  const rows = await db
+    .query("cancels")
+    .withIndex("job", (q) => q.eq("job", job))
+    .collect();
+  for (const row of rows) await db.delete("cancels", row._id);
+}
+
+/** The leases of a session that it is asked to end. */
+export async function askedOf(
+  db: DatabaseReader,
+  session: string,
+  token: Id<"tokens"> | undefined,
+): Promise<Lease[]> {
+  const rows = await db
+    .query("cancels")
+    .withIndex("session", (q) => q.eq("session", session))
+    .take(CANCELS_READ);
+  return rows
+    .filter((row) => row.token === token)
+    .map(({ job, attempt }) => ({ id: job, attempt }));
+}
+
+/** For the worker's subscription: it runs again when there is another such lease, and not with the session's calls. */
+export async function cancellations(
+  ctx: QueryCtx,
+  args: { token: string; session: string },
+): Promise<Lease[]> {
+  const token = await authorize(ctx.db, args.token, []);
+  return await askedOf(ctx.db, args.session, token._id);
+}
+
+export function isNamed(leases: readonly Lease[], id: string, attempt: number): boolean {
+  return leases.some((lease) => lease.id === id && lease.attempt === attempt);
+}
+
+const vWho = v.object({ session: v.string(), token: v.optional(v.id("tokens")) });
+type Who = Infer<typeof vWho>;
+
+/**
+ * Whose session holds it. These fields of its row never change, so a snapshot is as good as a read, and the row changes
+ * with every call of its worker: a real read would make whoever cancels run again and again.
+ */
+async function whoHolds(ctx: MutationCtx, holder: Id<"holders">): Promise<Who | null> {
+  const seen: Who | null = await ctx.runQuery(
+    internal.rows.cancels.findCancelRequests,
+    { holder },
+    { useStaleSnapshot: true },
+  );
+  return seen ?? nameOf(await ctx.db.get("holders", holder));
+}
+
+export const findCancelRequests = internalQuery({
+  args: { holder: v.id("holders") },
+  returns: v.union(vWho, v.null()),
+  handler: async (ctx, { holder }) => nameOf(await ctx.db.get("holders", holder)),
+});
+
+function nameOf(holder: Doc<"holders"> | null): Who | null {
+  if (holder === null) return null;
+  const { session, token } = holder;
+  return { session, ...(token === undefined ? {} : { token }) };
+}

@@ -1,0 +1,92 @@
+/**
+ * Events: what was restarted, taken away, quarantined, refused or done to many jobs at once, for people. The only writer
+ * of `events`, but for `purge.ts`, which deletes old ones.
+ *
+ * Inserts only, so that whoever records one meets nobody.
+ */
+import type { Value } from "convex/values";
+import {
+  checkInteger,
+  checkName,
+  EVENTS_DEFAULT,
+  EVENTS_MAX,
+  type HandlerTrouble,
+  type QueueEvent,
+} from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { DatabaseReader, MutationCtx, QueryCtx } from "../_generated/server.js";
+import { logAlways } from "./log.js";
+
+/** How weighty each is, on the log. */
+const LEVELS = {
+  queuePaused: "info",
+  queueDraining: "info",
+  queueResumed: "info",
+  queueConfigured: "info",
+  bulkEnded: "info",
+  bulkSkipped: "warn",
+  jobsPostponed: "warn",
+  handlerMissing: "warn",
+  noPermit: "warn",
+  handlerMismatch: "warn",
+  leasesEnded: "warn",
+  quarantined: "error",
+  expiryFailed: "error",
+} as const;
+
+/**
+ * Records that something happened, and says so on the log. `message` is for people; `details` for programs, small, and plain
+ * values.
+ */
+export async function recordEvent(
+  ctx: MutationCtx,
+  event: { kind: keyof typeof LEVELS; queue?: string; message: string; details?: Value },
+): Promise<void> {
+  await ctx.db.insert("events", { ...event, at: Date.now() });
+  const { kind, queue, message, details } = event;
+  logAlways(LEVELS[kind], kind, { queue, message, details });
+}
+
+/** The last events, newest first: of one queue, or of the whole component. */
+export async function events(
+  ctx: QueryCtx,
+  { queue, limit = EVENTS_DEFAULT }: { queue?: string; limit?: number },
+): Promise<QueueEvent[]> {
+  checkInteger("limit", limit, 1, EVENTS_MAX);
+  if (queue !== undefined) checkName("The name of a queue", queue);
+  const rows =
+    queue === undefined
+      ? ctx.db.query("events").withIndex("at")
+      : ctx.db.query("events").withIndex("queue", (q) => q.eq("queue", queue));
+  return (await rows.order("desc").take(limit)).map(describe);
+}
+
+function describe({ kind, queue, at, message, details }: Doc<"events">): QueueEvent {
+  return {
+    ...{ kind, at, message },
+    ...(queue === undefined ? {} : { queue }),
+    ...(details === undefined ? {} : { details: details as unknown }),
+  };
+}
+
+/** Events among which the last of this kind is looked for: others of a queue come seldom. */
+const EVENTS_SEEN = 8;
+
+/** When a job of the queue was last put off or failed so, as its events tell: in any of these ways, or in one. */
+export async function lastBlocked(
+  db: DatabaseReader,
+  queue: string,
+  only?: HandlerTrouble,
+): Promise<{ kind: HandlerTrouble; at: number } | null> {
+  const rows = await db
+    .query("events")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .order("desc")
+    .take(EVENTS_SEEN);
+  for (const { kind, at } of rows) {
+    if (only !== undefined && kind !== only) continue;
+    if (kind === "handlerMissing" || kind === "noPermit" || kind === "handlerMismatch")
+      return { kind, at };
+  }
+  return null;
+}

@@ -1,0 +1,43 @@
+/**
+ * What is noted in the row of a job and is no edge: the job stays where it is, so its `seq` does too. Writes: `jobs`. Conflicts
+ * with: every edge of the job.
+ */
+import type { Doc, Id } from "../_generated/dataModel.js";
+import type { DatabaseWriter } from "../_generated/server.js";
+import { cutError } from "./payloads.js";
+
+type Job = Doc<"jobs">;
+
+/**
+ * `running` → `running`: a cancel asks for its end. No edge, and no new `seq`: it stays where it is until its attempt
+ * ends.
+ */
+export async function requestCancel(
+  db: DatabaseWriter,
+  job: Job,
+  now: number,
+  reason?: string,
+): Promise<void> {
+  await db.patch("jobs", job._id, {
+    cancelRequestedAt: now,
+    ...(reason === undefined ? {} : { cancelReason: cutError(reason) }),
+  });
+}
+
+/** Says in the row of a job that runs that its deadline has passed, whatever a clock says that is behind. */
+export async function passDeadline(db: DatabaseWriter, { _id, deadline }: Job): Promise<void> {
+  if (deadline === undefined) return;
+  await db.patch("jobs", _id, { deadline: { ...deadline, isPassed: true } });
+}
+
+/** Notes of a job that is scheduled or running whether it is parked when it becomes pending: its place and `seq` stay. */
+export async function markPaused(db: DatabaseWriter, job: Job, paused: boolean): Promise<Job> {
+  await db.patch("jobs", job._id, { paused: paused ? true : undefined });
+  const { paused: _, ...rest } = job;
+  return paused ? { ...rest, paused } : rest;
+}
+
+/** The job's row goes. What hangs on it is the caller's: see `remove.ts`. */
+export async function deleteJob(db: DatabaseWriter, id: Id<"jobs">): Promise<void> {
+  await db.delete("jobs", id);
+}

@@ -1,0 +1,64 @@
+/**
+ * What a job has of its own, interned: the only writer of `handlers`. A job without a row follows its queue, also when
+ * the queue's configuration changes while it waits.
+ */
+import type { JobRules, QueueConfig } from "../../shared/index.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import type { DatabaseReader, DatabaseWriter } from "../_generated/server.js";
+import { canonicalJson, type Queue, type Settings } from "./queues.js";
+
+/** What is in force for one job: its own rules before its queue's. */
+export type Rules = Pick<Settings, "retry" | "maxResets" | "leaseMs" | "graceMs" | "logLevel"> &
+  Pick<QueueConfig, "timeoutMs" | "onComplete" | "onCompleteExclude" | "handler"> &
+  Pick<JobRules, "compat">;
+
+/** The row of these rules, inserted if they are new. */
+export async function internRules(db: DatabaseWriter, rules: JobRules): Promise<Id<"handlers">> {
+  const key = canonicalJson(rules);
+  const row = await db
+    .query("handlers")
+    .withIndex("key", (q) => q.eq("key", key))
+    .first();
+  return row?._id ?? (await db.insert("handlers", { key, rules }));
+}
+
+/** Interns the rules of many jobs in one transaction, and looks each up once. */
+export type StoredRules = (rules: JobRules) => Promise<Id<"handlers"> | undefined>;
+
+export function storedRules(db: DatabaseWriter): StoredRules {
+  const known = new Map<string, Id<"handlers">>();
+  return async (rules) => {
+    const normal = normalRules(rules);
+    const key = canonicalJson(normal);
+    if (key === "{}") return undefined;
+    const id = known.get(key) ?? (await internRules(db, normal));
+    known.set(key, id);
+    return id;
+  };
+}
+
+/** Rules that mean the same are written the same. */
+function normalRules({ onCompleteExclude = [], ...rules }: JobRules): JobRules {
+  const excluded = [...new Set(onCompleteExclude)].sort();
+  return { ...rules, ...(excluded.length === 0 ? {} : { onCompleteExclude: excluded }) };
+}
+
+/** Whether the job brings the handler that its queue has not. */
+export async function bringsHandler(
+  db: DatabaseReader,
+  { handler }: Pick<Doc<"jobs">, "handler">,
+): Promise<boolean> {
+  const row = handler === undefined ? null : await db.get("handlers", handler);
+  return row?.rules.handler !== undefined;
+}
+
+/** What is in force for the job. */
+export async function rulesOf(
+  db: DatabaseReader,
+  queue: Queue,
+  job: Pick<Doc<"jobs">, "handler">,
+): Promise<Rules> {
+  if (job.handler === undefined) return queue.config;
+  const row = await db.get("handlers", job.handler);
+  return { ...queue.config, ...row?.rules };
+}

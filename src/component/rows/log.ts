@@ -1,0 +1,68 @@
+/**
+ * What the component says on the deployment's log: one line of JSON for each event, from the queue's `logLevel` on.
+ *
+ * Levels, so that every step uses them alike:
+ * - `debug`: every job that is enqueued (`jobEnqueued`), claimed (`attemptStarted`) or has fallen due (`jobPromoted`). At the
+ *   rate of jobs: for looking into one problem.
+ * - `info`: every job that has ended as it should (`jobSucceeded`, `roundSucceeded`), or was canceled, retried or deleted by
+ *   somebody (`jobCanceled`, `jobRetried`, `jobDeleted`).
+ * - `warn`: an attempt that failed, was lost or ran too long, and will be tried again; what a mutation handler threw, with
+ *   its stack (`handlerThrew`). The default.
+ * - `error`: a job that failed, expired or timed out for good.
+ *
+ * What is no single job's (a pause, leases that a worker lost, a callback that will not be told, a bug of ours) is on the log
+ * whatever the queue's level: it is rare. What each event says is in `../shared/logEvents.ts`.
+ */
+import { logLine, type LogEvent, type LogFields, type LogLevel } from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+
+const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+type Fields<Event extends LogEvent> = {
+  [Field in keyof LogFields<Event>]: LogFields<Event>[Field] | undefined;
+};
+
+/**
+ * Writes one event, if the queue wants to hear of its level.
+ *
+ * @example
+ * log(queue.config, "warn", "attemptUnacknowledged", { queue: queue.name, job: job._id, attempt: job.attempt, worker });
+ */
+export function log<Event extends LogEvent>(
+  { logLevel }: { logLevel: LogLevel },
+  level: LogLevel,
+  event: Event,
+  fields: Fields<Event>,
+): void {
+  if (RANK[level] >= RANK[logLevel]) logAlways(level, event, fields);
+}
+
+/** Writes one event that is no single job's. */
+export function logAlways<Event extends LogEvent>(
+  level: LogLevel,
+  event: Event,
+  fields: Fields<Event>,
+): void {
+  console[level](logLine(level, event, fields));
+}
+
+/** A job that has ended: how long it waited for its last attempt and how long that ran, if there was one. */
+export function logEnded(
+  config: { logLevel: LogLevel },
+  event: "jobSucceeded" | "roundSucceeded" | "jobCanceled",
+  { _id, queue, attempt, worker, enqueuedAt, startedAt }: Doc<"jobs">,
+  now: number,
+): void {
+  const times = startedAt === undefined ? {} : timesOf(enqueuedAt, startedAt, now);
+  log(config, "info", event, { queue, job: _id, attempt, worker, ...times });
+}
+
+function timesOf(enqueuedAt: number, startedAt: number, now: number) {
+  return { waitMs: startedAt - enqueuedAt, runMs: now - startedAt };
+}
+
+/** A job that somebody deleted, in whatever status. */
+export function logDeleted(config: { logLevel: LogLevel }, job: Doc<"jobs">): void {
+  const { _id, queue, attempt, status } = job;
+  log(config, "info", "jobDeleted", { queue, job: _id, attempt, status });
+}

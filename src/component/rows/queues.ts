@@ -1,0 +1,245 @@
+/**
+ * The queues' rows: what code declares, and what people changed at run time, becomes the configuration that everybody
+ * reads. Only this file and `control.ts` write `queues`.
+ */
+import { v } from "convex/values";
+import {
+  checkQueueConfig,
+  conveyorError,
+  DECLARATION_SETTLE_MS,
+  HANDLER_MISSING_DEFAULT_MS,
+  PARALLELISM_DEFAULT,
+  RETENTION_DEFAULT,
+  RETRY_OFF,
+  type ListBy,
+  type LogLevel,
+  type QueueConfig,
+  type QueueDeclaration,
+  type Retention,
+  type Retry,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import { internalMutation, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import type { Offer } from "./conditions.js";
+import { checkShards } from "./routes.js";
+import type { Wake } from "../edges/wakes.js";
+
+/** A queue's configuration in force: overrides before what code declares, defaults where neither says anything. */
+export interface Settings extends QueueConfig {
+  graceMs: number;
+  retry: Retry;
+  circular: boolean;
+  restMs: number;
+  retention: Retention;
+  logLevel: LogLevel;
+  push: boolean;
+  maxParallelism: number;
+  fallbackAfterMs: number;
+  handlerMissingAfterMs: number;
+  listBy: ListBy[];
+}
+
+/** A queue as every step sees it. */
+export interface Queue {
+  id: Id<"queues">;
+  name: string;
+  epoch: number;
+  shardsEver: number;
+  isPaused: boolean;
+  isDraining: boolean;
+  config: Settings;
+  /** Numbers of the routes that this transaction has made sure of, by priority and key. Only `routes.ts` looks at it. */
+  routesSeen: Map<string, number>;
+  /**
+   * Of a transaction that runs no code of the app between its jobs: the rows of all routes, once it has had to read them, and
+   * among which it has looked in vain for some to forget. Only `routes.ts` looks at them.
+   */
+  routesKept?: { rows: Doc<"routes">[] | null; inVain?: Set<string> };
+  /** Whether this transaction has seen to all wakes. Only `wakes.ts` looks at it. */
+  isWoken: boolean;
+  /**
+   * Of a queue whose jobs are left to workers outside first: what those that are there may take, and to which wakes this
+   * transaction has seen. Only `wakes.ts` looks at it.
+   */
+  wakes?: { offers: readonly Offer[]; kinds: Set<Wake> };
+}
+
+export function queueOf(row: Doc<"queues">): Queue {
+  const { _id, name, epoch, shardsEver, pausedAt, drainingAt } = row;
+  return {
+    ...{ id: _id, name, epoch, shardsEver },
+    isPaused: pausedAt !== undefined,
+    isDraining: drainingAt !== undefined,
+    config: inForce(row),
+    routesSeen: new Map(),
+    isWoken: false,
+  };
+}
+
+function inForce({ config, overrides }: Doc<"queues">): Settings {
+  const settings = {
+    graceMs: 0,
+    retry: { ...RETRY_OFF },
+    circular: false,
+    restMs: 0,
+    retention: { ...RETENTION_DEFAULT },
+    logLevel: "warn" as const,
+    push: false,
+    maxParallelism: PARALLELISM_DEFAULT,
+    fallbackAfterMs: 0,
+    handlerMissingAfterMs: HANDLER_MISSING_DEFAULT_MS,
+    listBy: [],
+  };
+  return { ...settings, ...config, ...overrides };
+}
+
+/** A queue's row, or `null` if no code has ever declared it. */
+export async function findQueueRow(
+  db: DatabaseReader,
+  name: string,
+): Promise<Doc<"queues"> | null> {
+  return await db
+    .query("queues")
+    .withIndex("name", (q) => q.eq("name", name))
+    .unique();
+}
+
+/** A queue, or `null` if no code has ever declared it. */
+export async function findQueue(db: DatabaseReader, name: string): Promise<Queue | null> {
+  const row = await findQueueRow(db, name);
+  return row === null ? null : queueOf(row);
+}
+
+/** The names of so many queues that come after this one. */
+export async function queuesAfter(
+  db: DatabaseReader,
+  after: string,
+  count: number,
+): Promise<string[]> {
+  const rows = await db
+    .query("queues")
+    .withIndex("name", (q) => q.gt("name", after))
+    .take(count);
+  return rows.map(({ name }) => name);
+}
+
+/** A queue that has jobs. Its row was written before the first of them, and is never deleted. */
+export async function getQueue(db: DatabaseReader, name: string): Promise<Queue> {
+  const queue = await findQueue(db, name);
+  if (queue !== null) return queue;
+  throw unknownQueue(name);
+}
+
+export function unknownQueue(name: string): Error {
+  const cut = name.slice(0, 100);
+  return conveyorError(
+    "unknownQueue",
+    `No code has declared a queue ${JSON.stringify(cut)}: it is known from its first enqueue or claim on. Check the name ` +
+      "(`npx convex run --component conveyor observe:queues` lists those that are known), or act by its definition, as in " +
+      "`emails.control.pause(ctx)`, which declares it.",
+    { queue: cut },
+  );
+}
+
+/**
+ * A declared queue, its row written if it is absent or says something else.
+ *
+ * A burst of first callers conflicts once, over the insert. Two deployed versions that declare the queue differently
+ * would rewrite the row with every call, and make every other call of the queue run again; so a row that has just
+ * been written stands for a while, and the next call applies what still differs. It stands in no job's way: that Convex is to
+ * run what it did not run holds at once, since the job of this very call may be the last for long.
+ */
+export async function declareQueue(
+  { db, scheduler }: Pick<MutationCtx, "db" | "scheduler">,
+  { name, config }: QueueDeclaration,
+  now: number,
+): Promise<Queue> {
+  checkQueueConfig(name, config);
+  const row = await findQueueRow(db, name);
+  if (row === null) {
+    const fresh = { name, config, configuredAt: now, shardsEver: config.shards, epoch: 0 };
+    const id = await db.insert("queues", fresh);
+    return queueOf((await db.get("queues", id))!);
+  }
+  const isSettled = now >= row.configuredAt + DECLARATION_SETTLE_MS;
+  if (sameConfig(row.config, config) || !(isSettled || isOpening(row, config))) return queueOf(row);
+  if (config.shards > row.shardsEver) await checkShards(db, name, config.shards);
+  // Lanes pass by what no handler is for. With another answer to that question they begin at the first job again.
+  const isOtherwise = (row.config.handler === undefined) !== (config.handler === undefined);
+  const changed = {
+    config,
+    configuredAt: now,
+    shardsEver: Math.max(row.shardsEver, config.shards),
+    epoch: row.epoch + (isOtherwise ? 1 : 0),
+  };
+  await db.patch("queues", row._id, changed);
+  const queue = queueOf({ ...row, ...changed });
+  if (mayNeedWake(queueOf(row), queue)) await wakeBlindly(scheduler, queue);
+  return queue;
+}
+
+/** Whether a declaration has Convex run more than before, and not less. The other way it waits, so that of two each is written seldom. */
+function isOpening(row: Doc<"queues">, config: QueueConfig): boolean {
+  const [before, after] = [queueOf(row), queueOf({ ...row, config })];
+  return mayNeedWake(before, after) && !mayNeedWake(after, before);
+}
+
+/** Whether there may be capacity, or jobs for lanes, that there were not. */
+export function mayNeedWake(before: Queue, after: Queue): boolean {
+  const { push, maxParallelism, fallbackAfterMs } = after.config;
+  if (!push || after.isPaused) return false;
+  return (
+    !before.config.push ||
+    (before.config.handler === undefined && after.config.handler !== undefined) ||
+    before.isPaused ||
+    maxParallelism > before.config.maxParallelism ||
+    fallbackAfterMs !== before.config.fallbackAfterMs
+  );
+}
+
+/**
+ * A wake that begins after this commit, and so sees all that came before it; and sees to another for when what is left to
+ * workers outside for now has waited for long enough. By that time only the wake knows for sure what came before.
+ */
+export async function wakeBlindly(
+  scheduler: MutationCtx["scheduler"],
+  { name, config }: Pick<Queue, "name" | "config">,
+): Promise<void> {
+  const { fallbackAfterMs } = config;
+  const later = fallbackAfterMs > 0 ? { againAfterMs: fallbackAfterMs } : {};
+  await scheduler.runAfter(0, internal.push.wake.wake, { queue: name, ...later });
+}
+
+/** By value: the order of an object's keys means nothing, and no caller should have to care. */
+function sameConfig(a: QueueConfig, b: QueueConfig): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}
+
+/** JSON with sorted keys, for plain values without bytes or 64-bit numbers. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+/**
+ * Forgets every cursor of a queue. To be run after a restore or an import into the component's tables: rows that come
+ * in with an old `seq` lie below cursors that workers remember, and would never be claimed.
+ *
+ * Reads and writes the queue's row; makes every call of the queue that is in flight run again, once.
+ *
+ * @example
+ * npx convex run --component conveyor rows/queues:forgetCursors '{"queue": "tiles"}'
+ */
+export const forgetCursors = internalMutation({
+  args: { queue: v.string() },
+  returns: v.null(),
+  handler: async (ctx, { queue }) => {
+    const { id, epoch } = await getQueue(ctx.db, queue);
+    await ctx.db.patch("queues", id, { epoch: epoch + 1 });
+    return null;
+  },
+});

@@ -1,0 +1,165 @@
+import { describe, expect, test, vi } from "vitest";
+import { ROUTES_KEPT, ROUTES_MAX, SHARDS_DEFAULT, SHARDS_MAX } from "../../shared/index.js";
+import { api } from "../_generated/api.js";
+import { unusedRoutes } from "./routes.js";
+import { newWorld, refusal, released, succeeded, type World } from "../setup.test.js";
+
+const MINUTE = 60_000;
+const labels = (n: number) => ({ labels: [`l${n}`] });
+
+/** One job with each label that a queue may have. */
+async function fill(world: World) {
+  return await world.enqueueJobs(
+    Array.from({ length: ROUTES_MAX - 1 }, (_, n) => ({ payload: n, options: labels(n) })),
+  );
+}
+
+test("a new label is taken although all routes are, as soon as nothing waits in one", async () => {
+  const world = await newWorld();
+  const [first] = await fill(world);
+  expect(await refusal(world.enqueue("new", labels(99)))).toMatchObject({ code: "tooManyRoutes" });
+  await world.cancel(first!.id);
+  await world.enqueue("new", labels(99));
+  expect(await refusal(world.enqueue("newer", labels(98)))).toMatchObject({
+    code: "tooManyRoutes",
+  });
+  const worker = world.worker("w");
+  const [job] = await worker.claim(1, labels(99));
+  expect(job).toMatchObject({ payload: "new" });
+});
+
+test("as many new labels as there are routes are taken by one call, where nothing waits", async () => {
+  const world = await newWorld();
+  for (const { id } of await fill(world)) await world.cancel(id);
+  const jobs = Array.from({ length: ROUTES_MAX - 1 }, (_, n) => ({
+    payload: n,
+    options: labels(100 + n),
+  }));
+  await world.enqueueJobs([...jobs, ...jobs]);
+  const routes = await world.all("routes");
+  expect(new Set(routes.map(({ number }) => number)).size).toBe(ROUTES_MAX - 1);
+  const places = (await world.all("jobs")).filter(({ status }) => status === "pending");
+  for (const { labels: own, shard } of places) {
+    const route = routes.find(({ number }) => number === Math.floor(shard / 64));
+    expect(route?.labels).toEqual(own);
+  }
+});
+
+test.each([
+  ["labels", (n: number) => ({ labels: [`l${n}`] })],
+  ["labels, due later", (n: number) => ({ labels: [`l${n}`], runAfter: 1_000 })],
+  ["labels and priorities", (n: number) => ({ labels: [`l${n % 15}`], priority: (n % 21) - 10 })],
+])(
+  "what workers continue with leaves the app half of the routes and places: %s",
+  async (_, options) => {
+    const world = await newWorld({ shards: 16 });
+    const worker = world.worker("w");
+    for (let n = 0; n < 100; n += 1) {
+      await world.enqueue(n);
+      const [job] = await worker.claim();
+      const jobs = [{ payload: n, options: options(n) }];
+      const continued = [{ queue: world.queue, jobs }];
+      await worker.complete([{ ...succeeded(job!), continued }]);
+    }
+    await world.advance(2_000);
+    for (let n = 0; n < ROUTES_MAX / 2 - 1; n += 1)
+      await world.enqueue("app", { labels: [`a${n}`] });
+    const jobs = await world.all("jobs");
+    const refused = jobs.filter(({ status }) => status === "failed");
+    for (const { error } of refused) expect(error).toMatch(/the rest is the app's/);
+    expect(jobs.filter(({ ofWorker }) => ofWorker === true)).toHaveLength(100 - refused.length);
+  },
+);
+
+test("a delayed job of a new label is claimable at its time although all routes are taken", async () => {
+  const world = await newWorld();
+  for (const { id } of await fill(world)) await world.cancel(id);
+  const id = await world.enqueue("new", { ...labels(99), runAfter: MINUTE });
+  await world.advance(MINUTE + 1_000);
+  expect(await world.status(id)).toMatchObject({ status: "pending" });
+});
+
+test.each([
+  ["labels", (n: number) => labels(100 + n), SHARDS_DEFAULT],
+  ["places", (n: number) => ({ ...labels(0), priority: n - 10 }), SHARDS_MAX],
+])(
+  "delayed jobs for which no %s are left are put off together, after one look for some to forget",
+  async (_, options, shards) => {
+    const world = await newWorld({ shards });
+    await world.enqueueJobs(
+      Array.from({ length: 20 }, (_none, n) => ({
+        payload: n,
+        options: { ...options(n), runAfter: MINUTE },
+      })),
+    );
+    if (shards === SHARDS_DEFAULT) await fill(world);
+    else for (let n = 0; n < 31; n += 1) await world.enqueue("label", labels(n));
+    const looks = vi.spyOn(unusedRoutes as unknown as { _handler: () => unknown }, "_handler");
+    await world.advance(MINUTE + 1_000);
+    const late = (await world.all("jobs")).filter(({ status }) => status === "scheduled");
+    expect(late.length).toBeGreaterThan(18);
+    expect(looks).toHaveBeenCalledTimes(1);
+    looks.mockRestore();
+  },
+);
+
+test("priorities in which nothing waits are forgotten by the purge where a queue has many; those in use stay", async () => {
+  const retention = { succeededMs: 0, failedMs: 0, canceledMs: 0, timedOutMs: 0 };
+  const world = await newWorld({ retention });
+  const priorities = Array.from({ length: ROUTES_KEPT + 4 }, (_, n) => n - 10);
+  const ids: string[] = [];
+  for (const priority of priorities) ids.push(await world.enqueue(priority, { priority }));
+  const worker = world.worker("w");
+  const jobs = await worker.claim(ROUTES_KEPT);
+  await worker.complete(jobs.map((job) => succeeded(job)));
+  await world.advance(10 * MINUTE);
+  const [route] = await world.all("routes");
+  const waiting = (await world.all("jobs")).filter(({ status }) => status === "pending");
+  expect(waiting).toHaveLength(4);
+  expect(route!.priorities).toEqual(waiting.map(({ priority }) => priority));
+});
+
+describe("places", () => {
+  // With 64 shards a queue may have 32 priorities of all its routes together, and 21 with jobs of no label.
+  const all = Array.from({ length: 21 }, (_, n) => n - 10);
+
+  test("of all priorities and shards are allowed; with more labels than fit a job is refused, until others have gone", async () => {
+    const world = await newWorld({ shards: SHARDS_MAX });
+    for (const priority of all) await world.enqueue("plain", { priority });
+    const first = await world.enqueue("label", labels(0));
+    for (let n = 1; n < 11; n += 1) await world.enqueue("label", labels(n));
+    const { code, message } = await refusal(world.enqueue("one more", labels(11)));
+    expect(code).toBe("tooManyPlaces");
+    expect(message).toContain("fewer shards");
+    await world.cancel(first);
+    await world.enqueue("one more", labels(11));
+    expect(await refusal(world.enqueue("another", { priority: 5, ...labels(1) }))).toMatchObject({
+      code: "tooManyPlaces",
+    });
+  });
+
+  test("are not made by more shards than fit what is in use, neither by code nor by hand", async () => {
+    const world = await newWorld({ shards: SHARDS_DEFAULT });
+    for (let n = 0; n < 63; n += 1) await world.enqueue("job", labels(n));
+    const call = world.t.mutation(api.operate.configureQueue, {
+      queue: "tiles",
+      overrides: { shards: SHARDS_MAX },
+    });
+    expect(await refusal(call)).toMatchObject({ code: "tooManyPlaces" });
+    world.queue.config = { ...world.queue.config, shards: SHARDS_MAX };
+    await world.advance(MINUTE);
+    expect(await refusal(world.enqueue("job"))).toMatchObject({ code: "tooManyPlaces" });
+  });
+
+  test("do not keep a job from coming back", async () => {
+    const world = await newWorld({ shards: SHARDS_MAX });
+    for (let n = 0; n < 31; n += 1) await world.enqueue("label", labels(n));
+    const worker = world.worker("w");
+    const [job] = await worker.claim(1, labels(0));
+    await world.enqueue("label", labels(99));
+    expect((await world.all("routes")).map((row) => row.labels[0])).not.toContain("l0");
+    await worker.complete([released(job!)]);
+    expect(await world.status(job!.id)).toMatchObject({ status: "pending" });
+    expect(await worker.claim(1, labels(0))).toMatchObject([{ id: job!.id }]);
+  });
+});

@@ -1,0 +1,349 @@
+/**
+ * The routes of a queue, as rows. The only writer of `routes`.
+ *
+ * Whatever makes a job claimable has read its route's row for real, or inserted it: so no transaction deletes a route, or
+ * forgets a priority of it, in whose range a job is about to lie.
+ *
+ * A route or priority in which nothing waits is forgotten by the purge where a queue has many of them, and by the transaction
+ * that finds all numbers taken. Looks: where nothing waits. Reads for real: those bands. Writes: the routes. Conflicts with:
+ * whatever makes a job claimable there.
+ */
+import { v } from "convex/values";
+import {
+  bandsOf,
+  conveyorError,
+  COST_DEFAULT,
+  costClassOf,
+  LOOK_RANGES_MAX,
+  placeOf,
+  PLACES_MAX,
+  PRIORITY_DEFAULT,
+  routeKey,
+  ROUTES_DROPPED,
+  ROUTES_KEPT,
+  ROUTES_BACK_MAX,
+  ROUTES_MAX,
+  ROUTES_OF_WORKERS,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import type { Queue } from "./queues.js";
+
+/** A part of the pending range, with the priorities at which jobs may wait there. */
+export type Route = Pick<Doc<"routes">, "labels" | "costClass" | "number" | "priorities">;
+
+type QueueWithRoutes = Pick<Queue, "name" | "routesSeen" | "routesKept" | "shardsEver">;
+
+/** The options of a job that decide its place. `ofWorker`: a worker with a token brought it about. */
+type Needs = Partial<Pick<Doc<"jobs">, "priority" | "labels" | "cost" | "ofWorker">>;
+
+/** Where jobs lie that say nothing: it needs no row. */
+const PLAIN_KEY = routeKey({});
+const PLAIN: Route = { labels: [], costClass: 0, number: 0, priorities: [PRIORITY_DEFAULT] };
+
+/**
+ * Makes sure that claims look where this job is about to lie, and returns the number of its route. What it found is kept
+ * with the queue for the rest of the transaction, so that a thousand jobs of one kind cost one read.
+ */
+export async function ensureRoute(
+  ctx: MutationCtx,
+  queue: QueueWithRoutes,
+  job: Needs,
+  came: "new" | "back" = "new",
+): Promise<number> {
+  const key = routeKey(job);
+  const { priority = PRIORITY_DEFAULT } = job;
+  if (key === PLAIN_KEY && priority === PRIORITY_DEFAULT) return PLAIN.number;
+  const seen = `${priority}:${key}`;
+  const number = queue.routesSeen.get(seen) ?? (await findOrInsert(ctx, queue, key, job, came));
+  queue.routesSeen.set(seen, number);
+  return number;
+}
+
+async function findOrInsert(
+  ctx: MutationCtx,
+  queue: QueueWithRoutes,
+  key: string,
+  job: Needs,
+  came: "new" | "back",
+): Promise<number> {
+  const { priority = PRIORITY_DEFAULT, labels = [], cost = COST_DEFAULT } = job;
+  const { name } = queue;
+  const find = async () =>
+    queue.routesKept?.rows?.find((one) => one.key === key) ??
+    (await ctx.db
+      .query("routes")
+      .withIndex("queue", (q) => q.eq("queue", name).eq("key", key))
+      .unique());
+  let row = await find();
+  if (row?.priorities.includes(priority) === true) return row.number;
+  // It may have been forgotten to make room.
+  if (came === "new" && (await makeRoom(ctx, queue, job))) row = await find();
+  if (row === null) {
+    const number = key === PLAIN_KEY ? PLAIN.number : await freeNumber(ctx, queue, job, came);
+    const needs = { labels, costClass: costClassOf(cost) };
+    const fields = { queue: name, key, ...needs, number, priorities: [priority] };
+    const _id = await ctx.db.insert("routes", fields);
+    queue.routesKept?.rows?.push({ _id, _creationTime: 0, ...fields });
+    return number;
+  }
+  await patchPriorities(ctx, queue, row, [...row.priorities, priority]);
+  return row.number;
+}
+
+/**
+ * For one more priority of a route: where the queue has as many places as it may, those are forgotten in which nothing waits.
+ * Returns whether it has looked for any.
+ */
+async function makeRoom(
+  ctx: MutationCtx,
+  queue: QueueWithRoutes,
+  { ofWorker }: Needs,
+): Promise<boolean> {
+  const { name, shardsEver } = queue;
+  const max = ofWorker === true ? PLACES_MAX / 2 : PLACES_MAX;
+  const isFull = async () => 2 * shardsEver * (1 + bandsIn(await allRows(ctx, queue))) > max;
+  if (!(await isFull())) return false;
+  await dropUnused(ctx, queue, { queue: name });
+  if (await isFull()) throw tooManyPlaces(name, shardsEver, max);
+  return true;
+}
+
+/** Refuses more shards than the queue may have with the priorities and labels that are in use. */
+export async function checkShards(db: DatabaseReader, name: string, shards: number): Promise<void> {
+  if (2 * shards * bandsIn(await rowsOf(db, name)) > PLACES_MAX) throw tooManyPlaces(name, shards);
+}
+
+/** The priorities in use of all routes; that of jobs that say nothing is always. */
+function bandsIn(rows: readonly Doc<"routes">[]): number {
+  const plain = rows.find(({ key }) => key === PLAIN_KEY);
+  const isNamed = plain?.priorities.includes(PRIORITY_DEFAULT) === true;
+  return rows.reduce((sum, { priorities }) => sum + priorities.length, isNamed ? 0 : 1);
+}
+
+/** All rows for real: of a transaction that keeps them as it has read and written them. */
+async function allRows(
+  ctx: MutationCtx,
+  { name, routesKept }: QueueWithRoutes,
+): Promise<Doc<"routes">[]> {
+  const rows = routesKept?.rows ?? (await rowsOf(ctx.db, name));
+  if (routesKept !== undefined) routesKept.rows = rows;
+  return rows;
+}
+
+async function patchPriorities(
+  ctx: MutationCtx,
+  { routesKept }: Pick<Queue, "routesKept">,
+  { _id }: Doc<"routes">,
+  priorities: number[],
+): Promise<void> {
+  await ctx.db.patch("routes", _id, { priorities });
+  const kept = routesKept?.rows?.find((one) => one._id === _id);
+  if (kept !== undefined) kept.priorities = priorities;
+}
+
+function tooManyPlaces(queue: string, shards: number, max = PLACES_MAX): Error {
+  return conveyorError(
+    "tooManyPlaces",
+    `The waiting jobs of one queue may lie in up to ${max} places${forWorkers(max < PLACES_MAX)}: its shards, twice for each priority of each set of ` +
+      `labels and class of cost; "${queue}" has ${shards} shards and would have more. Give it fewer shards, use fewer ` +
+      "priorities or labels, or use several queues.",
+    { queue, shards, max },
+  );
+}
+
+/** All routes of a queue, the plain one among them. */
+export async function routesOf(db: DatabaseReader, queue: string): Promise<Route[]> {
+  const rows = await rowsOf(db, queue);
+  const plain = rows.find((row) => row.key === PLAIN_KEY);
+  const priorities = [...new Set([PRIORITY_DEFAULT, ...(plain?.priorities ?? [])])];
+  return [{ ...PLAIN, priorities }, ...rows.filter((row) => row !== plain)];
+}
+
+/** Every place in which a job of the queue may wait to be claimed. */
+export async function placesOf(
+  db: DatabaseReader,
+  { name, shardsEver }: Pick<Queue, "name" | "shardsEver">,
+): Promise<{ order: number; shard: number }[]> {
+  return placesAmong(await routesOf(db, name), shardsEver);
+}
+
+/** The same, but `null` if they are more than so many. */
+export async function fewPlacesOf(
+  db: DatabaseReader,
+  { name, shardsEver }: Pick<Queue, "name" | "shardsEver">,
+  max: number,
+): Promise<{ order: number; shard: number }[] | null> {
+  const routes = await routesOf(db, name);
+  const bands = routes.reduce((sum, { priorities }) => sum + 2 * priorities.length, 0);
+  return bands * shardsEver > max ? null : placesAmong(routes, shardsEver);
+}
+
+function placesAmong(
+  routes: readonly Route[],
+  shardsEver: number,
+): { order: number; shard: number }[] {
+  const shards = Array.from({ length: shardsEver }, (_, shard) => shard);
+  return routes.flatMap(({ number, priorities }) =>
+    priorities
+      .flatMap((priority) => [...bandsOf(priority)])
+      .flatMap((order) => shards.map((shard) => ({ order, shard: placeOf(number, shard) }))),
+  );
+}
+
+async function rowsOf(db: DatabaseReader, queue: string): Promise<Doc<"routes">[]> {
+  return await db
+    .query("routes")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .take(ROUTES_BACK_MAX);
+}
+
+/** Of a queue with many routes and priorities, forgets some in which nothing waits, so that claims look at fewer. */
+export async function dropUnusedRoutes(ctx: MutationCtx, queue: string): Promise<void> {
+  const rows = await rowsOf(ctx.db, queue);
+  if (rows.reduce((sum, { priorities }) => sum + priorities.length, 0) <= ROUTES_KEPT) return;
+  await dropUnused(ctx, {}, { queue });
+}
+
+/** A route of the queue, and those of its priorities in which the look found nothing. */
+interface Unused {
+  id: Id<"routes">;
+  priorities: number[];
+}
+
+/**
+ * Forgets what a look shows to be empty, after a real read that it is: of the routes `among` these alone, and only as a whole.
+ * The plain route stays. Returns the numbers that have become free. A look in vain is made once a transaction.
+ */
+async function dropUnused(
+  ctx: MutationCtx,
+  kept: Pick<Queue, "routesKept">,
+  args: { queue: string; among?: Id<"routes">[] },
+): Promise<number[]> {
+  // Many jobs that fall due at once may all find none.
+  const asked = args.among?.join() ?? "all";
+  if (kept.routesKept?.inVain?.has(asked) === true) return [];
+  const looked: Unused[] = await ctx.runQuery(internal.rows.routes.unusedRoutes, args, {
+    useStaleSnapshot: true,
+  });
+  if (kept.routesKept !== undefined && looked.length === 0)
+    (kept.routesKept.inVain ??= new Set()).add(asked);
+  const freed: number[] = [];
+  for (const { id, priorities } of looked) {
+    const row = await ctx.db.get("routes", id);
+    if (row === null) continue;
+    const unused = await emptyIn(ctx.db, row, priorities);
+    const used = row.priorities.filter((priority) => !unused.includes(priority));
+    if (used.length === 0 && row.key !== PLAIN_KEY) {
+      await ctx.db.delete("routes", id);
+      freed.push(row.number);
+      const { routesKept } = kept;
+      if (routesKept?.rows) routesKept.rows = routesKept.rows.filter((one) => one._id !== id);
+    } else if (args.among === undefined && used.length < row.priorities.length) {
+      await patchPriorities(ctx, kept, row, used);
+    }
+  }
+  return freed;
+}
+
+/** Some routes with the priorities in which nothing waits. To be called with `useStaleSnapshot`. */
+export const unusedRoutes = internalQuery({
+  args: { queue: v.string(), among: v.optional(v.array(v.id("routes"))) },
+  returns: v.array(v.object({ id: v.id("routes"), priorities: v.array(v.number()) })),
+  handler: async (ctx, { queue, among }): Promise<Unused[]> => {
+    const all = await rowsOf(ctx.db, queue);
+    const rows = among === undefined ? all : all.filter(({ _id }) => among.includes(_id));
+    // From a random one on: the first few may be in use for good.
+    const start = Math.floor(Math.random() * rows.length);
+    const unused: Unused[] = [];
+    let ranges = LOOK_RANGES_MAX / 2;
+    for (const row of [...rows.slice(start), ...rows.slice(0, start)]) {
+      ranges -= 2 * row.priorities.length;
+      if (ranges < 0 || unused.length === ROUTES_DROPPED) break;
+      const priorities = await emptyIn(ctx.db, row, row.priorities, among !== undefined);
+      if (priorities.length >= (among === undefined ? 1 : row.priorities.length)) {
+        unused.push({ id: row._id, priorities });
+      }
+    }
+    return unused;
+  },
+});
+
+/** Of these priorities of a route those in which nothing waits; `all`: only as far as that all are. */
+async function emptyIn(
+  db: DatabaseReader,
+  row: Doc<"routes">,
+  priorities: readonly number[],
+  all = false,
+): Promise<number[]> {
+  const empty: number[] = [];
+  for (const priority of priorities) {
+    if (!(await isAnyIn(db, row, priority))) empty.push(priority);
+    else if (all) break;
+  }
+  return empty;
+}
+
+async function isAnyIn(
+  db: DatabaseReader,
+  { queue, number }: Doc<"routes">,
+  priority: number,
+): Promise<boolean> {
+  for (const order of bandsOf(priority)) {
+    const first = await db
+      .query("jobs")
+      .withIndex("status", (q) =>
+        q
+          .eq("queue", queue)
+          .eq("status", "pending")
+          .eq("order", order)
+          .gte("shard", placeOf(number, 0))
+          .lt("shard", placeOf(number + 1, 0)),
+      )
+      .first();
+    if (first !== null) return true;
+  }
+  return false;
+}
+
+/**
+ * Two new routes at once read the same rows, so one of them runs again and finds another number. Where all are taken, routes
+ * in which nothing waits are forgotten, but for those that this transaction has made sure of. A job that comes back is let
+ * over the limit: its route may have been forgotten while it ran and others have taken all numbers, and it has to go
+ * somewhere, or its holder could not be freed of it. A worker's token never takes the numbers of the upper half.
+ */
+async function freeNumber(
+  ctx: MutationCtx,
+  queue: QueueWithRoutes,
+  { ofWorker = false }: Needs,
+  came: "new" | "back",
+): Promise<number> {
+  const { name, routesSeen } = queue;
+  const rows = await allRows(ctx, queue);
+  const taken = new Set(rows.map((row) => row.number));
+  const max = ofWorker ? ROUTES_OF_WORKERS : ROUTES_MAX;
+  const mayHave = (number: number) =>
+    number < max || (came === "back" && (!ofWorker || number >= ROUTES_MAX));
+  for (let number = PLAIN.number + 1; number < ROUTES_BACK_MAX; number += 1) {
+    if (mayHave(number) && !taken.has(number)) return number;
+  }
+  const ours = new Set(routesSeen.values());
+  const others = rows.filter(
+    ({ key, number }) => key !== PLAIN_KEY && mayHave(number) && !ours.has(number),
+  );
+  const among = others.map(({ _id }) => _id);
+  const [freed] = await dropUnused(ctx, queue, { queue: name, among });
+  if (freed !== undefined) return freed;
+  throw conveyorError(
+    "tooManyRoutes",
+    `The waiting jobs of one queue may have up to ${max - 1} different sets of labels and cost classes${forWorkers(ofWorker)}; ` +
+      `"${name}" has as many. Labels are for kinds of workers: put what is different for every job into the payload, ` +
+      "or use several queues.",
+    { queue: name, max: max - 1 },
+  );
+}
+
+function forWorkers(ofWorker: boolean): string {
+  return ofWorker ? " before workers may bring new ones (the rest is the app's)" : "";
+}

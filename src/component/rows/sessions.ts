@@ -1,0 +1,392 @@
+/**
+ * The rows of worker sessions: their leases, their state, their call counter. Only this file writes `holders`.
+ *
+ * The row is the lease, so what is written here is half of every edge in and out of `running`.
+ */
+import {
+  checkInteger,
+  checkName,
+  conveyorError,
+  CURSOR_KEPT_BYTES,
+  HOLDERS_READ_BYTES,
+  IDLE_GRID_MS,
+  LANE_CURSOR_KEPT_BYTES,
+  LANE_WATCH_GRID_MS,
+  LANE_WATCH_MS,
+  LEASE_GRID_MAX_MS,
+  LEASE_GRID_PART,
+  LEASES_MAX,
+  textBytes,
+  type Answer,
+  type Lease,
+} from "../../shared/index.js";
+import { takeWithin } from "./rowBytes.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import type { DatabaseReader, DatabaseWriter } from "../_generated/server.js";
+import type { Offer } from "./conditions.js";
+
+export type Holder = Doc<"holders">;
+export type HeldLease = Holder["leases"][number];
+
+/** What a session says of itself with a claim. */
+export interface Caller {
+  token: Doc<"tokens">;
+  session: string;
+  name: string;
+  queues: string[];
+}
+
+/** The session's row, checked against the token; `null` if the session has never called. */
+export async function findHolder(
+  db: DatabaseReader,
+  session: string,
+  token: Doc<"tokens">,
+): Promise<Holder | null> {
+  checkName("A session", session);
+  const holder = await sessionOf(db, session);
+  if (holder !== null && holder.token !== token._id) {
+    throw conveyorError(
+      "sessionForbidden",
+      "This session was begun with another worker token. Start the worker anew: every process has a session of its own.",
+      { session },
+    );
+  }
+  return holder;
+}
+
+/**
+ * The first of these rows, so many at most, and no more than fit into a part of a transaction: of `beside` such reads in it
+ * each has its share.
+ */
+export async function takeHolders(
+  rows: AsyncIterable<Holder>,
+  count: number,
+  beside = 1,
+): Promise<Holder[]> {
+  return (await takeWithin(rows, count, HOLDERS_READ_BYTES / beside)).rows;
+}
+
+export async function sessionOf(db: DatabaseReader, session: string): Promise<Holder | null> {
+  return await db
+    .query("holders")
+    .withIndex("session", (q) => q.eq("session", session))
+    .unique();
+}
+
+/** The row of a session that makes its first call. */
+export async function insertHolder(
+  db: DatabaseWriter,
+  caller: Caller,
+  now: number,
+): Promise<Holder> {
+  const id = await db.insert("holders", {
+    session: caller.session,
+    token: caller.token._id,
+    name: caller.name,
+    state: "idle",
+    expiresAt: now,
+    lastSeenAt: now,
+    queues: caller.queues,
+    leases: [],
+    n: 0,
+    acknowledged: true,
+    reply: { answers: [] },
+  });
+  return (await db.get("holders", id))!;
+}
+
+/**
+ * The row of a new lane, which names it: neither can be without the other. `insert` makes the lane of a holder.
+ */
+export async function enterLane(
+  db: DatabaseWriter,
+  queue: string,
+  number: number,
+  now: number,
+  insert: (holder: Id<"holders">) => Promise<Id<"lanes">>,
+): Promise<Id<"lanes">> {
+  // Of those that were forgotten others may have the later numbers.
+  let free = number;
+  while ((await sessionOf(db, `lane:${queue}:${free}`)) !== null) free += 1;
+  const session = `lane:${queue}:${free}`;
+  const holder = await db.insert("holders", {
+    ...{ session, name: `${queue}#${free}`, state: "idle", expiresAt: now, lastSeenAt: now },
+    ...{ queues: [queue], leases: [], n: 0, acknowledged: true, reply: { answers: [] } },
+  });
+  const lane = await insert(holder);
+  await db.patch("holders", holder, { lane });
+  return lane;
+}
+
+/** What the call counter says of a call. */
+export function judgeCall(holder: Holder, n: number): "new" | "repeated" {
+  checkInteger("The call counter n", n, 1, Number.MAX_SAFE_INTEGER);
+  if (n > holder.n) return "new";
+  if (n === holder.n) return "repeated";
+  throw conveyorError(
+    "staleCall",
+    `This session has already made call ${holder.n}; call ${n} comes too late and changed nothing. ` +
+      "A session counts its calls up from 1, repeats one until it is answered, and makes one at a time.",
+    { got: n, last: holder.n },
+  );
+}
+
+/** The lease of one attempt of one job, if the holder has it. `id` may be anything. */
+export function findLease(
+  holder: Pick<Holder, "leases">,
+  id: string,
+  attempt: number,
+): HeldLease | undefined {
+  return holder.leases.find((lease) => lease.id === id && lease.attempt === attempt);
+}
+
+/** How many more leases the holder may have. */
+export function room(holder: Holder): number {
+  return Math.max(0, LEASES_MAX - holder.leases.length);
+}
+
+/** When a holder that was last seen then is lost, with all its leases: with the shortest of them, and its grace. */
+export function lostAt(leases: readonly HeldLease[], seenAt: number): number {
+  return (
+    seenAt +
+    Math.min(...leases.map(({ leaseMs = LANE_WATCH_MS, graceMs = 0 }) => leaseMs + graceMs))
+  );
+}
+
+/**
+ * When the janitor has to look at these leases: one of their attempts may have run long enough before they are lost.
+ *
+ * Rounded up, so that a busy session's calls write one key of the index again instead of leaving a dead one each, which
+ * every claim would have to pass for minutes: at ten calls a second, 600 in a lease of a minute are 120. What has ended
+ * is decided by the exact times.
+ */
+function expiry(leases: readonly HeldLease[], seenAt: number): number {
+  if (leases.length === 0) return roundUp(seenAt, IDLE_GRID_MS);
+  const lost = lostAt(leases, seenAt);
+  const grid = Math.min(LEASE_GRID_MAX_MS, Math.floor((lost - seenAt) / LEASE_GRID_PART));
+  return Math.min(roundUp(lost, grid), firstTimeout(leases));
+}
+
+/** When the first of these attempts has run long enough; `Infinity` where none is bounded. */
+export function firstTimeout(leases: readonly HeldLease[]): number {
+  return Math.min(...leases.map(({ timeoutAt }) => timeoutAt ?? Number.POSITIVE_INFINITY));
+}
+
+function roundUp(instant: number, grid: number): number {
+  return Math.ceil(instant / grid) * grid;
+}
+
+/** What follows from a sign of life and these leases. */
+function alive(leases: HeldLease[], now: number) {
+  return {
+    state: leases.length === 0 ? ("idle" as const) : ("active" as const),
+    expiresAt: expiry(leases, now),
+    lastSeenAt: now,
+    leases,
+  };
+}
+
+/** The same of a lane: it is looked after for as long as it is awake. */
+function awake(leases: HeldLease[], now: number) {
+  const state = "active" as const;
+  return { state, expiresAt: watchedUntil(leases, now), lastSeenAt: now, leases };
+}
+
+/** The scheduled function of this lane still runs. */
+export async function keepAwake(
+  db: DatabaseWriter,
+  holder: Holder,
+  leases: HeldLease[],
+  now: number,
+): Promise<void> {
+  await db.patch("holders", holder._id, awake(leases, now));
+}
+
+/**
+ * Writes the leases that are left once outcomes are recorded, before anybody else is run in this transaction. A lane that is
+ * looked after is so for as long as it is awake, also when it holds nothing.
+ */
+export async function keepLeases(
+  db: DatabaseWriter,
+  holder: Holder,
+  leases: HeldLease[],
+  now: number,
+): Promise<void> {
+  const isLookedAfter = holder.lane !== undefined && holder.state === "active";
+  await db.patch("holders", holder._id, isLookedAfter ? awake(leases, now) : alive(leases, now));
+}
+
+/** Some of a lane's leases are over. It is looked after as before, also when it holds nothing any more. */
+export async function dropLeases(
+  db: DatabaseWriter,
+  holder: Holder,
+  leases: HeldLease[],
+): Promise<void> {
+  await db.patch("holders", holder._id, { leases });
+}
+
+/** What a row keeps of an offer: nothing of one that takes everything. */
+function said({ labels, groups, maxCost }: Offer) {
+  const some = (list: readonly string[]) => (list.length === 0 ? undefined : [...list]);
+  return { labels: some(labels), groups: some(groups), maxCost };
+}
+
+/** What a row keeps of a cursor for the call's repeat, or a lane's next step: nothing of a large one. */
+function keptOf(cursor: string | undefined, { lane }: Holder): { cursor?: string } {
+  const max = lane === undefined ? CURSOR_KEPT_BYTES : LANE_CURSOR_KEPT_BYTES;
+  return cursor === undefined || textBytes(cursor) > max ? {} : { cursor };
+}
+
+/** Ends a call of `claim` or `complete`: what it leased, and what it answers should it be repeated. */
+export async function closeCall(
+  db: DatabaseWriter,
+  holder: Holder,
+  call: {
+    n: number;
+    claimed: HeldLease[];
+    /** A lane repeats no call: what it was not answered it says again in the next. */
+    answers?: Answer[];
+    cursor: string | undefined;
+    name?: string;
+    queues?: string[];
+    /** With what it claimed, if it did. */
+    offer?: Offer;
+    /** A lane that goes on, whatever it holds: it is looked after. */
+    isAwake?: boolean;
+    /** A lane that begins. */
+    begins?: Pick<Holder, "runsIn" | "sweep">;
+  },
+  now: number,
+): Promise<Holder> {
+  const changed = {
+    ...(call.isAwake === true
+      ? awake([...holder.leases, ...call.claimed], now)
+      : alive([...holder.leases, ...call.claimed], now)),
+    n: call.n,
+    // A new call says that the last was answered; of what this one leases, the holder has yet to learn.
+    acknowledged: call.claimed.length === 0 || holder.lane !== undefined,
+    reply: { answers: call.answers ?? [], ...keptOf(call.cursor, holder) },
+    ...(call.name === undefined ? {} : { name: call.name }),
+    ...(call.queues === undefined ? {} : { queues: call.queues }),
+    ...(call.offer === undefined ? {} : said(call.offer)),
+    ...(call.begins === undefined
+      ? {}
+      : {
+          runsIn: call.begins.runsIn,
+          sweep: call.begins.sweep,
+          generation: generationOf(holder) + 1,
+        }),
+  };
+  await db.patch("holders", holder._id, changed);
+  return { ...holder, ...changed } as Holder;
+}
+
+/** Of a lane: what was scheduled under an older generation does nothing any more. */
+export function generationOf({ generation = 0 }: Holder): number {
+  return generation;
+}
+
+/** A look in vain changes nothing; that the lane lives must be written only now and then. */
+export function isWatched({ state, expiresAt }: Holder, now: number): boolean {
+  return state === "active" && expiresAt > now + LANE_WATCH_MS / 2;
+}
+
+/** Until when nobody need look after a lane with these leases. */
+export function watchedUntil(leases: readonly HeldLease[], now: number): number {
+  return Math.min(roundUp(now + LANE_WATCH_MS, LANE_WATCH_GRID_MS), firstTimeout(leases));
+}
+
+/** The lane goes on in another scheduled function. */
+export async function runsOnIn(
+  db: DatabaseWriter,
+  id: Id<"holders">,
+  runsIn: Id<"_scheduled_functions">,
+): Promise<void> {
+  await db.patch("holders", id, { runsIn });
+}
+
+/**
+ * Renews all leases of the holder, those too that the beat does not name.
+ *
+ * But a lease that the holder was asked to end, and no longer speaks of, is renewed this once and then over: a worker that
+ * dropped it without a word would keep it for as long as it lives.
+ */
+export async function renew(
+  db: DatabaseWriter,
+  holder: Holder,
+  named: readonly Lease[],
+  asked: readonly Lease[],
+  now: number,
+): Promise<Holder> {
+  const isIn = (list: readonly Lease[], { id, attempt }: HeldLease) =>
+    list.some((lease) => lease.id === id && lease.attempt === attempt);
+  const leases = holder.leases.map((lease) =>
+    isIn(asked, lease) && !isIn(named, lease) && lease.n < holder.n
+      ? { ...lease, timeoutAt: Math.min(lease.timeoutAt ?? Infinity, lostAt([lease], now)) }
+      : lease,
+  );
+  const heard = leases.filter((lease) => isIn(named, lease));
+  const changed = { ...alive(leases, now), acknowledged: acknowledges(holder, heard) };
+  await db.patch("holders", holder._id, changed);
+  return { ...holder, ...changed };
+}
+
+/**
+ * Whether a word about these leases shows that the reply which brought them has arrived. A word about others does
+ * not: it may have been sent before.
+ */
+function acknowledges(holder: Holder, named: readonly HeldLease[]): boolean {
+  return holder.acknowledged || named.some((lease) => lease.n === holder.n);
+}
+
+/** The holder let its leases run out, and they have been ended. A later call of the session brings it back. */
+export async function bury(db: DatabaseWriter, holder: Holder): Promise<void> {
+  const { lastSeenAt } = holder;
+  await db.patch("holders", holder._id, { state: "gone", expiresAt: lastSeenAt, leases: [] });
+}
+
+/** The session has said that it is over, with call `n`, and holds nothing. */
+export async function depart(
+  db: DatabaseWriter,
+  { _id }: Holder,
+  n: number,
+  now: number,
+): Promise<void> {
+  const seen = { expiresAt: now, lastSeenAt: now };
+  await db.patch("holders", _id, {
+    ...{ state: "gone", ...seen, n, acknowledged: true, reply: { answers: [] } },
+  });
+}
+
+/** Some of its attempts had run long enough, and have been ended. The holder lives, and keeps the others. */
+export async function keepOthers(
+  db: DatabaseWriter,
+  holder: Holder,
+  leases: HeldLease[],
+): Promise<void> {
+  const { state, expiresAt } = alive(leases, holder.lastSeenAt);
+  await db.patch("holders", holder._id, { state, expiresAt, leases });
+}
+
+/** It has been silent for long, and holds nothing. */
+export async function removeHolder(db: DatabaseWriter, id: Id<"holders">): Promise<void> {
+  await db.delete("holders", id);
+}
+
+/** Puts off the end of leases that could not be ended, so that they do not hold up everybody else's. */
+export async function quarantine(
+  db: DatabaseWriter,
+  id: Id<"holders">,
+  until: number,
+): Promise<void> {
+  await db.patch("holders", id, { expiresAt: until });
+}
+
+/** Nobody speaks for the holder any more: its leases end as if it had been silent for as long as it may. */
+export async function cutShort(db: DatabaseWriter, id: Id<"holders">, now: number): Promise<void> {
+  const holder = await db.get("holders", id);
+  if (holder?.state !== "active") return;
+  const { leases, lastSeenAt } = holder;
+  const silentSince = Math.min(lastSeenAt, now - 1 - (lostAt(leases, now) - now));
+  await db.patch("holders", id, { lastSeenAt: silentSince, expiresAt: now - 1 });
+}

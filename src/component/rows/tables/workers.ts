@@ -1,0 +1,197 @@
+/**
+ * The tables of who does it: worker sessions, and what they say of the jobs they hold. Each comment is the table's
+ * concurrency document.
+ */
+import { defineTable } from "convex/server";
+import { v } from "convex/values";
+import { vAnswer, vHolderState, vLogLevel } from "../../../shared/index.js";
+
+export const workerTables = {
+  /**
+   * Who serves a queue, where that are more than a claim looks at one by one: 4 bytes a session, in the order of their
+   * hashes, so that each finds its rank among them. Written by `fleet.ts` from one snapshot, when somebody misses itself and
+   * once a minute while anybody claims; claims look at it in a snapshot only.
+   */
+  fleets: defineTable({
+    queue: v.string(),
+    members: v.bytes(),
+    at: v.number(),
+  }).index("queue", ["queue"]),
+
+  /**
+   * One row a worker session: its leases, its call counter, and what its last call was answered.
+   *
+   * This row *is* the lease: a job is running if and only if it stands in the leases of its holder. A short job costs
+   * no heartbeat, a long one a small patch of this row for all that the worker holds. One writer, the worker's
+   * process, whose calls come one at a time (beats beside them); and the janitor, once `expiresAt` has passed.
+   * Claims read other rows in a snapshot only, to find their rank and the first expired lease.
+   */
+  holders: defineTable({
+    session: v.string(),
+    /** Absent for a lane. */
+    token: v.optional(v.id("tokens")),
+    /** The lane that this is the row of: a worker inside Convex. */
+    lane: v.optional(v.id("lanes")),
+    /** Of a lane: one more at every start. A lane of an older generation takes nothing any more. */
+    generation: v.optional(v.number()),
+    /** Of a lane: the scheduled function in which it runs. */
+    runsIn: v.optional(v.id("_scheduled_functions")),
+    /** Of a lane: the janitor's timer that its wake had to make, where nothing had run for a while, and when that was. */
+    sweep: v.optional(v.object({ timer: v.id("timers"), madeAt: v.number() })),
+    name: v.string(),
+    state: vHolderState,
+    /**
+     * Active: when the janitor has to look, which is when the shortest lease held is over, counted from the last call or
+     * beat, or when an attempt has run long enough. Otherwise: when it was last seen.
+     */
+    expiresAt: v.number(),
+    lastSeenAt: v.number(),
+    /** The queues it last claimed from: among their holders it has its rank. */
+    queues: v.array(v.string()),
+    /** With what it last claimed, where it said anything: for people, who ask why a job waits. Absent costs nothing. */
+    labels: v.optional(v.array(v.string())),
+    groups: v.optional(v.array(v.string())),
+    maxCost: v.optional(v.number()),
+    leases: v.array(
+      v.object({
+        id: v.id("jobs"),
+        /** Absent: of a lane, its queue. */
+        queue: v.optional(v.string()),
+        attempt: v.number(),
+        /** The call that claimed it: a repeat of that call is given it again. */
+        n: v.number(),
+        /** Absent: of a lane, which is looked after (`LANE_WATCH_MS`). */
+        leaseMs: v.optional(v.number()),
+        /** How much longer than `leaseMs` its holder may be silent. Absent is 0. */
+        graceMs: v.optional(v.number()),
+        /** When the attempt has run long enough, however alive its holder is. */
+        timeoutAt: v.optional(v.number()),
+        /** Older versions wrote its row of `progress` here. Nobody reads it. */
+        progress: v.optional(v.id("progress")),
+      }),
+    ),
+    /** The last call of `claim` or `complete`. */
+    n: v.number(),
+    /** Whether the holder is known to have learnt of the leases of call `n`. */
+    acknowledged: v.boolean(),
+    /** What call `n` was answered, for when it is repeated. Its jobs are read again. */
+    reply: v.object({ answers: v.array(vAnswer), cursor: v.optional(v.string()) }),
+  })
+    .index("session", ["session"])
+    .index("state", ["state", "expiresAt"])
+    // Those at work without the time, which changes with every call and would leave a dead entry each; by token, so that
+    // sweeps come by each token's in turn.
+    .index("standing", ["state", "token"]),
+
+  /**
+   * Running jobs that somebody wants to end. Inserted by `cancel` and `delete`, blindly but for the job's own row; read by
+   * the worker's subscription and by its beats; deleted with the lease. Apart from the holder's row, which changes with
+   * every call of its worker.
+   */
+  cancels: defineTable({
+    session: v.string(),
+    /** Of that session: nobody else is told. A lane has none. */
+    token: v.optional(v.id("tokens")),
+    job: v.id("jobs"),
+    attempt: v.number(),
+    /** Older versions wrote it here, as long as it was. Nobody reads it. */
+    reason: v.optional(v.string()),
+  })
+    .index("session", ["session"])
+    .index("job", ["job"]),
+
+  /**
+   * How far running jobs have come: one row a job that ever said so. Written by its worker a few times a second, read by
+   * the pages that watch it, deleted with the job: whoever finishes a job does not meet who still reports. The value of
+   * an attempt that is over stays, and is shown no more.
+   * Apart because a patch of the job's row would touch its index, and the holder's row would wake every page.
+   */
+  progress: defineTable({
+    job: v.id("jobs"),
+    attempt: v.number(),
+    value: v.any(),
+    updatedAt: v.number(),
+    /** The worker's count of the attempt's values. Absent is 0. */
+    revision: v.optional(v.number()),
+  }).index("job", ["job"]),
+
+  /**
+   * Log entries of jobs. Written by the job's worker alone, read by the pages that watch, deleted with the job, or where
+   * its attempts have more together than are kept: nobody who moves the job meets them.
+   */
+  logs: defineTable({
+    job: v.id("jobs"),
+    attempt: v.number(),
+    /** The worker's count of the attempt's entries, from 0. By it the entry is changed. */
+    entry: v.number(),
+    level: vLogLevel,
+    message: v.string(),
+    data: v.optional(v.any()),
+    at: v.number(),
+    updatedAt: v.optional(v.number()),
+    /** The worker's count of this entry's changes. Absent is 0. */
+    revision: v.optional(v.number()),
+    /** How many entries the job ever had with this one: the last less the first is how many there are. */
+    total: v.number(),
+  }).index("job", ["job", "attempt", "entry"]),
+
+  /**
+   * Streamed output of jobs: rows of text in the order of `index`, which the worker counts from 0 in every attempt.
+   * Inserted by the job's worker alone, never patched, read by the pages that watch, deleted with the job, or where its
+   * attempts have more together than is kept: nobody who moves the job meets them.
+   */
+  chunks: defineTable({
+    job: v.id("jobs"),
+    attempt: v.number(),
+    index: v.number(),
+    text: v.string(),
+    /** Bytes of output that the job ever had with this part: the last less those before the first is what there is. */
+    total: v.number(),
+  }).index("job", ["job", "attempt", "index"]),
+
+  /**
+   * Worker credentials. Written by people, a few times a year; read by every worker call through the hash. The secret
+   * itself is nowhere.
+   */
+  tokens: defineTable({
+    name: v.string(),
+    /** SHA-256 of the token, in hex. */
+    hash: v.string(),
+    /** The queues it may serve; `null` for all. */
+    queues: v.union(v.array(v.string()), v.null()),
+    /** The groups of whose jobs it is for; absent for jobs of every group, and of none. */
+    groups: v.optional(v.array(v.string())),
+    createdAt: v.number(),
+    revokedAt: v.optional(v.number()),
+    rotatedAt: v.optional(v.number()),
+    /** Until when a worker with any former secret is still let in. */
+    previousUntil: v.optional(v.number()),
+    /** Until when its workers may write no log entries, output and jobs to follow: they have written too much. */
+    overQuotaUntil: v.optional(v.number()),
+  }).index("hash", ["hash"]),
+
+  /**
+   * The sessions that each token has, without all that changes with their calls. Inserted with a session's row and deleted
+   * with it; counted in a snapshot, when another session begins.
+   */
+  tokenSessions: defineTable({ token: v.id("tokens"), holder: v.id("holders") })
+    .index("token", ["token"])
+    .index("holder", ["holder"]),
+
+  /**
+   * How much a token's workers have written in the hour that began at `since`: see `quotas.ts`. Written about once in 4 MiB
+   * of it. One row a token, apart from the token's, which each call reads.
+   */
+  tokenWrites: defineTable({ token: v.id("tokens"), since: v.number(), bytes: v.number() }).index(
+    "token",
+    ["token"],
+  ),
+
+  /**
+   * Secrets that tokens had before they were rotated, each by its hash: let in until its own time, and then refused as
+   * `tokenRevoked`. Written by rotations, which keep all that are let in and a few that are not; read where no token has the secret now.
+   */
+  formerSecrets: defineTable({ token: v.id("tokens"), hash: v.string(), until: v.number() })
+    .index("hash", ["hash"])
+    .index("token", ["token", "until"]),
+};

@@ -1,0 +1,91 @@
+/**
+ * The sessions of worker tokens: begun, bounded, forgotten. The only writer of `tokenSessions`.
+ *
+ * Sessions are counted in rows that no call writes, when one begins, and in a snapshot: none of a token's workers conflicts
+ * with another, and a call of a session that is known costs nothing. Sessions that begin in one instant may together be a
+ * few more than the bound.
+ *
+ * `enterSession`, of a new session, looks at: the token's rows here and, where these are as many as may be, at 16 sessions. Reads for
+ * real: the session, and those that it forgets. Writes: the session's row and its row here; deletes those that it forgets.
+ * Conflicts with: a call of a session that it forgets, of which one runs again.
+ */
+import { v, type Infer } from "convex/values";
+import {
+  checkLabel,
+  conveyorError,
+  IDLE_LIVE_MS,
+  SESSIONS_FORGOTTEN,
+  SESSIONS_LOOKED_AT,
+  SESSIONS_MAX,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Id } from "../_generated/dataModel.js";
+import { internalQuery, type DatabaseWriter, type MutationCtx } from "../_generated/server.js";
+import { findHolder, insertHolder, removeHolder, type Caller, type Holder } from "./sessions.js";
+
+/** The session's row, inserted at its first call. */
+export async function enterSession(ctx: MutationCtx, caller: Caller, now: number): Promise<Holder> {
+  checkLabel("The name of a worker", caller.name);
+  const known = await findHolder(ctx.db, caller.session, caller.token);
+  if (known !== null) return known;
+  await makeRoom(ctx, caller, now);
+  const holder = await insertHolder(ctx.db, caller, now);
+  await ctx.db.insert("tokenSessions", { token: caller.token._id, holder: holder._id });
+  return holder;
+}
+
+/** Deletes the row of a session that is over, and all that is known of it. */
+export async function forgetSession(db: DatabaseWriter, holder: Id<"holders">): Promise<void> {
+  const rows = await db
+    .query("tokenSessions")
+    .withIndex("holder", (q) => q.eq("holder", holder))
+    .collect();
+  for (const row of rows) await db.delete("tokenSessions", row._id);
+  await removeHolder(db, holder);
+}
+
+async function makeRoom(ctx: MutationCtx, { token }: Caller, now: number): Promise<void> {
+  const args = { token: token._id, now };
+  const room: Room = await ctx.runQuery(internal.rows.tokenSessions.findTokenSessions, args, {
+    useStaleSnapshot: true,
+  });
+  if (!room.isFull) return;
+  for (const id of room.over) {
+    const holder = await ctx.db.get("holders", id);
+    if (holder !== null && isOver(holder, now)) await forgetSession(ctx.db, id);
+  }
+  if (room.over.length > 0) return;
+  throw conveyorError(
+    "tooManySessions",
+    `The worker token "${token.name}" has ${SESSIONS_MAX} sessions, and none of those looked at is over: each process is ` +
+      "one, until 90 s after its last call. Start fewer workers, or give some of them a token of their own.",
+    { name: token.name, max: SESSIONS_MAX },
+  );
+}
+
+const vRoom = v.object({ isFull: v.boolean(), over: v.array(v.id("holders")) });
+type Room = Infer<typeof vRoom>;
+
+/** Whether a token has as many sessions as it may, and some of them that are over. May not be called but with `useStaleSnapshot`. */
+export const findTokenSessions = internalQuery({
+  args: { token: v.id("tokens"), now: v.number() },
+  returns: vRoom,
+  handler: async ({ db }, { token, now }): Promise<Room> => {
+    const rows = await db
+      .query("tokenSessions")
+      .withIndex("token", (q) => q.eq("token", token))
+      .take(SESSIONS_MAX);
+    if (rows.length < SESSIONS_MAX) return { isFull: false, over: [] };
+    // From a random one on: of a fleet, the oldest may be at work for months.
+    const start = Math.floor(Math.random() * rows.length);
+    const some = [...rows.slice(start), ...rows.slice(0, start)].slice(0, SESSIONS_LOOKED_AT);
+    const holders = await Promise.all(some.map(({ holder }) => db.get("holders", holder)));
+    const over = holders.filter((holder) => holder !== null && isOver(holder, now));
+    return { isFull: true, over: over.slice(0, SESSIONS_FORGOTTEN).map((one) => one!._id) };
+  },
+});
+
+/** Silent for so long that it counts as live no more, and without a lease. */
+function isOver({ state, leases, lastSeenAt }: Holder, now: number): boolean {
+  return state !== "active" && leases.length === 0 && lastSeenAt < now - IDLE_LIVE_MS;
+}

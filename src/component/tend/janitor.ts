@@ -1,0 +1,288 @@
+/**
+ * The janitor: ends leases that nobody renewed, and while it is about publishes cursors, forgets old
+ * sessions, and plans again what somebody is still to be told.
+ *
+ * A sweep looks in a snapshot and acts on what it reads for real, a few silent holders a transaction: reading the beats of
+ * a thousand workers for real, it would conflict with two of them every time and never commit. It never runs
+ * `onComplete`. Jobs that it returns wake their workers by themselves: they enter a range that `hasWork` has read.
+ *
+ * Reads for real: its timer and one that serves as well, expired holders with their jobs, the range in which leases
+ * would end before the next sweep; before the last timer goes, all active holders, the first owed callback, the first
+ * session that is over, and what has finished above what was counted in the queues that its look has shown. Writes: those, its timer (`timers`),
+ * `cursors`, `patrols`; deletes forgotten holders. Conflicts with: a claim that depends on its timer, a beat of the expired
+ * holder, a claim whose lease ends before the next sweep.
+ */
+import { v } from "convex/values";
+import {
+  CALLBACK_OVERDUE_MS,
+  HOLDER_RETENTION_MS,
+  JANITOR_FORGET_MAX,
+  JANITOR_FORGET_PAUSE_MS,
+  JANITOR_FORGET_REST_MS,
+  JANITOR_OVERDUE_MS,
+  JANITOR_SLACK_MS,
+  RANGE_ROWS,
+  ROLL_UP_LATELY_MS,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import { internalMutation, type MutationCtx } from "../_generated/server.js";
+import { ensureArrivals } from "../count/arrivals.js";
+import { replan } from "../edges/callbacks.js";
+import { publicBounds } from "../rows/cursors.js";
+import { takeOver } from "./lostLeases.js";
+import { forgetLane } from "../push/lanes.js";
+import { freeLost } from "../push/mainLoop.js";
+import {
+  vIdleFrom,
+  vTurn,
+  type Found,
+  type IdleFrom,
+  type Lost,
+  type LostTurn,
+} from "./sweepPlan.js";
+import { ensureUpkeep, findUncounted } from "../count/rollUp.js";
+import { forgetSession } from "../rows/tokenSessions.js";
+import {
+  arm,
+  firstGone,
+  forgottenAt,
+  isOverdue,
+  isStillborn,
+  serves,
+  sweepAt,
+} from "../loops/timers.js";
+import { watchOver } from "./watchdog.js";
+
+/** How far a commit may lag behind its own clock, and more. */
+const CLOCK_LAG_MS = 60_000;
+
+export const sweep = internalMutation({
+  args: { timer: v.id("timers"), idleFrom: v.optional(vIdleFrom), after: v.optional(vTurn) },
+  returns: v.null(),
+  handler: async (ctx, args): Promise<null> => {
+    const timer = await ctx.db.get("timers", args.timer);
+    // Taken for dead, and replaced: whatever there is to do is another's.
+    if (timer === null) return null;
+    const now = Date.now();
+    const lost: Lost = await ctx.runQuery(
+      internal.tend.sweepPlan.findLostLeases,
+      { now, ...(args.after === undefined ? {} : { after: args.after }) },
+      { useStaleSnapshot: true },
+    );
+    if (await isServed(ctx, timer, lost.timers, now, now)) {
+      // Of many sweeps that are due at once one does what there is to do.
+      await ctx.db.delete("timers", timer._id);
+      return null;
+    }
+    for (const holder of lost.expired) await takeOver(ctx, holder, now);
+    for (const process of lost.processes) await freeLost(ctx, process);
+    // The look that follows is long, and what was ended here is its worker's, too, until this commits.
+    if (lost.expired.length + lost.processes.length > 0)
+      await sweepOn(
+        ctx,
+        timer,
+        now,
+        lost.more ? { after: lost.turn } : { afterMs: JANITOR_SLACK_MS },
+      );
+    else await tend(ctx, timer, lost, args.idleFrom, now);
+    return null;
+  },
+});
+
+/** Nothing is to be ended: the sweep sees to what else may have been left lying. */
+async function tend(
+  ctx: MutationCtx,
+  timer: Doc<"timers">,
+  lost: Lost,
+  idleFrom: IdleFrom | undefined,
+  now: number,
+): Promise<void> {
+  const found: Found = await ctx.runQuery(
+    internal.tend.sweepPlan.planSweep,
+    { now, ...(idleFrom === undefined ? {} : { idleFrom }) },
+    { useStaleSnapshot: true },
+  );
+  for (const cursor of found.published) await publish(ctx, cursor, now);
+  for (const holder of found.forgotten) await forget(ctx, holder, now);
+  for (const callback of found.overdue) await replan(ctx, callback);
+  await watchOver(ctx, found.watched, now);
+  // One that is about to ring is left to the next sweep to look at: the two would only meet.
+  for (const queue of found.unattended) await ensureUpkeep(ctx, queue, now);
+  // A roll-up counts them besides.
+  if (found.lateArrivals && found.uncounted.length === 0) await ensureArrivals(ctx, now, now);
+  await goOn(ctx, timer, lost, found, now);
+}
+
+/**
+ * Arms the timer's next sweep, or lets it go: for good when nothing is leased, owed or to be forgotten, or because another
+ * timer serves.
+ */
+async function goOn(
+  ctx: MutationCtx,
+  timer: Doc<"timers">,
+  lost: Lost,
+  found: Found,
+  now: number,
+): Promise<void> {
+  await forgetDead(ctx, timer, lost.timers, now);
+  const next = await nextSweepAt(ctx, lost.nextExpiry, now);
+  // Before the last sweep goes, the queues of all who have become idle are looked at.
+  if (next === null && found.idleFrom !== null)
+    return await sweepOn(ctx, timer, now, { idleFrom: found.idleFrom });
+  if (next === null) await leaveNothing(ctx, found, now);
+  const forgetsAt = next === null ? await nextForgottenAt(ctx, now) : Infinity;
+  const dueAt = Math.min(next ?? forgetsAt, forgetAt(found, now));
+  const isLast = dueAt === Infinity;
+  const isOver = !isLast && (await isServed(ctx, timer, lost.timers, dueAt, now));
+  if (!isOver && found.patrolled !== null) await notePatrol(ctx, found.patrolled);
+  if (!isOver && !isLast && (await arm(ctx, timer._id, dueAt))) return;
+  await ctx.db.delete("timers", timer._id);
+}
+
+/** The next sweep, of whatever timer, goes on behind these queues. Sweeps that leave it to others do not write it. */
+async function notePatrol(ctx: MutationCtx, after: string): Promise<void> {
+  const row = await ctx.db.query("patrols").first();
+  if (row === null) await ctx.db.insert("patrols", { after });
+  else await ctx.db.patch("patrols", row._id, { after });
+}
+
+/**
+ * Nothing is leased, so that no other sweep comes: what has finished is looked at for real, since the look may be older than
+ * the last completion. Whoever finishes anything just now conflicts with it, and hardly anybody can.
+ */
+async function leaveNothing(
+  ctx: MutationCtx,
+  { served, unattended }: Found,
+  now: number,
+): Promise<void> {
+  const others = served.filter((queue) => !unattended.includes(queue));
+  for (const queue of await findUncounted(ctx.db, others))
+    await ensureUpkeep(ctx, queue, now, ROLL_UP_LATELY_MS);
+}
+
+/** When to come again for sessions to forget: soon if there were as many as one sweep takes. */
+function forgetAt({ forgotten }: Found, now: number): number {
+  return forgotten.length < JANITOR_FORGET_MAX / 2 ? Infinity : now + JANITOR_FORGET_PAUSE_MS;
+}
+
+/**
+ * When a session that is over is to be forgotten, read for real: its last word relies on a timer. Many that went one after the
+ * other are forgotten together.
+ */
+async function nextForgottenAt(ctx: MutationCtx, now: number): Promise<number> {
+  const first = await firstGone(ctx.db);
+  if (first === undefined) return Infinity;
+  return Math.max(forgottenAt(first.expiresAt), now + JANITOR_FORGET_REST_MS);
+}
+
+/**
+ * Sweeps on under the same timer, without writing it: every claim and completion depends on that row, and the
+ * sweeps that follow a crash of many holders would make all of them run again. Only while the timer is not about to
+ * count as dead: then it is armed anew. Should this chain break, the timer soon is dead, and whoever meets it replaces it.
+ */
+async function sweepOn(
+  ctx: MutationCtx,
+  timer: Doc<"timers">,
+  now: number,
+  { afterMs = 0, ...from }: { afterMs?: number; idleFrom?: IdleFrom; after?: LostTurn },
+): Promise<void> {
+  if (!isOverdue(timer, now + JANITOR_OVERDUE_MS / 2)) {
+    const args = { timer: timer._id, ...from };
+    const id = await ctx.scheduler.runAfter(afterMs, internal.tend.janitor.sweep, args);
+    if (!(await isStillborn(ctx, id))) return;
+  } else if (await arm(ctx, timer._id, now + afterMs, from)) return;
+  await ctx.db.delete("timers", timer._id);
+}
+
+/**
+ * When to sweep next, or `null` if nothing is leased and nobody is owed anything.
+ *
+ * The snapshot says which leases end first. That none ends before is read for real, with no row to be expected in the
+ * range: a claim that relies on this timer as it was, and commits meanwhile with a shorter lease, makes this sweep
+ * run again, and beats of the others do not. A commit cannot bring an end further back than the minute that is read:
+ * it may lag behind its clock by the 20 seconds that the platform lets a mutation take. Where the snapshot shows no
+ * lease at all, the whole range is read.
+ */
+async function nextSweepAt(
+  ctx: MutationCtx,
+  seen: number | null,
+  now: number,
+): Promise<number | null> {
+  const active = ctx.db.query("holders");
+  const [first] = await (
+    seen === null
+      ? active.withIndex("state", (q) => q.eq("state", "active"))
+      : active.withIndex("state", (q) =>
+          q
+            .eq("state", "active")
+            .gte("expiresAt", now - CLOCK_LAG_MS)
+            .lt("expiresAt", seen),
+        )
+  ).take(RANGE_ROWS);
+  const next = first?.expiresAt ?? seen;
+  return next === null ? await nextDebtAt(ctx) : sweepAt(next, now);
+}
+
+/**
+ * When the plan of an owed callback that comes first counts as dead. Read for real: of one who owes, and relies on this
+ * timer, and a sweep that goes, one runs again. While anything is leased sweeps come anyway, and nobody depends on it.
+ */
+async function nextDebtAt(ctx: MutationCtx): Promise<number | null> {
+  const [first] = await ctx.db
+    .query("callbacks")
+    .withIndex("state", (q) => q.eq("state", "owed"))
+    .take(RANGE_ROWS);
+  return first === undefined ? null : first.dueAt + CALLBACK_OVERDUE_MS + JANITOR_SLACK_MS;
+}
+
+/**
+ * Whether another timer sweeps by then. Only one before this counts, so that no two leave it to each other in a
+ * circle. Reads for real what the snapshot shows to matter, and nothing of the others:
+ * after a burst there are many, and their sweeps must not make each other run again.
+ */
+async function isServed(
+  ctx: MutationCtx,
+  timer: Doc<"timers">,
+  seen: Lost["timers"],
+  dueAt: number,
+  now: number,
+): Promise<boolean> {
+  const before = seen.find((other) => other.id < timer._id && serves(other, dueAt, now));
+  const other = before === undefined ? null : await ctx.db.get("timers", before.id);
+  return other !== null && serves(other, dueAt, now);
+}
+
+/** Timers whose sweep has died, and that this one stands for. */
+async function forgetDead(
+  ctx: MutationCtx,
+  timer: Doc<"timers">,
+  seen: Lost["timers"],
+  now: number,
+): Promise<void> {
+  for (const { id } of seen.filter((other) => isOverdue(other, now) && other.id !== timer._id)) {
+    const dead = await ctx.db.get("timers", id);
+    if (dead !== null && isOverdue(dead, now)) await ctx.db.delete("timers", id);
+  }
+}
+
+async function publish(
+  ctx: MutationCtx,
+  cursor: Found["published"][number],
+  now: number,
+): Promise<void> {
+  const row = await publicBounds(ctx.db, cursor.queue);
+  const fields = { ...cursor, publishedAt: now };
+  if (row === undefined) await ctx.db.insert("cursors", fields);
+  else await ctx.db.replace("cursors", row._id, fields);
+}
+
+/** A session that has been silent for a day will not repeat a call. Read for real: it may have come back. */
+async function forget(ctx: MutationCtx, id: Id<"holders">, now: number): Promise<void> {
+  const holder = await ctx.db.get("holders", id);
+  if (holder === null || holder.leases.length > 0) return;
+  if (holder.lastSeenAt >= now - HOLDER_RETENTION_MS) return;
+  if (holder.state === "active") return;
+  if (holder.lane !== undefined) await forgetLane(ctx, holder.lane);
+  await forgetSession(ctx.db, id);
+}

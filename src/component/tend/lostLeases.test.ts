@@ -1,0 +1,101 @@
+/** Ending the leases of one holder, called as the loser of a race would call it. */
+import { expect, test } from "vitest";
+import { internal } from "../_generated/api.js";
+import { app, newToldWorld, newWorld, released, succeeded } from "../setup.test.js";
+
+test("a holder that has beaten since it was found expired keeps its leases: its row is read for real", async () => {
+  const world = await newWorld();
+  await world.enqueue();
+  const worker = world.worker("a");
+  const [job] = await worker.claim();
+  const { _id } = await worker.holder();
+  const args = { holder: _id, now: Date.now() };
+  expect(await world.t.mutation(internal.tend.lostLeases.expireSession, args)).toEqual([]);
+  expect(await worker.heartbeat([job!])).toEqual(["ok"]);
+});
+
+test("nobody is told in the transaction that ends leases: a callback must not keep jobs from coming back", async () => {
+  const world = await newToldWorld({ maxResets: 0 });
+  await world.enqueueBatch([1, 2]);
+  const worker = world.worker("a");
+  await worker.heartbeat(await worker.claim(2));
+  let told = 0;
+  app.onComplete = () => void (told += 1);
+  const { _id, expiresAt } = await worker.holder();
+  await world.t.mutation(internal.tend.lostLeases.expireSession, {
+    holder: _id,
+    now: expiresAt + 1,
+  });
+  expect(told).toBe(0);
+  expect(await world.all("callbacks")).toHaveLength(2);
+  await world.settle();
+  expect(told).toBe(2);
+});
+
+test("a holder without leases, or whose row is gone, is not ended", async () => {
+  const world = await newWorld();
+  await world.enqueue();
+  const worker = world.worker("a");
+  const [job] = await worker.claim();
+  await worker.complete([succeeded(job!)]);
+  const { _id, expiresAt } = await worker.holder();
+  const args = { holder: _id, now: expiresAt + 60_000 };
+  expect(await world.t.mutation(internal.tend.lostLeases.expireSession, args)).toEqual([]);
+  expect(await worker.holder()).toMatchObject({ state: "idle" });
+  await world.t.run(({ db }) => db.delete("holders", _id));
+  expect(await world.t.mutation(internal.tend.lostLeases.expireSession, args)).toEqual([]);
+});
+
+test("the lease of an earlier attempt ends nothing of the attempt that another holds", async () => {
+  const world = await newWorld();
+  const id = await world.enqueue();
+  const old = world.worker("old");
+  const [first] = await old.claim();
+  const { _id, leases, expiresAt } = await old.holder();
+  await old.complete([released(first!)]);
+  const [second] = await world.worker("new").claim();
+  expect(second).toMatchObject({ id, attempt: 2 });
+  await world.t.run(({ db }) => db.patch("holders", _id, { state: "active", leases, expiresAt }));
+  const args = { holder: _id, now: expiresAt + 1 };
+  expect(await world.t.mutation(internal.tend.lostLeases.expireSession, args)).toEqual([]);
+  expect(await world.status(id)).toMatchObject({ status: "running", worker: "new" });
+  expect(await old.holder()).toMatchObject({ leases: [] });
+});
+
+test("an attempt that ran too long goes alone: its holder keeps its other leases, and is not lost", async () => {
+  const world = await newWorld({ leaseMs: 600_000 });
+  const slow = await world.enqueue(1, { rules: { timeoutMs: 5_000 } });
+  const other = await world.enqueue(2);
+  const worker = world.worker("a");
+  const jobs = await worker.claim(2);
+  await worker.heartbeat(jobs);
+  const { _id } = await worker.holder();
+  const now = Date.now() + 6_000;
+  await world.t.mutation(internal.tend.lostLeases.expireSession, { holder: _id, now });
+  expect((await worker.holder()).leases.map(({ id }) => id)).toEqual([other]);
+  expect(await world.status(slow)).not.toMatchObject({ status: "running" });
+  expect(await worker.heartbeat(jobs.filter(({ id }) => id === other))).toEqual(["ok"]);
+  const [event] = await world.all("events");
+  expect(event).toMatchObject({ kind: "leasesEnded", details: { isLost: false } });
+});
+
+test("a holder that is lost says which jobs came back, and which were given up", async () => {
+  const world = await newWorld();
+  const [kept, late, unwanted] = await world.enqueueBatch([1, 2, 3]);
+  const worker = world.worker("a");
+  await worker.heartbeat(await worker.claim(3));
+  await world.t.run(({ db }) => db.patch("jobs", late!, { resets: 1 }));
+  await world.cancel(unwanted!);
+  const { _id, expiresAt, lastSeenAt } = await worker.holder();
+  const args = { holder: _id, now: expiresAt + 1 };
+  expect(await world.t.mutation(internal.tend.lostLeases.expireSession, args)).toEqual([kept]);
+  expect(await world.status(kept!)).toMatchObject({ status: "pending", resets: 1 });
+  expect(await world.status(late!)).toMatchObject({ status: "timedOut" });
+  expect(await world.status(unwanted!)).toMatchObject({ status: "canceled" });
+  const details = {
+    ...{ reset: [kept], released: [], failed: [], timedOut: [late], canceled: [unwanted] },
+    ...{ isLost: true, silentMs: expiresAt + 1 - lastSeenAt },
+  };
+  const [event] = await world.all("events");
+  expect(event).toMatchObject({ kind: "leasesEnded", details });
+});

@@ -1,0 +1,300 @@
+/**
+ * Ends the leases of one holder that are over: all of them if it let them run out, or those of attempts that have run
+ * longer than their `timeoutMs`, and the holder keeps the others. Jobs go back to their queues, or are given up.
+ *
+ * A lost holder is a reset, and an attempt that ran too long is a failure: the one says something of the worker, and the
+ * other of the job.
+ *
+ * Reads for real: the holder's row, its jobs, their queues, what they have of their own; whether anything was reported of
+ * an attempt that its holder never acknowledged; where a job ends for good, the alarm of its queue's roll-up; where it comes back
+ * in a queue that Convex works off, its route, and the door where the gate says that a lane looks; where the lane's function is no
+ * lane's, the last events of the queue. Looks: that gate. Writes: those
+ * jobs, the holder's row; inserts into `attempts`, `callbacks`, `events`, and that alarm where there is none; schedules a wake where no lane looks. Conflicts with:
+ * a beat or completion of that very holder, of which one runs again and finds the other; the ring of that alarm; the lane that opens or shuts the door. Never runs `onComplete` itself: a callback that throws must not keep jobs from coming back.
+ */
+import { v } from "convex/values";
+import {
+  errorText,
+  INLINE_OPEN_MS,
+  JANITOR_QUARANTINE_MS,
+  LANE_WATCH_MS,
+  UNACKNOWLEDGED_MAX,
+  stackOf,
+  type Outcome,
+} from "../../shared/index.js";
+import { blameless, isNoLane } from "../../lane/index.js";
+import { internal } from "../_generated/api.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import { internalMutation, type MutationCtx } from "../_generated/server.js";
+import { recordAttempt } from "../attempts/attemptRows.js";
+import { recordMismatch } from "../attempts/blocked.js";
+import { owe, type Owed } from "../edges/callbacks.js";
+import { forgetAsked } from "../rows/cancels.js";
+import { endAtDeadline, isBeyondDeadline } from "../edges/deadlines.js";
+import { ensureDues, type Dues } from "../edges/dispatcher.js";
+import { endJob } from "../edges/ending.js";
+import { recordEvent } from "../rows/events.js";
+import { failAttempt } from "../attempts/failing.js";
+import { rulesOf } from "../rows/jobRules.js";
+import {
+  bury,
+  keepAwake,
+  keepOthers,
+  lostAt,
+  quarantine,
+  type HeldLease,
+  type Holder,
+} from "../rows/sessions.js";
+import { isLaneAlive, loseLane } from "../push/lanes.js";
+import { log } from "../rows/log.js";
+import { recordOutcome, stopJob } from "../attempts/outcomes.js";
+import { getQueue, type Queue } from "../rows/queues.js";
+import { hasReported } from "../attempts/reported.js";
+import { ensureCounted } from "../count/rollUp.js";
+import { shownSession } from "../rows/tokens.js";
+import { release, reset, timeOut } from "../edges/transitions.js";
+
+/**
+ * Runs `expireHolder` in a sub-transaction. If it throws, nothing of it stands, and this holder is left alone for a
+ * minute: one broken row must stop neither the janitor nor every claim that has room.
+ */
+export async function takeOver(
+  ctx: MutationCtx,
+  holder: Id<"holders">,
+  now: number,
+): Promise<Id<"jobs">[]> {
+  try {
+    return await ctx.runMutation(internal.tend.lostLeases.expireSession, { holder, now });
+  } catch (error) {
+    const message = `The leases of holder ${holder} could not be ended; left for a minute.`;
+    await quarantine(ctx.db, holder, now + JANITOR_QUARANTINE_MS);
+    // A bug of ours: where it is.
+    const stack = stackOf(error);
+    const details = { holder, error: errorText(error), ...(stack === undefined ? {} : { stack }) };
+    await recordEvent(ctx, { kind: "quarantined", message, details });
+    return [];
+  }
+}
+
+/** Returns the jobs that are pending again. */
+export const expireSession = internalMutation({
+  args: { holder: v.id("holders"), now: v.number() },
+  returns: v.array(v.id("jobs")),
+  handler: async (ctx, args): Promise<Id<"jobs">[]> => {
+    const holder = await ctx.db.get("holders", args.holder);
+    // It has beaten since the snapshot in which it was found, or somebody was here before.
+    if (holder?.state !== "active" || holder.expiresAt >= args.now) return [];
+    const isAlive = holder.lane !== undefined && (await isLaneAlive(ctx, holder));
+    // Of a lane that has ended nobody speaks any more, whatever else there is to be said of what it held.
+    const isLost = holder.lane === undefined ? isGone(holder, args.now) : !isAlive;
+    const over = holder.leases.filter((held) => isLost || isOverlong(held, args.now));
+    const ended: Ended[] = [];
+    for (const held of over) {
+      const job = await ctx.db.get("jobs", held.id);
+      if (job === null) await forgetAsked(ctx.db, held.id);
+      if (job?.status !== "running" || job.attempt !== held.attempt) continue;
+      ended.push({ job: job._id, ...(await endLease(ctx, holder, held, job, args.now)) });
+    }
+    const kept = holder.leases.filter((held) => !over.includes(held));
+    if (isLost) await bury(ctx.db, holder);
+    else if (isAlive) await keepAwake(ctx.db, holder, kept, args.now);
+    else await keepOthers(ctx.db, holder, kept);
+    if (isLost && holder.lane !== undefined) await loseLane(ctx, holder.lane);
+    await reportEnds(ctx, holder, ended, isLost, args.now);
+    // The look of the sweep that ends them was before; and after a claim that does, this holder is gone.
+    await ensureCounted(ctx, jobsOf(ended, ["failed", "timedOut", "canceled"]), args.now);
+    return jobsOf(ended, ["reset", "released"]);
+  },
+});
+
+/** What became of one job. */
+type End = "reset" | "released" | "failed" | "timedOut" | "canceled";
+interface Ended {
+  job: Id<"jobs">;
+  end: End;
+}
+
+function jobsOf(ended: readonly Ended[], ends: readonly End[]): Id<"jobs">[] {
+  return ended.filter(({ end }) => ends.includes(end)).map(({ job }) => job);
+}
+
+/** Whether the holder has lost all its leases. Its row's end may have been brought forward, as when its token is revoked. */
+function isGone({ leases, lastSeenAt }: Holder, now: number): boolean {
+  return lostAt(leases, lastSeenAt) < now || !leases.some((held) => isOverlong(held, now));
+}
+
+/** The attempt has run long enough; or its holder, asked to end it, no longer speaks of it. */
+function isOverlong({ timeoutAt }: HeldLease, now: number): boolean {
+  return timeoutAt !== undefined && timeoutAt < now;
+}
+
+async function endLease(
+  ctx: MutationCtx,
+  holder: Holder,
+  held: HeldLease,
+  job: Doc<"jobs">,
+  now: number,
+): Promise<{ end: End }> {
+  const queue = await getQueue(ctx.db, job.queue);
+  if (job.cancelRequestedAt !== undefined) {
+    await forgetAsked(ctx.db, job._id);
+    await oweOne(ctx, await stopJob(ctx, queue, job, now));
+    return { end: "canceled" };
+  }
+  // Its time was over first, if both are: what vanished then was a worker that had been too long at it.
+  if (isOverlong(held, Math.min(now, lostAt([held], holder.lastSeenAt)))) {
+    return await endOverlong(ctx, queue, held, job, now);
+  }
+  return await endLost(ctx, queue, holder, held, job, now);
+}
+
+async function endOverlong(
+  ctx: MutationCtx,
+  queue: Queue,
+  { timeoutAt = 0 }: HeldLease,
+  job: Doc<"jobs">,
+  now: number,
+): Promise<{ end: End }> {
+  const ms = timeoutAt - (job.startedAt ?? timeoutAt);
+  const error = `The attempt ran longer than its timeoutMs, ${ms} ms, on worker "${job.worker}".`;
+  const dues: Dues = new Map();
+  await oweOne(ctx, await failAttempt(ctx, queue, job, { error, timedOut: true }, now, dues));
+  await ensureDues(ctx, dues, now);
+  return { end: "failed" };
+}
+
+/** Its holder vanished: the job goes back, or is given up. */
+async function endLost(
+  ctx: MutationCtx,
+  queue: Queue,
+  holder: Holder,
+  held: HeldLease,
+  job: Doc<"jobs">,
+  now: number,
+): Promise<{ end: End }> {
+  const { leaseMs = LANE_WATCH_MS, graceMs = 0 } = held;
+  const platform = await platformError(ctx, holder);
+  const never = platform === null ? null : neverBegun(queue, job, platform);
+  if (never !== null) {
+    if (never.kind === "failed") await recordMismatch(ctx, job, never.error, now);
+    const dues: Dues = new Map();
+    await oweOne(ctx, await recordOutcome(ctx, job, never, now, dues, queue));
+    await ensureDues(ctx, dues, now);
+    return { end: never.kind === "failed" ? "failed" : "released" };
+  }
+  const silent =
+    holder.lane === undefined
+      ? `Worker "${holder.name}" was not heard of for ${leaseMs + graceMs} ms`
+      : `The lane "${holder.name}" ended while it ran the job${platform === null ? "" : ` (${platform.error})`}`;
+  const about = { queue: queue.name, job: job._id, attempt: job.attempt, worker: holder.name };
+  const { maxResets } = await rulesOf(ctx.db, queue, job);
+  const isUnknown = isUnacknowledged(holder, held) && !(await hasReported(ctx.db, job));
+  // A worker that dies before its first word may have begun all the same: not again, where no attempt may be lost.
+  if (isUnknown && maxResets > 0 && (job.unacknowledged ?? 0) < UNACKNOWLEDGED_MAX) {
+    const note = `${silent}, and never said that it had got the job.`;
+    await recordAttempt(ctx.db, job, "lost", now, note);
+    if (isBeyondDeadline(job, now)) return await endLate(ctx, queue, job, now);
+    await release(ctx, job, queue, { unacknowledged: true });
+    log(queue.config, "warn", "attemptUnacknowledged", about);
+    return { end: "released" };
+  }
+  await recordAttempt(ctx.db, job, "lost", now, `${silent}.`);
+  if (isBeyondDeadline(job, now)) return await endLate(ctx, queue, job, now);
+  const { resets = 0 } = job;
+  if (resets < maxResets) {
+    await reset(ctx, job, queue);
+    log(queue.config, "warn", "attemptLost", { ...about, resets: resets + 1, maxResets });
+    return { end: "reset" };
+  }
+  const error =
+    `${silent}, and ${timesLost(resets)}: it is given up, since maxResets is ${maxResets}. ` +
+    "A job that loses every worker may be what ends them, as by taking all their memory.";
+  const ended = await timeOut(ctx.db, job, error, now);
+  log(queue.config, "error", "jobLost", { ...about, resets, maxResets, error });
+  await oweOne(ctx, await endJob(ctx, queue, ended));
+  return { end: "timedOut" };
+}
+
+async function endLate(
+  ctx: MutationCtx,
+  queue: Queue,
+  job: Doc<"jobs">,
+  now: number,
+): Promise<{ end: End }> {
+  await oweOne(ctx, (await endAtDeadline(ctx, queue, job, now)).owed);
+  return { end: "timedOut" };
+}
+
+/**
+ * How the attempt ends where its lane's function was never begun: a deploy has taken it away, or it is no function for lanes.
+ * A lane of another queue, which was handed to that process, is not to blame.
+ */
+function neverBegun(
+  { name, config }: Queue,
+  { attempt, failures = 0 }: Doc<"jobs">,
+  platform: Platform,
+): Outcome | null {
+  const putOff = blameless(platform.error, { attempt, failures });
+  if (putOff !== null || !isNoLane(platform.text)) return putOff;
+  if (config.handler?.kind !== "inline") return { kind: "snoozed", runAfter: INLINE_OPEN_MS };
+  const error =
+    `handlerMismatch: a job of the queue "${name}" was given to ${platform.name}, which is no inline action. Make it with ` +
+    `\`${name}.inline(…)\`, or name it in the definition of "${name}" as what it is. ${platform.error}`;
+  return { kind: "failed", error, retryable: false };
+}
+
+/** What the platform says of a lane's function that has failed. */
+interface Platform {
+  /** The function's. */
+  name: string;
+  /** All of it: of arguments that do not fit, it shows them below. */
+  text: string;
+  /** In one line, as long as fits an error beside other words. */
+  error: string;
+}
+
+async function platformError(ctx: MutationCtx, { lane, runsIn }: Holder): Promise<Platform | null> {
+  if (lane === undefined || runsIn === undefined) return null;
+  const run = await ctx.db.system.get("_scheduled_functions", runsIn);
+  if (run?.state.kind !== "failed") return null;
+  const { error: text } = run.state;
+  return { name: run.name, text, error: text.split("\n")[0]!.slice(0, PLATFORM_ERROR_CHARACTERS) };
+}
+const PLATFORM_ERROR_CHARACTERS = 500;
+
+function timesLost(resets: number): string {
+  if (resets === 0) return "the job may lose no worker";
+  return `the job had lost ${resets} worker${resets === 1 ? "" : "s"} before that one`;
+}
+
+async function oweOne(ctx: MutationCtx, owed: Owed | null): Promise<void> {
+  if (owed !== null) await owe(ctx, owed);
+}
+
+/** The reply that carried this lease may never have arrived, so the job has most likely not been started. */
+function isUnacknowledged(holder: Holder, held: HeldLease): boolean {
+  return !holder.acknowledged && held.n === holder.n;
+}
+
+/** For people: which worker, silent for how long, and what became of its jobs. */
+async function reportEnds(
+  ctx: MutationCtx,
+  holder: Holder,
+  ended: readonly Ended[],
+  isLost: boolean,
+  now: number,
+): Promise<void> {
+  if (ended.length === 0) return;
+  const of = (end: End) => jobsOf(ended, [end]);
+  const silentMs = now - holder.lastSeenAt;
+  const why = isLost ? `it had been silent for ${silentMs} ms` : "they had run too long";
+  await recordEvent(ctx, {
+    kind: "leasesEnded",
+    message: `${ended.length} leases of worker "${holder.name}" were ended: ${why}.`,
+    details: {
+      ...{ worker: holder.name, session: await shownSession(holder.session), silentMs, isLost },
+      ...{ reset: of("reset"), released: of("released"), failed: of("failed") },
+      ...{ timedOut: of("timedOut"), canceled: of("canceled") },
+    },
+  });
+}

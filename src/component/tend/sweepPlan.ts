@@ -1,0 +1,366 @@
+/**
+ * The looks of a sweep, run as snapshot queries, so that they add nothing to its read set. Their answers are hints; the sweep
+ * reads for real what it acts on. `lost` is short: a sweep that finds anything there ends it, and looks at nothing else. Where
+ * that is more than one sweep ends, it looks besides at the sessions at work of one token, a next one each time.
+ * `find` is for a sweep that ends nothing.
+ *
+ * May not write, and may not be called but with `useStaleSnapshot`.
+ */
+import { v, type Infer } from "convex/values";
+import {
+  CALLBACK_OVERDUE_MS,
+  EXPIRED_LEASES_MAX,
+  EXPIRED_MAX,
+  HOLDER_RETENTION_MS,
+  IDLE_LIVE_MS,
+  JANITOR_FORGET_MAX,
+  JANITOR_OVERDUE_MS,
+  JANITOR_REPLAN_MAX,
+  PUBLISH_BYTES_MAX,
+  PUBLISH_PLACES_MAX,
+  PUBLISHED_BOUNDS_MAX,
+  QUEUES_MAX,
+  RANGE_ROWS,
+  SESSIONS_MAX,
+} from "../../shared/index.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
+import { internalQuery, type QueryCtx } from "../_generated/server.js";
+import { isLate } from "../count/arrivals.js";
+import {
+  afterCommit,
+  boundOf,
+  compareKeys,
+  justAfter,
+  pendingFrom,
+  publicBounds,
+  START,
+  type Bound,
+  type Key,
+} from "../rows/cursors.js";
+import { takeHolders, type Holder } from "../rows/sessions.js";
+import { findLost } from "../push/mainLoop.js";
+import { findQueue, queuesAfter, type Queue } from "../rows/queues.js";
+import { findUnattended, findUncounted } from "../count/rollUp.js";
+import { placesOf } from "../rows/routes.js";
+import { bytesOf } from "../rows/rowBytes.js";
+import { keyOf, snapshotOf } from "../index/scan.js";
+import { vBound, vKey } from "../rows/stored.js";
+import { findTimers } from "../loops/timers.js";
+
+/** A queue's cursors are not published again within this: `hasWork` runs again with each. */
+const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
+
+/** Queues at which each sweep looks in the order of their names, one page after another: what is lost there is seen by no other. */
+const PATROLLED = 8;
+
+/** Queues of holders in which a sweep looks for jobs that were not counted. With more, its look at idle holders goes on. */
+const SERVED_MAX = 64;
+
+/** Expired holders among which a sweep begins: the sweeps of several timers, due at once, should not meet. */
+const EXPIRED_PICKED = 16;
+
+/** Whose turn was last: the sessions of a token; `null`: lanes, which have none. */
+export const vTurn = v.union(v.id("tokens"), v.null());
+export type LostTurn = Infer<typeof vTurn>;
+
+const vLost = v.object({
+  /** Some of those whose leases have run out. */
+  expired: v.array(v.id("holders")),
+  /** Whether there are more of those, */
+  more: v.boolean(),
+  /** and then: whose turn this sweep was. */
+  turn: vTurn,
+  /** Processes that have ended without a word. */
+  processes: v.array(v.id("processes")),
+  /** When the next leases run out, or `null` if there are none. */
+  nextExpiry: v.union(v.number(), v.null()),
+  /** By id. */
+  timers: v.array(v.object({ id: v.id("timers"), dueAt: v.number() })),
+});
+export type Lost = Infer<typeof vLost>;
+
+/** Holders and processes that are gone. */
+export const findLostLeases = internalQuery({
+  args: { now: v.number(), after: v.optional(vTurn) },
+  returns: vLost,
+  handler: async (ctx, { now, after }): Promise<Lost> => {
+    const active = await ctx.db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", "active"))
+      .take(RANGE_ROWS);
+    const expired = active.filter((holder) => holder.expiresAt < now);
+    const first = pickExpired(expired, EXPIRED_MAX, EXPIRED_LEASES_MAX);
+    const more = expired.length > first.length;
+    const turn = more ? await findTurn(ctx, after, expired, now) : null;
+    return {
+      expired: (turn === null ? first : withTurn(turn.expired, expired)).map(({ _id }) => _id),
+      more,
+      turn: turn?.of ?? null,
+      processes: await findLost(ctx.db),
+      nextExpiry: active.find((holder) => holder.expiresAt >= now)?.expiresAt ?? null,
+      timers: (await findTimers(ctx.db)).map(({ _id, dueAt }) => ({ id: _id, dueAt })),
+    };
+  },
+});
+
+/** Where a look at idle holders goes on: in the order in which they were last seen. */
+export const vIdleFrom = v.object({ expiresAt: v.number(), creationTime: v.number() });
+export type IdleFrom = Infer<typeof vIdleFrom>;
+
+const vFound = v.object({
+  forgotten: v.array(v.id("holders")),
+  /** Callbacks whose next try should long have been planned. */
+  overdue: v.array(v.id("callbacks")),
+  /** Queues of live holders and of those that have just become idle, and the next ones by name. */
+  served: v.array(v.string()),
+  /** Those of them in which jobs have finished that nobody has counted, */
+  uncounted: v.array(v.string()),
+  /** and of these, those to which no roll-up comes soon. */
+  unattended: v.array(v.string()),
+  /** Whether a new job has long not been counted: in its queue nothing ends. */
+  lateArrivals: v.boolean(),
+  /** Queues in which alarms that should have rung are looked for, and jobs that are due without one. */
+  watched: v.array(v.string()),
+  /** The name of the last queue of this sweep's page, where there are more queues than one page has. */
+  patrolled: v.union(v.string(), v.null()),
+  /** Where there are more idle holders than were looked at. */
+  idleFrom: v.union(vIdleFrom, v.null()),
+  published: v.array(
+    v.object({
+      queue: v.string(),
+      epoch: v.number(),
+      bounds: v.array(vBound),
+      floor: v.optional(vKey),
+    }),
+  ),
+});
+export type Found = Infer<typeof vFound>;
+
+export const planSweep = internalQuery({
+  args: { now: v.number(), idleFrom: v.optional(vIdleFrom) },
+  returns: vFound,
+  handler: async (ctx, { now, idleFrom }): Promise<Found> => {
+    const active = await ctx.db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", "active"))
+      .take(RANGE_ROWS);
+    const busy = someOf([...new Set(active.flatMap((one) => one.queues))], SERVED_MAX);
+    // Also of those who have just become idle, so that the sweep which disarms leaves good cursors behind.
+    const idle = await idleQueues(
+      ctx,
+      idleFrom ?? { expiresAt: now - IDLE_LIVE_MS, creationTime: 0 },
+    );
+    const page = await patrol(ctx);
+    const queues = someOf([...new Set([...busy, ...idle.queues])], QUEUES_MAX);
+    const served = [...new Set([...busy, ...idle.queues, ...page.queues])];
+    const uncounted = await findUncounted(ctx.db, served);
+    return {
+      forgotten: await findForgotten(ctx, now),
+      overdue: await findOverdue(ctx, now),
+      served,
+      uncounted,
+      unattended: await findUnattended(ctx.db, uncounted, now),
+      lateArrivals: await isLate(ctx.db, now),
+      watched: [...new Set([...someOf(queues, PATROLLED), ...page.queues])],
+      patrolled: page.last,
+      idleFrom: idle.next,
+      published: await findBounds(ctx, queues, now),
+    };
+  },
+});
+
+/** As many as one sweep ends: they are silent, so that a transaction with all of them loses to nobody as a rule. */
+function pickExpired(expired: readonly Holder[], max: number, maxLeases: number): Holder[] {
+  const from = Math.floor(Math.random() * Math.min(expired.length, EXPIRED_PICKED));
+  const picked: Holder[] = [];
+  let leases = 0;
+  for (const holder of expired.slice(from)) {
+    leases += holder.leases.length;
+    if (picked.length > 0 && leases > maxLeases) break;
+    picked.push(holder);
+    if (picked.length === max) break;
+  }
+  return picked;
+}
+
+/** Half of what a sweep ends is the turn's, and half of it, or what the turn leaves, is what is over longest. */
+function withTurn(turn: readonly Holder[], expired: readonly Holder[]): Holder[] {
+  const own = pickExpired(turn, EXPIRED_MAX / 2, EXPIRED_LEASES_MAX / 2);
+  const others = expired.filter(({ _id }) => own.every((one) => one._id !== _id));
+  const leases = own.reduce((sum, one) => sum + one.leases.length, 0);
+  return [...own, ...pickExpired(others, EXPIRED_MAX - own.length, EXPIRED_LEASES_MAX - leases)];
+}
+
+/**
+ * Where more has run out than one sweep ends, each token has its turn, and so have lanes: a thousand silent sessions of one
+ * token, with 64 leases each, take ten minutes, and no other's wait for that.
+ */
+async function findTurn(
+  { db }: QueryCtx,
+  after: LostTurn | undefined,
+  longest: readonly Holder[],
+  now: number,
+): Promise<{ of: LostTurn; expired: Holder[] } | null> {
+  const atWork = db.query("holders");
+  const next =
+    after === undefined
+      ? null
+      : await atWork
+          .withIndex("standing", (q) => q.eq("state", "active").gt("token", after ?? undefined))
+          .first();
+  const first =
+    next ?? (await atWork.withIndex("standing", (q) => q.eq("state", "active")).first());
+  if (first === null) return null;
+  const { token } = first;
+  if (longest.every((holder) => holder.token === token)) return { of: token ?? null, expired: [] };
+  const its = atWork.withIndex("standing", (q) => q.eq("state", "active").eq("token", token));
+  const holders = await takeHolders(its, SESSIONS_MAX);
+  return { of: token ?? null, expired: holders.filter(({ expiresAt }) => expiresAt < now) };
+}
+
+/** The queues of sessions that have become idle, of as many sessions as fit; `next`: where those begin that do not. */
+async function idleQueues(
+  ctx: QueryCtx,
+  { expiresAt, creationTime }: IdleFrom,
+): Promise<{ queues: string[]; next: IdleFrom | null }> {
+  const idle = ctx.db.query("holders");
+  // Sessions are seen on a grid: many have the same time.
+  const tied = await idle
+    .withIndex("state", (q) =>
+      q.eq("state", "idle").eq("expiresAt", expiresAt).gte("_creationTime", creationTime),
+    )
+    .take(RANGE_ROWS);
+  const later = await idle
+    .withIndex("state", (q) => q.eq("state", "idle").gt("expiresAt", expiresAt))
+    .take(RANGE_ROWS - tied.length);
+  const holders = [...tied, ...later];
+  const queues = new Set<string>();
+  for (const holder of holders) {
+    for (const queue of holder.queues) queues.add(queue);
+    const isLast = holder === holders.at(-1) && holders.length === RANGE_ROWS;
+    if (!isLast && queues.size <= SERVED_MAX - QUEUES_MAX) continue;
+    if (holder === holders.at(-1) && !isLast) break;
+    return { queues: [...queues], next: keyAfter(holder) };
+  }
+  return { queues: [...queues], next: null };
+}
+
+/** Sessions that began in the very same instant and were last seen in the same ten seconds are left to the pages of all queues. */
+function keyAfter({ expiresAt, _creationTime }: Doc<"holders">): IdleFrom {
+  return {
+    expiresAt,
+    creationTime: justAfter({ seq: 0n, creationTime: _creationTime }).creationTime,
+  };
+}
+
+/**
+ * The next page of queues by name, and the first ones behind the last; `last`: the name of the page's last one, unless a page
+ * has all queues.
+ */
+export async function patrol(ctx: QueryCtx): Promise<{ queues: string[]; last: string | null }> {
+  const after = (await ctx.db.query("patrols").first())?.after ?? "";
+  const next = await queuesAfter(ctx.db, after, PATROLLED);
+  if (next.length === PATROLLED) return { queues: next, last: next.at(-1)! };
+  const first = after === "" ? [] : await queuesAfter(ctx.db, "", PATROLLED - next.length);
+  const queues = [...new Set([...next, ...first])];
+  return { queues, last: queues.length < PATROLLED ? null : first.at(-1)! };
+}
+
+async function findForgotten(ctx: QueryCtx, now: number): Promise<Id<"holders">[]> {
+  const silent = async (state: "idle" | "gone") =>
+    await ctx.db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", state).lt("expiresAt", now - HOLDER_RETENTION_MS))
+      .take(JANITOR_FORGET_MAX / 2);
+  return [...(await silent("idle")), ...(await silent("gone"))].map((holder) => holder._id);
+}
+
+async function findOverdue(ctx: QueryCtx, now: number): Promise<Id<"callbacks">[]> {
+  const overdue = await ctx.db
+    .query("callbacks")
+    .withIndex("state", (q) => q.eq("state", "owed").lt("dueAt", now - CALLBACK_OVERDUE_MS))
+    .take(JANITOR_REPLAN_MAX);
+  return overdue.map((row) => row._id);
+}
+
+/** So many of the list, from a random one on: where there are more, each has its turn. */
+function someOf<Item>(list: readonly Item[], max: number): readonly Item[] {
+  return list.length <= max ? list : rotated(list).slice(0, max);
+}
+
+function rotated<Item>(list: readonly Item[]): readonly Item[] {
+  const start = Math.floor(Math.random() * list.length);
+  return [...list.slice(start), ...list.slice(0, start)];
+}
+
+/**
+ * New public bounds for the queues in use whose old ones are not fresh, the oldest first: all that one sweep looks at is
+ * bounded, and a queue for which there is no room left comes first in the next.
+ */
+async function findBounds(
+  ctx: QueryCtx,
+  queues: readonly string[],
+  now: number,
+): Promise<Found["published"]> {
+  const known = await Promise.all(
+    queues.map(async (name) => ({ name, old: await publicBounds(ctx.db, name) })),
+  );
+  const stale = known
+    .filter(({ old }) => now >= (old?.publishedAt ?? -Infinity) + PUBLISH_EVERY_MS)
+    .sort((a, b) => (a.old?.publishedAt ?? 0) - (b.old?.publishedAt ?? 0));
+  const published: Found["published"] = [];
+  let room = PUBLISH_PLACES_MAX;
+  const left = { bytes: PUBLISH_BYTES_MAX };
+  for (const { name, old } of stale) {
+    const queue = await findQueue(ctx.db, name);
+    if (queue === null) continue;
+    const places = await placesOf(ctx.db, queue);
+    const read = Math.min(places.length, PUBLISH_PLACES_MAX);
+    if (read > room || left.bytes <= 0) continue;
+    room -= read;
+    const bounds = await boundsOf(ctx, queue, places, old, left);
+    published.push({ queue: name, epoch: queue.epoch, ...bounds });
+  }
+  return published;
+}
+
+/**
+ * For each place where something waits, its first row. All others are empty, and nothing can become claimable there but
+ * with a `seq` above this snapshot: one floor says so for all of them, also for those that do not exist yet.
+ *
+ * A queue of more places than are looked at here, or of larger rows, gets no new floor: the places that were seen are then named
+ * one by one, from a random one on, and of the others stands what was known.
+ */
+async function boundsOf(
+  ctx: QueryCtx,
+  queue: Queue,
+  places: readonly { order: number; shard: number }[],
+  old: Doc<"cursors"> | undefined,
+  left: { bytes: number },
+): Promise<{ bounds: Bound[]; floor?: Key }> {
+  const snapshot = snapshotOf(ctx);
+  const end = snapshot === null ? null : afterCommit(snapshot);
+  let isWhole = end !== null && places.length <= PUBLISH_PLACES_MAX;
+  const bounds: Bound[] = [];
+  for (const [i, place] of (isWhole ? places : rotated(places)).entries()) {
+    const from = boundOf([old], queue.epoch, place.order, place.shard);
+    isWhole &&= left.bytes > 0;
+    const [first] =
+      i < PUBLISH_PLACES_MAX && left.bytes > 0
+        ? await pendingFrom(ctx.db, { queue: queue.name, ...place }, from, 1)
+        : [null];
+    if (first != null) left.bytes -= bytesOf(first);
+    if (first === undefined && isWhole) continue;
+    const seen = first === null ? from : first === undefined ? (end ?? from) : keyOf(first);
+    bounds.push({ ...place, ...(compareKeys(seen, from) > 0 ? seen : from) });
+  }
+  if (isWhole && end !== null) return { bounds, floor: end };
+  const floor = old?.epoch === queue.epoch ? old.floor : undefined;
+  // The first are those just seen. A bound that is left out is a lower one, which is always right.
+  const named = bounds.filter(isAbove(floor)).slice(0, PUBLISHED_BOUNDS_MAX);
+  return { bounds: named, ...(floor === undefined ? {} : { floor }) };
+}
+
+function isAbove(floor: Key = START): (bound: Bound) => boolean {
+  return (bound) => compareKeys(bound, floor) !== 0;
+}

@@ -1,0 +1,275 @@
+import { describe, expect, test, vi } from "vitest";
+import { api } from "../_generated/api.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { MutationCtx } from "../_generated/server.js";
+import { ensureDispatch } from "../edges/dispatcher.js";
+import { findQueue } from "../rows/queues.js";
+import { alarms, pass, ringOf, schedule } from "../edges/scheduled.test.js";
+import { newWorld, succeeded, type World } from "../setup.test.js";
+import { insertJob } from "../edges/transitions.js";
+import { lookForOverdue } from "./watchdog.js";
+
+/** As by "cancel all" in the dashboard: the row says that the alarm is armed, and nothing will ring. */
+async function kill(world: World, { scheduledId }: Doc<"timers">): Promise<void> {
+  await world.t.run((ctx) => ctx.scheduler.cancel(scheduledId!));
+}
+
+describe("an alarm whose scheduled function was canceled", () => {
+  test("is revived by whoever watches, and its jobs are promoted", async () => {
+    const world = await newWorld();
+    const [id] = await schedule(world, [Date.now() + 1_000]);
+    await kill(world, (await alarms(world))[0]!);
+    await world.advance(5_500);
+    await world.t.mutation(api.lib.watch, {});
+    await world.advance(200);
+    // Not yet overdue: it may merely be late.
+    expect(await world.status(id!)).toMatchObject({ status: "scheduled" });
+    await world.advance(1_000);
+    await world.t.mutation(api.lib.watch, {});
+    await world.advance(200);
+    expect(await world.status(id!)).toMatchObject({ status: "pending" });
+    expect(await alarms(world)).toEqual([]);
+  });
+
+  test("is revived by the next job that relies on it", async () => {
+    const world = await newWorld();
+    const at = Date.now() + 1_000;
+    const [id] = await schedule(world, [at]);
+    await kill(world, (await alarms(world))[0]!);
+    await world.advance(7_000);
+    await schedule(world, [at]);
+    await world.advance(200);
+    expect(await world.status(id!)).toMatchObject({ status: "pending" });
+  });
+
+  test("is revived while it hands over, too", async () => {
+    const world = await newWorld();
+    const [id] = await schedule(world, [Date.now() + 3 * 60 * 60_000]);
+    const [wide] = await alarms(world);
+    await pass(world, wide!.dueAt - Date.now() - 1);
+    await ringOf(world, wide!);
+    const [handingOver] = await alarms(world);
+    expect(handingOver).toMatchObject({ _id: wide!._id, generation: 1 });
+    await kill(world, handingOver!);
+    await world.advance(6_000);
+    await world.t.mutation(api.lib.watch, {});
+    await world.advance(200);
+    expect((await alarms(world))[0]!.width).toBe(60_000);
+    await pass(world, 62 * 60_000);
+    expect(await world.status(id!)).toMatchObject({ status: "pending" });
+  });
+});
+
+describe("who comes by and revives", () => {
+  /** A job that is due, an alarm that is dead, and nobody who has noticed. */
+  async function neglected(world: World): Promise<string> {
+    const [id] = await schedule(world, [Date.now() + 1_000]);
+    await kill(world, (await alarms(world))[0]!);
+    return id!;
+  }
+
+  test("a claim that finds nothing; one that finds something leaves it to others", async () => {
+    const world = await newWorld();
+    const id = await neglected(world);
+    await world.advance(7_000);
+    const worker = world.worker("a");
+    expect(await worker.claim()).toHaveLength(1);
+    await world.advance(200);
+    expect(await world.status(id)).toMatchObject({ status: "scheduled" });
+    expect(await worker.claim()).toEqual([]);
+    await world.advance(200);
+    expect(await world.status(id)).toMatchObject({ status: "pending" });
+  });
+
+  test("the beat of an idle worker", async () => {
+    const world = await newWorld();
+    const id = await neglected(world);
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    await worker.complete([succeeded(job!)]);
+    await world.advance(7_000);
+    await worker.heartbeat([]);
+    await world.advance(200);
+    expect(await world.status(id)).toMatchObject({ status: "pending" });
+  });
+
+  test("the janitor, while anything is leased", async () => {
+    const world = await newWorld({ leaseMs: 60_000 });
+    const id = await neglected(world);
+    await world.worker("a").claim();
+    await world.advance(30_300);
+    expect(await world.status(id)).toMatchObject({ status: "pending" });
+  });
+});
+
+describe("reviving", () => {
+  test("keeps the generation: an alarm that was only late rings as well, and does nothing twice", async () => {
+    const world = await newWorld();
+    const [id] = await schedule(world, [Date.now() + 1_000]);
+    const [alarm] = await alarms(world);
+    await kill(world, alarm!);
+    await world.advance(6_500);
+    await world.t.mutation(api.lib.watch, {});
+    expect((await alarms(world))[0]).toMatchObject({ _id: alarm!._id, generation: 0 });
+    // The first, late.
+    await ringOf(world, alarm!);
+    expect(await world.status(id!)).toMatchObject({ status: "pending" });
+    const { seq } = await world.job(id!);
+    await world.advance(1_000);
+    expect((await world.job(id!)).seq).toBe(seq);
+    expect(await alarms(world)).toEqual([]);
+  });
+
+  test("is not repeated by everybody who comes by: the revived one has its five seconds again", async () => {
+    const world = await newWorld();
+    await schedule(world, [Date.now() + 1_000]);
+    await kill(world, (await alarms(world))[0]!);
+    await world.advance(6_500);
+    await world.t.mutation(api.lib.watch, {});
+    const [revived] = await alarms(world);
+    await world.t.mutation(api.lib.watch, {});
+    expect(await alarms(world)).toEqual([revived]);
+    await world.advance(200);
+  });
+
+  test("counts a ring that failed, so that the next takes half as much, and not one that was canceled", async () => {
+    const world = await newWorld();
+    await schedule(world, [Date.now() + 1_000]);
+    const [alarm] = await alarms(world);
+    const broken = { ...alarm!, queue: "nobody's" };
+    await world.t.run((ctx) => ctx.db.patch("timers", alarm!._id, { queue: broken.queue }));
+    // The queue is unknown, so the ring throws.
+    await world.advance(7_000);
+    await world.t.mutation(api.lib.watch, {});
+    expect((await alarms(world))[0]).toMatchObject({ failures: 1 });
+    await world.t.run((ctx) => ctx.db.patch("timers", alarm!._id, { queue: "tiles" }));
+    await world.advance(200);
+    expect(await alarms(world)).toEqual([]);
+  });
+});
+
+describe("a job that is due without an alarm", () => {
+  test("since its caller had been canceled leaves no row that says that one is armed", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const dueAt = Date.now() + 1_000;
+    await world.t.run(async (ctx) => {
+      // As under a scheduled function that has been canceled: what it schedules is canceled from the start.
+      const stillborn: MutationCtx = {
+        ...(ctx as unknown as MutationCtx),
+        scheduler: {
+          ...ctx.scheduler,
+          runAt: async (time, reference, ...args) => {
+            const id = await ctx.scheduler.runAt(time, reference, ...args);
+            await ctx.scheduler.cancel(id);
+            return id;
+          },
+        },
+      };
+      await ensureDispatch(stillborn, "tiles", dueAt, Date.now());
+    });
+    expect(await alarms(world)).toEqual([]);
+    // So the next caller, from elsewhere, arms one that rings.
+    const [id] = await schedule(world, [dueAt]);
+    await world.advance(1_250);
+    expect(await world.status(id!)).toMatchObject({ status: "pending" });
+  });
+
+  test("is found once it is overdue by five seconds, as if scheduled by a canceled function", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const id = await world.t.run(async (ctx) => {
+      const queue = (await findQueue(ctx.db, "tiles"))!;
+      const fields = { payload: { inline: 0 }, enqueuedAt: Date.now() };
+      return await insertJob(ctx, queue, fields, { dueAt: Date.now() + 1_000, isAlone: false });
+    });
+    await world.advance(6_000);
+    const look = () => world.t.run((ctx) => lookForOverdue(ctx.db, ["tiles"], Date.now()));
+    expect(await look()).toEqual({ timers: [], strays: [], asleep: [] });
+    await world.advance(200);
+    expect((await look()).strays).toMatchObject([{ kind: "dispatcher", queue: "tiles" }]);
+    await world.t.mutation(api.lib.watch, {});
+    await world.advance(200);
+    expect(await world.status(id)).toMatchObject({ status: "pending" });
+  });
+
+  test("is no stray while its segment is promoted slowly, and does not hide one behind it", async () => {
+    const world = await newWorld();
+    const at = Date.now();
+    await schedule(world, [at]);
+    await kill(world, (await alarms(world))[0]!);
+    const stray = await world.t.run(async (ctx) => {
+      const queue = (await findQueue(ctx.db, "tiles"))!;
+      const fields = { payload: { inline: 0 }, enqueuedAt: at };
+      return await insertJob(ctx, queue, fields, { dueAt: at + 500, isAlone: false });
+    });
+    await world.advance(6_000);
+    const { strays } = await world.t.run((ctx) => lookForOverdue(ctx.db, ["tiles"], Date.now()));
+    expect(strays.map((one) => one.at)).toEqual([at + 500]);
+    await world.t.mutation(api.lib.watch, {});
+    await world.advance(200);
+    expect(await world.status(stray)).toMatchObject({ status: "pending" });
+  });
+});
+
+test("a claim that finds nothing looks half a minute back for such a job, and seldom farther", async () => {
+  const random = vi.spyOn(Math, "random");
+  try {
+    for (const [luck, ageMs, isFound] of [
+      [0.5, 20_000, true],
+      [0.5, 60_000, false],
+      [0.01, 60_000, true],
+    ] as const) {
+      const world = await newWorld();
+      await world.cancel(await world.enqueue());
+      const id = await world.t.run(async (ctx) => {
+        const queue = (await findQueue(ctx.db, "tiles"))!;
+        const fields = { payload: { inline: 0 }, enqueuedAt: Date.now() };
+        return await insertJob(ctx, queue, fields, { dueAt: Date.now() - ageMs, isAlone: false });
+      });
+      random.mockReturnValue(luck);
+      expect(await world.worker("w").claim()).toEqual([]);
+      await world.advance(200);
+      expect(await world.status(id)).toMatchObject({ status: isFound ? "pending" : "scheduled" });
+    }
+  } finally {
+    random.mockRestore();
+  }
+});
+
+test("a healthy component costs a look, and nothing is written", async () => {
+  const world = await newWorld();
+  await world.enqueue();
+  await world.worker("a").claim();
+  await schedule(world, [Date.now() + 60 * 60_000]);
+  const before = await world.all("timers");
+  await world.t.mutation(api.lib.watch, {});
+  expect(await world.all("timers")).toEqual(before);
+});
+
+test("a sweep that was canceled is replaced by whoever watches, also where nothing is leased any more: what has ended is counted", async () => {
+  const world = await newWorld();
+  await world.enqueue();
+  const worker = world.worker("w");
+  const [job] = await worker.claim();
+  const [sweep] = await timersOf(world, "janitor");
+  await kill(world, sweep!);
+  await worker.complete([succeeded(job!)]);
+  await world.advance(120_000);
+  expect(await countedMinutes(world)).toBe(0);
+  await world.t.mutation(api.lib.watch, {});
+  await world.advance(20_000);
+  expect(await countedMinutes(world)).toBe(1);
+  expect(await timersOf(world, "janitor")).toEqual([]);
+});
+
+const timersOf = (world: World, kind: "janitor") =>
+  world.t.run((ctx) =>
+    ctx.db
+      .query("timers")
+      .withIndex("kind", (q) => q.eq("kind", kind))
+      .collect(),
+  );
+
+const countedMinutes = async (world: World) =>
+  (await world.t.run((ctx) => ctx.db.query("minutes").collect())).length;

@@ -1,0 +1,288 @@
+/**
+ * The watchdog: an alarm that is armed is not yet one that rings. Its scheduled function may have failed, been canceled by
+ * hand, be backing off, or have been scheduled by a function that was canceled itself. Whoever comes by looks for alarms
+ * that are overdue, for jobs that are overdue without an alarm, and for jobs that have long waited where no lane is awake,
+ * and schedules anew what should have run.
+ *
+ * It has no timer of its own: the janitor's sweeps, claims that find nothing and beats of idle workers bring it along, and
+ * an app can call it from a cron.
+ *
+ * Looks (`lookForOverdue`, within somebody's snapshot query): timers that are overdue, and in some queues the first jobs
+ * that are, within one budget of ranges for all of these queues. Reads for real (`reviveOverdue`): those timers, and their scheduled functions; a gate behind which nobody looks,
+ * and the lane it names. Writes: those timers, that gate. Schedules wakes.
+ * Conflicts with: the ring of such an alarm, should it come at this very moment.
+ */
+import { v, type Infer } from "convex/values";
+import {
+  JANITOR_OVERDUE_MS,
+  OVERDUE_ALARMS_MAX,
+  sliceOf,
+  WAKE_OVERDUE_MS,
+  WATCH_RANGES_MAX,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import {
+  internalMutation,
+  internalQuery,
+  type DatabaseReader,
+  type MutationCtx,
+} from "../_generated/server.js";
+import { findAlarms, revive, type AlarmKind, type Ring } from "../loops/alarms.js";
+import { ensureArrivals, isLate } from "../count/arrivals.js";
+import { DISPATCH } from "../edges/dispatcher.js";
+import { EXPIRY } from "../edges/startDeadlines.js";
+import { isAnyAwake, LANES_ASKED } from "../push/lanes.js";
+import { oldestIn } from "../count/oldest.js";
+import { findQueue, queuesAfter } from "../rows/queues.js";
+import { ensureUpkeep, findUncounted } from "../count/rollUp.js";
+import {
+  ensureSegments,
+  firstInstant,
+  comesFor,
+  vSegmentKind,
+  type Ladder,
+  type SegmentKind,
+} from "../loops/segments.js";
+import { ensureJanitor, findTimers, isOverdue } from "../loops/timers.js";
+import { findGate, isQuiet, quieten, scheduleWake } from "../edges/wakes.js";
+
+/** What an alarm of each kind calls. */
+const RINGS: Record<AlarmKind, Ring> = {
+  dispatcher: DISPATCH.ring,
+  expiry: EXPIRY.ring,
+  rollUp: internal.count.rollUp.countEnds,
+  arrivals: internal.count.arrivals.countNewJobs,
+  purge: internal.count.purge.purgeQueue,
+  bulk: internal.manage.bulk.continueBulk,
+};
+
+const LADDERS: Record<SegmentKind, Ladder> = { dispatcher: DISPATCH, expiry: EXPIRY };
+
+/** Stretches of overdue jobs that one look examines in a queue: those that a busy dispatcher is about to promote, too. */
+const STRETCHES_MAX = 4;
+/** Queues that one look examines; `watch` goes on with the others. */
+const QUEUES_LOOKED_AT = 16;
+/** The part of a queue's ranges that goes into jobs without an alarm; the others say whether it is asleep. */
+const STRAYS_PART = 1 / 4;
+
+/** What a look has found. A hint: {@link reviveOverdue} reads it for real. */
+export const vOverdue = v.object({
+  timers: v.array(v.id("timers")),
+  /** Instants at which jobs were due, or were to expire, and that no alarm stands for. */
+  strays: v.array(v.object({ kind: vSegmentKind, queue: v.string(), at: v.number() })),
+  /** Queues that Convex works off, in which jobs have long waited and nobody looks. */
+  asleep: v.array(v.string()),
+});
+export type Overdue = Infer<typeof vOverdue>;
+
+/**
+ * Finds dead alarms of all queues, and in these queues jobs without one that were due from `since` on. To be called within
+ * a snapshot query, which may read so many `ranges` for it: each queue has its part of them. The index entries of jobs that
+ * were promoted within the last minutes lie where it looks, so that frequent looks do not look far back.
+ */
+export async function lookForOverdue(
+  db: DatabaseReader,
+  queues: readonly string[],
+  now: number,
+  {
+    since = 0,
+    ranges = WATCH_RANGES_MAX,
+    isAwake = false,
+  }: { since?: number; ranges?: number; isAwake?: boolean } = {},
+): Promise<Overdue> {
+  const late = await db
+    .query("timers")
+    .withIndex("dueAt", (q) => q.lt("dueAt", now - JANITOR_OVERDUE_MS))
+    .take(4 * OVERDUE_ALARMS_MAX);
+  const timers = late.filter(({ kind }) => kind !== "janitor").slice(0, OVERDUE_ALARMS_MAX);
+  const share = Math.floor((ranges - 1) / Math.max(1, queues.length));
+  const each = Math.floor((share * STRAYS_PART) / 2);
+  const [asleep, strays] = await Promise.all([
+    isAwake ? [] : Promise.all(queues.map((queue) => isAsleep(db, queue, now, share - 2 * each))),
+    Promise.all(
+      queues.flatMap((queue) =>
+        Object.values(LADDERS).map(async (ladder) => {
+          const ats = await straysOf(db, ladder, queue, { now, since, ranges: each });
+          return ats.map((at) => ({ kind: ladder.kind, queue, at }));
+        }),
+      ),
+    ),
+  ]);
+  return {
+    timers: timers.map(({ _id }) => _id),
+    strays: strays.flat(),
+    asleep: queues.filter((_, i) => asleep[i] === true),
+  };
+}
+
+/**
+ * Whether jobs of a queue that Convex works off wait, and none of its lanes is awake: their wake was scheduled by a function
+ * that was canceled, or was canceled by hand. That it waits for a slot of the scheduler looks the same, and a wake that
+ * finds none does no harm.
+ */
+async function isAsleep(
+  db: DatabaseReader,
+  name: string,
+  now: number,
+  ranges: number,
+): Promise<boolean> {
+  const queue = await findQueue(db, name);
+  if (queue === null || !queue.config.push || queue.isPaused) return false;
+  const { maxParallelism, fallbackAfterMs } = queue.config;
+  if (maxParallelism === 0) return false;
+  const gate = await findGate(db, name);
+  const asked = isQuiet(gate) ? 0 : Math.min(LANES_ASKED, Math.floor(ranges / 4));
+  // A lane that guards looks; one that is full frees capacity some time; and one that died is found by the janitor.
+  if (asked > 0 && (await isAnyAwake(db, name, asked))) return false;
+  const at = await oldestIn(db, queue, ranges - 3 - asked);
+  return at !== null && at < now - fallbackAfterMs - WAKE_OVERDUE_MS;
+}
+
+async function straysOf(
+  db: DatabaseReader,
+  ladder: Ladder,
+  queue: string,
+  { now, since, ranges }: { now: number; since: number; ranges: number },
+): Promise<number[]> {
+  const [finest] = ladder.widths;
+  const until = now - JANITOR_OVERDUE_MS - finest;
+  const stretches = Math.min(STRETCHES_MAX, Math.floor(ranges / (1 + ladder.widths.length)));
+  const strays: number[] = [];
+  let from = since;
+  for (let i = 0; i < Math.max(1, stretches); i += 1) {
+    const at = await firstInstant(db, ladder.kind, queue, from, until);
+    if (at === null) break;
+    if (!(await hasAlarm(db, ladder, queue, at))) strays.push(at);
+    from = sliceOf(finest, at).start + finest;
+  }
+  return strays;
+}
+
+/** Whether some alarm, narrow or wide, will yet come for this instant. */
+async function hasAlarm(
+  db: DatabaseReader,
+  { kind, widths }: Ladder,
+  queue: string,
+  at: number,
+): Promise<boolean> {
+  for (const width of widths) {
+    const rows = await findAlarms(db, { kind, queue, ...sliceOf(width, at) });
+    if (rows.some((row) => comesFor(row, at))) return true;
+  }
+  return false;
+}
+
+/** What a look finds as a rule. */
+export const NOTHING_OVERDUE: Overdue = { timers: [], strays: [], asleep: [] };
+
+/** Schedules anew what a look has found, unless somebody has in the meantime. */
+export async function reviveOverdue(
+  ctx: MutationCtx,
+  { timers, strays, asleep }: Overdue,
+  now: number,
+): Promise<void> {
+  for (const name of asleep) await rouse(ctx, name);
+  for (const id of timers) {
+    const timer = await ctx.db.get("timers", id);
+    if (timer === null || timer.kind === "janitor" || !isOverdue(timer, now)) continue;
+    await revive(ctx, timer, RINGS[timer.kind], now);
+  }
+  for (const { kind, queue, at } of strays) {
+    await ensureSegments(ctx, LADDERS[kind], queue, [at], now);
+  }
+}
+
+/**
+ * Nobody looks, whatever the gate says: the wake may start a lane, or say that there is no room. Should a lane guard the
+ * gate that is not awake, the wake would leave it to that one.
+ */
+async function rouse(ctx: MutationCtx, name: string): Promise<void> {
+  const queue = await findQueue(ctx.db, name);
+  if (queue === null) return;
+  const gate = await findGate(ctx.db, name);
+  const guard = gate?.guard === undefined ? null : await ctx.db.get("lanes", gate.guard);
+  const holder = guard === null ? null : await ctx.db.get("holders", guard.holder);
+  if (gate?.guard !== undefined && holder?.state !== "active") await quieten(ctx, gate, queue);
+  else await scheduleWake(ctx, queue);
+}
+
+// --- For calls that have not looked otherwise ---------------------------------------------------
+
+/** Looks, and revives. For calls that make no snapshot query of their own into which the look would fit. */
+export async function watchOver(ctx: MutationCtx, queues: string[], now: number): Promise<void> {
+  // From a random one on: the next look is in others.
+  const start = Math.floor(Math.random() * queues.length);
+  const some = [...queues.slice(start), ...queues.slice(0, start)].slice(0, QUEUES_LOOKED_AT);
+  const args = { queues: some, now };
+  const found: Overdue = await ctx.runQuery(internal.tend.watchdog.findOverdue, args, {
+    useStaleSnapshot: true,
+  });
+  await reviveOverdue(ctx, found, now);
+}
+
+/** To be called with `useStaleSnapshot`. */
+export const findOverdue = internalQuery({
+  args: { queues: v.array(v.string()), now: v.number() },
+  returns: vOverdue,
+  handler: (ctx, { queues, now }): Promise<Overdue> => lookForOverdue(ctx.db, queues, now),
+});
+
+/**
+ * Looks after all queues, leases too: for an app's cron, and queues that are seldom used. Of more queues than one transaction
+ * looks at, the others follow in scheduled functions, one after the other.
+ */
+export async function watch(ctx: MutationCtx, after = ""): Promise<null> {
+  const now = Date.now();
+  const { queues, uncounted, lateArrivals, sweepFor }: Visit = await ctx.runQuery(
+    internal.tend.watchdog.visitQueues,
+    { after },
+    { useStaleSnapshot: true },
+  );
+  await watchOver(ctx, queues, now);
+  for (const queue of uncounted) await ensureUpkeep(ctx, queue, now);
+  if (queues.length === QUEUES_LOOKED_AT) {
+    const args = { after: queues.at(-1)! };
+    await ctx.scheduler.runAfter(0, internal.tend.watchdog.watchOthers, args);
+  }
+  if (after !== "") return null;
+  if (lateArrivals) await ensureArrivals(ctx, now, now);
+  if (sweepFor !== null) await ensureJanitor(ctx, sweepFor, now, undefined);
+  return null;
+}
+
+/** Goes on with the queues that come after this one by name. */
+export const watchOthers = internalMutation({
+  args: { after: v.string() },
+  returns: v.null(),
+  handler: (ctx, { after }): Promise<null> => watch(ctx, after),
+});
+
+const vVisit = v.object({
+  /** By name, as many as one look examines. */
+  queues: v.array(v.string()),
+  /** Those of them in which something has finished that was not counted: the sweep that was to see it may have died. */
+  uncounted: v.array(v.string()),
+  /** Whether a new job has long not been counted. */
+  lateArrivals: v.boolean(),
+  /** When the first lease ends; where nothing is leased, when a sweep was to come: somebody may be owed a callback. */
+  sweepFor: v.union(v.number(), v.null()),
+});
+type Visit = Infer<typeof vVisit>;
+
+/** To be called with `useStaleSnapshot`. */
+export const visitQueues = internalQuery({
+  args: { after: v.string() },
+  returns: vVisit,
+  handler: async (ctx, { after }): Promise<Visit> => {
+    const names = await queuesAfter(ctx.db, after, QUEUES_LOOKED_AT);
+    const active = await ctx.db
+      .query("holders")
+      .withIndex("state", (q) => q.eq("state", "active"))
+      .first();
+    // Of those that should have come, and of those that will, the first.
+    const [sweep] = (await findTimers(ctx.db)).sort((a, b) => a.dueAt - b.dueAt);
+    const sweepFor = active?.expiresAt ?? sweep?.dueAt ?? null;
+    const uncounted = await findUncounted(ctx.db, names);
+    return { queues: names, uncounted, lateArrivals: await isLate(ctx.db, Date.now()), sweepFor };
+  },
+});

@@ -1,0 +1,149 @@
+/**
+ * One stream after another, as one: a list of jobs that lie in several parts of an index, or in several statuses. Each part
+ * has a number of its own, which rises along the list; a cursor is that number with the key within the part. So a part that
+ * comes or goes between two pages (a priority that is used for the first time) moves no other.
+ *
+ * Reads as its parts do, one after the other: what a page does not reach is not read. Built on the streams of
+ * `convex-helpers`, since a component's queries cannot `.paginate()`.
+ */
+import { QueryStream, type IndexBounds, type IndexKey } from "convex-helpers/server/stream";
+import { jsonToConvex, type Value } from "convex/values";
+import { conveyorError } from "../../shared/index.js";
+
+/** One part, whose keys are these fields; ascending numbers along the list, in whichever direction the parts are read. */
+export interface Section<T extends NonNullable<unknown>> {
+  rank: number;
+  fields: readonly string[];
+  stream: QueryStream<T>;
+}
+
+type Item<T> = [T | null, IndexKey, number];
+
+export class Sections<T extends NonNullable<unknown>> extends QueryStream<T> {
+  constructor(private readonly sections: readonly Section<T>[]) {
+    super();
+  }
+
+  iterWithKeys(countsBytes = false): AsyncIterable<Item<T>, undefined> {
+    return follow(this.sections, countsBytes);
+  }
+
+  narrow({ lowerBound: from, upperBound: to, ...inclusive }: IndexBounds): QueryStream<T> {
+    return new Sections(
+      this.sections.flatMap((section) => {
+        const { rank, stream } = section;
+        const [first = -Infinity, ...after] = from as [number, ...IndexKey];
+        const [last = Infinity, ...upTo] = to as [number, ...IndexKey];
+        if (rank < first || rank > last) return [];
+        const begin = rank === first ? after : [];
+        const end = rank === last ? upTo : [];
+        // A bound that is not this part's own shuts out nothing of it.
+        const isBegun = rank === first ? inclusive.lowerBoundInclusive : true;
+        const isEnded = rank === last ? inclusive.upperBoundInclusive : true;
+        const bounds: IndexBounds =
+          stream.getOrder() === "asc"
+            ? bound(begin, isBegun, end, isEnded)
+            : bound(end, isEnded, begin, isBegun);
+        return [{ ...section, stream: stream.narrow(bounds) }];
+      }),
+    );
+  }
+
+  /** Of the numbers. Within a part keys may fall. */
+  getOrder(): "asc" {
+    return "asc";
+  }
+
+  getIndexFields(): string[] {
+    return ["rank"];
+  }
+
+  getEqualityIndexFilter(): Value[] {
+    return [];
+  }
+}
+
+async function* follow<T extends NonNullable<unknown>>(
+  sections: readonly Section<T>[],
+  countsBytes: boolean,
+): AsyncGenerator<Item<T>, undefined> {
+  for (const { rank, stream } of sections) {
+    for await (const [item, key, bytes] of stream.iterWithKeys(countsBytes)) {
+      yield [item, [rank, ...key], bytes];
+    }
+  }
+  return undefined;
+}
+
+function bound(
+  lowerBound: IndexKey,
+  lowerBoundInclusive: boolean,
+  upperBound: IndexKey,
+  upperBoundInclusive: boolean,
+): IndexBounds {
+  return { lowerBound, lowerBoundInclusive, upperBound, upperBoundInclusive };
+}
+
+/** The cursor behind the last row: nothing comes after it, and a page that ends there has no end. */
+export const END_CURSOR = "[]";
+
+/** What a field of a key may be; every other is a number. */
+const KINDS: Record<string, string> = { seq: "bigint", _id: "string" };
+
+/**
+ * Refuses what no page of such a list has returned. The message carries the word by which the hooks of `convex/react` and
+ * `convex-helpers/react` know that they are to begin anew.
+ */
+export function checkCursor(
+  sections: readonly Section<NonNullable<unknown>>[],
+  cursor: string,
+): void {
+  if (cursor === END_CURSOR) return;
+  const [rank, ...key] = keyOf(cursor);
+  const section = sections.find((one) => one.rank === rank);
+  const fields = section?.fields ?? [];
+  const fits = fields.every((field, i) => typeof key[i] === (KINDS[field] ?? "number"));
+  // A part that is there no more is passed by: the list goes on behind it.
+  if (typeof rank === "number" && (section === undefined || (fits && key.length === fields.length)))
+    return;
+  throw notOurs();
+}
+
+/**
+ * A cursor as a page may have it: behind a row that it was not shown, as the filter passes by, without that row's id. A place
+ * just behind it, by the id's beginning, does as well; whose jobs those are is not this page's to know.
+ */
+export function veiled(
+  sections: readonly Section<NonNullable<unknown>>[],
+  cursor: string,
+  shown: readonly string[],
+): string {
+  if (cursor === END_CURSOR) return cursor;
+  const key = JSON.parse(cursor) as unknown[];
+  const [rank, id] = [key[0], key.at(-1)];
+  if (typeof id !== "string" || shown.includes(id)) return cursor;
+  const isRising = sections.find((one) => one.rank === rank)?.stream.getOrder() === "asc";
+  return JSON.stringify([...key.slice(0, -1), id.slice(0, ID_SHOWN) + (isRising ? "~" : "")]);
+}
+
+/** Of an id's 32 characters: enough to tell apart rows that were written in one instant, and too few to guess other ids. */
+const ID_SHOWN = 12;
+
+function keyOf(cursor: string): Value[] {
+  try {
+    const key = jsonToConvex(JSON.parse(cursor) as never);
+    if (Array.isArray(key)) return key;
+  } catch {
+    throw notOurs();
+  }
+  throw notOurs();
+}
+
+function notOurs(): Error {
+  return conveyorError(
+    "invalidArgument",
+    "InvalidCursor: this is no cursor that a page of this list returned. Pass the last page's `continueCursor` unchanged " +
+      "and with the same filter and order, or null to begin.",
+    { argument: "cursor" },
+  );
+}

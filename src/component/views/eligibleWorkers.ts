@@ -1,0 +1,83 @@
+/**
+ * Who could take a job: the workers outside that are alive and serve its queue, and what Convex itself runs of it. For people;
+ * claims ask nobody.
+ *
+ * Reads for real: sessions by when they were last seen, up to a hundred idle and a hundred active ones; running jobs up to
+ * what may run at once; the queue's gate. A subscription runs again with every call of one of these workers.
+ */
+import {
+  CREW_READ,
+  IDLE_LIVE_MS,
+  INSIDE_READ,
+  msOfCommit,
+  NAMED,
+  OUTSIDE_READ,
+  type CrewFacts,
+  type InsideFacts,
+} from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { DatabaseReader } from "../_generated/server.js";
+import { takeHolders } from "../rows/sessions.js";
+import { rulesOf } from "../rows/jobRules.js";
+import { mayRunInside } from "../edges/mayTake.js";
+import { mayGoOutside, offerIn, offersOutside } from "../index/outsideWorkers.js";
+import { allows } from "../rows/conditions.js";
+import type { Queue } from "../rows/queues.js";
+
+type Job = Doc<"jobs">;
+
+export async function crewOf(db: DatabaseReader, job: Job, now: number): Promise<CrewFacts> {
+  const read = async (state: "idle" | "active", since: number) =>
+    await takeHolders(
+      db
+        .query("holders")
+        .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since))
+        .order("desc"),
+      CREW_READ,
+    );
+  const [idle, active] = await Promise.all([read("idle", now - IDLE_LIVE_MS), read("active", now)]);
+  const serving = [...idle, ...active].filter(
+    ({ lane, queues }) => lane === undefined && queues.includes(job.queue),
+  );
+  const fitting = serving.filter((holder) => allows(offerIn(holder), job));
+  const busy = fitting.filter(({ leases }) => leases.length > 0);
+  return {
+    serving: serving.length,
+    fitting: fitting.length,
+    idle: fitting.length - busy.length,
+    held: busy.reduce((sum, { leases }) => sum + leases.length, 0),
+    names: fitting.slice(0, NAMED).map(({ name }) => name),
+    more: idle.length === CREW_READ || active.length === CREW_READ,
+  };
+}
+
+/** `null` of a queue that Convex does not work off, and of a job with labels, which no lane has, or without a handler. */
+export async function insideOf(
+  db: DatabaseReader,
+  queue: Queue,
+  job: Job,
+  now: number,
+): Promise<InsideFacts | null> {
+  const { push, maxParallelism, fallbackAfterMs } = queue.config;
+  if (!push || !mayRunInside(job)) return null;
+  if ((await rulesOf(db, queue, job)).handler === undefined) return null;
+  const [offers, waiting, rows] = await Promise.all([
+    fallbackAfterMs > 0 ? offersOutside(db, queue.name, now) : [],
+    db
+      .query("waitingQueues")
+      .withIndex("queue", (q) => q.eq("queue", queue.name))
+      .first(),
+    db
+      .query("jobs")
+      .withIndex("status", (q) => q.eq("queue", queue.name).eq("status", "running"))
+      .take(Math.min(maxParallelism, INSIDE_READ) + OUTSIDE_READ),
+  ]);
+  const inside = rows.filter(({ worker }) => worker?.startsWith(`${queue.name}#`) === true);
+  return {
+    maxParallelism,
+    running: inside.length,
+    names: inside.slice(0, NAMED).map(({ _id, name }) => name ?? _id),
+    isWaiting: waiting !== null,
+    leftUntil: msOfCommit(job.seq as bigint) + (mayGoOutside(offers, job) ? fallbackAfterMs : 0),
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * List: the jobs of a queue by status, in the order in which they come up or the other way round, page by page; or by tag or
+ * group, as they were created, in a queue that asks for it.
+ *
+ * Reads for real, and no more than the page: the queue's row, its routes and public cursors if waiting jobs are asked
+ * for, and of the index of `jobs` the rows of the page, those that a filter passes by, and one more of each other place in which
+ * something waits. Writes nothing. A subscription to a page runs again when one of its jobs moves, or one comes into it; the
+ * pages before and behind it do not.
+ *
+ * Pages neither overlap nor leave anything out, though rows come and go: a page ends at a key, the next begins there, and
+ * with `endCursor` it stays as long as it was. A job that moves while somebody turns pages is where it is now: it may be met again
+ * farther on, or have passed by.
+ */
+import {
+  checkInteger,
+  checkName,
+  LIST_BYTES_MAX,
+  LIST_ROWS_MAX,
+  PAGE_MAX,
+  type JobPage,
+  type ListFilter,
+  type ListOrder,
+  type PageOptions,
+} from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { QueryCtx } from "../_generated/server.js";
+import { listedOf } from "./listed.js";
+import { markedBy } from "../index/listIndex.js";
+import { findQueue } from "../rows/queues.js";
+import { checkCursor, END_CURSOR, Sections, veiled, type Section } from "./concatStreams.js";
+import { markedSection, sectionsOf } from "./statusSections.js";
+
+export interface ListRequest {
+  queue: string;
+  filter?: ListFilter;
+  order?: ListOrder;
+  paginationOpts: PageOptions;
+}
+
+const NOTHING: JobPage = { page: [], isDone: true, continueCursor: END_CURSOR };
+
+/** A queue that nothing was ever put into has no jobs: a page may watch it before its first. */
+export async function list(
+  ctx: QueryCtx,
+  { queue: name, filter = {}, order = "next", paginationOpts }: ListRequest,
+): Promise<JobPage> {
+  checkName("The name of a queue", name);
+  checkInteger("paginationOpts.numItems", paginationOpts.numItems, 1, PAGE_MAX);
+  const queue = await findQueue(ctx.db, name);
+  if (queue === null || paginationOpts.cursor === END_CURSOR) return NOTHING;
+  const mark = markedBy(queue.config.listBy, filter);
+  const sections =
+    mark === null
+      ? await sectionsOf(ctx.db, queue, filter.status, order)
+      : [markedSection(ctx.db, name, mark, order)];
+  return await pageOf(
+    sections.map((section) => narrowed(section, filter)),
+    paginationOpts,
+  );
+}
+
+function narrowed(section: Section<Doc<"jobs">>, filter: ListFilter): Section<Doc<"jobs">> {
+  const { status, tag, group, name, worker } = filter;
+  if ([status, tag, group, name, worker].every((wanted) => wanted === undefined)) return section;
+  const isMeant = (job: Doc<"jobs">) =>
+    (status === undefined || job.status === status) &&
+    (tag === undefined || job.tags?.includes(tag) === true) &&
+    (group === undefined || job.group === group) &&
+    (name === undefined || job.name === name) &&
+    (worker === undefined || job.worker === worker);
+  return { ...section, stream: section.stream.filterWith(async (job) => isMeant(job)) };
+}
+
+async function pageOf(
+  sections: readonly Section<Doc<"jobs">>[],
+  { numItems, cursor, endCursor, maximumRowsRead = LIST_ROWS_MAX, ...more }: PageOptions,
+): Promise<JobPage> {
+  if (cursor !== null) checkCursor(sections, cursor);
+  if (typeof endCursor === "string") checkCursor(sections, endCursor);
+  checkInteger("paginationOpts.maximumRowsRead", maximumRowsRead, 1, Infinity);
+  const { page, isDone, pageStatus, ...found } = await new Sections(sections).paginate({
+    ...{ numItems, cursor, maximumRowsRead: Math.min(maximumRowsRead, LIST_ROWS_MAX) },
+    ...(typeof endCursor === "string" ? { endCursor } : {}),
+    maximumBytesRead: Math.min(more.maximumBytesRead ?? Infinity, LIST_BYTES_MAX),
+  });
+  const jobs = page.map(listedOf);
+  const shown = jobs.map(({ id }) => id);
+  const continueCursor = veiled(sections, found.continueCursor, shown);
+  // A page that may read no more is short, and whole as far as it goes: the next one goes on behind it.
+  if (typeof endCursor !== "string") return { page: jobs, isDone, continueCursor };
+  // One that must reach its end is to be asked for in two halves, the second of which ends where this one should.
+  const { splitCursor: middle } = found;
+  const split =
+    typeof middle === "string"
+      ? { splitCursor: veiled(sections, middle, shown), pageStatus: pageStatus ?? null }
+      : {};
+  return { page: jobs, isDone: endCursor === END_CURSOR, continueCursor: endCursor, ...split };
+}

@@ -1,0 +1,70 @@
+/**
+ * Position: how many jobs would be claimed before one that waits, and when it will begin.
+ *
+ * The jobs before it in its queue's list of waiting jobs: those of higher priorities, those that come back, those that came
+ * before. Some of them may be for other workers than its own (labels), and claims keep to this order as nearly as shards let
+ * them: it is a place in line, not a promise.
+ *
+ * Reads for real: the job, its queue's row, routes and public cursors, the jobs before it up to 100, and one of each place that
+ * is not empty; what ended in the last minutes. Writes nothing. A subscription runs again when a job before it moves.
+ */
+import {
+  POSITION_MAX,
+  startsAfter,
+  STARTS_FROM_MINUTES,
+  STARTS_WITHIN_MS,
+  type Position,
+} from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
+import { findJobOf } from "../rows/jobs.js";
+import { findQueue, type Queue } from "../rows/queues.js";
+import { Sections } from "./concatStreams.js";
+import { sectionsOf } from "./statusSections.js";
+
+/** `null` for a job that does not wait to be claimed, or, with `queue`, is of another queue. */
+export async function position(
+  ctx: QueryCtx,
+  id: string,
+  ofQueue?: string,
+): Promise<Position | null> {
+  const job = await findJobOf(ctx.db, id, ofQueue);
+  if (job?.status !== "pending" || job.paused === true) return null;
+  const queue = await findQueue(ctx.db, job.queue);
+  return queue === null ? null : await positionOf(ctx.db, queue, job, Date.now());
+}
+
+/** Of a job that waits and is not paused. */
+export async function positionOf(
+  db: DatabaseReader,
+  queue: Queue,
+  job: Doc<"jobs">,
+  now: number,
+): Promise<Position> {
+  const before = await jobsBefore(db, queue, job);
+  const more = before > POSITION_MAX;
+  const ahead = Math.min(before, POSITION_MAX);
+  if (more || queue.isPaused) return { ahead, more };
+  const afterMs = startsAfter(ahead, await endedByMinute(db, queue.name, now));
+  return { ahead, more, ...(afterMs === null ? {} : { startsAt: now + afterMs }) };
+}
+
+async function jobsBefore(db: DatabaseReader, queue: Queue, job: Doc<"jobs">): Promise<number> {
+  const waiting = new Sections(await sectionsOf(db, queue, "pending", "next"));
+  let before = 0;
+  for await (const { _id } of waiting) {
+    if (_id === job._id || before > POSITION_MAX) break;
+    before += 1;
+  }
+  return before;
+}
+
+/** How many jobs ended by themselves in each of the last minutes in which any did. */
+async function endedByMinute(db: DatabaseReader, queue: string, now: number): Promise<number[]> {
+  const rows = await db
+    .query("minutes")
+    .withIndex("queue", (q) => q.eq("queue", queue).gte("minute", now - STARTS_WITHIN_MS))
+    .order("desc")
+    .take(STARTS_FROM_MINUTES);
+  return rows.map(({ succeeded, failed, timedOut }) => succeeded + failed + timedOut);
+}

@@ -1,0 +1,57 @@
+/**
+ * Stats: what happened in a queue, by minute, hour or day, from the rows that the roll-up keeps. It reads one row a period
+ * that is shown, however many jobs there were; as a subscription it runs again when the roll-up writes one of them.
+ */
+import {
+  checkInteger,
+  checkName,
+  emptyPeriod,
+  lastPeriods,
+  percentilesOf,
+  STATS_DEFAULT,
+  STATS_MAX,
+  type Per,
+  type Period,
+  type Stats,
+} from "../../shared/index.js";
+import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
+import { beginningOf, countsOf, rowsBetween } from "../count/periodRows.js";
+
+/** The last `count` (60, at most 1,000) periods up to that of `until` (now). */
+export async function stats(
+  ctx: QueryCtx,
+  {
+    queue,
+    per = "minute",
+    count = STATS_DEFAULT,
+    until,
+  }: { queue: string; per?: Per; count?: number; until?: number },
+): Promise<Stats> {
+  checkName("The name of a queue", queue);
+  checkInteger("count", count, 1, STATS_MAX);
+  if (until !== undefined) checkInteger("until", until, 0, Number.MAX_SAFE_INTEGER);
+  return { per, periods: await lastOf(ctx.db, { queue, per, count, until }) };
+}
+
+/** The last periods of a queue, those in which nothing happened too. */
+export async function lastOf(
+  db: DatabaseReader,
+  asked: { queue: string; per: Per; count: number; until?: number | undefined },
+): Promise<Period[]> {
+  const wanted = lastPeriods(asked.until ?? Date.now(), asked.per, asked.count);
+  // Up to now is a range without an end: a subscription is told of the next minute's row too.
+  const end = asked.until === undefined ? Infinity : wanted.at(-1)!;
+  const rows = await rowsBetween(db, { ...asked, from: wanted[0]!, to: end });
+  const found = new Map(rows.map((row) => [beginningOf(row), periodOfRow(row)]));
+  return wanted.map((at) => found.get(at) ?? emptyPeriod(at));
+}
+
+function periodOfRow(row: Parameters<typeof countsOf>[0]): Period {
+  const { waitMs, runMs, waitSumMs: _waitSumMs, runSumMs: _runSumMs, ...counts } = countsOf(row);
+  return {
+    ...counts,
+    at: beginningOf(row),
+    waitMs: percentilesOf(waitMs),
+    runMs: percentilesOf(runMs),
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * Workers: who was seen last, and with what in hand. For people; nothing's correctness depends on it.
+ *
+ * Reads for real: rows of holders by when they were last seen, and those of the first jobs that they hold. A subscription runs
+ * again with every call and beat of a worker it shows, which of a busy fleet is many times a second: the hooks of
+ * `convex-conveyor/react` ask less often.
+ */
+import {
+  checkInteger,
+  checkName,
+  WORKERS_HOLDERS_READ,
+  WORKERS_JOBS_READ,
+  WORKERS_MAX,
+  type HolderState,
+  type WorkerStatus,
+} from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
+import { takeHolders } from "../rows/sessions.js";
+import { shownSession } from "../rows/tokens.js";
+
+type Holder = Doc<"holders">;
+
+/**
+ * The newest of each state, merged. Active holders are indexed by the end of their leases, so where more are active than are
+ * read, with leases of different lengths, those with the longer ones go first. With `queue`, of those that last claimed from it.
+ */
+export async function workers(
+  ctx: QueryCtx,
+  { queue, limit = WORKERS_MAX }: { queue?: string; limit?: number },
+): Promise<WorkerStatus[]> {
+  checkInteger("limit", limit, 1, WORKERS_MAX);
+  if (queue !== undefined) checkName("The name of a queue", queue);
+  const count = queue === undefined ? limit : WORKERS_HOLDERS_READ;
+  const newest = async (state: HolderState) =>
+    await takeHolders(
+      ctx.db
+        .query("holders")
+        .withIndex("state", (q) => q.eq("state", state))
+        .order("desc"),
+      count,
+    );
+  const holders = (await Promise.all([newest("active"), newest("idle"), newest("gone")])).flat();
+  const shown = holders
+    .filter(({ queues }) => queue === undefined || queues.includes(queue))
+    .sort((a, b) => b.lastSeenAt - a.lastSeenAt)
+    .slice(0, limit);
+  return await described(ctx.db, shown);
+}
+
+/** What is held is looked up for the first so many jobs, of those seen last. */
+async function described(db: DatabaseReader, holders: readonly Holder[]): Promise<WorkerStatus[]> {
+  let left = WORKERS_JOBS_READ;
+  const all: WorkerStatus[] = [];
+  for (const holder of holders) {
+    const { session, name, lane, state, lastSeenAt, leases, queues, labels } = holder;
+    const jobs = await Promise.all(leases.slice(0, left).map(({ id }) => db.get("jobs", id)));
+    left -= jobs.length;
+    all.push({
+      session: await shownSession(session),
+      ...{ name, isLane: lane !== undefined, state, lastSeenAt, queues },
+      ...(labels === undefined ? {} : { labels }),
+      // A lane's leases say no queue: it has one.
+      holding: leases.map(({ id, queue = queues[0]!, attempt }, i) => ({
+        ...{ id, queue, attempt },
+        ...aboutJob(jobs[i]),
+      })),
+    });
+  }
+  return all;
+}
+
+function aboutJob(job: Doc<"jobs"> | null | undefined): { name?: string; startedAt?: number } {
+  return {
+    ...(job?.name === undefined ? {} : { name: job.name }),
+    ...(job?.startedAt === undefined ? {} : { startedAt: job.startedAt }),
+  };
+}

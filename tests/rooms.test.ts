@@ -1,0 +1,103 @@
+/**
+ * The rooms of the component: imports go down the list only, a room is small and says what it is, and a registered function has
+ * a name of its own. A function that is scheduled, or called in a transaction of its own, may be named from below: the import
+ * graph has no such edge.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { root } from "../harness/paths.js";
+import { componentModules } from "../harness/testBuild.js";
+
+/** From the top down. The root has the public functions. */
+const ROOMS = [
+  "root",
+  "views",
+  "manage",
+  "tend",
+  "push",
+  "attempts",
+  "claim",
+  "enter",
+  "count",
+  "edges",
+  "loops",
+  "index",
+  "rows",
+];
+const FILES_MAX = 20;
+const README_LINES_MAX = 40;
+
+/** Imports that still go up, with the place where each is to go. Repairs are to leave the hot paths for `tend`. */
+const UPWARDS = [
+  "attempts/heartbeat.ts → tend/watchdog.ts",
+  "claim/choose.ts → tend/watchdog.ts",
+  "claim/claim.ts → tend/lostLeases.ts",
+  "claim/claim.ts → tend/watchdog.ts",
+  "edges/startDeadlines.ts → count/rollUp.ts",
+  "push/idleShutdown.ts → tend/sweepPlan.ts",
+  "push/idleShutdown.ts → tend/watchdog.ts",
+  "rows/queues.ts → edges/wakes.ts",
+];
+
+const folder = path.join(root, "src/component");
+const files = componentModules().filter((file) => !file.startsWith("_generated/"));
+const roomOf = (file: string) => (file.includes("/") ? file.slice(0, file.indexOf("/")) : "root");
+const source = (file: string) =>
+  readFileSync(path.join(folder, file), "utf8").replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+
+/** The files of the component that this one imports. The schema, which the CLI takes from the root, is made of `rows/tables`. */
+function imports(file: string): string[] {
+  return [...source(file).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]*)"/g)]
+    .map(([, specifier]) => path.join(path.dirname(file), specifier!).replace(/\.js$/, ".ts"))
+    .filter((target) => files.includes(target) && target !== "schema.ts");
+}
+
+test("every file is in a room of the list", () => {
+  expect(files.length).toBeGreaterThan(100);
+  expect([...new Set(files.map(roomOf))].sort()).toEqual([...ROOMS].sort());
+});
+
+test("imports go down the list of rooms, but for those that are named", () => {
+  const all = files.flatMap((file) => imports(file).map((target) => ({ file, target })));
+  expect(all.length).toBeGreaterThan(500);
+  const up = all.filter(
+    ({ file, target }) => ROOMS.indexOf(roomOf(target)) < ROOMS.indexOf(roomOf(file)),
+  );
+  expect(up.map(({ file, target }) => `${file} → ${target}`).sort()).toEqual(UPWARDS);
+});
+
+describe.each(ROOMS.slice(1))("%s", (room) => {
+  test(`has at most ${FILES_MAX} files`, () => {
+    const own = files.filter((file) => roomOf(file) === room && !file.startsWith("rows/tables/"));
+    expect(own.length).toBeGreaterThan(0);
+    expect(own.length).toBeLessThanOrEqual(FILES_MAX);
+  });
+
+  test(`opens with a page of at most ${README_LINES_MAX} lines, with its tables and conflicts`, () => {
+    const page = path.join(folder, room, "README.md");
+    expect(existsSync(page)).toBe(true);
+    const text = readFileSync(page, "utf8");
+    expect(text.split("\n").length).toBeLessThanOrEqual(README_LINES_MAX);
+    expect(text).toMatch(/^Tables: /m);
+    expect(text).toMatch(/^Conflicts: /m);
+    const named = [...text.matchAll(/`(\w+(?:\/\w+)?\.ts)`/g)].map(([, name]) => name!);
+    expect(named.filter((name) => !files.some((file) => file.endsWith(name)))).toEqual([]);
+  });
+});
+
+test("a registered function has a name of its own", () => {
+  const names = files.flatMap((file) =>
+    [
+      ...source(file).matchAll(
+        /^export const (\w+) = (?:(?:internal)?(?:Mutation|Query|Action)|mutation|query|action|(?:segmentR|r)ingOf)\(/gm,
+      ),
+    ].map(([, name]) => ({ name: name!, file })),
+  );
+  expect(names.length).toBeGreaterThan(90);
+  const shared = names.filter(
+    ({ name, file }) =>
+      roomOf(file) !== "root" && names.filter((other) => other.name === name).length > 1,
+  );
+  expect(shared).toEqual([]);
+});
