@@ -112,7 +112,8 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
     await upgrade(fixture);
     const payloads = new Map(rowsOf(fixture, "payloads").map((row) => [row._id, row.value]));
     for (const job of rowsOf(fixture, "jobs")) {
-      const { queue, status, attempt, failures, resets, enqueuedAt, worker, startedAt } = job;
+      const { queue, status, attempt, enqueuedAt, worker, startedAt } = job;
+      const { failures = 0, resets = 0 } = job;
       const result =
         job.result && ("row" in job.result ? payloads.get(job.result.row) : job.result.inline);
       const shown = await world.call(`${queue}:status`, { id: job._id });
@@ -133,7 +134,9 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
     for (const name of ["busy", "slow"]) {
       const { session, token, n, leases, last } = sessionOf(fixture, name);
       const again = await world.call(last.path, last.args);
-      expect(again).toMatchObject(last.reply);
+      // How many serve the queue is told anew, and not kept with the answer.
+      const { fleet: _fleet, places: _places, ...kept } = last.reply as Row;
+      expect(again).toMatchObject(kept);
       const beat = await world.call("work:heartbeat", { token, session, leases });
       const ok = leases.map((lease) => ({ ...lease, answer: "ok" }));
       expect(beat.answers).toEqual(ok);
@@ -195,12 +198,12 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
       expect(due).not.toEqual([]);
       const ended = due.map(({ _id, target }) => ({
         call: target.path as string,
-        // A plan is canceled by the try that made it needless.
+        // A plan is canceled by the try that made it needless, a count by the roll-up that has done it.
         state: scheduled.find((row) => row._id === _id)?.state.kind as string | undefined,
       }));
       for (const { call, state } of ended) {
         const ways =
-          call === "edges/callbacks:planCallback"
+          call === "edges/callbacks:planCallback" || call === "count/arrivals:countNewJobs"
             ? ["success", "canceled", undefined]
             : ["success", undefined];
         expect(ways, call).toContain(state);

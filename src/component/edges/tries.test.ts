@@ -52,7 +52,7 @@ describe("a plan", () => {
     expect(planned).toMatchObject([{ tries: 1 }]);
     await plan(world, row._id, 0);
     expect(await owed(world)).toEqual(planned);
-    expect(await pending(world, "attempt")).toBe(1);
+    expect(await pending(world, "tryCallback")).toBe(1);
   });
 
   test("of what was told, or given up, does nothing", async () => {
@@ -70,7 +70,7 @@ describe("a plan", () => {
     await plan(world, row._id, 1);
     expect(await owed(world)).toMatchObject([{ tries: 1, error: row.error }]);
     expect(row.error).toContain("not yet");
-    expect(await pending(world, "attempt")).toBe(1);
+    expect(await pending(world, "tryCallback")).toBe(1);
   });
 
   test("that comes late, as after an outage, does not give up the first end of a job for that", async () => {

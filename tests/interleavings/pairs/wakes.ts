@@ -42,7 +42,7 @@ const SUCCEEDED = { kind: "succeeded", result: 1 } as const;
 const pendingWakes = (line: Line) =>
   line
     .rows("_scheduled_functions")
-    .filter(({ name }) => /^wake\b/.test(name as string))
+    .filter(({ name }) => /^push\/wake\b/.test(name as string))
     .filter(({ state }) => (state as { kind: string }).kind === "pending");
 
 const NO_WAKE_BACK: Mutant = {

@@ -17,7 +17,7 @@ const REFUSALS: Record<string, readonly string[]> = {
 const MISHAPS =
   /fetch failed|network|socket|ECONN|timed? ?out|Transient|conflict|changed while|OptimisticConcurrency|overload|too many|aborted|restart|unavailable|lost|closed|terminated|503|500|The backend/i;
 /** It tells the app, which may be broken. */
-const MAY_FAIL = /^edges\/callbacks\.js:attempt$/;
+const MAY_FAIL = /^edges\/callbacks\.js:tryCallback$/;
 /** Events of workers that tell of a bug of theirs. */
 const CRASHES = ["crashed"];
 
