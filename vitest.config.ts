@@ -19,7 +19,7 @@ const LONG_COMPUTING = [
   "tests/races/*.test.ts",
   "tests/model/*.test.ts",
   "tests/virtual/{cancelsAtOnce,cost,deploys,ghosts,handlers,history,hotRow,laneCrashes,largeQueue}.test.ts",
-  "tests/virtual/{looks,lostTimers,manyQueues,manyStreams,mayTake,oldLooks,processes,queueLimits}.test.ts",
+  "tests/virtual/{looks,lostTimers,manyQueues,manyStreams,mayTake,oldLooks,othersJobs,processes,queueLimits}.test.ts",
   "tests/virtual/{pullQueues,pushCost,queue,queueRemains,rare,sameInstant,statistics,storm,worstToken}.test.ts",
   "tests/simulation/ownHandlers.test.ts",
 ];
@@ -28,10 +28,10 @@ const LONG = [
   "local/restart.test.ts",
   "local/http/served.test.ts",
   "local/{backend,auth/users}.test.ts",
-  "tests/e2e/{badInput,dashboard,leases,newcomer,once,stopping}.test.ts",
+  "tests/e2e/{badInput,dashboard,leases,newcomer,once,operating,stopping}.test.ts",
 ];
 const SYSTEM = [
-  "tests/{bounds,conformance,interleavings,model,packages,races,simulation,types,upgrade,virtual}/**/*.test.ts",
+  "tests/{bounds,interleavings,model,packages,races,simulation,types,upgrade,virtual}/**/*.test.ts",
   UNHURRIED,
 ];
 /** What computes, and backends whose clients wait for no lease to end: on both cores, beside each other. */
@@ -56,11 +56,23 @@ export default defineConfig({
           environment: "node",
           include: [
             "src/{cli,lane,worker}/**/*.test.ts",
-            "local/**/*.test.{ts,tsx}",
             "example/{worker,convex,start}/**/*.test.ts",
             "bench/**/*.test.ts",
           ],
           exclude: [...configDefaults.exclude, ...LONG_COMPUTING, ...LONG],
+          execArgv: VM_MODULES,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: "local",
+          maxWorkers: BOTH_CORES,
+          environment: "node",
+          include: ["local/**/*.test.{ts,tsx}", "tests/conformance/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...LONG_COMPUTING, ...LONG],
+          globalSetup: ["harness/build.ts"],
           execArgv: VM_MODULES,
           testTimeout: 60_000,
           hookTimeout: 60_000,
