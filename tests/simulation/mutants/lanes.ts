@@ -82,7 +82,7 @@ const planted: readonly Mutant[] = [
       {
         file: "component/push/wake.ts",
         text: "const lanes = await lanesOf(ctx.db, waking.queue.name);",
-        by: "const lanes: Lane[] = await ctx.runQuery((internal as any).wake.lanesSeen, { queue: waking.queue.name }, { useStaleSnapshot: true });",
+        by: "const lanes: Lane[] = await ctx.runQuery((internal as any).push.wake.lanesSeen, { queue: waking.queue.name }, { useStaleSnapshot: true });",
       },
       {
         file: "component/push/wake.ts",
