@@ -110,7 +110,7 @@ test("docs/bounds.md says what each reads and writes at most", async () => {
 
 /** The numbers of each row. */
 function saidIn(page: string): Map<string, number[]> {
-  const rows = page.matchAll(/^\| `([\w:]+)`\s*\|(( +[\d,.]+ \|){5})/gm);
+  const rows = page.matchAll(/^\| `([\w:/]+)`\s*\|(( +[\d,.]+ \|){5})/gm);
   return new Map(
     [...rows].map(([, name, cells]) => [
       name!,

@@ -65,6 +65,7 @@ export const LATER: readonly Mutant[] = [
   },
   {
     name: "a deleted job keeps its key",
+    isUnfound: true,
     replace: [{ file: "component/count/remove.ts", text: "await freeKey(ctx.db, job);", by: "" }],
     finds: ["keys", "retention"],
     needs: ["operators"],

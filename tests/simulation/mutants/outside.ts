@@ -65,6 +65,7 @@ const planted: readonly Omit<Mutant, "queues">[] = [
   },
   {
     name: "output that was not answered for is sent once more under new numbers",
+    isUnfound: true,
     replace: [
       {
         file: "component/attempts/chunks.ts",
