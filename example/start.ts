@@ -5,7 +5,6 @@
 import { onStopSignal } from "../local/stopSignals.js";
 import { Children } from "./start/children.js";
 import { startFarm } from "./start/farm.js";
-import { renderOnce } from "./start/once/renderOnce.js";
 import { readStartOptions, START_USAGE, type StartOptions } from "./start/options.js";
 import { serve } from "./start/serve.js";
 import { fail, say } from "./start/steps.js";
@@ -24,7 +23,10 @@ async function main(options: StartOptions): Promise<number> {
 
 async function work(children: Children, options: StartOptions): Promise<number> {
   const farm = await startFarm(children, options);
-  return await (options.once ? renderOnce(farm) : serve(farm));
+  if (!options.once) return await serve(farm);
+  // It imports the package, which the farm's start has built.
+  const { renderOnce } = await import("./start/once/renderOnce.js");
+  return await renderOnce(farm);
 }
 
 /** Resolves at the first Ctrl-C, with the exit code. The second one does not wait for anybody. */

@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { root } from "../harness/paths.js";
+import { codeOf, importsOf } from "../harness/sources.js";
 import { componentModules } from "../harness/testBuild.js";
 
 /** From the top down. The root has the public functions. */
@@ -40,16 +41,15 @@ const UPWARDS = [
   "rows/queues.ts → edges/wakes.ts",
 ];
 
-const folder = path.join(root, "src/component");
+const COMPONENT = "src/component";
+const folder = path.join(root, COMPONENT);
 const files = componentModules().filter((file) => !file.startsWith("_generated/"));
 const roomOf = (file: string) => (file.includes("/") ? file.slice(0, file.indexOf("/")) : "root");
-const source = (file: string) =>
-  readFileSync(path.join(folder, file), "utf8").replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
 
 /** The files of the component that this one imports. The schema, which the CLI takes from the root, is made of `rows/tables`. */
 function imports(file: string): string[] {
-  return [...source(file).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]*)"/g)]
-    .map(([, specifier]) => path.join(path.dirname(file), specifier!).replace(/\.js$/, ".ts"))
+  return importsOf(`${COMPONENT}/${file}`)
+    .map((target) => `${path.relative(COMPONENT, target)}.ts`)
     .filter((target) => files.includes(target) && target !== "schema.ts");
 }
 
@@ -89,7 +89,7 @@ describe.each(ROOMS.slice(1))("%s", (room) => {
 test("a registered function has a name of its own", () => {
   const names = files.flatMap((file) =>
     [
-      ...source(file).matchAll(
+      ...codeOf(`${COMPONENT}/${file}`).matchAll(
         /^export const (\w+) = (?:(?:internal)?(?:Mutation|Query|Action)|mutation|query|action|(?:segmentR|r)ingOf)\(/gm,
       ),
     ].map(([, name]) => ({ name: name!, file })),

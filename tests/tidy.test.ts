@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { root } from "../harness/paths.js";
+import { codeOf, importsOf } from "../harness/sources.js";
 import { COMPONENT_VERSION } from "../src/shared/index.js";
 
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
@@ -16,16 +17,6 @@ const sources = files.filter((file) => /\.tsx?$/.test(file) && !file.includes("/
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
 const scripts = (JSON.parse(read("package.json")) as { scripts: Record<string, string> }).scripts;
 const documents = files.filter((file) => file.endsWith(".md"));
-
-/** A file without its comments, whose examples import what they like. */
-const code = (file: string) => read(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
-
-/** Relative imports of a file, as paths from the root without their ending. */
-function imports(file: string): string[] {
-  return [...code(file).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]*)"/g)].map(([, specifier]) =>
-    path.join(path.dirname(file), specifier!).replace(/\.(js|ts|tsx)$/, ""),
-  );
-}
 
 /** Folder of `src` to those it may import. */
 const ALLOWED: Record<string, string[]> = {
@@ -55,7 +46,7 @@ const ALLOWED: Record<string, string[]> = {
 test.each(Object.entries(ALLOWED))("%s imports only what it may", (folder, allowed) => {
   const wrong = sources
     .filter((file) => file.startsWith(`${folder}/`) && !/\.test\.tsx?$/.test(file))
-    .flatMap((file) => imports(file).map((target) => ({ file, target })))
+    .flatMap((file) => importsOf(file).map((target) => ({ file, target })))
     .filter(({ target }) => !allowed.some((prefix) => `${target}/`.startsWith(`${prefix}/`)));
   expect(wrong).toEqual([]);
 });
@@ -68,23 +59,42 @@ test("COMPONENT_VERSION is the version of the package, as processes of another o
 test("the local backend imports nothing from src", () => {
   const wrong = sources
     .filter((file) => file.startsWith("local/"))
-    .filter((file) => imports(file).some((target) => target.startsWith("src/")));
+    .filter((file) => importsOf(file).some((target) => target.startsWith("src/")));
   expect(wrong).toEqual([]);
 });
 
 test("nothing that ships imports tests, benchmarks, the example or the local backend", () => {
   const wrong = sources
     .filter((file) => file.startsWith("src/"))
-    .filter((file) => imports(file).some((target) => !target.startsWith("src/")));
+    .filter((file) => importsOf(file).some((target) => !target.startsWith("src/")));
   expect(wrong).toEqual([]);
 });
 
 test("nothing imports the signpost at the root: the CLI would take the root for the component", () => {
-  const importers = sources.filter((file) => imports(file).includes("convex.config"));
+  const importers = sources.filter((file) => importsOf(file).includes("convex.config"));
   expect(importers).toEqual([]);
   expect(read("convex.config.ts")).toContain("./src/component/convex.config.js");
   const manifest = JSON.parse(read("package.json")) as { exports: Record<string, unknown> };
   expect(JSON.stringify(manifest.exports)).not.toMatch(/"\.\/convex\.config\.(ts|js)"(?!:)/);
+});
+
+test("npm start loads nothing of the package before it has built it", () => {
+  const loaded = new Map<string, string[]>();
+  const load = (file: string): void => {
+    if (loaded.has(file) || !sources.includes(file)) return;
+    // No types, and nothing that is imported when it is wanted.
+    const loads = /^(?:import|export)\s+(?!type\b)[^"(;]*"([^"]*)"/gm;
+    const specifiers = [...codeOf(file).matchAll(loads)].map(([, specifier]) => specifier!);
+    loaded.set(file, specifiers);
+    for (const specifier of specifiers.filter((one) => one.startsWith(".")))
+      load(path.join(path.dirname(file), specifier).replace(/\.js$/, ".ts"));
+  };
+  load("example/start.ts");
+  expect(loaded.size).toBeGreaterThan(10);
+  const early = [...loaded].filter(([, all]) =>
+    all.some((specifier) => /^convex-conveyor\b/.test(specifier)),
+  );
+  expect(early.map(([file]) => file)).toEqual([]);
 });
 
 test("every export of the package, and its program, exists once it is built", () => {
@@ -120,8 +130,8 @@ const header = (file: string) =>
 
 /** The tables that a file of the component writes. One that is named by a variable is one of its list of tables. */
 function tablesWritten(file: string): string[] {
-  const calls = code(file).matchAll(/\bdb\s*\.(?:insert|patch|replace|delete)\(\s*([^,)\s]+)/g);
-  const listed = /const TABLES = \[(.*?)\]/.exec(code(file))?.[1] ?? "";
+  const calls = codeOf(file).matchAll(/\bdb\s*\.(?:insert|patch|replace|delete)\(\s*([^,)\s]+)/g);
+  const listed = /const TABLES = \[(.*?)\]/.exec(codeOf(file))?.[1] ?? "";
   const named = [...calls].flatMap(([, table]) =>
     table!.startsWith('"') ? [table!] : listed === "" ? [`${table!}?`] : listed.split(/,\s*/),
   );
@@ -160,7 +170,7 @@ test("only the environment reads the clock or rolls dice in the local backend", 
       (file) => !/\/fixtures\/|\/testing\.ts$|^local\/(environment|virtual\/clock)\.ts$/.test(file),
     )
     .filter((file) =>
-      /\b(Date\.now\(\)|Math\.random\(\)|setTimeout\(|setImmediate\()/.test(code(file)),
+      /\b(Date\.now\(\)|Math\.random\(\)|setTimeout\(|setImmediate\()/.test(codeOf(file)),
     );
   expect(wrong).toEqual([]);
 });
