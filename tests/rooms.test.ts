@@ -1,5 +1,5 @@
 /**
- * The rooms of the component: imports go down the list only, a room is small and says what it is, and a registered function has
+ * The rooms of the component: imports go down the list only, a room is small and has a page, and a registered function has
  * a name of its own. A function that is scheduled, or called in a transaction of its own, may be named from below: the import
  * graph has no such edge.
  */
@@ -29,7 +29,7 @@ const ROOMS = [
 const FILES_MAX = 20;
 const README_LINES_MAX = 40;
 
-/** Imports that still go up, with the place where each is to go. Repairs are to leave the hot paths for `tend`. */
+/** Imports that still go up: repairs on hot paths, a count that an end arms, and the wake of a queue that is declared anew. */
 const UPWARDS = [
   "attempts/heartbeat.ts → tend/watchdog.ts",
   "claim/choose.ts → tend/watchdog.ts",
@@ -58,7 +58,7 @@ test("every file is in a room of the list", () => {
   expect([...new Set(files.map(roomOf))].sort()).toEqual([...ROOMS].sort());
 });
 
-test("imports go down the list of rooms, but for those that are named", () => {
+test("imports go down the list of rooms, with the exceptions that are named", () => {
   const all = files.flatMap((file) => imports(file).map((target) => ({ file, target })));
   expect(all.length).toBeGreaterThan(500);
   const up = all.filter(

@@ -252,7 +252,7 @@ export type PeekedJob = Infer<typeof vPeekedJob>;
 /** Why a handler was not begun: the deployment does not have it, or has had no room for it. */
 export const vBlocked = v.union(v.literal("handlerMissing"), v.literal("noPermit"));
 export type Blocked = Infer<typeof vBlocked>;
-/** What an event and a queue's light say of handlers: besides, that one is not the queue's, or of another kind. */
+/** Troubles with handlers that an event and a queue's light name: besides, a handler of another queue or another kind. */
 export const vHandlerTrouble = v.union(vBlocked, v.literal("handlerMismatch"));
 export type HandlerTrouble = Infer<typeof vHandlerTrouble>;
 

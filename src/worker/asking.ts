@@ -1,6 +1,6 @@
 /**
  * What a worker asks for with its next claim, and when: the jobs that its subscriptions have named, where few wait
- * (`claimablePlaces.ts`), or a look, where more do (`idle.ts`). It knows nothing of calls or jobs in hand.
+ * (`waiting.ts`), or a look, where more do (`idle.ts`). It knows nothing of calls or jobs in hand.
  */
 import type { Waiting as Answer } from "../shared/index.js";
 import type { Clock } from "./clock.js";

@@ -3,6 +3,7 @@
  * must hold after every order in which they can. What holds of the tables after any commit is in
  * `../races/invariants.ts`; what must come of it all when everybody else falls silent is here.
  */
+import { onlyForgets } from "../../harness/forgetting.js";
 import type { Deployment } from "../../local/functions/types.js";
 import type { Replacement } from "../races/deployment.js";
 import { checkCursor, checkTables, KEPT_TIMERS, type Job } from "../races/invariants.js";
@@ -155,8 +156,6 @@ const STOLEN_AFTER_MS = 1_000;
 /** Longer than any lease, backoff and wait of a pair: by then everything has come back. */
 const SILENCE_MS = 6 * LEASE_MS;
 
-const HOUR_MS = 3_600_000;
-
 /** Everybody falls silent until their leases have been ended; then one worker gets all there is, and nothing is left. */
 async function checkRest(line: Line): Promise<void> {
   const wakes = async () => {
@@ -178,13 +177,11 @@ async function checkRest(line: Line): Promise<void> {
   await checkTables(line.point.begin());
   const stuck = line.rows("jobs").filter(({ status }) => OPEN.has(status));
   must(stuck.length === 0, `a ${String(stuck[0]?.status)} job is stuck`);
-  // A sweep that comes a day later, for sessions that are over, is all that a world at rest needs.
-  const isLater = ({ kind, dueAt }: Row) =>
-    kind === "janitor" && (dueAt as number) > line.now + HOUR_MS;
-  const isOver = line.rows("holders").some(({ state }) => state === "gone");
+  const forgets = ({ kind, dueAt }: Row) =>
+    kind === "janitor" && onlyForgets(dueAt as number, line.rows("holders"), line.now);
   const left = line
     .rows("timers")
-    .filter((timer) => !KEPT_TIMERS.has(timer["kind"]) && !(isOver && isLater(timer)));
+    .filter((timer) => !KEPT_TIMERS.has(timer["kind"]) && !forgets(timer));
   must(left.length === 0, `a timer of the ${String(left[0]?.["kind"])} is left behind`);
   must(line.rows("callbacks").length === 0, "a callback is stuck");
 }

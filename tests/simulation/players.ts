@@ -8,7 +8,7 @@ import type { Answer, Ask } from "./player.js";
 import type { SeedOptions, SeedReport } from "./seeds.js";
 
 /** A seed that takes longer on the wall clock is stuck: the longest take some seconds, those of large worlds some minutes. */
-const STUCK_MS = 240_000;
+const STUCK_MS = 120_000;
 const LARGE_STUCK_MS = 1_800_000;
 /** What a process has gathered by then is given back. */
 const SEEDS_PER_PROCESS = 200;

@@ -1,4 +1,5 @@
 /** A new worker that does all that an earlier version has left, until nothing is owed to anybody. */
+import { onlyForgets } from "../../harness/forgetting.js";
 import { isFinished, type Status } from "../../src/shared/index.js";
 import type { MemoryStore } from "../../local/store/memoryStore.js";
 import type { World } from "../../local/virtual/world.js";
@@ -35,16 +36,14 @@ export async function finishAll(
   return rowsOf({ tables }, "told", "").map(({ job, attempt }) => `${job} ${attempt}`);
 }
 
-/** A sweep that comes hours later is to forget sessions that are over: nothing runs. */
-const FORGETS_AFTER_MS = 60 * 60_000;
-
 function isOver(store: MemoryStore, now: number): boolean {
   const tables = tablesOf(store);
   return (
     rowsOf({ tables }, "jobs").every(({ status }) => isFinished(status as Status)) &&
     rowsOf({ tables }, "callbacks").every(({ state }) => state === "dead") &&
     !rowsOf({ tables }, "timers").some(
-      ({ kind, dueAt }) => kind === "janitor" && Number(dueAt) < now + FORGETS_AFTER_MS,
+      ({ kind, dueAt }) =>
+        kind === "janitor" && !onlyForgets(Number(dueAt), rowsOf({ tables }, "holders"), now),
     )
   );
 }

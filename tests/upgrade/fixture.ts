@@ -110,7 +110,7 @@ export function pendingCalls(of: { tables: Rowed }): Row[] {
   return rowsOf(of, SCHEDULED_TABLE).filter(({ state }) => state.kind === "pending");
 }
 
-/** Those of one function: `tend/janitor:sweep`. */
+/** The calls of one function: `tend/janitor:sweep`. */
 export function callsOf(calls: readonly Row[], path: string): Row[] {
   return calls.filter(({ target }) => target.path === path);
 }

@@ -6,6 +6,7 @@ import type { StoredCommit } from "../../local/engine/store.js";
 import { SCHEDULED_TABLE, type ScheduledRow } from "../../local/functions/scheduledTable.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";
 import type { World } from "../../local/virtual/world.js";
+import { onlyForgets } from "../../harness/forgetting.js";
 import { startVirtualApp } from "../../harness/virtualApp.js";
 
 export const COMPONENT = "conveyor";
@@ -172,13 +173,10 @@ export async function checkRest({ world, store }: PushWorld): Promise<void> {
   const called = Object.keys(world.stats.snapshot().functions);
   const idle = called.filter((name) => !UPKEEP.test(name.replace(`${COMPONENT}/`, "")));
   must(idle.length === 0, `an idle queue calls ${idle.join(", ")}`);
-  // Sessions that are over are forgotten by a sweep a day later.
-  const isOver = store.docs("holders").some(({ state }) => state === "gone");
-  const isLater = (row: Doc) => (row["scheduledTime"] as number) > world.clock.now() + IDLE_MS;
-  const left = store.open().filter((row) => {
-    if (isOver && row.name === "tend/janitor.js:sweep" && isLater(row)) return false;
-    return !UPKEEP.test(row.name);
-  });
+  const forgets = ({ name, scheduledTime }: ScheduledRow & Doc) =>
+    name === "tend/janitor.js:sweep" &&
+    onlyForgets(scheduledTime, store.docs("holders"), world.clock.now());
+  const left = store.open().filter((row) => !UPKEEP.test(row.name) && !forgets(row));
   must(left.length === 0, `${left[0]?.name} is still to be run`);
 }
 

@@ -3,8 +3,8 @@
  * each by itself. Does not write the holder's row, and tells nobody: that is its caller's.
  *
  * Reads for real: each job reported; of one that the session does not hold, its row of `attempts`; of those that are tried
- * again, the alarms that will come for them, but as a rule none that is about to ring; of the first whose handler is not its
- * queue's, the last events of the queue.
+ * again, the alarms that will come for them, but as a rule none that is about to ring; of the first that its queue's handler
+ * did not run, the last events of the queue.
  */
 import { isMismatch, type Answer, type Finished, type Outcome } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";

@@ -2,7 +2,7 @@
  * Which of a queue's pending jobs a claimer picks, in its snapshot.
  *
  * Priorities are exact: before the first job of a lower one is picked, all jobs of the higher ones that this claimer may
- * have are, in whoever's shard they lie. Within one priority claimers are kept apart by shards and turns (`assignment.ts`): its
+ * have are, in any shard. Within one priority claimers are kept apart by shards and turns (`assignment.ts`): its
  * own first, then what has waited elsewhere. Jobs that come back go before new ones wherever they lie.
  */
 import {

@@ -7,7 +7,7 @@
  * Who has been begun once does not expire any more, also when it comes back to the queue.
  *
  * Reads for real: the alarm's row, the rows of `expiries` in the segment, those of their jobs that no snapshot shows begun, or
- * whose deadline passes, the queue's row; as `endJob`. Looks: at those jobs; as `segments.ts`. Writes: those jobs, the alarm's row (`timers`); deletes those rows; inserts callbacks: none is run here.
+ * that reach their deadline, the queue's row; as `endJob`. Looks: at these jobs; as `segments.ts`. Writes: these jobs, the alarm's row (`timers`); deletes the rows of `expiries`; inserts callbacks: none is run here.
  * Conflicts with: a claim or cancel of a job that expires; whatever ends the attempt of one whose deadline passes; an enqueue that is late for the segment.
  */
 import { v } from "convex/values";

@@ -161,7 +161,7 @@ export async function comeRound(
     resets: undefined,
     unacknowledged: undefined,
     finishedAt: now,
-    // Of before its queue was a ring, whose items have none.
+    // The job has it from before its queue became a ring. Items of a ring have none.
     deadline: undefined,
     ...("result" in round
       ? { result: round.result, failures: undefined, error: undefined, failedBy: undefined }

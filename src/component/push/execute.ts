@@ -112,7 +112,7 @@ async function execute(
   }
 }
 
-/** What the platform said to the sub-transaction: as that throws it on, the words of a throw come before it. */
+/** The platform's words to the sub-transaction. It throws them on, so the words of a throw stand before them. */
 function saidToOne(error: unknown): string {
   return errorText(error).replace(/^Uncaught Error: /, "");
 }

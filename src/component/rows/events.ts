@@ -69,7 +69,7 @@ function describe({ kind, queue, at, message, details }: Doc<"events">): QueueEv
   };
 }
 
-/** Events among which the last of this kind is looked for: others of a queue come seldom. */
+/** The last event of this kind is searched for among so many: a queue has few other events. */
 const EVENTS_SEEN = 8;
 
 /** When a job of the queue was last put off or failed so, as its events tell: in any of these ways, or in one. */

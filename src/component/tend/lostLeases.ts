@@ -243,7 +243,7 @@ function neverBegun(
   return { kind: "failed", error, retryable: false };
 }
 
-/** What the platform says of a lane's function that has failed. */
+/** The platform's words on a lane's function that has failed. */
 interface Platform {
   /** The function's. */
   name: string;

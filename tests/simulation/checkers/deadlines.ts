@@ -11,7 +11,7 @@ const HOPS_MS = 2_000;
 const ATTEMPT_MS = 7_000;
 /** An attempt's own clock runs from its call. */
 const CLOCK_MS = 1_000;
-/** What handlers of the simulation ask for, and the longest that a lane waits for room. */
+/** The longest time that a handler of the simulation asks for, and that a lane waits for room. */
 const SNOOZE_MS = 1_500;
 const NO_ROOM_MS = 5 * 60_000;
 const RETRY_AFTER_MS = 2_500;
@@ -22,7 +22,7 @@ interface Deadline {
 
 const deadlineOf = (row: Row | null): Deadline | undefined =>
   row?.["deadline"] as Deadline | undefined;
-/** Whether its deadline is what has ended it. */
+/** Whether its deadline has ended it. */
 const isExceeded = (row: Row | null): boolean => row?.["code"] === "deadlineExceeded";
 
 export const deadlinesKept: Checker = {
@@ -40,7 +40,7 @@ export const deadlinesKept: Checker = {
 
 class Deadlines {
   private readonly isJudged: boolean;
-  /** Of those that have not ended: since when each has been there, or waits or runs as it does. */
+  /** Of each job that has not ended: since when it has been there, or waits or runs as it does. */
   private readonly open = new Map<string, number>();
 
   constructor(private readonly facts: Facts) {

@@ -4,7 +4,7 @@ import type { Plan } from "../plan.js";
 
 /** What may keep a worker's calls from being answered in time, or at all. */
 const UNANSWERED = ["network", "restarts", "worker pause", "starved", "conflicts", "liars"];
-/** With these a worker itself may not do what it should. One whose clock is wrong has another, which only goes forward. */
+/** With these a worker itself may fail its duty. A worker with a wrong clock has another, which only goes forward. */
 const DEADLY = ["worker crash", "worker stop"];
 
 /** Whether whoever calls is answered. */

@@ -14,7 +14,7 @@ const DUE_HOPS_MS = 1_400;
 /** With these, alarms themselves come late. */
 const LATE = ["late", "starved", "restarts", "conflicts", "lost schedules"];
 
-/** Whether what is due may be late for other reasons than the component's. */
+/** Whether a due job may be late for other reasons than the component's. */
 export const isHeldUp = ({ parts }: Plan): boolean => parts.some((part) => LATE.includes(part));
 
 export const inTime: Checker = {

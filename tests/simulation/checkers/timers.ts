@@ -1,3 +1,4 @@
+import { onlyForgets } from "../../../harness/forgetting.js";
 import { ARGS_TABLE } from "../../../local/functions/scheduledTable.js";
 import { COMPONENT } from "../deployment.js";
 import type { Row } from "../observed.js";
@@ -9,7 +10,6 @@ const SCHEDULED = "_scheduled_functions";
 const SWEEP_WITHIN_MS = 100 + 250 + 50;
 /** What goes on in a queue that rests: finished jobs are counted and purged. */
 const UPKEEP = /^(count\/)?(rollUp|arrivals|purge)\b/;
-const HOUR_MS = 3_600_000;
 const WATCHED = new Set(["jobs", "holders", "timers", "expiries", SCHEDULED]);
 
 export const timers: Checker = {
@@ -38,7 +38,9 @@ export const timers: Checker = {
       /** What stands for a time that is yet to come may stay, also where nothing waits for it any more. */
       end() {
         for (const { _id, kind, queue, dueAt } of tables.all("timers")) {
-          const isLeft = dueAt < date() || (kind === "janitor" && !forgets({ dueAt }));
+          const isLeft =
+            dueAt < date() ||
+            (kind === "janitor" && !onlyForgets(dueAt, tables.all("holders"), date()));
           const isDead = isDisturbed && ![...open.values()].some(({ timer }) => timer === _id);
           if (UPKEEP.test(kind as string) || !isLeft || isDead) continue;
           broken(`a timer of ${kind as string} is left behind in ${String(queue)}`);
@@ -49,12 +51,6 @@ export const timers: Checker = {
         }
       },
     };
-
-    /** Whether a sweep comes for a session that is over, and not for a lease. */
-    function forgets({ dueAt }: { dueAt: number }): boolean {
-      const isAnyOver = tables.all("holders").some((row) => row["state"] === "gone");
-      return isAnyOver && dueAt > date() + HOUR_MS;
-    }
 
     function note(id: string, row: Row | null): void {
       const kind = row?.["state"].kind as string | undefined;

@@ -39,7 +39,7 @@ export function tableOf(found: Found): string[] {
   const rows = MUTANTS.map(({ name, needs = [] }) => {
     const find = found[name];
     const with_ = needs.length === 0 ? "" : needs.join(", ");
-    return `| ${name} | ${with_} | ${find?.by ?? "nobody"} | ${find?.seed ?? "–"} |`;
+    return `| ${name} | ${with_} | ${find?.by ?? "–"} | ${find?.seed ?? "–"} |`;
   });
   return ["| planted | with | found by | in seeds |", "| --- | --- | --- | ---: |", ...rows];
 }

@@ -19,7 +19,7 @@ function carriesNothing({ events }: Plan): boolean {
   );
 }
 
-/** Few jobs may run at once, and what is looked at is old. */
+/** Few jobs may run at once, and snapshots are old. */
 function isNarrow(plan: Plan): boolean {
   const caps = Object.values(plan.queues).map((one) => one?.maxParallelism ?? Infinity);
   return Math.min(...caps) <= 2 && having("old snapshots.begin", { maxMs: 1_000 })(plan);
