@@ -2,6 +2,7 @@
  * What holds after every single commit of a round, and what holds at its end. The states are the engine's own
  * snapshots, taken as the commits were published and read when the round is over: looking changes no interleaving.
  */
+import { onlyForgets } from "../../harness/forgetting.js";
 import type { Transaction } from "../../local/engine/types.js";
 import { ARGS_TABLE, SCHEDULED_TABLE } from "../../local/functions/scheduledTable.js";
 import { boundsIn, type Bound } from "./cursor.js";
@@ -253,7 +254,13 @@ export async function checkEnd(world: World): Promise<void> {
   const jobs = await world.rows("jobs");
   const open = jobs.filter(({ status }) => ["pending", "running"].includes(status as string));
   must(open.length === 0, "a job is stuck");
-  const left = (await world.rows("timers")).filter(({ kind }) => !KEPT_TIMERS.has(kind));
+  const sessions = await world.rows("holders");
+  const now = world.stage.clock.now();
+  const forgets = ({ kind, dueAt }: { [field: string]: unknown }) =>
+    kind === "janitor" && onlyForgets(dueAt as number, sessions, now);
+  const left = (await world.rows("timers")).filter(
+    (timer) => !KEPT_TIMERS.has(timer["kind"]) && !forgets(timer),
+  );
   must(left.length === 0, `a timer of the ${String(left[0]?.["kind"])} is left behind`);
   must((await world.rows("callbacks")).length === 0, "a callback is stuck");
 }
