@@ -1,6 +1,6 @@
 /**
  * Writes every `_generated` folder with the official CLI against a local backend of its own.
- * With `--check`, fails if that changed anything: what is committed must be what the CLI writes.
+ * With `--check`, fails if that changed anything: the committed files must equal the files that the CLI writes.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -37,7 +37,7 @@ function changed(before: Map<string, string>, after: Map<string, string>): strin
 const before = contents();
 const backend = await startBackend({ port: 0, quiet: true });
 try {
-  // The component first: the apps are typed by what it builds to.
+  // The component first: the apps' types come from its build.
   await convex(root, ["codegen", "--component-dir", "./src/component"], backend);
   await build();
   await convex(root, ["codegen"], backend);

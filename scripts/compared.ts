@@ -32,7 +32,7 @@ const TASKS = {
 interface Task {
   lines: number;
   names: string[];
-  /** Of the names, those that stand nowhere in the code. */
+  /** The names that do not appear in the code. */
   unfounded: string[];
   reservation?: string | undefined;
   absent?: string;
@@ -75,7 +75,7 @@ function cell(system: string, task: string): string {
 const systems = Object.keys(SYSTEMS) as System[];
 const tasks = Object.entries(TASKS);
 
-/** What to know of the figures: what a system lacks, and where a snippet does less than its neighbors. */
+/** Notes on the figures: a task that a system lacks, and a snippet that does less than its neighbors. */
 function notes(): string[] {
   return tasks.flatMap(([task, title]) =>
     systems.flatMap((system) => {
@@ -115,16 +115,16 @@ Lines of code, and names of the library that one has to know, by the snippets in
 
 ${table.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 
-## Where others are shorter
+## Where other systems are shorter
 
 ${shorter().join("\n")}
 
-The others' functions are plain ones, called from a server of the app; in Convex each is exported with its validators, which is most of the difference. In exchange the enqueue belongs to the transaction that calls it.
+Their functions are plain ones, called from a server of the app; in Convex each is exported with its validators, which is most of the difference. In exchange the enqueue belongs to the transaction that calls it.
 
 ## What the figures leave out
 
 ${notes().join("\n")}
-- BullMQ and pg-boss need a Redis and a Postgres, and processes for their workers; Trigger.dev and Inngest an account or a server of theirs; workpool and Conveyor nothing besides Convex.
+- BullMQ and pg-boss need a Redis and a Postgres, and processes for their workers; Trigger.dev and Inngest an account or a server of theirs; workpool and Conveyor nothing but Convex.
 `;
   return await format(text, { parser: "markdown" });
 }

@@ -1,4 +1,4 @@
-/** Links this package into the apps that import it by name: types and lint look there before any test runs. */
+/** Links this package into the apps that import it by name: types and lint resolve it there before any test runs. */
 import path from "node:path";
 import { linkPackage } from "../harness/link.js";
 import { root } from "../harness/paths.js";

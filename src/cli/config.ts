@@ -1,4 +1,4 @@
-/** What the standalone page is told by the program that serves it: no credential, and not where the deployment is. */
+/** Settings that the serving program sends to the standalone page: no credential, and no address of the deployment. */
 export interface PageConfig {
   /** Of the deployment, for titles: its host. */
   readonly name: string;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `npx convex-conveyor`: what people run on their own machine. */
+/** `npx convex-conveyor`: commands for one's own machine. */
 import { DASHBOARD_USAGE, readDashboardOptions } from "./options.js";
 import { probe } from "./probe.js";
 import { serve } from "./serve.js";

@@ -1,4 +1,4 @@
-/** What `npx convex-conveyor dashboard` is told by flags or environment. */
+/** Flags and environment of `npx convex-conveyor dashboard`. */
 import { parseArgs } from "node:util";
 
 export const DASHBOARD_USAGE = `Shows the dashboard of a deployment's queues, on this machine only.
@@ -10,12 +10,12 @@ export const DASHBOARD_USAGE = `Shows the dashboard of a deployment's queues, on
                      "dashboard" by default
   --token JWT        signs in as the user of this token    (or CONVEYOR_DASHBOARD_TOKEN)
   --admin-key KEY    calls as an administrator             (or CONVEYOR_DASHBOARD_ADMIN_KEY)
-  --identity JSON    with --admin-key: as which user; what \`getUserIdentity()\` is to return, with its
+  --identity JSON    with --admin-key: as which user; the answer of \`getUserIdentity()\`, with its
                      "issuer" and "subject"
   --port N           where the page is served; any free port by default
   --help
 
-The app's \`authorize\` decides what is shown and what may be done, as for any caller. Token and key stay in this program: the
+The app's \`authorize\` decides about reads and changes, as for any caller. Token and key stay in this program: the
 browser is not sent them. Programs of other users on this machine can read a flag: give secrets by the environment.`;
 
 export interface DashboardOptions {
@@ -30,7 +30,10 @@ export interface DashboardOptions {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Flags win over the environment. Returns `null` when only help was asked for; throws what to correct otherwise. */
+/**
+ * Flags win over the environment. Returns `null` when only help was asked for; otherwise throws with the correction to
+ * make.
+ */
 export function readDashboardOptions(
   args: readonly string[],
   environment: Environment,
@@ -54,9 +57,7 @@ export function readDashboardOptions(
     throw new Error("Give --token or --admin-key, not both: a caller is one or the other.");
   }
   if (values.identity !== undefined && !adminKey) {
-    throw new Error(
-      "--identity needs --admin-key: only an administrator may act as somebody else.",
-    );
+    throw new Error("--identity needs --admin-key: only an administrator may act as another user.");
   }
   return {
     url: readUrl(values.url, environment),
@@ -107,7 +108,7 @@ function readIdentity(text: string): Record<string, unknown> {
       return identity as Record<string, unknown>;
     }
   } catch {
-    // The same answer as for what is no object.
+    // The same message as for a value that is no object.
   }
   throw new Error(
     `--identity must be a JSON object with both, as in '{"issuer": "https://…", "subject": "ann"}'; got ${text}.`,

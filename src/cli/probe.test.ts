@@ -1,4 +1,4 @@
-/** What the deployment answers, and what is said of it; against a real one, see the end-to-end tests. */
+/** The deployment's answers, and the messages for them; against a real one, see the end-to-end tests. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { probe } from "./probe.js";
 let server: Server | undefined;
 afterEach(() => void server?.close());
 
-/** A deployment that answers every call so. Returns its address, and what it was called with. */
+/** A deployment that answers every call so. Returns its address, and the calls that it received. */
 async function deployment(status: number, body: object) {
   const calls: { authorization: string | undefined; body: unknown }[] = [];
   server = createServer((request, response) => {
@@ -50,11 +50,11 @@ test("a deployment that answers is asked once, as the caller that was named", as
   expect(JSON.parse(Buffer.from(encoded!, "base64").toString())).toEqual(identity);
 });
 
-test("nobody at the address", async () => {
+test("no answer at the address", async () => {
   const { url } = await deployment(200, {});
   await new Promise((resolve) => server!.close(resolve));
   const message = await told(probe({ url, module: "dashboard", port: 0 }));
-  expect(message).toContain(`Nobody answers at ${url} (ECONNREFUSED).`);
+  expect(message).toContain(`Nothing answers at ${url} (ECONNREFUSED).`);
 });
 
 test.each([
@@ -63,7 +63,7 @@ test.each([
   [threw("no", { code: "componentNotMounted", message: "Mount it." }), "Mount it."],
   [threw("no", "Sign in first."), 'The app\'s `authorize` refused: "Sign in first.". Give --token'],
   [threw("Server Error"), '"dashboard:read" of http'],
-])("%j is told with the way out", async (body, expected) => {
+])("%j gives a message with the way out", async (body, expected) => {
   const { url } = await deployment(FAILED, body);
   expect(await told(probe({ url, module: "dashboard", port: 0 }))).toContain(expected);
 });

@@ -1,4 +1,6 @@
-/** Asks the deployment once before a page is served: what is wrong is told here, where it can be put right. */
+/**
+ * Asks the deployment once before a page is served: a mistake is reported in the terminal, where it can be corrected.
+ */
 import { ConvexHttpClient } from "convex/browser";
 import { makeFunctionReference } from "convex/server";
 import { ConvexError } from "convex/values";
@@ -12,7 +14,7 @@ export interface TakesAdminKey {
   setAdminAuth(key: string, identity?: Record<string, unknown>): void;
 }
 
-/** Throws what to correct. */
+/** Throws with the correction to make. */
 export async function probe(options: DashboardOptions): Promise<void> {
   const client = clientOf(options);
   const read = makeFunctionReference<"query">(`${options.module}:read`);
@@ -42,12 +44,12 @@ function whatIsWrong({ url, module, token }: DashboardOptions, error: unknown): 
   const text = errorText(error);
   if (/Could not find (public )?function|Could not find module/.test(text)) {
     return (
-      `The deployment at ${url} has no public function "${module}:read". Export what ` +
-      `\`conveyor.dashboardApi({ authorize })\` returns from convex/${module}.ts and push it, or name the module with --module.`
+      `The deployment at ${url} has no public function "${module}:read". Export the functions of ` +
+      `\`conveyor.dashboardApi({ authorize })\` from convex/${module}.ts and push it, or name the module with --module.`
     );
   }
   if (isUnreachable(error)) {
-    return `Nobody answers at ${url} (${reasonOf(error)}). Is this the deployment's address, and is it running?`;
+    return `Nothing answers at ${url} (${reasonOf(error)}). Is this the deployment's address, and is it running?`;
   }
   if (/BadAdminKey/.test(text)) return `The deployment at ${url} does not know this --admin-key.`;
   if (token !== undefined && /auth|token/i.test(text)) {
@@ -60,9 +62,9 @@ function whatIsWrong({ url, module, token }: DashboardOptions, error: unknown): 
 }
 
 const howToSignIn =
-  "Give --token with a token of somebody who may, or --admin-key with --identity.";
+  "Give --token with a token of an authorized user, or --admin-key with --identity.";
 
-/** What `fetch` throws where no answer came. */
+/** Errors of `fetch` without an answer. */
 function isUnreachable(error: unknown): boolean {
   return error instanceof TypeError || (error instanceof Error && error.name === "TimeoutError");
 }

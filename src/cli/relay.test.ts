@@ -1,4 +1,7 @@
-/** What passes between the page, the program that serves it and a deployment, over real sockets; against a real one, see the end-to-end tests. */
+/**
+ * Messages between the page, the program that serves it and a deployment, over real sockets; against a real one, see
+ * the end-to-end tests.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
@@ -18,7 +21,7 @@ const AUTHENTICATE = { type: "Authenticate", tokenType: "Admin", value: "none", 
 let folder: string;
 let served: Served;
 let deployment: WebSocketServer;
-/** What the deployment was sent, and all bytes that the browser was. */
+/** The messages that reached the deployment, and all bytes that reached the browser. */
 let sent: unknown[];
 let bytes: Buffer[];
 
@@ -116,7 +119,7 @@ test.each([
   expect(sent).toEqual([]);
 });
 
-test("where the deployment does not answer, the page is told that, and tries again", async () => {
+test("where the deployment does not answer, the page is refused, and tries again", async () => {
   deployment.close();
   expect(await opened(open())).toContain("502");
 });
@@ -169,11 +172,11 @@ test.each([
   { type: "Event", eventType: "ClientConnect", event: {} },
   { type: "Mutation", requestId: 1, udfPath: "dashboard:cancel", args: [{}] },
   adds({ type: "Add", udfPath: "dashboard:overview" }, { type: "Remove", queryId: 3 }),
-])("what the page's client sends passes as it is: %j", (message) => {
+])("this message of the page's client passes unchanged: %j", (message) => {
   expect(JSON.parse(pass(message)!)).toEqual(message);
 });
 
-test("of two fields of one name, what was looked at is what is sent", () => {
+test("of two fields of one name, the checked one is sent", () => {
   const twice = '{"type":"Mutation","udfPath":"_system/x:y","udfPath":"dashboard:cancel"}';
   expect(pass(twice)).toBe('{"type":"Mutation","udfPath":"dashboard:cancel"}');
 });

@@ -1,7 +1,7 @@
 /**
  * The page's WebSocket, relayed to the deployment. The credential is put in here, where the page's client asks to be signed in, and
- * so is in no byte that the browser is sent. With it, the page may call the dashboard's functions and no others: what a
- * deployment has besides (all tables, the environment) is out of reach for a page that runs foreign code.
+ * so is in no byte that the browser is sent. With it, the page may call only the dashboard's functions: the
+ * deployment's other functions, tables and environment are out of reach for a page that runs foreign code.
  */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";

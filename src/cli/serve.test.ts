@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const start = async (port = 0) => (served = await serve(config, { port, folder }));
 
-test("the page, what it needs and what it is told are at the address that is printed", async () => {
+test("the page, its files and its settings are at the address that is printed", async () => {
   const { url } = await start();
   expect(new URL(url).hostname).toBe("127.0.0.1");
   const page = await fetch(url);
@@ -38,7 +38,7 @@ test("the page, what it needs and what it is told are at the address that is pri
   });
 });
 
-test("nothing is told to whoever does not know the whole address", async () => {
+test("every other address answers 404 and sends nothing", async () => {
   const { url } = await start();
   const { origin, pathname } = new URL(url);
   const wrong = pathname.replace(/[0-9a-f]/, (digit) => (digit === "0" ? "1" : "0"));
@@ -76,7 +76,7 @@ test("nothing outside of its folder is served", async () => {
   rmSync(path.join(folder, "..", "beside.txt"));
 });
 
-test("the page may talk to the program that serves it and to nobody else", async () => {
+test("the page may talk only to the program that serves it", async () => {
   const { url } = await start();
   const policy = (await fetch(url)).headers.get("content-security-policy");
   expect(policy).toContain(`connect-src 'self' ws://${new URL(url).host};`);
@@ -105,7 +105,7 @@ test("a request under another name is refused: a site's name could be made to me
     expect([other, (await askAs(other, url)).slice(0, 3)]).toEqual([other, "403"]);
 });
 
-test("only what a page needs is answered", async () => {
+test("only requests for the page's files are answered", async () => {
   const { url } = await start();
   expect((await fetch(url, { method: "HEAD" })).status).toBe(200);
   for (const method of ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"]) {
@@ -115,7 +115,7 @@ test("only what a page needs is answered", async () => {
   }
 });
 
-test("a port that is taken, and a page that was not built, are told with the way out", async () => {
+test("a port that is taken, and a page that was not built, fail with the way out", async () => {
   const { url } = await start();
   const port = Number(new URL(url).port);
   await expect(serve(config, { port, folder })).rejects.toThrow(`Port ${port} is taken.`);

@@ -15,18 +15,18 @@ import sirv from "sirv";
 import type { PageConfig } from "./config.js";
 import { refuseUpgrade, Relay, type Target } from "./relay.js";
 
-/** Where the build puts the page: beside this program. */
+/** The build's folder of the page: next to this program. */
 const PAGE = fileURLToPath(new URL("../site", import.meta.url));
 const LOOPBACK = "127.0.0.1";
 const METHODS = ["GET", "HEAD"];
 
 export interface Served {
-  /** Where to look. */
+  /** The address to open. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Throws what to do where the port is taken, or the page was not built. */
+/** Throws with the way out where the port is taken, or the page was not built. */
 export async function serve(
   target: Target,
   { port, folder = PAGE }: { port: number; folder?: string },

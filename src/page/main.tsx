@@ -1,6 +1,6 @@
 /**
- * The standalone page: the dashboard of a deployment whose code this page has never seen. What it is about, the program that
- * serves it tells it (`src/cli`).
+ * The standalone page: the dashboard of any deployment, without the app's code. The program that serves it sends its
+ * settings (`src/cli`).
  */
 import { ConvexProvider, ConvexReactClient } from "convex/react";
 import { anyApi } from "convex/server";
@@ -16,7 +16,7 @@ interface TakesAdminKey {
   setAdminAuth(key: string): void;
 }
 
-/** The program that served this page relays what it calls, and puts the credential in the place of this one. */
+/** The program that served this page relays its calls, and replaces this token by the credential. */
 const PLACEHOLDER = "put in by the program that serves this page";
 
 function clientOf({ signsIn }: PageConfig): ConvexReactClient {

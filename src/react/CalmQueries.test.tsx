@@ -1,4 +1,4 @@
-/** Calm queries with a real client, and a backend that says what it is told. */
+/** Calm queries with a real client, against a scripted backend. */
 import { cleanup, render, screen, waitFor } from "@testing-library/react";
 import { ConvexProvider, useMutation, useQuery, type ConvexReactClient } from "convex/react";
 import { anyApi, type FunctionReference } from "convex/server";
@@ -76,7 +76,7 @@ function say(next: number): void {
   backend.tell();
 }
 
-test("what changes seldom is live, and stays subscribed", async () => {
+test("a query that changes seldom is live, and stays subscribed", async () => {
   show();
   await reads("it is 0");
   for (const next of [1, 2]) {
@@ -87,7 +87,7 @@ test("what changes seldom is live, and stays subscribed", async () => {
   }
 });
 
-test("what changes at full speed rests, shows what it was, and then what it is", async () => {
+test("a query that changes at full speed rests, shows its last answer, and then the current one", async () => {
   show();
   await reads("it is 0");
   say(1);
@@ -127,7 +127,7 @@ test("an optimistic update finds a query that rests, at once", async () => {
   expect(screen.getByText("it is 100")).toBeTruthy();
 });
 
-test("a query that refuses, throws; and one that nobody shows any more is asked for no more", async () => {
+test("a query that refuses, throws; and one that no component shows is no longer asked for", async () => {
   show();
   await reads("it is 0");
   say(1);

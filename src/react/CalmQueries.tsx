@@ -20,14 +20,16 @@ const timers: Timers = {
 };
 
 /**
- * Within it, every query that is watched (`useQuery`, `usePaginatedQuery`, the hooks of this package) is live while it changes
- * seldom, and one whose answer changes at full speed, as a list of the jobs that run in a busy queue does, is run again about
- * once a second at most instead of with every change: each run is a function call. Nothing is asked for while nothing changes.
- * A mutation that is called within it ends such rests first, so that optimistic updates find what they change.
+ * Within it, each watched query (`useQuery`, `usePaginatedQuery`, the hooks of this package) is live while its answer
+ * changes seldom. A query with an answer that changes at full speed, such as the list of running jobs of a busy queue,
+ * runs about once per second at most instead of at every change: each run is a function call. Nothing is asked for
+ * while nothing changes. A mutation that is called within it first resumes resting queries, so that optimistic updates
+ * find their subscriptions.
  *
  * It must stand within a `ConvexProvider`, whose client and login it uses.
  *
- * @param props.everyMs So long a query rests whose answer has changed twice within it, in milliseconds; twice in it, it runs.
+ * @param props.everyMs How long a query rests after its answer changed twice within this time, in milliseconds; it runs
+ * twice in it.
  * @default everyMs 3_000
  * @example
  * <CalmQueries><FailedJobs /></CalmQueries>;
@@ -50,7 +52,7 @@ type Asked = [
   options: object,
 ];
 
-/** The client itself in all but what is watched and changed through it. */
+/** The client itself, except that it rests queries and wakes them for mutations. */
 function calmClient(client: ConvexReactClient, everyMs: number): ConvexReactClient {
   const watches = new Map<string, CalmWatch<unknown>>();
 
@@ -61,7 +63,7 @@ function calmClient(client: ConvexReactClient, everyMs: number): ConvexReactClie
   ): Watch<unknown> => {
     const inner = client.watchQuery(query, args, options);
     const key = `${getFunctionName(query)} ${JSON.stringify(convexToJson(args))}`;
-    // Whoever comes while somebody watches the same shares that subscription, and its rests.
+    // A second watch of the same query shares its subscription, and its rests.
     const watch = watches.get(key) ?? new CalmWatch<unknown>(sourceOf(inner), everyMs, timers);
     watches.set(key, watch);
     return {
@@ -78,7 +80,7 @@ function calmClient(client: ConvexReactClient, everyMs: number): ConvexReactClie
     };
   };
 
-  // None rests while a change is on its way: what is shown of it, and taken back, is in what is subscribed.
+  // No query rests while a mutation is on its way: optimistic updates apply to subscribed queries only.
   const mutation = (...asked: Asked): Promise<unknown> => {
     const held = [...watches.values()];
     const areAwake = !held.some(({ isResting }) => isResting);

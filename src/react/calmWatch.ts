@@ -2,13 +2,13 @@
  * A subscription that rests where its answer changes at full speed: live as long as changes are far apart, and else asked for
  * again only so often. Without timers or clients of its own, so that it can be driven by any.
  *
- * A query that is subscribed runs again with every change of what it has read, as fast as the backend can, and each run is a
- * function call; a query cannot read an older snapshot instead, which only mutations may. So here, once two changes have come
- * within `everyMs`, the subscription is given up for `everyMs` and then taken up again: that gives the answer of that moment,
- * and the next change after it. It asks for nothing while nothing changes.
+ * A subscribed query runs again with each change of its read set, as fast as the backend can, and each run is a
+ * function call; a query cannot read an older snapshot instead, which only mutations may. So here, once two changes
+ * have come within `everyMs`, the subscription is given up for `everyMs` and then taken up again: that gives the answer
+ * of that moment, and the next change after it. It asks for nothing while nothing changes.
  */
 
-/** Twice in so long a query runs whose answer changes at full speed, or three times where the end of its subscription comes late. */
+/** The rest of a query at full speed: it runs twice in this time, or three times where its unsubscribe comes late. */
 export const CALM_EVERY_MS = 3_000;
 
 /** Where answers come from: `read` is the last one while subscribed, `undefined` before the first. */
@@ -19,7 +19,7 @@ export interface Source<T> {
 
 export interface Timers {
   now: () => number;
-  /** Returns what calls it off. */
+  /** Returns the function that cancels it. */
   after: (ms: number, run: () => void) => () => void;
 }
 
@@ -48,7 +48,7 @@ export class CalmWatch<T> {
     return this.#listeners.size > 0;
   }
 
-  /** As `onUpdate` of a watch: the subscription is there while anybody listens. */
+  /** As `onUpdate` of a watch: subscribed while there is a listener. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     if (this.#listeners.size === 1) this.#subscribe();
@@ -60,7 +60,7 @@ export class CalmWatch<T> {
     };
   }
 
-  /** Throws what the query threw. */
+  /** Throws the query's error. */
   read(): T | undefined {
     const answer = this.source.read();
     return answer === undefined ? this.#held?.() : answer;
@@ -117,7 +117,7 @@ export class CalmWatch<T> {
   }
 }
 
-/** What the source says now, errors too. */
+/** The source's current answer or error, kept. */
 function heldOf<T>(source: Source<T>): () => T | undefined {
   try {
     const answer = source.read();

@@ -1,4 +1,4 @@
-/** The hooks that follow pages, against a real client and a backend that holds what has been said. */
+/** The hooks that follow pages, against a real client and a scripted backend. */
 import { screen, waitFor } from "@testing-library/react";
 import { ConvexError } from "convex/values";
 import { anyApi, type FunctionReference, type PaginationOptions } from "convex/server";
@@ -113,7 +113,7 @@ test("where the oldest entries of a long log are dropped, none is twice and none
   await waitFor(() => expect(shown.textContent).toBe(logText(50, 411)));
 });
 
-test("entries of a new attempt come behind those of the one before", async () => {
+test("entries of a new attempt come after the entries of the previous attempt", async () => {
   const log = [entryOf(0), entryOf(1)];
   serveLog(log);
   world.show(<Log />);
@@ -146,7 +146,7 @@ class Boundary extends Component<{ children: ReactNode }, { error?: Error }> {
   }
 }
 
-test("what the app's authorize throws is thrown while rendering", async () => {
+test("an error of the app's authorize is thrown while rendering", async () => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
   world.backend.queries["builds:logs"] = () => {
     throw new ConvexError("Not you.");
@@ -223,7 +223,7 @@ test("when a new attempt begins, the text begins anew, however many pages the ol
   await waitFor(() => expect(shown.textContent).toBe("again and on"));
 });
 
-test("an earlier attempt's output stays what it was", async () => {
+test("the output of an earlier attempt stays unchanged", async () => {
   const job = { attempt: 2, isOver: false, texts: { 1: ["first"], 2: ["second"] } };
   serveOutput(job);
   world.show(<Output attempt={1} />);
@@ -294,7 +294,7 @@ test("between two pages of a list nothing is missing and nothing twice, while jo
   await waitFor(() => expect(more.textContent).toBe("10 25 30 35 40 50 60 70"));
 });
 
-test("statistics are what the app's function says, and change with it", async () => {
+test("statistics are the answer of the app's function, and change with it", async () => {
   let enqueued = 1;
   world.backend.queries["builds:stats"] = ({ per, count }) => ({
     per,

@@ -22,8 +22,8 @@ export interface Enqueue<Api extends EnqueueApi, Queue extends string> {
  *
  * @param jobs The module that exports the functions of `conveyor.api`, as in `api.jobs`.
  * @param queue The queue. The payload and the id have its types.
- * @returns A function that is the same for as long as the queue is. It rejects with what `enqueue` throws: `forbidden`,
- * `invalidPayload` with the path, `payloadTooLarge`, `queueDraining`.
+ * @returns A function that is the same for as long as the queue is. It rejects with the error of `enqueue`:
+ * `forbidden`, `invalidPayload` with the path, `payloadTooLarge`, `queueDraining`.
  * @example
  * const send = useEnqueue(api.jobs, "emails");
  * return <button onClick={async () => setJob(await send({ to, body }))}>Send</button>;

@@ -10,15 +10,15 @@ import { getFunctionName, type FunctionReference } from "convex/server";
 import { convexToJson, type Value } from "convex/values";
 import { useMemo, useState } from "react";
 
-/** What a page must say of itself. */
+/** The field that each page has. */
 export interface FollowedPage {
   readonly cursor: string;
 }
 
 export interface Following<Page extends FollowedPage> {
-  /** Whether what comes behind this page belongs on another. */
+  /** Whether rows after this page belong on another page. */
   isFull: (page: Page) => boolean;
-  /** Whether a page goes on where the first one began; if not, it and those behind it are dropped. */
+  /** Whether a page goes on where the first one began; if not, it and later pages are dropped. */
   goesOn: (page: Page, first: Page) => boolean;
 }
 
@@ -37,7 +37,7 @@ const beside: PlacePage = (args, place) => ({ ...args, ...place });
 interface Chain {
   /** Of which query and arguments. */
   readonly of: string;
-  /** Where the second page and those behind it begin. */
+  /** The cursors of the second page and of later pages. */
   readonly cursors: readonly string[];
 }
 
@@ -82,7 +82,7 @@ function queriesOf(
   );
 }
 
-/** What the results say, page by page, and from where on pages are to be asked for. */
+/** The pages that have answered, and the cursors to ask with next. */
 function walk<Page extends FollowedPage>(
   results: Record<string, Page | Error | null | undefined>,
   cursors: readonly string[],

@@ -1,4 +1,4 @@
-/** The hook against a client that says what it is told. */
+/** The hook against a scripted client. */
 import { cleanup, render, screen } from "@testing-library/react";
 import { ConvexProvider, type ConvexReactClient } from "convex/react";
 import { anyApi, type FunctionReference } from "convex/server";
@@ -9,7 +9,7 @@ import { useEnqueue, useJob, type JobId, type JobStatus } from "./index.js";
 
 type TileStatus = JobStatus<{ pixels: string }, "tiles">;
 type MailStatus = JobStatus<null, "mails", { percent: number }>;
-/** As `api.jobs` of an app whose `conveyor.api` has two queues. */
+/** As `api.jobs` of an app with two queues in its `conveyor.api`. */
 const jobs = anyApi["jobs"] as unknown as {
   status: FunctionReference<
     "query",
@@ -109,7 +109,7 @@ test("while there is no id, nothing is asked", () => {
   expect(client.watched).toEqual([]);
 });
 
-test("what else the page wants to know of a job goes with its id", () => {
+test("further requests about a job go with its id", () => {
   function Why() {
     const job = useJob(jobs, "a", { why: true, attempts: 3 });
     return <p>{job?.why.reasons.map(({ text }) => text).join() ?? "loading"}</p>;
@@ -139,7 +139,7 @@ test("result and progress have the types of the queue that the id remembers", ()
     void one?.attempts.length;
     // @ts-expect-error an id of a queue that is not served
     useJob(jobs, other);
-    // @ts-expect-error nothing of this name is told
+    // @ts-expect-error there is no request of this name
     useJob(jobs, tile, { logs: true });
     // @ts-expect-error a module without `status`
     useJob({ enqueue: jobs.enqueue }, tile);

@@ -23,7 +23,7 @@ const FOLLOWING: Following<LogPage> = { isFull: ({ isDone }) => !isDone, goesOn:
  * @param jobs The module that exports the functions of `conveyor.api`, as in `api.jobs`.
  * @param id The job's id, or `"skip"` while there is none.
  * @returns `undefined` while the first 200 entries load or skipped, `null` for an id that names no job of the queues.
- * @throws What the app's `authorize` throws, while rendering; an error boundary catches it.
+ * @throws The error of the app's `authorize`, while rendering; an error boundary catches it.
  * @example
  * const log = useJobLogs(api.jobs, id);
  * return <ol>{log?.entries.map(({ attempt, entry, message }) => <li key={`${attempt}.${entry}`}>{message}</li>)}</ol>;

@@ -1,4 +1,4 @@
-/** A hook that shows what a job writes as it writes it. */
+/** A hook that shows a job's output as the job writes it. */
 import type { FunctionReference } from "convex/server";
 import type { Value } from "convex/values";
 import { useMemo } from "react";
@@ -11,10 +11,10 @@ import {
 } from "../shared/index.js";
 import { useFollowedPages, type Following, type PlacePage } from "./useFollowedPages.js";
 
-/** What one attempt has written so far. */
+/** The text that one attempt has written so far. */
 export interface JobOutput {
   readonly text: string;
-  /** Whose text it is. */
+  /** The attempt that wrote the text. */
   readonly attempt: number;
   /** The job's last attempt: greater than `attempt` only where an earlier one was asked for. */
   readonly lastAttempt: number;
@@ -35,15 +35,15 @@ const FOLLOWING: Following<OutputPage> = {
 };
 
 /**
- * Follows what a job writes: its text from the beginning, and every piece as it comes. When a new attempt begins, the text
+ * Follows a job's output: its text from the beginning, and every piece as it comes. When a new attempt begins, the text
  * begins anew.
  *
  * @param jobs The module that exports the functions of `conveyor.api`, as in `api.jobs`.
  * @param id The job's id, or `"skip"` while there is none.
- * @param options.attempt Whose output, from 1.
+ * @param options.attempt The attempt to follow, from 1.
  * @default attempt the job's last, whichever that is by then
  * @returns `undefined` while it loads or skipped, `null` for an id that names no job of the queues.
- * @throws What the app's `authorize` throws, while rendering; an error boundary catches it.
+ * @throws The error of the app's `authorize`, while rendering; an error boundary catches it.
  * @example
  * const answer = useJobOutput(api.jobs, id);
  * return <p aria-busy={answer?.isDone === false}>{answer?.text}</p>;
@@ -75,7 +75,7 @@ export function useOutputPages(
   }, [followed]);
 }
 
-/** The text of all pages, each piece once: a page that grew after it was left says what the next one says too. */
+/** The text of all pages, each piece once: a page that grew after it was left repeats pieces of the next page. */
 function textOf(pages: readonly OutputPage[]): string {
   const texts: string[] = [];
   let last = -1;

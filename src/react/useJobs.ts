@@ -16,11 +16,11 @@ type Listed<Job> = UsePaginatedQueryReturnType<
 >;
 
 /**
- * Lists jobs of a queue and keeps what it lists as it is: pages are read from the index, and each is subscribed alone, from
+ * Lists jobs of a queue and keeps the list current: pages are read from the index, and each is subscribed alone, from
  * its beginning to its end. Between two pages nothing is missing and nothing is twice, also while jobs come and go.
  *
- * It is `usePaginatedQuery` of convex-helpers and not the one of `convex/react`: a component's pages end where they are told
- * to, and only the former tells them.
+ * It is `usePaginatedQuery` of convex-helpers and not the one of `convex/react`: a component's pages end at a given
+ * cursor, and only the former passes one.
  *
  * @param jobs The module that exports the functions of `conveyor.api`, as in `api.jobs`.
  * @param args Of which `queue`, and which jobs of it, such as `{ queue: "tiles", filter: { status: "failed" }, order: "newest" }`,
@@ -28,7 +28,7 @@ type Listed<Job> = UsePaginatedQueryReturnType<
  * @param options.pageSize Jobs on the first page, at least 1.
  * @default pageSize 50
  * @returns `results`, `status`, `isLoading`, and `loadMore(count)`, as `usePaginatedQuery` does.
- * @throws What the app's `authorize` throws, while rendering; an error boundary catches it.
+ * @throws The error of the app's `authorize`, while rendering; an error boundary catches it.
  * @example
  * const { results, status, loadMore } = useJobs(api.jobs, { queue: "tiles", filter: { status: "failed" }, order: "newest" });
  * return <>{results.map(({ id, error }) => <p key={id}>{error}</p>)}

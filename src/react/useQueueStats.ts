@@ -3,9 +3,9 @@ import { useQuery } from "convex/react";
 import type { Gauge, Stats, StatsApi, StatsQueueOf, StatsRequest } from "../shared/index.js";
 
 /**
- * Follows how a queue stands: its jobs by status, its pace, its health; and with `per` what was enqueued, begun and ended, how
- * long jobs waited and ran, by minute, hour or day. It is rewritten every few seconds while the queue is busy, and so is what
- * this returns.
+ * Follows how a queue stands: its jobs by status, its pace, its health; and with `per` the counts of jobs enqueued,
+ * begun and ended, with wait and run times, by minute, hour or day. The statistics are rewritten every few seconds
+ * while the queue is busy, and so is the returned value.
  *
  * @param jobs The module that exports the functions of `conveyor.api`, as in `api.jobs`.
  * @param queue The queue, or `"skip"`.
@@ -13,7 +13,7 @@ import type { Gauge, Stats, StatsApi, StatsQueueOf, StatsRequest } from "../shar
  * @default request no periods
  * @returns `undefined` while loading or skipped, else `counts`, `perMinute`, `health`, `oldestPendingAt`, when it was `at`; with
  * `per` the `periods`, the oldest first.
- * @throws What the app's `authorize` throws, while rendering; an error boundary catches it.
+ * @throws The error of the app's `authorize`, while rendering; an error boundary catches it.
  * @example
  * const stats = useQueueStats(api.jobs, "tiles", { per: "hour", count: 24 });
  * const worst = Math.max(...(stats?.periods ?? []).map(({ waitMs }) => waitMs?.p95 ?? 0));

@@ -19,8 +19,8 @@ export interface TimeOptions {
    */
   stepMs?: number;
   /**
-   * How long, by the real clock and in milliseconds, what runs is given to end by itself after each step. What still runs
-   * then is taken to wait for the suite's clock, which moves on. Give more where handlers do something real, as `fetch`.
+   * The real time, in milliseconds, that running functions have to end after each step. A function that still runs then
+   * is taken to wait for the suite's clock, which moves on. Give more where handlers do real I/O, such as `fetch`.
    * @default 25
    */
   momentMs?: number;
@@ -46,8 +46,8 @@ export const real = (ms: number) => new Promise<void>((resolve) => void realTime
 function really(ms: number): Promise<void> {
   if (globalThis.setTimeout === realTimeout) return real(ms);
   throw new Error(
-    "The suite's timers are faked, so that time goes on only where somebody says so: pass " +
-      "`{ advance: (ms) => vi.advanceTimersByTime(ms) }`, or what your framework has for it.",
+    "The suite's timers are faked, so time only moves on by an explicit call: pass " +
+      "`{ advance: (ms) => vi.advanceTimersByTime(ms) }`, or your framework's equivalent.",
   );
 }
 
@@ -67,12 +67,12 @@ const SOON_MS = 250;
 export const WITHIN_MS = 60_000;
 
 /**
- * Lets time pass, with all that falls due in it: jobs that Convex runs, retries, reminders, sweeps.
+ * Lets time pass, and runs all that falls due in it: jobs that Convex runs, retries, reminders, sweeps.
  *
  * `await t.finishInProgressScheduledFunctions()` would wait for ever, with faked timers, for a lane that waits for the clock.
  *
- * @param t What `convexTest(schema, modules)` returned.
- * @param ms How long, in milliseconds. 0 runs what is due now.
+ * @param t The suite that `convexTest(schema, modules)` returned.
+ * @param ms How long, in milliseconds. 0 runs only functions that are due now.
  * @throws Where the suite's timers are faked and nothing says how they go on, or were faked before this was loaded.
  * @example
  * await conveyor.pass(t, 30_000, { advance: (ms) => vi.advanceTimersByTime(ms) });
@@ -94,11 +94,11 @@ export async function pass(
 
 /**
  * Lets time pass until all is at rest: every job that Convex can run now has run, and nothing else is scheduled for now, by
- * the component or by the app. Jobs that are due more than a quarter of a second later, as those that wait to be tried again, stay as they are: see
- * {@link pass}. So do those of queues that are paused, or that workers outside are to serve.
+ * the component or by the app. Jobs that are due more than a quarter of a second later, such as delayed retries, stay
+ * as they are: see {@link pass}. So do jobs of queues that are paused, or that outside workers serve.
  *
- * @param t What `convexTest(schema, modules)` returned.
- * @throws When it is not at rest within `withinMs`, with the names of what is scheduled or still runs.
+ * @param t The suite that `convexTest(schema, modules)` returned.
+ * @throws When it is not at rest within `withinMs`, with the names of functions that are scheduled or still run.
  * @example
  * await t.mutation(api.mails.send, { to: "ann" });
  * await conveyor.settle(t, { advance: (ms) => vi.advanceTimersByTime(ms) });
@@ -136,7 +136,7 @@ export async function dueNow(t: Suite, component: string): Promise<string[]> {
   ).runInComponent;
   if (within === undefined) {
     throw new Error(
-      "This needs convex-test 0.0.60 or later: what the component has scheduled cannot be seen.",
+      "This needs convex-test 0.0.60 or later: the component's scheduled functions cannot be seen.",
     );
   }
   const all = [...(await within(component, look)), ...(await t.run(look))];

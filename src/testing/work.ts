@@ -1,5 +1,5 @@
 /**
- * A worker outside, played in an app's suite: the loop of `convex-conveyor/worker`, whose calls go to the suite's own
+ * An outside worker, played in an app's suite: the loop of `convex-conveyor/worker`, with calls to the suite's own
  * functions. Subscriptions are asked again after each step of time.
  */
 import { componentsGeneric, type FunctionReference } from "convex/server";
@@ -36,7 +36,8 @@ export interface WorkOptions extends SettleOptions {
    */
   concurrency?: number;
   /**
-   * A worker token, where it matters which: for an `authorize` that looks at it, or one that is bound to queues or groups.
+   * A worker token, where it matters which: for an `authorize` that checks it, or a token that is bound to queues or
+   * groups.
    * @default one that `work` makes, for all queues
    */
   token?: string;
@@ -65,18 +66,18 @@ type SuiteWithCalls = Suite & {
 };
 
 /**
- * Plays a worker outside: claims the jobs of pull queues, runs your handlers with the same `job` as `new Worker({ handlers })`,
- * and records their results, by the functions that the app exports for its workers. It goes on until all is at rest: no
- * job of these queues can be claimed now, and nothing else is scheduled for now, as with `settle`. A handler that throws fails
- * its attempt, and the job is tried again as in production; what is due more than a quarter of a second later stays: see `pass`,
- * and call `work` again.
+ * Plays an outside worker: claims the jobs of pull queues, runs your handlers with the same `job` as
+ * `new Worker({ handlers })`, and records their results, by the functions that the app exports for its workers. It goes
+ * on until all is at rest: no job of these queues can be claimed now, and nothing else is scheduled for now, as with
+ * `settle`. A handler that throws fails its attempt, and the job is tried again as in production; a job that is due
+ * more than a quarter of a second later stays: see `pass`, and call `work` again.
  *
- * @param t What `convexTest(schema, modules)` returned.
+ * @param t The suite that `convexTest(schema, modules)` returned.
  * @param api The module that exports `conveyor.workerApi(…)`, as in `api.workers`. The handlers' types come from it.
- * @param handlers What to do with a job, by queue, as in `new Worker({ handlers })`.
+ * @param handlers The handler for each queue, as in `new Worker({ handlers })`.
  * @returns Each attempt that a handler ended, in that order.
- * @throws What stops a worker, as `unknownQueue`; what the functions refuse a claim with; and when all is not at rest within
- * `withinMs`.
+ * @throws An error that stops a worker, such as `unknownQueue`; the error with which the functions refuse a claim; and
+ * when all is not at rest within `withinMs`.
  * @example
  * const id = await t.mutation(api.videos.render, { scene: "s1" });
  * const done = await conveyor.work(t, api.workers, {
@@ -111,7 +112,9 @@ export async function work<Api extends WorkerApi>(
   return worker.attempts;
 }
 
-/** So often it goes on without a step of time: a queue whose jobs never end must not keep the suite from its own bound. */
+/**
+ * The limit of rounds without a step of time: a queue whose jobs never end must not keep the suite from its own bound.
+ */
 const ROUNDS_MAX = 200;
 /** How long, by the real clock, the calls of its end are waited for before time moves on. */
 const ENDING_MS = 1_000;
@@ -141,7 +144,7 @@ class Played {
   private readonly atWork = new Map<string, number>();
   private inFlight = 0;
   private calls = 0;
-  /** The error with which a look or a claim was refused: a deployment may get better, a suite does not. */
+  /** The error with which a subscription or a claim was refused: a deployment may get better, a suite does not. */
   private refusal: { error: unknown } | undefined;
 
   constructor(
@@ -170,7 +173,7 @@ class Played {
       .then(() => void (this.isOver = true));
   }
 
-  /** Does all that can be done without time's going on, and says what is left. */
+  /** Does all work that needs no time to pass, and returns the work that is left. */
   async goOn(): Promise<string[]> {
     const { momentMs = MOMENT_MS } = this.options;
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
@@ -204,7 +207,9 @@ class Played {
     for (let ms = 0; this.isBusy && ms < momentMs; ms += 1) await real(1);
   }
 
-  /** Asks what is followed again, and tells what has changed. Answers with the queues where something waits for it. */
+  /**
+   * Asks each subscription again, and notifies it of a change. Returns the names of the jobs that wait for the worker.
+   */
   private async look(): Promise<string[]> {
     const waiting: string[] = [];
     for (const follower of [...this.followers]) {
