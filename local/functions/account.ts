@@ -1,5 +1,6 @@
 /**
- * What one call has cost, over all attempts of its transaction, and to whom it lost. It knows nothing of who adds it up.
+ * The cost of one call, over all attempts of its transaction, and the commits that it lost to. It does not know the
+ * counters that add it up.
  */
 import { NOTHING } from "../engine/usage.js";
 import type { ConflictInfo, Cost, Io, Transaction } from "../engine/types.js";
@@ -10,7 +11,7 @@ export interface Spent {
   cost: Cost;
   /** Of attempts that lost to another commit, together. */
   lost: Cost;
-  /** Attempts that were made again, whatever the reason. */
+  /** Attempts after the first, for any reason. */
   retries: number;
   /** The commits that attempts lost to, in order; also the last one, where no attempt stood. */
   lostTo: readonly ConflictInfo[];

@@ -13,7 +13,7 @@ export class ActionHost implements CallHost {
   readonly aborted: Promise<never>;
   #abort!: (reason: unknown) => void;
   readonly #timers: ActionTimers;
-  /** System calls under way, by name: what is left of them at the end was not awaited. */
+  /** System calls under way, by name: the calls left in it at the end were not awaited. */
   readonly #calls = new Map<Promise<string>, string>();
   #outstanding = 0;
   readonly #slots: PermitPool;
@@ -35,7 +35,7 @@ export class ActionHost implements CallHost {
       maxWaitMs: Infinity,
     });
     this.aborted = new Promise((_, reject) => (this.#abort = reject));
-    // Nobody may be listening when it is used, and it is no bug when nobody is.
+    // The promise may have no listener when it rejects, and that is no bug.
     this.aborted.catch(() => {});
   }
 
@@ -72,7 +72,7 @@ export class ActionHost implements CallHost {
     if (this.#isLost) return new Promise(() => {});
     const run = this.operations[operation];
     if (run === undefined) return Promise.reject(unknownSyscall(operation, this.target));
-    // What the platform fails at can be caught here, unlike in a transaction: an action may well try again.
+    // A failure of the platform can be caught here, unlike in a transaction: an action may well try again.
     const started = this.#slots.run(() => run(JSON.parse(args)), { patient: true });
     const answer = this.track(started).then(
       (value) => JSON.stringify(value),
@@ -107,7 +107,7 @@ export class ActionHost implements CallHost {
     this.#abort(reason);
   }
 
-  /** The machine is gone: what it had asked for may still happen, and it hears and does nothing any more. */
+  /** The machine is gone: its requests may still take effect, and it receives no answer any more. */
   lose(): void {
     this.#isLost = true;
     this.rejected(
@@ -126,10 +126,10 @@ export class ActionHost implements CallHost {
     return work;
   }
 
-  /** An action may wait for whatever it likes, for as long as it may run. */
+  /** An action may wait for anything, for as long as it may run. */
   begun(): void {}
 
-  /** Does not wait: an action that has returned is over, and what it did not await may or may not happen. */
+  /** Does not wait: an action that has returned is over, and calls that it did not await may or may not take effect. */
   async settle(): Promise<boolean> {
     this.#timers.clearAll();
     const dangling = [...this.#calls.values()];

@@ -58,7 +58,7 @@ test.each([
   await expect(act(path, { ms: minutes * MINUTE_MS + 1000 })).rejects.toThrow(message);
   expect(clock.now() - begun).toBeCloseTo(minutes * MINUTE_MS, -2);
   await clock.advance(10 * MINUTE_MS);
-  // What it had waited for does not happen any more.
+  // The calls after its wait do not happen any more.
   expect(await clock.run(() => backend.query("lib:notes"))).toEqual(["slept"]);
 });
 

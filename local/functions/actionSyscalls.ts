@@ -1,4 +1,4 @@
-/** What actions may ask of the platform: functions, each in a transaction of its own, and the scheduler. */
+/** The system calls of actions: functions, each in a transaction of its own, and the scheduler. */
 import type { JSONValue } from "convex/values";
 import { actionStorage } from "../files/storageSyscalls.js";
 import { identityAcross } from "./identity.js";
@@ -16,7 +16,9 @@ interface CallArgs extends Reference {
   args: JSONValue;
 }
 
-/** How an action reaches the other functions: as any caller from inside does, on whatever is deployed by then. */
+/**
+ * How an action reaches the other functions: as any caller from inside does, on the deployment that is current by then.
+ */
 export interface Calls {
   query(address: FunctionAddress, args: JSONValue, request: Request): Promise<FunctionResult>;
   mutation(address: FunctionAddress, args: JSONValue, request: Request): Promise<FunctionResult>;
@@ -52,8 +54,9 @@ export function actionSyscalls(
       return value;
     },
     "1.0/actions/cancel_job": async ({ id }: { id: string }) => {
-      // The platform looks the id up among the app's, whoever asks; a component's action cancels nothing by it. Here too:
-      // components must cancel from a mutation, and code that does not is better found out before it is deployed.
+      // The platform looks the id up among the app's, for every caller; a component's action cancels nothing by it.
+      // Here too: components must cancel from a mutation, and code that does not is better found out before it is
+      // deployed.
       await transact(services, source, ACTION_WRITE, async (tx) => {
         await cancelScheduled(tx, { namespace: "", id }, services.env.now());
         return { commit: true, value: null };

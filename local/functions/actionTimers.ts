@@ -8,7 +8,7 @@ export class ActionTimers {
 
   constructor(
     private readonly env: Environment,
-    /** What a timer throws has nobody to catch it: it ends the action and not the process. */
+    /** An exception in a timer has no caller to catch it: it ends the action and not the process. */
     private readonly failed: (reason: unknown) => void,
   ) {}
 

@@ -1,6 +1,6 @@
 /**
  * Runs an action: once, outside of any transaction, with a permit, and for no longer than the platform lets it. Its log
- * lines are told as they are written, since it may take long.
+ * lines are published as they are written, since it may take long.
  */
 import type { JSONValue } from "convex/values";
 import { ActionHost } from "./actionHost.js";
@@ -51,7 +51,7 @@ export async function runAction(
       const running = { address, requestId: request.requestId, lose: () => host.lose() };
       services.runningActions.add(running);
       const pool = runsInNode(target) ? permits.nodeActions : permits.v8Actions;
-      // What the scheduler has begun has its place already and must not be lost for want of a permit.
+      // An action that the scheduler has begun has its place already, and a missing permit must not lose it.
       const value = await pool
         .run(() => runInTime(services, target, host, args, request), { patient: scheduled })
         .finally(() => services.runningActions.delete(running));
@@ -67,7 +67,7 @@ export async function runAction(
   }
 }
 
-/** What the action has under way when its time is up may still happen: nobody is told any more. */
+/** Calls that the action has under way when its time is up may still take effect: their results go nowhere. */
 export async function runInTime(
   { env, sandboxes, options: { actionTimeoutMs } }: Services,
   target: Target,

@@ -41,12 +41,12 @@ test.each([
     const said = await backend.mutation("m:outer", { call, n: 5, limits });
     expect(said).toContain(`${code}: `);
     expect(said).toContain(`transactionLimits.${Object.keys(limits)[0]}`);
-    // What it had written is undone.
+    // The failed call's writes are undone.
     expect(await backend.query("m:count")).toBe(rows);
   },
 );
 
-test("a limit counts from what the transaction has used before, and an inner call cannot raise it", async () => {
+test("a limit counts on top of the transaction's earlier use, and an inner call cannot raise it", async () => {
   backend = await startTestBackend({ "": { "m.ts": MODULE } });
   const args = { call: "insert", n: 2, limits: { documentsWritten: 2 } };
   expect(await backend.mutation("m:outer", { ...args, before: 5 })).toBe(null);

@@ -1,7 +1,7 @@
 /**
- * What one transaction may use, as the functions in it see it: how much it has, how much is left, and the
- * `transactionLimits` of a nested call, which come on top of what its transaction has used before and never lift what is
- * allowed anyway. The engine enforces what it counts; scheduling is counted here.
+ * The budget of one transaction, as the functions in it see it: the limits, the remainder, and the `transactionLimits`
+ * of a nested call, which come on top of the transaction's earlier use and never lift a limit. The engine enforces its
+ * own counters; scheduling is counted here.
  */
 import { LimitError } from "../limitErrors.js";
 import type { TransactionLimits } from "../limits.js";
@@ -42,7 +42,7 @@ export async function withBudget<T>(
   }
 }
 
-/** Refused before it is counted; what was scheduled and rolled back stays counted, as reads do. */
+/** Refused before it is counted; schedules that were rolled back stay counted, as reads do. */
 export function countScheduled({ tx, scheduled }: Scope, argsBytes: number): void {
   const { limits, global } = tx;
   if (scheduled.functions >= limits.functionsScheduled) {

@@ -5,7 +5,7 @@ import { runRequest, type RequestHead, type Router } from "./jsSyscalls.js";
 import { watched } from "./rejections.js";
 import type { CallSandbox } from "./sandbox.js";
 
-/** What is called: `export` of `module`, known to people as `path`. */
+/** The function to call: `export` of `module`, known to people as `path`. */
 export interface Called {
   module: string;
   export: string;
@@ -20,7 +20,10 @@ interface RegisteredFunction extends Partial<Router> {
   invokeAction?(requestId: string, args: string): Promise<string>;
 }
 
-/** `args` is the JSON of the list of arguments. Throws what the function throws. `settled` tells whether it left nothing running. */
+/**
+ * `args` is the JSON of the list of arguments. Throws the function's error. `settled` tells whether it left nothing
+ * running.
+ */
 export async function callIn(
   sandbox: CallSandbox,
   called: Called,
@@ -59,5 +62,5 @@ async function start(
     const [{ head, path }] = JSON.parse(args) as [{ head: RequestHead; path: string }];
     return runRequest(registered as Router, head, path);
   }
-  throw new FunctionError("What was called is neither a query nor a mutation nor an action.");
+  throw new FunctionError("The called export is neither a query nor a mutation nor an action.");
 }

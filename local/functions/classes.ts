@@ -1,6 +1,6 @@
 /**
- * Deployment classes: how much of each kind may run at once, and how fast a deployment may write. Numbers only; what
- * waits and who is refused is in `permits.ts`, `writeRate.ts` and the executors.
+ * Deployment classes: how much of each kind may run at once, and how fast a deployment may write. Numbers only; waits
+ * and refusals are in `permits.ts`, `writeRate.ts` and the executors.
  */
 
 const MIB = 1 << 20;
@@ -8,7 +8,7 @@ const MIB = 1 << 20;
 export const DEPLOYMENT_CLASSES = ["s16", "s256", "d1024", "d2048"] as const;
 export type DeploymentClass = (typeof DEPLOYMENT_CLASSES)[number];
 
-/** The smallest: what the backend's published code has for defaults too (knobs.rs). */
+/** The smallest: also the defaults of the backend's published code (knobs.rs). */
 export const DEFAULT_CLASS: DeploymentClass = "s16";
 
 export interface ClassLimits {
@@ -60,7 +60,7 @@ export const CLASS_LIMITS: Record<DeploymentClass, ClassLimits> = {
   },
 };
 
-/** As people write it: `S16`, `d1024`. Throws what to write instead. */
+/** As people write it: `S16`, `d1024`. For any other text throws an error that lists the classes. */
 export function parseClass(given: string): DeploymentClass {
   const found = DEPLOYMENT_CLASSES.find((name) => name === given.toLowerCase());
   if (found !== undefined) return found;

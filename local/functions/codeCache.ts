@@ -9,7 +9,7 @@ import type { ModuleSource } from "./types.js";
 
 const compiled = new WeakMap<ModuleSource, Buffer>();
 
-/** What another thread has compiled. */
+/** Code that another thread has compiled. */
 export function rememberCode(source: ModuleSource, code: Buffer): void {
   compiled.set(source, code);
 }
@@ -18,7 +18,9 @@ export function codeOf(source: ModuleSource): Buffer | undefined {
   return compiled.get(source);
 }
 
-/** Code out of V8's cache has lost whom to ask for what it imports while it runs: "callback was not specified". */
+/**
+ * Code out of V8's cache has lost the callback for modules that it imports while it runs: "callback was not specified".
+ */
 const IMPORTS_DYNAMICALLY = /\bimport\s*[(/]/;
 
 /** In Node since 13.7, and missing from its types. */

@@ -52,7 +52,7 @@ test("a component's tables are its own, though they have the same name", async (
   expect(await backend.query("app:childNames")).toEqual(["child"]);
 });
 
-test("what is written in both is written in one transaction", async () => {
+test("writes to both components are one transaction", async () => {
   await start();
   await expect(backend.mutation("app:both")).rejects.toThrow("neither");
   expect(await backend.query("app:names")).toEqual([]);
@@ -121,7 +121,7 @@ test("paginate is refused inside a component, as on the platform", async () => {
   );
 });
 
-test("what is internal is absent to those who may call public functions only", async () => {
+test("an internal function is absent to callers that may use public functions only", async () => {
   await start();
   await expect(backend.mutation("app:append", { name: "x" }, { publicOnly: true })).rejects.toThrow(
     "Could not find public function for 'app:append'. Did you forget to run `npx convex dev` or `npx convex deploy`?",

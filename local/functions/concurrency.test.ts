@@ -1,4 +1,4 @@
-/** Who runs beside whom: permits and the write rate, with functions, on virtual time. */
+/** Functions that run at the same time: permits and the write rate, with functions, on virtual time. */
 import { afterEach, expect, test } from "vitest";
 import type { Step } from "../environment.js";
 import type { VirtualClock } from "../virtual/clock.js";
@@ -58,7 +58,7 @@ const LIB = `${PRELUDE}
 `;
 
 async function start(runner: RunnerOptions = {}): Promise<void> {
-  // Tables that exist: to make one is in the way of everybody.
+  // Tables that exist: creating a table conflicts with every transaction.
   const sources = { "": { "lib.ts": LIB, "schema.ts": SCHEMA } };
   ({ backend, clock } = await startVirtualBackend(sources, { costs, runner }));
   completions = [];
@@ -111,7 +111,7 @@ test("a mutation that waits 5 s for its permit is refused, and the next one is n
   expect(await clock.run(() => backend.query("lib:count"))).toBe(2);
 });
 
-test("who was refused has not run, and is not billed", async () => {
+test("a refused call has not run, and is not billed", async () => {
   await start({ classLimits: { mutations: 1 } });
   const stats = new Stats(clock, backend.runner);
   const long = backend.mutation("lib:take", { ms: 7000 });
@@ -122,7 +122,7 @@ test("who was refused has not run, and is not billed", async () => {
   expect(total).toMatchObject({ calls: 2, refused: 1, billed: 1 });
 });
 
-test("a transaction begins before it waits: whatever commits meanwhile is in its way", async () => {
+test("a transaction begins before it waits: a commit in between can conflict with it", async () => {
   await start({ classLimits: { mutations: 1 } });
   await clock.run(() => backend.mutation("lib:begin"));
   await times(2, () => backend.mutation("lib:addSlowly"));
@@ -148,7 +148,7 @@ test("nested calls run on their caller's permit", async () => {
   expect(await clock.run(() => backend.query("lib:count"))).toBe(3);
 });
 
-test("what an action calls takes a permit like a client's call", async () => {
+test("a call from an action takes a permit like a client's call", async () => {
   await start({ classLimits: { mutations: 4 } });
   await times(12, () => backend.action("lib:callSlow"));
   expect(rounds(SLOW_MS + 5)).toEqual([8, 8, 8]);
@@ -160,7 +160,7 @@ test("an answer from the cache takes no permit", async () => {
   expect(waits).toEqual([]);
 });
 
-test("an action that waits 10 s is refused, and whoever called it can catch that", async () => {
+test("an action that waits 10 s is refused, and its caller can catch that", async () => {
   await start({ classLimits: { v8Actions: 1 } });
   const answer = await clock.run(() => backend.action("lib:callSleep", { ms: 1 }));
   expect(answer).toMatch(/^caught: Too many concurrent requests/);
@@ -212,7 +212,7 @@ test("a mutation that begins when the last second has had too much is tried agai
   expect(conflicts).toBe(0);
 });
 
-test("a client's mutation that finds no room in five attempts is told so", async () => {
+test("a client's mutation that finds no room in five attempts fails with that error", async () => {
   await start({ classLimits: { writeBytesPerSecond: 1000 } });
   const flood = async () => {
     for (let i = 0; i < 60; i++) {
@@ -258,7 +258,7 @@ test("a scheduled mutation is tried for as long as there is too much written", a
   expect(await clock.run(() => backend.query("lib:states"))).toEqual(["success"]);
 });
 
-test("one commit may go over, whatever its size, and the rate counts system rows and indexes", async () => {
+test("one commit may go over the rate by any size, and the rate counts system rows and indexes", async () => {
   await start({ classLimits: { writeBytesPerSecond: MIB } });
   const bytes: number[] = [];
   backend.database.onPublish((commit) => bytes.push(commit.bytes));

@@ -1,4 +1,4 @@
-/** What `console` does inside a sandbox: each call becomes a log line, written as the platform writes it. */
+/** The sandbox's `console`: each call becomes a log line, written as the platform writes it. */
 import { inspect } from "node:util";
 import type { Host } from "./host.js";
 import type { LogLine } from "./types.js";

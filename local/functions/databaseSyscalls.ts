@@ -43,7 +43,7 @@ export function databaseReads({ scope, target, depth }: Execution): {
       const doc = await shown(tx, namespace, value.doc, access);
       return { value: convexToJson(doc), done: false };
     } catch (error) {
-      // It would say that it is at its end, and who caught this could take what it has for everything.
+      // It would report its end, and code that caught this error could take the rows so far for all rows.
       streams.delete(queryId);
       throw error;
     }

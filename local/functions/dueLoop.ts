@@ -1,10 +1,10 @@
 /**
- * Starts what is due: one loop over the queues of all namespaces, earliest first, a bounded number at once. Scheduled
- * functions and crons have one each; what a row means is theirs to know.
+ * Starts due rows: one loop over the queues of all namespaces, earliest first, a bounded number at once. Scheduled
+ * functions and crons have one each; the meaning of a row is theirs.
  *
- * It holds nothing that is not in the tables but the set of what runs. It never polls: it reads the head of each
- * namespace's queue in a transaction, and looks again when a commit writes into what it has read, when a run ends, or
- * when the next one is due. A backend that is started again thus goes on where the tables say.
+ * Its only state outside the tables is the set of running rows. It never polls: it reads the head of each namespace's
+ * queue in a transaction, and reads again when a commit writes into that read set, when a run ends, or when the next
+ * row is due. A backend that is started again thus goes on where the tables say.
  */
 import type { Doc, Namespace, PublishedCommit, Transaction } from "../engine/types.js";
 import type { Timer } from "../environment.js";
@@ -18,7 +18,7 @@ export interface DueQueue<Row extends Due> {
   index: string;
   /** How many run at once, over all namespaces. */
   parallelism: number;
-  /** Resolves when the row's place is free again. What it rejects with is a fault of the backend. */
+  /** Resolves when the row's place is free again. A rejection is a fault of the backend. */
   run(namespace: Namespace, row: Row): Promise<void>;
   /** Told how long after its time one was started. */
   onStart?(lateMs: number): void;
@@ -61,7 +61,7 @@ export class DueLoop<Row extends Due> {
     this.#wake?.();
   }
 
-  /** Starts nothing more. Resolves when what runs has ended. */
+  /** Starts nothing more. Resolves when all runs have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#unsubscribe();
@@ -81,7 +81,7 @@ export class DueLoop<Row extends Due> {
     }
   }
 
-  /** Starts what is due and finds room. Gives when the next is due; `null` when only an event can change anything. */
+  /** Starts the due rows that find room. Gives when the next is due; `null` when only an event can change anything. */
   async #startDue(tx: Transaction): Promise<number | null> {
     const room = this.queue.parallelism - this.#running.size;
     if (room <= 0) return null;
@@ -144,7 +144,7 @@ export class DueLoop<Row extends Due> {
       };
       this.#wake = check;
       if (due !== null) timer = env.timer(Math.max(0, due - env.now()), resolve);
-      // What was published while the queues were read may have come too early for their snapshot.
+      // A commit published while the queues were read may be newer than their snapshot.
       check();
     });
     (timer as Timer | null)?.cancel();

@@ -1,6 +1,7 @@
 /**
- * The two ways a call can go wrong. What the app's code did is a `FunctionError`, and becomes a result that the client
- * sees; what the platform refuses or fails at is a `PlatformError`, and becomes an HTTP status or a closed socket.
+ * The two ways a call can go wrong. A failure of the app's code is a `FunctionError`, and becomes a result that the
+ * client sees; a refusal or failure of the platform is a `PlatformError`, and becomes an HTTP status or a closed
+ * socket.
  */
 import type { JSONValue } from "convex/values";
 import type { PlatformErrorInfo } from "./types.js";

@@ -1,11 +1,11 @@
-/** Tells listeners what functions log and how they end. A listener that throws must not fail the function. */
+/** Passes functions' log lines and ends to listeners. A listener that throws must not fail the function. */
 import type { Spent } from "./account.js";
 import type { Completion, LogLine } from "./types.js";
 
-/** What somebody can wait for before a function runs. */
+/** The kinds of wait before a function runs. */
 export type WaitKind = "executor" | "queryPermit" | "mutationPermit" | "actionPermit";
 
-/** Somebody has waited: for a place in the executor since the function was due, or for a permit to run. */
+/** A function has waited: for a place in the executor since the function was due, or for a permit to run. */
 export interface Wait {
   kind: WaitKind;
   ms: number;

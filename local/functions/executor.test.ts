@@ -76,7 +76,7 @@ const mutate = (name: string, args: object = {}): Promise<any> =>
 const ask = (name: string, args: object = {}): Promise<any> =>
   clock.run(() => backend.query(`lib:${name}`, args));
 
-test("8 run at once on S16: long actions that take all places starve whoever is due meanwhile", async () => {
+test("8 run at once on S16: long actions that take all places delay every other due function", async () => {
   await start();
   for (let i = 0; i < 8; i++) await mutate("workLater", { name: `long ${i}`, ms: 60_000 });
   await mutate("addLater", { name: "short" });
@@ -122,7 +122,7 @@ test("the earliest goes first, over all namespaces", async () => {
   expect(clock.now()).toBeGreaterThan(begun + 20_000);
 });
 
-test("what one mutation schedules for the same time starts in the order in which it was scheduled", async () => {
+test("functions that one mutation schedules for the same time start in the order in which it scheduled them", async () => {
   await start({ classLimits: { scheduledJobs: 1 } });
   const names = Array.from({ length: 30 }, (_, i) => `job ${i}`);
   await mutate("addManyLater", { names });
@@ -131,7 +131,7 @@ test("what one mutation schedules for the same time starts in the order in which
   expect(await ask("names")).toEqual([...names, ...names]);
 });
 
-test("a time in the past is due at once, and its row keeps what was asked for", async () => {
+test("a time in the past is due at once, and its row keeps the given time", async () => {
   await start();
   const at = clock.now() - HOUR_MS;
   await mutate("addLater", { name: "x", at });
@@ -176,7 +176,7 @@ test("a mutation that keeps losing keeps its place while it waits to be tried ag
   expect(stoked.error).toBeUndefined();
 });
 
-test("a running mutation is in progress to itself, and pending to everybody else", async () => {
+test("a running mutation is in progress to itself, and pending to every other transaction", async () => {
   await start(
     {},
     `
@@ -232,7 +232,7 @@ test("an action that is canceled while it runs goes on, and stays canceled", asy
   expect(await ask("state", { id })).toBe("canceled");
 });
 
-test("whatever a canceled action calls schedules only what is canceled already, however deep", async () => {
+test("every function that a canceled action calls, however deep, schedules only canceled runs", async () => {
   await start(
     {},
     `
@@ -280,7 +280,7 @@ test("a mutation cannot cancel the scheduled function that it runs under, be tha
   ]);
 });
 
-test("a component's action cannot cancel: its id means nothing where the platform looks for it", async () => {
+test("a component's action cannot cancel: the platform looks for its id among the app's", async () => {
   const canceling = `
     export const cancelByAction = action((ctx, { id }) => ctx.scheduler.cancel(id));`;
   await start({}, canceling, { child: { "lib.ts": LIB + canceling, "schema.ts": SCHEMA } });
@@ -296,7 +296,7 @@ test("a component's action cannot cancel: its id means nothing where the platfor
   expect(await ask("state", { id: own })).toBe("canceled");
 });
 
-test("started again, it runs what is pending, and fails what was running as the platform does", async () => {
+test("started again, it runs pending functions, and fails running ones as the platform does", async () => {
   await start();
   const running = await mutate("workLater", { name: "lost", ms: HOUR_MS });
   await mutate("addLater", { name: "due while stopped", delay: HOUR_MS });

@@ -13,7 +13,7 @@ export interface Executor {
   readonly running: number;
   /** Other code is deployed: namespaces may have come or gone. */
   look(): void;
-  /** Starts nothing more. Resolves when what runs has ended. */
+  /** Starts nothing more. Resolves when all runs have ended. */
   stop(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Fifo } from "./fifo.js";
 
-/** Calls that end when they are told, and what has begun and been answered. */
+/** Calls that end on demand, and a record of their starts and answers. */
 function calls() {
   const queue = new Fifo();
   const seen: string[] = [];
@@ -68,7 +68,7 @@ describe("calls that a function makes together", () => {
     expect(seen.at(-1)).toBe("17 begins");
   });
 
-  test("one that fails takes nobody with it", async () => {
+  test("one that fails fails no other", async () => {
     const queue = new Fifo();
     const answers = await Promise.allSettled([
       queue.run(() => Promise.reject(new Error("no")), { isRead: true }),
@@ -78,7 +78,7 @@ describe("calls that a function makes together", () => {
     expect(answers.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
   });
 
-  test("have not begun when the queue is closed: they fail; it rests when what runs has ended", async () => {
+  test("have not begun when the queue is closed: they fail; it rests when the running ones have ended", async () => {
     const { queue, seen, call, end } = calls();
     call("a", false);
     call("b", true);

@@ -1,8 +1,8 @@
 /**
  * One at a time, in the order they came; but reads that were asked for together run together. So the platform runs the
- * system calls of a query or mutation: it takes what the function has asked for when the function can go no further, one
- * call, or up to 16 reads that follow each other, and goes on with the function when all of them are done
- * (isolate: AsyncSyscallBatch, MAX_SYSCALL_BATCH_SIZE). Two nested mutations never overlap.
+ * system calls of a query or mutation: it takes the function's pending calls when the function can go no further, one
+ * call, or up to 16 reads that follow each other, and goes on with the function when all of them are done (isolate:
+ * AsyncSyscallBatch, MAX_SYSCALL_BATCH_SIZE). Two nested mutations never overlap.
  */
 export class Fifo {
   readonly #waiting: Call[] = [];
@@ -17,17 +17,17 @@ export class Fifo {
     });
   }
 
-  /** What has not begun fails with this. */
+  /** Calls that have not begun fail with this. */
   close(reason: Error): void {
     this.#closed ??= reason;
   }
 
-  /** Resolves when nothing runs or waits, what was added meanwhile included. */
+  /** Resolves when nothing runs or waits, calls added meanwhile included. */
   async idle(): Promise<void> {
     while (this.#batch !== null) await this.#batch.done;
   }
 
-  /** As long as nobody has been answered, what is added was asked for together with what runs. */
+  /** Until the first answer, a call that is added belongs to the running batch. */
   #begin(): void {
     for (;;) {
       const [next] = this.#waiting;
@@ -95,7 +95,7 @@ class Batch {
       }
       ends(answer);
     };
-    // Not before whoever asks has its promise.
+    // Not before the caller has its promise.
     void SETTLED.then(() => void carryOut());
   }
 

@@ -3,8 +3,8 @@
  * object is asked through Node each time, which takes a third of a microsecond, and code that turns values into JSON names
  * `Array`, `Object` or `Number` for every value.
  *
- * What is named here stays what it was when the context was made: code that puts something else in its place on the
- * global object would go on with the old one, so whoever fixes the names looks whether any code has (`replaced`).
+ * A name fixed here keeps the value that it had when the context was made: code that replaces the value on the global
+ * object would go on with the old one, so the owner of the context checks for replacements (`replaced`).
  */
 import vm from "node:vm";
 

@@ -1,11 +1,11 @@
 /**
  * The globals that functions find: the platform's, each bound to the call that runs (`host()`).
  *
- * A fresh `vm` context has the language's own objects and nothing else. What is added comes from Node's realm, with two
- * consequences that this file takes care of. Values checked with `instanceof` must have one constructor on both
- * sides: so buffers and typed arrays inside *are* Node's. And an error thrown by a function that is added here must be
- * the sandbox's own: so `Date`, `Math` and errors are taken from inside (`Realm`). What Node's own functions throw, such as
- * `URL`, is of Node's realm, and counts as an instance of the sandbox's error of the same name.
+ * A fresh `vm` context has the language's own objects and nothing else. Additions come from Node's realm, with two
+ * consequences that this file takes care of. Values checked with `instanceof` must have one constructor on both sides:
+ * so buffers and typed arrays inside *are* Node's. And an error thrown by a function that is added here must be the
+ * sandbox's own: so `Date`, `Math` and errors are taken from inside (`Realm`). An error that Node's own functions
+ * throw, such as `URL`'s, is of Node's realm, and counts as an instance of the sandbox's error of the same name.
  */
 import { createRequire } from "node:module";
 import vm from "node:vm";
@@ -116,7 +116,7 @@ export function installGlobals(context: vm.Context, options: GlobalsOptions): Re
 
   for (const constructor of SHARED_CONSTRUCTORS) define(constructor.name, constructor);
   for (const name of WEB_GLOBALS) define(name, (globalThis as Record<string, unknown>)[name]);
-  // Node's own would end the process with what the callback throws.
+  // Node's own would end the process with the callback's exception.
   define("queueMicrotask", (run: () => void) => void realm.Promise.resolve().then(() => run()));
   define("self", context);
   define("console", createConsole(host));
@@ -159,7 +159,7 @@ function clockedDate(real: DateConstructor, now: () => number): DateConstructor 
   return clocked;
 }
 
-/** `Convex.*`, through which `convex/server` reaches the platform. What is thrown must be an error of the sandbox. */
+/** `Convex.*`, through which `convex/server` reaches the platform. A thrown value must be an error of the sandbox. */
 function bindSyscalls(host: () => Host, realm: Realm): Record<string, unknown> {
   return {
     syscall: (operation: string, args: string) =>
@@ -169,7 +169,7 @@ function bindSyscalls(host: () => Host, realm: Realm): Record<string, unknown> {
       return unwatched(() => caller.asyncSyscall(operation, args));
     },
     jsSyscall: (operation: string, args: Record<string, unknown>) => {
-      // Whatever of it runs later still belongs to the call that made it.
+      // Its later parts still belong to the call that made it.
       const caller = host();
       const call = (name: string, json: JSONValue) =>
         unwatched(() => caller.asyncSyscall(name, JSON.stringify(json))).then(
@@ -214,7 +214,9 @@ function effects(host: () => Host, realm: Realm): Record<string, unknown> {
   };
 }
 
-/** Runs what is ours; what it throws becomes the sandbox's error, so that `instanceof Error` holds for those inside. */
+/**
+ * Runs the backend's code; its exception becomes the sandbox's error, so that `instanceof Error` holds for code inside.
+ */
 export function inRealm<T>(realm: Pick<Realm, "Error">, run: () => T): T {
   try {
     return run();

@@ -1,5 +1,5 @@
 /**
- * The seam between a sandbox and whatever runs in it: everything that code inside can ask of the world outside.
+ * The seam between a sandbox and its calls: everything that code inside can ask of the world outside.
  *
  * One sandbox serves many calls, one at a time, and each call brings its own host; so time, randomness, log lines and
  * system calls always belong to the call that is running.
@@ -17,7 +17,10 @@ export interface Host {
   log(level: LogLine["level"], text: string): void;
   syscall(operation: string, args: string): string;
   asyncSyscall(operation: string, args: string): Promise<string>;
-  /** What only actions may use; throws the platform's refusal elsewhere. `what` is the name that the code called. */
+  /**
+   * The effects that only actions have; throws the platform's refusal elsewhere. `what` is the name of the API that the
+   * code called.
+   */
   effects(what: string): Effects;
   /** Whether `import()` is allowed: not in queries and mutations. */
   importsDynamically(): boolean;
@@ -36,7 +39,7 @@ export interface Effects {
   fetch: typeof fetch;
 }
 
-/** What queries and mutations get instead, in the platform's words. */
+/** The platform's error for these effects in queries and mutations. */
 export function effectRefused(what: string): Error {
   return new Error(
     `Can't use ${what} in queries and mutations. Please consider using an action. ` +

@@ -1,11 +1,11 @@
-/** What follows from who calls: which user functions see, and how far that is told. */
+/** The rules that follow from the caller's identity: the user that functions see, and the calls that carry it on. */
 import type { Namespace } from "../engine/types.js";
 import type { Identity, UserAttributes } from "./types.js";
 
 export const ANYONE: Identity = { kind: "none" };
 export const ADMIN: Identity = { kind: "admin" };
 
-/** What `ctx.auth.getUserIdentity()` gives. */
+/** The result of `ctx.auth.getUserIdentity()`. */
 export function userOf(identity: Identity): UserAttributes | null {
   switch (identity.kind) {
     case "none":
@@ -18,8 +18,8 @@ export function userOf(identity: Identity): UserAttributes | null {
 }
 
 /**
- * An action takes its user along only from a function of the app to another of the app; an admin who is nobody else goes
- * everywhere. Inside a transaction the platform draws no such line: there a component sees who called the app.
+ * An action takes its user along only from a function of the app to another of the app; an admin without an assumed
+ * user goes everywhere. Inside a transaction the platform draws no such line: a component sees the app's caller there.
  */
 export function identityAcross(identity: Identity, from: Namespace, to: Namespace): Identity {
   if (identity.kind === "admin" && identity.actingAs === undefined) return identity;

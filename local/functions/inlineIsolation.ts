@@ -1,6 +1,6 @@
 /**
  * Functions in the backend's own thread, each in a sandbox of its own. For virtual time, where nothing may depend on
- * another thread's pace: nobody stops a function here that never ends.
+ * another thread's pace: a function here that never ends is not stopped.
  */
 import type { JSONValue } from "convex/values";
 import type { Environment } from "../environment.js";
@@ -14,7 +14,7 @@ import { toFunctionError } from "./uncaught.js";
 
 export function inlineIsolation(env: Environment, options: InlineOptions = {}): Isolation {
   const sandboxes = options.sandboxes ?? createSandboxPool(env, options);
-  // Not the call's error, which somebody may catch: it is told to whoever drives the clock.
+  // Not the call's error, since app code may catch that: the driver of the clock gets it.
   const tell = (change: StateChange): void => {
     env.timer(0, () => {
       throw stateError(change);

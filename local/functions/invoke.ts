@@ -1,6 +1,6 @@
 /**
  * Runs one function for its host: from arguments in JSON to a result in JSON, or a `FunctionError`. Where it runs, in
- * this thread or in another, is the isolate's business; what the host's system calls do is the host's.
+ * this thread or in another, is the isolate's business; the host's system calls are the host's own.
  */
 import type { JSONValue } from "convex/values";
 import type { Host } from "./host.js";
@@ -8,16 +8,16 @@ import type { Target } from "./lookup.js";
 
 /** A host that has a beginning and an end: one call's. */
 export interface CallHost extends Host {
-  /** Rejects when the function is not to go on, whatever it awaits: nothing inside can catch that. */
+  /** Rejects when the function is not to go on, even inside an `await`: nothing inside can catch that. */
   readonly aborted: Promise<never>;
   /** The function runs, in this very thread. */
   begun(): void;
   /**
-   * Waits for what the function started and did not await, and throws if that aborted it. True when nothing of it is
-   * left running.
+   * Waits for calls that the function started and did not await, and throws if one of them aborted it. True when
+   * nothing of it is left running.
    */
   settle(): Promise<boolean>;
-  /** What does not change while the call runs, so that questions about it need no way back to here. */
+  /** The facts that do not change while the call runs, so that reading them needs no way back to here. */
   facts(): CallFacts;
 }
 
@@ -63,7 +63,7 @@ export async function invoke(
   }
 }
 
-/** However the function ended, its system calls may still run: they end before anybody touches its transaction. */
+/** However the function ended, its system calls may still run: they end before the transaction is touched again. */
 export async function untilSettled<T>(
   host: Pick<CallHost, "aborted" | "settle">,
   result: Promise<T>,

@@ -1,9 +1,9 @@
 /**
  * System calls that take or give objects of the Web platform (requests, responses, files), told to the host in JSON.
  *
- * `convex/server` makes these beside the sandbox's code, with its objects in hand; the host may be on the other side of a
- * wall that only text crosses. So bytes go in base64, a part at a time. Two of them must answer at once, since
- * `convex/server` does not wait: what they leave running is waited for by `runRequest`.
+ * `convex/server` makes these beside the sandbox's code, with its objects in hand; the host may be on the other side of
+ * a wall that only text crosses. So bytes go in base64, a part at a time. Two of them must answer at once, since
+ * `convex/server` does not wait: `runRequest` waits for the work that they leave running.
  */
 import type { JSONValue } from "convex/values";
 
@@ -90,7 +90,7 @@ function requireResponse(response: unknown): Response {
   throw new Error("HTTP actions must return a Response");
 }
 
-/** Responses on their way, by number, until somebody waits for them. */
+/** Responses on their way, by number, until a call waits for them. */
 const sending = new Map<number, Promise<void>>();
 let lastSending = 0;
 

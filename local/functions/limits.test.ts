@@ -18,7 +18,7 @@ const MODULE = `${PRELUDE}
     for (let i = 0; i < n; i++) await ctx.scheduler.runAfter(at, api.m.nothing, { text: "x".repeat(size) });
   });
   export const planOne = action((ctx, { size }) => ctx.scheduler.runAfter(60_000, api.m.nothing, { text: "x".repeat(size) }));
-  /** Goes over a limit on reading, catches it, and says what it was told and what it can still do. */
+  /** Goes over a limit on reading, catches it, and returns the errors and the reads that still work. */
   export const goOn = mutation(async (ctx, { n }) => {
     const said = [];
     for (let i = 0; i < 2; i++) {
@@ -87,7 +87,7 @@ async function atAndOver(path: string, at: object, over: object, message: RegExp
 const QUERIES = new Set(["m:echo", "m:page", "m:filters", "m:read"]);
 
 describe("a function that goes over", () => {
-  test("what it may read fails, with what it has written, when it does not catch that", async () => {
+  test("a mutation that does not catch the limit on reads fails, and its writes are undone", async () => {
     await start({ documentsRead: 5 });
     await backend.mutation("m:insert", { n: 6 });
     await atAndOver(
@@ -98,7 +98,7 @@ describe("a function that goes over", () => {
     );
   });
 
-  test("may catch it, as on the platform: what went over is counted, and nothing more can be read", async () => {
+  test("may catch it, as on the platform: the excess is counted, and every later read fails", async () => {
     await start({ documentsRead: 5 });
     await backend.mutation("m:insert", { n: 10 });
     expect(await backend.mutation("m:goOn", { n: 6 })).toEqual({
@@ -138,7 +138,7 @@ describe("scheduling", () => {
   });
 
   test("their arguments together have a size, and one alone may be larger than a document", async () => {
-    // What is around the text: the list of arguments, the object, the field's name, the string's own bytes.
+    // The bytes around the text: the list of arguments, the object, the field's name, the string's own bytes.
     const around = 2 + 2 + "text".length + 1 + 2;
     await start({ scheduledFunctionArgsBytes: 2 * (1_500_000 + around) });
     const args = { n: 2, size: 1_500_000 };
@@ -179,7 +179,7 @@ describe("scheduling", () => {
 });
 
 describe("transactionLimits", () => {
-  test("come on top of what was used before, and the callee is told of them", async () => {
+  test("come on top of the transaction's earlier use, and the callee can read them", async () => {
     await start();
     const given = { transactionLimits: { documentsWritten: 5, functionsScheduled: 2 } };
     expect(await backend.mutation("m:within", given)).toMatchObject({
@@ -279,7 +279,7 @@ describe("values on their way", () => {
   });
 });
 
-describe("what one call may ask for", () => {
+describe("the limits on one call's requests", () => {
   test("pages have a size, from one row up", async () => {
     await start();
     await backend.mutation("m:insert", { n: 2 });

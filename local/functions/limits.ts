@@ -1,5 +1,5 @@
 /**
- * Every number by which functions and the scheduler work, with where it comes from. What an app may do is in
+ * Every number by which functions and the scheduler work, with where it comes from. The limits on apps are in
  * `local/limits.ts`.
  */
 
@@ -17,7 +17,9 @@ export const RETENTION_SWEEP_MS = DAY_MS / 24;
 export const RETENTION_BATCH = 1000;
 export const RETENTION_PAUSE_MS = 10_000;
 
-/** Query results kept while what they read is unwritten. Each costs a look at every commit, so not without bound. */
+/**
+ * Query results kept while their read sets are unwritten. Each is checked at every commit, so their number is bounded.
+ */
 export const MAX_CACHED_QUERIES = 512;
 /** How long a result that asked for the time is served again. The platform's: about 17 s. */
 export const TIME_DEPENDENT_CACHE_MS = 17_000;

@@ -23,7 +23,7 @@ export function calledOf({ address: { path }, analyzed, module }: Target): Calle
   return { module, export: analyzed.name, path };
 }
 
-/** `mod:fn`, whatever of `mod.js:fn`, `mod` (its default export) or `mod:fn` was given. */
+/** `mod:fn`, from `mod.js:fn`, `mod` (its default export) or `mod:fn`. */
 export function canonicalPath(path: string): string {
   const colon = path.lastIndexOf(":");
   const module = colon === -1 ? path : path.slice(0, colon);
@@ -58,7 +58,7 @@ export interface Wanted {
   publicOnly: boolean;
 }
 
-/** An internal function is, to whoever may not call it, as good as absent: nothing tells the two apart. */
+/** To a caller without access an internal function is as good as absent: nothing tells the two apart. */
 export function requireTarget(
   deployment: Deployment,
   address: FunctionAddress,

@@ -1,4 +1,4 @@
-/** Actions whose machine vanishes: what they had asked for happens, and nothing else. On virtual time. */
+/** Actions that lose their machine: their earlier requests take effect, and nothing else does. On virtual time. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { VirtualClock } from "../virtual/clock.js";
 import { ACTION_LOST } from "./scheduledRuns.js";
@@ -56,9 +56,9 @@ test("one that has begun, but for its first line, does nothing at all", async ()
   expect(await clock.run(() => backend.query("lib:scheduled"))).toMatchObject(LOST);
 });
 
-test("what it has asked for happens, and it does not hear of it", async () => {
+test("its requests take effect, and it receives no answer", async () => {
   let made = 0;
-  // Its second note is there, and it is about to be told.
+  // Its second note is written, and the answer is on its way.
   backend.runner.onCompletion(({ address: { path } }) => {
     if (path === "lib:note" && ++made === 2) lose("slow");
   });
@@ -87,7 +87,7 @@ test("one that was called by another goes on when its caller is lost, and is an 
   ]);
 });
 
-test("how many run at this moment is told by kind, and none when they have ended", async () => {
+test("the number that run at this moment is counted by kind, and is zero when they have ended", async () => {
   const none = { queries: 0, mutations: 0, actions: 0, scheduled: 0 };
   expect(backend.runner.occupancy()).toEqual(none);
   await schedule("slow");

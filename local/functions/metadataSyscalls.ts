@@ -1,4 +1,4 @@
-/** What functions can learn about themselves: `ctx.meta`, `ctx.auth`, and handles of functions. */
+/** The functions' view of themselves: `ctx.meta`, `ctx.auth`, and handles of functions. */
 import type { JSONValue } from "convex/values";
 import { usedBy } from "./budget.js";
 import { FunctionError } from "./errors.js";
@@ -48,19 +48,19 @@ export function commonMetadata(
       region: null,
       class: options.class,
     }),
-    // A query's result is shared by all who ask for it, so it must not know who did.
+    // A query's result is shared by all its callers, so it must not depend on the caller.
     ...(analyzed.udfType === "Query" ? {} : requestMetadata),
   };
 }
 
-/** For queries and mutations: what the transaction has used, and what is left of what this call was given. */
+/** For queries and mutations: the transaction's use so far, and the remainder of this call's budget. */
 export function transactionMetrics(scope: TransactionScope): AsyncSyscalls {
   return {
     "1.0/getTransactionMetrics": async () => {
       const metrics: Record<string, JSONValue> = { ...NO_FILES };
       const { limits } = scope.tx;
       for (const [name, used] of Object.entries(usedBy(scope))) {
-        // Below zero once a limit was hit and the function went on: what went over is counted.
+        // Below zero once a limit was hit and the function went on: the excess is counted.
         metrics[name] = { used, remaining: limits[name as keyof typeof limits] - used };
       }
       return metrics;

@@ -1,13 +1,13 @@
 /**
- * Makes what a module keeps visible from outside: its top-level variables, functions and classes, by name. Only names are
- * found here; `moduleState.ts` looks at what they hold.
+ * Makes a module's own variables visible from outside: its top-level variables, functions and classes, by name. Only
+ * names are found here; `moduleState.ts` reads their values.
  */
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import type ts from "typescript";
 import type { ModuleSource } from "./types.js";
 
-/** What an exposed module finds as `import.meta[EXPOSE]`, and calls at its end. */
+/** The function that an exposed module finds as `import.meta[EXPOSE]`, and calls at its end. */
 export const EXPOSE = "exposeBindings";
 export type Expose = (names: readonly string[], values: () => unknown[]) => void;
 

@@ -12,7 +12,7 @@ function source(path: string, code: string): [string, ModuleSource] {
   return [path, { path, source: code, environment: "isolate" }];
 }
 
-/** Runs `run` once in a sandbox, and says what it left. */
+/** Runs `run` once in a sandbox, and returns the state that it left. */
 async function left(code: string, carried: string[] = [], others: [string, string][] = []) {
   const modules = new Map([source("m.js", code), ...others.map((other) => source(...other))]);
   const sandbox = createSandbox(modules, { clock, watch: new Set(carried) });
@@ -40,7 +40,7 @@ test("the bindings of a module are found, and nothing of its functions", () => {
   expect(bindingsOf(code)).toEqual([..."acdefgijkNq"]);
 });
 
-describe("what a call leaves in its context is seen:", () => {
+describe("a change that a call leaves in its context is seen:", () => {
   const rows: [what: string, where: string, code: string][] = [
     ["a counter", "m.js:n", "let n = 0; export const run = () => ++n;"],
     ["a map", "m.js:seen", "const seen = new Map(); export const run = () => seen.set(1, 2);"],
@@ -111,7 +111,7 @@ describe("nothing is seen", () => {
     expect(await left(code)).toBeNull();
   });
 
-  test("of what may be carried", async () => {
+  test("of names that may be carried", async () => {
     const code = `let cache; export const run = () => (cache ??= 1);`;
     expect([await left(code, ["m.js"]), await left(code, ["m.js:cache"])]).toEqual([null, null]);
     expect(await left(code, ["m.js:other"])).toBe("m.js:cache");
@@ -119,7 +119,7 @@ describe("nothing is seen", () => {
     expect([await left(memo), await left(memo, [".memo"])]).toEqual(["m.js:c", null]);
   });
 
-  test("of what a module does while it is evaluated, be it later than the first call", async () => {
+  test("of a module's own evaluation, even after the first call", async () => {
     const registry = `export const all = []; export const run = () => {};`;
     const late = `import { all } from "./m.js"; all.push("late"); export const run = () => {};`;
     const modules = new Map([source("m.js", registry), source("late.js", late)]);

@@ -1,15 +1,15 @@
 /**
- * Sees whether anything that is left in a context has changed: what modules' bindings hold and all that is reached from
- * there, and the globals with their prototypes. It remembers values one by one, in the order in which they are reached,
- * and compares; nothing is called, so getters and proxies are not looked through.
+ * Sees whether anything that is left in a context has changed: the values of modules' bindings and all that is reached
+ * from there, and the globals with their prototypes. It remembers values one by one, in the order in which they are
+ * reached, and compares; nothing is called, so getters and proxies are not looked through.
  *
- * Not seen: variables of functions that live on (closures), private fields, and what weak collections hold.
+ * Not seen: variables of functions that live on (closures), private fields, and the contents of weak collections.
  */
 import { types } from "node:util";
 
 /** Where looking begins. */
 export interface Root {
-  /** A module's path, or what else people know it as. */
+  /** A module's path, or another name that error messages use for it. */
   of: string;
   name: string;
   value: unknown;

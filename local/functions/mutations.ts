@@ -17,7 +17,7 @@ export interface MutationCall {
   args: JSONValue;
   request: Request;
   publicOnly: boolean;
-  /** What those read who lose to it. Defaults to its name. */
+  /** The name that conflict errors show to the losing transaction. Defaults to its name. */
   source?: string;
   /** Present when the scheduler calls: the run and its row change together. */
   job?: ScheduledRun;
@@ -25,7 +25,7 @@ export interface MutationCall {
   session?: SessionRequest;
 }
 
-/** What the scheduler adds to a mutation's transaction. */
+/** The scheduler's part of a mutation's transaction. */
 export interface ScheduledRun {
   policy: RetryPolicy;
   /** False when there is nothing to run any more. */

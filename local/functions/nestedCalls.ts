@@ -40,7 +40,7 @@ export function nestedCalls(services: Services, caller: Execution, run: Run): As
   };
 }
 
-/** System calls of a transaction run one after the other, so nobody else meets the callee's limits. */
+/** System calls of a transaction run one after the other, so no other call runs under the callee's limits. */
 function limited<T>(
   execution: Execution,
   limits: Record<string, number> | undefined,
@@ -85,8 +85,8 @@ async function runQuery(
 }
 
 /**
- * The caller's snapshot without the caller's writes; what it reads, nobody depends on. A hint, never a proof. It counts
- * from zero, up to where its caller may count.
+ * The caller's snapshot without the caller's writes; its reads join no read set. A hint, never a proof. It counts from
+ * zero, up to where its caller may count.
  */
 function onSnapshot(execution: Execution): Execution {
   const scope = { ...execution.scope, tx: execution.scope.tx.staleSnapshot() };
@@ -94,7 +94,7 @@ function onSnapshot(execution: Execution): Execution {
 }
 
 /**
- * What a failed mutation wrote goes, what it read stays: the caller may have decided by it. As on the platform, the
+ * A failed mutation's writes are undone, its reads stay: the caller may have decided by it. As on the platform, the
  * writes are the caller's before the return value is checked: a caller that catches a `ReturnsValidationError` keeps
  * them.
  */

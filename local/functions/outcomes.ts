@@ -1,4 +1,4 @@
-/** From how a function ended to what its caller is told: results for failures of the app, completions for the log. */
+/** From a function's end to its caller's answer: results for failures of the app, completions for the log. */
 import type { JSONValue } from "convex/values";
 import { Account, type Spent } from "./account.js";
 import { FunctionError, PlatformError } from "./errors.js";
@@ -28,13 +28,13 @@ function textOf(logs: readonly LogLine[]): string[] {
   return logs.map(({ text }) => text);
 }
 
-/** What an action gets from a function it called: the value, or an error that it may catch. */
+/** The result for an action that called a function: the value, or an error that it may catch. */
 export function valueOf(result: FunctionResult): JSONValue {
   if (result.ok) return result.value;
   throw new FunctionError(result.message, ...(result.data === undefined ? [] : [result.data]));
 }
 
-/** Measures an execution from here, and tells of its end; `thrown` is what the platform failed with. */
+/** Measures an execution from here, and tells of its end; `thrown` is the platform's error. */
 export function completionOf(
   { env, events }: Services,
   address: FunctionAddress,
@@ -76,7 +76,10 @@ function billedCalls({ lostTo }: Spent, thrown: unknown): number {
   return lostTo.length + (thrown === undefined ? 1 : 0);
 }
 
-/** Too busy to begin: no permit came free, or too much was being written. What has run and failed is told otherwise. */
+/**
+ * Too busy to begin: no permit came free, or too much was being written. A function that ran and failed is reported
+ * otherwise.
+ */
 function isRefusal(thrown: unknown): boolean {
   return thrown instanceof PlatformError && thrown.status === 429;
 }

@@ -16,7 +16,7 @@ function makePool(limit: number): { clock: VirtualClock; pool: PermitPool; waits
   };
 }
 
-test("so many run at once, and the others begin in the order they came, as soon as one ends", async () => {
+test("a bounded number run at once, and the rest begin in the order they came, as soon as one ends", async () => {
   const { clock, pool, waits } = makePool(3);
   const begun: [task: number, at: number][] = [];
   const since = clock.now();
@@ -34,7 +34,7 @@ test("so many run at once, and the others begin in the order they came, as soon 
   expect(pool.running).toBe(0);
 });
 
-test("whoever has waited too long is refused with the limit and the status of a rate limit", async () => {
+test("a call that has waited too long is refused with the limit and the status of a rate limit", async () => {
   const { clock, pool, waits } = makePool(1);
   const long = pool.run(() => clock.sleep(6000));
   const refused = pool.run(() => Promise.reject(new Error("It must not run.")));
@@ -49,7 +49,7 @@ test("whoever has waited too long is refused with the limit and the status of a 
   expect(pool.running).toBe(0);
 });
 
-test("somebody who was refused leaves no gap in the line", async () => {
+test("a refused call leaves no gap in the line", async () => {
   const { clock, pool } = makePool(1);
   const order: string[] = [];
   await clock.run(async () => {
@@ -76,7 +76,7 @@ test("the patient wait without bound, in the same line", async () => {
   expect(order).toEqual(["patient", "late"]);
 });
 
-test("a permit comes back when what ran with it fails", async () => {
+test("a permit comes back when the call that holds it fails", async () => {
   const { clock, pool } = makePool(1);
   await clock.run(async () => {
     await expect(pool.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
@@ -84,7 +84,7 @@ test("a permit comes back when what ran with it fails", async () => {
   });
 });
 
-test("a permit is handed over: nobody who comes in that moment gets in between", async () => {
+test("a permit is handed over: a call that comes in that moment does not get in between", async () => {
   const { clock, pool } = makePool(1);
   const order: string[] = [];
   await clock.run(async () => {
@@ -96,7 +96,7 @@ test("a permit is handed over: nobody who comes in that moment gets in between",
   expect(order).toEqual(["second", "third"]);
 });
 
-test("classes are named as people write them, and others are refused with those there are", () => {
+test("classes have the platform's names, and an unknown name is refused with a list of them", () => {
   expect(["S16", "s256", "D1024"].map(parseClass)).toEqual(["s16", "s256", "d1024"]);
   expect(() => parseClass("S32")).toThrow('one of S16, S256, D1024, D2048, got "S32"');
 });

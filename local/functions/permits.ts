@@ -1,6 +1,6 @@
 /**
- * Permits to run: so many of a kind at once, first come first served. Whoever waits too long is refused, as on the
- * platform; only what the scheduler has begun may wait without bound.
+ * Permits to run: so many of a kind at once, first come first served. A call that waits too long is refused, as on the
+ * platform; only runs that the scheduler has begun may wait without bound.
  *
  * A permit is held while a function runs, and by nothing else: not while its transaction commits, not while it waits to
  * be tried again. It knows nothing of functions or transactions.
@@ -35,11 +35,11 @@ export function createPermits(
 }
 
 export interface PoolOptions {
-  /** What runs with these permits, for the refusal. */
+  /** The kind of call that runs with these permits, for the refusal. */
   what: string;
   limit: number;
   maxWaitMs: number;
-  /** Told of everybody who could not begin at once, refused or not. */
+  /** Called for each call that could not begin at once, refused or not. */
   onWait?: (ms: number) => void;
 }
 
@@ -73,7 +73,7 @@ export class PermitPool {
     }
   }
 
-  /** Resolves when somebody's permit has become the caller's. */
+  /** Resolves when another call's permit has become the caller's. */
   #handedOver(patient: boolean): Promise<void> {
     const { env, options } = this;
     const since = env.now();
@@ -95,7 +95,7 @@ export class PermitPool {
     });
   }
 
-  /** To whoever has waited longest; without a gap in which somebody who comes now could take it. */
+  /** To the call that has waited longest; without a gap in which a new call could take it. */
   #giveBack(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

@@ -1,4 +1,4 @@
-/** Runs a query for whoever is outside of transactions: on the latest snapshot, or from the cache. */
+/** Runs a query for callers outside of transactions: on the latest snapshot, or from the cache. */
 import type { JSONValue } from "convex/values";
 import { OutOfRetentionError } from "../engine/conflict.js";
 import type { Transaction, Ts } from "../engine/types.js";
@@ -69,7 +69,7 @@ export function createQueries(services: Services): Queries {
   };
 }
 
-/** Whoever asks, the answer is the same, unless the function looked who it is. */
+/** The answer is the same for every caller, unless the function read the caller's identity. */
 function keysOf(
   { address: { namespace, path } }: Target,
   { args, request, journal }: QueryCall,

@@ -35,7 +35,7 @@ function executions(path: string): number {
   return completions.filter(({ address, cached }) => address.path === path && !cached).length;
 }
 
-test("a result is served again until a commit writes into what it read, and only then computed anew", async () => {
+test("a result is served again until a commit writes into its read set, and only then computed anew", async () => {
   await start();
   expect(await backend.query("lib:count", { group: "a" })).toBe(0);
   expect(await backend.query("lib:count", { group: "a" })).toBe(0);
@@ -55,14 +55,14 @@ test("other arguments are another result", async () => {
   expect(await backend.query("lib:count", { group: "b" })).toBe(0);
 });
 
-test("those who ask at once for the same share one run", async () => {
+test("callers that ask at once for the same share one run", async () => {
   await start();
   const asked = [1, 2, 3].map(() => backend.query("lib:count", { group: "a" }));
   expect(await Promise.all(asked)).toEqual([0, 0, 0]);
   expect(executions("lib:count")).toBe(1);
 });
 
-test("a commit while the query runs is seen by the next who asks", async () => {
+test("a commit while the query runs is seen by the next caller", async () => {
   await start();
   const early = backend.query("lib:count", { group: "a" });
   await backend.mutation("lib:add", { group: "a" });
@@ -91,7 +91,7 @@ test("a result that asked for the time is not served for long", async () => {
   expect(await backend.query("lib:now")).toBeGreaterThan(first);
 });
 
-test("what was computed from who asked is served to nobody else, and anything else to everybody", async () => {
+test("a result that depends on its caller is served to no other, and any other result to all", async () => {
   await start();
   const as = (subject: string) => {
     const user = {

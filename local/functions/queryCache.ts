@@ -1,6 +1,6 @@
 /**
  * Results of queries, each with the span in which it holds: from the snapshot it was read at until the first commit
- * that writes into its read set. Runs that are under way are shared too, when they turn out to hold for whoever joined.
+ * that writes into its read set. Runs under way are shared too, when they turn out to hold for the caller that joined.
  */
 import type { Database, PublishedCommit, ReadSet, Ts } from "../engine/types.js";
 import { MAX_CACHED_QUERIES, TIME_DEPENDENT_CACHE_MS } from "./limits.js";
@@ -11,11 +11,11 @@ export interface Cacheable {
   reads: ReadSet;
   /** Whether it was computed from the time. */
   readsTime: boolean;
-  /** Whether it was computed from who asked. */
+  /** Whether the result depends on the caller. */
   readsIdentity: boolean;
 }
 
-/** Where a result is looked for: among those that anyone may have, and those for this caller. */
+/** Where a result is looked for: among the results for any caller, and among the results for this one. */
 export interface CacheKeys {
   anyone: string;
   caller: string;
@@ -29,7 +29,7 @@ interface Entry<T extends Cacheable> {
 interface Run<T extends Cacheable> {
   beginTs: Ts;
   result: Promise<T>;
-  /** Commits published since it began, which may have written what it turns out to have read. */
+  /** Commits published since it began, which may have written into its read set. */
   commits: PublishedCommit[];
 }
 
@@ -46,7 +46,9 @@ export class QueryCache<T extends Cacheable> {
     this.#stop = database.onPublish((commit) => this.#follow(commit));
   }
 
-  /** Never waits before it looks: what it gives holds at `at`, or at the timestamp that is the latest when it is called. */
+  /**
+   * Never waits before it looks: its result holds at `at`, or at the timestamp that is the latest when it is called.
+   */
   get(keys: CacheKeys, run: () => Promise<T>, at?: Ts): { result: Promise<T>; cached: boolean } {
     const latest = this.database.latestTs;
     const wanted = at ?? latest;
@@ -63,9 +65,9 @@ export class QueryCache<T extends Cacheable> {
       return { result: Promise.resolve({ ...entry.result, ts: wanted }), cached: true };
     }
     const running = this.#runs.get(keys.caller);
-    // Only a run on this very snapshot is sure to give what this caller must see.
+    // Only a run on this very snapshot surely gives the result that this caller must see.
     if (running?.beginTs === wanted) return { result: running.result, cached: true };
-    // What has been written since is not followed, so nobody knows how long the result holds.
+    // Commits since then are not followed, so the span of the result is not known.
     if (wanted !== latest) return { result: run(), cached: false };
     return { result: this.#start(keys, wanted, run), cached: false };
   }

@@ -2,7 +2,7 @@
  * Randomness that a seed replays: ChaCha with 12 rounds, the generator that the platform seeds for each execution.
  *
  * Source: D. J. Bernstein, "ChaCha, a variant of Salsa20" (2008); the block layout is the paper's, with a 64-bit block
- * counter and a zero nonce. Not for secrets: whoever knows the seed knows the rest.
+ * counter and a zero nonce. Not for secrets: the seed gives the rest.
  */
 
 /** A seed is 32 bytes: ChaCha's key. */

@@ -1,6 +1,6 @@
 /**
  * The three ways in which a function names another: by path in its own component, by a reference into a child
- * component, by a handle. What each may reach is decided here and nowhere else.
+ * component, by a handle. The reach of each is decided here alone.
  */
 import { FunctionError } from "./errors.js";
 import { canonicalPath, requireTarget, type Target } from "./lookup.js";
@@ -25,7 +25,7 @@ export function resolveReference(
   type: UdfType | null,
 ): Target {
   if (reference.functionHandle !== undefined) {
-    // Whoever holds a handle may call it: that is what handles are for.
+    // A handle may be called by its holder: handles exist for that.
     const address = addressOfHandle(reference.functionHandle);
     return requireTarget(deployment, address, { type, publicOnly: false });
   }

@@ -1,4 +1,7 @@
-/** What nobody catches, and whose failure it is. That it does not end the process is shown in `local/survival.test.ts`. */
+/**
+ * Errors that no code catches, and the call that fails by them. That it does not end the process is shown in
+ * `local/survival.test.ts`.
+ */
 import { afterEach, expect, test } from "vitest";
 import { PRELUDE, startTestBackend, type TestBackend } from "./testing.js";
 
@@ -29,7 +32,7 @@ test("a rejection that a mutation leaves unhandled fails it, and nothing of it i
   expect(await backend.query("m:count")).toBe(0);
 });
 
-test("a call that fails unseen harms neither its callers' other calls nor those at the same time", async () => {
+test("a call that fails without a listener harms neither its callers' other calls nor concurrent calls", async () => {
   await start(`${COUNT}
     export const floating = query(async () => { Promise.reject(new Error("mine")); return 1; });
     export const outer = query(async (ctx) => {

@@ -1,14 +1,14 @@
 /**
- * What app code throws where nobody catches it, handed to the call that it belongs to: rejections left unhandled, and
+ * Errors of app code that no code catches, handed to the call that they belong to: rejections left unhandled, and
  * exceptions of listeners and callbacks that Node calls.
  *
  * Node reports both for the whole process, and ends it by default. A promise made in a sandbox has that sandbox's own
- * `Promise.prototype`: by that it is told from the backend's. What Node made for app code (`fetch`, `Response`, streams,
- * event targets) carries the call in its asynchronous context. The backend's own stay what they are, bugs.
+ * `Promise.prototype`: by that it is distinguished from the backend's. Objects that Node made for app code (`fetch`,
+ * `Response`, streams, event targets) carry the call in their asynchronous context. The backend's own errors stay bugs.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Whose the code is that runs. */
+/** The owner of the running code. */
 export interface Owner {
   rejected(reason: unknown): void;
 }
@@ -17,17 +17,17 @@ const realms = new WeakMap<object, () => Owner>();
 const calls = new AsyncLocalStorage<Owner | undefined>();
 let watchers = 0;
 
-/** Promises with this prototype are app code's: of this owner, where it is not known whose they are. */
+/** Promises with this prototype are app code's: of this owner, where no call's context tells. */
 export function watchRealm(promisePrototype: object, owner: () => Owner): void {
   realms.set(promisePrototype, owner);
 }
 
-/** Runs app code: what it, or Node on its behalf, fails at later is told to `owner`. */
+/** Runs app code: its later failures, or Node's on its behalf, go to `owner`. */
 export function watched<T>(owner: Owner, run: () => T): T {
   return calls.run(owner, run);
 }
 
-/** Runs the backend's code on behalf of app code: what goes wrong in it is the backend's again. */
+/** Runs the backend's code on behalf of app code: its failures are the backend's again. */
 export function unwatched<T>(run: () => T): T {
   // Not `exit`: it takes the hooks off all promises of the process and puts them on again, at every system call.
   return calls.run(undefined, run);
@@ -57,7 +57,7 @@ export function sortRejections(): () => void {
 function sort(reason: unknown, promise: Promise<unknown>): void {
   const owner = calls.getStore() ?? realms.get(Object.getPrototypeOf(promise) as object)?.();
   if (owner !== undefined) return owner.rejected(reason);
-  // By listening, this file has taken Node's default away. It is restored unless somebody else listens too.
+  // By listening, this file has taken Node's default away. It is restored unless another listener exists.
   if (process.listenerCount("unhandledRejection") === 1) throw reason;
 }
 

@@ -31,7 +31,7 @@ export class Retention {
 
   constructor(private readonly services: Services) {}
 
-  /** In the background: nobody who runs functions waits for it. */
+  /** In the background: no function waits for it. */
   sweep(namespace: Namespace): void {
     const now = this.services.env.now();
     if (now - (this.#swept.get(namespace) ?? -Infinity) < RETENTION_SWEEP_MS) return;
@@ -56,7 +56,7 @@ export class Retention {
         if (deleted.value < RETENTION_BATCH || (await this.#pause()) === "stopped") return;
       }
     } catch (error) {
-      // What is left is found by the next sweep.
+      // The next sweep finds the rest.
       if (!(error instanceof TransactionLostError)) {
         console.error("Old rows of scheduled functions were not deleted:", error);
       }

@@ -1,4 +1,7 @@
-/** How often, and after what, a mutation that loses is tried again: on virtual time, with a writer who is always first. */
+/**
+ * How often, and after which errors, a mutation that loses is retried: on virtual time, with a writer that is always
+ * first.
+ */
 import { afterEach, expect, test } from "vitest";
 import type { VirtualClock } from "../virtual/clock.js";
 import { PRELUDE, startVirtualBackend, type TestBackend, type TestOptions } from "./testing.js";

@@ -1,5 +1,5 @@
 /**
- * Runs a transaction until it commits: again on a new snapshot when somebody else wrote what it had read, or when the
+ * Runs a transaction until it commits: again on a new snapshot when another commit wrote into its read set, or when the
  * deployment has written too much.
  *
  * The snapshot of the first attempt is taken when this is called, before anything waits. A delay grows by doubling and
@@ -24,7 +24,7 @@ export interface RetryPolicy {
   waitsForWriter: boolean;
 }
 
-/** Clients' mutations, and those that actions call: 5 attempts in all. knobs.rs: UDF_EXECUTOR_OCC_*. */
+/** Mutations of clients and of actions: 5 attempts in all. knobs.rs: UDF_EXECUTOR_OCC_*. */
 export const CALLED_MUTATION: RetryPolicy = {
   maxRetries: 4,
   initialBackoffMs: 100,
@@ -38,14 +38,14 @@ export const SCHEDULED_MUTATION: RetryPolicy = {
   maxBackoffMs: 60_000,
   waitsForWriter: false,
 };
-/** What an action schedules or cancels. database.rs. */
+/** An action's own schedules and cancellations. database.rs. */
 export const ACTION_WRITE: RetryPolicy = {
   maxRetries: 3,
   initialBackoffMs: 10,
   maxBackoffMs: 2000,
   waitsForWriter: true,
 };
-/** The scheduler's own writes: its caller decides what comes after a failure. */
+/** The scheduler's own writes: the caller decides about a failure. */
 export const ONCE: RetryPolicy = { ...ACTION_WRITE, maxRetries: 0 };
 
 export interface Attempt<T> {
@@ -62,7 +62,7 @@ export interface Committed<T> {
   conflicts: number;
 }
 
-/** Work that is the platform's own and no function's: what it costs is told here, where it ends. */
+/** Work that is the platform's own and no function's: its cost is reported here, where it ends. */
 export async function transact<T>(
   services: Pick<Services, "env" | "database" | "events">,
   source: string,
@@ -77,13 +77,13 @@ export async function transact<T>(
   }
 }
 
-/** Whose transaction it is. */
+/** The transaction's owner. */
 export interface OnBehalf {
-  /** What those read who lose to it. */
+  /** The name that conflict errors show to the losing transaction. */
   source: string;
-  /** Who it really is. */
+  /** The name of the real author. */
   author: string;
-  /** Told what each attempt has cost. */
+  /** Receives the cost of each attempt. */
   account: Account;
 }
 
@@ -123,7 +123,7 @@ export function backoffMs(env: Environment, policy: RetryPolicy, failures: numbe
   return ceiling * env.random();
 }
 
-/** For what must be done however often it fails. */
+/** For work that must be done however often it fails. */
 export async function untilDone<T>(
   env: Environment,
   policy: RetryPolicy,
@@ -138,7 +138,7 @@ export async function untilDone<T>(
   }
 }
 
-/** What the caller is told when there is no other attempt. */
+/** The caller's error when there is no other attempt. */
 function refusalOf(error: unknown, source: string, conflicts: number): unknown {
   if (error instanceof ConflictError) {
     return new TransactionLostError(conflictMessage(error.conflict, source), conflicts);

@@ -1,6 +1,6 @@
 /**
- * The function runner: what the server calls. It holds the deployment, and gives each call to the file that runs its
- * kind: `queries.ts`, `mutations.ts`, `actions.ts`, and `executor.ts` for what is scheduled.
+ * The function runner: the server's entry. It holds the deployment, and gives each call to the file that runs its kind:
+ * `queries.ts`, `mutations.ts`, `actions.ts`, and `executor.ts` for scheduled functions.
  */
 import type { Database } from "../engine/types.js";
 import type { Environment } from "../environment.js";
@@ -209,7 +209,7 @@ function requestOf({ identity, requestId }: Pick<CallOptions, "identity" | "requ
   return { identity, requestId, scheduledBy: null };
 }
 
-/** Calls from outside that have not ended. Those that actions make in turn are part of them. */
+/** Calls from outside that have not ended. The calls that actions make in turn are part of them. */
 class OpenCalls {
   readonly #calls = new Set<Promise<unknown>>();
   #closed = false;

@@ -170,7 +170,7 @@ test("one call's globals are not another's, though they run at the same time", a
   ]);
 });
 
-test("an action's timers end with it, and what it did not await is told", async () => {
+test("an action's timers end with it, and calls that it did not await are reported", async () => {
   await start(`
     export const noop = internalMutation(() => {});
     export const leave = action((ctx) => { setInterval(() => console.log("late"), 1); void ctx.runMutation(internal.lib.noop); });`);
@@ -191,7 +191,7 @@ test('a module that says "use node" runs with Node\'s modules', async () => {
   expect(await backend.action("node:hash", { text: "abc" })).toMatch(/^ba7816bf/);
 });
 
-test("a mutation tells what it has used and what is left", async () => {
+test("a mutation can read its use so far and the remainder", async () => {
   await start(`
     export const measure = mutation(async (ctx) => {
       await ctx.db.insert("rows", {});

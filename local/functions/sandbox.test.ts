@@ -40,10 +40,10 @@ test("modules that import each other in a circle are linked", async () => {
   expect(a()).toBe(2);
 });
 
-test("a missing module is named, with who imports it", async () => {
+test("the error about a missing module names the importing module", async () => {
   const sandbox = createSandbox(modules({ "a.js": `import "./gone.js";` }));
   await expect(sandbox.import("a.js")).rejects.toThrow(
-    /There is no module "gone.js" in what was pushed, imported by "a.js"/,
+    /There is no module "gone.js" in the push, imported by "a.js"/,
   );
 });
 
@@ -57,7 +57,7 @@ test("a module can import another while it is evaluated", async () => {
   expect((await sandbox.import("a.js"))["b"]).toBe(3);
 });
 
-test("what a module throws while it is evaluated reaches whoever imports it", async () => {
+test("an exception while a module is evaluated reaches the code that imports it", async () => {
   const sandbox = createSandbox(modules({ "a.js": `throw new Error("broken at import")` }));
   await expect(sandbox.import("a.js")).rejects.toThrow("broken at import");
   await expect(sandbox.import("a.js")).rejects.toThrow("broken at import");
@@ -97,7 +97,7 @@ test("process.env holds the given variables and none of the machine's", async ()
   expect((await sandbox.import("a.js"))["names"]).toBe("COLOR");
 });
 
-test("Node's modules are there for modules that ask for Node, and named in the refusal for others", async () => {
+test("Node's modules are there for modules that ask for Node, and a refusal elsewhere names them", async () => {
   const source = {
     "a.js": `import { createHash } from "crypto"; import path from "node:path";
       export const hash = createHash("sha256").update("abc").digest("hex").slice(0, 4);
@@ -108,7 +108,7 @@ test("Node's modules are there for modules that ask for Node, and named in the r
   await expect(createSandbox(modules(source)).import("a.js")).rejects.toThrow(/"use node"/);
 });
 
-test("what a call goes on with after its end is refused, and its failure is not the next one's", async () => {
+test("a system call after a call's end is refused, and its failure is not the next call's", async () => {
   const stopSorting = sortRejections();
   const said: string[] = [];
   let answer: (value: string) => void = () => {};

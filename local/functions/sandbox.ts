@@ -1,8 +1,8 @@
 /**
  * A `vm` context with the platform's globals, holding the modules of one component.
  *
- * It knows modules and globals, and nothing of transactions or functions: those come in through the host of the call
- * that runs. Not a security boundary: code pushed here is the developer's own.
+ * It knows modules and globals, and nothing of transactions or functions: both come in through the host of the running
+ * call. Not a security boundary: code pushed here is the developer's own.
  *
  * The modules' state survives from call to call in one sandbox, and calls are spread over several. The platform
  * promises neither that module state is kept nor that it is fresh, so functions must rely on neither.
@@ -23,18 +23,18 @@ import { StateWatch } from "./stateWatch.js";
 import type { ModuleSource, Sandbox } from "./types.js";
 
 export interface SandboxOptions {
-  /** What `process.env` holds. Defaults to nothing. */
+  /** The variables of `process.env`. Defaults to nothing. */
   env?: ReadonlyMap<string, string>;
   /** Told when code reads a variable of `process.env` that is not there. */
   onMissingVariable?: (name: string) => void;
   /** Time and randomness of code that runs while modules are evaluated. Defaults to the wall clock. */
   clock?: Pick<Environment, "now" | "random" | "randomBytes" | "outside">;
   /**
-   * Remembers what modules hold, but for what is named here, so that `changed` can tell. Modules that say "use node" are
-   * not looked at.
+   * Remembers the values of modules, except for the names given here, so that `changed` can tell. Modules that say "use
+   * node" are not looked at.
    */
   watch?: ReadonlySet<string>;
-  /** The language's objects are found faster, and stay what they are (`fixedGlobals.ts`). Defaults to false. */
+  /** The language's objects are found faster, and keep their values (`fixedGlobals.ts`). Defaults to false. */
   fixed?: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface CallSandbox extends Sandbox {
   enter(host: Host): void;
   /** Gives it back: code left over from the call finds a host that refuses. */
   leave(): void;
-  /** What a call has left otherwise than it found it. `null` also when nobody watches. */
+  /** The first change that a call has left behind. `null` also without `watch`. */
   changed(): Root | null;
   /** Where globals are fixed: the first that code has put another in the place of, which other code has not found. */
   replaced(): string | null;
@@ -60,11 +60,11 @@ export function createSandbox(
 ): CallSandbox {
   const idle = importHost(options.clock ?? wallEnvironment);
   let host = idle;
-  // Modules that say "use node" and all others never share a context, as they share no process on the platform.
+  // Modules that say "use node" and all other modules never share a context, as they share no process on the platform.
   const rooms = new Map<Surroundings, Loader>();
   let watch: StateWatch | null = null;
   const fixed: FixedGlobals[] = [];
-  // What an earlier call has left running is not the business of the one that has the sandbox now.
+  // Code that an earlier call has left running finds a host that refuses, not the current call's.
   const hostOfCode = (): Host => {
     const owner = ownerOfCode();
     return owner === undefined || owner === host ? host : idle;
@@ -84,7 +84,7 @@ export function createSandbox(
     watchRealm(realm.Promise.prototype, () => host);
     if (options.fixed === true) fixed.push(fixGlobals(context));
     if (options.watch && !node) watch = new StateWatch(context, options.watch);
-    // By whose host asks: a module may import another while it is itself imported, and so may actions.
+    // By the host of the asking code: a module may import another while it is itself imported, and so may actions.
     const mayImport = () => {
       if (host.importsDynamically()) return;
       throw new realm.TypeError(NO_DYNAMIC_IMPORT);
@@ -94,7 +94,7 @@ export function createSandbox(
     return load;
   };
   return {
-    // What modules start while they are imported is nobody's.
+    // Work that modules start while they are imported has no owner.
     import: (modulePath) =>
       watched(NOBODY, () => room(modules.get(modulePath)?.environment ?? "isolate")(modulePath)),
     enter: (next) => {
@@ -121,7 +121,7 @@ const NO_DYNAMIC_IMPORT = "dynamic module import unsupported";
 interface LoaderOptions {
   context: vm.Context;
   node: boolean;
-  /** Throws when `import()` is refused to who is asking. */
+  /** Throws when `import()` is refused to the running call. */
   mayImport: () => void;
   watch: StateWatch | null;
 }
@@ -215,5 +215,5 @@ function notFound(specifier: string, from?: string): string {
   const hint = isBuiltin(specifier)
     ? ` It is one of Node's: only modules that begin with "use node" can import it.`
     : "";
-  return `There is no module "${specifier}" in what was pushed${where}.${hint}`;
+  return `There is no module "${specifier}" in the push${where}.${hint}`;
 }

@@ -9,16 +9,16 @@ import type { ComponentInstance, Contexts, ModuleSource, StateChange } from "./t
 
 /**
  * As many as a storm of calls needs, since making a context costs milliseconds and leaves much to collect, while one at
- * rest takes half a megabyte. Measured with 200 mutations in flight: 106 calls a second with 16 kept, 157 with 64, 1,086
- * with 256.
+ * rest takes half a megabyte. Measured with 200 mutations in flight: 106 calls per second with 16 kept, 157 with 64,
+ * 1,086 with 256.
  */
 const MAX_IDLE_SANDBOXES = 256;
 
 export interface SandboxPool {
   take(instance: ComponentInstance): CallSandbox;
   /**
-   * Only what no code is running in any more may come back. `path` is the function that has run; it matters to those
-   * who watch: they get what it has changed, and the sandbox is not used again.
+   * Only a sandbox in which no code runs any more may come back. `path` is the function that has run; watching needs
+   * it: the result is the state that it has changed, and the sandbox is not used again.
    */
   give(instance: ComponentInstance, sandbox: CallSandbox, path: string): StateChange | null;
 }

@@ -2,8 +2,8 @@
  * One scheduled function, from when it is due to when its row says how it ended.
  *
  * Mutations run exactly once: the row changes in the commit of the mutation itself. Actions run at most once: the row
- * says "inProgress" in a commit of its own before the action begins, and a row found so by anybody who did not begin it
- * is a run that was lost, which fails and is not run again.
+ * says "inProgress" in a commit of its own before the action begins, and a row found so by a process that did not begin
+ * it is a run that was lost, which fails and is not retried.
  */
 import type { Transaction } from "../engine/types.js";
 import type { JSONValue } from "convex/values";
@@ -48,7 +48,7 @@ const SOURCES = {
   cannotRun: "scheduled_job_bad_udf",
   systemError: "scheduled_job_system_error",
 } as const;
-/** Of a run that began and of which nobody knows how it ended. */
+/** For a run that began and has no known end. */
 export const ACTION_LOST = "Transient error while executing action";
 
 export type RunAction = (
@@ -59,7 +59,7 @@ export type RunAction = (
 
 type RunWithArgs = (address: FunctionAddress, request: Request) => Promise<FunctionResult>;
 
-/** Resolves when the run is over, one way or the other; what the platform fails at is tried again later. */
+/** Resolves when the run is over, one way or the other; a failure of the platform is retried later. */
 export async function runScheduled(
   services: Services,
   runAction: RunAction,
@@ -146,7 +146,7 @@ async function runScheduledAction(
   );
 }
 
-/** Whatever happened to it, it has begun and must not begin again. */
+/** However it ended, it has begun and must not begin again. */
 async function endOfAction(
   run: RunWithArgs,
   id: ScheduledId,
@@ -162,7 +162,7 @@ async function endOfAction(
 
 type Completed = Extract<ScheduledState, { kind: "success" | "failed" }>;
 
-/** Only what is as it was when it was found due begins: it may have been canceled since. */
+/** Only a row that is unchanged since it was found due begins: it may have been canceled since. */
 async function begin(tx: Transaction, id: ScheduledId, expected: ScheduledRow): Promise<boolean> {
   if (!isAs(expected, await readScheduled(tx, id))) return false;
   await markInProgress(tx, id);
@@ -211,7 +211,7 @@ function failed(error: string): Completed {
   return { kind: "failed", error };
 }
 
-/** Scheduled functions run as nobody, whoever scheduled them. */
+/** Scheduled functions run without an identity, for every caller. */
 function requestOf(id: ScheduledId): Request {
   return { requestId: id.id, identity: { kind: "none" }, scheduledBy: id };
 }

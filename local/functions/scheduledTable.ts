@@ -5,8 +5,8 @@
  * in `_scheduled_functions`, which changes with its state, so that a change does not write the arguments again. With the two
  * indexes that every table has, they have seven entries. model/src/scheduled_jobs/mod.rs: schedule, ScheduledJobsTable.
  *
- * Apps see the documented fields, with the arguments among them; `target` and `due` are the executor's, and `due` is there
- * only while there is something to do, so that the index on it holds what is waiting and nothing else.
+ * Apps see the documented fields, with the arguments among them; `target` and `due` are the executor's, and `due` is
+ * there only while the function is pending or in progress, so that the index on it holds only these rows.
  */
 import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
 import type { Doc, Namespace, TableSpec, Transaction } from "../engine/types.js";
@@ -19,7 +19,7 @@ export const ARGS_TABLE = "_scheduled_job_args";
 export const DUE_INDEX = "by_due";
 export const COMPLETED_INDEX = "by_completed";
 
-/** What `db.system` can read. */
+/** The tables that `db.system` can read. */
 export const VISIBLE_SYSTEM_TABLES: ReadonlySet<string> = new Set([SCHEDULED_TABLE, STORAGE_TABLE]);
 
 export const SYSTEM_TABLES: TableSpec[] = [
@@ -28,7 +28,7 @@ export const SYSTEM_TABLES: TableSpec[] = [
     indexes: [
       { name: DUE_INDEX, fields: ["due"] },
       { name: COMPLETED_INDEX, fields: ["completedTime"] },
-      // The platform's dashboard reads it, and it is written like the others.
+      // The platform's dashboard reads it, and it is written like the other indexes.
       { name: "by_udf_path_and_next_event_ts", fields: ["name", "due"] },
     ],
   },
@@ -73,7 +73,7 @@ export async function publicRow(
   return { ...documented, args: await readArgs(tx, namespace, argsId as string) };
 }
 
-/** Of one scheduled function: what it is called with. */
+/** Of one scheduled function: its arguments. */
 export async function argsOf(
   tx: Transaction,
   namespace: Namespace,
@@ -92,7 +92,7 @@ export interface NewScheduled {
   target: FunctionAddress;
   args: JSONValue;
   scheduledTime: number;
-  /** Now, with a fraction: what is scheduled later in one transaction must not start earlier. */
+  /** Now, with a fraction: a function scheduled later in one transaction must not start earlier. */
   now: number;
 }
 
@@ -129,7 +129,10 @@ export async function readScheduled(
   return row as ScheduledRow | null;
 }
 
-/** A mutation's is seen by that mutation alone, an action's by everybody. It keeps its place among what is due. */
+/**
+ * A mutation's is visible to that mutation alone, an action's to all transactions. The row keeps its place among the
+ * due ones.
+ */
 export async function markInProgress(tx: Transaction, row: ScheduledId): Promise<void> {
   await patch(tx, row, { state: { kind: "inProgress" } });
 }

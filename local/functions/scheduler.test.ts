@@ -66,7 +66,7 @@ test("a scheduled mutation runs, and its row says so in the documented shape", a
   expect(await backend.query("lib:allScheduled")).toEqual([row]);
 });
 
-test("what a mutation schedules is part of it: nothing runs when it fails", async () => {
+test("a mutation's schedules are part of it: nothing runs when it fails", async () => {
   await start(`
     export const failing = mutation(async (ctx) => {
       await ctx.scheduler.runAfter(0, internal.lib.add, { name: "never" });
@@ -76,7 +76,7 @@ test("what a mutation schedules is part of it: nothing runs when it fails", asyn
   expect(await backend.query("lib:allScheduled")).toEqual([]);
 });
 
-test("those due at once start in the order in which they were scheduled", async () => {
+test("functions due at once start in the order in which they were scheduled", async () => {
   await start(
     `export const three = mutation(async (ctx) => {
        for (const name of ["a", "b", "c"]) await ctx.scheduler.runAfter(0, internal.lib.add, { name });
@@ -99,7 +99,7 @@ test("a later one waits, and an earlier one that comes meanwhile goes first", as
   expect(completedTime).toBeGreaterThanOrEqual(Math.floor(scheduledTime));
 });
 
-test("a scheduled mutation that loses to others is run again until it counts, and then once", async () => {
+test("a scheduled mutation that loses to other commits is retried until it counts, and then once", async () => {
   await start(`
     export const create = mutation((ctx) => ctx.db.insert("counters", { n: 0 }));
     export const increment = internalMutation(async (ctx, { id }) => {
@@ -120,7 +120,7 @@ test("a scheduled mutation that loses to others is run again until it counts, an
   expect(completions.some(({ scheduled, conflicts }) => scheduled && conflicts > 0)).toBe(true);
 });
 
-test("a scheduled mutation that fails leaves nothing but its error, and is not run again", async () => {
+test("a scheduled mutation that fails leaves nothing but its error, and is not retried", async () => {
   await start(`
     export const fail = internalMutation(async (ctx) => { await ctx.db.insert("rows", { name: "gone" }); throw new Error("broken"); });
     export const failLater = mutation((ctx) => ctx.scheduler.runAfter(0, internal.lib.fail));`);
@@ -146,7 +146,7 @@ test("a scheduled action is in progress for all to see while it runs, and knows 
   expect((await ended(id)).state).toEqual({ kind: "success" });
 });
 
-test("an action found in progress by a backend that did not begin it has failed, and is not run again", async () => {
+test("an action found in progress by a backend that did not begin it has failed, and is not retried", async () => {
   const source = `
     export const act = internalAction((ctx) => ctx.runMutation(internal.lib.add, { name: "ran twice" }));
     export const actLater = mutation((ctx) => ctx.scheduler.runAfter(${HOUR_MS}, internal.lib.act));`;
@@ -178,7 +178,7 @@ test("a canceled function does not run", async () => {
   expect((await backend.query("lib:scheduled", { id })).completedTime).toBe(completedTime);
 });
 
-test("what a canceled action schedules, by itself or through its mutations, is born canceled", async () => {
+test("functions that a canceled action schedules, by itself or through its mutations, are born canceled", async () => {
   await start(`
     export const act = internalAction(async (ctx) => {
       await ctx.runMutation(internal.lib.add, { name: "begun" });
@@ -249,7 +249,7 @@ test("no more run at once than the limit, and all run in the end", async () => {
   expect(running).toBe(0);
 });
 
-test("what is due earliest starts first, whichever component scheduled it", async () => {
+test("the function due earliest starts first, in any component", async () => {
   const clock = createTestClock();
   await start(
     `export const childLater = mutation((ctx, args) => ctx.runMutation(components.child.lib.later, args));`,
@@ -300,7 +300,11 @@ test("rows of functions that ended a week ago are deleted", async () => {
 });
 
 test.each([
-  ["what does not exist", "api.lib.missing, {}", /Could not find function for 'lib:missing'/],
+  [
+    "an export that does not exist",
+    "api.lib.missing, {}",
+    /Could not find function for 'lib:missing'/,
+  ],
   [
     "the commit timestamp",
     "internal.lib.add, { name: ctx.db.vars.commitTs }",

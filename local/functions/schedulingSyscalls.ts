@@ -22,8 +22,8 @@ export function scheduling(services: Services, { scope, target }: Execution): As
   return {
     "1.0/schedule": (args: ScheduleArgs) => schedule(services, scope, namespace, args),
     "1.0/cancel_job": async ({ id }: { id: string }) => {
-      // The run ends by writing this row itself. As on the platform, ids alone are compared, and what a scheduled action
-      // calls counts as the run too.
+      // The run ends by writing this row itself. As on the platform, ids alone are compared, and functions that a
+      // scheduled action calls count as the run too.
       if (scope.request.scheduledBy?.id === id) {
         scope.logs.push({
           level: "WARN",
@@ -43,7 +43,7 @@ export interface SchedulingScope {
   request: Request;
   deployment: Deployment;
   tx: Transaction;
-  /** What this transaction has scheduled. */
+  /** The schedules of this transaction so far. */
   scheduled: TransactionScope["scheduled"];
 }
 
@@ -78,7 +78,7 @@ export async function schedule(
   );
 }
 
-/** Whatever a canceled function schedules, however indirectly, is born canceled. */
+/** A canceled function's schedules, however indirect, are born canceled. */
 async function isCanceled(tx: Transaction, { scheduledBy }: Request): Promise<boolean> {
   if (scheduledBy === null) return false;
   return (await readScheduled(tx, scheduledBy))?.state.kind === "canceled";

@@ -1,5 +1,5 @@
 /**
- * What calls carry with them, from the outermost to the innermost: the request, the transaction attempt, the
+ * The context that calls carry, from the outermost to the innermost: the request, the transaction attempt, the
  * execution of one function. Only types; nothing here runs.
  */
 import type { Environment } from "../environment.js";
@@ -14,7 +14,7 @@ import type { Random } from "./random.js";
 import type { Deployment, FunctionAddress, Identity, LogLine } from "./types.js";
 import type { WriteRate } from "./writeRate.js";
 
-/** What one runner shares among all its calls. */
+/** The services that one runner shares among all its calls. */
 export interface Services {
   env: Environment;
   database: Database;
@@ -23,7 +23,7 @@ export interface Services {
   events: Events;
   files: Files;
   permits: Permits;
-  /** Actions that have begun and not ended, those that wait for a permit too. */
+  /** Actions that have begun and not ended, also while they wait for a permit. */
   runningActions: Set<RunningAction>;
   writeRate: WriteRate;
   options: RunnerSettings;
@@ -33,7 +33,7 @@ export interface Services {
 
 export interface RunningAction {
   address: FunctionAddress;
-  /** Of a scheduled action, and what it calls, the id of its row. */
+  /** For a scheduled action, and for the functions that it calls, the id of its row. */
   requestId: string;
   lose(): void;
 }
@@ -60,7 +60,7 @@ export interface ScheduledId {
 export interface Request {
   requestId: string;
   identity: Identity;
-  /** The scheduled function that all this runs under: whatever is scheduled shares its cancellation. */
+  /** The scheduled function that all this runs under: every schedule below it shares its cancellation. */
   scheduledBy: ScheduledId | null;
 }
 
@@ -69,11 +69,11 @@ export interface TransactionScope {
   request: Request;
   deployment: Deployment;
   tx: Transaction;
-  /** `Date.now()` for everybody in the transaction: whole milliseconds, taken when the attempt began. */
+  /** `Date.now()` for the whole transaction: whole milliseconds, taken when the attempt began. */
   now: number;
-  /** Of this attempt alone: those of an attempt that lost are never shown. */
+  /** Of this attempt alone: the log lines of an attempt that lost are never shown. */
   logs: LogLine[];
-  /** Whether the result may change by the mere passing of time, and whether it depends on who asks. */
+  /** Whether the result may change by the mere passing of time, and whether it depends on the caller. */
   observed: { time: boolean; identity: boolean };
   /** Where the outermost function's page ended when it ran before, and where it ends now. */
   journal: { before: string | null; now: string | null };
@@ -85,7 +85,7 @@ export interface Execution {
   scope: TransactionScope;
   target: Target;
   random: Random;
-  /** 0 for what the client called; one more for each call inside. */
+  /** 0 for the function that the client called; one more for each call inside. */
   depth: number;
   /** Where the whole transaction runs. Absent until its outermost function begins. */
   isolate?: Isolate;

@@ -72,7 +72,7 @@ describe("a client's mutation that is asked for again", () => {
     expect(await backend.query("lib:count")).toBe(1);
   });
 
-  test("is run again when it failed: nothing of it was kept", async () => {
+  test("is retried when it failed: nothing of it was kept", async () => {
     await start();
     expect(await call(first, { n: 1, fail: true })).toMatchObject({ ok: false });
     expect(await call(first, { n: 1 })).toMatchObject({ ok: true, value: 1 });

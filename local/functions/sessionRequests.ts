@@ -1,6 +1,6 @@
 /**
- * Which mutations of clients' sessions were done, and what came of them: rows written in the mutation's own commit, so
- * that a client that sends one again, because the answer or the whole backend was lost, gets the first answer.
+ * The finished mutations of clients' sessions, with their results: rows written in the mutation's own commit, so that a
+ * client that sends one again, because the answer or the whole backend was lost, gets the first answer.
  */
 import type { JSONValue } from "convex/values";
 import { jsonToConvex } from "convex/values";
@@ -16,7 +16,7 @@ import type { Services } from "./scope.js";
 import type { FunctionResult, SessionRequest } from "./types.js";
 
 const TABLE = "_session_requests";
-/** Where sessions' requests are kept, whatever component they write to: clients call the app. */
+/** Where sessions' requests are kept, for all components: clients call the app. */
 const NAMESPACE = "";
 const SYSTEM = { system: true } as const;
 const SWEEP_SOURCE = "session_requests_cleanup";
@@ -65,7 +65,7 @@ export async function recordedOutcome(
   return { ok: true, value, logs, ts };
 }
 
-/** What failed has changed nothing and is not recorded: sent again, it is tried again. */
+/** A failed mutation has changed nothing and is not recorded: sent again, it is tried again. */
 export async function recordOutcome(
   tx: Transaction,
   { sessionId, requestId }: SessionRequest,
@@ -90,7 +90,7 @@ const COMMIT_TS = jsonToConvex({ $commitTs: null });
 /** By runner: when the last sweep was. */
 const sweeps = new WeakMap<Services, number>();
 
-/** In the background, now and then when a request has been recorded: nobody waits for it. */
+/** In the background, now and then when a request has been recorded: no call waits for it. */
 export function sweepSessionRequests(services: Services): void {
   const now = services.env.now();
   const last = sweeps.get(services);

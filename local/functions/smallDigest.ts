@@ -1,10 +1,10 @@
 /**
  * Digests of little data, made at once: on another thread they would take many times as long to be brought there and
- * back, and nobody could say when they come.
+ * back, at a moment that no seed replays.
  */
 import { createHash } from "node:crypto";
 
-/** Hashing so much takes a tenth of a millisecond. More goes to a thread, so that others are not kept waiting. */
+/** Hashing so much takes a tenth of a millisecond. More goes to a thread, so that other calls are not kept waiting. */
 const MAX_BYTES = 65_536;
 const NODE_NAMES: Record<string, string> = {
   "SHA-1": "sha1",
@@ -13,7 +13,10 @@ const NODE_NAMES: Record<string, string> = {
   "SHA-512": "sha512",
 };
 
-/** `undefined` for what is not little, or not understood: that is Web Crypto's to do or to refuse. */
+/**
+ * `undefined` for large data, and for arguments that this function does not understand: that is Web Crypto's to do or
+ * to refuse.
+ */
 export function smallDigest(algorithm: unknown, data: unknown): ArrayBuffer | undefined {
   const name = typeof algorithm === "string" ? NODE_NAMES[algorithm.toUpperCase()] : undefined;
   if (name === undefined) return undefined;

@@ -1,16 +1,16 @@
 /**
- * Notices that a query or mutation waits for what nobody will ever give it: whatever can settle something from outside
- * of it was counted in (`track`), and nothing of that is left.
+ * Notices that a query or mutation waits for a result that can never come: all work that can settle it from outside was
+ * counted in (`track`), and nothing of that is left.
  *
- * It runs where the function runs, so its timer fires only when the function's own code rests. It knows nothing of what
- * the function does.
+ * It runs where the function runs, so its timer fires only when the function's own code rests. It does not know the
+ * function's code.
  */
 import type { Environment, Timer } from "../environment.js";
 import { FunctionError } from "./errors.js";
 
 /**
  * How long nothing may be outstanding. The platform drives the event loop itself and knows at once; here streams and
- * blobs that Node made need a few turns of it, and nobody counts those. An assumption, with plenty to spare.
+ * blobs that Node made need a few turns of it, and these are not counted. An assumption, with plenty to spare.
  */
 const STILL_MS = 100;
 /** And so many turns, since on a slow machine the timer may be the next thing that runs. An assumption. */
@@ -30,7 +30,7 @@ export class Standstill {
     return this.#outstanding === 0;
   }
 
-  /** What the function may be waiting for. */
+  /** Counts in work that the function may wait for. */
   track<T>(work: Promise<T>): Promise<T> {
     this.begin();
     const done = () => this.done();

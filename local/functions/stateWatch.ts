@@ -1,6 +1,6 @@
 /**
- * Watches a context for what one call leaves there for the next: a counter in a module, a patched built-in. It knows
- * which values to look at (`moduleState.ts` looks), and when; what is done about it is others' business.
+ * Watches a context for state that one call leaves there for the next: a counter in a module, a patched built-in. It
+ * knows which values to look at (`moduleState.ts` looks), and when; the consequences are its caller's.
  */
 import vm from "node:vm";
 import { findChange, takeSnapshot, type Root, type Snapshot } from "./moduleState.js";
@@ -43,7 +43,7 @@ export class StateWatch {
     this.#kept.push({ of, names, values });
   }
 
-  /** A module is about to be loaded: what was left before must not pass for its doing. */
+  /** A module is about to be loaded: a change from before must not pass for its doing. */
   loading(): void {
     if (this.#snapshot === null) return;
     this.#found ??= findChange(this.#snapshot, this.#roots(), this.#except);
@@ -72,7 +72,10 @@ export class StateWatch {
   }
 }
 
-/** Each function is looked at after its first runs, and then after one of so many: what it leaves stays there to be found. */
+/**
+ * Each function is looked at after its first runs, and then after one of so many: state that it leaves stays there to
+ * be found.
+ */
 const FIRST_RUNS = 4;
 const ONE_OF = 16;
 

@@ -38,7 +38,7 @@ describe("compression", () => {
   });
 });
 
-test("a weak reference never loses its target, and nothing is told of what is collected", () => {
+test("a weak reference never loses its target, and no finalizer is called", () => {
   const target = {};
   expect(new globals.WeakRef(target).deref()).toBe(target);
   const registry = new globals.FinalizationRegistry(() => {});
@@ -46,7 +46,7 @@ test("a weak reference never loses its target, and nothing is told of what is co
   expect(registry.unregister(target)).toBe(false);
 });
 
-test("a signal that times out does so by the call's own clock; the others are the language's", () => {
+test("a signal that times out does so by the call's own clock; the other signals are the language's", () => {
   const signal = globals.AbortSignal.timeout(50);
   expect([signal.aborted, timers[0]!.ms]).toEqual([false, 50]);
   timers[0]!.run();
@@ -67,12 +67,12 @@ describe("a small digest", () => {
     },
   );
 
-  test("is of the view, not of what lies around it", () => {
+  test("is of the view, not of the buffer around it", () => {
     const digest = Buffer.from(smallDigest("SHA-256", data.subarray(5))!).toString("hex");
     expect(digest).toBe(createHash("sha256").update("text").digest("hex"));
   });
 
-  test("is not made of what is large, no data, or asked for in another way", () => {
+  test("is not made of large data, of values that are no data, or of an algorithm in another form", () => {
     expect(smallDigest("SHA-256", new Uint8Array(65_536))).toBeDefined();
     expect(smallDigest("SHA-256", new Uint8Array(65_537))).toBeUndefined();
     expect(smallDigest("SHA-256", "text")).toBeUndefined();

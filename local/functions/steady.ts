@@ -1,6 +1,6 @@
 /**
- * Globals whose results come when the machine likes, in a form that depends on nothing but the call's own clock: so one
- * seed replays a function that uses them.
+ * Globals with results that come at the machine's pace, in a form that depends on nothing but the call's own clock: so
+ * one seed replays a function that uses them.
  */
 import zlib from "node:zlib";
 import type { Host } from "./host.js";
@@ -48,7 +48,7 @@ function bytesOf(chunk: BufferSource): Buffer {
 const CompressionStream = converter("CompressionStream", COMPRESS);
 const DecompressionStream = converter("DecompressionStream", DECOMPRESS);
 
-/** When memory is collected is nobody's choice. As on the platform: nothing is ever seen to be. */
+/** The moment of a garbage collection is not under control. As on the platform: nothing is ever seen to be. */
 class SteadyWeakRef<T extends WeakKey> {
   readonly #target: T;
 

@@ -1,4 +1,7 @@
-/** What system calls are, and how those fail that nobody implements. What each does is in the files named for them. */
+/**
+ * The types of system calls, and the errors of operations that are not implemented. Each operation is in the file named
+ * for it.
+ */
 import type { JSONValue } from "convex/values";
 import { FunctionError } from "./errors.js";
 import type { Target } from "./lookup.js";
@@ -7,7 +10,7 @@ import type { Target } from "./lookup.js";
 export type SyncSyscalls = Record<string, (args: any) => JSONValue>;
 export type AsyncSyscalls = Record<string, (args: any) => Promise<JSONValue>>;
 
-/** Operations of the platform that this backend does not have, by what a developer knows them as. */
+/** Operations of the platform that this backend does not have, by the names that developers know. */
 const LEFT_OUT: [RegExp, string][] = [
   [/vectorSearch$/, "Vector search (ctx.vectorSearch)"],
   [/^1\.0\/signJwt$/, "Signing tokens (ctx.auth.signJwt)"],
@@ -43,7 +46,7 @@ export function unknownSyscall(operation: string, { analyzed, address }: Target)
   if (analyzed.udfType === "Query" && WRITES.test(operation)) {
     return new Error(`"${operation}" writes, and '${address.path}' is a query. Use a mutation.`);
   }
-  // `convex/server` looks for the first three words.
+  // `convex/server` searches for the first three words.
   return new Error(
     `Unknown async operation "${operation}": the local backend has none of that name for a ${analyzed.udfType.toLowerCase()}.`,
   );

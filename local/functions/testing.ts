@@ -29,7 +29,7 @@ import type {
 /** By namespace, then by file: `{ "": { "lib.ts": "…" }, child: { "lib.ts": "…", "schema.ts": "…" } }`. */
 export type Sources = Record<Namespace, Record<string, string>>;
 
-/** The head of every test module: what `_generated` files would give. */
+/** The head of every test module: the imports that `_generated` files would give. */
 export const PRELUDE = `
   import {
     queryGeneric as query, internalQueryGeneric as internalQuery, mutationGeneric as mutation,
@@ -85,7 +85,7 @@ export interface TestBackend {
   stop(): Promise<void>;
 }
 
-/** The wall clock, and a way to put it forward: what was to happen until then happens at once. */
+/** The wall clock, and a way to put it forward: timers due until then fire at once. */
 export interface TestClock extends Environment {
   advance(ms: number): void;
 }
@@ -121,7 +121,7 @@ export function createTestClock(): TestClock {
 
 let isolation: NonNullable<RunnerOptions["isolation"]> = "inline";
 
-/** Where functions of backends run that are started from now on, unless they are told. */
+/** Where functions run in backends started from now on, unless their options say otherwise. */
 export function isolateIn(where: typeof isolation): void {
   isolation = where;
 }
@@ -131,7 +131,7 @@ export interface TestOptions {
   database?: DatabaseOptions;
   runner?: RunnerOptions;
   env?: Record<Namespace, Record<string, string>>;
-  /** What goes before a namespace's routes and what is mounted below them; the routes are those of its `http.ts`. */
+  /** A namespace's prefix, and the children mounted below it; its routes are in its `http.ts`. */
   http?: Record<Namespace, Partial<HttpDefinition>>;
 }
 

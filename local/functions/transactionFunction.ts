@@ -1,4 +1,4 @@
-/** Runs a query or mutation, and what it calls in turn, inside a transaction that somebody else begins and commits. */
+/** Runs a query or mutation, and its nested calls, inside a transaction that its caller begins and commits. */
 import type { JSONValue } from "convex/values";
 import { storageReads, storageWrites } from "../files/storageSyscalls.js";
 import { databaseReads, databaseWrites } from "./databaseSyscalls.js";
@@ -10,7 +10,7 @@ import type { AsyncSyscalls } from "./syscalls.js";
 import { TransactionHost } from "./transactionHost.js";
 import { checkArguments, requireResult } from "./values.js";
 
-/** The result is not checked here: when that is due differs between the outermost function and the others. */
+/** The result is not checked here: the moment of that check differs between the outermost function and nested ones. */
 export async function runInTransaction(
   services: Services,
   execution: Execution,
@@ -39,7 +39,7 @@ export async function runInTransaction(
   return value;
 }
 
-/** The outermost function's: those it calls run in it too. */
+/** The outermost function's: nested functions run in it too. */
 async function inIsolateOfItsOwn(
   services: Services,
   execution: Execution,

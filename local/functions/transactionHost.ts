@@ -1,7 +1,7 @@
 /**
  * The host of a query or mutation: frozen time, seeded randomness, system calls in their order, no effects.
  *
- * Everything here must give the same answers when the function runs again with the same seed on the same snapshot.
+ * Everything here must give the same answers when the function is repeated with the same seed on the same snapshot.
  */
 import type { JSONValue } from "convex/values";
 import { SystemLimitError } from "../limitErrors.js";
@@ -18,7 +18,7 @@ import { SystemTime } from "./systemTime.js";
 import { UserTime } from "./userTime.js";
 import type { LogLine } from "./types.js";
 
-/** What the platform runs together where it is asked for together (isolate: AsyncSyscallBatch::Reads). */
+/** Operations that the platform runs together when they are pending together (isolate: AsyncSyscallBatch::Reads). */
 const BATCHED: ReadonlySet<string> = new Set(["1.0/get", "1.0/queryStreamNext"]);
 
 export class TransactionHost implements CallHost {
@@ -39,7 +39,7 @@ export class TransactionHost implements CallHost {
   ) {
     this.#startedAt = services.env.now();
     this.aborted = new Promise((_, reject) => (this.#abort = reject));
-    // Nobody may be listening when it is used, and it is no bug when nobody is.
+    // The promise may have no listener when it rejects, and that is no bug.
     this.aborted.catch(() => {});
     this.#standstill = new Standstill(services.env);
     this.#userTime = new UserTime(services.env, services.options.userTimeMs);
@@ -101,7 +101,7 @@ export class TransactionHost implements CallHost {
         },
         (error: unknown) => {
           done();
-          // What the platform fails at ends the whole function: it cannot be caught and so cannot be half done.
+          // A failure of the platform ends the whole function: it cannot be caught and so cannot be half done.
           if (error instanceof PlatformError) this.#fail(error);
           // So do limits on the platform's own rows, which no function can see. Limits of the function's own are its errors.
           if (error instanceof SystemLimitError) {
@@ -151,8 +151,8 @@ export class TransactionHost implements CallHost {
   async settle(): Promise<boolean> {
     this.#standstill.end();
     await this.#queue.idle();
-    // Node reports what was rejected and not handled only when the microtasks are done: before that, nobody else may
-    // have this sandbox, or be told that all went well.
+    // Node reports unhandled rejections only when the microtasks are done: before that, the sandbox may not go to
+    // another call, nor may this call succeed.
     await this.services.env.pause();
     this.#systemTime.end();
     if (this.#failure !== null) throw this.#failure.reason;

@@ -30,7 +30,7 @@ const COUNTER = {
     export const read = query(async (ctx, { id }) => (await ctx.db.get(id)).n);`,
 };
 
-test("mutations interleave, lose to one another, and are run again until each has counted once", async () => {
+test("mutations interleave, lose to one another, and are retried until each has counted once", async () => {
   await start({ "": COUNTER });
   const completions: Completion[] = [];
   backend.runner.onCompletion((completion) => completions.push(completion));
@@ -45,11 +45,11 @@ test("mutations interleave, lose to one another, and are run again until each ha
   expect(conflicts).toBeGreaterThanOrEqual(2);
 });
 
-test("a mutation that loses five times fails with the table, the document and who was in its way", async () => {
+test("a mutation that loses five times fails with the table, the document and the commit that it lost to", async () => {
   let disturb: (() => Promise<void>) | null = null;
   const clock: Environment = {
     ...wallEnvironment,
-    // Somebody else's commit comes whenever the mutation lets others run.
+    // Another commit comes whenever the mutation yields.
     pause: async () => {
       const disturbing = disturb;
       disturb = null;
@@ -85,7 +85,7 @@ test("a mutation that loses five times fails with the table, the document and wh
 describe("nested calls", () => {
   const sources = {
     "": {
-      // Declared, because the first row of an undeclared table creates it, which conflicts with everybody.
+      // Declared, because the first row of an undeclared table creates it, which conflicts with every transaction.
       "schema.ts": `${PRELUDE}
         export default defineSchema({ rows: defineTable(v.any()), others: defineTable(v.any()) });`,
       "lib.ts": `${PRELUDE}
@@ -137,7 +137,7 @@ describe("nested calls", () => {
     },
   };
 
-  test("one that fails takes its writes and what it scheduled with it; the caller catches its data and goes on", async () => {
+  test("one that fails takes its writes and its schedules with it; the caller catches its data and goes on", async () => {
     await start(sources);
     expect(await backend.mutation("lib:catches")).toEqual({
       seen: ["before"],
@@ -153,8 +153,8 @@ describe("nested calls", () => {
   });
 
   test.each([
-    { stale: true, conflicts: 0, what: "what a stale snapshot read is nobody's dependency" },
-    { stale: false, conflicts: 1, what: "what a nested query read is the caller's dependency" },
+    { stale: true, conflicts: 0, what: "a read of a stale snapshot is no dependency" },
+    { stale: false, conflicts: 1, what: "a nested query's read is the caller's dependency" },
   ])("$what", async ({ stale, conflicts }) => {
     await start(sources);
     const ended = new Promise<Completion>((resolve) =>
@@ -162,7 +162,7 @@ describe("nested calls", () => {
         if (completion.address.path === "lib:lookWithoutDepending") resolve(completion);
       }),
     );
-    // The row is committed while the other reads on: its 50 database calls let others run 50 times.
+    // The row is committed while the other reads on: its 50 database calls yield 50 times.
     const looking = backend.mutation("lib:lookWithoutDepending", { stale });
     const tx = backend.database.begin();
     await tx.insert("", "rows", { name: "meanwhile" });
@@ -171,7 +171,7 @@ describe("nested calls", () => {
     expect((await ended).conflicts).toBe(conflicts);
   });
 
-  test("one whose return value is refused has written all the same, as on the platform", async () => {
+  test("one that fails by its return value has written all the same, as on the platform", async () => {
     await start(sources);
     expect(await backend.mutation("lib:catchesBadReturn")).toMatch(/^ReturnsValidationError: /);
     expect(await backend.query("lib:names")).toEqual(["kept"]);
@@ -185,7 +185,7 @@ describe("nested calls", () => {
     );
   });
 
-  test("those started together run one after the other, in order", async () => {
+  test("calls started together run one after the other, in order", async () => {
     await start(sources);
     expect(await backend.mutation("lib:parallel")).toEqual([0, 1, 2]);
     expect(await backend.query("lib:names")).toEqual(["a", "b", "c"]);
@@ -199,7 +199,7 @@ describe("nested calls", () => {
   });
 });
 
-test("every row of a transaction gets the commit's timestamp, and so does what the mutation returns", async () => {
+test("every row of a transaction gets the commit's timestamp, and so does the mutation's result", async () => {
   await start({
     "": {
       "schema.ts": `${PRELUDE}
@@ -234,7 +234,7 @@ test("system calls that are not awaited run to their end before the commit", asy
   expect(await backend.query("lib:count")).toBe(1);
 });
 
-test("a rejection that nobody handles fails the function, and nothing else", async () => {
+test("an unhandled rejection fails the function, and nothing else", async () => {
   // The test runner's own listeners would take the rejection for a failure of the tests.
   const others = process.listeners("unhandledRejection");
   process.removeAllListeners("unhandledRejection");
@@ -256,7 +256,7 @@ test("a rejection that nobody handles fails the function, and nothing else", asy
   }
 });
 
-test("a function that waits for what never comes is ended", async () => {
+test("a function that waits for a result that never comes is ended", async () => {
   const clock = createTestClock();
   await start(
     { "": { "lib.ts": `${PRELUDE} export const wait = mutation(() => new Promise(() => {}));` } },
@@ -270,7 +270,7 @@ test("a function that waits for what never comes is ended", async () => {
   await ended;
 });
 
-test("one that waits for what Node does elsewhere is not mistaken for one that never ends", async () => {
+test("one that waits for work of Node's elsewhere is not mistaken for one that never ends", async () => {
   await start({
     "": {
       "lib.ts": `${PRELUDE}

@@ -8,7 +8,10 @@ import { FunctionError } from "./errors.js";
 
 type ShapeLimits = Pick<Limits, "valueNesting" | "objectFields" | "arrayLength">;
 
-/** Bytes as `getConvexSize` counts them. Throws for a shape that no value may have; `what` names the value. */
+/**
+ * Bytes as `getConvexSize` counts them. Throws for a shape that no value may have; `what` is the value's name in the
+ * error.
+ */
 export function travelBytes(json: JSONValue, what: string, limits: ShapeLimits): number {
   return bytesOf(json, 1);
 

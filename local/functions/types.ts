@@ -1,6 +1,4 @@
-/**
- * What runs an app's functions, as the server (`local/server`) and the push (`local/push`) see it.
- */
+/** The runner of an app's functions, as the server (`local/server`) and the push (`local/push`) see it. */
 import type { JSONValue } from "convex/values";
 import type { AuthProvider } from "../auth/providers.js";
 import type { ClassLimits, DeploymentClass } from "./classes.js";
@@ -43,13 +41,13 @@ export interface HttpRoute {
 export interface HttpDefinition {
   /** `null` when there is no `http.ts`. */
   routes: readonly HttpRoute[] | null;
-  /** What stands before the app's own routes, with a slash at both ends; `null` for nothing. */
+  /** The path before the app's own routes, with a slash at both ends; `null` for nothing. */
   prefix: string | null;
-  /** Children whose routes are served below a prefix. */
+  /** Children with routes below a prefix. */
   mounts: readonly { prefix: string; child: string }[];
 }
 
-/** What a component definition became after it was pushed and checked. */
+/** A component definition after it was pushed and checked. */
 export interface ComponentDefinition {
   /** The CLI's definition path: `""` for the app. */
   path: string;
@@ -60,7 +58,7 @@ export interface ComponentDefinition {
   schemaValidation: boolean;
   /** Absent where nothing is served. */
   http?: HttpDefinition;
-  /** By name, what its `crons.ts` declares. Absent where there is none. */
+  /** The declarations of its `crons.ts`, by name. Absent where there is none. */
   crons?: ReadonlyMap<string, CronSpec>;
 }
 
@@ -77,13 +75,13 @@ export interface ComponentInstance {
   definition: ComponentDefinition;
   /** Child name to its namespace. */
   children: Map<string, Namespace>;
-  /** What `process.env` holds inside. */
+  /** The variables of `process.env` inside. */
   env: Map<string, string>;
 }
 
 /** Everything one push makes visible at once. Immutable: the next push makes another. */
 export interface Deployment {
-  /** Whose tokens the app takes. Absent: nobody's. */
+  /** The providers of tokens that the app accepts. Absent: none. */
   auth?: readonly AuthProvider[];
   instances: Map<Namespace, ComponentInstance>;
 }
@@ -103,20 +101,20 @@ export interface LogLine {
   path: string;
 }
 
-/** Who calls, as functions are told: the fields of `UserIdentity`, with any claims of the app's own. */
+/** The caller as functions see it: the fields of `UserIdentity`, with any claims of the app's own. */
 export type UserAttributes = Record<string, JSONValue>;
 
 export type Identity =
   /** `refusal`: why the token that the caller of an HTTP action sent is none of ours. It may be one that the app checks. */
   | { kind: "none"; refusal?: string }
-  /** Whoever holds the admin key; `actingAs` a user, it is one to the functions that it calls. */
+  /** The holder of the admin key; `actingAs` a user, it is one to the functions that it calls. */
   | { kind: "admin"; actingAs?: UserAttributes }
   /** `expiresAt` is the token's, in milliseconds since the epoch. */
   | { kind: "user"; user: UserAttributes; expiresAt: number; token: string };
 
 export interface CallOptions {
   identity: Identity;
-  /** Refuses what is internal. Clients: true; admin, scheduler, nested calls: false. */
+  /** Refuses internal functions. Clients: true; admin, scheduler, nested calls: false. */
   publicOnly: boolean;
   requestId: string;
 }
@@ -128,13 +126,13 @@ export interface SessionRequest {
 }
 
 export interface HttpCallOptions {
-  /** What the handler sees, and what routes are matched with. */
+  /** The URL that the handler sees, and that routes are matched with. */
   url: URL;
   identity: Identity;
   requestId: string;
 }
 
-/** How a function ended, when it is the app's doing. What is the platform's doing is thrown as `PlatformError`. */
+/** How a function ended, when it is the app's doing. A failure of the platform is thrown as `PlatformError`. */
 export type FunctionResult =
   | { ok: true; value: JSONValue; logs: string[] }
   | { ok: false; message: string; data?: JSONValue; logs: string[] };
@@ -155,7 +153,7 @@ export type Contexts = "reused" | "fresh" | "watched";
 export interface StateChange {
   /** Its path as it was pushed, or `globalThis`. */
   module: string;
-  /** What it was bundled from, as far as that is known. */
+  /** The source files that it was bundled from, as far as they are known. */
   sources: readonly string[];
   /** The variable from which it is reached. */
   name: string;
@@ -167,22 +165,21 @@ export interface RunnerOptions {
   /** Where stored files are. Defaults to memory, with URLs that nothing serves. */
   files?: Files;
   /**
-   * Where functions run. In threads each has the platform's time and memory, and one that never ends hurts nobody else;
-   * that takes the wall clock, since a thread knows no other. Inline, all is one thread, and nobody stops a function.
-   * Defaults to "inline"; a backend on the wall clock is started with "threads".
+   * Where functions run. In threads each has the platform's time and memory, and one that never ends harms no other;
+   * that takes the wall clock, since a thread knows no other. Inline, all is one thread, and a function that never ends
+   * is not stopped. Defaults to "inline"; a backend on the wall clock is started with "threads".
    */
   isolation?: "threads" | "inline";
   /**
-   * Inline: whether calls take turns in a context ("reused"), so that what a module keeps is carried from one to the
-   * next, or each has a fresh one, which costs some milliseconds. The platform promises neither. "watched" is "reused",
-   * and looks whether anything is carried (`stateWatch.ts`): who carries something is an error in whoever drives the
-   * clock, and the context is not used again. Defaults to "reused".
+   * Inline: whether calls take turns in a context ("reused"), so that a module's state is carried from one to the next,
+   * or each has a fresh one, which costs some milliseconds. The platform promises neither. "watched" is "reused", and
+   * looks whether anything is carried (`stateWatch.ts`): a function that carries state makes an error in the driver of
+   * the clock, and the context is not used again. Defaults to "reused".
    */
   contexts?: Contexts;
   /**
-   * Watched: what modules may carry, since it changes no result (a cache, say), as `module.js`, `module.js:variable`, or
-   * `.property`, wherever it is.
-   * Defaults to nothing.
+   * Watched: the state that modules may carry, since it changes no result (a cache, say), as `module.js`,
+   * `module.js:variable`, or `.property`, wherever it is. Defaults to nothing.
    */
   carried?: readonly string[];
   /**
@@ -196,7 +193,7 @@ export interface RunnerOptions {
   class?: DeploymentClass;
   /** Numbers that replace the class's own. Defaults to none. */
   classLimits?: Partial<ClassLimits>;
-  /** What `ctx.meta.getDeploymentMetadata()` tells. Defaults to "local". */
+  /** The name that `ctx.meta.getDeploymentMetadata()` gives. Defaults to "local". */
   deploymentName?: string;
   /**
    * Operations (functions, scheduling) that one action may have in flight; further ones wait for their turn. Defaults to
@@ -213,8 +210,8 @@ export interface RunnerOptions {
 export interface FunctionRunner {
   readonly deployment: Deployment;
   /**
-   * Makes a push visible, all at once, its schemas with it, and what is kept of it (`Database.settings`). When schemas are
-   * refused, nothing has changed.
+   * Makes a push visible, all at once, its schemas with it, and the settings that are kept of it (`Database.settings`).
+   * When schemas are refused, nothing has changed.
    */
   install(
     deployment: Deployment,
@@ -244,13 +241,14 @@ export interface FunctionRunner {
   /** Answers by the routes of `http.ts`. Rejects with a `PlatformError` where the platform refuses. */
   http(request: Request, options: HttpCallOptions): Promise<Response>;
   /**
-   * The machines on which these actions run vanish, as happens: each hears and does nothing from here on. What it had asked
-   * for may still happen; one that was scheduled has failed, and runs no second time. Gives how many they were.
+   * The machines on which these actions run vanish, as happens: each hears and does nothing from here on. Its earlier
+   * requests may still take effect; one that was scheduled has failed, and runs no second time. Gives how many they
+   * were.
    */
   loseActions(which: (action: { address: FunctionAddress; requestId: string }) => boolean): number;
   /** How many run at this moment. */
   occupancy(): Occupancy;
-  /** What type a function is; `null` when there is none. */
+  /** A function's type; `null` when there is none. */
   find(address: FunctionAddress): AnalyzedFunction | null;
   /** Every line that functions log, for the server's log and `stream_function_logs`. */
   onLog(listener: (line: LogLine) => void): () => void;
@@ -290,7 +288,7 @@ export interface Completion {
   cached: boolean;
   /** It never ran: the deployment was too busy. */
   refused: boolean;
-  /** Nothing for an action, whose transactions are those of the functions that it calls. */
+  /** Nothing for an action, since its functions have transactions of their own. */
   spent: Spent;
   /** Called by the scheduler, not by a client or another function. */
   scheduled: boolean;

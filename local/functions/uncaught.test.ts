@@ -4,7 +4,9 @@ import { PRELUDE, startTestBackend, type TestBackend } from "./testing.js";
 import type { ModuleSource } from "./types.js";
 import { errorOf } from "./uncaught.js";
 
-/** What code throws that no error class of ours would: each with what its caller reads of it, as far as that is fixed. */
+/**
+ * Errors that are of none of the backend's classes: each with the text that its caller reads, as far as that is fixed.
+ */
 const ODD: [code: string, said: RegExp][] = [
   [`throw null;`, /Uncaught null/],
   [`throw undefined;`, /Uncaught undefined/],
@@ -50,7 +52,7 @@ afterAll(() => backend.stop());
 test.each(ODD.map(([code, said], i) => ({ code, said, i })))(
   "is the app's failure, and undone: $code",
   async ({ said, i }) => {
-    // A result with `ok: false`: what the platform fails at would be a rejection here.
+    // A result with `ok: false`: a failure of the platform would be a rejection here.
     const options = { identity: { kind: "none" }, publicOnly: true, requestId: "r" } as const;
     const address = { namespace: "", path: `m:odd${i}` };
     const result = await backend.runner.mutation(address, {}, options);
@@ -59,11 +61,11 @@ test.each(ODD.map(([code, said], i) => ({ code, said, i })))(
   },
 );
 
-test("a scheduled function that throws oddly has failed, and is not run again", async () => {
+test("a scheduled function that throws oddly has failed, and is not retried", async () => {
   let runs = 0;
   backend.runner.onCompletion(({ scheduled }) => scheduled && runs++);
   await backend.mutation("m:plan");
-  // Taken for the platform's failure, it would stay pending and run again and again.
+  // Taken for the platform's failure, it would stay pending and be retried without end.
   while ((await backend.query("m:states"))[0] !== "failed") {
     expect(runs).toBeLessThan(2);
     await wallEnvironment.sleep(1);

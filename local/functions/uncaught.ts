@@ -5,7 +5,7 @@ import type { JSONValue } from "convex/values";
 import { FunctionError, PlatformError } from "./errors.js";
 import type { ModuleSource } from "./types.js";
 
-/** Enough to find the place; what is above is the platform's. */
+/** Enough to find the place; frames above that are the platform's. */
 const MAX_FRAMES = 10;
 /** Convex's own part of a call, which says nothing of the app. common/src/errors.rs:506. */
 const LIBRARY = "convex/src/server/impl";
@@ -16,7 +16,7 @@ interface ConvexErrorLike {
   data?: unknown;
 }
 
-/** What was thrown, without the thing itself: it may lie in another thread. */
+/** A thrown value, described without the value itself: it may lie in another thread. */
 export interface Thrown {
   /** Ours, which says all there is to say; otherwise the app's. */
   ours: boolean;
@@ -34,7 +34,7 @@ interface Frame {
   column: number;
 }
 
-/** What was thrown inside a sandbox, as the error that its caller outside gets. */
+/** A value thrown inside a sandbox, as the error that its caller outside gets. */
 export function toFunctionError(
   thrown: unknown,
   modules: ReadonlyMap<string, ModuleSource>,
@@ -55,7 +55,7 @@ function isOurs(thrown: unknown): thrown is FunctionError | PlatformError {
   }
 }
 
-/** From what the other side has described. Positions become those of the app's own sources where there are maps. */
+/** From the other side's description. Positions become positions in the app's own sources where there are maps. */
 export function errorOf(
   { ours, message, frames, data }: Thrown,
   modules: ReadonlyMap<string, ModuleSource>,

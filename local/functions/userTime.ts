@@ -1,6 +1,6 @@
 /**
- * JavaScript's own time of one query or mutation, where it is modelled: what its start and its system calls take by the
- * clock's model. Where it is measured, threads do that (`threads/`).
+ * JavaScript's own time of one query or mutation, where it is modelled: the time of its start and its system calls by
+ * the clock's model. Where it is measured, threads do that (`threads/`).
  */
 import type { Environment, UserWork } from "../environment.js";
 import { FunctionError } from "./errors.js";
@@ -15,7 +15,7 @@ export class UserTime {
     this.#spentMs = env.userTime?.("start") ?? 0;
   }
 
-  /** What to fail with, when it is too much with this. */
+  /** The error to fail with, when the total is too much with this. */
   charge(of: UserWork): FunctionError | null {
     this.#spentMs += this.env.userTime?.(of) ?? 0;
     return this.#spentMs > this.limitMs ? timedOut(this.limitMs) : null;

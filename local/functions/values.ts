@@ -48,7 +48,7 @@ export function checkArguments(target: Target, args: JSONValue, tx: Transaction)
   if (problem !== null) throw new FunctionError(`ArgumentValidationError: ${problem}`);
 }
 
-/** Refuses what a function returned, before anybody looks at what it is. */
+/** Refuses an oversized result of a function, before its value is checked. */
 export function requireResult(target: Target, value: JSONValue, tx: Transaction): void {
   const { resultBytes } = tx.global;
   const what = `Function ${target.address.path} return value`;

@@ -17,7 +17,7 @@ function setUp() {
   return { clock, rate, publish: (bytes: number) => publish(bytes) };
 }
 
-test("what is written in a second may come to the limit, and a byte more refuses", () => {
+test("the bytes of one second may come to the limit, and one byte more is refused", () => {
   const { rate, publish } = setUp();
   publish(LIMIT / 2);
   publish(LIMIT / 2);
@@ -26,7 +26,7 @@ test("what is written in a second may come to the limit, and a byte more refuses
   expect(() => rate.check()).toThrow(/limited to 4 MiB written per second/);
 });
 
-test("each commit leaves the window a second after it, and not with the others", async () => {
+test("each commit leaves the window a second after it, and not with the other commits", async () => {
   const { clock, rate, publish } = setUp();
   publish(LIMIT);
   await clock.advance(600);
@@ -39,7 +39,7 @@ test("each commit leaves the window a second after it, and not with the others",
   expect(() => rate.check()).not.toThrow();
 });
 
-test("a clock that is set back begins a new window: nobody is refused until it has caught up", () => {
+test("a clock that is set back begins a new window: no call is refused until it has caught up", () => {
   let now = 10_000;
   const listeners: ((commit: PublishedCommit) => void)[] = [];
   const onPublish = (listener: (commit: PublishedCommit) => void) => {

@@ -1,7 +1,7 @@
 /**
  * How fast a deployment may write: the bytes of all commits of the last second, documents and index entries of system
- * tables included. Looked at when a mutation begins, and only then: whatever has begun may commit, however much it
- * writes, so a window can go over by what was on its way. There is no other burst.
+ * tables included. Looked at when a mutation begins, and only then: a mutation that has begun may commit, however much
+ * it writes, so a window can go over by the commits under way. There is no other burst.
  */
 import type { Database } from "../engine/types.js";
 import type { Environment } from "../environment.js";
@@ -20,10 +20,10 @@ export function createWriteRate(
   bytesPerSecond: number,
 ): WriteRate {
   const limit = (bytesPerSecond * WRITE_RATE_WINDOW_MS) / 1000;
-  /** In the order of time; those before `first` have left the window. */
+  /** In the order of time; entries before `first` have left the window. */
   let window: { at: number; bytes: number }[] = [];
   let total = 0;
-  /** A clock that was set back leaves nobody to know what of this was in the last second. */
+  /** After the clock was set back, the entries of the last second are not known. */
   const forgetFuture = () => {
     if ((window.at(-1)?.at ?? -Infinity) > env.now()) [window, total] = [[], 0];
   };

@@ -38,7 +38,7 @@ const LIB = `${PRELUDE}
   export const ticks = query((ctx) => ctx.db.query("ticks").collect());
 `;
 
-/** An app, or with `component` an app that mounts one, whose crons are these lines. */
+/** An app, or with `component` an app that mounts one, with these lines as its crons. */
 function app(crons: string, lib = LIB): Record<string, string> {
   return {
     "lib.ts": lib,
@@ -121,7 +121,7 @@ test("runs of one cron never overlap: times that pass meanwhile are skipped, and
   expect(skipped.map(({ outcome }) => outcome.runs)).toEqual([2, 2, 2]);
 });
 
-test("a mutation that loses to others is run again until it counts, and then once", async () => {
+test("a mutation that loses to other commits is retried until it counts, and then once", async () => {
   const lib = `${LIB}
     export const seed = mutation((ctx) => ctx.db.insert("counters", { runs: 0, touched: 0 }));
     export const touch = mutation(async (ctx) => {
@@ -158,7 +158,7 @@ test("a run that fails writes nothing but its error, and the next one comes in i
   expect(logs.at(-1).outcome.error).toContain("not today");
 });
 
-test("crons that a push leaves as they are keep their time; changed ones take the new; others end", async () => {
+test("crons that a push leaves unchanged keep their time; changed ones take the new; removed ones end", async () => {
   const kept = `crons.daily("kept", { hourUTC: 12, minuteUTC: 0 }, internal.lib.tick, { name: "kept" });`;
   await start({
     "": app(`${kept}

@@ -1,6 +1,6 @@
 /**
- * Brings the rows of crons to what a push declares: new ones begin, changed ones go on with what is new, the others end.
- * Idempotent, so a backend that is started again declares the same once more and changes nothing.
+ * Brings the rows of crons in line with a push's declarations: new ones begin, changed ones go on with the new values,
+ * the rest end. Idempotent, so a backend that is started again declares the same once more and changes nothing.
  */
 import type { Namespace, Transaction } from "../../engine/types.js";
 import { transact, type RetryPolicy } from "../retrying.js";
@@ -31,7 +31,7 @@ const OFTEN_MS = 30_000;
 
 type Crons = ReadonlyMap<string, CronSpec>;
 
-/** Those of components that are not mounted any more end too. */
+/** Crons of components that are not mounted any more end too. */
 export async function installCrons(
   services: Services,
   before: Deployment,

@@ -2,9 +2,9 @@
  * One run of a cron, from when it is due to when its row says when the next one is.
  *
  * Mutations run exactly once for each time: the row changes in the commit of the mutation itself. Actions run at most
- * once: the row says "inProgress" before the action begins, and whoever finds it so without having begun it records a
- * run that was lost. One cron never runs twice at a time, since its next time is set only when a run has ended; times
- * that have passed by then are skipped.
+ * once: the row says "inProgress" before the action begins, and a process that finds it so without having begun it
+ * records a run that was lost. One cron never runs twice at a time, since its next time is set only when a run has
+ * ended; times that have passed by then are skipped.
  */
 import type { Namespace, Transaction } from "../../engine/types.js";
 import { requireTarget } from "../lookup.js";
@@ -25,7 +25,9 @@ import {
   type NextRunRow,
 } from "./table.js";
 
-/** After whatever is not the function's doing, lost conflicts included. application/src/cron_jobs: *_BACKOFF. */
+/**
+ * After any failure that is not the function's doing, lost conflicts included. application/src/cron_jobs: *_BACKOFF.
+ */
 const CRON_BACKOFF: RetryPolicy = {
   maxRetries: Infinity,
   initialBackoffMs: 500,
@@ -41,7 +43,7 @@ const SOURCES = {
   actionLost: "cron_finish_action",
 } as const;
 
-/** What a run needs: itself, and the row that made it due. */
+/** The inputs of a run: itself, and the row that made it due. */
 interface Run {
   services: Services;
   namespace: Namespace;
@@ -108,7 +110,7 @@ async function runCronAction(run: Run, cron: CronRow, runAction: RunAction): Pro
   if (!begun) return;
   const outcome = await outcomeOf(services, runAction, namespace, specOf(cron));
   const running: Run = { ...run, next: { ...next, state: "inProgress" } };
-  // It has run: that it must not run again holds also while this cannot be written.
+  // It has run: the function must not run a second time, also while this cannot be written.
   await untilDone(services.env, CRON_BACKOFF, () =>
     end(running, cron, outcome, SOURCES.actionEnded),
   );
@@ -171,7 +173,7 @@ async function complete(
   await writeNextRun(tx, namespace, next, { state: "pending", previous: next.due, due });
 }
 
-/** Crons run as nobody, and not under a scheduled function: what they schedule is nobody's child. */
+/** Crons run without an identity, and not under a scheduled function: their schedules have no parent. */
 function requestOf({ env }: Services): Request {
   const requestId = Buffer.from(env.randomBytes(8)).toString("hex");
   return { requestId, identity: { kind: "none" }, scheduledBy: null };

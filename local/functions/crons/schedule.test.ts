@@ -96,7 +96,7 @@ test("a run so slow that it ends in the next delay still does not skip that occu
   ).toBe("2026-01-01T00:01:40.000Z");
 });
 
-test("a run that takes longer than the time between two leaves out those that have passed", () => {
+test("a run that takes longer than the interval leaves out the times that have passed", () => {
   const hourly: CronSchedule = { type: "hourly", minuteUTC: 0 };
   expect(next(hourly, { previous: "2026-01-01T00:00:00Z", now: "2026-01-01T03:20:00Z" })).toBe(
     "2026-01-01T04:00:00.000Z",

@@ -57,7 +57,7 @@ export function nextRun(schedule: CronSchedule, options: NextRunOptions): number
   return occurrenceAfter(expressionOf(schedule), now - last) + next;
 }
 
-/** Throws what is wrong with an expression of five fields. */
+/** Throws an error about a bad expression of five fields. */
 export function checkExpression(expression: string): void {
   occurrenceAfter(expression, 0);
 }

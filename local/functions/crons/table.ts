@@ -1,6 +1,6 @@
 /**
- * The rows of crons: what is to run, when it runs next, and how its last runs ended. As on the platform these are three
- * tables, so that a run, which writes when it runs next, does not touch what a push compares.
+ * The rows of crons: each cron's function, its next run, and the ends of its last runs. As on the platform these are
+ * three tables, so that a run, which writes the time of the next, does not touch the table that a push compares.
  */
 import type { Doc, Namespace, TableSpec, Transaction } from "../../engine/types.js";
 import type { CronSpec } from "../types.js";
@@ -101,7 +101,7 @@ export async function replaceSpec(
   await tx.patch(namespace, _id, { spec: JSON.stringify(spec) }, CRON_JOBS, SYSTEM);
 }
 
-/** With what is known of its runs. */
+/** With the records of its runs. */
 export async function deleteCron(
   tx: Transaction,
   namespace: Namespace,

@@ -1,6 +1,6 @@
 /**
- * A thread's program as one text. Made once a process, by esbuild from the sources here, so that a thread needs no
- * loader for TypeScript and starts in milliseconds, whatever has loaded the backend.
+ * A thread's program as one text. Made once per process, by esbuild from the sources here, so that a thread needs no
+ * loader for TypeScript and starts in milliseconds, under any loader of the backend.
  */
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -40,7 +40,7 @@ function bundle(entry: string): Promise<string> {
     platform: "node",
     format: "cjs",
     target: "node20",
-    // A text has no place of its own: modules that ask for theirs are told that of the sources.
+    // A text has no place of its own: modules that ask for theirs get that of the sources.
     define: {
       "import.meta.url": JSON.stringify(pathToFileURL(path.join(FOLDER, "../globals.ts")).href),
     },

@@ -24,7 +24,7 @@ const hosts = new Map<number, GuestHost>();
 type Instance = Pick<ComponentInstance, "env"> & { definition: { modules: Modules } };
 type Modules = Map<string, ModuleSource>;
 const instances = new Map<number, Instance>();
-/** Modules of which nobody has V8's code yet. */
+/** Modules without V8's code yet. */
 const uncompiled = new Map<number, Set<ModuleSource>>();
 
 sortRejections();

@@ -1,6 +1,6 @@
 /**
- * The host of a call in its thread. What does not change while the call runs is answered here: time, randomness, timers,
- * the numbers of query streams. Everything else goes to the backend, where the call's other host is.
+ * The host of a call in its thread. Reads that do not change while the call runs are answered here: time, randomness,
+ * timers, the numbers of query streams. Everything else goes to the backend, where the call's other host is.
  */
 import { wallEnvironment } from "../../environment.js";
 import { ActionTimers } from "../actionTimers.js";
@@ -36,7 +36,7 @@ export class GuestHost implements CallHost {
   ) {
     this.#random = seededRandom(message.seed);
     this.aborted = new Promise((_, reject) => (this.#abort = reject));
-    // Nobody may be listening when it is used, and it is no bug when nobody is.
+    // The promise may have no listener when it rejects, and that is no bug.
     this.aborted.catch(() => {});
   }
 
@@ -121,7 +121,7 @@ export class GuestHost implements CallHost {
   }
 
   begun(): void {
-    // Its other host, in the backend, cannot know: what waits here may also be computing.
+    // Its other host, in the backend, cannot know: a function that waits here may also be computing.
     if (this.message.facts.kind === "action") return;
     this.#standstill.watch((error) => this.rejected(error));
   }
@@ -130,12 +130,12 @@ export class GuestHost implements CallHost {
     this.#standstill.end();
     this.#timers.clearAll();
     if (this.message.facts.kind === "transaction") {
-      // What was answered may have made the function ask again.
+      // An answer may have made the function ask again.
       while (this.#calls.size > 0 && this.#failure === null) {
         await Promise.race([Promise.allSettled(this.#calls), this.aborted.catch(() => {})]);
       }
     }
-    // Node tells of rejections that nobody handled when the microtasks are done.
+    // Node reports unhandled rejections when the microtasks are done.
     await wallEnvironment.pause();
     if (this.#failure !== null) throw this.#failure.reason;
     return this.#standstill.still;

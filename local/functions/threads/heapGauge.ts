@@ -1,7 +1,7 @@
 /**
- * How much of V8's heap a thread uses, asked from outside while its code runs: V8 answers its inspector between two steps
- * of any loop. One session of the inspector serves all threads of the process. Where there is no inspector, nobody
- * answers, and only V8's own bound is left.
+ * How much of V8's heap a thread uses, asked from outside while its code runs: V8 answers its inspector between two
+ * steps of any loop. One session of the inspector serves all threads of the process. Without an inspector no answer
+ * comes, and only V8's own bound is left.
  */
 import { Session } from "node:inspector";
 
@@ -37,12 +37,12 @@ export function watchHeaps(): void {
   post("NodeWorker.enable", { waitForDebuggerOnStart: false });
 }
 
-/** `null` where nobody knows. */
+/** `null` where it is not known. */
 export async function usedHeap(thread: number): Promise<number | null> {
   return (await ask(thread, "Runtime.getHeapUsage"))?.result?.usedSize ?? null;
 }
 
-/** Resolves when the thread has come to rest and thrown away what nothing holds. */
+/** Resolves when the thread has come to rest and collected its garbage. */
 export async function collectGarbage(thread: number): Promise<void> {
   await ask(thread, "HeapProfiler.collectGarbage");
 }

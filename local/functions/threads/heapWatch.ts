@@ -1,9 +1,9 @@
 /**
  * Whether a thread's calls take too much memory. V8 lets garbage lie as long as it sees room, and here it sees much
- * (`V8_HEAP_MIB`). So what is over the limit is collected first, when the thread comes to rest; and one that does not
- * rest is given twice the limit.
+ * (`V8_HEAP_MIB`). So a thread over the limit is collected first, when it comes to rest; and one that does not rest is
+ * given twice the limit.
  *
- * What lies outside of V8's heap (the bytes of buffers and typed arrays, WebAssembly's memory) is not counted.
+ * Memory outside of V8's heap (the bytes of buffers and typed arrays, WebAssembly's memory) is not counted.
  */
 import { collectGarbage, usedHeap } from "./heapGauge.js";
 import { heapLimit, OWN_HEAP_BYTES } from "./limits.js";

@@ -1,9 +1,10 @@
 /**
- * The user time of the calls in one thread: how long its JavaScript was at work, not counting what waited for system
- * calls. A nested call's time is its own and not its caller's, as on the platform, where it has an isolate of its own.
+ * The user time of the calls in one thread: how long its JavaScript was at work, without the waits for system calls. A
+ * nested call's time is its own and not its caller's, as on the platform, where it has an isolate of its own.
  *
- * Two clocks. A thread's event loop tells how long it was not idle; that is cheap, but on a busy machine much of it may be
- * waiting for a processor. So whoever seems to overrun is asked for processor time too, where the system tells it.
+ * Two clocks. A thread's event loop tells how long it was not idle; that is cheap, but on a busy machine much of it may
+ * be waiting for a processor. So a call that seems to overrun is measured by processor time too, where the system tells
+ * it.
  */
 import { readFileSync } from "node:fs";
 import type { Worker } from "node:worker_threads";

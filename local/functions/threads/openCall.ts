@@ -1,4 +1,4 @@
-/** A call that runs in a thread, and how its host answers what it asks. */
+/** A call that runs in a thread, and its host's answers to the thread's requests. */
 import type { JSONValue } from "convex/values";
 import type { CallHost } from "../invoke.js";
 import type { Target } from "../lookup.js";
@@ -26,7 +26,10 @@ export function answerOf(call: OpenCall, message: Asking, tell: (answer: Answer)
   }
 }
 
-/** That a query cannot be opened is told when its first row is asked for, which is when `convex/server` opens it. */
+/**
+ * An error of a query that cannot be opened is sent when its first row is asked for, which is when `convex/server`
+ * opens it.
+ */
 function streamOf(
   { host, streams }: OpenCall,
   { stream, query }: Extract<Asking, { kind: "stream" }>,

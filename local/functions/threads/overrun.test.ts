@@ -1,4 +1,4 @@
-/** Code that does not end, or takes all memory: it costs its own call and nobody else's. */
+/** Code that does not end, or takes all memory: it costs its own call and no other. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PRELUDE, startTestBackend, type TestBackend } from "../testing.js";
 
@@ -82,7 +82,7 @@ test("a hundred calls beside one that never ends are not hurt", async () => {
   expect(await backend.query("m:rows")).toBe(500);
 });
 
-test("what takes more than 64 MB fails by the platform's words, one large array or many small", async () => {
+test("a function that takes more than 64 MB fails with the platform's text, by one large array or many small", async () => {
   const before = await backend.query("m:rows");
   await expect(backend.action("m:hog")).rejects.toThrow(OUT_OF_MEMORY);
   await expect(backend.action("m:hugeArrays")).rejects.toThrow(

@@ -1,7 +1,7 @@
 /**
- * The threads of one backend. It grows while somebody waits, the thread used last is used next, and one that nobody has
- * used for a while is ended. A thread that has run code of an earlier push is ended when it is free: V8 never gives back
- * all that modules of a context take, but with the thread.
+ * The threads of one backend. It grows while a call waits, the thread used last is used next, and one that has rested
+ * for a while is ended. A thread that has run code of an earlier push is ended when it is free: V8 never gives back all
+ * that modules of a context take, but with the thread.
  */
 import type { Environment, Timer } from "../../environment.js";
 import { guestProgram } from "./bundle.js";
@@ -20,7 +20,7 @@ const KINDS = Object.keys(MAX_THREADS) as ThreadKind[];
 interface Member {
   thread: Thread;
   generation: number;
-  /** Who holds it: one, but for actions when there are as many threads as may be. */
+  /** The number of its users: one, but for actions when there are as many threads as may be. */
   holders: number;
   idleSince: number;
 }
@@ -111,7 +111,7 @@ export class ThreadPool {
     return count;
   }
 
-  /** Free threads go to those who wait, the longest waiting first; where there can be no more threads, actions share. */
+  /** Free threads go to waiting calls, the longest waiting first; where there can be no more threads, actions share. */
   #serve(): void {
     const still: Waiter[] = [];
     for (const waiter of this.#waiters) {
@@ -123,7 +123,9 @@ export class ThreadPool {
     this.#grow();
   }
 
-  /** Transactions never share: they end soon. An action may wait for others, which must not wait for its thread. */
+  /**
+   * Transactions never share: they end soon. An action may wait for other actions, which must not wait for its thread.
+   */
   #shared(kind: ThreadKind): Member | undefined {
     if (kind === "transaction" || this.#count(kind) < MAX_THREADS[kind]) return undefined;
     let best: Member | undefined;
@@ -190,7 +192,7 @@ export class ThreadPool {
       let open = false;
       for (const { thread, holders, idleSince } of [...this.#members]) {
         if (holders > 0) thread.watch();
-        else if (now - idleSince > IDLE_THREAD_MS) thread.end(new Error("Nobody needs it."));
+        else if (now - idleSince > IDLE_THREAD_MS) thread.end(new Error("It is not needed."));
         open ||= holders > 0;
       }
       if (this.#stopped === null && (open || this.#members.size > 0)) this.#watch = this.#look();

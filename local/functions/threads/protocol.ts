@@ -1,5 +1,5 @@
 /**
- * What the backend and its threads tell each other. Arguments and results stay the JSON text that they are on either
+ * The messages between the backend and its threads. Arguments and results stay the JSON text that they are on either
  * side, so that nothing is taken apart on the way. Only types; nothing here runs.
  */
 import type { JSONValue } from "convex/values";
@@ -19,7 +19,7 @@ export interface ThreadSetup {
 /** A module without its map, which only the backend needs. */
 export interface SentModule {
   source: Omit<ModuleSource, "sourceMap">;
-  /** What V8 made of it in another thread. */
+  /** V8's code for it, from another thread. */
   code?: Uint8Array;
 }
 
@@ -28,7 +28,7 @@ export type ToThread =
   | { kind: "instance"; instance: number; env: [string, string][]; modules: SentModule[] }
   | CallMessage
   | Answer
-  /** The call is over for its caller: it is to end, whatever it awaits. */
+  /** The call is over for its caller: it is to end, even inside an `await`. */
   | { kind: "abort"; call: number };
 
 export interface CallMessage {

@@ -1,4 +1,7 @@
-/** What a thread is sent of a component, and V8's code of its modules, which the first thread to load them sends back. */
+/**
+ * The messages that bring a component to a thread, and V8's code of its modules, which the first thread to load them
+ * sends back.
+ */
 import { codeOf, rememberCode } from "../codeCache.js";
 import type { ComponentInstance } from "../types.js";
 import type { SentModule, ToThread } from "./protocol.js";

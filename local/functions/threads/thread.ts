@@ -1,6 +1,6 @@
 /**
- * One thread, from the backend's side: the calls in it, what they ask, what they may use. A call that overruns costs its
- * thread; that is how code that never yields is stopped.
+ * One thread, from the backend's side: its calls, their requests, their limits. A call that overruns costs its thread;
+ * that is how code that never yields is stopped.
  */
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import { SEED_BYTES } from "../random.js";
@@ -67,7 +67,7 @@ export class Thread {
     return this.#calls.size;
   }
 
-  /** Gives the JSON of the result, or throws what the function did to itself. */
+  /** Gives the JSON of the result, or throws the function's own error. */
   call({ target, host, args, requestId }: Invocation): { id: number; result: Promise<string> } {
     const id = ++this.#lastCall;
     const facts = host.facts();

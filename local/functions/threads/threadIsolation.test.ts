@@ -1,4 +1,4 @@
-/** Calls in threads among each other: nested ones, many at once, and one whose thread is lost in the middle. */
+/** Calls in threads among each other: nested ones, many at once, and one that loses its thread in the middle. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PRELUDE, startTestBackend, type TestBackend } from "../testing.js";
 import type { LogLine } from "../types.js";
@@ -60,7 +60,7 @@ test("actions that call actions and mutations do not wait for each other's threa
   expect(new Set(sums)).toEqual(new Set([6]));
 });
 
-test("lines of a caller and of what it calls come in the order in which they were written", async () => {
+test("lines of a caller and of its callees come in the order in which they were written", async () => {
   const lines: LogLine[] = [];
   const stop = backend.runner.onLog((line) => lines.push(line));
   await backend.mutation("m:deep", { depth: 2 });
@@ -78,7 +78,7 @@ test("queries that are read in turn keep their places", async () => {
   expect(await backend.query("m:two")).toBe(true);
 });
 
-test("an action whose thread is lost has done what it had done, and others go on", async () => {
+test("an action that loses its thread keeps its finished effects, and other calls go on", async () => {
   const before = await backend.query("m:rows");
   await expect(backend.action("node:halfway")).rejects.toThrow("process.exit(1)");
   expect(await backend.query("m:rows")).toBe(before + 1);

@@ -1,4 +1,4 @@
-/** Functions in threads: each transaction and each action has one to itself, and what is nested in it runs there too. */
+/** Functions in threads: each transaction and each action has one to itself, and nested calls run there too. */
 import type { JSONValue } from "convex/values";
 import type { Environment } from "../../environment.js";
 import { PlatformError } from "../errors.js";
@@ -51,7 +51,7 @@ class ThreadIsolate implements Isolate {
     );
   }
 
-  /** The call has ended for its caller. What does not end in its thread then, ends with the thread. */
+  /** The call has ended for its caller. A call that does not end in its thread then, ends with the thread. */
   #giveUp(thread: Thread, call: number): void {
     if (!thread.has(call)) return;
     thread.abort(call);
