@@ -1,0 +1,46 @@
+/**
+ * One transaction reaches few files and functions: the more it can reach, the more a reader must hold. The bounds are the
+ * figures of now, and only go down. `npm run reach` prints them.
+ */
+import { describe, expect, test } from "vitest";
+import { HOT, Reaches } from "../harness/reach.js";
+import { componentModules } from "../harness/testBuild.js";
+
+/** Files and functions, at most. */
+const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
+  claim: [49, 357],
+  complete: [57, 407],
+  heartbeat: [24, 122],
+  enqueue: [23, 123],
+  wake: [57, 395],
+  "lane's step": [66, 449],
+  sweep: [45, 264],
+};
+/** Files of the largest circle. */
+const CIRCLE_MAX = 12;
+
+const reaches = new Reaches(componentModules().filter((file) => !file.startsWith("_generated/")));
+
+describe("the transactions that run most often", () => {
+  test.each(Object.entries(BOUNDS))("%s", (step, [files, functions]) => {
+    const reach = reaches.of(HOT[step as keyof typeof HOT]);
+    expect(reach.files.length).toBeLessThanOrEqual(files);
+    expect(reach.functions.length).toBeLessThanOrEqual(functions);
+  });
+});
+
+test("files that reach each other are few", () => {
+  expect(reaches.circles()[0]?.length ?? 0).toBeLessThanOrEqual(CIRCLE_MAX);
+});
+
+test("a nested query is reached, and a scheduled function is not", () => {
+  const { functions } = reaches.of("lib.ts:claim");
+  expect(functions).toContain("claim/choose.ts:chooseJobs");
+  expect(functions).not.toContain("claim/fleet.ts:countFleet");
+});
+
+test("the tables of a transaction are those that its functions name", () => {
+  const { tables } = reaches.of("lib.ts:enqueue");
+  expect([...tables.get("jobs")!].sort()).toEqual(["reads", "writes"]);
+  expect(tables.has("tokens")).toBe(false);
+});
