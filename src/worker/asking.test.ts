@@ -23,7 +23,7 @@ const claims = (asking: Asking, count: number) => {
 };
 
 describe("a queue that is said to have work", () => {
-  test("is followed from the cursor on after some empty looks, and with each one once it is", () => {
+  test("is followed from the cursor on after some empty scans, and with each one once it is", () => {
     const asking = told("tiles");
     expect(claims(asking, EMPTY_CLAIMS_MAX)).toEqual([`tiles c${EMPTY_CLAIMS_MAX}`]);
     asking.told("tiles", NONE);
@@ -36,7 +36,7 @@ describe("a queue that is said to have work", () => {
     expect(claims(asking, 1)).toEqual([]);
   });
 
-  test("is not while looks find something, or others are faster now and then", () => {
+  test("is not while scans find jobs, or other workers are faster now and then", () => {
     const asking = told("tiles");
     for (let round = 0; round < 3; round += 1) {
       expect(claims(asking, EMPTY_CLAIMS_MAX - 1)).toEqual([]);
@@ -45,7 +45,7 @@ describe("a queue that is said to have work", () => {
     }
   });
 
-  test("is not by a claim that looked elsewhere", () => {
+  test("is not by a claim that scanned elsewhere", () => {
     const asking = told("tiles");
     claims(asking, EMPTY_CLAIMS_MAX - 1);
     asking.answered(empty("c"), { ...request, lookIn: ["walls"] }, 5);

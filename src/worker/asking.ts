@@ -1,6 +1,6 @@
 /**
- * What a worker asks for with its next claim, and when: the jobs that its subscriptions have named, where few wait
- * (`waiting.ts`), or a look, where more do (`idle.ts`). It knows nothing of calls or jobs in hand.
+ * Which jobs a worker asks for with its next claim, and when: jobs that its subscriptions have named, while few wait
+ * (`waiting.ts`), or a scan, while more do (`idle.ts`). It knows nothing of calls or jobs in hand.
  */
 import type { Waiting as Answer } from "../shared/index.js";
 import type { Clock } from "./clock.js";
@@ -9,14 +9,14 @@ import { EMPTY_CLAIMS_MAX, NAMED_CLAIMS_A_LOOK, NAMED_LOOK_QUEUES } from "./limi
 import type { Claimed, ClaimRequest } from "./transport.js";
 import { Waiting } from "./waiting.js";
 
-/** What the worker has room for. */
+/** The free capacity of the worker. */
 export type Bounds = Pick<ClaimRequest, "max" | "maxCost">;
 
 export class Asking {
   private readonly idle: Idle;
   private readonly waiting: Waiting;
   private cursor: string | undefined;
-  /** Looks in a row that found nothing although more is said to wait. */
+  /** Scans in a row that found nothing although the subscription reports a backlog. */
   private empty = 0;
   /** Queues that are followed from a cursor on. */
   private readonly ahead = new Set<string>();
@@ -49,14 +49,14 @@ export class Asking {
     return earlier(this.idle.claimAt(), this.waiting.nextDueAt());
   }
 
-  /** What to claim now. */
+  /** The claim to send now. */
   request(bounds: Bounds): ClaimRequest {
     const looksAt = this.idle.claimAt();
     if (looksAt === null || looksAt > this.clock.now()) return this.named(bounds);
     return { ...this.look(bounds), ...(this.idle.isInTurn ? { woken: true } : {}) };
   }
 
-  /** What to claim in the call that records outcomes, if anything is known to wait. */
+  /** The claim to send with the outcomes, if any job is known to wait. */
   requestBeside(bounds: Bounds): ClaimRequest | undefined {
     if (this.waiting.isBacklog !== false) return this.look(bounds);
     return this.waiting.due(1).named.length > 0 ? this.named(bounds) : undefined;
@@ -71,7 +71,7 @@ export class Asking {
     const { max = 0, named = [], lookIn } = request ?? {};
     this.waiting.placed(places);
     this.waiting.claimed(named, jobs);
-    // Of a claim that has looked nowhere there is nothing to go on from.
+    // A claim that scanned nothing has no cursor to go on from.
     if (lookIn?.length === 0) return this.idle.inFleet(fleet);
     this.cursor = cursor ?? this.cursor;
     this.empty = jobs.length > 0 || this.waiting.isBacklog !== true ? 0 : this.empty + 1;
@@ -79,8 +79,8 @@ export class Asking {
   }
 
   /**
-   * The queues that are to be followed from the cursor on, after the claim that was just answered. They say that more waits
-   * than is named, and look after look finds nothing: what waits there is not for this worker, and more of it than a
+   * The queues that are to be followed from the cursor on, after the claim that was just answered. They report a
+   * backlog, and scan after scan finds nothing: the waiting jobs are not for this worker, and more of them wait than a
    * subscription reads.
    */
   toFollow({ lookIn }: ClaimRequest): { queues: string[]; cursor: string } {
@@ -100,13 +100,13 @@ export class Asking {
     this.rejected(request);
   }
 
-  /** So was one beside outcomes, which it may have been for. */
+  /** A claim sent with outcomes was refused; it may have been the cause. */
   rejected(request: ClaimRequest | undefined): void {
     this.waiting.claimed(request?.named ?? [], []);
     this.cursor = undefined;
   }
 
-  /** A claim that looks: where more waits than was named, or, while nothing is known, and once more after that, everywhere. */
+  /** A claim that scans: the queues with a backlog, or all queues while nothing is known and once more after that. */
   private look(bounds: Bounds): ClaimRequest {
     const { isBacklog } = this.waiting;
     const { named } = this.waiting.due(bounds.max);
@@ -120,7 +120,9 @@ export class Asking {
     };
   }
 
-  /** A claim of what was named; and of what has waited, where it came for a job in vain, and now and then in other queues. */
+  /**
+   * A claim of named jobs. It scans the queues in which such a claim failed before, and now and then further queues.
+   */
   private named(bounds: Bounds): ClaimRequest {
     const { named, lookIn } = this.waiting.due(bounds.max);
     const looks = this.clock.random() * NAMED_CLAIMS_A_LOOK < 1;

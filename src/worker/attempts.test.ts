@@ -61,7 +61,7 @@ test("a handler that gave up because its lease ran out here has not failed: the 
   expect(deployment.outcomeOf(id)).toEqual({ kind: "released" });
 });
 
-test("a lease that the deployment gave to others meanwhile is refused, and the rest of the batch stands", async () => {
+test("a lease that another worker got meanwhile is refused, and the rest of the batch stands", async () => {
   const { begun, handler } = manual();
   const { clock, deployment, kinds } = startLoop(handler, { concurrency: 2 });
   const lost = deployment.enqueue();
@@ -75,7 +75,7 @@ test("a lease that the deployment gave to others meanwhile is refused, and the r
   expect(kinds("leaseLost")).toMatchObject([{ id: lost, reason: "leaseLost" }]);
 });
 
-test("a handler that ignores its signal keeps its slot for five seconds, then others get it", async () => {
+test("a handler that ignores its signal keeps its slot for five seconds, then another job gets it", async () => {
   const { begun, handler } = manual();
   const { clock, deployment, kinds } = startLoop(handler);
   const stuck = deployment.enqueue();
@@ -138,7 +138,7 @@ test("other calls do not stand in for beats where only beats would tell of a can
   expect(callsOf("heartbeat").length).toBeGreaterThan(8);
 });
 
-test("a completion that answers for what else is held is a beat in full: it tells of cancellations too", async () => {
+test("a completion that answers for the other held leases is a full beat: it reports cancellations too", async () => {
   const { begun, handler } = manual();
   const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 2, leaseMs: 30_000 });
   deployment.answersHeld = true;

@@ -1,5 +1,5 @@
 /**
- * Every attempt in this process's hands, and what it holds: a lease at the deployment, a slot in this process, or both.
+ * The attempts of this process, and the resources of each: a lease at the deployment, a slot in this process, or both.
  *
  *     running ──ends──► finished ──answered──► (gone)
  *        └──leaseLost──► lost ──ends, or is abandoned──► (gone)
@@ -23,7 +23,7 @@ export interface Attempt {
   /** Why its signal was aborted. Unless the lease was lost, it is still this worker's to end. */
   reason: AbortReason | undefined;
   readonly abort: AbortController;
-  /** What its handler wants to be enqueued with its result. */
+  /** Jobs that its handler wants enqueued with its result. */
   readonly continued: Continuation[];
   cancelTimer: () => void;
   cancelTimeout: () => void;
@@ -34,7 +34,7 @@ export interface AttemptsDeps {
   emit: (event: WorkerEvent) => void;
   /** A slot or a lease has come free. */
   changed: () => void;
-  /** The handler of an attempt whose lease may still stand goes on after its signal: nobody waits for it any more. */
+  /** The handler of an attempt with a lease that may still stand goes on after its signal: its slot is freed. */
   abandoned: (attempt: Attempt) => void;
 }
 
@@ -68,7 +68,7 @@ export class Attempts {
     return this.all.get(keyOf(lease));
   }
 
-  /** Attempts whose lease is, as far as this process knows, still held. */
+  /** Attempts with a lease that, as far as this process knows, still stands. */
   held(): Attempt[] {
     return [...this.all.values()].filter(
       ({ state }) => state === "running" || state === "finished",
@@ -85,7 +85,7 @@ export class Attempts {
       .length;
   }
 
-  /** What the jobs cost whose handlers run, out of the worker's budget. */
+  /** The cost of the jobs with running handlers, out of the worker's budget. */
   costUsed(): number {
     return [...this.all.values()]
       .filter(({ state }) => state === "running" || state === "lost")
@@ -104,7 +104,7 @@ export class Attempts {
     for (const { job, startedAt } of this.held()) if (startedAt <= sentAt) this.renew(job, sentAt);
   }
 
-  /** Somebody wants the job to end. The lease stands: what its handler brings is still worth reporting. */
+  /** Cancellation of the job was requested. The lease stands: its handler's result is still worth reporting. */
   cancel(lease: Lease): void {
     const attempt = this.find(lease);
     if (attempt !== undefined) this.tellToStop(attempt, "canceled");
@@ -113,8 +113,8 @@ export class Attempts {
   /** The deployment says that the lease of a running handler is gone. */
   lose(lease: Lease): void {
     const attempt = this.find(lease);
-    // A finished attempt gets its own answer from `complete`, and only that one is believed: a beat that crossed it
-    // on the way says `leaseLost` of what has just been recorded.
+    // A finished attempt gets its own answer from `complete`, and only that one is believed: a beat that crossed it on
+    // the way says `leaseLost` of a job that has just been recorded.
     if (attempt?.state !== "running") return;
     attempt.state = "lost";
     this.signal(attempt, "leaseLost");
@@ -148,7 +148,7 @@ export class Attempts {
     this.deps.changed();
   }
 
-  /** Ends everything at once: nobody at the deployment listens to this worker any more. */
+  /** Ends everything at once: the deployment no longer accepts calls of this worker. */
   dropAll(): void {
     for (const attempt of [...this.all.values()]) {
       attempt.abort.abort(new JobAborted("stopping", "The worker has stopped."));
@@ -198,7 +198,7 @@ export class Attempts {
     attempt.cancelTimeout();
   }
 
-  /** A handler that does not listen to its signal must not keep its slot from others for ever. */
+  /** A handler that ignores its signal must not keep its slot for ever. */
   private abandonLater(attempt: Attempt): void {
     attempt.cancelTimer();
     attempt.cancelTimer = this.deps.clock.after(ABANDON_AFTER_MS, () => {

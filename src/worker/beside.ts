@@ -1,6 +1,6 @@
 /**
- * Jobs whose handlers run here, also after the attempt was lost: such a handler may go on after its signal, and another of the same
- * job beside it would be in its way.
+ * Jobs whose handlers run here, also after the attempt was lost: such a handler may go on after its signal, and a
+ * second handler of the same job would disturb it.
  */
 import type { Clock } from "./clock.js";
 

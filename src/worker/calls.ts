@@ -1,10 +1,10 @@
 /**
- * The session's calls: one at a time, counted. A call whose answer does not come is repeated under the same number
- * until it is answered, so that no job is leased to this session without its knowing, and no outcome is lost.
+ * The session's calls: one at a time, counted. A call without an answer is repeated under the same number until it is
+ * answered, so that no job is leased to this session without its knowing, and no outcome is lost.
  *
  * The number goes on only when a call is answered. A rejected call used none up: had an earlier copy of it taken
  * effect after all, the next call under that number gets the reply that belongs to the copy, and its leases become
- * known. That is why replies are believed by what they name and not by what was asked.
+ * known. That is why a reply is applied by the ids in it, and not by the request.
  */
 import { backoff, type Clock } from "./clock.js";
 import { judge, type Failure } from "./errors.js";
@@ -42,7 +42,7 @@ export class Calls {
     return this.answered;
   }
 
-  /** A number after those of all calls that were made, should one that was given up still arrive. */
+  /** A number after the numbers of all calls that were made, should one that was given up still arrive. */
   get after(): number {
     return this.n + 2;
   }

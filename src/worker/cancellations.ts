@@ -1,7 +1,7 @@
 /**
- * Follows which jobs of this session somebody wants to end, so that their handlers are told at once and not with the
- * next beat. It begins with the first job that is held for a while, since short jobs end by themselves, and goes on
- * until the worker ends: while nothing is canceled it makes no calls.
+ * Follows which jobs of this session are canceled, so that their handlers stop at once and not with the next beat. It
+ * begins with the first job that is held for a while, since short jobs end by themselves, and goes on until the worker
+ * ends: while nothing is canceled it makes no calls.
  */
 import type { Lease } from "../shared/index.js";
 import type { Attempts } from "./attempts.js";

@@ -2,9 +2,9 @@
 export interface Clock {
   /** Milliseconds that only go forward: leases are measured by it, and a corrected system time must not end them. */
   now(): number;
-  /** Milliseconds since 1970: about the same for all who ask now, wherever they are. */
+  /** Milliseconds since 1970: about the same for all callers at one moment, on any machine. */
   date(): number;
-  /** Calls back once; what it returns takes that back. */
+  /** Calls back once; the returned function cancels it. */
   after(ms: number, run: () => void): () => void;
   /** 0 up to, not including, 1. */
   random(): number;
@@ -18,8 +18,8 @@ export const systemClock: Clock = {
     let timer: ReturnType<typeof setTimeout> | undefined;
     // Timers know whole milliseconds: one that is cut off fires before its time, and is set again at once, and again.
     const fired = new Promise<void>((fire) => (timer = setTimeout(fire, Math.ceil(ms))));
-    // By a promise: a timer that a suite fakes fires outside the function that has set it, where no call is its own; what waits
-    // for a promise goes on inside.
+    // By a promise: a timer that a suite fakes fires outside the function that has set it, where no call is its own;
+    // code after a promise goes on inside.
     void fired.then(() => {
       if (!isOff) run();
     });

@@ -11,7 +11,7 @@ import type { Transport } from "./transport.js";
 export interface Confirmed {
   job: ClaimedJob;
   sentAt: number;
-  /** Somebody wants it to end before it has begun. */
+  /** Its cancellation was requested before it began. */
   isCanceled?: boolean;
 }
 
@@ -31,7 +31,7 @@ export async function confirmLeases(
       return answer === "canceled" ? [{ job, sentAt, isCanceled: true }] : [];
     });
   } catch {
-    // Then the oldest copy is the safe assumption: what has run out by it is given back at once.
+    // Then the oldest copy is the safe assumption: a job with a lease that is over by it is given back at once.
     return jobs.map((job) => ({ job, sentAt: firstSentAt }));
   }
 }

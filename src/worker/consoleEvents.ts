@@ -1,4 +1,4 @@
-/** What a worker without `onEvent` prints: that it is there, what its handlers say, and what needs attention. */
+/** The output of a worker without `onEvent`: its start, the log entries of its handlers, and problems. */
 import type { LogLevel, WorkerEvent } from "./types.js";
 
 export function printEvent(event: WorkerEvent): void {
@@ -31,13 +31,13 @@ function lineOf(event: WorkerEvent): string | null {
     case "leaseLost":
       return `${about(event)} is no longer ours: ${event.reason}`;
     case "aborted":
-      return `${about(event)} is told to stop: ${event.reason}`;
+      return `${about(event)} gets its signal to stop: ${event.reason}`;
     case "resultRefused":
       return `${about(event)}: the result was refused: ${event.error}`;
     case "reportRefused":
       return `${about(event)}: ${event.logs} log entries and ${event.output} characters of output are lost: ${event.error}`;
     case "handlerAbandoned":
-      return `${about(event)}: the handler ignores its signal; its slot is given to others`;
+      return `${about(event)}: the handler ignores its signal; its slot goes to another job`;
     case "callRepeated":
       return `${event.call} was not answered (${event.error}); trying again`;
     case "callRejected":

@@ -1,6 +1,6 @@
 /**
- * What a handler says is to follow its job, checked where it is said. It crosses with the outcome, and an outcome whose call
- * is refused for its arguments would never be recorded, however often it is sent. Pure.
+ * The jobs that a handler enqueues after its own, checked at the call. They cross with the outcome, and an outcome with
+ * arguments that its call refuses would never be recorded, however often it is sent. Pure.
  */
 import { getConvexSize, type Value } from "convex/values";
 import { validate } from "convex-helpers/validators";
@@ -26,7 +26,7 @@ export function continuation(
   if (before.length >= CONTINUED_MAX) {
     throw conveyorError(
       "invalidArgument",
-      `A job may be followed by ${CONTINUED_MAX} others. Let one of them enqueue the rest.`,
+      `A job may be followed by ${CONTINUED_MAX} jobs. Let one of them enqueue the rest.`,
       { max: CONTINUED_MAX },
     );
   }
@@ -40,7 +40,7 @@ export function continuation(
   throw conveyorError(
     "payloadTooLarge",
     `The jobs that follow another may have ${ENQUEUE_MAX_BYTES} bytes together; these have ${bytes}. ` +
-      "Put what is large into file storage, and its ids in its place.",
+      "Put large values into file storage, and their ids in their place.",
     { got: bytes, max: ENQUEUE_MAX_BYTES },
   );
 }
@@ -51,7 +51,7 @@ function checkOptions(queue: string, given: ContinueOptions): ContinueOptions {
   try {
     validate(vContinueOptions, options, { throw: true });
   } catch (error) {
-    throw conveyorError("invalidArgument", `${what} are none: ${errorText(error)}`, { queue });
+    throw conveyorError("invalidArgument", `${what} are invalid: ${errorText(error)}`, { queue });
   }
   checkContinueKey(queue, options as ContinueOptions);
   return options as ContinueOptions;

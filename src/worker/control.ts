@@ -1,6 +1,6 @@
 /**
- * What a handler's signal says to it. What a handler throws to ask for something is in `shared/asks.ts`: handlers inside
- * Convex throw the same.
+ * The reason in a handler's signal. The errors by which a handler asks for an outcome are in `shared/asks.ts`: handlers
+ * inside Convex throw the same.
  */
 import type { AbortReason } from "./types.js";
 

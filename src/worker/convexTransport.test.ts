@@ -1,4 +1,4 @@
-/** The wire, against a server that answers as it is told: what counts as an answer, and what as none. */
+/** The wire, against a scripted server: which replies count as an answer, and which do not. */
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { anyApi } from "convex/server";
@@ -58,7 +58,7 @@ const failure = async () =>
     true,
   );
 
-test("a claim carries who asks, its number, and the queues", async () => {
+test("a claim carries its session, its number, and the queues", async () => {
   answer = json(200, { status: "success", value: { jobs: [], cursor: "c" } });
   expect(await transport.claim(3, { max: 2, cursor: "b" })).toEqual({ jobs: [], cursor: "c" });
   expect(bodies[0]).toMatchObject({
@@ -110,7 +110,7 @@ test.each([
       setImmediate(() => response.destroy());
     },
   ],
-])("when %s, nobody knows what became of the call", async (_, how) => {
+])("when %s, the outcome of the call is unknown", async (_, how) => {
   answer = how;
   expect(await failure()).toMatchObject({ kind: "unanswered" });
 });
@@ -153,7 +153,7 @@ test("a beat does not wait behind a complete that takes its time", async () => {
   await slow;
 });
 
-test("subscriptions to what waits are the same for the whole fleet, so that it shares one answer", async () => {
+test("subscriptions to waiting jobs are the same for the whole fleet, so that it shares one answer", async () => {
   const sockets = new WebSocketServer({ server });
   const asked: unknown[] = [];
   sockets.on("connection", (socket) => {

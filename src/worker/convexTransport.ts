@@ -4,9 +4,9 @@
  * Calls go over HTTP and not over the socket. A socket's mutations wait for one another, so that a beat would stand
  * behind a large `complete`; one that conflicts too often does not fail there but closes the socket, to be sent again
  * for ever, and would never come back to be taken apart; and each writes a row of its own to be exactly once, which
- * the session's call counter makes needless. One socket follows `hasWork`. What is canceled has another, from the first job on
- * that is held for a while: a socket is told of all that one commit has changed at once, so that a `hasWork` that takes long
- * would keep back the word that a job is canceled (440 ms on average with 20 queues, up to 1.3 s).
+ * the session's call counter makes needless. One socket follows `hasWork`. Cancellations have another, from the first
+ * job on that is held for a while: a socket receives all changes of one commit at once, so that a slow `hasWork` would
+ * delay the news of a cancellation (440 ms on average with 20 queues, up to 1.3 s).
  */
 import { ConvexClient, ConvexHttpClient } from "convex/browser";
 import { BEAT_TIMEOUT_MS, CALL_TIMEOUT_MS } from "./limits.js";

@@ -36,7 +36,7 @@ describe("stopping", () => {
     expect(end.value).toEqual({});
   });
 
-  test("it ends even when the deployment is gone, three seconds after the grace, and says what it could not bring home", async () => {
+  test("it ends even when the deployment is gone, three seconds after the grace, and reports the outcomes that it could not record", async () => {
     const { handler } = manual();
     const { clock, deployment, loop, end, kinds } = startLoop(handler);
     deployment.enqueue();
@@ -97,7 +97,7 @@ describe("errors that end a worker", () => {
     },
   );
 
-  test("a token revoked in the middle aborts what runs: nobody will take its results", async () => {
+  test("a token revoked in the middle aborts running handlers: their results would be refused", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, end } = startLoop(handler);
     deployment.enqueue();
@@ -108,7 +108,7 @@ describe("errors that end a worker", () => {
     expect(begun[0]!.signal.aborted).toBe(true);
   });
 
-  test("functions that were never there: workerApiMissing says what to export", async () => {
+  test("functions that were never there: workerApiMissing names the export that is missing", async () => {
     const { clock, deployment, end } = startLoop(async () => null);
     deployment.fault = () => new Error("Could not find public function for 'worker:claim'.");
     await clock.advance(100);
@@ -116,7 +116,7 @@ describe("errors that end a worker", () => {
     expect((end.value?.error as Error).message).toContain("conveyor.workerApi");
   });
 
-  test("functions of an older release: it says both versions and what to do, before it claims anything", async () => {
+  test("functions of an older release: it reports both versions and the way out, before it claims anything", async () => {
     const { clock, deployment, end, callsOf } = startLoop(async () => null);
     deployment.enqueue();
     deployment.hi = { protocol: 0, version: "0.0.9" };
@@ -157,7 +157,7 @@ describe("errors that end a worker", () => {
     expect(end.value).toEqual({});
   });
 
-  test("queues of its token that are not served are told at its start, and it works on", async () => {
+  test("queues of its token that are not served are reported at its start, and it works on", async () => {
     const { clock, deployment, kinds } = startLoop(async () => "done");
     deployment.hi = { notServed: ["tyles"] };
     const id = deployment.enqueue();

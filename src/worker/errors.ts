@@ -1,4 +1,4 @@
-/** What a failed call means for the worker. Pure. */
+/** The meaning of a failed call for the worker. Pure. */
 import {
   COMPONENT_VERSION,
   errorText,
@@ -9,9 +9,9 @@ import {
 import { Unanswered } from "./transport.js";
 
 export type Failure =
-  /** Nobody knows whether it took effect: repeat the very same call. */
+  /** It is unknown whether it took effect: repeat the very same call. */
   | { kind: "unanswered"; message: string }
-  /** It certainly did not take effect: whatever was in it may be tried differently. */
+  /** It certainly did not take effect: its parts may be tried differently. */
   | { kind: "rejected"; message: string }
   /** This worker is not wanted, or wrongly made: it stops at once with this error. */
   | { kind: "fatal"; error: Error }
@@ -50,7 +50,7 @@ export function messageOf(error: unknown): string {
   return errorText(error);
 }
 
-/** A `ConvexError` shows its data as JSON; a stack trace of a stopped worker should say what to do. */
+/** A `ConvexError` shows its data as JSON; a stack trace of a stopped worker should show the way out. */
 function readable(error: Error & { data: { message: string } }): Error {
   error.message = error.data.message;
   return error;
@@ -58,7 +58,7 @@ function readable(error: Error & { data: { message: string } }): Error {
 
 function functionMissing(message: string): Error {
   return workerApiMissing(
-    `The deployment has no worker functions under this name (${message}), or has those of another release than this worker's, ` +
+    `The deployment has no worker functions under this name (${message}), or the functions of another release than this worker's, ` +
       `convex-conveyor ${COMPONENT_VERSION}. In the app, export ` +
       "`export const { claim, complete, heartbeat, report, watch } = conveyor.workerApi({ queues: [...] })` " +
       `from a module, deploy it with convex-conveyor ${COMPONENT_VERSION} or later, and give the worker that module as \`api\`.`,

@@ -1,4 +1,4 @@
-/** A clock that moves when told and a deployment in memory, for the tests of the worker. No real time passes. */
+/** A manual clock and a deployment in memory, for the tests of the worker. No real time passes. */
 import { expect, test } from "vitest";
 import { WORKER_PROTOCOL, type FinishedAnswer, type Hello } from "../shared/index.js";
 import type { Answer, ClaimedJob, Continuation, Outcome, ReportAnswer } from "../shared/index.js";
@@ -24,7 +24,7 @@ export class FakeClock implements Clock {
     return () => void (this.timers = this.timers.filter((other) => other !== timer));
   };
 
-  /** Moves on, stopping at every timer on the way for what it sets off. */
+  /** Moves on, stopping at every timer on the way for the work that it starts. */
   async advance(ms: number): Promise<void> {
     const end = this.time + ms;
     await settle();
@@ -41,7 +41,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** What becomes of a call: `before` fails it without effect, `after` loses the answer to one that took effect. */
+/** The fate of a call: `before` fails it without effect, `after` loses the answer to one that took effect. */
 export type Fault = (
   call: FakeDeployment["calls"][number]["call"],
   n: number | undefined,
@@ -69,25 +69,25 @@ export class FakeDeployment implements Transport {
     deferred?: boolean;
     leaving?: number;
   }[] = [];
-  /** What was to be enqueued with the result of a job. */
+  /** Jobs to be enqueued with the result of a job. */
   readonly continued = new Map<string, Continuation[]>();
   readonly progressed: { id: string; value: unknown }[] = [];
-  /** What was said of each job, as it was recorded. */
+  /** Log entries of each job, as recorded. */
   readonly logs = new Map<string, { level: string; message: string; data?: unknown }[]>();
   readonly outputs = new Map<string, string[]>();
-  /** Jobs that somebody wants to end; `told` sees to the subscription. */
+  /** Jobs with a requested cancellation; `told` notifies the subscription. */
   readonly canceled = new Set<string>();
-  /** What a report is answered besides, by job. */
+  /** Further fields of the answer to a report, by job. */
   readonly reportAnswers = new Map<string, Partial<ReportAnswer>>();
   refusesReport: (ids: string[]) => boolean = () => false;
   fault: Fault = () => undefined;
   /** Refuses an outcome, as a callback would that breaks the whole transaction. */
   refuses: (outcome: Outcome, id: string, deferred: boolean) => boolean = () => false;
-  /** What the deployment records by itself when it can. */
+  /** Work that the deployment records by itself when it can. */
   readonly later: (() => void)[] = [];
-  /** Whether a complete answers for what else is held. */
+  /** Whether a complete answers for the other held leases. */
   answersHeld = false;
-  /** Jobs are there, and others get them. */
+  /** Jobs are there, and another worker gets them. */
   outrun = false;
   mostInFlight = 0;
   closed = false;
@@ -105,7 +105,7 @@ export class FakeDeployment implements Transport {
   failHasWork: (error: unknown) => void = () => {};
   private tellCanceled: (leases: { id: string; attempt: number }[]) => void = () => {};
   failCancellations: (error: unknown) => void = () => {};
-  /** Subscriptions to what is canceled, as many as there ever were. */
+  /** Subscriptions to cancellations, counted since the start. */
   watchers = 0;
   private lastId = 0;
 
@@ -129,10 +129,10 @@ export class FakeDeployment implements Transport {
 
   /** The queue is served no longer: results are not recorded, and their jobs go back. */
   unserved = false;
-  /** What it says of itself, at once: no test but those of it waits for that. */
+  /** Its answer to `hello`, at once: only tests of the start wait for it. */
   hi: Partial<Hello> = {};
   async hello(): Promise<Hello> {
-    // A test may say what goes wrong when its loop has begun.
+    // A test may set the fault after its loop has begun.
     await Promise.resolve();
     const fault = this.fault("hello", undefined);
     if (fault instanceof Error) throw fault;
@@ -219,7 +219,7 @@ export class FakeDeployment implements Transport {
     return () => void (this.tellCanceled = () => {});
   }
 
-  /** Somebody cancels a job that runs, and the subscription says so. */
+  /** Cancels a running job, and notifies the subscription. */
   cancel(id: string): void {
     this.canceled.add(id);
     this.clock.after(LATENCY_MS, () => this.tell());
@@ -336,7 +336,7 @@ export function startLoop(
     ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
     emit: (event) => events.push(event),
   });
-  /** What `run` came to: undefined while it goes on. */
+  /** The end of `run`: undefined while it goes on. */
   const end: { value?: { error?: unknown } } = {};
   const running = loop.run().then(
     () => void (end.value = {}),
@@ -367,7 +367,7 @@ export function manual() {
   return { begun, handler };
 }
 
-test("the fake clock runs what falls due in order, at its time, and what that sets off too", async () => {
+test("the fake clock runs due callbacks in order, at their times, and further ones that they set", async () => {
   const clock = new FakeClock();
   const seen: string[] = [];
   clock.after(20, () => seen.push(`second at ${clock.now()}`));

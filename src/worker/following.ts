@@ -1,4 +1,7 @@
-/** Follows what waits in the worker's queues, and tells its asking: from a claim's cursor on, where looks find nothing. */
+/**
+ * Follows the waiting jobs of the worker's queues, and notifies its asking: from a claim's cursor on, where scans find
+ * nothing.
+ */
 import type { Asking } from "./asking.js";
 import type { ClaimRequest, HasWorkWatch, Transport } from "./transport.js";
 

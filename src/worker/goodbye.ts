@@ -1,7 +1,7 @@
 /**
  * The last word of a session: that it is over, so that no job is left to it for the minute and a half in which a silent one
- * counts as live. Said once; a worker that stops waits for it briefly, and one whose deployment does not answer, or knows no
- * such word, has stopped all the same.
+ * counts as live. Said once; a worker that stops waits for it briefly. A worker whose deployment does not answer, or
+ * lacks that function, has stopped all the same.
  */
 import type { Clock } from "./clock.js";
 import { GOODBYE_MS } from "./limits.js";

@@ -1,7 +1,7 @@
 /**
- * Heartbeats: all leases in one call, whenever the first of them has used up a third of its time. They go beside the
- * session's other calls and carry no number, since saying the same twice does no harm. A claim or completion is a beat
- * as well, so a busy worker of short jobs sends none of its own. An idle worker beats seldom, to be seen.
+ * Heartbeats: all leases in one call, whenever the first of them has used up a third of its time. They go in parallel
+ * to the session's other calls and carry no number, since a repeat does no harm. A claim or completion is a beat as
+ * well, so a busy worker of short jobs sends none of its own. An idle worker beats seldom, to be seen.
  */
 import { HEARTBEATS_PER_LEASE, type Answer } from "../shared/index.js";
 import type { Attempt, Attempts } from "./attempts.js";
@@ -13,7 +13,7 @@ export interface HeartDeps {
   transport: Transport;
   attempts: Attempts;
   presenceMs: number;
-  /** Whether a claim or completion is on its way: it is a beat too, and the two would meet at one row. */
+  /** Whether a claim or completion is on its way: it is a beat too, and the two would conflict at one row. */
   isCalling: () => boolean;
   /** Whether cancellations are heard of without beats. If not, other calls do not stand in for a beat. */
   hearsCancellations: () => boolean;
@@ -98,7 +98,7 @@ export class Heart {
     }
   }
 
-  /** What the deployment said of each lease at that time. */
+  /** The deployment's answer for each lease at that time. */
   private apply(answers: readonly Answer[], sentAt: number): void {
     for (const answer of answers) {
       const { attempts } = this.deps;

@@ -1,6 +1,6 @@
 /**
- * A worker's first call: whether its deployment knows what it needs. So a worker that was started before its deployment was
- * deployed says so before it takes a job, and names both versions.
+ * A worker's first call: whether its deployment has the functions and version that it needs. So a worker that was
+ * started before its deployment was deployed says so before it takes a job, and names both versions.
  */
 import { COMPONENT_VERSION, WORKER_PROTOCOL, type Hello } from "../shared/index.js";
 import type { Calls, CallEnd } from "./calls.js";

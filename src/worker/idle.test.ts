@@ -1,4 +1,4 @@
-/** When each of a fleet comes, on a clock that moves when told. */
+/** When each worker of a fleet comes, on a manual clock. */
 import { describe, expect, test } from "vitest";
 import { FakeClock } from "./fakes.test.js";
 import { Idle } from "./idle.js";
@@ -12,7 +12,7 @@ import {
   TURN_GAP_MS,
 } from "./limits.js";
 
-/** Workers that have looked twice, found nothing, and know their places. */
+/** Workers that have scanned twice, found nothing, and know their places. */
 function fleetOf(size: number, clock = new FakeClock()): Idle[] {
   return Array.from({ length: size }, (_, rank) => {
     const idle = new Idle(clock);
@@ -38,7 +38,7 @@ describe("a wake", () => {
   });
 
   test.each([2, 3, 40])(
-    "makes %i come one after the other, another first in each second: two a whole gap apart, which take whatever there is",
+    "makes %i come one after the other, another first in each second: two a whole gap apart, which take any job",
     async (size) => {
       const firsts = new Set<number>();
       for (const at of [0, 1, FIRST_MS - 1, FIRST_MS, 12_345]) {
@@ -64,14 +64,14 @@ describe("a wake", () => {
     expect(last).toEqual({ after: PATIENCE_MS, isInTurn: false });
   });
 
-  test("makes one come at once that has found the others of its fleet away", () => {
+  test("makes one come at once that has found the rest of its fleet away", () => {
     const clock = new FakeClock();
     const fleet = fleetOf(1_000, clock);
     for (const idle of fleet) idle.told(true, true);
     expect(comes(fleet, clock)[999]).toEqual({ after: 0, isInTurn: true });
   });
 
-  test("is over when the job is taken: who has not come yet does not", async () => {
+  test("is over when the job is taken: workers before their turn do not come", async () => {
     const clock = new FakeClock();
     const fleet = fleetOf(10, clock);
     for (const idle of fleet) idle.told(true);
@@ -81,7 +81,7 @@ describe("a wake", () => {
   });
 });
 
-describe("who comes away empty", () => {
+describe("a worker that comes away empty", () => {
   test("waits longer each time, and of a fleet so long that together they come no faster than is of use", () => {
     const clock = new FakeClock();
     const waits = (size: number, looks: number, tookMs = 0) => {
@@ -95,17 +95,17 @@ describe("who comes away empty", () => {
     expect(waits(1, 8)).toEqual(
       [0, 1, 2, 3, 4, 5, 6].map((n) => EMPTY_WAIT_MIN_MS * 2 ** n).concat(EMPTY_WAIT_MAX_MS),
     );
-    // What was another's may be left soon: so it comes back soon, however large its fleet is, a few times.
+    // Another worker's job may be free soon: so it comes back soon, however large its fleet is, a few times.
     const short = [1, 2, 4].map((n) => EMPTY_WAIT_MIN_MS * n * 1.5);
     expect(waits(20, 3)).toEqual(short);
     expect(waits(1_000, 4)).toEqual([...short, EMPTY_WAIT_MAX_MS]);
     expect(waits(60, 4)[3]).toBeLessThanOrEqual(60 * EMPTY_WAIT_GAP_MS);
-    // The deployment has more to do than it can: nobody makes it worse for nothing.
+    // The deployment has more to do than it can: its load must not grow by claims in vain.
     expect(waits(1_000, 1, 2_000)).toEqual([2_000]);
     expect(waits(1_000, 4, 2_000)[3]).toBe(2_000 * EMPTY_WAIT_CLAIMS);
   });
 
-  test("and then has its turn takes whatever there is; who comes back for more takes what is its", () => {
+  test("and then has its turn takes any job; one that comes back for more takes jobs of its shard", () => {
     const clock = new FakeClock();
     const [idle] = fleetOf(4, clock);
     idle!.told(true);

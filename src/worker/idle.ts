@@ -1,22 +1,24 @@
 /**
- * When a worker with room asks for work. It is woken by the subscription; what it finds decides how soon it looks
- * again. Pure but for the clock's chance.
+ * When a worker with room asks for work. It is woken by the subscription; the result of its last claim decides how soon
+ * it scans again. Pure but for the clock's chance.
  *
- * Many workers are woken by one job and one gets it. So each of a fleet has its turn, one gap after the one before, and in its
- * turn takes whatever there is; the news that it has been taken keeps the others away. Whose turn is first goes by the clock,
- * another's each second. A worker alone always has its turn. Whose clock is off, or whose fleet is another size by now, meets
- * somebody now and then. While there goes on to be work, turns go round (time division multiple access, of radio).
+ * One job wakes many workers and one gets it. So each worker of a fleet has its turn, one gap after the one before, and
+ * in its turn takes any job; the news that the job has been taken keeps the rest away. The clock decides which worker's
+ * turn is first, another's each second. A worker alone always has its turn. A worker conflicts now and then if its
+ * clock is off, or its fleet is another size by now. While work goes on to wait, turns rotate (time division multiple
+ * access, of radio).
  *
- * But nobody waits longer than its patience while the deployment goes on saying that there is work: then there is more than
- * those who had their turns could take. Who comes out of turn takes what is its by the rules of shards, and meets nobody
- * either. Whoever comes away empty waits twice as long each time.
+ * No worker waits longer than its patience while the deployment goes on reporting work: then there is more than the
+ * workers with earlier turns could take. Out of turn, a worker takes jobs of its own shard, and so does not conflict
+ * either. A worker that comes away empty waits twice as long each time.
  *
- * Measured beside it, with 32 workers and 20 jobs a second on the smallest class (conflicts in 100 jobs, median start; here 6
- * and 240 ms): waits of random length that adapt, where all come within the patience and take anything, 88 and 165 ms, with
- * errors; the same where who is late takes its own only, 7 and 390 ms; turns that go round by themselves, so that a wake
- * begins in the middle of one, 6 to 11 and 320 to 370 ms. Of 64 that wait for one job a second these meet at 5 in 100 and
- * begin after 175 ms, here after 105; with 80 ms between turns they meet at 22. Not built: a subscription for each part of a
- * fleet, which would rerun with every change of its part.
+ * Measured as alternatives, with 32 workers and 20 jobs per second on the smallest class (conflicts per 100 jobs,
+ * median start; here 6 and 240 ms): waits of random length that adapt, where all come within the patience and take
+ * anything, 88 and 165 ms, with errors; the same where a late worker takes jobs of its own shard only, 7 and 390 ms;
+ * turns that go round by themselves, so that a wake begins in the middle of one, 6 to 11 and 320 to 370 ms. Of 64 that
+ * wait for one job per second these conflict at 5 in 100 and begin after 175 ms, here after 105; with 80 ms between
+ * turns they conflict at 22. Not built: a subscription for each part of a fleet, which would rerun with every change of
+ * its part.
  */
 import type { Clock } from "./clock.js";
 import {
@@ -33,19 +35,19 @@ import {
 import type { PlaceInFleet } from "./transport.js";
 import { turnAt } from "./turns.js";
 
-/** Of those after the first, so many come a whole gap apart, and may take whatever there is. */
+/** This many after the first come a whole gap apart, and may take any job. */
 const TURNS_APART = 1;
 
 export class Idle {
-  /** `undefined` while the subscription says nothing: then the worker looks now and then by itself. */
+  /** `undefined` while the subscription says nothing: then the worker polls. */
   private hasWork: boolean | undefined = undefined;
   private wait = 0;
   private fleet: PlaceInFleet = { size: 1, rank: 0 };
-  /** It looks at once when it starts, and once more when others that started with it can be seen. */
+  /** It scans at once when it starts, and once more when workers that started with it can be seen. */
   private looksLeft = 2;
   private lookAt: number;
   private readonly lookAgainAt: number;
-  /** Whether it is in its turn that it looks then: it may have what is another's by its shard. */
+  /** Whether the next scan is in its turn: then it may take jobs of another worker's shard. */
   isInTurn = false;
 
   constructor(private readonly clock: Clock) {
@@ -65,12 +67,15 @@ export class Idle {
     this.hasWork = hasWork;
   }
 
-  /** Its place, as a claim that has not looked for jobs was answered. */
+  /** Its place, in the answer of a claim that has not scanned for jobs. */
   inFleet(fleet: PlaceInFleet | undefined): void {
     this.fleet = fleet ?? this.fleet;
   }
 
-  /** A claim was answered, after `tookMs`. `fleet`: its place among those who serve the queues, if the deployment has looked. */
+  /**
+   * A claim was answered, after `tookMs`. `fleet`: its place among the workers of the queues, if the deployment has
+   * counted them.
+   */
   claimed(got: number, asked: number, tookMs: number, fleet?: PlaceInFleet): void {
     this.looksLeft -= 1;
     this.fleet = fleet ?? this.fleet;

@@ -1,6 +1,6 @@
 /**
- * The job as its handler gets it: the facts of one attempt, and what may be said of it. It checks what a handler says before
- * anything is sent, so that a mistake is thrown where it was made.
+ * The job as its handler gets it: the facts of one attempt, and its actions. It checks each argument before anything is
+ * sent, so that a mistake is thrown where it was made.
  */
 import { getConvexSize, type Value } from "convex/values";
 import {
@@ -50,9 +50,9 @@ export function withFacts<Actions extends JobActions>(
   return Object.assign(actions, { ...factsOf(job), payload, related }) as Actions & JobFacts;
 }
 
-/** What the handler of an attempt may say and ask. */
+/** The actions of an attempt's handler. */
 export function actionsOf(attempt: Attempt, { reports, emit }: Telling): JobActions {
-  /** What an attempt says that is lost or over is for nobody. */
+  /** Reports of an attempt that is lost or over are dropped. */
   const isHeard = () => attempt.state === "running";
 
   function log(message: string, options: LogOptions = {}): LogEntry {

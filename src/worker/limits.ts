@@ -1,8 +1,8 @@
-/** The worker's own times and bounds. Those that it shares with the component are in `src/shared/limits.ts`. */
+/** The worker's own times and bounds. Limits that it shares with the component are in `src/shared/limits.ts`. */
 
 /** Over how long workers that start at once spread their first claims. */
 export const FIRST_SPREAD_MS = 50;
-/** Once to twice so long after its start it looks around again: a fleet that starts together has been counted. */
+/** Once to twice so long after its start it scans again: a fleet that starts together has been counted. */
 export const LOOK_AGAIN_MS = 2_000;
 /** Between the turns of two workers of a fleet: a claim, and the news of it, take about so long. */
 export const TURN_GAP_MS = 120;
@@ -11,31 +11,32 @@ export const FIRST_MS = 1_000;
 /** From a worker's turn to the next one's for one job that was named: its first one may have a call on its way, and then claim. */
 export const NAMED_GAP_MS = 200;
 /**
- * After so long the last of a fleet comes for what waits, however large the fleet is: those before it may be gone without a
- * word, and are busy as a rule. So that few come at once where few are away, each gap between two turns is shorter.
+ * The longest wait of a fleet's last worker, however large the fleet is: workers before it are busy as a rule, and may
+ * be gone without a word. So that few come at once where few are away, each gap between two turns is shorter.
  */
 export const PATIENCE_MS = 400;
 /**
- * A worker that got so many jobs in a row after the turns of others, none of which took any meanwhile, comes at once: those
- * others are away.
+ * A worker that got so many jobs in a row after the turns of other workers, none of which took any meanwhile, comes at
+ * once: they are away.
  */
 export const LATE_WINS = 2;
 /** Once to one and a half times so long it leaves a job that it has failed to workers that have not. */
 export const FAILED_PATIENCE_MS = 2_000;
 /** For so long after it got a job, the news that it waits is old news. */
 export const NAMED_TAKEN_MS = 2_000;
-/** One in so many claims of named jobs looks through so many queues besides: for what was lost, or overdue, or hidden. */
+/** One in so many claims of named jobs also scans so many queues: for jobs that are lost, overdue or hidden. */
 export const NAMED_CLAIMS_A_LOOK = 32;
 export const NAMED_LOOK_QUEUES = 2;
 /**
- * For how long a worker is sure of its place among others: twice as long each time that it is told the same, and no longer
- * once another has the job that it came for. A fleet that has just started is told often, and one at rest seldom.
+ * For how long a worker is sure of its place in its fleet: twice as long each time that an answer confirms it, and no
+ * longer once another has the job that it came for. A fleet that has just started gets answers often, and one at rest
+ * seldom.
  */
 export const PLACES_SURE_MIN_MS = 1_000;
 export const PLACES_SURE_MAX_MS = 30_000;
 /** The wait after an empty claim; it doubles while there is said to be work and none is got. */
 export const EMPTY_WAIT_MIN_MS = 50;
-/** So many of them are short for a large fleet, too: what was another's when a worker looked may be left by then. */
+/** So many of them are short for a large fleet, too: a job of another worker's shard may be free by then. */
 export const EMPTY_WAITS_SHORT = 3;
 export const EMPTY_WAIT_MAX_MS = 5_000;
 /**
@@ -74,7 +75,7 @@ export const REFUSALS_BEFORE_HANDING_OVER = 4;
 /** Results in one `complete`, as in a claim: one transaction's share, well below the platform's 16 MiB of arguments. */
 export const COMPLETE_MAX_BYTES = 4 * 2 ** 20;
 
-/** Between two reports: what handlers say meanwhile goes together, and a page is as fresh as people can see. */
+/** Between two reports: reports of that time go together, and a page is as fresh as people can see. */
 export const REPORT_INTERVAL_MS = 250;
 /** How often one job's part of a report is refused alone before it is given up. */
 export const REPORT_REFUSALS_MAX = 3;
@@ -85,16 +86,16 @@ export const REPORT_REFUSALS_MAX = 3;
 export const OUTPUT_DEFAULT = { flushOn: /[,.!?\n]/, flushChars: 100, flushMs: 1_000 } as const;
 export const FLUSH_CHARS_MAX = 16_384;
 export const FLUSH_MS_MAX = 60_000;
-/** A job held for so long is worth a subscription that tells when somebody cancels it; shorter ones end by themselves. */
+/** A job held for so long is worth a subscription to its cancellation; shorter ones end by themselves. */
 export const CANCEL_WATCH_AFTER_MS = 500;
 export const PRESENCE_DEFAULT_MS = 60_000;
 export const PRESENCE_MIN_MS = 1_000;
 
-/** What orchestrators give by default is 30 s: this, and the last calls, fit in it. */
+/** The usual default of orchestrators is 30 s: this, and the last calls, fit in it. */
 export const GRACE_DEFAULT_MS = 25_000;
 /** For the last `complete` after the grace. */
 export const FLUSH_MS = 3_000;
 /** For the word that the session is over, which nothing else waits for. */
 export const GOODBYE_MS = 1_000;
-/** How long a handler that was told to stop keeps its slot. A well-behaved one ends within milliseconds. */
+/** How long a handler keeps its slot after its signal to stop. A well-behaved one ends within milliseconds. */
 export const ABANDON_AFTER_MS = 5_000;

@@ -1,4 +1,4 @@
-/** What the loop does with work and with calls that fail, on a clock that moves when told. */
+/** The loop with work and with calls that fail, on a manual clock. */
 import { describe, expect, test } from "vitest";
 import { manual, startLoop } from "./fakes.test.js";
 import { FIRST_SPREAD_MS, LOOK_AGAIN_MS } from "./limits.js";
@@ -35,7 +35,7 @@ describe("claiming", () => {
     expect(deployment.held.size).toBe(3);
   });
 
-  test("what ends while a complete is on its way goes together with the next: one numbered call at a time", async () => {
+  test("outcomes that end while a complete is on its way go together with the next: one numbered call at a time", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 4 });
     const ids = [1, 2, 3, 4].map(() => deployment.enqueue());
@@ -52,7 +52,7 @@ describe("claiming", () => {
     expect(deployment.calls.filter(({ n }) => n !== undefined).map(({ n }) => n)).toEqual([1, 2]);
   });
 
-  test("without work nothing is claimed after two looks: the subscription is what wakes it", async () => {
+  test("without work nothing is claimed after two scans: the subscription wakes it", async () => {
     const { clock, callsOf } = startLoop(async () => null);
     await clock.advance(60_000);
     const times = callsOf("claim").map(({ at }) => at);
@@ -74,7 +74,7 @@ describe("claiming", () => {
     expect(waits.slice(8).every((wait) => wait === 5_005)).toBe(true);
   });
 
-  test("a wake-up after empty claims makes it look at once", async () => {
+  test("a wake-up after empty claims makes it scan at once", async () => {
     const { clock, deployment, callsOf } = startLoop(async () => null);
     await clock.advance(10_000);
     const before = callsOf("claim").length;
@@ -86,7 +86,7 @@ describe("claiming", () => {
 });
 
 describe("a job that comes again while its handler still runs", () => {
-  test("is not begun beside it: it waits for a second, and goes back", async () => {
+  test("is not begun in parallel: it waits for a second, and goes back", async () => {
     const { begun, handler } = manual();
     const { clock, deployment } = startLoop(handler, { leaseMs: 1_000, concurrency: 2 });
     const id = deployment.enqueue();
@@ -114,7 +114,7 @@ describe("a job that comes again while its handler still runs", () => {
   });
 });
 
-describe("a handler that was told to stop and returns", () => {
+describe("a handler that got its signal to stop and returns", () => {
   test.each([
     ["nothing", undefined, { kind: "canceled" }],
     ["a value", "half of it", { kind: "succeeded", result: "half of it" }],
@@ -134,7 +134,7 @@ describe("a handler that was told to stop and returns", () => {
 });
 
 describe("answers that do not come", () => {
-  test("a claim whose answer is lost is repeated under its number, and its jobs are run once", async () => {
+  test("a claim without an answer is repeated under its number, and its jobs are run once", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, callsOf } = startLoop(handler);
     let lost = 3;
@@ -146,7 +146,7 @@ describe("answers that do not come", () => {
     expect(deployment.held.size).toBe(1);
   });
 
-  test("leases that a repeated claim brings are confirmed by a beat, since nobody knows which copy took effect", async () => {
+  test("leases that a repeated claim brings are confirmed by a beat, since it is unknown which copy took effect", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, callsOf } = startLoop(handler, { leaseMs: 1_000 });
     deployment.fault = (call) => (call === "claim" && clock.now() < 5_000 ? "before" : undefined);
@@ -212,10 +212,10 @@ describe("outcomes that are refused", () => {
     expect(deployment.outcomeOf(bad!)).toMatchObject({ result: "done" });
   });
 
-  test("an outcome refused twice alone goes without its callback, so that it stands whatever the app does", async () => {
+  test("an outcome refused twice alone goes without its callback, so that it stands independently of the app", async () => {
     const { clock, deployment, callsOf } = startLoop(async () => "done");
     const id = deployment.enqueue();
-    // As when the callback writes what the whole app writes: the call loses its conflict every time.
+    // As when the callback writes a row that the whole app writes: the call loses its conflict every time.
     deployment.refuses = (_outcome, _id, deferred) => !deferred;
     await clock.advance(10_000);
     expect(deployment.recorded.get(id)).toMatchObject({ times: 1, outcome: { result: "done" } });
@@ -224,7 +224,7 @@ describe("outcomes that are refused", () => {
     expect(deferred).toEqual([false, false, false, true]);
   });
 
-  test("one whose conflict was bad luck is told with its callback, and so is what comes after it", async () => {
+  test("after a conflict by bad luck the outcome goes with its callback, and so do later outcomes", async () => {
     const { clock, deployment, callsOf } = startLoop(async () => "done");
     let refusals = 2;
     deployment.refuses = () => refusals-- > 0;
@@ -236,7 +236,7 @@ describe("outcomes that are refused", () => {
     expect(callsOf("complete").some((call) => call.deferred === true)).toBe(false);
   });
 
-  test("an outcome that nothing brings home is handed over, and its lease kept until it is recorded", async () => {
+  test("an outcome that no completion records is handed over, and its lease kept until it is recorded", async () => {
     const { clock, deployment, callsOf, kinds } = startLoop(async () => "done");
     deployment.refuses = () => true;
     const id = deployment.enqueue();
@@ -252,7 +252,7 @@ describe("outcomes that are refused", () => {
     expect(kinds("recorded")).toMatchObject([{ id, answer: "recorded" }]);
   });
 
-  test("a claim that the deployment refuses does not take the outcomes beside it down", async () => {
+  test("a claim that the deployment refuses does not take the outcomes of its call down", async () => {
     const { clock, deployment } = startLoop(async () => "done");
     const id = deployment.enqueue();
     deployment.fault = (call) => {

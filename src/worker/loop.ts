@@ -1,13 +1,13 @@
 /**
- * The worker itself: one loop that records what has ended, claims what there is room for, and otherwise sleeps until
- * something happens. It is the only one that makes numbered calls, so these are one at a time by construction.
+ * The worker itself: one loop that records finished outcomes, claims jobs for its free slots, and otherwise sleeps
+ * until something happens. It is the only one that makes numbered calls, so these are one at a time by construction.
  *
  *     step:  outcomes to send?  ──► complete, and claim in the same call while there is room
  *            room, and time to look?  ──► claim
  *            else  ──► sleep until a handler ends, the subscription speaks, a lease changes, or a time comes
  *
  * Stopping: nothing more is claimed, handlers may end; when the grace is over they are aborted and their jobs given
- * back; when the last calls have had their time too, the loop ends whatever is left.
+ * back; when the time of the last calls is over too, the loop ends all that is left.
  */
 import { LEASES_MAX, type Outcome } from "../shared/index.js";
 import { Asking, type Bounds } from "./asking.js";
@@ -35,9 +35,9 @@ import type { CallName, Handler, OutputOptions, WorkerEvent } from "./types.js";
 
 export interface LoopOptions {
   clock: Clock;
-  /** Of the worker: a job that it has failed it leaves to others for a while. */
+  /** Of the worker: a job that it has failed it leaves to other workers for a while. */
   name: string;
-  /** Those that it serves, of its handlers'. */
+  /** The queues that it serves, of its handlers'. */
   queues: readonly string[];
   transport: Transport;
   handlers: ReadonlyMap<string, Handler>;
@@ -61,7 +61,7 @@ export class Loop {
   private readonly calls: Calls;
   private readonly beside: Beside;
   private readonly following: Following;
-  /** Attempts that have ended, and whose last words are still on their way. */
+  /** Attempts that have ended, with last reports still on their way. */
   private ending = 0;
 
   private phase: "working" | "stopping" | "over" = "working";
@@ -132,7 +132,7 @@ export class Loop {
       this.failed("hello", await greet(this.options, this.calls));
       while (!this.isOver()) await this.step();
     } finally {
-      // Also after an error of our own: beats that go on by themselves would keep the jobs from everybody.
+      // Also after an error of our own: beats that go on by themselves would keep the jobs from every other worker.
       this.following.stop();
       this.end();
       if (this.calls.everAnswered) await sayGoodbye(this.options, this.calls.after);
@@ -191,7 +191,7 @@ export class Loop {
     return Math.max(0, Math.min(slots, leases));
   }
 
-  /** What the jobs that run leave over of the worker's budget. */
+  /** The part of the worker's budget that running jobs leave over. */
   private budget(): number {
     const { maxCost = Infinity } = this.options;
     return maxCost - this.attempts.costUsed();
@@ -271,7 +271,8 @@ export class Loop {
     const { queue } = attempt.job;
     const handler = this.options.handlers.get(queue);
     if (handler === undefined) {
-      // The deployment hands out only what was asked for, so this is a mistake; the job is somebody else's to do.
+      // The deployment hands out only jobs of the requested queues, so this is a mistake; another worker must do the
+      // job.
       this.conclude(attempt, { kind: "released" });
       this.failed("claim", {
         kind: "unserved",
@@ -320,7 +321,7 @@ export class Loop {
     this.conclude(attempt, outcome);
   }
 
-  /** Ends an attempt's part: what is left of its reports goes first, then its outcome. */
+  /** Ends an attempt's part: the rest of its reports goes first, then its outcome. */
   private conclude(attempt: Attempt, outcome: Outcome): void {
     this.attempts.finish(attempt);
     const rest = this.reports.flush(attempt);
@@ -357,7 +358,7 @@ export class Loop {
     }
   }
 
-  /** Calls beside the numbered ones see to their own repeats; only what ends the worker matters here. */
+  /** Calls outside the numbered ones repeat themselves; only an error that ends the worker matters here. */
   private sideCallFailed(call: CallName, error: unknown): Failure["kind"] {
     const failure = judge(error, this.calls.everAnswered);
     if (failure.kind === "unanswered") {

@@ -1,4 +1,4 @@
-/** What no handler should do, and some do: none of it may keep a job, a slot or another job's outcome for ever. */
+/** Mistakes of handlers: none of them may keep a job, a slot or another job's outcome for ever. */
 import { describe, expect, test } from "vitest";
 import { manual, startLoop } from "./fakes.test.js";
 
@@ -11,12 +11,15 @@ async function throwing(thrown: unknown) {
   return started.deployment.outcomeOf(id);
 }
 
-describe("what is thrown", () => {
+describe("a thrown value", () => {
   test.each([
-    ["an error whose message is an object", Object.assign(new Error(), { message: { code: 7 } })],
+    [
+      "an error with an object as its message",
+      Object.assign(new Error(), { message: { code: 7 } }),
+    ],
     ["an object without a prototype", Object.create(null)],
     ["a symbol", Symbol("boom")],
-    ["what throws when it is read", throwsWhenRead()],
+    ["one that throws when it is read", throwsWhenRead()],
   ])("%s fails its attempt like any error", async (_, thrown) => {
     const outcome = await throwing(thrown);
     expect(outcome).toMatchObject({ kind: "failed" });
@@ -32,7 +35,7 @@ describe("what is thrown", () => {
   });
 });
 
-test("what throws at every touch, thrown or returned, fails its attempt, and the worker goes on", async () => {
+test("one that throws at every touch, thrown or returned, fails its attempt, and the worker goes on", async () => {
   const hostile = (): object => {
     const touched = (): never => {
       throw hostile() as Error;
@@ -51,11 +54,11 @@ test("what throws at every touch, thrown or returned, fails its attempt, and the
   expect(outcomes.map((outcome) => outcome?.kind)).toEqual(["failed", "failed", "succeeded"]);
 });
 
-describe("what is returned", () => {
+describe("a returned value", () => {
   test.each([
     ["half a character", { text: "\uD83D" }],
     ["half a character in a list", [["fine", "\uDE00 not"]]],
-    ["what throws when it is read", throwsWhenRead()],
+    ["one that throws when it is read", throwsWhenRead()],
   ])("%s fails the job at once, and says why", async (_, value) => {
     const { clock, deployment, kinds } = startLoop(async () => value);
     const id = deployment.enqueue();
@@ -64,7 +67,7 @@ describe("what is returned", () => {
     expect(kinds("resultRefused")).toHaveLength(1);
   });
 
-  test("is taken as it is then: what becomes of the object later changes no repeat", async () => {
+  test("is taken as it is then: later changes of the object change no repeat", async () => {
     const shared: { n: number; self?: unknown } = { n: 1 };
     const { begun, handler } = manual();
     const { clock, deployment } = startLoop(handler);
@@ -81,7 +84,7 @@ describe("what is returned", () => {
   });
 });
 
-describe("what is said on the way", () => {
+describe("a report on the way", () => {
   async function running() {
     const { begun, handler } = manual();
     const started = startLoop(handler, { leaseMs: 60_000, concurrency: 2 });
@@ -197,7 +200,7 @@ describe("what is said on the way", () => {
   });
 });
 
-test("an answer that no deployment of ours gives ends the run, and its beats: the jobs go to others", async () => {
+test("an answer that no deployment of ours gives ends the run, and its beats: its jobs go to other workers", async () => {
   const { begun, handler } = manual();
   const { clock, deployment, end, callsOf } = startLoop(handler, { concurrency: 2 });
   deployment.enqueue();

@@ -1,4 +1,4 @@
-/** What is sent when, and how, after the deployment has refused it. */
+/** When and how outcomes are sent after the deployment has refused one. */
 import { expect, test } from "vitest";
 import { FakeClock } from "./fakes.test.js";
 import { Outbox } from "./outbox.js";
@@ -9,7 +9,7 @@ function outboxWith(...ids: string[]) {
   for (const id of ids) {
     outbox.put({ id, attempt: 1, queue: "tiles", outcome: { kind: "failed", error: "boom" } });
   }
-  /** What the next call carries. */
+  /** The contents of the next call. */
   const next = () => {
     const sending = outbox.next();
     const ids = sending.reports.map((report) => report.id);

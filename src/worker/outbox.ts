@@ -1,12 +1,13 @@
 /**
- * Outcomes that are not recorded yet. None leaves before the deployment has answered for it, whatever becomes of the
- * calls that carry it.
+ * Outcomes that are not recorded yet. None leaves before the deployment has answered for it, even where a call that
+ * carries it fails.
  *
  * A batch that is rejected is taken apart: each of its outcomes then goes alone, so that one which cannot be recorded
  * (a callback that conflicts with the whole world, a result that breaks something) holds up no other. One that is
  * rejected alone is tried again, ever more seldom, and from the third time on without its callback, which the
- * deployment then owes the app: an outcome stands whatever the app does. One that is rejected even so is handed over, for
- * the deployment to record it by itself, and asked after until it is. It knows nothing of leases or calls.
+ * deployment then owes the app: an outcome stands even where the app's callback fails. One that is rejected even so is
+ * handed over, for the deployment to record it by itself, and asked after until it is. It knows nothing of leases or
+ * calls.
  */
 import { LEASES_MAX } from "../shared/index.js";
 import { backoff, type Clock } from "./clock.js";
@@ -32,11 +33,11 @@ interface Item {
   dueAt: number;
 }
 
-/** What one call carries. */
+/** The contents of one call. */
 export interface Sending {
   reports: Report[];
   alone: boolean;
-  /** The callback is to be told later. */
+  /** The callback runs later. */
   deferCallbacks: boolean;
   /** To be handed over before it is sent once more. */
   handOver: boolean;
@@ -58,7 +59,7 @@ export class Outbox {
   }
 
   /**
-   * What to send now: one that must go alone, or as many others as fit in a call; empty if nothing is due. They stay
+   * The outcomes to send now: one that must go alone, or as many as fit in a call; empty if nothing is due. They stay
    * here until {@link settle}.
    */
   next(): Sending {
@@ -77,7 +78,7 @@ export class Outbox {
     let bytes = 0;
     for (const item of due) {
       if (batch.length === LEASES_MAX) break;
-      // The first goes whatever its size, or a large result would never be sent.
+      // The first goes at any size, or a large result would never be sent.
       if (batch.length > 0 && bytes + item.bytes > COMPLETE_MAX_BYTES) break;
       batch.push(item.report);
       bytes += item.bytes;

@@ -1,4 +1,4 @@
-/** What a handler's end means as an outcome: any return value and any throw becomes one. Pure. */
+/** A handler's end as an outcome: any return value and any throw becomes one. Pure. */
 import { convexToJson, getConvexSize, jsonToConvex, type Value } from "convex/values";
 import {
   ARRAY_MAX_ELEMENTS,
@@ -29,7 +29,7 @@ export function outcomeOfValue(value: unknown): Outcome {
     : { kind: "succeeded", result: sent.value };
 }
 
-/** The outcome of what was thrown: a failure, unless it asks for something else. */
+/** The outcome of a thrown value: a failure, unless it asks for something else. */
 export function outcomeOfError(error: unknown): Outcome {
   const { snoozeMs, message: said, ...asked } = askedBy(error);
   if (snoozeMs !== undefined) return { kind: "snoozed", runAfter: snoozeMs };
@@ -45,8 +45,8 @@ export function outcomeOfError(error: unknown): Outcome {
 }
 
 /**
- * The outcome of a handler that was told to stop and has. A result is still worth reporting: it is the deployment's to
- * say whether it comes too late. Any other end counts as the reason for which it was told to stop; so does a return without a
+ * The outcome of a handler that got its signal to stop and has ended. A result is still worth reporting: the deployment
+ * decides whether it comes too late. Any other end counts as the reason of the signal; so does a return without a
  * value, as of a handler that stops where its signal says so.
  */
 export function outcomeOfStopped(
@@ -73,7 +73,7 @@ export function tooLong(timeoutMs: number | undefined): Outcome {
   return { kind: "failed", error, timedOut: true };
 }
 
-/** What an event says of a failure. */
+/** The error fields of an event. */
 export function saidOf({ error, trace }: { error: string; trace?: string | undefined }): {
   error: string;
   trace?: string;
@@ -81,7 +81,7 @@ export function saidOf({ error, trace }: { error: string; trace?: string | undef
   return { error, ...(trace === undefined ? {} : { trace }) };
 }
 
-/** Bytes of an outcome in a call, with what follows it, for bounding batches. */
+/** Bytes of an outcome in a call, with the jobs that follow it, for bounding batches. */
 export function sizeOf(outcome: Outcome, continued: readonly Continuation[] = []): number {
   const following = continued.reduce((sum, one) => sum + getConvexSize(one), 0);
   if (outcome.kind === "succeeded") return following + getConvexSize(outcome.result as Value);
@@ -89,7 +89,7 @@ export function sizeOf(outcome: Outcome, continued: readonly Continuation[] = []
   return outcome.error.length + (outcome.trace ?? "").length;
 }
 
-/** The value as it is now, for a call that is made later. Refuses what cannot be sent, or stored. */
+/** The value as it is now, for a call that is made later. Throws for a value that cannot be sent, or stored. */
 export function checkSendable(what: string, value: unknown): Value {
   const sent = sendable(what, value);
   if ("refusal" in sent) throw conveyorError("invalidPayload", sent.refusal);
@@ -110,7 +110,7 @@ function sendable(what: string, given: unknown): { value: Value } | { refusal: s
   }
 }
 
-/** Throws what the platform says of a value that is none. */
+/** Throws the platform's message for a value that is none. */
 function whyUnsendable(what: string, result: Value): string | null {
   // Before anything recurses: a cycle has no depth, and no JSON.
   if (isTooDeep(result)) {
@@ -124,7 +124,7 @@ function whyUnsendable(what: string, result: Value): string | null {
   if (bytes > PAYLOAD_MAX_BYTES) {
     return (
       `${what} has ${bytes} bytes; at most ${PAYLOAD_MAX_BYTES} can be kept. ` +
-      "Put what is large into file storage, and its id in its place."
+      "Put large values into file storage, and their ids in their place."
     );
   }
   if (isTooWide(result)) {

@@ -1,6 +1,6 @@
 /**
- * What a completion's answer means for the attempts and outcomes in hand, and how outcomes are handed over that no
- * completion brings home. It makes none of the numbered calls: those are the loop's.
+ * Applies a completion's answer to the attempts and outcomes in hand, and hands outcomes over that no completion could
+ * record. It makes none of the numbered calls: these belong to the loop.
  */
 import type { FinishedAnswer, Lease } from "../shared/index.js";
 import { describe, type Attempts } from "./attempts.js";
@@ -20,7 +20,7 @@ export interface RecordingDeps {
 export class Recording {
   constructor(private readonly deps: RecordingDeps) {}
 
-  /** What goes with a completion besides a claim. */
+  /** The options of a completion besides a claim. */
   optionsOf({ reports, deferCallbacks }: Sending): Omit<CompleteOptions, "claim"> {
     const held: Lease[] = this.deps.attempts
       .held()
@@ -34,7 +34,7 @@ export class Recording {
     };
   }
 
-  /** Beside the numbered calls: it changes nothing by itself, and saying it twice does no harm. */
+  /** In parallel to the numbered calls: it changes nothing by itself, and a repeat does no harm. */
   async handOver(sending: Sending): Promise<void> {
     if (!sending.handOver) return;
     try {

@@ -1,4 +1,4 @@
-/** What handlers say of their jobs on the way: none of it is lost, none comes twice, and it costs few calls. */
+/** Reports of handlers on the way: none of it is lost, none comes twice, and it costs few calls. */
 import { describe, expect, test } from "vitest";
 import { manual, startLoop, type Fault } from "./fakes.test.js";
 
@@ -43,7 +43,7 @@ describe("output", () => {
     expect(at.slice(1).every((time, i) => time - at[i]! >= 250)).toBe(true);
   });
 
-  test("has no lost tail: what is left goes before the outcome does", async () => {
+  test("has no lost tail: the rest goes before the outcome does", async () => {
     const { clock, deployment, output, write, job, id } = await oneRunning();
     write("the end without a mark");
     job.resolve("done");
@@ -92,7 +92,7 @@ describe("output", () => {
     expect(output()).toEqual(["a rocket, ", "🚀"]);
   });
 
-  test("over what a job may write throws, and what was on its way is told to people", async () => {
+  test("over the limit of a job's output throws, and the part on its way goes to onEvent", async () => {
     const { clock, deployment, kinds, write, id, job } = await oneRunning();
     deployment.reportAnswers.set(id, { nextIndex: 0, outputFull: true });
     write("too much.");
@@ -104,13 +104,13 @@ describe("output", () => {
     expect(deployment.outcomeOf(id)).toMatchObject({ result: "done" });
   });
 
-  test("of one attempt alone over what a job may write is refused before it is sent", async () => {
+  test("of one attempt alone over the limit of a job's output is refused before it is sent", async () => {
     const { write } = await oneRunning();
     write("x".repeat(16 * 2 ** 20));
     expect(() => write("y")).toThrow(/16777216/);
   });
 
-  test("may be tuned: a worker that is read by nobody sends seldom", async () => {
+  test("may be tuned: a worker without readers sends seldom", async () => {
     const output = { flushOn: /\n\n/g, flushChars: 1_000, flushMs: 10_000 };
     const { clock, callsOf, write } = await oneRunning({ output });
     for (let i = 0; i < 9; i++) {
@@ -127,7 +127,7 @@ describe("output", () => {
 });
 
 describe("log entries", () => {
-  test("are kept in order, changed in place, and told on this side too", async () => {
+  test("are kept in order, changed in place, and passed to onEvent too", async () => {
     const { clock, deployment, log, kinds, id } = await oneRunning();
     const first = log("begun", { data: { of: 10 } });
     log("careful", { level: "warn" });
@@ -170,7 +170,7 @@ describe("log entries", () => {
     expect(others).toEqual([]);
   });
 
-  test("that the deployment has no room for are told to people", async () => {
+  test("that the deployment has no room for go to onEvent", async () => {
     const { clock, deployment, log, kinds, id } = await oneRunning();
     deployment.reportAnswers.set(id, { logsDropped: 1 });
     log("one too many");
@@ -180,7 +180,7 @@ describe("log entries", () => {
 });
 
 describe("a report", () => {
-  test("carries what all jobs have to say", async () => {
+  test("carries the reports of all jobs", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 3, leaseMs: 60_000 });
     for (let i = 0; i < 3; i++) deployment.enqueue();
@@ -193,7 +193,7 @@ describe("a report", () => {
     expect(deployment.progressed).toEqual([{ id: begun[0]!.id, value: 1 }]);
   });
 
-  test("of a job that ends says no more how far it is: nobody sees that, and it would be a call", async () => {
+  test("of a job that ends sends no more progress: it is not shown any more, and would be a call", async () => {
     const { clock, callsOf, progress, job } = await oneRunning();
     progress(0.1);
     await clock.advance(10);
@@ -218,7 +218,7 @@ describe("a report", () => {
     expect(deployment.outcomeOf(good)).toMatchObject({ kind: "succeeded" });
   });
 
-  test("that says the lease is lost aborts its handler, and the rest is for nobody", async () => {
+  test("that says the lease is lost aborts its handler, and the rest is dropped", async () => {
     const { clock, deployment, callsOf, write, job, id } = await oneRunning();
     deployment.held.delete(id);
     write("into the void.");
@@ -268,7 +268,7 @@ test("jobs to continue with go with the result, and with nothing else", async ()
   expect(deployment.continued.has(next)).toBe(false);
 });
 
-test("a worker's budget is what the jobs that run leave over, and with none left it does not ask", async () => {
+test("a worker's budget is the part that running jobs leave over, and with none left it does not ask", async () => {
   const { begun, handler } = manual();
   const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 4, maxCost: 10 });
   deployment.enqueue(null, "tiles", { cost: 7 });
@@ -290,7 +290,7 @@ test("a worker's budget is what the jobs that run leave over, and with none left
   expect(callsOf("complete").at(-1)).toMatchObject({ max: 2, maxCost: 7 });
 });
 
-test("a handler gets its job with what says nothing filled in, and a key that is the same for all attempts of a round", async () => {
+test("a handler gets its job with the defaults filled in, and a key that is the same for all attempts of a round", async () => {
   const { begun, handler } = manual();
   const { clock, deployment } = startLoop(handler, { concurrency: 2 });
   const plain = deployment.enqueue({ x: 1 });

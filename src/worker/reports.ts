@@ -1,7 +1,7 @@
 /**
- * Reports: what handlers say of their jobs, for all jobs in one call, one call at a time, at most so often. Progress goes
- * as it is when its turn comes; log entries and output are repeated until the deployment has answered for them, and the
- * last of them go before the outcome does.
+ * Reports: the progress, log entries and output of all jobs in one call, one call at a time, at most so often. Progress
+ * goes as it is when its turn comes; log entries and output are repeated until the deployment has answered for them,
+ * and the last of them go before the outcome does.
  *
  * A call that is refused is taken apart, each job's part alone, so that one which cannot be recorded holds up no other;
  * alone it is tried a few times more, and then given up, with an event that says so.
@@ -21,7 +21,7 @@ interface Pending {
   readonly sayings: Sayings;
   /** Since when text waits for more. */
   textSince: number;
-  /** The handler has ended: what is left is sent at once. */
+  /** The handler has ended: the rest is sent at once. */
   isLast: boolean;
   /** It was in a call that was refused. */
   alone: boolean;
@@ -40,7 +40,7 @@ export interface ReportsDeps {
   attempts: Attempts;
   output: Required<OutputOptions>;
   emit: (event: WorkerEvent) => void;
-  /** Tells of a failed call, and what it means. */
+  /** Reports a failed call, and judges it. */
   failed: (error: unknown) => Failure["kind"];
 }
 
@@ -58,7 +58,7 @@ export class Reports {
 
   constructor(private readonly deps: ReportsDeps) {}
 
-  /** What the attempt has to say; to be followed by {@link said}. */
+  /** The unsent reports of the attempt; to be followed by {@link said}. */
   of(attempt: Attempt): Sayings {
     const known = this.pending.get(attempt);
     if (known !== undefined) return known.sayings;
@@ -79,7 +79,7 @@ export class Reports {
     this.schedule();
   }
 
-  /** Sends what is left of an attempt that has ended. Null if nothing is; resolves when nothing more can be done. */
+  /** Sends the rest of an attempt that has ended. Null if nothing is; resolves when nothing more can be done. */
   flush(attempt: Attempt): Promise<void> | null {
     const pending = this.pending.get(attempt);
     const surplus = pending?.sayings.takeSurplus() ?? 0;
@@ -98,7 +98,7 @@ export class Reports {
     return done;
   }
 
-  /** Nothing is sent any more, and nobody waits. */
+  /** Nothing more is sent, and no flush is waited for. */
   stop(): void {
     this.stopped = true;
     this.cancelTimer();
@@ -128,7 +128,7 @@ export class Reports {
     return Math.max(soonest, textSince + flushMs);
   }
 
-  /** What lost jobs had to say is for nobody. */
+  /** Reports of lost jobs are dropped. */
   private forgetLost(): void {
     for (const pending of [...this.pending.values()]) {
       const { state } = pending.attempt;
@@ -163,7 +163,7 @@ export class Reports {
 
   private take(): Taken {
     this.forgetLost();
-    // Those first whose outcome waits for it, and then in turn: one that talks without end holds up no other.
+    // Reports with a waiting outcome first, and then in turn: one that talks without end holds up no other.
     const waiting = [...this.pending.values()]
       .filter(({ sayings }) => !sayings.isEmpty)
       .sort((a, b) => Number(b.isLast) - Number(a.isLast) || a.turn - b.turn);

@@ -1,8 +1,8 @@
-/** Whatever a handler does becomes an outcome; what it reports on the way is thinned out. */
+/** Each end of a handler becomes an outcome; its progress reports on the way are thinned out. */
 import { describe, expect, test } from "vitest";
 import { manual, startLoop } from "./fakes.test.js";
 
-describe("what handlers do", () => {
+describe("a handler's end", () => {
   test.each([
     ["nothing", undefined, { kind: "succeeded", result: null }],
     ["null", null, { kind: "succeeded", result: null }],
@@ -53,7 +53,7 @@ describe("what handlers do", () => {
     expect(deployment.progressed.slice(-2)).toEqual(begun.map(({ id }) => ({ id, value: 100 })));
   });
 
-  test("the job is one object, and what it can do works when it is taken out of it", async () => {
+  test("the job is one object, and its functions work when they are taken out of it", async () => {
     const { clock, deployment } = startLoop(
       async ({ id, payload, attempt, idempotencyKey, tags, signal, progress, log, ...job }) => {
         const { write, continueWith, isCanceled } = job;
@@ -85,7 +85,7 @@ describe("what handlers do", () => {
     expect(deployment.continued.get(id)).toEqual([{ queue: "tiles", payload: { next: 1 } }]);
   });
 
-  test("a handler that asks is told that its job was canceled, without a call", async () => {
+  test("isCanceled answers true for a canceled job, without a call", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, callsOf } = startLoop(handler, { leaseMs: 60_000 });
     const id = deployment.enqueue();

@@ -7,11 +7,11 @@ export interface HandlerEnd {
   outcome: Outcome;
   /** Why the result that it returned is none. */
   refused?: string;
-  /** It returned nothing: of a handler that was told to stop that is no success. */
+  /** It returned nothing: after a signal to stop that is no success. */
   isSilent?: boolean;
 }
 
-/** Always resolves: whatever the handler does is an outcome. A handler that never ends leaves it pending. */
+/** Always resolves: each end of the handler is an outcome. A handler that never ends leaves it pending. */
 export async function runHandler<Given = Job>(
   handler: (job: Given) => unknown,
   job: Given,
@@ -19,7 +19,7 @@ export async function runHandler<Given = Job>(
   try {
     return await runOnce(handler, job);
   } catch {
-    // The error or value throws again when it is looked at.
+    // The error or value throws again when it is read.
     return { outcome: { kind: "failed", error: UNREADABLE } };
   }
 }
@@ -36,4 +36,4 @@ async function runOnce<Given>(handler: (job: Given) => unknown, job: Given): Pro
   return { outcome, isSilent: value === undefined };
 }
 
-const UNREADABLE = "The handler's error or result cannot be read: looking at it throws.";
+const UNREADABLE = "The handler's error or result cannot be read: reading it throws.";

@@ -1,9 +1,9 @@
 /**
- * What one attempt has said and the deployment has not yet confirmed: its latest progress, log entries, output. It knows
- * nothing of calls or time.
+ * The reports of one attempt that the deployment has not yet confirmed: its latest progress, log entries, output. It
+ * knows nothing of calls or time.
  *
- * Entries and parts of output keep their numbers and parts their text until they are confirmed: a call whose answer was lost may
- * have brought them there, and is repeated. Text that was never sent may still grow.
+ * Entries and parts of output keep their numbers and parts their text until they are confirmed: a call without an
+ * answer may have recorded them, and is repeated. Text that was never sent may still grow.
  */
 import type { Value } from "convex/values";
 import {
@@ -33,7 +33,7 @@ export interface Budget {
   bytes: number;
 }
 
-/** What could not be brought home, for people. */
+/** Reports that could not be recorded, for people. */
 export interface Refused {
   logs: number;
   /** Characters of output. */
@@ -49,10 +49,10 @@ export interface LogContent {
 export class Sayings {
   private progress: { value: Value; revision: number } | undefined;
   private revisions = 0;
-  /** Those that are new or changed, by their numbers. New ones stand in order. */
+  /** New or changed entries, by their numbers. New ones stand in order. */
   private readonly logs = new Map<number, LogContent & { revision: number; bytes: number }>();
   private entries = 0;
-  /** Entries above what one job may have. */
+  /** Entries above the limit of one job. */
   private surplus = 0;
   /** Said, and in no part yet. */
   private text = "";
@@ -90,7 +90,7 @@ export class Sayings {
     this.progress = { value, revision: (this.revisions += 1) };
   }
 
-  /** Nobody sees how far an attempt has come that is over. */
+  /** The progress of an ended attempt is not shown. */
   forgetProgress(): void {
     this.progress = undefined;
   }
@@ -120,7 +120,7 @@ export class Sayings {
     return true;
   }
 
-  /** What goes into the next call, as far as there is room, in the order in which it was said. */
+  /** The contents of the next call, as far as there is room, in the order of the reports. */
   take(room: Budget, isLast: boolean): Said {
     const { lease } = this;
     const said: Said = { updates: [], logs: [], output: [] };
@@ -144,7 +144,7 @@ export class Sayings {
     return said;
   }
 
-  /** The deployment has answered for what was taken. Returns what it did not take, if anything. */
+  /** The deployment has answered for the taken reports. Returns the part that it did not take, if anything. */
   confirm(said: Said, { nextIndex, outputFull, logsDropped = 0 }: ReportAnswer): Refused {
     if (said.updates.some(({ revision }) => revision === this.progress?.revision)) {
       this.progress = undefined;
@@ -157,7 +157,7 @@ export class Sayings {
     const wanted = nextIndex ?? 0;
     const lastSent = said.output.at(-1)!.index;
     this.parts = this.parts.filter(({ index }) => index >= wanted);
-    // Parts that were sent and not taken: there is no room, or somebody has deleted what was before them.
+    // Parts that were sent and not taken: there is no room, or the parts before them have been deleted.
     if (outputFull !== true && wanted > lastSent) return refused;
     return { ...refused, output: this.refuseOutput() };
   }
@@ -169,7 +169,7 @@ export class Sayings {
     return surplus;
   }
 
-  /** Gives up what waits, since nobody will take it. */
+  /** Gives up the unsent reports, since they would be refused. */
   drop(): Refused {
     const logs = this.logs.size;
     this.logs.clear();

@@ -1,14 +1,14 @@
 /** SIGTERM and SIGINT of this process. */
 
 /**
- * One Ctrl-C may arrive twice: from the terminal, which tells every process of the group, and once more from a launcher
- * (npm, tsx) that passes on what it was told itself. Nobody presses twice so fast.
+ * One Ctrl-C may arrive twice: from the terminal, which signals every process of the group, and once more from a
+ * launcher (npm, tsx) that passes its signal on. Two key presses are never so close.
  */
 const SAME_MS = 500;
 
 /**
  * Calls back at each signal, the first time with 1. While it listens, Node does not end the process by itself.
- * Returns what ends the listening.
+ * Returns the function that ends the listening.
  */
 export function onStopSignal(callback: (times: number) => void): () => void {
   let times = 0;

@@ -1,4 +1,4 @@
-/** How a handler is told to stop while its lease stands, and what its end means then. */
+/** How a handler gets its signal to stop while its lease stands, and how its end counts then. */
 import { describe, expect, test } from "vitest";
 import type { Attempts } from "./attempts.js";
 import { Cancellations } from "./cancellations.js";
@@ -15,8 +15,8 @@ async function oneRunning(options: Parameters<typeof startLoop>[1] = { leaseMs: 
   return { ...started, id, job: begun[0]! };
 }
 
-describe("a job that somebody cancels", () => {
-  test("is told to stop at once through the subscription, long before a beat would say so", async () => {
+describe("a canceled job that runs", () => {
+  test("gets its signal at once through the subscription, long before a beat would say so", async () => {
     const { clock, deployment, job, kinds, callsOf, id } = await oneRunning();
     deployment.cancel(id);
     await clock.advance(10);
@@ -26,7 +26,7 @@ describe("a job that somebody cancels", () => {
     expect(callsOf("heartbeat")).toEqual([]);
   });
 
-  test("ends as canceled when its handler gives up, whatever it throws", async () => {
+  test("ends as canceled when its handler throws any error", async () => {
     const { clock, deployment, job, id } = await oneRunning();
     deployment.cancel(id);
     await clock.advance(10);
@@ -62,7 +62,7 @@ describe("a job that somebody cancels", () => {
     expect(deployment.held.has(id)).toBe(true);
   });
 
-  test("before its claim has arrived never begins, and is told as claimed, aborted and recorded", async () => {
+  test("before its claim has arrived never begins, and has the events claimed, aborted and recorded", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, events } = startLoop(handler, { concurrency: 2, leaseMs: 60_000 });
     deployment.enqueue();
@@ -111,7 +111,7 @@ describe("a job that runs longer than its timeoutMs", () => {
     return { ...started, id, job: begun[0]! };
   };
 
-  test("is told to stop when its time is over since the claim was sent, and counts as failed, to be tried again", async () => {
+  test("gets its signal when its time is over since the claim was sent, and counts as failed, to be tried again", async () => {
     const { clock, deployment, id, job, callsOf } = await withTimeout();
     expect(job.signal.aborted).toBe(false);
     await clock.advance(callsOf("claim").at(-1)!.at + 5_000 - clock.now());
@@ -133,7 +133,7 @@ describe("a job that runs longer than its timeoutMs", () => {
     expect(deployment.outcomeOf(id)).toMatchObject({ kind: "succeeded" });
   });
 
-  test("is told nothing when it ends in time", async () => {
+  test("gets no signal when it ends in time", async () => {
     const { clock, deployment, id, job, kinds } = await withTimeout();
     job.resolve("in time");
     await clock.advance(10_000);
@@ -142,7 +142,7 @@ describe("a job that runs longer than its timeoutMs", () => {
   });
 });
 
-describe("what a handler throws", () => {
+describe("an error of a handler", () => {
   test.each([
     [new NonRetryableError("no"), { kind: "failed", error: "no", retryable: false }],
     [new RetryAfterError(5_000, "busy"), { kind: "failed", error: "busy", retryAfterMs: 5_000 }],

@@ -1,4 +1,6 @@
-/** What a worker says to its deployment, as calls. The protocol's rules live on this side of it, the wire on the other. */
+/**
+ * A worker's messages to its deployment, as calls. The protocol's rules live on this side of it, the wire on the other.
+ */
 import type {
   Answer,
   OutputUpdate,
@@ -17,16 +19,16 @@ import type {
 
 export interface ClaimRequest {
   max: number;
-  /** What the jobs claimed may cost together. */
+  /** The cost that the claimed jobs may have together. */
   maxCost?: number;
   cursor?: string;
-  /** It comes when no other does: it takes what there is, in whoever's shard. */
+  /** It comes when no other worker does: it takes any job, of any worker's shard. */
   woken?: boolean;
   /** Jobs to take before any other. */
   named?: string[];
-  /** Where to look besides, of its queues. Absent: in all. */
+  /** Which of its queues to scan besides. Absent: in all. */
   lookIn?: string[];
-  /** It looks for what has waited a while: what has just come is another's. */
+  /** It scans for jobs that have waited a while: a job that has just come is another worker's. */
   waited?: boolean;
   /** It knows its places among the workers of its queues. */
   placed?: boolean;
@@ -34,9 +36,9 @@ export interface ClaimRequest {
 
 export interface CompleteOptions {
   claim?: ClaimRequest;
-  /** Nobody is told in the same transaction: the outcome must not wait for a callback that cannot commit. */
+  /** Callbacks run in a later transaction: the outcome must not wait for a callback that cannot commit. */
   deferCallbacks?: boolean;
-  /** What else is held: the call is a beat for these, and answers for them. */
+  /** The other held leases: the call is a beat for these, and answers for them. */
   held?: Lease[];
 }
 
@@ -50,11 +52,11 @@ export interface Claimed {
   cursor?: string;
   /** How many serve its queues, itself among them, and its place in an order that all agree on, if it is known. */
   fleet?: PlaceInFleet;
-  /** The same by queue, of those of which it is known. */
+  /** The same by queue, where it is known. */
   places?: Places;
 }
 
-/** An outcome with its job's queue, which names the validator of the result, and what is to be enqueued with it. */
+/** An outcome with its job's queue, which names the validator of the result, and the jobs to be enqueued with it. */
 export type Report = Omit<Finished, "continued"> & {
   queue: string;
   continued?: Continuation[];
@@ -62,7 +64,7 @@ export type Report = Omit<Finished, "continued"> & {
   follows?: NonNullable<Finished["continued"]>;
 };
 
-/** An outcome that was recorded as a failure, since the result or what was to follow fits no validator. */
+/** An outcome that was recorded as a failure, since the result or a job to continue with fits no validator. */
 export interface RefusedResult {
   id: string;
   attempt: number;
@@ -70,8 +72,8 @@ export interface RefusedResult {
 }
 
 /**
- * Every promise settles within the transport's own timeout. It rejects with {@link Unanswered} when nobody knows
- * whether the call took effect, and with anything else when it certainly did not.
+ * Every promise settles within the transport's own timeout. It rejects with {@link Unanswered} when it is unknown
+ * whether the call took effect, and with any other error when it certainly did not.
  */
 export interface Transport {
   claim(n: number, claim: ClaimRequest): Promise<Claimed>;
@@ -80,11 +82,11 @@ export interface Transport {
     finished: Report[],
     options?: CompleteOptions,
   ): Promise<Claimed & { answers: FinishedAnswer[]; refused?: RefusedResult[]; held?: Answer[] }>;
-  /** Whether the deployment knows what a worker needs. */
+  /** Whether the deployment has the functions and version that a worker needs. */
   hello(): Promise<Hello>;
   /** Hands one outcome over to be recorded by the deployment itself, however often that takes. */
   completeLater(finished: Report): Promise<void>;
-  /** `leaving`: the session is over, and this is the number after those of all its calls. */
+  /** `leaving`: the session is over, and this is a number above all of its calls. */
   heartbeat(leases: Lease[], leaving?: number): Promise<Answer[]>;
   report(said: {
     updates: ProgressUpdate[];
@@ -92,14 +94,14 @@ export interface Transport {
     output: OutputUpdate[];
   }): Promise<ReportAnswer[]>;
   /**
-   * Follows what waits in each queue: the jobs, where they are few, or from an older deployment whether there are any.
-   * `onError` may be called any number of times.
+   * Follows the waiting jobs of each queue: the jobs, where they are few, or from an older deployment whether there are
+   * any. `onError` may be called any number of times.
    */
   watchHasWork(
     onValue: (queue: string, waiting: boolean | Waiting) => void,
     onError: (queue: string, error: unknown) => void,
   ): HasWorkWatch;
-  /** Follows which leases of this session somebody wants to end. */
+  /** Follows which leases of this session are canceled. */
   watchCancellations(
     onValue: (leases: Lease[]) => void,
     onError: (error: unknown) => void,
@@ -107,14 +109,16 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** The subscriptions to what waits. */
+/** The subscriptions to waiting jobs. */
 export interface HasWorkWatch {
   /** Follows a queue from a claim's cursor on, until that fails: behind it lies nothing that this worker may have. */
   goOn: (queue: string, cursor: string) => void;
   end: () => void;
 }
 
-/** A call whose fate is unknown: no connection, no answer in time, or one from somebody on the way. */
+/**
+ * A call that may or may not have taken effect: no connection, no answer in time, or an answer of something in between.
+ */
 export class Unanswered extends Error {
   override readonly name = "Unanswered";
 }

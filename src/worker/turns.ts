@@ -1,8 +1,8 @@
 /**
- * When the workers of a fleet come for what waits: the first at once, the second one gap later, and all others within the
- * patience, ever closer together. As many come in each stretch as have come before: so of a fleet in which one of two is
- * away (busy, or gone without a word) about one comes at a time, and of one in which hardly any is there, that one comes in
- * time.
+ * When the workers of a fleet come for waiting jobs: the first at once, the second one gap later, and all others within
+ * the patience, ever closer together. As many come in each stretch as have come before: so of a fleet in which one of
+ * two is away (busy, or gone without a word) about one comes at a time, and of one in which hardly any is there, that
+ * one comes in time.
  */
 import { PATIENCE_MS } from "./limits.js";
 

@@ -1,8 +1,8 @@
-/** The types a worker's author meets: options, handlers, events. Nothing here runs. */
+/** The types for a worker's author: options, handlers, events. Nothing here runs. */
 import type { FunctionReference, FunctionReturnType } from "convex/server";
 import type { ContinueOptions, JobId, Outcome, QueueTypes } from "../shared/index.js";
 
-/** The module of the app that exports what `conveyor.workerApi` built, as in `api.worker`. */
+/** The module of the app that exports the functions of `conveyor.workerApi`, as in `api.worker`. */
 export interface WorkerApi {
   claim: FunctionReference<"mutation", "public", any, any>;
   complete: FunctionReference<"mutation", "public", any, any>;
@@ -23,12 +23,12 @@ export type ContinuesOf<Api extends WorkerApi> =
     ? Extract<Continues, QueueTypes>
     : QueueTypes;
 
-/** What is known of one attempt of one job. */
+/** The facts of one attempt of one job. */
 export interface JobFacts<Queue extends string = string, Payload = any, Related = any> {
   id: JobId<Queue>;
   queue: Queue;
   payload: Payload;
-  /** 1 for the first time, one more at every claim, whoever made it. */
+  /** 1 for the first time, one more at every claim, by any worker. */
   attempt: number;
   /** How often a handler failed before. */
   failures: number;
@@ -49,13 +49,13 @@ export interface JobFacts<Queue extends string = string, Payload = any, Related 
   priority: number;
   group?: string;
   tags: string[];
-  /** What a worker must have to get this job. */
+  /** Labels that a worker must have to get this job. */
   labels: string[];
-  /** What it takes of the worker's `maxCost`. */
+  /** Its share of the worker's `maxCost`. */
   cost: number;
   /** In a circular queue: how often the item was worked on before. */
   rounds: number;
-  /** What the queue's `related` query said of the job, in the transaction that claimed it; undefined without one. */
+  /** The result of the queue's `related` query, read in the transaction that claimed the job; undefined without one. */
   related: Related;
 }
 
@@ -65,11 +65,11 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 export interface LogOptions {
   /** @default "info" */
   level?: LogLevel;
-  /** Any Convex value up to 8 KiB, kept beside the message. */
+  /** Any Convex value up to 8 KiB, kept with the message. */
   data?: unknown;
 }
 
-/** What of a log entry is to be changed; the rest stays. */
+/** The fields of a log entry to change; the rest stays. */
 export interface LogChange extends LogOptions {
   message?: string;
 }
@@ -77,55 +77,56 @@ export interface LogChange extends LogOptions {
 /** An entry in a job's log. */
 export interface LogEntry {
   /**
-   * Replaces what the entry says, in its place: for "3 of 10" that becomes "10 of 10".
+   * Replaces the entry's message and data, in its place: for "3 of 10" that becomes "10 of 10".
    *
    * @throws `payloadTooLarge` for data over 8 KiB.
    */
   readonly update: (change: LogChange) => void;
 }
 
-/** What a handler may say and ask of its job. Each is a function of its own: it works when it is taken out of the job. */
+/** The functions of a job for its handler. Each is a function of its own: it works when it is taken out of the job. */
 export interface JobActions<Continues extends QueueTypes = QueueTypes, Progress = any> {
   /**
-   * Aborts when the handler is to stop. Give it to `fetch`, and look at `signal.aborted` in loops. `signal.reason` is a
-   * {@link JobAborted} whose `reason` says why: see {@link AbortReason}. Where the lease still stands (`canceled`,
-   * `timedOut`), a result that is returned all the same is reported.
+   * Aborts when the handler is to stop. Give it to `fetch`, and check `signal.aborted` in loops. `signal.reason` is a
+   * {@link JobAborted} with a `reason`: see {@link AbortReason}. Where the lease still stands (`canceled`, `timedOut`),
+   * a result that is returned all the same is reported.
    */
   readonly signal: AbortSignal;
   /**
    * Shows on every page how far the job is: any Convex value up to 8 KiB. The latest one wins; it is sent at most every
    * 250 ms, for all jobs of the worker in one call, and it may be lost. Call it as often as you like.
    *
-   * @throws `payloadTooLarge`, or `invalidPayload` for what is not a Convex value.
+   * @throws `payloadTooLarge`, or `invalidPayload` for a value that is not a Convex value.
    */
   readonly progress: (value: Progress) => void;
   /**
-   * Adds an entry to the job's log, which everybody who may see the job can read while it runs and after: up to 1,000
-   * entries a job, of earlier attempts the oldest go first. It also goes to `onEvent`, or to the console where there is none. It is sent within 250 ms, repeated
-   * until it has arrived, and recorded before the job's outcome is.
+   * Adds an entry to the job's log, which readers of the job see while it runs and after: up to 1,000 entries per job,
+   * of earlier attempts the oldest go first. It also goes to `onEvent`, or to the console where there is none. It is
+   * sent within 250 ms, repeated until it has arrived, and recorded before the job's outcome is.
    *
    * @param message For people. Over 4 KiB it is cut, and says so.
    * @returns The entry, to be updated.
-   * @throws `payloadTooLarge` for data over 8 KiB, `invalidPayload` for what is not a Convex value.
+   * @throws `payloadTooLarge` for data over 8 KiB, `invalidPayload` for data that is not a Convex value.
    * @example
    * const entry = job.log("Downloading", { data: { done: 0 } });
    * for await (const done of download(url)) entry.update({ data: { done } });
    */
   readonly log: (message: string, options?: LogOptions) => LogEntry;
   /**
-   * Writes to the job's output: text that pages see grow, and that whoever comes later reads from the beginning. Write
-   * as little at a time as you like: it is sent when a clause or a line ends, with more than 100 characters, or after a
-   * second (see `output` of the worker's options), repeated until it has arrived, and all of it is recorded before the
-   * job's outcome is. A retry begins a new output.
+   * Writes to the job's output: text that pages show from the beginning and see grow. Write as little at a time as you
+   * like: it is sent when a clause or a line ends, with more than 100 characters, or after a second (see `output` of
+   * the worker's options), repeated until it has arrived, and all of it is recorded before the job's outcome is. A
+   * retry begins a new output.
    *
-   * @throws `payloadTooLarge` when the attempt has written 16 MiB. So much is kept of a job: of earlier attempts the oldest goes first.
+   * @throws `payloadTooLarge` when the attempt has written 16 MiB. This is also the limit of a job's stored output: of
+   * earlier attempts the oldest goes first.
    * @example
    * for await (const { token } of model.stream(job.payload.prompt, { signal: job.signal })) job.write(token);
    */
   readonly write: (text: string) => void;
   /**
    * Gives the job back until later, without a failure and without using up one of `retry.maxAttempts`. It throws, to end
-   * the handler: do not catch what it throws.
+   * the handler: do not catch its error.
    *
    * @param ms In how many milliseconds the job falls due again, a whole number from 0 to four years.
    * @throws Always.
@@ -140,8 +141,8 @@ export interface JobActions<Continues extends QueueTypes = QueueTypes, Progress 
    * @param queue One that the app lets its workers continue with: `workerApi({ queues, continueWith: [thumbnails] })`.
    * @param payload Fits that queue's validator; one that does not fails this job.
    * @param options As with `enqueue`.
-   * @throws `invalidPayload` for what is not a Convex value, or too large to be one's payload; `invalidArgument` for an
-   * option that there is not, and for more than 64 jobs; `payloadTooLarge` for more than 4 MiB of them.
+   * @throws `invalidPayload` for a payload that is not a Convex value, or too large; `invalidArgument` for an option
+   * that there is not, and for more than 64 jobs; `payloadTooLarge` for more than 4 MiB of them.
    * @example
    * job.continueWith("thumbnails", { file }, { priority: 5 });
    */
@@ -152,8 +153,8 @@ export interface JobActions<Continues extends QueueTypes = QueueTypes, Progress 
   ) => void;
   /**
    * Whether the handler is to stop: its job was canceled, is another's, or has run for too long. Inside Convex it asks the
-   * deployment, and aborts the signal if so; in a worker, which is told at once, it answers as `signal.aborted` does. However a
-   * handler ends whose job was canceled, the job is `canceled`, unless the handler returns a result all the same.
+   * deployment, and aborts the signal if so; in a worker, which is notified at once, it answers as `signal.aborted`
+   * does. A canceled job ends as `canceled`, unless its handler returns a result all the same.
    *
    * @example
    * for (const page of job.payload.pages) {
@@ -165,7 +166,7 @@ export interface JobActions<Continues extends QueueTypes = QueueTypes, Progress 
 }
 
 /**
- * One attempt of one job: what its handler is called with. It may be taken apart, as in `async ({ payload, signal }) => …`.
+ * One attempt of one job: the argument of its handler. It may be taken apart, as in `async ({ payload, signal }) => …`.
  *
  * A function that takes a job's part names its queue and payload, as in `(job: Job<"tiles", Tile>) => …`.
  */
@@ -182,9 +183,9 @@ export interface Job<
 type HandlerResult<Result> = null extends Result ? Result | void | undefined : Result;
 
 /**
- * Does one job. What it returns is the result, up to about 1 MiB; what it throws fails the attempt with that message,
- * and the queue's `retry` says whether there is another: `NonRetryableError` and `RetryAfterError` say otherwise. It may
- * be run more than once for a job, when a worker is lost or an attempt fails: make what it does outside idempotent by
+ * Does one job. Its return value is the result, up to about 1 MiB; an error fails the attempt with its message, and the
+ * queue's `retry` says whether there is another: `NonRetryableError` and `RetryAfterError` say otherwise. It may be run
+ * more than once for a job, when a worker is lost or an attempt fails: make outside effects idempotent by
  * `job.idempotencyKey`; `job.attempt` tells the runs apart.
  */
 export type Handler<
@@ -210,7 +211,7 @@ export type Handlers<Queues extends QueueTypes, Continues extends QueueTypes = Q
   >;
 };
 
-/** When a handler's output is sent. What is sent later is seen later and costs fewer calls. */
+/** When a handler's output is sent. Later sends show later and cost fewer calls. */
 export interface OutputOptions {
   /**
    * Text in which this is found is sent at once.
@@ -229,7 +230,7 @@ export interface OutputOptions {
   flushMs?: number;
 }
 
-/** What `new Worker(…)` takes: `url`, `token`, `api` and `handlers` are needed, the rest has defaults. */
+/** The options of `new Worker(…)`: `url`, `token`, `api` and `handlers` are needed, the rest has defaults. */
 export interface WorkerOptions<Api extends WorkerApi> {
   /** The deployment's URL, as in `https://happy-otter-123.convex.cloud`. */
   url: string;
@@ -237,10 +238,10 @@ export interface WorkerOptions<Api extends WorkerApi> {
   token: string;
   /** The module that exports the worker API: `api.worker`. The handlers' types come from it. */
   api: Api;
-  /** What to do with a job, by queue. The worker serves the queues that have a handler. */
+  /** The handler of each queue. The worker serves the queues that have a handler. */
   handlers: Handlers<QueuesOf<Api>, ContinuesOf<Api>>;
   /**
-   * The queues to serve, 1 to 16, of those that have a handler.
+   * The queues to serve, 1 to 16, each with a handler.
    * @default every queue with a handler
    */
   queues?: readonly (keyof QueuesOf<Api> & string)[];
@@ -256,14 +257,14 @@ export interface WorkerOptions<Api extends WorkerApi> {
    */
   concurrency?: number;
   /**
-   * What this worker has, as jobs ask for it with `labels`: it gets those that ask for nothing else.
-   * Up to 64, and 4 KiB together with `groups`.
+   * The labels of this worker, which jobs ask for with `labels`: it gets jobs that ask for no other label. Up to 64,
+   * and 4 KiB together with `groups`.
    * @default none: it gets jobs that ask for nothing
    */
   labels?: readonly string[];
   /**
-   * The budget out of which its jobs' `cost` is taken, a whole number: it claims only what fits into what those that run
-   * leave over. Megabytes of memory, say, where jobs are enqueued with the megabytes that they need.
+   * The budget out of which its jobs' `cost` is taken, a whole number: it claims only jobs that fit into the part that
+   * running jobs leave over. Megabytes of memory, say, where jobs are enqueued with the megabytes that they need.
    * @default no bound: `concurrency` alone decides
    */
   maxCost?: number;
@@ -273,11 +274,11 @@ export interface WorkerOptions<Api extends WorkerApi> {
    * @default the token's groups; of a token for all, jobs of any group, and of none
    */
   groups?: readonly string[];
-  /** When what handlers write is sent. */
+  /** When the output of handlers is sent. */
   output?: OutputOptions;
   /**
-   * How often an idle worker says that it is there, in milliseconds, at least 1,000; 0 for never. It is for people
-   * who look at the list of workers: nothing else depends on it.
+   * How often an idle worker says that it is there, in milliseconds, at least 1,000; 0 for never. It serves the list of
+   * workers: nothing else depends on it.
    * @default 60_000
    */
   presenceMs?: number;
@@ -290,12 +291,12 @@ export interface WorkerOptions<Api extends WorkerApi> {
   handleSignals?: boolean;
   /**
    * Gets everything that happens, for logs and metrics. Must not throw.
-   * @default what needs attention goes to the console
+   * @default problems go to the console
    */
   onEvent?: (event: WorkerEvent) => void;
 }
 
-/** What {@link Worker.stop} takes. */
+/** The options of {@link Worker.stop}. */
 export interface StopOptions {
   /**
    * How long handlers may go on, in milliseconds, 0 to 86,400,000. Then they are aborted and their jobs given back.
@@ -315,7 +316,7 @@ interface OfJob {
 export type LossReason =
   /** The deployment says that the job is no longer this worker's. */
   | "leaseLost"
-  /** It was, and somebody has canceled it: its outcome was refused. */
+  /** It was canceled: its outcome was refused. */
   | "canceled"
   /** No beat got through for a whole lease, by this process's own clock. */
   | "expired"
@@ -328,17 +329,20 @@ export type AbortReason =
   /** It ran longer than its job's `timeoutMs`. */
   | "timedOut";
 
-/** A call of the workers' functions; those of `watch` by their kinds. */
+/** A call of the workers' functions; subscriptions of `watch` by their kinds. */
 export type CallName =
   "hello" | "claim" | "complete" | "heartbeat" | "report" | "hasWork" | "cancellations";
 
-/** What happens in a worker. */
+/** An event of a worker. */
 export type WorkerEvent =
   | { kind: "started"; name: string; session: string; queues: string[] }
-  /** The token names queues that the deployment's functions do not serve: misspelt, or served by those of another module. */
+  /**
+   * The token names queues that the deployment's functions do not serve: misspelt, or served by the functions of
+   * another module.
+   */
   | { kind: "queuesNotServed"; queues: string[] }
   | { kind: "claimed"; jobs: OfJob[] }
-  /** `trace`: the error's class and stack, and those of what caused it. */
+  /** `trace`: the error's class and stack, and the same of its causes. */
   | ({
       kind: "finished";
       outcome: Outcome["kind"];
@@ -353,13 +357,13 @@ export type WorkerEvent =
    * deployment, which serves its queue no longer, cannot check the result; the job went back.
    */
   | ({ kind: "leaseLost"; reason: LossReason | "queueNotServed" } & OfJob)
-  /** The job is still this worker's, and its handler is told to stop. */
+  /** The job is still this worker's, and its handler gets the signal to stop. */
   | ({ kind: "aborted"; reason: "canceled" | "timedOut" } & OfJob)
   /** The job was recorded as failed: its result, or a job to continue with, is too large or fits no validator. */
   | ({ kind: "resultRefused"; error: string } & OfJob)
   /** So many log entries, and characters of output, were not taken by the deployment and are gone. */
   | ({ kind: "reportRefused"; logs: number; output: number; error: string } & OfJob)
-  /** A handler ended after its job was lost; what it brought is dropped. */
+  /** A handler ended after its job was lost; its result is dropped. */
   | ({ kind: "resultDropped"; outcome: Outcome["kind"] } & OfJob)
   /** A handler went on after its signal; it no longer takes a slot. */
   | ({ kind: "handlerAbandoned" } & OfJob)
@@ -369,5 +373,5 @@ export type WorkerEvent =
   | { kind: "callRejected"; call: CallName; error: string }
   | ({ kind: "log"; level: LogLevel; message: string; data?: unknown } & OfJob)
   | { kind: "stopping"; graceMs: number }
-  /** `unrecorded` outcomes could not be brought home in time; their jobs go to others when the lease ends. */
+  /** `unrecorded` outcomes could not be recorded in time; their jobs go to other workers when the lease ends. */
   | { kind: "stopped"; unrecorded: number };

@@ -1,4 +1,4 @@
-/** What a worker knows of what waits, and when it comes for it, on a clock that moves when told. */
+/** What a worker knows of waiting jobs, and when it comes for them, on a manual clock. */
 import { describe, expect, test } from "vitest";
 import { FakeClock } from "./fakes.test.js";
 import {
@@ -39,7 +39,7 @@ describe("a job that is named", () => {
     }
   });
 
-  test.each([2, 5, 8])("has one of %i that comes at once, and the others in turn", (size) => {
+  test.each([2, 5, 8])("has one of %i that comes at once, and the rest in turn", (size) => {
     const firsts = new Set<number>();
     for (let n = 0; n < 40; n += 1) {
       const clock = new FakeClock();
@@ -62,7 +62,7 @@ describe("a job that is named", () => {
     expect(latest).toBeLessThanOrEqual(PATIENCE_MS);
   });
 
-  test("is claimed at once by a worker that has found the others away, until one of them takes a job", async () => {
+  test("is claimed at once by a worker that has found the rest away, until one of them takes a job", async () => {
     const clock = new FakeClock();
     const waiting = new Waiting(clock, QUEUES, "mine");
     waiting.placed([{ size: 500, rank: 7, queues: QUEUES }]);
@@ -81,7 +81,7 @@ describe("a job that is named", () => {
     expect(comesFor("u")).toBeGreaterThanOrEqual(NAMED_GAP_MS);
   });
 
-  test("is left to all others first by one that has failed it, unless that one is alone", () => {
+  test("is left to all other workers first by one that has failed it, unless that one is alone", () => {
     const clock = new FakeClock();
     const failed = { jobs: [{ id: "x", failedBy: ["worker 0"] }], more: false };
     const [mine, theirs] = fleetOf(2, clock) as [Waiting, Waiting];
@@ -93,7 +93,7 @@ describe("a job that is named", () => {
     expect(single.nextDueAt()).toBe(clock.now());
   });
 
-  test("is forgotten when it is told of no more", () => {
+  test("is forgotten when its subscription names it no more", () => {
     const waiting = alone();
     waiting.told("tiles", few("x"));
     waiting.told("walls", few("y"));
@@ -114,7 +114,7 @@ describe("a job that is named", () => {
     expect(waiting.due(64).named).toEqual(["x", "y"]);
   });
 
-  test("that a worker came for in vain it asks for ever more seldom, and then looks besides", async () => {
+  test("that a worker came for in vain it asks for ever more seldom, and then also scans", async () => {
     const clock = new FakeClock();
     const waiting = alone(clock);
     waiting.told("tiles", few("x"));
@@ -155,7 +155,7 @@ describe("a backlog", () => {
 });
 
 describe("its places", () => {
-  test("are sure until they are old, or another has what it came for at once", async () => {
+  test("are sure until they are old, or another worker has the job that it came for at once", async () => {
     const clock = new FakeClock();
     const waiting = alone(clock);
     waiting.told("tiles", few("x", "y"));

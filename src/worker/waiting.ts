@@ -1,14 +1,14 @@
 /**
- * What waits in each of a worker's queues, as its subscriptions tell, and when the worker comes for it. Pure but for the
- * clock.
+ * The waiting jobs of each of a worker's queues, as its subscriptions report them, and when the worker comes for them.
+ * Pure but for the clock.
  *
  * Where few jobs wait they are named. Each has one worker that comes at once: all of a queue's workers find the same one, by
- * a hash of the job's id and their places in an order that all know. The others come one gap after the other, in case that
- * one is busy, or dead; the news that the job has been taken keeps them away. Where more waits than is named, a worker looks
- * for itself (`idle.ts`).
+ * a hash of the job's id and their places in an order that all know. The rest come one gap after the other, in case
+ * that one is busy, or dead; the news that the job has been taken keeps them away. Where more jobs wait than are named,
+ * a worker scans (`idle.ts`).
  *
- * A name is a hint: a job that is told to wait, and that the worker did not get, it asks for again, ever more seldom; from the
- * second time on its claim looks through the queue besides.
+ * A name is a hint: a named job that the worker did not get it asks for again, ever more seldom; from the second time
+ * on its claim also scans the queue.
  */
 import { stableHash, type Places, type Waiting as Answer } from "../shared/index.js";
 import type { Clock } from "./clock.js";
@@ -46,11 +46,11 @@ interface Place extends PlaceInFleet {
   until: number;
 }
 
-/** Whether the others of a queue's workers are there, as far as it has seen. */
+/** Whether the other workers of a queue are there, as far as it has seen. */
 class Others {
   private readonly lateWins = new Map<string, number>();
 
-  /** It got a job after the turns of others. */
+  /** It got a job after the turns of other workers. */
   gotLate(queue: string): void {
     this.lateWins.set(queue, (this.lateWins.get(queue) ?? 0) + 1);
   }
@@ -155,7 +155,7 @@ export class Waiting {
     return due.length === 0 ? null : Math.min(...due);
   }
 
-  /** The first jobs that it comes for now, and the queues through which it looks besides. */
+  /** The first jobs that it comes for now, and the queues that it also scans. */
   due(max: number): { named: string[]; lookIn: string[] } {
     const now = this.clock.now();
     const due = [...this.jobs.values()]
@@ -166,7 +166,7 @@ export class Waiting {
     return { named: due.map(({ id }) => id), lookIn: [...new Set(stubborn)] };
   }
 
-  /** Some queues from a random one on, to look through beside what was named. */
+  /** Some queues from a random one on, to scan besides the named jobs. */
   some(count: number): string[] {
     const start = Math.floor(this.clock.random() * this.queues.length);
     return [...this.queues.slice(start), ...this.queues.slice(0, start)].slice(0, count);
@@ -198,7 +198,7 @@ export class Waiting {
     }
   }
 
-  /** Another has what it came for: they may not be of one mind about their places. */
+  /** Another worker has the job that it came for: they may not be of one mind about their places. */
   private doubt(queue: string | undefined): void {
     if (queue !== undefined) this.others.took(queue);
     const place = queue === undefined ? undefined : this.places.get(queue);
@@ -215,7 +215,10 @@ export class Waiting {
     return this.places.get(queue) ?? { size: 1, rank: 0 };
   }
 
-  /** How long it leaves a job to those whose turn comes before. A job that it has failed it leaves to all others first. */
+  /**
+   * How long it leaves a job to workers with an earlier turn. A job that it has failed it leaves to all other workers
+   * first.
+   */
   private untilTurn(queue: string, id: string, hasFailedIt: boolean): number {
     const { size, rank } = this.placeIn(queue);
     const known = rank ?? Math.floor(this.clock.random() * size);

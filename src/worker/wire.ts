@@ -1,4 +1,6 @@
-/** A worker's calls as calls of the app's five functions, whatever carries them: a connection, or a suite's `convex-test`. */
+/**
+ * A worker's calls as calls of the app's five functions, over any carrier: a connection, or a suite's `convex-test`.
+ */
 import type { FunctionReference } from "convex/server";
 import type { Hello, Waiting } from "../shared/index.js";
 import type { Transport } from "./transport.js";
@@ -10,7 +12,7 @@ export interface Connection {
   name: string;
   api: WorkerApi;
   queues: string[];
-  /** What else decides which jobs it may get. */
+  /** Further conditions on the jobs that it may get. */
   labels?: string[];
   groups?: string[];
   maxCost?: number;
@@ -28,7 +30,7 @@ export interface Wire {
   mutation: (mutation: FunctionReference<"mutation">, args: object) => Promise<any>;
   /** A beat, which is worth little when it is late. */
   beat: (mutation: FunctionReference<"mutation">, args: object) => Promise<any>;
-  /** Follows a query until what it returns is called. */
+  /** Follows a query until the returned function is called. */
   follow: (
     query: FunctionReference<"query">,
     args: Watched,
@@ -42,7 +44,7 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
   const { token, session, name, api } = connection;
   const caller = { token, session };
   const offer = offerOf(connection);
-  /** The session's row, as claims are answered: reports name it, so that they need not look for it. */
+  /** The session's row, as claims are answered: reports name it, so that they need not search for it. */
   let holder: { holder?: string } = {};
   const noting = <Reply extends { holder?: string }>(reply: Reply): Reply => {
     if (reply.holder !== undefined) holder = { holder: reply.holder };

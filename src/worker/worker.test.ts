@@ -1,4 +1,4 @@
-/** The worker as a program meets it: its options, its types, and its start and end without a deployment. */
+/** The worker as a program uses it: its options, its types, and its start and end without a deployment. */
 import { anyApi, type ApiFromModules } from "convex/server";
 import { v } from "convex/values";
 import { describe, expect, expectTypeOf, test } from "vitest";
@@ -17,7 +17,7 @@ const api = anyApi["worker"] as unknown as ApiFromModules<{ worker: typeof _func
 type Queues = QueuesOf<typeof api>;
 
 const options = {
-  // Nobody listens here: these workers are made and not run, or stopped first.
+  // Nothing listens here: these workers are made and not run, or stopped first.
   url: "http://127.0.0.1:1",
   token: "cvy_00000000_x",
   api,
@@ -26,7 +26,7 @@ const options = {
 };
 
 describe("types", () => {
-  test("a handler's payload and result are those of its queue's validators", () => {
+  test("a handler's payload and result have the types of its queue's validators", () => {
     expectTypeOf<Queues["tiles"]>().toEqualTypeOf<{
       payload: { x: number };
       result: { pixels: string };
@@ -44,7 +44,7 @@ describe("types", () => {
           job.continueWith("tiles", { x: 1 }, { priority: 2 });
           // @ts-expect-error the payload of `tiles` has a number
           job.continueWith("tiles", { x: "1" });
-          // @ts-expect-error the app lets nobody continue with `pings`
+          // @ts-expect-error the app does not let workers continue with `pings`
           job.continueWith("pings", null);
           return { pixels: "abc" };
         },
@@ -60,7 +60,7 @@ describe("types", () => {
     });
   });
 
-  test("a function that takes a job's part names its queue and payload, and serves whatever its queue may continue with", () => {
+  test("a function that takes a job's part names its queue and payload, and serves a queue with any `continueWith`", () => {
     const draw = async ({ payload, signal }: Job<"tiles", { x: number }>) => {
       await Promise.resolve(signal);
       return { pixels: String(payload.x) };
@@ -84,7 +84,7 @@ describe("types", () => {
 
   test("a handler takes its job, and nothing else", () => {
     const pings = (_job: unknown, ctx: { signal: unknown }) => void ctx;
-    // @ts-expect-error what it may say is said of the job
+    // @ts-expect-error a handler's functions are on the job
     new Worker({ ...options, handlers: { pings } });
   });
 
@@ -113,7 +113,7 @@ describe("options", () => {
     expect(() => new Worker({ ...options, ...wrong })).toThrow(/must be/);
   });
 
-  test("a queue to serve that has no handler is told by name, with those that have one", () => {
+  test("a queue to serve without a handler is refused by name, with the queues that have one", () => {
     const make = () => new Worker({ ...options, queues: ["loose"] });
     expect(make).toThrow(/"loose".*it has: tiles/);
     try {
@@ -124,7 +124,7 @@ describe("options", () => {
   });
 
   test.each(["url", "token"] as const)(
-    "a missing %s, as of a variable that is not set, is told before anything is tried",
+    "a missing %s, as of a variable that is not set, is refused before anything is tried",
     (option) => {
       const missing = { ...options, [option]: undefined as unknown as string };
       expect(() => new Worker(missing)).toThrow(`\`${option}\` is missing`);

@@ -39,7 +39,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /**
  * A program that does jobs: it claims as many as it has room for, runs their handlers, keeps their leases alive, and
- * brings the results home.
+ * records the results.
  *
  * @example
  * import { Worker } from "convex-conveyor/worker";
@@ -86,7 +86,7 @@ export class Worker<Api extends WorkerApi> {
       this.handlers.set(queue, handler as Handler);
     }
     const served: readonly string[] = options.queues ?? [...this.handlers.keys()];
-    // `process.env.X!` is a string to TypeScript, and undefined to whoever forgot to set it.
+    // `process.env.X!` is a string to TypeScript, and undefined where the variable is not set.
     if (!options.url) throw notGiven("url", "The deployment's URL, as in `CONVEX_URL`");
     checkUrl(options.url);
     if (!options.token) throw notGiven("token", "A worker token, as `tokens:create` printed it");
@@ -95,7 +95,7 @@ export class Worker<Api extends WorkerApi> {
     for (const queue of served) {
       if (!this.handlers.has(queue)) throw handlerMissing(queue, [...this.handlers.keys()]);
     }
-    // One order for the whole fleet, whatever order each program writes: then their subscriptions share an answer.
+    // One order for the whole fleet, in any order of the options: then their subscriptions share an answer.
     this.queues = [...new Set(served)].sort();
     this.name = options.name ?? `${hostname()}:${process.pid}`.slice(-NAME_MAX_LENGTH);
     checkLabel("The name of a worker", this.name);
@@ -112,8 +112,9 @@ export class Worker<Api extends WorkerApi> {
   /**
    * Connects and works until the worker is stopped; resolves when everything has come to its end. A worker runs once.
    *
-   * @throws What made it impossible to go on: `tokenUnknown`, `tokenRevoked`, `tokenForeign`, `queueForbidden`, `groupForbidden`,
-   * `unknownQueue`, `workerApiMissing`, `handlerMissing`. A deployment out of reach is no error: it is tried again.
+   * @throws The error that ended the run: `tokenUnknown`, `tokenRevoked`, `tokenForeign`, `queueForbidden`,
+   * `groupForbidden`, `unknownQueue`, `workerApiMissing`, `handlerMissing`. A deployment out of reach is no error: it
+   * is tried again.
    * @example
    * try {
    *   await worker.run();
@@ -133,9 +134,9 @@ export class Worker<Api extends WorkerApi> {
    *
    * @param options.graceMs In milliseconds, 0 to 86,400,000.
    * @default graceMs 25_000
-   * @throws `invalidArgument` for a grace out of bounds. What ended the run is thrown by `run` alone.
+   * @throws `invalidArgument` for a grace out of bounds. Errors of the run are thrown by `run` alone.
    * @example
-   * // An orchestrator that kills after 10 s: with `handleSignals: false`,
+   *  // An orchestrator that kills after 10 s: with `handleSignals: false`,
    * process.once("SIGTERM", () => void worker.stop({ graceMs: 6_000 }));
    */
   async stop({ graceMs = GRACE_DEFAULT_MS }: StopOptions = {}): Promise<void> {
@@ -143,7 +144,7 @@ export class Worker<Api extends WorkerApi> {
     // Stopped before it has begun: then it never does.
     this.running ??= Promise.resolve();
     this.loop?.stop(graceMs);
-    // What ended the run is told by `run`; whoever stops a worker wants it to end, and it has.
+    // Errors of the run are thrown by `run`; `stop` asks only that it ends.
     await this.running.catch(() => {});
   }
 
