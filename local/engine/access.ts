@@ -1,9 +1,9 @@
-/** Which tables an operation may name, and what an app is told when it names another. */
+/** The tables that an operation may name, and the app's error when it names another. */
 import type { Limits } from "../limits.js";
 import { isSystemTable } from "./table.js";
 import type { Access } from "./types.js";
 
-/** What the platform takes for the name of a table or an index. */
+/** The platform's rule for the name of a table or an index. */
 const IDENTIFIER = /^_?[a-zA-Z][a-zA-Z0-9_]*$/;
 
 export function requireTableName(name: string, limits: Limits): void {

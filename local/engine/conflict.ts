@@ -1,7 +1,7 @@
 /** The two ways in which a commit is refused although its function did nothing wrong: run it again on a new snapshot. */
 import type { ConflictInfo, Ts } from "./types.js";
 
-/** Another commit wrote what this transaction had read. */
+/** Another commit wrote into this transaction's read set. */
 export class ConflictError extends Error {
   override readonly name = "ConflictError";
   constructor(readonly conflict: ConflictInfo) {
@@ -12,7 +12,10 @@ export class ConflictError extends Error {
   }
 }
 
-/** What is remembered no longer reaches back so far: neither the write log, by which a commit is validated, nor snapshots. */
+/**
+ * The retained past no longer reaches back so far: neither the write log, by which a commit is validated, nor
+ * snapshots.
+ */
 export class OutOfRetentionError extends Error {
   override readonly name = "OutOfRetention";
 

@@ -1,4 +1,4 @@
-/** That a query costs what it returns and not what its table holds. Counted in rows, not in time. */
+/** A query costs what it returns, and its table's size adds nothing. Counted in rows, not in time. */
 import { expect, test } from "vitest";
 import { createDatabase } from "./database.js";
 import { range, seededEnvironment, take, transact } from "./testing.js";
@@ -9,7 +9,7 @@ const ROWS_PER_TRANSACTION = 5000;
 async function filled(rows: number): Promise<{ database: Database; id: string }> {
   const database = createDatabase({
     ...seededEnvironment(1),
-    // Nobody else is there to be interleaved with, and drawing lots 100,000 times takes a while.
+    // No transactions are interleaved here, and drawing lots 100,000 times takes a while.
     pause: () => Promise.resolve(),
     spend: () => Promise.resolve(),
   });

@@ -1,7 +1,7 @@
 /**
  * `_creationTime` within one transaction: it starts where the transaction starts, and each insert takes the next
- * representable double. So it orders a transaction's own inserts, and says nothing about the order of commits: whoever
- * began earlier and commits later writes the smaller one.
+ * representable double. So it orders a transaction's own inserts, and says nothing about the order of commits: a
+ * transaction that began earlier and commits later writes the smaller one.
  */
 import type { Environment } from "../environment.js";
 import type { Ts } from "./types.js";

@@ -54,7 +54,7 @@ describe("a commit", () => {
     const late = database.begin();
     expect(await collect(late.staleSnapshot(), rows)).toHaveLength(0);
     expect(await collect(late, rows)).toHaveLength(1);
-    // What was committed before that is seen, however long ago the last commit was.
+    // Rows committed before that are seen, however long ago the last commit was.
     await env.sleep(1_000);
     expect(await collect(database.begin().staleSnapshot(), rows)).toHaveLength(1);
   });
@@ -77,7 +77,7 @@ describe("a commit", () => {
     expect(await collect(database.begin(), range("t", "by_at"))).toHaveLength(2);
   });
 
-  test("is validated against commits that nobody can see yet", async () => {
+  test("is validated against commits that are not visible yet", async () => {
     const { env, database, id } = await withRow();
     const first = database.begin();
     await first.patch("", id, { n: 1 });
@@ -141,7 +141,7 @@ describe("a commit", () => {
     expect(rows.map((row) => row["who"])).toEqual(["quick", "slow"]);
   });
 
-  test("runs what was left for after it when it is published, with its timestamp", async () => {
+  test("runs its deferred callbacks when it is published, with its timestamp", async () => {
     const { database } = await withRow();
     const writer = await inserting(database, 1);
     const ran: { ts: Ts; latest: Ts }[] = [];
@@ -164,7 +164,7 @@ describe("a commit", () => {
     expect(ran).toEqual([]);
   });
 
-  test("of a transaction older than the write log is refused: nobody can say what it missed", async () => {
+  test("of a transaction older than the write log is refused: the commits that it missed are not known", async () => {
     const { env, database, id } = await withRow();
     const old = database.begin();
     await old.insert("", "t", { n: 1 });
@@ -184,7 +184,7 @@ describe("a commit", () => {
 });
 
 describe("publication", () => {
-  test("tells listeners in the order of timestamps, before anyone else can act on it", async () => {
+  test("tells listeners in the order of timestamps, before any other code can act on it", async () => {
     const { database } = await withRow();
     const order: string[] = [];
     const stop = database.onPublish((commit: PublishedCommit) => {

@@ -37,7 +37,7 @@ export function createDatabase(
   return new EngineDatabase(env, options, Snapshot.empty(nanoseconds(env)), new Map());
 }
 
-/** On a store: begins with what it has kept, at a timestamp above all that were ever seen. */
+/** On a store: begins with the store's rows, at a timestamp above all earlier ones. */
 export async function openDatabase(
   env: Environment,
   options: DatabaseOptions & { store: Store },
@@ -102,7 +102,7 @@ class EngineDatabase implements Database {
     };
     if (!committing.mayConflict) return unwritten();
     await this.env.pause();
-    // From here to the publisher nothing waits: what was validated is what was assigned before.
+    // From here to the publisher nothing waits: validation sees every commit that was assigned before.
     const conflict = this.options.skipValidation ? null : this.#log.conflict(reads, beginTs);
     if (conflict !== null) throw new ConflictError(conflict);
     if (this.options.refuses?.(author) === true) {
@@ -158,7 +158,7 @@ class EngineDatabase implements Database {
     settings: ReadonlyMap<string, string | null> = new Map(),
   ): Promise<void> {
     await this.env.pause();
-    // What is on its way must be there before anybody can say what changes.
+    // Commits under way must be visible before the changes can be computed.
     await this.published(this.#lastAssigned);
     const changed = (latest: Snapshot, { namespace, tables, enforce }: SchemaChange) =>
       changedTables(latest, namespace, tables, enforce, this.limits);

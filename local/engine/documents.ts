@@ -15,15 +15,15 @@ import { checkValue, type TableOfId } from "./validators.js";
 
 export type Fields = { readonly [field: string]: Value | undefined };
 
-/** Without `_id` and `_creationTime`: what the app wrote. */
+/** Without `_id` and `_creationTime`: the app's own fields. */
 export function ownFields(doc: Doc): Fields {
   const { _id, _creationTime, ...fields } = doc;
   return fields;
 }
 
 /**
- * A document of these fields. System fields among them are accepted where they say what is so anyway: an app may
- * `replace` a document with a changed copy of what it read.
+ * A document of these fields. System fields among them are accepted where they repeat the true values: an app may
+ * `replace` a document with a changed copy of its read.
  */
 export function makeDocument(
   _id: string,
@@ -79,7 +79,7 @@ export function sameDocument(a: Doc, b: Doc): boolean {
   );
 }
 
-/** Most fields are told apart without writing out what is in them. */
+/** Most fields differ without encoding their contents. */
 function sameValue(a: Value | undefined, b: Value | undefined): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -99,7 +99,7 @@ export function requireDocumentBytes(bytes: number, { documentBytes: most }: Lim
   );
 }
 
-/** What an index key of these values adds to a document's cost. */
+/** The share of an index key of these values in a document's cost. */
 export function keyBytes(values: readonly (Value | undefined)[]): number {
   return values.reduce<number>((sum, value) => sum + getConvexSize(value), 0);
 }
@@ -183,7 +183,7 @@ function tooManyFields(what: string, count: number, { objectFields }: ValueLimit
   );
 }
 
-/** `$` begins what values are encoded with on the wire. */
+/** `$` begins the encoded values of the wire. */
 function requireFieldName(name: string, { fieldNameLength }: ValueLimits): void {
   if (name.startsWith("$")) {
     throw new Error(

@@ -1,7 +1,8 @@
 /**
- * Brings the rows of one scan, a fetch at a time: what a fetch takes is spent at once, and is the point at which others
- * may run. It knows nothing of read sets and limits: a row counts when it is taken, not when it is fetched. Rows that were
- * fetched are given as they were then, whatever the transaction has written since. database/src/query/index_range.rs:197.
+ * Brings the rows of one scan, a fetch at a time: a fetch's cost is spent at once, and is the point at which other
+ * transactions may run. It knows nothing of read sets and limits: a row counts when it is taken, not when it is
+ * fetched. Rows that were fetched are given as they were then, even when the transaction has written them since.
+ * database/src/query/index_range.rs:197.
  */
 import type { Environment } from "../environment.js";
 import { documentBytes } from "./documents.js";
@@ -20,7 +21,7 @@ export interface Fetched {
 export class Fetcher {
   #ahead: Fetched[] = [];
   #next = 0;
-  /** Whether there may be more behind what was fetched. */
+  /** Whether there may be more behind the fetched rows. */
   #more = true;
   #expected: number;
   readonly #perFetch: number;
@@ -37,7 +38,9 @@ export class Fetcher {
     this.#perFetch = perFetch;
   }
 
-  /** The next row: of those that were fetched, or the first in `left` of the index as it is now; `null` when there is none. */
+  /**
+   * The next row: the next fetched one, or the first in `left` of the index as it is now; `null` when there is none.
+   */
   async next(index: () => Index, left: KeyInterval): Promise<Fetched | null> {
     for (;;) {
       const found = this.#ahead[this.#next];

@@ -1,7 +1,7 @@
 /**
  * Random transactions, interleaved at random, against the committed ones run one after the other on the model, in the
- * order of their commit timestamps. Whatever a committed transaction saw, and whatever is left in the end, must be what
- * that serial run gives; what it saw in a stale snapshot, what the serial run had when it began.
+ * order of their commit timestamps. The reads of a committed transaction, and the rows in the end, must be those of
+ * that serial run; its reads of a stale snapshot, those of the serial run when it began.
  */
 import fc from "fast-check";
 import { expect } from "vitest";
@@ -139,9 +139,9 @@ async function setUp(rows: Rows): Promise<void> {
 async function expectSerial({ committed, left }: History): Promise<void> {
   const model = new ModelRows(EMPTY);
   await setUp(model);
-  /** What was there from a commit on, oldest first. */
+  /** The state from each commit on, oldest first. */
   const states: { ts: Ts; state: State }[] = [{ ts: 0n, state: model.state }];
-  // A transaction that only read belongs right behind the commit whose snapshot it read.
+  // A transaction without writes belongs right behind the commit of its snapshot.
   const inOrder = committed.sort((a, b) =>
     a.ts === b.ts ? Number(a.readOnly) - Number(b.readOnly) : a.ts < b.ts ? -1 : 1,
   );

@@ -1,6 +1,6 @@
 /**
- * What random histories are made of: rows, steps, and the simplest model there is of both, plain lists. It knows nothing
- * of the engine.
+ * The parts of random histories: rows, steps, and the simplest model there is of both, plain lists. It knows nothing of
+ * the engine.
  */
 export const TABLES = ["t", "u"] as const;
 export type TableName = (typeof TABLES)[number];
@@ -27,7 +27,7 @@ export type Step =
   | { kind: "insert"; table: TableName; v: number }
   /** Moves the rows that a scan finds to a value that depends on how many there were. */
   | { kind: "move"; scan: Scan; by: number }
-  /** Changes what no index holds, by patch. */
+  /** Changes a field that no index holds, by patch. */
   | { kind: "bump"; scan: Scan }
   /** The same row with other values, by replace. */
   | { kind: "replace"; scan: Scan; v: number }
@@ -35,7 +35,7 @@ export type Step =
   /** A nested call: one that fails leaves its reads and no writes. */
   | { kind: "nested"; fails: boolean; steps: Step[] };
 
-/** What both sides can do with rows. */
+/** The operations on rows that both sides have. */
 export interface Rows {
   find(scan: Scan): Promise<Named[]>;
   findStale(scan: Scan): Promise<Named[]>;
@@ -43,11 +43,11 @@ export interface Rows {
   patch(table: TableName, name: string, value: Partial<Omit<Named, "name">>): Promise<void>;
   replace(table: TableName, row: Named): Promise<void>;
   remove(table: TableName, name: string): Promise<void>;
-  /** Runs `work` as a nested call, and undoes what it wrote if it fails. */
+  /** Runs `work` as a nested call, and undoes its writes if it fails. */
   nested(fails: boolean, work: () => Promise<void>): Promise<void>;
 }
 
-/** The program itself, the same on both sides. Gives what it saw. */
+/** The program itself, the same on both sides. Gives the rows that it saw. */
 export async function run(steps: readonly Step[], rows: Rows, prefix: string): Promise<Named[][]> {
   const seen: Named[][] = [];
   await runAll(steps, rows, prefix, seen);
@@ -86,7 +86,7 @@ export type State = Readonly<Record<TableName, readonly Named[]>>;
 export const EMPTY: State = { t: [], u: [] };
 
 export class ModelRows implements Rows {
-  /** `past` is what the transaction's snapshot has. */
+  /** `past` is the state of the transaction's snapshot. */
   constructor(
     public state: State,
     private readonly past: State = state,

@@ -1,11 +1,11 @@
-/** Random programs for random histories, shrinkable: what several transactions do at once. */
+/** Random programs for random histories, shrinkable: the steps of several concurrent transactions. */
 import fc from "fast-check";
 import { TABLES, type Scan, type Step } from "./historyModel.js";
 
 const table = fc.constantFrom(...TABLES);
 
 const scan: fc.Arbitrary<Scan> = fc.record({
-  // Mostly one table, so that transactions do meet.
+  // Mostly one table, so that transactions do conflict.
   table: fc.oneof(
     { weight: 3, arbitrary: fc.constant("t" as const) },
     { weight: 1, arbitrary: table },

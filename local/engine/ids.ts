@@ -39,7 +39,7 @@ export function encodeId(tableNumber: number, internal: Uint8Array): string {
   return toBase32(bytes);
 }
 
-/** Ids whose tables were asked for lately: every read, write and validator of an id asks. */
+/** Ids looked up lately, with their tables: every read, write and validator of an id asks. */
 const tableNumbers = new Map<string, number>();
 const MAX_TABLE_NUMBERS = 10_000;
 
@@ -48,14 +48,14 @@ export function tableNumberOf(id: string): number | null {
   const known = tableNumbers.get(id);
   if (known !== undefined) return known;
   const number = decodeId(id)?.tableNumber ?? null;
-  // Whatever is no id may be of any length.
+  // A text that is no id may be of any length.
   if (number === null) return null;
   if (tableNumbers.size === MAX_TABLE_NUMBERS) tableNumbers.clear();
   tableNumbers.set(id, number);
   return number;
 }
 
-/** `null` for whatever this encoding would not have written in exactly that way. */
+/** `null` for a text that this encoding would not have written in exactly that way. */
 export function decodeId(id: string): DecodedId | null {
   const bytes = fromBase32(id);
   if (bytes === null) return null;

@@ -22,7 +22,7 @@ describe("an interval set", () => {
     ]);
   });
 
-  test("merges what overlaps or touches, because the platform counts merged intervals", () => {
+  test("merges intervals that overlap or touch, because the platform counts merged intervals", () => {
     expect([...setOf(["a", "b"], ["c", "d"])]).toEqual([
       ["a", "b"],
       ["c", "d"],
@@ -35,7 +35,7 @@ describe("an interval set", () => {
     expect(setOf(["b", "b"], ["c", "a"]).size).toBe(0);
   });
 
-  test("holds exactly the keys of what was added, in as few intervals as there are gaps", () => {
+  test("holds exactly the added keys, in as few intervals as there are gaps", () => {
     const letter = fc.integer({ min: 0, max: LETTERS.length - 1 });
     fc.assert(
       fc.property(fc.array(fc.tuple(letter, letter), { maxLength: 12 }), (pairs) => {

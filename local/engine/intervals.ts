@@ -2,7 +2,7 @@
  * A set of keys as disjoint intervals `[start, end)`, kept in order and merged as they are added.
  *
  * A stream adds its interval anew after each row it yields, a little longer each time: adding is a binary search and
- * replaces what it swallows, so a read set is as long as what was read has gaps.
+ * replaces the intervals that it swallows, so a read set is as long as its gaps are many.
  */
 import type { Key } from "./keys.js";
 
@@ -10,12 +10,12 @@ export class IntervalSet {
   readonly #starts: Key[] = [];
   readonly #ends: Key[] = [];
 
-  /** Number of intervals after merging: what the platform limits. */
+  /** Number of intervals after merging: the platform's limit is on these. */
   get size(): number {
     return this.#starts.length;
   }
 
-  /** Adds `[start, end)`. Empty intervals add nothing; those that touch become one. */
+  /** Adds `[start, end)`. Empty intervals add nothing; intervals that touch become one. */
   add(start: Key, end: Key): void {
     if (start >= end) return;
     const first = firstIndex(this.#ends, (known) => known >= start);

@@ -1,5 +1,5 @@
 /**
- * Index keys: values encoded as binary strings (one code unit a byte) whose order is the platform's order of values.
+ * Index keys: values encoded as binary strings (one code unit per byte), in the platform's order of values.
  *
  * The order of types is undefined < null < int64 < float64 < false < true < string < bytes < array < object; int64 and
  * float64 never compare by number, floats lie in IEEE 754 total order (so -0 < 0 and NaN is last), strings by their
@@ -32,7 +32,9 @@ const TAG = {
 const END = "\x00";
 /** Ends strings and bytes; a zero inside is written `\x00\xff`, which is greater. */
 const END_OF_BYTES = "\x00\x01";
-/** What the placeholder of a commit timestamp counts as until it is resolved: after all that are committed. */
+/**
+ * The value that stands for the placeholder of a commit timestamp until it is resolved: after all that are committed.
+ */
 const MAX_INT64 = 2n ** 63n - 1n;
 const SIGN_BIT = 2n ** 63n;
 

@@ -1,21 +1,21 @@
 /**
- * Every number by which the engine itself works, with where it comes from. What an app may do is in `local/limits.ts`.
+ * Every number by which the engine itself works, with where it comes from. The limits on apps are in `local/limits.ts`.
  */
 
-/** Numbers of tables: the first of an app's own, and the first of those that begin with `_`. The platform's. */
+/** Numbers of tables: the first of an app's own, and the first of names that begin with `_`. The platform's. */
 export const FIRST_USER_TABLE_NUMBER = 10_001;
 export const FIRST_SYSTEM_TABLE_NUMBER = 513;
 
 /**
- * Rows that one step of a stream takes before it lets others run, where the reader does not want fewer. The platform
- * fetches 100 at a time (knobs.rs), so a scan of 100 rows is one wait and not a hundred: with a pause at every row, scans
- * would be open far longer than they are there, and conflict more.
+ * Rows that one step of a stream takes before it yields, where the reader does not want fewer. The platform fetches 100
+ * at a time (knobs.rs), so a scan of 100 rows is one wait and not a hundred: with a pause at every row, scans would be
+ * open far longer than they are there, and conflict more.
  */
 export const ROWS_PER_FETCH = 100;
 /** The most that one step takes for a page (query/mod.rs). */
 export const MAX_ROWS_PER_FETCH = 1024;
 
-/** Rows that a check of a whole table visits before it lets others run. */
+/** Rows that a check of a whole table visits before it yields. */
 export const ROWS_PER_CHECK = 1000;
 
 /** How long a scan passes the entries that deletes and moves leave in an index (knobs.rs: 4 minutes). */
@@ -31,14 +31,14 @@ export const LOG_RETENTION_MS = 30_000;
 export const MAX_LOG_ENTRIES = 100_000;
 
 /**
- * From validation to publication. An assumption: the platform's source names no latency, and 2 ms is what a local
- * store that batches its writes takes. It decides how often a hot document conflicts, so simulations set their own.
+ * From validation to publication. An assumption: the platform's source names no latency, and a local store that batches
+ * its writes takes 2 ms. It decides how often a hot document conflicts, so simulations set their own.
  */
 export const DEFAULT_PUBLISH_LATENCY_MS = 2;
 
 /**
- * Between attempts to store what could not be stored: a disk that is full may have room again. The platform's delays for
- * errors of its persistence layer.
+ * Between attempts to store a commit after a failure: a disk that is full may have room again. The platform's delays
+ * for errors of its persistence layer.
  */
 export const STORE_RETRY = { initialMs: 100, maxMs: 10_000 } as const;
 /** Commits that go to the store in one write, so that the first of them does not wait for a very long one. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { expectSerialHistories } from "./histories.js";
 import { MUTANTS, withMutant } from "./mutants.js";
 
-/** Many more than it takes: whoever is not caught early is not caught. */
+/** Many more than it takes: a mutant that is not caught early is not caught. */
 const RUNS = { seed: 11, numRuns: 3000, endOnFailure: true };
 const OPTIONS = { publishLatencyMs: 3 };
 

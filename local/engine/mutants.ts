@@ -16,7 +16,7 @@ const JUST_AFTER = "\x00";
 
 type Methods<T> = { [K in keyof T]: T[K] extends (...args: any[]) => any ? K : never }[keyof T];
 
-/** Replaces a method; gives what puts it back. */
+/** Replaces a method; gives the function that puts it back. */
 function replace<T extends object, K extends Methods<T>>(
   prototype: T,
   method: K,
@@ -38,7 +38,10 @@ const addWrites = (change: (write: Write) => Write) =>
   );
 
 export const MUTANTS = {
-  /** The last row that was met is left out: what a satisfied `take(n)` ended with may change. */
+  /**
+   * The last row that was met is left out: The last row of the scan is left out: the end of a satisfied `take(n)` may
+   * change.
+   */
   "a range is recorded one row short": () =>
     replace(
       IntervalReadSet.prototype,
@@ -53,14 +56,17 @@ export const MUTANTS = {
   "only old keys are validated": () =>
     addWrites((write) => (write.before === null ? write : { ...write, after: null })),
 
-  /** What is deleted has no new key, so it would be seen by nobody at all: as for an insert, that key is kept. */
+  /**
+   * A deleted document has no new key, so its deletion would conflict with nothing at all: as for an insert, that key
+   * is kept.
+   */
   "only new keys are validated": () =>
     addWrites((write) => (write.after === null ? write : { ...write, before: null })),
 
   "inserts are not validated": () =>
     addWrites((write) => (write.before === null ? { ...write, after: null } : write)),
 
-  /** Only what is published is looked at, not what has its timestamp and is on its way. */
+  /** Only published commits are checked, not commits that have a timestamp and are under way. */
   "pending commits are ignored": () => {
     const published = new WeakMap<WriteLog, Ts>();
     const restore = [
@@ -109,7 +115,7 @@ export const MUTANTS = {
     );
   },
 
-  /** What a nested call inserted is still found by one index, in the transaction that goes on. */
+  /** A nested call's insert stays visible through one index, in the transaction that goes on. */
   "a rollback leaves an index entry": () => {
     const view = Object.getOwnPropertyDescriptor(Workspace.prototype, "view")!;
     return replace(
@@ -149,7 +155,7 @@ function withEntriesOf(other: Snapshot, snapshot: Snapshot): Snapshot {
   return result;
 }
 
-/** Runs with a broken engine, and mends it whatever happens. */
+/** Runs with a broken engine, and mends it in any case. */
 export async function withMutant<T>(name: keyof typeof MUTANTS, run: () => Promise<T>): Promise<T> {
   const mend = MUTANTS[name]();
   try {

@@ -47,7 +47,7 @@ describe.each(["asc", "desc"] as const)("pages, %s", (order) => {
     expect(values(await page(database, { query, cursor }))).toEqual([]);
   });
 
-  test("continue behind their last row, whatever has come or gone", async () => {
+  test("continue behind their last row, after any inserts and deletes", async () => {
     const database = await numbers(10, 20, 30, 40);
     const first = await page(database, { query });
     const [gone] = first.page.slice(-1);
@@ -73,7 +73,7 @@ describe.each(["asc", "desc"] as const)("pages, %s", (order) => {
     expect(values(rest)).toEqual(order === "asc" ? [30, 35, 40] : [20, 17, 16, 15, 10]);
   });
 
-  test("depend on what lies between their cursors and on nothing else", async () => {
+  test("depend on the rows between their cursors and on nothing else", async () => {
     const database = await numbers(10, 20, 30, 40, 50);
     const first = await page(database, { query, pageSize: 1 });
     const reader = database.begin();
@@ -120,7 +120,7 @@ describe("a page", () => {
     expect(values(await page(database, { cursor: none.continueCursor }))).toEqual([1]);
   });
 
-  test("refuses the cursor of another query, and what is no cursor", async () => {
+  test("refuses the cursor of another query, and a text that is no cursor", async () => {
     const database = await numbers(1, 2, 3);
     const { continueCursor } = await page(database, {});
     const other = page(database, { query: byN("desc"), cursor: continueCursor });

@@ -1,8 +1,8 @@
 /**
- * Pages of a query. A cursor is the key of the last row that was looked at, so that the next page starts behind it
- * whatever was inserted or deleted in between, and is bound to its query.
+ * Pages of a query. A cursor is the key of the last row that was visited, so that the next page starts behind it after
+ * any inserts and deletes in between, and is bound to its query.
  *
- * With an end cursor the page is what lies between the two, however much that has become: that is how a subscription
+ * With an end cursor the page is all rows between the two, however many there are by now: that is how a subscription
  * keeps its pages from overlapping or leaving gaps.
  */
 import { createHash } from "node:crypto";
@@ -20,7 +20,7 @@ export interface PageRequest {
   cursor: string | null;
   endCursor?: string | null;
   pageSize: number;
-  /** What may be read, filtered rows included, before the page ends early. */
+  /** The bounds on rows and bytes read, filtered rows included, before the page ends early. */
   maximumRowsRead?: number | null;
   maximumBytesRead?: number | null;
 }
@@ -29,7 +29,7 @@ export interface Page {
   page: Doc[];
   isDone: boolean;
   continueCursor: string;
-  /** The middle of what was read, where a page that has grown may be cut in two; `null` when it is too short. */
+  /** The middle of the page's reads, where a page that has grown may be cut in two; `null` when it is too short. */
   splitCursor: string | null;
   /** Required: it ended before it was full. Recommended: it has come near a limit. */
   pageStatus: "SplitRecommended" | "SplitRequired" | null;
@@ -176,7 +176,7 @@ function writeCursor(position: Position, fingerprint: string): string {
 
 function readCursor(cursor: string | null, fingerprint: string): Position {
   if (cursor === null) return { at: "start" };
-  // An app passes on what its client sent.
+  // An app passes on its client's cursor unchecked.
   const [at, key = "", ofQuery] = String(cursor).split(".");
   if (ofQuery !== fingerprint || (at !== "start" && at !== "row" && at !== "end")) {
     throw new Error(

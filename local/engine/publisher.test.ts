@@ -6,7 +6,7 @@ import { StoreClosedError, type StoredCommit } from "./store.js";
 import { collect, range, seededEnvironment, transact } from "./testing.js";
 import type { Database } from "./types.js";
 
-/** Keeps what it is given when it is told to, and notes what came together. */
+/** Keeps its commits when a test says so, and notes the batches in which they came. */
 class SlowStore extends MemoryStore {
   readonly batches: number[] = [];
   /** How many calls fail before one succeeds. */
@@ -53,7 +53,7 @@ async function count(database: Database): Promise<number> {
 afterEach(() => vi.restoreAllMocks());
 
 describe("commits on a store", () => {
-  test("are seen by nobody, and not acknowledged, before the store has them", async () => {
+  test("are not visible, and not acknowledged, before the store has them", async () => {
     const { env, store, database } = await open();
     await insert(database, 0);
     store.hold();
@@ -100,7 +100,7 @@ describe("commits on a store", () => {
     expect(await count(database)).toBe(3);
   });
 
-  test("fail when it is closed, those that wait and those that come", async () => {
+  test("fail when it is closed, waiting ones and later ones", async () => {
     const { env, store, database } = await open();
     await insert(database, 0);
     store.hold();

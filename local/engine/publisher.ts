@@ -1,7 +1,7 @@
 /**
- * Makes commits visible: after the latency of storing them, which is modelled or a store's own, strictly in the order of
- * their timestamps, one at a time. Then, in this order, listeners, those who waited for that timestamp, and the commit's
- * own caller.
+ * Makes commits visible: after the latency of storing them, which is modelled or a store's own, strictly in the order
+ * of their timestamps, one at a time. Then, in this order, listeners, waiters for that timestamp, and the commit's own
+ * caller.
  *
  * With a store, nothing is visible before the store has it. While it writes, the commits that come in gather, and go to
  * it together.
@@ -14,7 +14,7 @@ import type { Snapshot } from "./snapshot.js";
 import { StoreClosedError, type Store, type StoredCommit } from "./store.js";
 import type { PublishedCommit, Ts } from "./types.js";
 
-/** What a commit does to the latest snapshot, and what of it is kept. */
+/** A commit's change of the latest snapshot, and its record for the store. */
 export interface Change {
   stored: StoredCommit;
   apply: (latest: Snapshot) => Snapshot;
@@ -60,7 +60,7 @@ export class Publisher {
     return this.#latest;
   }
 
-  /** What was the latest at that time; `null` when it is forgotten, or yet to come. */
+  /** The snapshot that was the latest at that time; `null` when it is forgotten, or yet to come. */
   at(ts: Ts): Snapshot | null {
     if (ts > this.#latest.ts) return null;
     return ts === this.#latest.ts ? this.#latest : this.#recent.at(ts);
@@ -112,7 +112,7 @@ export class Publisher {
     this.#advance();
   }
 
-  /** Publishes what is ready, or begins to store it. Called whenever that may have changed. */
+  /** Publishes finished commits, or begins to store the next. Called whenever that may have changed. */
   #advance(): void {
     while (!this.#busy) {
       const batch = this.#nextBatch();
@@ -194,7 +194,7 @@ export class Publisher {
     try {
       this.#latest = change!.apply(this.#latest).at(commit.ts);
     } catch (error) {
-      // The timestamp is spent and others may wait for it: it is published, without effect.
+      // The timestamp is spent and other transactions may wait for it: it is published, without effect.
       failure = { error };
       this.#latest = this.#latest.at(commit.ts);
     }

@@ -205,7 +205,7 @@ describe("operators", () => {
     expect(await found(scan([{ limit: 0 }]))).toEqual([]);
   });
 
-  test("read, depend on and charge what they filter out, and nothing behind the last row", async () => {
+  test("read, depend on and charge the rows that they filter out, and nothing behind the last row", async () => {
     const transaction = database.begin();
     const thirty = { filter: { $eq: [{ $field: "b" }, { $literal: 30 }] } };
     expect(await found(scan([thirty, { limit: 1 }]), transaction)).toEqual(["1/30"]);

@@ -1,13 +1,13 @@
 /**
- * Evaluates the official query JSON on a transaction: a source, then filters and limits in their order, lazily. What a
- * query does not ask for is not read, and so is not depended on.
+ * Evaluates the official query JSON on a transaction: a source, then filters and limits in their order, lazily. Rows
+ * that a query does not ask for are not read, and so are in no read set.
  */
 import type { JSONValue } from "convex/values";
 import { compileFilter, literalOf } from "./filter.js";
 import { ROWS_PER_FETCH } from "./limits.js";
 import type { Access, Doc, IndexRange, Namespace, Row, RowWindow, Transaction } from "./types.js";
 
-/** What `convex/server` sends with `queryStream` and `queryPage`. */
+/** The query that `convex/server` sends with `queryStream` and `queryPage`. */
 export interface QueryJson {
   source:
     | { type: "FullTableScan"; tableName: string; order: Order | null }
@@ -46,8 +46,8 @@ export function rowsOf(
 }
 
 /**
- * What of a part of the query's source passes its operators. `enough` is told each row that is read, filtered ones
- * included, and ends the reading behind it by saying true.
+ * The rows of a part of the query's source that pass its operators. `enough` is called with each row that is read,
+ * filtered ones included, and returns true to end the scan behind it.
  */
 export function queryRows(
   transaction: Transaction,
@@ -84,7 +84,7 @@ function rangeOf({ source }: QueryJson, { system = false }: Access): IndexRange 
   return { table, index, range, order, system };
 }
 
-/** A filter may let few pass, so behind one nobody can say how many rows are needed. */
+/** A filter may let few pass, so the number of rows needed behind one is not known. */
 function expectedBy(
   { operators: [first] }: QueryJson,
   asked: Pick<RowWindow, "expected" | "perFetch"> = {},

@@ -1,4 +1,4 @@
-/** Fifty workers claim fifty jobs at once: who gets what, and how often they get into each other's way. */
+/** Fifty workers claim fifty jobs at once: each worker's job, and the number of conflicts. */
 import { describe, expect, test } from "vitest";
 import type { Environment } from "../environment.js";
 import { createDatabase } from "./database.js";
@@ -22,7 +22,7 @@ const lookWithoutDepending: Choose = async (transaction, env) => {
   return job?.["status"] === "pending" ? job : null;
 };
 
-/** The obvious way: everybody depends on the same first row. */
+/** The obvious way: every claim depends on the same first row. */
 const plainFirst: Choose = async (transaction) => (await take(transaction, pending, 1))[0] ?? null;
 
 async function race(choose: Choose, seed: number, options: DatabaseOptions = {}) {
@@ -57,7 +57,7 @@ function handedOutTwice(claimed: string[]): string[] {
 }
 
 describe.each(SEEDS)("50 claims of 50 jobs at once, seed %i", (seed) => {
-  test("that look without depending get each job once, at few conflicts", async () => {
+  test("that scan without depending get each job once, at few conflicts", async () => {
     const { claimed, conflicts, left } = await race(lookWithoutDepending, seed);
     const { conflicts: conflictsOfFirst } = await race(plainFirst, seed);
     console.log(

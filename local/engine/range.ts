@@ -102,7 +102,7 @@ function fieldNotInIndex(name: string, index: Index, bound: RangeBound): Error {
   );
 }
 
-/** What is left of a range between two rows' keys, as pages ask for it. */
+/** The rest of a range between two rows' keys, as pages ask for it. */
 export function narrowed(
   { start, end }: KeyInterval,
   order: "asc" | "desc",

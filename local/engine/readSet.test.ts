@@ -1,4 +1,4 @@
-/** What a transaction depends on after each kind of read, found out by writing to it. */
+/** A transaction's read set after each kind of read, found out by writing to it. */
 import { describe, expect, test } from "vitest";
 import { ConflictError } from "./conflict.js";
 import { createDatabase } from "./database.js";
@@ -140,7 +140,7 @@ describe("a read that came to the end of its range", () => {
   });
 });
 
-describe("a write by someone else", () => {
+describe("a write by another transaction", () => {
   test("touches the row's place in every index, also when the indexed field is the same", async () => {
     expect(await conflicts(takeN(1, "asc"), patch(10, { unrelated: 1 }))).toBe(true);
   });
@@ -151,7 +151,7 @@ describe("a write by someone else", () => {
     expect(await conflicts(takeN(1, "asc"), patch(50, { n: 60 }))).toBe(false);
   });
 
-  test("of what is already there is no write", async () => {
+  test("of unchanged values is no write", async () => {
     expect(await conflicts(get(20), patch(20, { n: 20 }))).toBe(false);
     const replaceSame: Step = (transaction, ids) =>
       transaction.replace("", ids.get(20)!, { n: 20 });
@@ -190,7 +190,7 @@ describe("an insert", () => {
 });
 
 describe("a read set", () => {
-  test("merges what a stream reads row by row into one interval", async () => {
+  test("merges a stream's row by row reads into one interval", async () => {
     const { database } = await numbers();
     const reader = database.begin();
     await collect(reader, range("t", "by_n"));
@@ -198,7 +198,7 @@ describe("a read set", () => {
     expect(reader.usage.databaseQueries).toBe(1);
   });
 
-  test("of two calls together is touched by what touches either", async () => {
+  test("of two calls together is touched by a write that touches either", async () => {
     const { database, ids } = await numbers();
     const [one, two] = [database.begin(), database.begin()];
     await one.get("", ids.get(10)!);

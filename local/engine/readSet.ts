@@ -1,8 +1,8 @@
 /**
- * What a transaction depends on: for each index, the intervals of its keys that were read.
+ * The reads that a transaction depends on: for each index, the intervals of its keys that were read.
  *
- * Rows are not recorded, only where one looked: a row that is inserted later into an interval changes what the
- * transaction would have seen, as much as one that is removed from it.
+ * Rows are not recorded, only where one looked: a row that is inserted later into an interval changes the transaction's
+ * view, as much as one that is removed from it.
  */
 import { IntervalSet } from "./intervals.js";
 import { END_OF_KEYS, FIRST_KEY, type Key } from "./keys.js";
@@ -16,8 +16,9 @@ export function indexId(namespace: Namespace, table: string, index: string): Ind
 }
 
 /**
- * Stands for the list of tables, their indexes and their validators. Whoever resolves a table's name depends on all of
- * it, so the first insert into an undeclared table, and a push that changes a schema, conflict with everyone.
+ * Stands for the list of tables, their indexes and their validators. A transaction that resolves a table's name depends
+ * on all of it, so the first insert into an undeclared table, and a push that changes a schema, conflict with every
+ * transaction.
  */
 export const CATALOG = indexId("", "_tables", "by_id");
 export const CATALOG_KEY: Key = "";
@@ -30,7 +31,7 @@ export class IntervalReadSet implements ReadSet {
     return this.#intervals;
   }
 
-  /** `counted` is false for system tables: they conflict as others do, and are free. */
+  /** `counted` is false for system tables: they conflict as all tables do, and are free. */
   add(index: IndexId, start: Key, end: Key, counted: boolean): void {
     let entry = this.#indexes.get(index);
     if (entry === undefined) {

@@ -22,7 +22,7 @@ describe("snapshots that were the latest a moment ago", () => {
     expect([10, 19, 20, 29, 30, 39].map(tsAt)).toEqual([10n, 10n, 20n, 20n, 30n, 30n]);
   });
 
-  test("give nothing for what was before all of them, nor for what only the latest can tell", () => {
+  test("give nothing for a time before all of them, nor for one that only the latest covers", () => {
     expect(tsAt(10)).toBeUndefined();
     replace(1, 4);
     expect([0, 9, 40, 1000].map(tsAt)).toEqual([undefined, undefined, undefined, undefined]);

@@ -1,6 +1,6 @@
 /**
- * Snapshots that were the latest a moment ago, for whoever must read at a timestamp that has just passed. Each shares
- * all but the changed branches with the next, so a remembered one costs about what its successor's commit wrote.
+ * Snapshots that were the latest a moment ago, for reads at a timestamp that has just passed. Each shares all but the
+ * changed branches with the next, so a remembered one costs about as much as its successor's commit wrote.
  */
 import { MAX_RECENT_SNAPSHOTS, SNAPSHOT_RETENTION_MS } from "./limits.js";
 import type { Snapshot } from "./snapshot.js";
@@ -39,7 +39,7 @@ export class RecentSnapshots {
       else low = middle + 1;
     }
     const found = low < this.#next ? this.#entry(low).snapshot : null;
-    // The oldest one also answers to what came before it.
+    // The oldest one also answers to earlier timestamps.
     return found !== null && found.ts <= ts ? found : null;
   }
 

@@ -1,4 +1,4 @@
-/** From what a store has kept to the snapshot that it was: tables with their rows, indexes built anew. */
+/** From a store's contents to the snapshot that they were: tables with their rows, indexes built anew. */
 import { Snapshot } from "./snapshot.js";
 import type { Store, StoredTable } from "./store.js";
 import { keyOf, newTable, withIndexes, type Table } from "./table.js";
@@ -53,7 +53,7 @@ function emptyTable({ namespace, name, number }: StoredTable): Table {
   return newTable(namespace, name, number);
 }
 
-/** Nobody else holds these trees yet, so they are written in place. */
+/** These trees have no other holder yet, so they are written in place. */
 function fill(table: Table, docs: readonly Doc[]): void {
   for (const index of table.indexes.values()) {
     for (const doc of docs) index.tree.set(keyOf(index, doc), doc);

@@ -78,7 +78,7 @@ describe("a schema that is enforced", () => {
     const push = database.applySchema("", specsOf(schema), { enforce: true });
     await expect(push).rejects.toThrow(message);
     expect(database.tables("")).toEqual(["users"]);
-    // The refused push must not hold up those who commit after it.
+    // The refused push must not hold up later commits.
     await transact(database, "fix", (transaction) => transaction.patch("", id, { name: "Ada" }));
     await database.checkSchema("", specsOf(schema));
     await database.applySchema("", specsOf(schema), { enforce: true });
@@ -111,7 +111,7 @@ describe("indexes", () => {
     });
     await expect(collect(database.begin(), byName)).rejects.toThrow(/not found/);
     await expect(database.begin().insert("", "users", { x: 1 })).resolves.toBeTypeOf("string");
-    // Who began before the push still has them.
+    // A transaction that began before the push still has them.
     expect(await collect(reading, byName)).toEqual([]);
   });
 
@@ -128,7 +128,7 @@ describe("indexes", () => {
     expect(rows.map((row) => row["b"])).toEqual([1, 2]);
   });
 
-  test("on nested fields find what lies there, in objects and not in arrays", async () => {
+  test("on nested fields find the values there, in objects and not in arrays", async () => {
     const database = newDatabase();
     const tables = [{ name: "t", indexes: [{ name: "by_x", fields: ["a.length"] }] }];
     await database.applySchema("", tables, { enforce: false });
@@ -206,7 +206,7 @@ describe("limits on tables", () => {
   };
   const index = (name: string, ...fields: string[]) => ({ name, fields });
 
-  test("hold for those of all components together, and for one that a first row makes", async () => {
+  test("hold for the tables of all components together, and for one that a first row makes", async () => {
     const database = await apply(["one"]);
     await database.applySchema("child", [{ name: "two", indexes: [] }], { enforce: false });
     await expect(database.begin().insert("", "three", {})).rejects.toThrow(

@@ -1,6 +1,6 @@
 /**
- * What a push does to a namespace's tables: creates what is missing, fills and drops indexes, sets validators, and
- * before that asks whether the rows that are there match.
+ * A push's effect on a namespace's tables: creates missing ones, fills and drops indexes, sets validators, and before
+ * that checks the existing rows against them.
  */
 import type { ValidatorJSON } from "convex/values";
 import type { Limits } from "../limits.js";
@@ -35,7 +35,7 @@ export function changedTables(
   return changed;
 }
 
-/** The first row that does not match, as the message for whoever pushes; `null` when all do. */
+/** The first row that does not match, as the message for the push; `null` when all do. */
 export function* mismatches(
   snapshot: Snapshot,
   namespace: Namespace,

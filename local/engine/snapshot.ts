@@ -1,6 +1,6 @@
 /**
  * The whole database at one timestamp: namespaces, their tables, the tables' trees. Immutable, so that a transaction
- * keeps reading the one it began on while others are published.
+ * keeps reading its own snapshot while later ones are published.
  */
 import {
   FIRST_SYSTEM_TABLE_NUMBER,
@@ -32,7 +32,7 @@ export class Snapshot {
     private readonly byName: ReadonlyMap<Namespace, TablesByName>,
     /** Table numbers are a namespace's own: the same number is another table elsewhere. */
     private readonly names: ReadonlyMap<Namespace, ReadonlyMap<number, string>>,
-    /** When tombstones were last looked through for those that nobody has to pass any more. */
+    /** When tombstones were last swept for expired ones. */
     private readonly sweptAt: Ts,
   ) {}
 
@@ -53,7 +53,7 @@ export class Snapshot {
     return count;
   }
 
-  /** The table whose number an id carries, whether or not there is such a document. */
+  /** The table of the number in an id, whether or not there is such a document. */
   tableOfId(namespace: Namespace, id: string): Table | undefined {
     const number = tableNumberOf(id);
     const name = number === null ? undefined : this.names.get(namespace)?.get(number);
@@ -85,7 +85,7 @@ export class Snapshot {
     return tables.reduce<Snapshot>((snapshot, table) => snapshot.withTable(table), this);
   }
 
-  /** Writes to tables that this snapshot has; those of a commit with its timestamp. */
+  /** Writes to tables that this snapshot has; the writes of a commit, with its timestamp. */
   withWrites(writes: readonly Write[], ts?: Ts): Snapshot {
     const groups = new Map<Table, Write[]>();
     for (const write of writes) {
@@ -101,7 +101,7 @@ export class Snapshot {
     return ts === undefined || ts - this.sweptAt < SWEEP_NS ? written : written.swept(ts);
   }
 
-  /** Tables that nobody writes any more would otherwise keep theirs for ever. */
+  /** Tables without further writes would otherwise keep theirs for ever. */
   private swept(now: Ts): Snapshot {
     const tables = [...this.byName.values()].flatMap((byName) => [...byName.values()]);
     const changed = tables

@@ -1,6 +1,6 @@
 /**
- * Where commits are kept, as the engine sees it. The engine decides what is committed and in which order; what a file is,
- * and how it is written, is the store's own (`local/store`).
+ * Where commits are kept, as the engine sees it. The engine decides about commits and their order; the file, and how it
+ * is written, is the store's own (`local/store`).
  */
 import type { Doc, IndexSpec, Namespace, Ts } from "./types.js";
 
@@ -10,7 +10,7 @@ export interface StoredTable {
   name: string;
   /** Ids carry it. */
   number: number;
-  /** The declared ones; those that every table has are not named. */
+  /** The declared ones; the indexes that every table has are not named. */
   indexes: IndexSpec[];
   /** As in `TableSpec`: absent when nothing is enforced. */
   documentType?: unknown;
@@ -24,15 +24,15 @@ export interface StoredWrite {
   doc: Doc | null;
 }
 
-/** What one commit changed: all of it is kept, or none. */
+/** The changes of one commit: all of it is kept, or none. */
 export interface StoredCommit {
   ts: Ts;
-  /** Those that are new or changed, as they are from now on. Before the writes, which may be to them. */
+  /** New or changed tables, as they are from now on. Before the writes, which may be to them. */
   tables: readonly StoredTable[];
   writes: readonly StoredWrite[];
   /** As in `Database.settings`; `null` removes one. */
   settings: ReadonlyMap<string, string | null>;
-  /** What is written, for a clock that models how long that takes. */
+  /** The amount written, for a clock that models how long that takes. */
   size: { documents: number; bytes: number };
 }
 
@@ -49,8 +49,8 @@ export interface Store {
   /** All rows of all tables, a table at a time. Called once, after `load`, and read to its end before `append`. */
   rows(): AsyncIterable<{ table: StoredTable; docs: readonly Doc[] }>;
   /**
-   * Resolves when all of these will survive whatever happens to the process. In the order of timestamps, one call at a
-   * time. When it rejects, it is called again with the same commits: it may or may not have kept them. With a
+   * Resolves when all of these will survive any end of the process. In the order of timestamps, one call at a time.
+   * When it rejects, it is called again with the same commits: it may or may not have kept them. With a
    * `StoreClosedError` it will never keep any again.
    */
   append(commits: readonly StoredCommit[]): Promise<void>;

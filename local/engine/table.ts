@@ -25,11 +25,11 @@ export interface Table {
   readonly name: string;
   readonly number: number;
   readonly indexes: ReadonlyMap<string, Index>;
-  /** What its documents must match; absent when nothing is enforced. */
+  /** The validator of its documents; absent when nothing is enforced. */
   readonly documentType?: ValidatorJSON;
 }
 
-/** What a transaction did to one document: `before` as its snapshot had it, `after` as it will be. */
+/** A transaction's change of one document: `before` as its snapshot had it, `after` as it will be. */
 export interface Write {
   readonly namespace: Namespace;
   readonly table: string;
@@ -84,7 +84,7 @@ function filledIndex(table: Table, name: string, columns: string[]): Index {
   return index;
 }
 
-/** Ties in an index's own fields are broken by `_creationTime`, and those by `_id`. */
+/** Ties in an index's own fields are broken by `_creationTime`, and ties in that by `_id`. */
 function columnsOf(spec: IndexSpec): string[] {
   if (spec.name === "by_id") return ["_id"];
   return [...spec.fields, "_creationTime", "_id"];
@@ -113,8 +113,8 @@ export function documentIn(table: Table, id: string): Doc | null {
 }
 
 /**
- * The table after these writes. Trees are cloned once for all of them. Only what is committed, at `ts`, leaves
- * tombstones: what a transaction has moved on its own, nobody else has to pass.
+ * The table after these writes. Trees are cloned once for all of them. Only committed writes, at `ts`, leave
+ * tombstones: other transactions do not pass the entries that a transaction has moved on its own.
  */
 export function withWrites(table: Table, writes: readonly Write[], ts?: Ts): Table {
   const indexes = new Map<string, Index>();

@@ -1,5 +1,5 @@
 /**
- * What the engine's tests share: an environment whose time is virtual and whose interleaving is drawn from a seed, so
+ * The shared parts of the engine's tests: an environment with virtual time and an interleaving drawn from a seed, so
  * that a race that was seen once is seen every time; and transactions that retry as the platform's callers do.
  */
 import type { Environment } from "../environment.js";
@@ -10,7 +10,7 @@ import type { Database, Doc, IndexRange, RangeBound, Transaction, Ts } from "./t
 /** More attempts than any test needs: a livelock fails instead of hanging. */
 const MAX_ATTEMPTS = 1000;
 
-/** Time is virtual and drives itself: whoever pauses waits until it is drawn, among all who are due. */
+/** Time is virtual and drives itself: a pause waits until it is drawn, among all that are due. */
 export function seededEnvironment(seed: number): Environment {
   return createVirtualClock({ seed, selfDriven: true });
 }
@@ -31,7 +31,7 @@ export async function transact<T>(
       await database.published(error.conflict.ts);
     }
   }
-  throw new Error(`"${source}" has lost to others ${MAX_ATTEMPTS} times.`);
+  throw new Error(`"${source}" has lost to other commits ${MAX_ATTEMPTS} times.`);
 }
 
 export function range(

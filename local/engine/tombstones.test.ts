@@ -13,7 +13,7 @@ const MINUTE_NS = 60_000_000_000n;
 
 type Reads = Extract<Step, { kind: "read" }>[];
 
-/** A queue with jobs 0 to 9, of which the first are taken out, and what reading has cost since. */
+/** A queue with jobs 0 to 9, the first of them taken out, and the cost of reads since. */
 async function queue(
   taken: number,
 ): Promise<{ database: Database; env: Environment; reads: Reads }> {
@@ -59,7 +59,7 @@ test("a scan passes the rows that were deleted before the first that is there", 
   expect(transaction.usage).toMatchObject({ documentsRead: 1, databaseQueries: 1 });
 });
 
-test("a scan that begins behind them passes none, which is what a cursor is for", async () => {
+test("a scan that begins behind them passes none, which is the use of a cursor", async () => {
   const { database } = await queue(3);
   const behind = range("jobs", "by_n", [{ type: "Gte", fieldPath: "n", value: 3 }]);
   const transaction = database.begin();
@@ -67,7 +67,7 @@ test("a scan that begins behind them passes none, which is what a cursor is for"
   expect(passed(transaction)).toBe(0);
 });
 
-test("a row that moves leaves one in the index that it moved in and none in the others", async () => {
+test("a row that moves leaves one in the index that it moved in and none in the other indexes", async () => {
   const { database } = await queue(0);
   await transact(database, "move", async (transaction) => {
     for (const doc of await take(transaction, byN, 2)) {
@@ -94,7 +94,7 @@ test("a row that comes back to its place is alive again", async () => {
   expect(passed(transaction)).toBe(1);
 });
 
-test("only what a transaction's snapshot has as dead is passed, and not its own deletions", async () => {
+test("only entries that are dead in a transaction's snapshot are passed, and not its own deletions", async () => {
   const { database } = await queue(1);
   const early = database.begin();
   await drop(database, 4);
@@ -104,7 +104,7 @@ test("only what a transaction's snapshot has as dead is passed, and not its own 
   expect(passed(early)).toBe(2);
 });
 
-test("a descending scan, a page and a filter pass what lies before their last row", async () => {
+test("a descending scan, a page and a filter pass the entries before their last row", async () => {
   const { database } = await queue(3);
   const [down, paged, filtered] = [database.begin(), database.begin(), database.begin()];
   expect(await take(down, { ...byN, order: "desc" }, 7)).toHaveLength(7);
@@ -120,14 +120,14 @@ test("a descending scan, a page and a filter pass what lies before their last ro
   expect(passed(filtered)).toBe(3);
 });
 
-test("a step tells how many rows were wanted, what was read, and what was passed for it", async () => {
+test("a step tells how many rows were wanted, how many were read, and how many were passed for it", async () => {
   const { database, reads } = await queue(4);
   const first: QueryJson = { ...all, operators: [{ limit: 2 }] };
   for await (const _ of runQuery(database.begin(), "", first)) void _;
   expect(reads).toMatchObject([{ kind: "read", wanted: 2, documents: 2, tombstones: 4 }]);
 });
 
-test("after the retention nobody passes them any more, committed to or not", async () => {
+test("after the retention no scan passes them any more, committed to or not", async () => {
   const { database, env } = await queue(3);
   await env.sleep(INDEX_RETENTION_MS - 1000);
   const within = database.begin();
@@ -139,14 +139,14 @@ test("after the retention nobody passes them any more, committed to or not", asy
   expect(passed(after)).toBe(0);
 });
 
-test("of an index that nobody writes any more they are forgotten too, as others commit", () => {
+test("of an index without further writes they are forgotten too, as other tables are written", () => {
   const dead = withDeaths(NO_TOMBSTONES, ["a", "b"], [], 0n);
   expect(withoutExpired(dead, 4n * MINUTE_NS)).toBe(dead);
   expect(withoutExpired(dead, 6n * MINUTE_NS)).toEqual([]);
   expect(TOMBSTONE_GENERATION_MS * 4).toBe(INDEX_RETENTION_MS);
 });
 
-test("whatever dies and comes back, a range counts what died in it and has not come back", () => {
+test("after any deaths and returns, a range counts the keys that died in it and have not come back", () => {
   const keys = fc.array(fc.constantFrom("a", "b", "c", "d", "e"), { maxLength: 3 });
   const commits = fc.array(fc.record({ keys, minutes: fc.integer({ min: 0, max: 2 }) }));
   fc.assert(

@@ -1,12 +1,12 @@
 /**
  * The entries of an index that are dead but still in a scan's way: old keys of documents that were deleted, or moved.
  *
- * The platform's store keeps them for a while, so that transactions that began earlier can still read the past, and every
- * later scan walks over them. Here they cost nobody anything: they are remembered so that a scan can say how many it would
- * have passed. A row's own key never comes back for another document, but it may come back for the same one.
+ * The platform's store keeps them for a while, so that transactions that began earlier can still read the past, and
+ * every later scan walks over them. Here no scan walks over them: they are remembered so that a scan can say how many
+ * it would have passed. A row's own key never comes back for another document, but it may come back for the same one.
  *
- * Immutable, as the trees are: each snapshot sees what was dead when it was taken. Kept in one ordered map for each
- * minute, so that forgetting is dropping a map.
+ * Immutable, as the trees are: each snapshot sees the entries that were dead when it was taken. Kept in one ordered map
+ * for each minute, so that forgetting is dropping a map.
  */
 import type { Key } from "./keys.js";
 import { INDEX_RETENTION_MS, MAX_TOMBSTONES, TOMBSTONE_GENERATION_MS } from "./limits.js";
@@ -34,7 +34,7 @@ export function retainedSince(now: Ts): Ts {
   return now - RETENTION_NS;
 }
 
-/** What one commit does to the dead entries of an index. */
+/** A commit's change of the dead entries of an index. */
 export function withDeaths(
   tombstones: Tombstones,
   died: readonly Key[],

@@ -33,7 +33,7 @@ describe("a transaction", () => {
     expect(await transaction.get("", ids[1]!)).toBeNull();
   });
 
-  test("is given the rows of an open stream as they were fetched, whatever it has written ahead of it since", async () => {
+  test("is given the rows of an open stream as they were fetched, after any writes of its own ahead of it", async () => {
     const { database, ids } = await withTable([10, 20, 30]);
     const transaction = database.begin();
     const seen: (Value | undefined)[] = [];
@@ -69,7 +69,7 @@ describe("a transaction", () => {
     expect(second! - first!).toBeLessThan(0.001);
   });
 
-  test("takes creation times when it begins: who commits later may have the smaller one", async () => {
+  test("takes creation times when it begins: a later commit may have the smaller one", async () => {
     const env = seededEnvironment(3);
     const database = createDatabase(env);
     await database.applySchema("", [{ name: "t", indexes: [] }], { enforce: false });
@@ -85,7 +85,7 @@ describe("a transaction", () => {
     expect(slowDoc!._creationTime).toBeLessThan(quickDoc!._creationTime);
   });
 
-  test("finds rows without a field under undefined, before all others", async () => {
+  test("finds rows without a field under undefined, before all other rows", async () => {
     const { database } = await withTable([1]);
     const transaction = database.begin();
     await transaction.insert("", "t", {});
@@ -138,7 +138,7 @@ describe("patch and replace", () => {
 });
 
 describe("a savepoint", () => {
-  test("takes back writes, new tables and what was to run after the commit", async () => {
+  test("takes back writes, new tables and callbacks that were to run after the commit", async () => {
     const { database, ids } = await withTable([10]);
     const transaction = database.begin();
     await transaction.insert("", "t", { n: 1 });
@@ -157,7 +157,7 @@ describe("a savepoint", () => {
     expect(values(await collect(database.begin(), byN))).toEqual([1, 10]);
   });
 
-  test("keeps the reads: what a nested call has seen may have decided what was done", async () => {
+  test("keeps the reads: a nested call's rows may have decided the caller's next step", async () => {
     const { database, ids } = await withTable([10]);
     const transaction = database.begin();
     const savepoint = transaction.savepoint();
@@ -270,7 +270,7 @@ describe("documents", () => {
     await expect(database.begin().insert("", "t", fields as never)).rejects.toThrow(message);
   });
 
-  test("are shared by all readers, so nobody can change one", async () => {
+  test("are shared by all readers, so they cannot be changed", async () => {
     const { database, ids } = await withTable([1]);
     const doc = (await database.begin().get("", ids[0]!))!;
     expect(() => (doc["n"] = 2)).toThrow(TypeError);
@@ -292,7 +292,7 @@ describe("the placeholder of the commit timestamp", () => {
     expect((await take(transaction, { ...byN, order: "desc" }, 1))[0]!._id).toBe(mine);
   });
 
-  test("may be looked for without depending on what others commit", async () => {
+  test("may be scanned for without depending on other commits", async () => {
     const { database } = await withTable();
     const own = range("t", "by_n", [{ type: "Eq", fieldPath: "n", value: commitTs }]);
     const transaction = database.begin();

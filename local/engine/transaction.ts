@@ -1,5 +1,5 @@
 /**
- * One transaction: what it sees (its snapshot under its own writes) and what it depends on.
+ * One transaction: its view (its snapshot under its own writes) and its read set.
  *
  * It never touches the database's latest state and knows nothing of commits: `database.ts` takes its read set and its
  * outcome when the function is done.
@@ -56,13 +56,13 @@ export class EngineTransaction implements Transaction {
   readonly #brought = new Set<string>();
   #validated = false;
 
-  /** `of` is the transaction that a stale snapshot is for: its limits hold, and what is read is on its account. */
+  /** `of` is the transaction that a stale snapshot is for: its limits hold, and reads are on its account. */
   constructor(
     private readonly env: Environment,
     private readonly snapshot: Snapshot,
     readonly global: Readonly<Limits> = PLATFORM_LIMITS,
     of?: { limits: Readonly<TransactionLimits>; tally: ReadTally },
-    /** What its snapshot queries see. */
+    /** The snapshot that its snapshot queries read. */
     private readonly stale: Snapshot = snapshot,
   ) {
     this.limits = of?.limits ?? global;
@@ -88,7 +88,7 @@ export class EngineTransaction implements Transaction {
     return this.#workspace.hasWrites;
   }
 
-  /** Whether a commit has to look at what others wrote. */
+  /** Whether a commit has to be validated against other commits. */
   get mayConflict(): boolean {
     return this.hasWrites || this.#validated;
   }
@@ -169,9 +169,10 @@ export class EngineTransaction implements Transaction {
   }
 
   /**
-   * Each fetch looks at the transaction's view anew; rows that it brought are yielded as they were, though the transaction
-   * has changed them since. After the nth row the read set holds the range up to that row and nothing beyond: whoever takes n rows and stops does not
-   * depend on what follows them. Rows that were fetched and not asked for are neither recorded nor counted.
+   * Each fetch reads the transaction's view anew; rows that it brought are yielded as they were, though the transaction
+   * has changed them since. After the nth row the read set holds the range up to that row and nothing beyond: a caller
+   * that takes n rows and stops does not depend on the rows behind them. Rows that were fetched and not asked for are
+   * neither recorded nor counted.
    */
   async *rows(
     namespace: Namespace,
@@ -246,7 +247,7 @@ export class EngineTransaction implements Transaction {
     return this.#workspace.view;
   }
 
-  /** What `patch` and `replace` share: there is no blind update, and one that changes nothing is no write. */
+  /** The common part of `patch` and `replace`: there is no blind update, and one that changes nothing is no write. */
   async #update(
     operation: string,
     namespace: Namespace,
@@ -276,13 +277,13 @@ export class EngineTransaction implements Transaction {
     return table;
   }
 
-  /** The system's rows hold arguments, which are as deep as whatever travels, inside of what describes them. */
+  /** The system's rows hold arguments, as deep as any value that travels, inside of their own fields. */
   #shapeOf(table: Table): Limits {
     if (!isSystemTable(table.name)) return this.global;
     return { ...this.global, documentNesting: this.global.valueNesting + 2 };
   }
 
-  /** What it takes to read one document, or to find that there is none. */
+  /** The cost of reading one document, or of finding that there is none. */
   #spendOn(id: string | null, doc: Doc | null): Promise<void> {
     const found =
       doc === null ? { documents: 0, bytes: 0 } : { documents: 1, bytes: documentBytes(doc) };

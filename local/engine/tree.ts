@@ -1,7 +1,7 @@
 /**
  * The one kind of ordered map that the engine stores anything in: a persistent B+ tree by key.
  *
- * `clone()` costs nothing until one side is written, so a snapshot is a set of trees that nobody writes any more.
+ * `clone()` costs nothing until one side is written, so a snapshot is a set of trees without further writes.
  */
 import type BTree from "sorted-btree";
 import * as imported from "sorted-btree";

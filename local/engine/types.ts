@@ -1,5 +1,5 @@
 /**
- * What the engine (`local/engine`) offers to whoever runs functions on it (`local/functions`).
+ * The engine's interface (`local/engine`) for the code that runs functions on it (`local/functions`).
  *
  * The engine knows tables, indexes, transactions and commits. It knows nothing of functions, modules, clients, HTTP.
  * The facts about the platform that it reproduces are the titles of its tests.
@@ -29,7 +29,7 @@ export interface TableSpec {
   documentType?: unknown;
 }
 
-/** What becomes of one namespace's tables. */
+/** The new definitions of one namespace's tables. */
 export interface SchemaChange {
   namespace: Namespace;
   tables: TableSpec[];
@@ -42,20 +42,20 @@ export interface DatabaseOptions {
    * store to 0, since that takes its own time.
    */
   publishLatencyMs?: number;
-  /** Where commits are kept before they are published: for `openDatabase`, which begins with what is there. */
+  /** Where commits are kept before they are published: for `openDatabase`, which begins with the store's rows. */
   store?: Store;
   /** Instead of the platform's. */
   limits?: Partial<Limits>;
   /** For tests that show that a broken engine is caught: commits are not validated. */
   skipValidation?: boolean;
   /**
-   * For simulations: whether this commit is refused as if another had written what it has read, whoever it is of. Asked
-   * of each that may conflict.
+   * For simulations: whether this commit is refused as if another had written into its read set; `author` is its
+   * function. Asked of each that may conflict.
    */
   refuses?: (author: string) => boolean;
   /**
-   * For simulations: how old, in milliseconds, what snapshot queries see is when the transaction that asks begins. The
-   * platform promises no age. Defaults to 0: the newest.
+   * For simulations: the age, in milliseconds, of the snapshot that a transaction's snapshot queries read, when it
+   * begins. The platform promises no age. Defaults to 0: the newest.
    */
   snapshotLagMs?: () => number;
 }
@@ -70,11 +70,9 @@ export interface Database {
    */
   begin(at?: Ts): Transaction;
   /**
-   * Validates and commits. A transaction without writes returns its begin timestamp, and is not validated
-   * unless it asked for that.
-   * Resolves when the commit is published. Throws `ConflictError`.
-   * `source` names the function for other people's conflict messages; `author` is who it really was, where the platform
-   * calls it something else.
+   * Validates and commits. A transaction without writes returns its begin timestamp, and is not validated unless it
+   * asked for that. Resolves when the commit is published. Throws `ConflictError`. `source` names the function for
+   * other people's conflict messages; `author` is the function itself, where the platform calls it something else.
    */
   commit(transaction: Transaction, source: string, author?: string): Promise<Ts>;
   /** Resolves once `ts` is published. */
@@ -82,10 +80,10 @@ export interface Database {
   /** Calls back after each publication, synchronously, in order. Returns the way to stop. */
   onPublish(listener: (commit: PublishedCommit) => void): () => void;
   /**
-   * Creates missing tables and indexes (backfilled), drops indexes that are gone, sets what documents are checked
-   * against. Published as a commit of its own, with which every transaction under way conflicts; none when nothing
-   * changes. Tables that are not named lose their declared indexes, but only those of the same kind: a list of system
-   * tables leaves the app's alone, and the other way round.
+   * Creates missing tables and indexes (backfilled), drops removed indexes, sets documents' validators. Published as a
+   * commit of its own, with which every transaction under way conflicts; none when nothing changes. Tables that are not
+   * named lose their declared indexes, but only tables of the same kind: a list of system tables leaves the app's
+   * alone, and the other way round.
    */
   applySchema(
     namespace: Namespace,
@@ -94,8 +92,8 @@ export interface Database {
   ): Promise<void>;
   /**
    * The same for several namespaces in one commit: all of it, or, when a row does not match or a schema is refused,
-   * nothing. `visible` is called in the moment of publication, before anybody hears of it. `settings` change with it;
-   * `null` removes one.
+   * nothing. `visible` is called in the moment of publication, before any listener. `settings` change with it; `null`
+   * removes one.
    */
   applySchemas(
     changes: readonly SchemaChange[],
@@ -103,8 +101,8 @@ export interface Database {
     settings?: ReadonlyMap<string, string | null>,
   ): Promise<void>;
   /**
-   * Texts that are kept beside the rows for whoever runs on the engine (what is deployed, the admin key). The engine does
-   * not read them.
+   * Texts that are kept beside the rows for the code that runs on the engine (the deployment, the admin key). The
+   * engine does not read them.
    */
   readonly settings: ReadonlyMap<string, string>;
   /** Checks existing rows against new validators, without changing anything. Throws an Error that names table and row. */
@@ -116,20 +114,20 @@ export interface Database {
 export interface PublishedCommit {
   ts: Ts;
   source: string;
-  /** What it took to store: documents and index entries, system tables included. */
+  /** The size of its stored form: documents and index entries, system tables included. */
   readonly bytes: number;
   /** Whether the commit wrote anything that lies in this read set. */
   touches(reads: ReadSet): boolean;
 }
 
-/** What a transaction depends on: intervals of index keys. */
+/** A transaction's dependencies: intervals of index keys. */
 export interface ReadSet {
   readonly intervals: number;
   /** A read set of both. */
   union(other: ReadSet): ReadSet;
 }
 
-/** What a transaction has used of its limits so far. */
+/** A transaction's use of its limits so far. */
 export interface Usage {
   documentsRead: number;
   bytesRead: number;
@@ -148,7 +146,7 @@ export interface Io {
   bytesWritten: number;
 }
 
-/** What a transaction has cost the store. */
+/** A transaction's cost to the store. */
 export interface Cost {
   user: Io;
   /** Of tables whose names begin with `_`, which the platform does not bill as the app's. */
@@ -173,8 +171,8 @@ export interface IndexRange {
 /** Which tables an operation may name. */
 export interface Access {
   /**
-   * True for the platform's own work: system tables (`_scheduled_functions`, `_storage`) and no others, and nothing of
-   * it counts in `usage`. Defaults to false: the app's tables and no others.
+   * True for the platform's own work: system tables (`_scheduled_functions`, `_storage`) alone, and nothing of it
+   * counts in `usage`. Defaults to false: the app's tables alone.
    */
   system?: boolean;
 }
@@ -185,7 +183,7 @@ export interface Row {
   doc: Doc;
 }
 
-/** A part of a range, in the stream's order: what comes after one key, up to and including another. */
+/** A part of a range, in the stream's order: the rows behind one key, up to and including another. */
 export interface RowWindow {
   after?: string;
   until?: string;
@@ -196,19 +194,19 @@ export interface RowWindow {
 }
 
 /**
- * One transaction. Every method that touches the database is a point at which others may begin, run and commit.
- * All of a nested call's transaction state lives here too: `savepoint`, `release`, `rollback`.
+ * One transaction. Every method that touches the database is a point at which other transactions may begin, run and
+ * commit. All of a nested call's transaction state lives here too: `savepoint`, `release`, `rollback`.
  */
 export interface Transaction {
   readonly beginTs: Ts;
   readonly reads: ReadSet;
   readonly usage: Usage;
   /**
-   * What `usage` may reach, of what the engine counts; a call that goes over throws a `LimitError`. A nested call may be
-   * given less: whoever lowers them puts them back.
+   * The bounds of `usage`, for the engine's counters; a call that goes over throws a `LimitError`. A nested call may be
+   * given less: the code that lowers them puts them back.
    */
   limits: Readonly<TransactionLimits>;
-  /** The platform's, or those that its database was made with. */
+  /** The platform's, or the limits that its database was made with. */
   readonly global: Readonly<Limits>;
   /** Writes count as committed ones, or not at all. Reads on stale snapshots are among its reads. */
   cost(outcome: "committed" | "dropped"): Cost;
@@ -218,8 +216,8 @@ export interface Transaction {
   validateReads(): void;
 
   /**
-   * `null` when there is no such document in that namespace. Throws when the id is another table's and `table` is given.
-   * Documents are shared with every other reader: nobody changes one.
+   * `null` when there is no such document in that namespace. Throws when the id is another table's and `table` is
+   * given. Documents are shared with every other reader: they are never changed.
    */
   get(namespace: Namespace, id: string, options?: Access & { table?: string }): Promise<Doc | null>;
   /** Takes `value` over: the caller does not change it any more. The same for `patch` and `replace`. */
@@ -247,7 +245,7 @@ export interface Transaction {
   delete(namespace: Namespace, id: string, table?: string, access?: Access): Promise<Doc>;
   /** Rows in order, own writes included; the read set grows with each row yielded. */
   stream(namespace: Namespace, range: IndexRange): AsyncGenerator<Doc, void, void>;
-  /** As `stream`, with the rows' keys and for a part of the range: what pages are made of. */
+  /** As `stream`, with the rows' keys and for a part of the range: the rows of pages. */
   rows(
     namespace: Namespace,
     range: IndexRange,
@@ -271,11 +269,11 @@ export interface Savepoint {
   rollback(): void;
 }
 
-/** Someone else's commit wrote what this transaction had read. */
+/** Another commit wrote into this transaction's read set. */
 export interface ConflictInfo {
   table: string;
   id: string;
-  /** What the writer called its commit. */
+  /** The writer's name for its commit. */
   source: string;
   /** The function that wrote it, where that is another name. */
   author: string;

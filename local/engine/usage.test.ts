@@ -6,7 +6,7 @@ import { createDatabase } from "./database.js";
 import { collect, range, seededEnvironment, take, transact } from "./testing.js";
 import type { Database, Doc, Transaction } from "./types.js";
 
-/** Nobody is there to be interleaved with, and drawing lots tens of thousands of times takes a while. */
+/** No transactions are interleaved here, and drawing lots tens of thousands of times takes a while. */
 function quiet(): Environment {
   return {
     ...seededEnvironment(1),
@@ -41,14 +41,14 @@ async function inserted(database: Database, rows: number, table = "t"): Promise<
 
 const byN = range("t", "by_n");
 const sizeOf = (doc: Doc): number => getDocumentSize(doc as never);
-/** What is read of the entry of `by_n`: the field, and the two that every index ends with. */
+/** The bytes read of the entry of `by_n`: the field, and the two that every index ends with. */
 const keySizeOf = (doc: Doc): number =>
   getConvexSize(doc["n"]) + getConvexSize(doc._creationTime) + getConvexSize(doc._id);
 
-/** What is written of it: the document's id once more, as table and number. */
+/** The bytes written of it: the document's id once more, as table and number. */
 const entrySizeOf = (doc: Doc): number => keySizeOf(doc) + 33;
 
-describe("what is limited", () => {
+describe("the limits", () => {
   test("are the documents of the app's own tables and their bytes, not the keys that led to them", async () => {
     const database = await withTable();
     const [id] = await inserted(database, 1);
@@ -92,7 +92,7 @@ describe("what is limited", () => {
     await transaction.insert("", "_system", { n: 1 }, { system: true });
   });
 
-  test("are not system tables, which have limits of their own that nobody is meant to reach", async () => {
+  test("are not system tables, which have limits of their own that apps are not meant to reach", async () => {
     const database = await withTable({ systemDocumentsWritten: 3 });
     const transaction = database.begin();
     for (let n = 0; n < 3; n++) await transaction.insert("", "_system", { n }, { system: true });
@@ -121,7 +121,7 @@ describe("at its real size, the limit of", () => {
     await expect(collect(database.begin(), byN)).rejects.toThrow(/TooManyDocumentsRead/);
   });
 
-  test("16,000 documents written counts deletions and repeated writes, and what goes over is not written", async () => {
+  test("16,000 documents written counts deletions and repeated writes, and the excess is not written", async () => {
     const database = await withTable();
     const [id] = await inserted(database, 1);
     const transaction = database.begin();
@@ -164,8 +164,8 @@ test.each<[keyof Limits, (transaction: Transaction, id: string) => Promise<unkno
   await expect(within(bytes - 1)).rejects.toThrow(`${code}: `);
 });
 
-describe("what is billed", () => {
-  test("are documents with the entries of declared indexes, and of writes what was committed", async () => {
+describe("the bill", () => {
+  test("are documents with the entries of declared indexes, and of writes the committed ones", async () => {
     const database = await withTable();
     const [id, other] = await inserted(database, 2);
     const transaction = database.begin();
@@ -190,7 +190,7 @@ describe("what is billed", () => {
     });
   });
 
-  test("includes what was read on a stale snapshot, which is on a count of its own for the limits", async () => {
+  test("includes reads of a stale snapshot, which have a count of their own for the limits", async () => {
     const database = await withTable();
     await inserted(database, 3);
     const transaction = database.begin();

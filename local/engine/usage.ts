@@ -1,7 +1,7 @@
 /**
- * What a transaction has used so far. It counts two things apart, as the platform does: what is limited, the documents
- * that the function's own calls read and wrote; and what is billed, documents with the keys of the declared indexes that
- * led to them, those read on a stale snapshot included. System tables count in neither, but by themselves.
+ * A transaction's use so far. It counts two things apart, as the platform does: for the limits, the documents that the
+ * function's own calls read and wrote; for the bill, documents with the keys of the declared indexes that led to them,
+ * reads of a stale snapshot included. System tables count in neither, but by themselves.
  */
 import type { Value } from "convex/values";
 import { LimitError, SystemLimitError } from "../limitErrors.js";
@@ -11,7 +11,7 @@ import { fieldOf, isSystemTable, type Index, type Table, type Write } from "./ta
 import type { Cost, Doc, Io, Usage } from "./types.js";
 import type { Snapshot } from "./snapshot.js";
 
-/** What is read on behalf of one transaction, shared with its stale snapshots. */
+/** The reads on behalf of one transaction, shared with its stale snapshots. */
 export class ReadTally {
   readonly user = { documents: 0, bytes: 0 };
   readonly system = { documents: 0, bytes: 0 };
@@ -42,7 +42,7 @@ export class UsageMeter {
     };
   }
 
-  /** Counted first and refused then, so that whoever catches the refusal has used what it tried. */
+  /** Counted first and refused then, so that code that catches the refusal has used the attempt. */
   read(
     table: Table,
     index: Index | undefined,
@@ -77,7 +77,7 @@ export class UsageMeter {
     }
   }
 
-  /** Takes back what was counted as written since: a nested call's writes, rolled back. Its reads stay counted. */
+  /** Takes back the count of writes since: a nested call's writes, rolled back. Its reads stay counted. */
   savepoint(): () => void {
     const documents = this.#documentsWritten;
     const bytes = this.#bytesWritten;
@@ -106,7 +106,7 @@ export class UsageMeter {
     }
   }
 
-  /** `view` knows the tables of `writes`, which are what was committed: nothing, when nothing was. */
+  /** `view` knows the tables of `writes`, which are the committed ones: nothing, when nothing was. */
   cost(view: Snapshot, writes: readonly Write[]): Cost {
     const { user, system, tombstones } = this.tally;
     const cost: Cost = {

@@ -53,7 +53,7 @@ describe("a validator", () => {
     expect(check(v.commitTs(), 5)).not.toBeNull();
   });
 
-  test("of a union takes what any member takes", () => {
+  test("of a union accepts the values of any member", () => {
     const union = v.union(v.string(), v.object({ kind: v.literal("a") }));
     expect(check(union, "x")).toBeNull();
     expect(check(union, { kind: "a" })).toBeNull();
@@ -61,7 +61,7 @@ describe("a validator", () => {
     expect(check(v.union(), null)).not.toBeNull();
   });
 
-  test("of an object lets optional fields be absent, and no others be there", () => {
+  test("of an object lets optional fields be absent, and no unknown fields be there", () => {
     const object = v.object({ a: v.number(), b: v.optional(v.string()) });
     expect(check(object, { a: 1 })).toBeNull();
     expect(check(object, { a: 1, b: undefined })).toBeNull();
@@ -77,7 +77,7 @@ describe("a validator", () => {
 });
 
 describe("the message", () => {
-  test("names path, value and what was expected", () => {
+  test("names the path, the value and the expected type", () => {
     const validator = v.object({ jobs: v.array(v.object({ n: v.number() })) });
     expect(check(validator, { jobs: [{ n: 1 }, { n: "two" }] })).toBe(
       'Value does not match validator.\nPath: .jobs[1].n\nValue: "two"\nValidator: v.float64()',
@@ -125,7 +125,7 @@ describe("the message", () => {
     );
   });
 
-  test("cuts what is too long to read", () => {
+  test("cuts values that are too long to read", () => {
     expect(check(v.number(), "x".repeat(1 << 20))!.length).toBeLessThan(20_000);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Checks values against the CLI's JSON validators, for documents as for arguments and return values, and says what is
- * wrong in the platform's words: which path, which value, what was expected.
+ * Checks values against the CLI's JSON validators, for documents as for arguments and return values, and gives the
+ * error in the platform's words: the path, the value, the expected type.
  */
 import { CommitTsPlaceholder, jsonToConvex, type Value, type ValidatorJSON } from "convex/values";
 import { compareInOrder } from "./keys.js";
@@ -12,8 +12,8 @@ export type TableOfId = (id: string) => string | null;
 type ObjectFields = Extract<ValidatorJSON, { type: "object" }>["value"];
 
 /**
- * `null` when the value matches, else the message. `path` is where the value lies in what the caller was given
- * (`.jobs[3]`). Without `tableOf`, any string passes for an id.
+ * `null` when the value matches, else the message. `path` is the value's place in the caller's input (`.jobs[3]`).
+ * Without `tableOf`, any string passes for an id.
  */
 export function checkValue(
   validator: ValidatorJSON,
@@ -24,7 +24,7 @@ export function checkValue(
   return mismatchOf(validator, value, path, tableOf)?.() ?? null;
 }
 
-/** Writes the message. A union's members are refused one after the other, and nobody reads why. */
+/** Writes the message. A union's members are refused one after the other, and their messages are not read. */
 type Mismatch = () => string;
 
 function mismatchOf(

@@ -6,9 +6,9 @@ import type { Snapshot } from "./snapshot.js";
 import type { Table, Write } from "./table.js";
 import type { Doc, Namespace, Savepoint, Ts } from "./types.js";
 
-/** What there is to commit. */
+/** A transaction's changes, ready to commit. */
 export interface Outcome {
-  /** One for each document: from what the snapshot had to what is there now. */
+  /** One for each document: from the snapshot's version to the latest one. */
   writes: Write[];
   /** Empty, as they were before their first row. */
   createdTables: Table[];
@@ -72,7 +72,7 @@ export class Workspace {
       byId.set(key, first === undefined ? write : { ...write, before: first.before });
     }
     return {
-      // Inserted and deleted again: nobody else has seen it.
+      // Inserted and deleted again: no other transaction has seen it.
       writes: [...byId.values()].filter(({ before, after }) => before !== null || after !== null),
       createdTables: this.#createdTables,
       afterCommit: this.#afterCommit,

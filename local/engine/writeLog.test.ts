@@ -27,7 +27,7 @@ describe("the write log", () => {
     expect(log.conflict(new IntervalReadSet(), 0n)).toBeNull();
   });
 
-  test("forgets commits by age, and says so to who would have needed them", () => {
+  test("forgets commits by age, and refuses validation that would have needed them", () => {
     const log = logOf([10n, 20n, 30n]);
     log.trim(RETENTION_NS + 20n, 30n);
     expect(() => log.conflict(everything, 9n)).toThrow(/^OutOfRetention/);
@@ -42,14 +42,14 @@ describe("the write log", () => {
     expect(log.conflict(everything, BigInt(surplus))?.ts).toBe(BigInt(surplus) + 1n);
   });
 
-  test("never forgets what is not yet published, however old", () => {
+  test("never forgets unpublished commits, however old", () => {
     const log = logOf([10n, 20n]);
     log.trim(10n * RETENTION_NS, 10n);
     expect(log.conflict(everything, 10n)?.ts).toBe(20n);
   });
 });
 
-test("a read set of the catalog is free, and as real as others", () => {
+test("a read set of the catalog is free, and as real as any other", () => {
   expect(everything.intervals).toBe(0);
   expect([...everything.indexes()]).toEqual([CATALOG]);
 });

@@ -1,9 +1,9 @@
 /**
  * The commits of the last while, in the order of their timestamps, and whether any of them contradicts a read set.
  *
- * A commit enters when its timestamp is assigned, before it is published: whoever is validated next must see it,
- * although nobody can read it yet. So it can happen that a transaction conflicts with a commit that is later than its
- * own reason to look.
+ * A commit enters when its timestamp is assigned, before it is published: the next validation must see it, although it
+ * is not visible yet. So it can happen that a transaction conflicts with a commit that is later than its own reason to
+ * look.
  */
 import { OutOfRetentionError } from "./conflict.js";
 import { documentBytes } from "./documents.js";
@@ -17,7 +17,7 @@ import type { ConflictInfo, Doc, PublishedCommit, ReadSet, Ts } from "./types.js
 const LOG_RETENTION_NS = BigInt(LOG_RETENTION_MS) * 1_000_000n;
 
 /**
- * What an entry takes beside its document or key (persistence.rs): the commit's timestamp and the document's id, the
+ * The bytes of an entry beside its document or key (persistence.rs): the commit's timestamp and the document's id, the
  * timestamp before it, and in an index the timestamp and the index's id, with the document's id unless it is gone.
  */
 const TS_BYTES = 8;
@@ -50,8 +50,8 @@ export class CommitRecord implements PublishedCommit {
   }
 
   /**
-   * A write touches every index of its table at its old and its new place, also where these are the same: whoever read
-   * the row through any index depends on all of its fields.
+   * A write touches every index of its table at its old and its new place, also where these are the same: a transaction
+   * that read the row through any index depends on all of its fields.
    */
   addWrites(tables: Snapshot, writes: readonly Write[]): void {
     for (const { namespace, table: name, id, before, after } of writes) {
@@ -118,7 +118,7 @@ export class WriteLog {
     return null;
   }
 
-  /** Forgets what is old enough, up to what is published. */
+  /** Forgets commits that are old enough, up to the published ones. */
   trim(now: Ts, published: Ts): void {
     const horizon = now - LOG_RETENTION_NS;
     const surplus = this.#records.length - MAX_LOG_ENTRIES;
