@@ -5,7 +5,7 @@ import { countAtWork, standOf } from "./assignment.js";
 const NOW = 1_000_000;
 const queue = { name: "tiles", shards: 8 };
 
-/** A live session that serves the queue; only what a stand looks at. */
+/** A live session that serves the queue; only the fields that a stand reads. */
 function holder(
   session: string,
   { state = "idle", silentMs = 0, queues = ["tiles"] }: Partial<Options> = {},
@@ -26,13 +26,13 @@ const chance = (value: number) => vi.spyOn(Math, "random").mockReturnValue(value
 afterEach(() => void vi.restoreAllMocks());
 
 describe("the shards that a stand guards", () => {
-  test("are those of sessions that have called a moment ago, and will be back", () => {
+  test("are the shards of sessions that have called a moment ago, and will be back", () => {
     const stand = standOf("me", queue, [holder("me"), holder("you")], NOW);
     expect([...stand.guarded].sort()).toEqual([1, 3, 5, 7]);
     expect(stand.own).toEqual([0, 2, 4, 6]);
   });
 
-  test("are not those of the silent: of the dead and of those with long jobs anybody takes", () => {
+  test("are not the shards of silent sessions: any worker takes from dead sessions and from sessions busy with long jobs", () => {
     const live = [holder("me"), holder("you", { state: "active", silentMs: 3_000 })];
     expect(standOf("me", queue, live, NOW).guarded.size).toBe(0);
   });
@@ -42,7 +42,7 @@ describe("the shards that a stand guards", () => {
   });
 });
 
-describe("whether a claim takes what others guard", () => {
+describe("whether a claim takes from guarded shards", () => {
   test("the idle compete with the idle only: a single one among the busy always does", () => {
     chance(0.99);
     const live = [holder("me"), ...fleet(10, { state: "active" })];
@@ -63,7 +63,7 @@ describe("whether a claim takes what others guard", () => {
     expect(standOf("me", queue, live, NOW).robs).toBe(true);
   });
 
-  test("who only has room competes with everybody", () => {
+  test("a session that only has room competes with every other", () => {
     const live = [holder("me", { state: "active" }), ...fleet(10, { state: "active" })];
     chance(0.99);
     expect(standOf("me", queue, live, NOW).robs).toBe(false);
@@ -71,11 +71,11 @@ describe("whether a claim takes what others guard", () => {
 });
 
 describe("the turn", () => {
-  test("of a session that is not yet among the live is unknown: it cannot see who else has just come", () => {
+  test("of a session that is not yet among the live is unknown: it cannot see other newcomers", () => {
     expect(standOf("new", queue, fleet(3), NOW).turn).toBe("unknown");
   });
 
-  test("in a queue of one shard is everybody's, a newcomer's too: it has asked for strict order", () => {
+  test("in a queue of one shard is every session's, a newcomer's too: it has asked for strict order", () => {
     const strict = { name: "tiles", shards: 1 };
     expect(standOf("new", strict, fleet(3), NOW)).toMatchObject({
       own: [0],
@@ -83,7 +83,7 @@ describe("the turn", () => {
     });
   });
 
-  test("leaves out those who serve other queues", () => {
+  test("leaves out sessions that serve other queues", () => {
     const live = [holder("me"), ...fleet(9, { queues: ["videos"] })];
     expect(standOf("me", queue, live, NOW)).toMatchObject({
       isAlone: true,
@@ -92,18 +92,18 @@ describe("the turn", () => {
   });
 });
 
-test("in a crowd too large to be ranked everybody has one shard, and all shards are guarded", () => {
+test("in a crowd too large to be ranked each session has one shard, and all shards are guarded", () => {
   const stand = standOf("me", queue, [holder("me"), ...fleet(33)], NOW);
   expect(stand.own).toHaveLength(1);
   expect(stand.isAlone).toBe(false);
   expect(stand.guarded.size).toBe(8);
 });
 
-describe("of a fleet too large to be looked at, those at work", () => {
+describe("of a fleet too large to be read, the sessions at work", () => {
   const size = 200;
   const seen = (count: number, options: Partial<Options> = {}) => fleet(count, options);
 
-  test("are those that called a moment ago, where one of the latest has not", () => {
+  test("are the ones that called a moment ago, where one of the latest has not", () => {
     const others = [...seen(3, { state: "active" }), ...seen(2), ...seen(7, { silentMs: 500 })];
     expect(countAtWork(others, size, NOW)).toBe(5);
   });
@@ -112,7 +112,7 @@ describe("of a fleet too large to be looked at, those at work", () => {
     expect(countAtWork(seen(9, { silentMs: 500 }), size, NOW)).toBe(0);
   });
 
-  test("are all of it where all that are looked at have called", () => {
+  test("are all of it where all sessions read have called", () => {
     expect(countAtWork(seen(9), size, NOW)).toBe(size);
     expect(countAtWork(seen(9, { state: "active" }), size, NOW)).toBe(size);
   });

@@ -1,9 +1,9 @@
 /**
- * Where a claimer stands among the live sessions of a queue: which shards it looks at first, which jobs there are its
- * turn, and whether this time it takes what is another's.
+ * Where a claimer stands among the live sessions of a queue: which shards it reads first, which jobs there are its
+ * turn, and whether this claim takes from other sessions' shards.
  *
- * Looks at `holders` in the claim's snapshot and writes nothing. Whoever is wrong about the others meets one of them at
- * a job, and one of the two runs again.
+ * Reads `holders` in the claim's snapshot and writes nothing. A claimer with an outdated view of the other sessions
+ * conflicts with one of them at a job, and one of the two retries.
  */
 import {
   IDLE_LIVE_MS,
@@ -18,10 +18,10 @@ import type { QueryCtx } from "../_generated/server.js";
 import type { Fleet } from "./fleet.js";
 
 /**
- * At the end of a backlog everybody steals, and whoever still has a full batch of its own is robbed of one of them in
- * every attempt: with sixteen claimers, until its retries ran out. So about two at a time rob an owner that has called
- * within the last three seconds. From owners that are silent (busy with long jobs, or dead) any worker takes. The thieves are
- * two of those that are at work now: sessions that are silent steal nothing, and may be gone.
+ * At the end of a backlog every session steals, and an owner with a full batch of its own left lost one job of it in
+ * every attempt: with sixteen claimers, until its retries ran out. So about two sessions at a time steal from an owner
+ * that has called within the last three seconds. From owners that are silent (busy with long jobs, or dead) any worker
+ * takes. The stealers are two of the sessions at work now: sessions that are silent steal nothing, and may be gone.
  */
 const THIEVES = 2;
 const OWNER_SILENT_MS = 3_000;
@@ -29,24 +29,29 @@ const RIVAL_SILENT_MS = 500;
 const STEAL_PART = 4;
 
 export interface Stand {
-  /** The shards that it looks at first. */
+  /** The shards that it reads first. */
   own: number[];
-  /** Its turn among those who look there with it. */
+  /** Its turn among the sessions that read there with it. */
   turn: Turn | "unknown";
-  /** Whether, as far as is known, nobody else serves the queue. */
+  /** Whether no other session is known to serve the queue. */
   isAlone: boolean;
-  /** Shards whose owners have called a moment ago and will be back for what lies there. */
+  /** Shards with owners that have called a moment ago and will be back for the jobs there. */
   guarded: ReadonlySet<number>;
-  /** Whether this claim takes from those as well. */
+  /** Whether this claim takes from guarded shards as well. */
   robs: boolean;
-  /** Of what is another's, a claim takes this part: its owner's next batch is seldom robbed, and soon made up for. */
+  /**
+   * Of another session's jobs, a claim takes this part: the owner's next batch is seldom stolen from, and soon
+   * replaced.
+   */
   part: number;
 }
 
 export interface Holders {
-  /** Those that share the work: with leases that run, or idle and seen a moment ago. One more than can be ranked. */
+  /**
+   * The sessions that share the work: with leases that run, or idle and seen a moment ago. One more than can be ranked.
+   */
   live: Doc<"holders">[];
-  /** Those whose leases have run out; `null` where so many are at work that not all of them were looked at. */
+  /** The sessions with expired leases; `null` where more are active than were read. */
   expired: Doc<"holders">[] | null;
 }
 
@@ -57,7 +62,7 @@ export async function findHolders(ctx: QueryCtx, now: number): Promise<Holders> 
       .withIndex("standing", (q) => q.eq("state", "active"))
       .order("desc")
       .take(RANKED_HOLDERS_MAX + 1),
-    // The latest first: before them lie the entries of what has called again since.
+    // The latest first: before them lie dead entries of sessions that have called again since.
     ctx.db
       .query("holders")
       .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
@@ -83,9 +88,9 @@ export function servingOthers(
 /**
  * The session's stand, by its rank among the live sessions that serve the queue.
  *
- * A session that is not among them yet cannot see who else has just come, so it expects a fleet: of fifty workers
- * that start at once and each believed itself alone, all but one would run again, several times. A queue with one
- * shard has asked for strict order, and everybody takes from its head.
+ * A session that is not among them yet cannot see other newcomers, so it expects a fleet: of fifty workers that start
+ * at once and each believed itself alone, all but one would retry, several times. A queue with one shard has asked for
+ * strict order, and every session takes from its head.
  */
 export function standOf(
   session: string,
@@ -100,7 +105,7 @@ export function standOf(
   const rank = sessions.indexOf(session);
   const shardsOf = (one: string) => ownShards(sessions.indexOf(one), sessions.length, shards);
   const awake = others.filter((holder) => holder.lastSeenAt > now - OWNER_SILENT_MS);
-  // Who has nothing to do competes with those who have nothing to do either; who only has room, with everybody.
+  // An idle session competes with the other idle ones; a session that only has room competes with all.
   const rivals = self?.state === "active" ? others : others.filter(({ state }) => state === "idle");
   return {
     own: shardsOf(session),
@@ -111,7 +116,7 @@ export function standOf(
   };
 }
 
-/** The stand of one that takes whatever there is, from the head on: others rely on it. */
+/** The stand of a claim that takes any job, from the head on: other sessions rely on it. */
 export function standAlone(shards: number): Stand {
   return {
     own: ownShards(0, 1, shards),
@@ -122,7 +127,7 @@ export function standAlone(shards: number): Stand {
   };
 }
 
-/** The same beside others who do so at the same time: its turn first, and then whatever there is. */
+/** The same for several such claims at the same time: each takes its turn first, and then any job. */
 export function standInCrowd(
   session: string,
   queue: { name: string; shards: number },
@@ -135,7 +140,7 @@ export function standInCrowd(
   return { ...alone, turn: { index: sessions.indexOf(session), sharers: sessions.length } };
 }
 
-/** The same among too many to be looked at with every claim. A shard that no hash hits is served by thieves. */
+/** The same among more sessions than every claim can read. A shard to which no session hashes is served by stealing. */
 export function standInFleet(
   session: string,
   shards: number,
@@ -157,8 +162,9 @@ function isAtWork({ lastSeenAt }: Doc<"holders">, now: number): boolean {
 }
 
 /**
- * How many of a fleet of that size are at work now, by the few that were looked at: of the idle ones these are the latest, so
- * that one silent among them says that the others are as well. Where all of a state call, so does the fleet.
+ * How many of a fleet of that size are at work now, estimated from the few sessions read: of the idle ones these are
+ * the latest, so one silent among them shows that all later ones are silent as well. Where every session read of a
+ * state has called, the whole fleet counts as calling.
  */
 export function countAtWork(others: readonly Doc<"holders">[], size: number, now: number): number {
   const seen = others.filter((holder) => isAtWork(holder, now));
@@ -169,7 +175,7 @@ export function countAtWork(others: readonly Doc<"holders">[], size: number, now
   return areAll ? size : seen.length;
 }
 
-/** Beside none that is at work it takes all that it has room for. */
+/** With no rival at work it takes all that it has room for. */
 function thiefAmong(rivals: number): Pick<Stand, "robs" | "part"> {
   return { robs: Math.random() * rivals < THIEVES, part: rivals === 0 ? 1 : STEAL_PART };
 }

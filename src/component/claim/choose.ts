@@ -1,6 +1,6 @@
 /**
- * What a claim looks at before it takes anything: run as a snapshot query, so that it adds nothing to the claim's
- * read set. What it returns is a hint; the claim reads each job for real before it takes it.
+ * The search of a claim for jobs to take: run as a snapshot query, so that it adds nothing to the claim's read set. Its
+ * result is a hint; the claim reads each job for real before it takes it.
  *
  * May not write, and may not be called but with `useStaleSnapshot`.
  */
@@ -57,21 +57,22 @@ import { vKey } from "../rows/stored.js";
 import { findTimers, serves, sweepAt } from "../loops/timers.js";
 import { lookForOverdue, NOTHING_OVERDUE, vOverdue } from "../tend/watchdog.js";
 
-/** Queues in which a claim that finds nothing looks for what should have run by now: its next looks in others. */
+/** Queues that a claim without picks checks for overdue work: its next claims check other queues. */
 const OVERDUE_QUEUES = 8;
 
-/** Expired holders among which a claim picks one: they seldom expire together, and two claims should not meet. */
+/** Expired holders among which a claim picks one: they seldom expire together, and two claims should not conflict. */
 const EXPIRED_SEEN = 4;
 
-/** Of a claim that has not looked for any. */
+/** Of a claim that has not read them. */
 const NO_HOLDERS: Holders = { live: [], expired: [] };
 
-/** So many of a fleet at a time do again what should have run by now: all that find nothing to do see the same. */
+/** So many of a fleet at a time repair overdue work: all idle claimers see the same. */
 export const REVIVERS = 4;
 
 /**
- * How far back a claim that finds nothing looks for jobs that are due without an alarm, and how seldom it looks farther:
- * sweeps, idle beats and `watch` always do. At 100 delayed jobs a second the dead index entries of four minutes are 24,000.
+ * How far back a claim without picks searches for jobs that are due without an alarm, and how seldom it searches
+ * farther: sweeps, idle beats and `watch` always do. At 100 delayed jobs per second the dead index entries of four
+ * minutes are 24,000.
  */
 const STRAYS_BACK_MS = 30_000;
 const STRAYS_FAR_PART = 1 / 16;
@@ -92,24 +93,27 @@ export type Scan = Infer<typeof vScan>;
 export const vLook = v.object({
   /** Jobs in the order in which to take them, each with the `seq` under which it was seen. */
   picks: v.array(v.object({ id: v.id("jobs"), seq: v.int64() })),
-  /** No more was looked for: these are as many as it may have, or end. */
+  /** The search stopped: the picks are as many as the claim may take, or end. */
   isFull: v.boolean(),
   scans: v.array(vScan),
-  /** A holder whose leases have run out, if any. */
+  /** A holder with expired leases, if any. */
   expired: v.union(v.id("holders"), v.null()),
-  /** Queues of that one in which something has finished that was not counted: no sweep looks there for its sake. */
+  /** Queues of that holder with ended jobs that are not counted yet: no sweep checks there for its sake. */
   uncounted: v.array(v.string()),
   /** A timer of the janitor's that comes in time for a lease of now, if any. */
   timer: v.union(v.id("timers"), v.null()),
-  /** Queues of which the fleet is to be counted anew: too large to be looked at, and this one is not among them. */
+  /** Queues with a fleet to be counted anew: too large to be read with a claim, and without this session. */
   miscounted: v.array(v.string()),
-  /** Its place among all that are live and serve a queue that it has looked at: of several queues the one of most. */
+  /** Its place among all that are live and serve a queue that was read: of several queues the one of most. */
   fleet: vPlaceInFleet,
-  /** The same by queue, as far as it is known: of all that it serves, where so few are live that all have been seen. */
+  /**
+   * The same by queue, as far as it is known: for all that it serves, where so few sessions are live that all have been
+   * read.
+   */
   places: vPlaces,
-  /** What should have run by now. Only who finds nothing to take looks: nobody's jobs hang on its luck. */
+  /** Overdue work. Only a claim without picks searches for it: no repair hangs on a claim that has jobs to take. */
   overdue: vOverdue,
-  /** The commit up to which it has seen everything; `null` where the platform cannot say. */
+  /** The commit up to which the search is complete; `null` where the platform cannot say. */
   snapshot: v.union(v.int64(), v.null()),
 });
 export type Look = Infer<typeof vLook>;
@@ -119,18 +123,18 @@ const vLookedAtQueue = v.object({
   shards: v.number(),
   epoch: v.number(),
   leaseMs: v.number(),
-  /** What became claimable by a later commit is left to others. */
+  /** Jobs that became claimable by a later commit are left to workers outside. */
   upTo: v.optional(v.int64()),
   /** It has no handler: a lane takes jobs that bring one. */
   needsHandler: v.optional(v.boolean()),
-  /** It is not looked through: what is wanted of it has been named. */
+  /** It is not searched: the claim names the jobs that it wants of it. */
   isPassedBy: v.optional(v.boolean()),
 });
 type LookedAtQueue = Infer<typeof vLookedAtQueue>;
 
 const vLookArgs = v.object({
   session: v.string(),
-  /** The claimer's name: what it has failed is left to others for a while. */
+  /** The claimer's name: a job that a worker of this name has failed is left to other workers for a while. */
   name: v.string(),
   queues: v.array(vLookedAtQueue),
   conditions: vConditions,
@@ -142,19 +146,22 @@ const vLookArgs = v.object({
   endsBy: v.optional(v.number()),
   /** How many ranges it may read. */
   ranges: v.number(),
-  /** Whether it looks everywhere, in commit order, since others rely on it; else where it stands among them. */
+  /**
+   * Whether it searches everywhere, in commit order, since other sessions rely on it; else its stand among them
+   * decides.
+   */
   everywhere: v.optional(v.boolean()),
-  /** Others do the same at the same time. */
+  /** Several claims do the same at the same time. */
   isCrowded: v.optional(v.boolean()),
-  /** What became claimable by a later commit has a wake of its own. */
+  /** Jobs that became claimable by a later commit have a wake of their own. */
   upTo: v.optional(v.int64()),
-  /** It comes in its turn, when no other of a fleet does: whatever there is, is its. */
+  /** It comes in its turn, when no other session of a fleet does: it may take any job. */
   isWoken: v.optional(v.boolean()),
-  /** It runs jobs inside Convex, where it makes no difference who failed one before. */
+  /** It runs jobs inside Convex, where the name of the worker that failed a job does not matter. */
   isLane: v.optional(v.boolean()),
-  /** It knows its places: where nothing is looked through, no other worker's row is read. */
+  /** It knows its places: where no queue is searched, no other worker's row is read. */
   isPlaced: v.optional(v.boolean()),
-  /** All queues that it serves: its places among their workers are told. A lane asks for none. */
+  /** All queues that it serves: the reply has its places among their workers. A lane requests none. */
   served: v.optional(v.array(v.string())),
 });
 type LookArgs = Infer<typeof vLookArgs>;
@@ -168,7 +175,7 @@ export const chooseJobs = internalQuery({
     const mine = decodeCursor(args.cursor, offer.groups);
     const open = queues.filter(({ isPassedBy }) => isPassedBy !== true);
     const passedBy = queues.filter(({ isPassedBy }) => isPassedBy === true);
-    // A wake, or a lane that looks for all, stands beside no other, and leaves lost jobs to the sweep.
+    // A wake, or a lane that searches for all, stands beside no other session, and leaves lost jobs to the sweep.
     const isForAll = args.isLane === true && args.everywhere === true && args.isCrowded !== true;
     const seesOthers = !isForAll && (args.isPlaced !== true || open.length > 0);
     const [holders, timer] = await Promise.all([
@@ -212,20 +219,21 @@ export const chooseJobs = internalQuery({
           : {}),
         left,
       };
-      // Its part of what is left: a queue of many places must not keep a claim from looking at the next.
+      // Its part of the remaining budget: a queue of many places must not exhaust the budget of the queues after it.
       const kept = left.ranges - Math.floor(left.ranges / (open.length - i));
       left.ranges -= kept;
       const levels = levelsOf(routes, offer);
       seen.push({ eyes, target, sight: await pickFrom(eyes, target, levels, picks) });
       left.ranges += kept;
     }
-    // Others rely on who looks everywhere: while there is room nothing is left that a part of a place hid.
+    // Other sessions rely on a claim that searches everywhere: while it has room, a job hidden by the partial read of a
+    // place is picked too.
     const isWhole =
       args.everywhere !== true ||
       picks.isFull ||
       (seen.length === open.length && (await restOf(seen, picks)));
     const expired = picks.isFull ? null : await anExpiredHolder(ctx, args, holders, place.size);
-    // What is lost may be of a low priority: whatever else waits is taken first.
+    // Lost jobs may be of a low priority: all other waiting jobs are taken first.
     const isNext = expired !== null && (await restOf(seen, picks));
     return {
       picks: picks.rows.map(({ id, key }) => ({ id, seq: key.seq })),
@@ -265,7 +273,7 @@ interface Seen {
   sight: Sight;
 }
 
-/** Picks what is left in what was looked at; whether nothing is left unseen. */
+/** Picks the remaining jobs of the places read; returns whether none was left unseen. */
 async function restOf(seen: readonly Seen[], picks: Picks): Promise<boolean> {
   for (const { eyes, target, sight } of seen)
     if (sight.filled?.isWhole === false || !(await pickRest(eyes, target, sight, picks)))
@@ -281,7 +289,7 @@ async function targetOf(
 ): Promise<LaneTarget> {
   const known = boundsFor(mine, name, conditions.maxCost);
   const bounds = [...known, await publicBounds(ctx.db, name)];
-  // What is left to workers outside is left to none while none is there.
+  // Jobs left to workers outside are not left while no such worker is there.
   const offers = left === undefined ? [] : await offersOutside(ctx.db, name, now);
   const isAllLeft = offers.some(takesAnyInside);
   const newest = isAllLeft ? earlier(left, upTo) : upTo;
@@ -300,13 +308,14 @@ async function targetOf(
   return { ...target, stand: isWoken ? { ...stand, robs: true } : stand };
 }
 
-/** What it looks at, and jobs that became claimable after a commit and that such workers outside may take. */
+/** A target, and the jobs that became claimable after a commit and that workers outside may take. */
 type LaneTarget = Target & { young: { offers: readonly Offer[]; after: bigint } | undefined };
 
 /**
- * Whether a job is left to others. By a lane, a young one to workers outside that may take it; else for two seconds, to
- * workers that have not failed it, while there is one. Then, or without one, whoever comes may have it. A failed round of a circular queue is no retry: its item is at the end of the
- * ring, and goes to whoever gets there.
+ * Whether a job is left to other workers. By a lane, a young one to workers outside that may take it; else for two
+ * seconds, to workers that have not failed it, while there is one. Then, or without such a worker, any claimer may have
+ * it. A failed round of a circular queue is no retry: its item is at the end of the ring, and any worker takes it
+ * there.
  */
 function avoiding(
   { name, now, isLane }: LookArgs,
@@ -333,7 +342,7 @@ function scanOf({ queue, order, shard, rows, end, isBehindDear }: Stretch): Scan
   return { queue, order, shard, rows: seen, end, isBehindDear };
 }
 
-/** Looked at here, so that a claim depends on a timer only where there is one. */
+/** Read in the snapshot, so that a claim depends on a timer only where there is one. */
 async function aTimer(
   ctx: QueryCtx,
   { queues, now, isLane, endsBy = Infinity }: LookArgs,
@@ -346,12 +355,12 @@ async function aTimer(
 }
 
 /**
- * For a claim with room left, so that lost jobs come back even where no scheduled function runs. Where more are at work
- * than it has looked at anyway, a few of the fleet look for them: every call of the last minutes has left that index a
- * dead entry, which at 100 calls a second are 12,000.
+ * For a claim with room left, so that lost jobs come back even where no scheduled function runs. Where more sessions
+ * are at work than were read, only a few of the fleet search for them: every call of the last minutes has left that
+ * index a dead entry, which at 100 calls per second are 12,000.
  *
- * A lane that is only to be looked after is left to the sweep, which comes for it at the same moment: as a rule it lives, and
- * the two would only meet (11 conflicts among 242 jobs, a tenth of them of a minute, on class S256).
+ * A lane past its watch time is left to the sweep, which comes for it at the same moment: as a rule the lane lives, and
+ * the two would only conflict (11 conflicts among 242 jobs, a tenth of them of a minute, on class S256).
  */
 async function anExpiredHolder(
   ctx: QueryCtx,

@@ -1,4 +1,4 @@
-/** Circular queues against a naive model: never worked first, then whoever was worked on longest ago. */
+/** Circular queues against a naive model: jobs that were never worked on first, then the least recently worked on. */
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import type { ClaimedJob } from "../../shared/index.js";
@@ -30,7 +30,7 @@ const arbStep = fc.oneof(
 );
 type Step = typeof arbStep extends fc.Arbitrary<infer S> ? S : never;
 
-/** The line as it should be: those whose turn comes first because nobody has finished with them, then the others. */
+/** The line as it should be: first jobs that no worker has finished, then the other jobs. */
 interface Line {
   first: string[];
   others: string[];
@@ -95,7 +95,7 @@ async function play(steps: readonly Step[]): Promise<void> {
   }
 }
 
-/** The worker is not heard of for a lease, and somebody ends it: what a sweep or a claim with room does. */
+/** The worker is silent for a lease, and the lease is ended: as by a sweep or a claim with room. */
 async function lose(world: World, name: string): Promise<void> {
   const holder = (await world.all("holders")).find((one) => one.name === name);
   if (holder?.state !== "active") return;
@@ -107,7 +107,7 @@ async function lose(world: World, name: string): Promise<void> {
   await world.sweep();
 }
 
-describe("a circular queue gives out what nobody has worked on first, then what was worked on longest ago", () => {
+describe("a circular queue gives out unworked jobs first, then the least recently worked on", () => {
   test(
     "with several workers, successes, failures, releases, losses and pauses",
     { timeout: 20_000 },

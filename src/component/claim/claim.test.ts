@@ -3,7 +3,7 @@ import { api, internal } from "../_generated/api.js";
 import type { ClaimedJob } from "../../shared/index.js";
 import { newWorld, refusal, released, succeeded, type Worker } from "../setup.test.js";
 
-/** Claims until there is nothing left: of what is another's, one call takes only a part. */
+/** Claims until there is nothing left: one call takes only a part of another worker's jobs. */
 async function claimAll(worker: Worker): Promise<ClaimedJob[]> {
   const jobs: ClaimedJob[] = [];
   for (;;) {
@@ -13,7 +13,7 @@ async function claimAll(worker: Worker): Promise<ClaimedJob[]> {
   }
 }
 
-describe("what a claim takes", () => {
+describe("a claim takes", () => {
   test("jobs in commit order, with their payloads, and no more than asked for", async () => {
     const world = await newWorld();
     for (const payload of ["a", "b", "c"]) await world.enqueue(payload);
@@ -21,7 +21,7 @@ describe("what a claim takes", () => {
     expect(jobs.map((job) => job.payload)).toEqual(["a", "b"]);
   });
 
-  test("no job twice: what one worker has, another does not get", async () => {
+  test("no job twice: a job of one worker is not given to another", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2, 3]);
     const mine = await world.worker("a").claim(2);
@@ -36,7 +36,7 @@ describe("what a claim takes", () => {
     expect(await world.worker("a").claim(64)).toHaveLength(16);
   });
 
-  test("from another worker's shards only what has waited, so that the owner meets nobody", async () => {
+  test("from another worker's shards only jobs that have waited, so that the owner has no conflicts", async () => {
     const world = await newWorld({ shards: 2 });
     const [a, b] = [world.worker("a"), world.worker("b")];
     await a.claim();
@@ -82,7 +82,7 @@ describe("what a claim takes", () => {
     expect(none).toEqual([]);
   });
 
-  test("what a batch stopped by its bytes left behind, with the next claim", async () => {
+  test("the jobs that a batch stopped by its bytes left behind, with the next claim", async () => {
     const world = await newWorld();
     for (let i = 0; i < 6; i += 1) await world.enqueue("x".repeat(1_000_000));
     const worker = world.worker("a");
@@ -90,7 +90,7 @@ describe("what a claim takes", () => {
     expect(await worker.claim(6)).toHaveLength(2);
   });
 
-  test("also where its look reached the end of the shard: the cursor stays before what was not taken", async () => {
+  test("also where its scan reached the end of the shard: the cursor stays before jobs that were not taken", async () => {
     const world = await newWorld();
     const ids: string[] = [];
     for (let i = 0; i < 6; i += 1) ids.push(await world.enqueue("x".repeat(900_000)));
@@ -120,7 +120,7 @@ describe("a call that is repeated, since its reply was lost", () => {
     expect((await worker.holder()).leases).toHaveLength(2);
   });
 
-  test("returns only its own jobs, not those of calls before it", async () => {
+  test("returns only its own jobs, not the jobs of calls before it", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2, 3]);
     const worker = world.worker("a");
@@ -129,7 +129,7 @@ describe("a call that is repeated, since its reply was lost", () => {
     expect(await worker.claim(1, { n: 2 })).toEqual(second);
   });
 
-  test("leaves out a job whose lease has ended in the meantime", async () => {
+  test("leaves out a job after the end of its lease", async () => {
     const world = await newWorld();
     await world.enqueue();
     const worker = world.worker("a");
@@ -194,7 +194,7 @@ describe("the private cursor", () => {
     const { seq } = await world.job(await world.enqueue());
     const [job] = await worker.claim(2);
     await worker.complete([succeeded(job!)]);
-    // What an import does: a row with an old `seq` appears below every cursor.
+    // As after an import: a row with an old `seq` appears below every cursor.
     const imported = await world.enqueue();
     await world.t.run((ctx) => ctx.db.patch("jobs", imported, { seq }));
     expect(await worker.claim(2)).toEqual([]);

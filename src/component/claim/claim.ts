@@ -2,10 +2,11 @@
  * Claim: a worker's session takes leases of pending jobs.
  *
  * Reads for real: the token, the session's row, the queues' rows, each job before it is taken, a timer of the
- * janitor's. Looks: candidates, routes, live holders, an expired holder and what has finished in its queues, cursors, timers;
- * one that finds nothing, at what is overdue. Writes: the jobs taken, the session's row; inserts a timer where the look shows none. Conflicts with: another claim of the same job (rare: each has
- * shards of its own), a cancel or pause of it, a pause of its queue, a sweep whose timer it depends on. Never with an
- * enqueue or a completion.
+ * janitor's. Snapshot reads: candidates, routes, live holders, an expired holder and the ended jobs of its queues,
+ * cursors, timers; a claim without candidates also reads overdue work. Writes: the jobs taken, the session's row;
+ * inserts a timer where the snapshot shows none. Conflicts with: another claim of the same job (rare: each session has
+ * shards of its own), a cancel or pause of it, a pause of its queue, a sweep with a timer that the claim depends on.
+ * Never with an enqueue or a completion.
  */
 import {
   checkInteger,
@@ -64,9 +65,9 @@ export interface ClaimRequest extends Conditions {
   woken?: boolean;
   /** To be taken before any other. */
   named?: string[];
-  /** Where to look besides, of its queues. Absent: in all. */
+  /** The queues searched besides the named jobs. Absent: all of its queues. */
   lookIn?: string[];
-  /** It looks for what has waited a while. */
+  /** It searches for jobs that have waited a while. */
   waited?: boolean;
   /** It knows its places among the workers of its queues. */
   placed?: boolean;
@@ -78,18 +79,18 @@ export interface Claimed {
   cursor: string;
   /** Of jobs that have rules of their own, the row: see `laneJobs.ts`. */
   ruled: ReadonlyMap<string, Id<"handlers">>;
-  /** Payloads are left out, being more than was asked for: whoever has the jobs is to read them. */
+  /** Payloads are left out, being more than was asked for: the holder of the jobs reads them. */
   isHeavy?: boolean;
   /** A job was left that may run for longer than the process does. */
   isTooLong?: boolean;
-  /** The janitor's timer that the look showed, `null` for none, `undefined` when nobody looked. */
+  /** The janitor's timer that the snapshot showed, `null` for none, `undefined` without a search. */
   timer: Id<"timers"> | null | undefined;
   /**
-   * The commit up to which the look has seen everything that it asked for; `null` if nobody can say. What it had picked and
-   * was not to be had may have hidden more.
+   * The commit up to which the search is complete; `null` if that is unknown. A pick that was gone may have hidden more
+   * jobs.
    */
   snapshot?: bigint | null;
-  /** Its place among all that serve the queues, if it was looked. */
+  /** Its place among all sessions that serve the queues, if the search determined it. */
   fleet?: PlaceInFleet;
   /** The same for each queue of which it is known. */
   places?: Places;
@@ -103,7 +104,7 @@ export interface ClaimReply {
   places?: Places;
 }
 
-/** What a worker is told of it. */
+/** The worker's part of it. */
 export function fleetIn({ fleet, places = [] }: Claimed): Pick<Claimed, "fleet" | "places"> {
   return {
     ...(fleet === undefined ? {} : { fleet }),
@@ -111,20 +112,20 @@ export function fleetIn({ fleet, places = [] }: Claimed): Pick<Claimed, "fleet" 
   };
 }
 
-/** How a lane looks. */
+/** A lane's way to search. */
 export interface LaneLook {
   everywhere: boolean;
-  /** Others look for the same at the same time. */
+  /** Several lanes search for the same at the same time. */
   isCrowded?: boolean;
-  /** Taken first, if it is still to be had: what a wake was scheduled for. */
+  /** Taken first, if it is still to be had: the job that a wake was scheduled for. */
   first?: Doc<"jobs">;
   /** So many bytes of payloads are to go with the jobs, or none at all. */
   carries?: number;
-  /** Once it has that one it is content, and does not look. */
+  /** Once it has that job it does not search for more. */
   isContent?: boolean;
-  /** What became claimable by a later commit is not for it. */
+  /** Jobs that became claimable by a later commit are not for it. */
   upTo?: bigint;
-  /** What became claimable by this commit is no longer left to workers outside. */
+  /** Jobs that became claimable by this commit are no longer left to workers outside. */
   due?: bigint;
   /** No attempt may run longer: the process ends. */
   endsAt?: number;
@@ -164,7 +165,7 @@ export async function claim(
   return { jobs, cursor, holder: holder._id, ...fleetIn(taken) };
 }
 
-/** Checks what a claim asks for, and returns the names of its queues. */
+/** Checks a claim's arguments, and returns the names of its queues. */
 export function checkRequest({ queues, max }: ClaimRequest): string[] {
   checkInteger("max", max, 1, LEASES_MAX);
   checkLength("The queues of a claim", queues, 1, QUEUES_MAX);
@@ -179,8 +180,8 @@ export function checkRequest({ queues, max }: ClaimRequest): string[] {
 }
 
 /**
- * What calls from the `n`th on have leased, as far as it still stands: their answers were not heard. Read anew: a lease that
- * has run out since is not handed out again.
+ * The leases of calls from the `n`th on, as far as they still stand: the worker did not receive these calls' replies.
+ * Read anew: a lease that has run out since is not handed out again.
  */
 export async function leasedBefore(
   ctx: MutationCtx,
@@ -200,9 +201,9 @@ export async function leasedBefore(
 }
 
 /**
- * The claim itself: looks, takes for real, takes over what somebody lost. Does not write the holder's row.
+ * The claim itself: searches, takes for real, takes over lost jobs. Does not write the holder's row.
  *
- * A paused queue is left out. Its row has been read for real, so of a pause and a claim that meet one runs again.
+ * A paused queue is left out. Its row has been read for real, so a pause and a claim conflict, and one of them retries.
  */
 export async function takeJobs(
   ctx: MutationCtx,
@@ -225,7 +226,7 @@ export async function takeJobs(
   return await takeFrom(ctx, holder, n, open, request, now, { besideCallbacks, named });
 }
 
-/** The names of the queues that it looks through. */
+/** The names of the queues that it searches. */
 function lookedIn({ queues, lookIn }: ClaimRequest): string[] {
   const names = queues.map(({ name }) => name);
   return lookIn === undefined ? names : names.filter((name) => lookIn.includes(name));
@@ -238,7 +239,10 @@ export interface TakeOptions {
   named?: readonly Doc<"jobs">[];
 }
 
-/** The same from queues whose rows have been read for real, and are not paused. A lane takes what was left to others first. */
+/**
+ * The same from queues that are not paused, their rows read for real. A lane first takes the jobs that were left to
+ * workers outside.
+ */
 export async function takeFrom(
   ctx: MutationCtx,
   holder: Holder,
@@ -329,7 +333,10 @@ export async function takeFrom(
   };
 }
 
-/** Takes what the claim has named, as far as it is for it. Of a queue that keeps an order, a look decides what comes first. */
+/**
+ * Takes the named jobs, as far as they are for this claim. In a queue that keeps an order, a search decides which comes
+ * first.
+ */
 async function takeNamed(
   ctx: MutationCtx,
   basket: Basket,
@@ -342,7 +349,9 @@ async function takeNamed(
   }
 }
 
-/** Whether the look ended with as much as it may pick, and not all of that was to be had: it had gone, or had expired. */
+/**
+ * Whether the search ended with as much as it may pick, and not all of that was to be had: it had gone, or had expired.
+ */
 function hidesMore({ picks, isFull: looksNoFurther }: Look, { leases }: Basket): boolean {
   if (!looksNoFurther) return false;
   const leased = new Set(leases.map(({ id }) => id));

@@ -1,6 +1,6 @@
 /**
- * Where jobs wait that somebody with these conditions could claim: what `hasWork` and `peek` read, in a claim's order and
- * with a claim's cursors, but for real and without a clock: nothing is said here of shards that are another's.
+ * The places with jobs that a worker with these conditions could claim: read by `hasWork` and `peek`, in a claim's
+ * order and with a claim's cursors, but for real and without a clock: the owners of shards do not matter here.
  */
 import { bandsOf, placeOf, type Conditions } from "../../shared/index.js";
 import type { QueryCtx } from "../_generated/server.js";
@@ -14,7 +14,7 @@ import { newBudget, snapshotOf, type Eyes, type Place } from "../index/scan.js";
 
 export interface WaitingIn extends Pick<Queue, "epoch" | "shardsEver" | "config"> {
   bounds: (QueueBounds | undefined)[];
-  /** The places of each band, in the order in which they are claimed; of too many, those where anything waits. */
+  /** The places of each band, in the order in which they are claimed; of too many, the ones with waiting jobs. */
   bands: Place[][];
   /** Whether there is no other place. */
   isWhole: boolean;
@@ -22,11 +22,11 @@ export interface WaitingIn extends Pick<Queue, "epoch" | "shardsEver" | "config"
 
 export interface WaitingRoom {
   eyes: Eyes;
-  /** Where to look in one queue, or `null` if nobody may claim from it: not declared yet, or paused. */
+  /** The places to read in one queue, or `null` if no job may be claimed from it: not declared yet, or paused. */
   look: (name: string) => Promise<WaitingIn | null>;
 }
 
-/** Queues are looked up one by one, so that whoever finds a job in the first depends on nothing of the others. */
+/** Queues are read one by one, so that a caller that finds a job in the first does not depend on the other queues. */
 export function waitingRoom(
   ctx: QueryCtx,
   { cursor, ...conditions }: Conditions & { cursor?: string },

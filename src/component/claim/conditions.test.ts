@@ -15,7 +15,7 @@ describe("labels", () => {
     expect(payloads(await able.claim(5, { labels: ["ssd", "eu", "gpu"] }))).toEqual(["both"]);
   });
 
-  test("a job that nobody here may have holds up no cursor: the next claim reads nothing of it", async () => {
+  test("a job that no worker here may have holds up no cursor: the next claim does not read it", async () => {
     const world = await newWorld();
     await world.enqueue("theirs", { labels: ["gpu"] });
     const worker = world.worker("plain");
@@ -25,7 +25,7 @@ describe("labels", () => {
     expect(worker.cursor).not.toContain(`[21,64,`);
   });
 
-  test("a job comes back although its route was dropped while it ran, and others have taken all that a queue may have", async () => {
+  test("a job comes back although its route was dropped while it ran, and newer routes have used up the queue's limit", async () => {
     const world = await newWorld();
     const id = await world.enqueue("job", { labels: ["gpu"] });
     const worker = world.worker("w");
@@ -45,13 +45,13 @@ describe("labels", () => {
     await worker.complete([released(job!)]);
     expect(await world.status(id)).toMatchObject({ status: "pending" });
     expect(payloads(await worker.claim(1, { labels: ["gpu"] }))).toEqual(["job"]);
-    // A new one is still refused: it is not in anybody's way.
+    // A new one is still refused: it blocks no worker.
     expect(await refusal(world.enqueue("new", { labels: ["ssd"] }))).toMatchObject({
       code: "tooManyRoutes",
     });
   });
 
-  test("hasWork says of them what a claim would find", async () => {
+  test("hasWork agrees with a claim about them", async () => {
     const world = await newWorld();
     await world.enqueue("job", { labels: ["gpu"] });
     const worker = world.worker("w");
@@ -62,13 +62,13 @@ describe("labels", () => {
 });
 
 describe("maxCost", () => {
-  test("is what the jobs of one claim cost together, at most", async () => {
+  test("bounds the total cost of a claim's jobs", async () => {
     const world = await newWorld();
     for (const cost of [4, 4, 4, 1]) await world.enqueue(cost, { cost });
     expect(payloads(await world.worker("w").claim(9, { maxCost: 9 }))).toEqual([4, 4, 1]);
   });
 
-  test("shuts out what alone is dearer, and passes it by without leaving it behind", async () => {
+  test("shuts out a job that alone is dearer, and passes it by without leaving it behind", async () => {
     const world = await newWorld();
     // Of one class of costs, so that they lie in one place.
     for (const cost of [7, 4]) await world.enqueue(cost, { cost });
@@ -79,7 +79,7 @@ describe("maxCost", () => {
     expect(payloads(await worker.claim(9, { maxCost: 7 }))).toEqual([7]);
   });
 
-  test("spends nothing on a job that is found to have expired: what nobody gets costs nothing", async () => {
+  test("spends nothing on a job that is found to have expired, since no worker gets it", async () => {
     const world = await newWorld();
     const late = await world.enqueue("late", { priority: 2, cost: 6, expiresAfterMs: 1_000 });
     await world.enqueue("dear", { priority: 1, cost: 6 });
@@ -105,13 +105,13 @@ describe("jobs that are too dear", () => {
     expect(await worker.hasWork({ maxCost: 5 })).toBe(false);
   });
 
-  test("of more than one look reads, the cursor goes on: for no larger budget than it was made for", async () => {
+  test("with more such jobs than one scan reads, the cursor moves on, only for budgets up to its own", async () => {
     const world = await newWorld();
     for (let i = 0; i < 3; i += 1) await world.enqueueJobs(dear(1_000));
     await world.enqueue("fits", { cost: 5 });
     const worker = world.worker("w");
     expect(await worker.claim(9, { maxCost: 5 })).toEqual([]);
-    // Another budget in between, as where a job of its own has ended meanwhile: what it takes is the first of all.
+    // Another budget in between, as where a job of its own has ended meanwhile: it takes the very first job.
     expect(payloads(await worker.claim(1, { maxCost: 7 }))).toEqual(["dear"]);
     expect(await worker.hasWork({ maxCost: 5 }, { on: true })).toBe(true);
     expect(payloads(await worker.claim(9, { maxCost: 5 }))).toEqual(["fits"]);
@@ -134,7 +134,7 @@ describe("a retry", () => {
     const a = world.worker("a");
     const [job] = await a.claim();
     await a.complete([failed(job!)]);
-    // Due again, whatever the backoff was: what matters here is who takes it.
+    // Due again, regardless of the backoff: only the taker matters here.
     const { _id, queue } = await world.job(job!.id);
     await world.t.run(async (ctx) => {
       await ctx.db.patch("jobs", _id, {
@@ -207,7 +207,7 @@ describe("peek", () => {
   });
 });
 
-describe("what the worker is told with a job", () => {
+describe("a claimed job's fields for the worker", () => {
   test("all that people said of it, its own lease and timeout, and the holder's id", async () => {
     const world = await newWorld({ graceMs: 500 });
     const options = { name: "n", priority: 2, group: "g", tags: ["t"], labels: ["l"], cost: 3 };

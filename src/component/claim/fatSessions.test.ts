@@ -81,7 +81,7 @@ describe("the cursor that a session's row keeps for a repeat of the call", () =>
     expect((await claim(world, {})).cursor).toBe(reply.cursor);
   });
 
-  test("is none where that is large: the call's answer has it, and its repeat looks from the start", async () => {
+  test("is none where that is large: the call's answer has it, and its repeat starts from the beginning", async () => {
     const world = await newWorld();
     const reply = await claim(world, { cursor: ownCursor(CURSOR_KEPT_BYTES + 100) });
     expect(reply.cursor.length).toBeGreaterThan(CURSOR_KEPT_BYTES);
@@ -113,7 +113,7 @@ test("labels and groups are bounded together", async () => {
   });
 });
 
-test("an id that a worker names is bounded in bytes: what it is answered lies in the row", async () => {
+test("an id that a worker names is bounded in bytes: its answer lies in the row", async () => {
   const world = await newWorld();
   const worker = world.worker("a");
   const wide = await refusal(worker.complete([failed({ id: "漢".repeat(22), attempt: 1 })]));
@@ -121,7 +121,7 @@ test("an id that a worker names is bounded in bytes: what it is answered lies in
   await worker.complete([failed({ id: "x".repeat(64), attempt: 1 })]);
 });
 
-/** The most of everything that a call may say, and as many leases as a session may have. */
+/** The largest arguments that a call may have, and as many leases as a session may have. */
 async function fattest(world: World): Promise<Worker> {
   const worker = world.worker("w".repeat(50));
   const long = (i: number) => `${"q".repeat(61)}${i + 100}`;
@@ -150,7 +150,7 @@ async function fattest(world: World): Promise<Worker> {
   return worker;
 }
 
-test("a row is never larger than those that read many of them reckon with", async () => {
+test("a row is never larger than the bound that readers of many rows assume", async () => {
   const world = await newWorld();
   const worker = await fattest(world);
   const row = await worker.holder();

@@ -1,4 +1,4 @@
-/** Ranks of sessions that are too many to be looked at with every claim. */
+/** Ranks of sessions that are too many to be read with every claim. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   FLEET_OLD_MS,
@@ -19,7 +19,7 @@ afterEach(() => void vi.restoreAllMocks());
 /** With the chances of `ask` the only job lies in another's shard. */
 const NOT_ITS = [sessions[0]!, sessions[1]!];
 
-/** Everybody who may ask does, or nobody. */
+/** Every session that may request a count does, or none. */
 const ask = (does: boolean) => vi.spyOn(Math, "random").mockReturnValue(does ? 0 : 0.99);
 
 async function claim(world: World, session: string, n: number) {
@@ -47,14 +47,14 @@ async function counted(world: World) {
 }
 
 describe("a fleet", () => {
-  test("has no row where a claim can look at everybody", async () => {
+  test("has no row where a claim can read every session", async () => {
     ask(true);
     const world = await newWorld({ shards: 8 });
     await claimAll(world, 1, sessions.slice(0, RANKED_HOLDERS_MAX));
     expect(await counted(world)).toEqual([]);
   });
 
-  test("is counted when somebody misses itself in it, and then gives everybody a rank of its own", async () => {
+  test("is counted when a session is missing from it, and then gives every session a rank of its own", async () => {
     ask(true);
     const world = await newWorld({ shards: 8 });
     await claimAll(world, 1);
@@ -63,7 +63,7 @@ describe("a fleet", () => {
     expect(fleets.map((fleet) => fleet!.size)).toEqual(sessions.map(() => MANY));
     const ranks = fleets.map((fleet) => fleet!.rank!).sort((a, b) => a - b);
     expect(ranks).toEqual(sessions.map((_, i) => i));
-    // Of those who share a shard each has a turn of its own.
+    // Each of the sessions that share a shard has a turn of its own.
     const turns = fleets.map((fleet, i) => {
       const { own, turn } = standInFleet(sessions[i]!, 8, fleet!, MANY);
       return JSON.stringify([own, turn === "unknown" ? turn : turn.index]);
@@ -71,7 +71,7 @@ describe("a fleet", () => {
     expect(new Set(turns).size).toBe(MANY);
   });
 
-  test("of which nobody asks for a count is none: everybody claims by chance, and still gets jobs", async () => {
+  test("is none without a requested count: sessions claim by chance, and still get jobs", async () => {
     ask(false);
     const world = await newWorld({ shards: 8 });
     await claimAll(world, 1);
@@ -87,7 +87,7 @@ describe("a fleet", () => {
     expect(jobs).toHaveLength(1);
   });
 
-  test("is not counted again for who asked before it was, and again when the count is old", async () => {
+  test("is not counted again for a request made before the count, and again when the count is old", async () => {
     ask(true);
     const world = await newWorld({ shards: 8 });
     await claimAll(world, 1);
@@ -100,7 +100,7 @@ describe("a fleet", () => {
     expect(again!.at).toBeGreaterThan(first!.at);
   });
 
-  test("tells with every claim its size and the place in it, so that each of many comes in its turn", async () => {
+  test("returns with every claim its size and the place in it, so that each of many comes in its turn", async () => {
     ask(true);
     const world = await newWorld({ shards: 8 });
     expect((await claim(world, sessions[0]!, 1)).fleet).toEqual({ size: 1, rank: 0 });
@@ -114,7 +114,7 @@ describe("a fleet", () => {
     expect(new Set(places.map(({ rank }) => rank)).size).toBe(MANY);
   });
 
-  test("that grows is counted until it has grown, whoever asks", async () => {
+  test("that grows is counted until it has grown, by any request", async () => {
     ask(true);
     const world = await newWorld({ shards: 8 });
     await claimAll(world, 1, sessions.slice(0, -2));
@@ -125,7 +125,7 @@ describe("a fleet", () => {
     expect((await counted(world))[0]!.members.byteLength).toBe(4 * MANY);
   });
 
-  test("has members that now and then help with what lies in their shard and is another's turn", async () => {
+  test("has members that now and then help with a job in their shard that is another member's turn", async () => {
     ask(true);
     const world = await newWorld({ shards: 8 });
     await claimAll(world, 1);
@@ -147,21 +147,22 @@ describe("a fleet", () => {
     expect(its).toBeGreaterThan(0);
     expect(its).toBeLessThan(64);
     expect(await take(4, 0.99)).toBe(0);
-    // Too seldom to be a thief: one of ten. Of the three who share the shard about one in nine helps for each job there.
+    // Too seldom to be a thief: one of ten. Of the three that share the shard about one in nine helps for each job
+    // there.
     expect(await take(5, 0.2)).toBeGreaterThan(0);
-    // Now all others are silent, and may be gone.
+    // Now all other sessions are silent, and may be gone.
     await world.skipTo(Date.now() + 1_000);
     expect(await take(6, 0.99)).toBeGreaterThan(its);
   });
 });
 
-describe("who answers a wake", () => {
-  test("takes what has just come to another's shard", async () => {
+describe("an answer to a wake", () => {
+  test("takes a new job in another session's shard", async () => {
     ask(false);
     const world = await newWorld({ shards: 8 });
     await claimAll(world, 1, sessions.slice(0, 4));
     await world.enqueue();
-    // Of the four two are asked to whom it does not belong.
+    // The two of the four that do not own its shard are asked.
     for (const session of NOT_ITS) expect((await claim(world, session, 2)).jobs).toEqual([]);
     const { token, queue } = world;
     const woken = await world.t.mutation(api.lib.claim, {

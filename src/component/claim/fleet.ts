@@ -1,11 +1,13 @@
 /**
- * Fleets: where a session stands among many, without a look at all of their rows with every claim.
+ * Fleets: a session's place among many, without a read of all their rows with every claim.
  *
- * The row is a hint, as everything that a look finds: whoever is wrong about the others meets one of them at a job. It is
- * counted from a snapshot by a function of its own, which whoever misses itself there, or finds it old, schedules blindly:
- * four of a fleet or so, whatever its size, and all but the first of these find that it has been done.
+ * The row is a hint, like every result of a snapshot read: a session with an outdated view of the other sessions conflicts with
+ * one of them at a job. It is counted from a snapshot by a function of its own, which a session that is missing there,
+ * or finds the count old, schedules blindly: about four sessions of a fleet of any size do, and all but the first of
+ * these calls find the count done.
  *
- * Looks: all live holders. Reads for real: the queue's row of `fleets`. Writes: that row. Conflicts with: another count.
+ * Snapshot reads: all live holders. Reads for real: the queue's row of `fleets`. Writes: that row. Conflicts with:
+ * another count.
  */
 import { v, type Infer } from "convex/values";
 import {
@@ -82,7 +84,7 @@ export class PlacesByQueue {
   }
   private readonly isWhole: boolean;
 
-  /** Of a queue that was looked at; `fleet`: its count, where the live are too many to be seen. */
+  /** Of a queue that was read; `fleet`: its count, where more sessions are live than can be read. */
   note(queue: string, fleet: PlaceInFleet | null): PlaceInFleet {
     const place = fleet ?? this.among(queue);
     this.byQueue.set(queue, { size: place.size, rank: place.rank });
@@ -109,7 +111,7 @@ export class PlacesByQueue {
   }
 }
 
-/** Binary search: a thousand claims a second, each among a thousand. */
+/** Binary search: a thousand claims per second, each among a thousand. */
 function rankOf(members: Uint32Array, hash: number): number | null {
   let [low, high] = [0, members.length];
   while (low < high) {
@@ -153,7 +155,7 @@ export const countFleet = internalMutation({
     });
     if (row === null) await ctx.db.insert("fleets", { queue, members, at: now });
     else await ctx.db.patch("fleets", row._id, { members, at: now });
-    // While it grows others come who would miss themselves one by one.
+    // While it grows, newcomers would otherwise request a count one by one.
     if (members.byteLength > (row?.members.byteLength ?? 0)) await countAnew(ctx, queue, now + 1);
     return null;
   },

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { newWorld } from "../setup.test.js";
 
-/** So that a few hundred rows are more than one look may read. */
+/** So that a few hundred rows exceed one scan's budget. */
 vi.mock("../../shared/limits.js", async (original) => ({
   ...(await original<object>()),
   LOOK_ROWS_MAX: 100,
@@ -36,7 +36,7 @@ describe("groups", () => {
     expect(tries.length).toBeGreaterThan(1);
   });
 
-  test("other groups find what these have passed: the cursor is dropped with its conditions", async () => {
+  test("other groups find the jobs that these have passed: the cursor is dropped with its conditions", async () => {
     const world = await newWorld();
     await fill(world, 2);
     const worker = world.worker("w");
@@ -45,7 +45,7 @@ describe("groups", () => {
     expect(payloads(await worker.claim(9))).toEqual(["other", "none"]);
   });
 
-  test("hasWork from the claim's cursor is false once all that is left is others'", async () => {
+  test("hasWork from the claim's cursor is false once only jobs of other groups are left", async () => {
     const world = await newWorld();
     await fill(world, 230);
     const worker = world.worker("w");

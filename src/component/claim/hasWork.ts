@@ -4,9 +4,9 @@
  * would end the cached answer's life by itself.
  *
  * It begins at the public cursors, stops at the first job that a claim with these conditions could take, and depends on
- * the ranges read up to there: it runs again when that job is claimed, or, with none, when one is enqueued. Where it may
- * read no further it says yes: the claim that follows gets on by its cursor, and a worker whose claims find nothing gives that
- * here.
+ * the ranges read up to there: it is invalidated when that job is claimed, or, with none, when one is enqueued. Where
+ * it may read no further it says yes: the claim that follows advances by its cursor, and a worker after an empty claim
+ * passes that cursor here.
  *
  * A worker that asks for names subscribes to each of its queues by itself (`named.ts`).
  */

@@ -3,7 +3,7 @@ import { newBasket, take } from "./leaseBatch.js";
 import { findQueue } from "../rows/queues.js";
 import { newWorld } from "../setup.test.js";
 
-test("a job that has been elsewhere since it was seen is left where it stands now, behind others", async () => {
+test("a job that has moved since it was seen is left at its present place, behind other jobs", async () => {
   const world = await newWorld();
   const id = await world.enqueue();
   const worker = world.worker("w");

@@ -1,6 +1,6 @@
 /**
- * Taking: what a claim does with each job that it has picked. Every job is read for real before it is taken: whoever else
- * takes, cancels, pauses or moves it conflicts with us, and one of the two runs again.
+ * Taking: a claim's handling of each job that it has picked. Every job is read for real before it is taken: any other
+ * transaction that takes, cancels, pauses or moves it conflicts with this one, and one of the two retries.
  */
 import { getConvexSize, type Value } from "convex/values";
 import {
@@ -34,7 +34,10 @@ interface For {
   offer: Offer;
   max: number;
   now: number;
-  /** So many bytes of payloads may go with its jobs; of more none are read, and it is told later. */
+  /**
+   * So many bytes of payloads may go with its jobs; larger payloads are not read, and the lane fetches them with a
+   * later step.
+   */
   carries: number;
   /** No attempt may end later: the lane's process ends. */
   endsAt: number;
@@ -45,15 +48,15 @@ export interface Basket extends For {
   jobs: ClaimedJob[];
   bytes: number;
   cost: number;
-  /** Stopped by bytes: what comes next is for the next claim. */
+  /** Stopped by bytes: the next jobs are for the next claim. */
   full: boolean;
-  /** Jobs have been taken whose payloads are more than it carries. */
+  /** Jobs have been taken with payloads larger than it carries. */
   isHeavy: boolean;
   /** A job has been left that may run for longer than the process does. */
   isTooLong: boolean;
   /** A job has been ended instead of taken, since it came too late. */
   hasEnded: boolean;
-  /** What jobs that were taken have of their own. */
+  /** The rows of rules that taken jobs have of their own. */
   ruled: Map<string, Id<"handlers">>;
   /** Jobs taken, or found to be gone from where they were seen: their old keys are dead. */
   dealtWith: Set<Id<"jobs">>;
@@ -71,8 +74,8 @@ export function isFull(basket: Basket): boolean {
 }
 
 /**
- * Takes one job if it is still to be had, and still where it was seen: a newer `seq` says that it has been elsewhere in
- * the meantime, and stands behind others now. `row` is the job, if this transaction has read it already: many are read at
+ * Takes one job if it is still to be had, and still where it was seen: a newer `seq` shows that it has moved in the
+ * meantime, and is behind other jobs now. `row` is the job, if this transaction has read it already: many are read at
  * once in the time that one takes.
  */
 export async function take(
@@ -83,7 +86,7 @@ export async function take(
   row?: Job | null,
 ): Promise<void> {
   if (isFull(basket)) return;
-  // What an end of another job does to this one no earlier read shows.
+  // An earlier read does not show the effects that the end of another job had on this one.
   const job = row === undefined || basket.hasEnded ? await ctx.db.get("jobs", id) : row;
   if (job === null || !isClaimable(job) || (job.seq as bigint) !== seq) {
     basket.dealtWith.add(id);
@@ -114,7 +117,10 @@ export async function takeSeen(ctx: MutationCtx, basket: Basket, job: Job): Prom
   }
 }
 
-/** Takes what has just been taken from somebody else, as far as it is for this claimer: higher priorities first. */
+/**
+ * Takes jobs that have just been taken from a lost holder, as far as they are for this claimer: higher priorities
+ * first.
+ */
 export async function takeAgain(
   ctx: MutationCtx,
   basket: Basket,
@@ -140,7 +146,7 @@ async function put(
   const { now } = basket;
   const payload = await payloadFor(ctx, basket, rules, job);
   const bytes = basket.bytes + payload.bytes;
-  // The first is taken whatever its size, or a large job would never be.
+  // The first is taken at any size, or a large job would never run.
   if (basket.jobs.length > 0 && bytes > CLAIM_MAX_BYTES) {
     basket.full = true;
     return;
@@ -168,7 +174,9 @@ async function put(
   basket.jobs.push(describe(leased, payload.value, held, now));
 }
 
-/** The payload that goes with the job, if it does: not of one whose handler is a mutation, which reads it by itself. */
+/**
+ * The payload that goes with the job, if it does: not that of a job with a mutation handler, which reads it by itself.
+ */
 async function payloadFor(
   ctx: MutationCtx,
   { holder, bytes: before, carries }: Basket,
@@ -184,7 +192,7 @@ async function payloadFor(
   return { value, bytes: bytes ?? getConvexSize(value), isLeftOut };
 }
 
-/** A lane is looked after by its scheduled function, and no attempt outlives that. */
+/** A lane is supervised by its scheduled function, and no attempt outlives that. */
 function boundsOf(
   { holder }: Basket,
   queue: Queue,
@@ -194,7 +202,7 @@ function boundsOf(
   return { graceMs: 0, timeoutMs: timeoutOf(queue, timeoutMs) };
 }
 
-/** What the worker is told. A repeated call is told what is left of the attempt's time. */
+/** The job as the worker receives it. A repeated call receives the remaining time of the attempt. */
 export function describe(job: Job, payload: Value, held: HeldLease, now: number): ClaimedJob {
   const { queue, attempt, failures = 0, resets = 0, enqueuedAt } = job;
   const { name, priority, group, tags, labels, cost, rounds } = job;

@@ -1,4 +1,4 @@
-/** Reading a line of the log as those do who chart it: by the fields that its event is documented to have. */
+/** Reads a line of the log as a log processor does: by the fields that its event is documented to have. */
 import { validate } from "convex-helpers/validators";
 import { expect, test } from "vitest";
 import { LOG_EVENTS, LOG_LEVELS, type LogEvent, type LogLevel } from "../../shared/index.js";
@@ -9,7 +9,7 @@ export interface Line {
   [field: string]: unknown;
 }
 
-/** Throws for a line that is no event, or says something else than its event is to say. */
+/** Throws for a line that is no event, or differs from its event's documented fields. */
 export function readLine(text: unknown): Line {
   const { conveyor, level, ...fields } = JSON.parse(text as string) as Line;
   if (!(conveyor in LOG_EVENTS)) throw new Error(`No event is called ${conveyor}.`);

@@ -1,4 +1,4 @@
-/** Jobs by name: what a subscription names, and what a claim makes of a name, whatever it is. */
+/** Jobs by name: the names in a subscription's answer, and a claim's treatment of every kind of name. */
 import { describe, expect, test } from "vitest";
 import { LEASES_MAX, NAMED_MAX, NAMED_WAITED_MS } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
@@ -9,7 +9,7 @@ const RETRY = { maxAttempts: 3, initialBackoffMs: 1_000, base: 2, maxBackoffMs: 
 const NOTHING = { jobs: [], more: false };
 const MORE = { jobs: [], more: true };
 
-/** A claim that names jobs, and looks in these queues besides. */
+/** A claim that names jobs, and searches these queues besides. */
 async function claimNamed(
   worker: Worker,
   named: string[],
@@ -55,7 +55,7 @@ describe("a subscription names", () => {
     expect(await world.worker("a").waiting()).toEqual(MORE);
   });
 
-  test("none where one has come back, and goes before another; alone, with those that failed it", async () => {
+  test("none where one has come back, and goes before another; alone, with the workers that failed it", async () => {
     const world = await newWorld({ ...SHARDS, retry: RETRY });
     const worker = world.worker("a");
     const id = await world.enqueue(0);
@@ -77,7 +77,7 @@ describe("a subscription names", () => {
     },
   );
 
-  test("those alone that the worker may have", async () => {
+  test("only the jobs that the worker may have", async () => {
     const world = await newWorld(SHARDS);
     const plain = await world.enqueue(0);
     await world.enqueue(1, { labels: ["gpu"] });
@@ -96,7 +96,7 @@ describe("a subscription names", () => {
 });
 
 describe("a claim that names jobs", () => {
-  test("takes these, in whoever's shard, and no other", async () => {
+  test("takes these, in any session's shard, and no other", async () => {
     const world = await newWorld(SHARDS);
     const [, second, , fourth] = await world.enqueueBatch([1, 2, 3, 4]);
     expect(await idsOf(claimNamed(world.worker("a"), [fourth!, second!]))).toEqual([
@@ -111,7 +111,7 @@ describe("a claim that names jobs", () => {
     expect(await idsOf(claimNamed(world.worker("a"), ids, { max: 2 }))).toHaveLength(2);
   });
 
-  test("passes over what is taken, paused, ended, too dear, of no queue of its, named twice, or no id at all", async () => {
+  test("passes over a job that is taken, paused, ended, too dear, of no queue of its, named twice, or no id at all", async () => {
     const world = await newWorld(SHARDS);
     const [mine, taken, canceled] = await world.enqueueBatch([1, 2, 3]);
     const gpu = await world.enqueue(4, { labels: ["gpu"] });
@@ -126,7 +126,7 @@ describe("a claim that names jobs", () => {
     expect(await idsOf(claimNamed(world.worker("a"), named))).toEqual([mine]);
   });
 
-  test("takes nothing by its name from a queue that keeps an order, but looks there if it is told to", async () => {
+  test("takes nothing by its name from a queue that keeps an order, but searches it if the claim says so", async () => {
     const world = await newWorld();
     const [first, second] = await world.enqueueBatch([1, 2]);
     const worker = world.worker("a");
@@ -144,7 +144,7 @@ describe("a claim that names jobs", () => {
     });
   });
 
-  test("finds, where it looks besides, what has waited, and leaves alone what has just come", async () => {
+  test("finds, in the queues searched besides, jobs that have waited, and leaves new ones alone", async () => {
     const world = await newWorld(SHARDS);
     const worker = world.worker("a");
     const old = await world.enqueue(1);
@@ -154,7 +154,7 @@ describe("a claim that names jobs", () => {
     expect(await idsOf(claimNamed(worker, ["gone"], look))).toEqual([old]);
   });
 
-  test("tells its places, unless it knows them", async () => {
+  test("returns its places, unless it knows them", async () => {
     const world = await newWorld(SHARDS);
     await world.worker("b").claim();
     const worker = world.worker("a");

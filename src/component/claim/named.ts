@@ -3,8 +3,8 @@
  * which of them are its to claim first (`src/worker/waiting.ts`): so two workers seldom claim the same job, and a claim
  * reads the job and its queue, and nothing of the other queues that its worker serves.
  *
- * A name is a hint. The subscription has read every place of the queue for real: what waits is named, or it says that there
- * is more. The claim reads the job for real, and passes over one that is gone or not for it.
+ * A name is a hint. The subscription has read every place of the queue for real: the answer names every waiting job, or
+ * has `more`. The claim reads the job for real, and passes over one that is gone or not for it.
  *
  * `nameWaiting`, in a subscription, reads for real: the queue's row, its routes, its public cursor, its places. `readNamed`,
  * in a claim, reads for real: the jobs named. Neither writes.
@@ -34,10 +34,13 @@ import {
 import { waitingRoom, type WaitingIn, type WaitingRoom } from "./claimablePlaces.js";
 
 const NONE: Waiting = { jobs: [], more: false };
-/** No name is given: a claim that looks for itself knows what goes before what. */
+/** No name is given: a claim that searches by itself knows the order. */
 const MORE: Waiting = { jobs: [], more: true };
 
-/** The waiting jobs of one queue, all of one band: where several are in use at once, their order is for a claim to see to. */
+/**
+ * The waiting jobs of one queue, all of one band: where several bands are in use at once, only a claim can order their
+ * jobs.
+ */
 export async function nameWaiting(ctx: QueryCtx, args: LookRequest): Promise<Waiting> {
   const { eyes, look } = waitingRoom(ctx, args);
   const waiting = await look(args.queues[0]!);
@@ -65,8 +68,9 @@ function named({ _id, failedBy }: Doc<"jobs">): Waiting["jobs"][number] {
 }
 
 /**
- * What waits in one band, in commit order; `null` if that is more than is named. The first place is read by itself: behind
- * a backlog the subscription then depends on its first rows only, and does not run again with every claim elsewhere.
+ * The waiting jobs of one band, in commit order; `null` if they are more than may be named. The first place is read by
+ * itself: behind a backlog the subscription then depends on its first rows only, and is not invalidated by every claim
+ * in other places.
  */
 async function rowsOf(
   eyes: WaitingRoom["eyes"],

@@ -1,4 +1,4 @@
-/** With which cursor a claimer looks next. Pure. */
+/** The cursor from which a claimer's next scan starts. Pure. */
 import type { Id } from "../_generated/dataModel.js";
 import { type Basket } from "./leaseBatch.js";
 import { type Scan } from "./choose.js";
@@ -13,8 +13,8 @@ import {
 } from "../rows/cursors.js";
 
 /**
- * The cursor with which to look next: raised where rows were dealt with, for a budget also where they are too dear for it, and
- * as it was everywhere else.
+ * The next scan's cursor: raised where rows were dealt with, for a budget also where they are too dear for it, and
+ * unchanged in every other place.
  */
 export function nextCursor(before: PrivateCursor, scans: readonly Scan[], basket: Basket): string {
   const { maxCost } = basket.offer;
@@ -43,9 +43,9 @@ function raise(
 }
 
 /**
- * Up to where all rows of a scan are dealt with, or not for this claimer at all, or `passesDear` it; it never passes one that
- * was seen and not taken, nor the key of the last one: others that began in the same instant may have it too, and not have been
- * seen.
+ * Up to where all rows of a scan are dealt with, or not for this claimer at all, or `passesDear` it; it never passes
+ * one that was seen and not taken, nor the key of the last one: other rows that began in the same instant may have it
+ * too, and not have been seen.
  */
 function deadBelow(
   scan: Scan,

@@ -1,9 +1,9 @@
 /**
- * Peek: the first jobs that a worker could claim now, to be watched by whoever decides whether to start one. Nothing is
+ * Peek: the first jobs that a worker could claim now, for a process that decides whether to start a worker. Nothing is
  * promised: the next claimer may be faster, and shards and turns may give these jobs to another.
  *
  * Reads for real: the token, the queues' rows, routes, public cursors, the first pending rows of each place. Writes
- * nothing. A subscription to it runs again with each job that comes or goes at the head.
+ * nothing. A subscription to it is invalidated by each job that comes or goes at the head.
  */
 import {
   checkInteger,

@@ -1,9 +1,9 @@
 /**
  * Which of a queue's pending jobs a claimer picks, in its snapshot.
  *
- * Priorities are exact: before the first job of a lower one is picked, all jobs of the higher ones that this claimer may
- * have are, in any shard. Within one priority claimers are kept apart by shards and turns (`assignment.ts`): its
- * own first, then what has waited elsewhere. Jobs that come back go before new ones wherever they lie.
+ * Priorities are exact: before the first job of a lower one is picked, all jobs of the higher ones that this claimer
+ * may have are, in any shard. Within one priority claimers are kept apart by shards and turns (`assignment.ts`): its
+ * own first, then jobs that have waited in other shards. Jobs that come back go before new ones wherever they lie.
  */
 import {
   commitTimeOf,
@@ -34,13 +34,13 @@ import {
 import type { Stand } from "./assignment.js";
 
 /**
- * Rows that a claimer looks at for each that it needs and each that shares its shard: so many that one of them is
+ * Rows that a claimer reads for each that it needs and each session that shares its shard: so many that one of them is
  * nearly always its own, in a shard with a backlog.
  */
 const WINDOW_FACTOR = 8;
 /**
- * Of a crowd each looks at so many more than its part that it nearly always finds as many as it has room for: measured
- * beside other ways in `docs/push.md`.
+ * In a crowd each claim reads so many more rows than its part that it nearly always finds as many as it has room for:
+ * measured beside other ways in `docs/push.md`.
  */
 const CROWD_FACTOR = 1.25;
 const CROWD_MORE = 2;
@@ -48,10 +48,10 @@ const CROWD_MORE = 2;
 const WINDOW_MAX = 128;
 const WINDOW_LEAST_FACTOR = 1.5;
 
-/** What is newer by a clock of now has been committed by one that is ahead. */
+/** A row newer than this clock was committed by a clock that is ahead. */
 const CLOCKS_APART_MS = 60_000;
 
-/** The queue that is looked at, and from where. */
+/** The queue that is searched, and from which place. */
 export interface Target {
   name: string;
   /** The most it ever had. */
@@ -60,15 +60,15 @@ export interface Target {
   stand: Stand;
   bounds: readonly (QueueBounds | undefined)[];
   now: number;
-  /** Nobody else need be left what has just come. */
+  /** New jobs need not be left to any other session. */
   isWoken: boolean;
-  /** What became claimable later is not this claimer's. */
+  /** Jobs that became claimable later are not for this claimer. */
   newest?: bigint | undefined;
 }
 
 /**
- * Jobs of a look that have expired, beside those that it picks to be taken: a claim of one job ends so many with it. Else each
- * costs a wake of its own, and every one of these transactions makes the alarm that ends them all run again.
+ * Expired jobs of a search, beside the ones that it picks to be taken: a claim of one job ends so many with it. Else
+ * each costs a wake of its own, and every one of these transactions makes the alarm that ends them all retry.
  */
 const EXPIRED_BESIDE_MAX = 16;
 
@@ -76,7 +76,7 @@ const EXPIRED_BESIDE_MAX = 16;
 const mostWith = (room: number): number =>
   Math.max(room, Math.min(room + EXPIRED_BESIDE_MAX, LEASES_MAX));
 
-/** What is in the hand so far: so many jobs, of so much cost. Jobs that have expired cost nothing, and take no room. */
+/** The picks so far: so many jobs, of so much cost. Jobs that have expired cost nothing, and take no room. */
 export class Picks {
   readonly rows: SeenRow[] = [];
   private readonly ids = new Set<string>();
@@ -100,7 +100,7 @@ export class Picks {
     return this.ids.has(row.id);
   }
 
-  /** Picks the row if it may be taken and fits what is left. */
+  /** Picks the row if it may be taken and fits the remaining room. */
   add(row: SeenRow): void {
     if (this.isFull || this.has(row) || row.cost === null || row.cost > this.costLeft) return;
     this.rows.push(row);
@@ -113,33 +113,33 @@ export class Picks {
     return cost <= this.costLeft;
   }
 
-  /** An empty hand with room for what this one has room for: what goes into it is not taken yet. */
+  /** An empty set of picks with the remaining room of this one: a row added to it is not taken yet. */
   tentative(): Picks {
     return new Picks(this.need, this.costLeft, this.most - this.rows.length);
   }
 }
 
-/** A priority that has been looked at, with what was seen in each of its bands. */
+/** A priority that has been searched, with the rows seen in each of its bands. */
 interface Looked {
   level: Level;
   bands: Map<number, Map<number, Stretch>>;
 }
 
-/** What a look at one queue has seen. */
+/** The result of a search of one queue. */
 export interface Sight {
-  /** Which have been looked at by the rules of shards, so that jobs may be left there. */
+  /** The priorities that were searched by the rules of shards, so that jobs may be left there. */
   looked: Looked[];
   stretches: Stretch[];
-  /** Where alone anything waits; absent where all places are looked at. */
+  /** The only places with waiting jobs; absent where all places are read. */
   filled?: Filled;
 }
 
 /**
  * Picks from one queue.
  *
- * In one with more places than may be looked at, first those are found in which anything waits, from the top down, and the
- * others are left out. Should even these be too many, and none of them have a job for this claimer, what is left to be
- * read is spent from a random place on: none is passed by for ever by claims that all begin at the first.
+ * In a queue with more places than may be read, the search first finds the places with waiting jobs, from the top down,
+ * and leaves out the other places. Should even these be too many, and none of them have a job for this claimer, the
+ * remaining budget is spent from a random place on: none is passed by for ever by claims that all begin at the first.
  */
 export async function pickFrom(
   eyes: Eyes,
@@ -214,8 +214,8 @@ async function pickByPriority(
 }
 
 /**
- * Picks what is left in the priorities looked at, whoever's it would be by the rules of shards. Returns whether nothing
- * of them is left to be had, so that something lower may be taken.
+ * Picks the remaining jobs of the priorities searched, in every shard. Returns whether none of them is left, so that a
+ * lower priority may be taken.
  */
 export async function pickRest(
   eyes: Eyes,
@@ -246,12 +246,12 @@ export async function pickRest(
 }
 
 /**
- * One priority: in each band the claimer's own shards, merged in commit order, then, with room left, what has waited
- * elsewhere.
+ * One priority: in each band the claimer's own shards, merged in commit order, then, with room left, jobs that have
+ * waited in other shards.
  *
- * Bands are the outer loop, so that what comes back goes before what is new wherever it lies; what is stolen is
- * bounded by age, so that the owner of a shard meets nobody at its fresh jobs. Where lower priorities are in use, young
- * and guarded jobs are seen as well, since the next thing to be known is whether there are any.
+ * Bands are the outer loop, so that returned jobs go before new ones wherever they lie; stealing is bounded by age, so
+ * that the owner of a shard has no conflicts at its fresh jobs. Where lower priorities are in use, young and guarded
+ * jobs are read as well, since the next step must know whether there are any.
  */
 async function lookAtLevel(
   eyes: Eyes,
@@ -262,7 +262,7 @@ async function lookAtLevel(
   isLowest: boolean,
 ): Promise<void> {
   const { own, turn, guarded, robs, part } = target.stand;
-  // A clock decides here only when a thief may look; the owner finds the job whatever the clocks say.
+  // A clock decides here only when another session may steal; the owner finds the job independently of clocks.
   const waited = commitTimeOf(target.now + (target.isWoken ? CLOCKS_APART_MS : -STEAL_AFTER_MS));
   for (const order of bandsOf(level.priority)) {
     if (hand.isFull) return;
@@ -295,7 +295,9 @@ async function lookAtLevel(
   }
 }
 
-/** The places of these shards in every route that is not too dear by now: known ones, and new ones as they are met. */
+/**
+ * The places of these shards in every route that is not too dear by now: known ones, and new ones as they are found.
+ */
 function stretchesOf(
   target: Target,
   sight: Sight,
@@ -327,20 +329,20 @@ export function earlier(a: bigint | undefined, b: bigint | undefined): bigint | 
 }
 
 /**
- * Whether it takes what is another's turn here: that one may be busy. With a chance of so many jobs to the square of those
- * who share the shard, so that of all who look at the same time about one does for as many jobs as there are sharers: two
- * seldom meet. (With one chance in two 66 conflicts in 100 jobs of a stream for 32 workers instead of some 8; none at all: jobs
- * whose owner is busy wait up to seconds.)
+ * Whether it takes jobs of another session's turn here: that session may be busy. With a chance of so many jobs to the
+ * square of the sharers, so that of all sessions that claim at the same time about one helps for as many jobs as there
+ * are sharers: two seldom conflict. (With one chance in two 66 conflicts per 100 jobs of a stream for 32 workers
+ * instead of some 8; none at all: jobs with a busy owner wait up to seconds.)
  */
 function isHelper({ sharers }: Turn, others: readonly SeenRow[]): boolean {
   return Math.random() * sharers ** 2 < others.length;
 }
 
-/** How many rows to look at: what is needed, if nobody else looks here; else enough to find one's own among them. */
+/** How many rows to read: the rows needed, if no other session reads here; else enough to find one's own among them. */
 function windowOf(need: number, { turn, isAlone }: Stand): number {
   const sharers = turn === "unknown" ? RANKED_HOLDERS_MAX : turn.sharers;
   if (sharers === 1) return need;
-  // Whoever takes whatever there is leaves the others' turns to them where it can: else a lane with much room, whose call
+  // A claim for any job leaves other claims' turns to them where it can: else a lane with much room, and a call that
   // takes long, would lose to each that has little.
   if (isAlone) return Math.ceil(need * CROWD_FACTOR + CROWD_MORE) * sharers;
   const most = Math.max(WINDOW_MAX, Math.ceil(sharers * WINDOW_LEAST_FACTOR));
@@ -360,8 +362,8 @@ function byKey(a: SeenRow, b: SeenRow): number {
 }
 
 /**
- * Picks from a random row on, among rows that others may take in the same instant, one `part`th of them at most. The
- * first rows are as likely as any to be taken: none waits long.
+ * Picks from a random row on, among rows that other claims may take in the same instant, one `part`th of them at most.
+ * The first rows are as likely as any to be taken: none waits long.
  */
 function pickScattered(picks: Picks, seen: readonly SeenRow[], part: number): void {
   const rows = seen.filter((row) => row.cost !== null && !picks.has(row));

@@ -1,4 +1,4 @@
-/** Queues of more places (routes × priorities × shards) than one look may read. */
+/** Queues of more places (routes × priorities × shards) than one scan may read. */
 import { describe, expect, test } from "vitest";
 import { LOOK_RANGES_MAX, PRIORITY_MAX, PRIORITY_MIN, SHARDS_MAX } from "../../shared/index.js";
 import { newWorld, type World } from "../setup.test.js";
@@ -12,7 +12,7 @@ const PRIORITIES = Array.from(
 /** 21 priorities in four routes and 64 shards: 10,752 places. */
 async function vast(): Promise<World> {
   const world = await newWorld({ shards: SHARDS_MAX });
-  // The queue is declared; nobody else is live, to whom young jobs would be left.
+  // The queue is declared; no other session is live, to which young jobs would be left.
   await world.cancel(await world.enqueue());
   await world.t.run(async (ctx) => {
     for (const [i, label] of LABELS.entries()) {
@@ -33,7 +33,7 @@ async function vast(): Promise<World> {
 const payloads = (jobs: { payload?: unknown }[]) => jobs.map((job) => job.payload);
 const all = { labels: LABELS };
 
-describe("a queue of more places than one look may read", () => {
+describe("a queue of more places than one scan may read", () => {
   test("gives out the highest priority first, wherever it lies, and hides nothing", async () => {
     const world = await vast();
     for (const [i, priority] of [-10, 3, -9, 10, 3, 0].entries()) {
@@ -46,7 +46,7 @@ describe("a queue of more places than one look may read", () => {
     expect(got).toEqual([10, 3, 3, 0, -9, -10]);
   });
 
-  test("has no work once it is empty, or holds only what others may have, and idle workers sleep", async () => {
+  test("has no work once it is empty, or holds only jobs for other workers, and idle workers sleep", async () => {
     const world = await vast();
     const worker = world.worker("w");
     expect(await worker.hasWork(all)).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * Claims by priority, labels and cost against a naive model: whatever the queue is made of and whoever claims, nobody
- * is given a job while one of higher priority waits that it may have.
+ * Claims by priority, labels and cost against a naive model: in any queue and for any claimer, no job is given out
+ * while one of higher priority waits that the claimer may have.
  */
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
@@ -52,7 +52,7 @@ function fits(job: Job, { labels = [], maxCost = Infinity }: Conditions, spent: 
   return needs.every((label) => labels.includes(label)) && spent + costOf(job) <= maxCost;
 }
 
-/** What must be true of what a claim took, given what was pending before it. */
+/** Invariants of the jobs that a claim took, given the jobs that were pending before it. */
 function check(
   taken: readonly ClaimedJob[],
   pending: readonly Job[],
@@ -103,7 +103,7 @@ async function play(shards: number, steps: readonly Step[]): Promise<void> {
       await publishCursors(world);
     }
   }
-  // Whoever may have everything gets everything, however long the others hesitated over it.
+  // A worker that may have every job gets every job, however long the other workers hesitated over it.
   vi.advanceTimersByTime(5_000);
   const last = world.worker("last");
   while ((await last.claim(64, { labels: ["eu", "gpu"] })).length > 0);

@@ -1,10 +1,10 @@
-/** Jobs read back: how they stand, many at once, and what became of their attempts. */
+/** Jobs read back: their status, many at once, and the outcomes of their attempts. */
 import { describe, expect, test } from "vitest";
 import { api } from "../_generated/api.js";
 import { failed, newWorld, refusal, succeeded, T0 } from "../setup.test.js";
 
 describe("status", () => {
-  test("has what a job was enqueued with, in any status", async () => {
+  test("has the options that a job was enqueued with, in any status", async () => {
     const world = await newWorld();
     const options = {
       ...{ name: "weekly", priority: 3, group: "acme", tags: ["a"], labels: ["gpu"], cost: 4 },
@@ -24,7 +24,7 @@ describe("status", () => {
     });
   });
 
-  test("has nothing of what a plain job was not given", async () => {
+  test("has no field for options that a plain job was not given", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     expect(await world.status(id)).toEqual({
@@ -33,7 +33,7 @@ describe("status", () => {
     });
   });
 
-  test("of a job that backs off says when it is due and what went wrong", async () => {
+  test("of a job that backs off says when it is due, and has the error", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     await world.t.run((ctx) =>
@@ -56,7 +56,7 @@ describe("status", () => {
 });
 
 describe("status of many", () => {
-  test("comes in the order of the ids, with null for what is none of the queue's", async () => {
+  test("comes in the order of the ids, with null for an id of another queue", async () => {
     const world = await newWorld();
     const [one, two] = await world.enqueueBatch([1, 2]);
     const [job] = await world.worker("a").claim();
@@ -88,7 +88,7 @@ describe("attempts", () => {
   const attempts = async (world: Awaited<ReturnType<typeof newWorld>>, id: string, limit = 100) =>
     (await world.t.query(api.lib.attempts, { id, limit }))!;
 
-  test("of a job that nobody has begun are none", async () => {
+  test("of a job that has not begun are none", async () => {
     const world = await newWorld();
     expect(await attempts(world, await world.enqueue())).toEqual([]);
   });

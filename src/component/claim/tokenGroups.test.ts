@@ -10,7 +10,7 @@ async function tokenFor(world: World, groups: string[] | null, queues: string[] 
   return await world.t.mutation(api.operate.createToken, { name: "acme", queues, groups });
 }
 
-/** A job of each of three groups, and one of none; and a worker whose token is for the first two. */
+/** A job of each of three groups, and one of none; and a worker with a token for the first two. */
 async function mixed(groups: string[] | null = ["a", "b"]) {
   const world = await newWorld({ shards: 4 });
   for (const group of ["a", "b", "c"]) await world.enqueue(group, { group });
@@ -20,7 +20,7 @@ async function mixed(groups: string[] | null = ["a", "b"]) {
 }
 
 describe("a token for some groups", () => {
-  test("peeks at, is told of, and claims jobs of these groups alone, though its worker names none", async () => {
+  test("peeks at, is notified of, and claims jobs of these groups alone, though its worker names none", async () => {
     const { worker } = await mixed();
     expect(payloads(await worker.peek())).toEqual(["a", "b"]);
     expect((await worker.waiting()).jobs).toHaveLength(2);
@@ -30,13 +30,13 @@ describe("a token for some groups", () => {
     expect((await worker.waiting()).jobs).toEqual([]);
   });
 
-  test("narrows further what its worker names", async () => {
+  test("narrows further the groups that its worker names", async () => {
     const { worker } = await mixed();
     expect(payloads(await worker.peek({ groups: ["b"] }))).toEqual(["b"]);
     expect(payloads(await worker.claim(9, { groups: ["b"] }))).toEqual(["b"]);
   });
 
-  test("refuses a group that is not its own, in every call that looks, and takes nothing", async () => {
+  test("refuses a group that is not its own, in every call that searches, and takes nothing", async () => {
     const { world, worker } = await mixed();
     const groups = { groups: ["a", "c"] };
     const { token, session } = worker;
@@ -71,7 +71,7 @@ describe("a token for some groups", () => {
     expect(payloads(jobs)).toEqual(["b"]);
   });
 
-  test("takes over what another worker lost only as far as it is of these groups", async () => {
+  test("takes over another worker's lost jobs only as far as they are of these groups", async () => {
     const { world, worker } = await mixed();
     const lost = world.worker("lost");
     await lost.claim(9);
@@ -82,7 +82,7 @@ describe("a token for some groups", () => {
     expect(payloads(await worker.claim(9))).toEqual(["a", "b"]);
   });
 
-  test("reports and completes what it holds, and no job of another group whose session it shares", async () => {
+  test("reports and completes its own jobs, and no job of another group in the same session", async () => {
     const { world, id, worker } = await mixed();
     const jobs = await worker.claim(9);
     const updates = jobs.map(({ id: job, attempt }) => ({ id: job, attempt, value: 1 }));
@@ -137,7 +137,7 @@ test("a token for no groups in particular is for jobs of every group, and of non
   expect(payloads(await worker.claim(9))).toEqual(["a", "b", "c", "none"]);
 });
 
-test("a token's groups are listed, kept by its rotation, and told to the app", async () => {
+test("a token's groups are listed, kept by its rotation, and returned to the app", async () => {
   const { world, id } = await mixed(["b", "a", "b"]);
   const { token } = await world.t.mutation(api.operate.rotateToken, { id });
   const scope = { id, name: "acme", queues: null, groups: ["a", "b"] };
@@ -171,7 +171,7 @@ test("all groups that a token may be for leave a claim room for labels", async (
   expect(payloads(await worker.claim(9, { labels }))).toEqual(["mine"]);
 });
 
-test("a session that never held a job is not told how it ended", async () => {
+test("a session that never held a job receives no word of its end", async () => {
   const world = await newWorld();
   const id = await world.enqueue();
   const [job] = await world.worker("a").claim();

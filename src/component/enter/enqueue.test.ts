@@ -56,7 +56,7 @@ describe("a payload", () => {
 });
 
 describe("a queue's declaration", () => {
-  test("is written by the first call, and left alone by those that say the same", async () => {
+  test("is written by the first call, and left alone by calls that repeat it", async () => {
     const world = await newWorld();
     await world.enqueue();
     const [row] = await world.all("queues");

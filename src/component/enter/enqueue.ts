@@ -1,14 +1,14 @@
 /**
  * Enqueue: a job's first step. It runs inside the app's own mutation, with everything that the app does there.
  *
- * Reads for real: the queue's row; for a job that has them, the row of its key, of its rules, of its route, and the alarm
- * of the segment in which it falls due or expires; the job that it replaces, and then the roll-up's alarm. Looks: of a job
- * with a time, that segment's alarms; where all routes are taken, as `routes.ts`. Writes: inserts into `jobs`,
- * and into `payloads`, `keys`, `expiries`, `marks`; the first of its kind into `handlers`, `routes`, `timers`; a job that is
- * replaced.
- * Conflicts with: a change of the queue's declaration; whoever takes or frees the same key; a claim of the job that is
- * replaced; the first enqueue of the same rules or route; an alarm that goes. A plain job never with another enqueue, a claim or a
- * completion: a caller neither writes nor depends on anything that changes at the rate of jobs.
+ * Reads for real: the queue's row; for a job that has them, the row of its key, of its rules, of its route, and the
+ * alarm of the segment in which it falls due or expires; the job that it replaces, and then the roll-up's alarm.
+ * Snapshot reads: of a job with a time, that segment's alarms; where all routes are taken, as `routes.ts`. Writes:
+ * inserts into `jobs`, and into `payloads`, `keys`, `expiries`, `marks`; the first of its kind into `handlers`,
+ * `routes`, `timers`; a job that is replaced. Conflicts with: a change of the queue's declaration; a transaction that
+ * takes or frees the same key; a claim of the job that is replaced; the first enqueue of the same rules or route; an
+ * alarm that goes. A plain job never with another enqueue, a claim or a completion: a caller neither writes nor depends
+ * on anything that changes at the rate of jobs.
  */
 import type { Value } from "convex/values";
 import {
@@ -57,8 +57,8 @@ export async function enqueue(
 }
 
 /**
- * The same, for a step that has more to do: `owed` is who is to be told of the jobs that were replaced. All jobs are
- * checked before the first is written.
+ * The same, for a step that has more to do: `owed` are the callbacks of replaced jobs that are still to be delivered.
+ * All jobs are checked before the first is written.
  */
 export async function enqueueJobs(
   ctx: MutationCtx,
@@ -104,7 +104,7 @@ function checkJobs(jobs: readonly NewJob[], now: number): void {
   );
 }
 
-/** What the jobs of one call have in common. */
+/** Data that the jobs of one call share. */
 interface Batch {
   queue: Queue;
   now: number;
@@ -134,7 +134,7 @@ async function enqueueOne(ctx: MutationCtx, batch: Batch, job: NewJob): Promise<
     ...{ queue: queue.name, key: key.value, job: id },
     ...keptUntil(key, now),
   });
-  // Only now, when the key is the new job's: its end frees whatever else it holds.
+  // Only now, when the key is the new job's: its end frees everything else that it holds.
   if (outdone !== null) await settle(ctx, batch, outdone);
   return { id, isNew: true };
 }
@@ -160,10 +160,10 @@ async function outdo(
   return await cancel(ctx.db, job, now, REPLACED);
 }
 
-/** What `onComplete` is told of a job that another took the place of. */
+/** The reason that `onComplete` receives for a replaced job. */
 export const REPLACED = "The job was replaced by another before a worker took it.";
 
-/** What goes with the end of a job that was replaced. */
+/** Follow-up of the end of a replaced job. */
 async function settle(ctx: MutationCtx, batch: Batch, job: Doc<"jobs">): Promise<void> {
   const tell = await endJob(ctx, batch.queue, job);
   if (tell !== null) batch.owed.push(tell);
@@ -207,7 +207,9 @@ async function insert(
   return id;
 }
 
-/** What the row says of the job itself. What is absent has its default, and costs no bytes at every edge. */
+/**
+ * Fields of the row that describe the job itself. An absent field has its default, and costs no bytes at every edge.
+ */
 function fieldsOf(options: JobOptions, ofWorker: boolean, now: number): Partial<NewFields> {
   const { name, priority = PRIORITY_DEFAULT, cost = COST_DEFAULT, group, key } = options;
   const tags = [...new Set(options.tags)];

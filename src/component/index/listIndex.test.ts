@@ -36,7 +36,7 @@ const named = (name: string, options: JobOptions = {}) => ({
 });
 
 describe("a queue that lists by tag and group", () => {
-  test("shows the jobs of a tag or group as they were created, in whatever status they are", async () => {
+  test("shows the jobs of a tag or group as they were created, in every status", async () => {
     const world = await newWorld({ ...BOTH, shards: 4 });
     await world.enqueueJobs([
       named("a", { tags: ["x", "y"], group: "g" }),
@@ -91,11 +91,11 @@ describe("a queue that lists by tag and group", () => {
     expect(await rowsIn(world, ["marks"])).toBe(3);
     await world.t.mutation(api.operate.deleteJob, { id: b! });
     expect(await rowsIn(world, ["marks"])).toBe(1);
-    // From now on the jobs themselves are looked through, whatever they have of rows.
+    // From now on the jobs themselves are scanned, with or without rows in `marks`.
     expect(await listed(world, { tag: "x" })).toEqual(["unmarked", "kept"]);
   });
 
-  test("does not list by tag what came before it asked", async () => {
+  test("does not list by tag jobs that were enqueued before it asked", async () => {
     const world = await newWorld();
     await world.enqueueJobs([named("before", { tags: ["x"] })]);
     await world.advance(11_000);
@@ -116,7 +116,7 @@ describe("a queue that lists by tag and group", () => {
     expect(await listed(world, { tag: "x" })).toEqual(["of the other"]);
   });
 
-  test("refuses a call whose tags are more than half a transaction may write, before it writes any", async () => {
+  test("refuses a call with tags that would write more than half of a transaction, before it writes any", async () => {
     const world = await newWorld(BOTH);
     const tags = Array.from({ length: 16 }, (_, n) => `t${n}`);
     const jobs = Array.from({ length: MARKS_MAX / 16 + 1 }, () => named("n", { tags }));

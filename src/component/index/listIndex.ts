@@ -32,7 +32,7 @@ export function checkMarks({ name, config }: Queue, jobs: readonly NewJob[]): vo
   );
 }
 
-/** Inserts only: two enqueues never meet. */
+/** Inserts only: two enqueues never conflict. */
 export async function insertMarks(
   db: DatabaseWriter,
   { name: queue, config }: Queue,
@@ -43,7 +43,7 @@ export async function insertMarks(
     await db.insert("marks", { queue, ...mark, job });
 }
 
-/** Deletes a job's marks, also those of a time when its queue asked for them. Returns how many. */
+/** Deletes a job's marks, also marks from a time when its queue asked for them. Returns how many. */
 export async function deleteMarks(db: DatabaseWriter, job: Doc<"jobs">): Promise<number> {
   // No other job can have any: most cost no read.
   if (job.tags === undefined && job.group === undefined) return 0;
@@ -55,7 +55,7 @@ export async function deleteMarks(db: DatabaseWriter, job: Doc<"jobs">): Promise
   return rows.length;
 }
 
-/** By what a list with this filter is read, if its queue has asked for that. */
+/** The mark by which a list with this filter is read, if its queue has asked for that. */
 export function markedBy(
   listBy: readonly ListBy[],
   { tag, group }: { tag?: string | undefined; group?: string | undefined },

@@ -1,9 +1,10 @@
 /**
- * Where anything waits at all, in a queue of more places than may be looked at one by one: the index is skipped through,
+ * The places with waiting jobs, in a queue of more places than may be read one by one: the index is skipped through,
  * from each place in which there is a row to the next. It costs a range or two for each such place, however many there
  * could be, and comes by them in the order of priorities.
  *
- * Reads `jobs` without cursors, so that dead index entries are walked over: only for who has more places than ranges.
+ * Reads `jobs` without cursors, so that dead index entries are walked over: only for a queue with more places than the
+ * budget has ranges.
  */
 import { ORDER_PAUSED } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
@@ -14,11 +15,11 @@ import type { Eyes, Place } from "./scan.js";
 export interface Filled {
   /** Whether there is a row in this place. */
   has: (place: Pick<Place, "order" | "shard">) => boolean;
-  /** Whether all places were looked for, or only the first in the order of the index. */
+  /** Whether all places were covered, or only the first in the order of the index. */
   isWhole: boolean;
 }
 
-/** Of these places of one queue those in which anything waits. Spends half of what may still be read. */
+/** Of these places of one queue the ones with waiting jobs. Spends at most half of the remaining budget. */
 export async function filledOf(eyes: Eyes, places: readonly Place[]): Promise<Filled> {
   const { left } = eyes;
   const kept = { ranges: left.ranges / 2, rows: left.rows / 2, bytes: left.bytes / 2 };

@@ -1,4 +1,4 @@
-/** Whether workers outside are there for a queue: seen among all others that are. */
+/** Whether workers outside are there for a queue: found among all other live sessions. */
 import { expect, test } from "vitest";
 import { HOLDER_MAX_BYTES } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
@@ -26,14 +26,14 @@ test("no worker is, beside the lanes and workers of thirty other queues", async 
   expect(await served(world)).toEqual([]);
 });
 
-test("a worker is that called last; one that is found ends the look", async () => {
+test("counts the worker that called last, and stops reading at the one found", async () => {
   const world = await newWorld();
   await plant(world, 240, { expiresAt: Date.now() - 20_000 });
   await world.worker("a").claim();
   expect(await served(world)).toEqual(["tiles"]);
 });
 
-test("one may be, where more sessions are than are looked through, or larger ones", async () => {
+test("one may be there, where there are more or larger sessions than are read", async () => {
   const world = await newWorld();
   await plant(world, 16, { name: "x".repeat(HOLDER_MAX_BYTES) });
   expect(await served(world)).toEqual(["tiles"]);

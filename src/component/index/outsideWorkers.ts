@@ -1,14 +1,15 @@
 /**
- * Which workers outside of Convex are there for queues that both serve, and what they may take: a job that none of them may
- * take is left to none.
+ * Workers outside of Convex for queues that both serve, and the jobs that they may take: a job that no such worker may
+ * take is not left to them.
  *
- * A worker is there while it keeps what its calls promise: an idle one beats once a minute and counts for 90 s; one with
- * leases beats after a third of the shortest, and counts until it has been silent for two thirds. No call of an idle worker
- * says more, since it waits at a subscription, which leaves no trace.
+ * A worker counts as present while it keeps its promised calls: an idle one beats once a minute and counts for 90 s;
+ * one with leases beats after a third of the shortest, and counts until it has been silent for two thirds. No call of
+ * an idle worker says more, since it waits at a subscription, which leaves no trace.
  *
- * Looks at `holders`, where it may be wrong by as much as its snapshot is old, or for as long as a session that is gone without
- * a word counts as live: a job is then begun too early, or when its queue's `fallbackAfterMs` is over. Reads a bounded number
- * of rows and bytes; where that are not all, workers that take anything may be there. Writes nothing.
+ * Reads `holders`, and may be wrong by as much as its snapshot is old, or for as long as a session that vanished
+ * silently counts as live: a job is then begun too early, or when its queue's `fallbackAfterMs` is over. Reads a
+ * bounded number of rows and bytes; where more rows exist, workers that take anything may be among them. Writes
+ * nothing.
  */
 import { v } from "convex/values";
 import { HEARTBEATS_PER_LEASE, IDLE_LIVE_MS } from "../../shared/index.js";
@@ -21,8 +22,8 @@ import { bytesOf } from "../rows/rowBytes.js";
 type Holder = Doc<"holders">;
 
 /**
- * Live sessions of each state that are looked through, those that called last, until what was asked is known. Lanes are among
- * them, of which a queue has eight that wait; rows of less than 1 KB as a rule.
+ * Live sessions of each state that are read, latest call first, until the answer is known. Lanes are among them, of
+ * which a queue has eight that wait; rows of less than 1 KB as a rule.
  */
 const SESSIONS_READ = 256;
 const SESSIONS_BYTES = 256 * 1_024;
@@ -72,7 +73,7 @@ function isSilent({ leases, lastSeenAt }: Holder, now: number): boolean {
   return lastSeenAt + (BEATS_MISSED * shortest) / HEARTBEATS_PER_LEASE < now;
 }
 
-/** Of these queues, those for which a worker outside is there. */
+/** Of these queues, the ones for which a worker outside is present. */
 export async function servedOutside(
   db: DatabaseReader,
   queues: readonly string[],
@@ -88,7 +89,7 @@ export async function servedOutside(
   return isCut ? [...queues] : queues.filter((name) => served.has(name));
 }
 
-/** What the workers that are there for a queue may take. */
+/** The offers of the workers that are present for a queue. */
 export async function offersOutside(
   db: DatabaseReader,
   queue: string,
@@ -104,7 +105,9 @@ export async function offersOutside(
 
 const ANYTHING: Offer = { labels: [], groups: [], maxCost: undefined };
 
-/** What a session said with its last claim. Of a budget, one that holds something told what was left. */
+/**
+ * The offer of a session's last claim. The budget of a session that holds jobs was its remainder then, and is ignored.
+ */
 export function offerIn({ labels, groups, maxCost, leases }: Holder): Offer {
   return offerOf({ labels, groups, maxCost: leases.length > 0 ? undefined : maxCost });
 }
@@ -135,7 +138,7 @@ export const outsideServed = internalQuery({
   handler: (ctx, { queues, now, but }) => servedOutside(ctx.db, queues, now, but),
 });
 
-/** The same of what they may take. */
+/** The offers in a snapshot. */
 export const outsideOffers = internalQuery({
   args: { queue: v.string(), now: v.number() },
   returns: v.array(vOffer),
@@ -146,7 +149,7 @@ export const outsideOffers = internalQuery({
     })),
 });
 
-/** For a mutation, which depends on no session by that. */
+/** For a mutation: the sessions stay out of its read set. */
 export async function lookServed(
   ctx: MutationCtx,
   queues: readonly string[],

@@ -2,8 +2,8 @@
  * A walk over the jobs of a queue and status in the order of the index, in either direction, a few rows at a time: from a
  * whole key on, so that index entries of rows that went away on the way are not walked again.
  *
- * Rows whose callers began in the same instant may share the whole key, once one commit has moved them: those of the key
- * that was reached are told apart by their ids.
+ * Rows of callers that began in the same instant may share the whole key, once one commit has moved them: rows of the key
+ * reached are distinguished by their ids.
  */
 import type { Status } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
@@ -30,8 +30,8 @@ export function isSameKey(a: WalkKey, b: WalkKey): boolean {
 }
 
 /**
- * The next rows from a key on, without those that have been `passed`, or the first. An index range can only be open at one field, so there is a read for each
- * part of the key, until there are rows enough.
+ * The next rows from a key on, without the rows that have been `passed`, or the first. An index range can only be open
+ * at one field, so there is a read for each part of the key, until there are rows enough.
  */
 export async function walkOn(
   db: DatabaseReader,

@@ -1,9 +1,9 @@
 /**
- * Reading the pending range, place by place: a *place* is one band of one shard of one route. Whoever looks for jobs has
- * a budget of ranges and rows, so that no look overruns its transaction, whatever a queue is made of.
+ * Reading the pending range, place by place: a *place* is one band of one shard of one route. Every scan has a budget
+ * of ranges and rows, so that it never exceeds its transaction's limits, however the queue is composed.
  *
- * Reads `jobs`, from cursors on; writes nothing. A claim calls it in a snapshot; `hasWork` and `peek` call it for real,
- * and depend on what it has read.
+ * Reads `jobs`, from cursors on; writes nothing. A claim calls it in a snapshot; `hasWork` and `peek` call it for real:
+ * the ranges read are in their read sets.
  */
 import { v, type Infer } from "convex/values";
 import { LOOK_BYTES_MAX, LOOK_RANGES_MAX, LOOK_ROWS_MAX } from "../../shared/index.js";
@@ -23,16 +23,16 @@ import { vKey } from "../rows/stored.js";
 
 /** Rows read at once where most are passed over: enough for a group to turn up, few enough to stop soon after. */
 const PAGE = 64;
-/** Rows read at the same time: a quarter of what one look may read of rows as large as they may be. */
+/** Rows read at the same time: a quarter of the rows of maximum size that one scan may read. */
 const AT_ONCE_MAX = 128;
 
 /**
- * Rows that a claimer passes by in one place without being able to leave them behind: those left to another worker for now.
- * Jobs behind so many are for the workers that take them.
+ * Rows that a claimer passes by in one place without being able to leave them behind: rows left to another worker for
+ * now. Jobs behind so many are for the workers that take them.
  */
 const SKIPPED_MAX = 256;
 
-/** Where rows lie whose transaction has not been committed. */
+/** The place of rows of an uncommitted transaction. */
 const LAST_SEQ = 2n ** 63n - 1n;
 
 export interface Place {
@@ -41,19 +41,22 @@ export interface Place {
   shard: number;
 }
 
-/** With what somebody looks. */
+/** The context of a scan. */
 export interface Eyes {
   db: DatabaseReader;
   offer: Offer;
   /** Of the query itself; `null` where the platform cannot say. */
   snapshot: bigint | null;
-  /** Whether this claimer leaves the job to others for now. */
+  /** Whether this claimer leaves the job to other workers for now. */
   avoids: (job: Doc<"jobs">) => boolean;
-  /** Nobody is given the job: who picks it fails it as expired, and spends nothing of a budget on it. */
+  /**
+   * The job has expired and is given to no worker: the claim that picks it fails it, and spends nothing of a budget on
+   * it.
+   */
   isOver: (job: Doc<"jobs">) => boolean;
-  /** Of a lane whose queue has no handler: whether the job brings one. All others are for workers. */
+  /** For a lane in a queue without a handler: whether the job brings one. Jobs without one are for workers. */
   mayRun?: (job: Doc<"jobs">) => Promise<boolean>;
-  /** What may still be read. */
+  /** The remaining budget. */
   left: Budget;
 }
 
@@ -63,7 +66,7 @@ export interface Budget {
   bytes: number;
 }
 
-/** What one look may read: of rows as large as they may be as many fewer. */
+/** The reads of one scan: fewer rows where they are large. */
 export function newBudget(ranges: number = LOOK_RANGES_MAX): Budget {
   return { ranges, rows: LOOK_ROWS_MAX, bytes: LOOK_BYTES_MAX };
 }
@@ -88,9 +91,9 @@ export interface Stretch extends Place {
   rows: SeenRow[];
   /** Where to read on. */
   from: Key;
-  /** Rows before it were passed as too dear: what it shows says nothing for larger budgets. */
+  /** Rows before it were passed as too dear: its rows say nothing about larger budgets. */
   isBehindDear: boolean;
-  /** What became claimable later is not looked at. */
+  /** Rows that became claimable later are not read. */
   upTo: bigint | undefined;
   /** Once all rows are dealt with, nothing below this is claimable; `null` while there may be more to read. */
   end: Key | null;
@@ -118,7 +121,7 @@ export async function readOn(eyes: Eyes, stretch: Stretch, count: number): Promi
     found += await readPage(eyes, stretch, pageOf(stretch, count - found));
 }
 
-/** The first page is what is needed if all will do; with the second it is known that they don't. */
+/** The first page has the size needed if every row fits; a second page shows that some did not. */
 function pageOf({ rows }: Stretch, wanted: number): number {
   return Math.min(Math.max(wanted, rows.length === 0 ? 1 : PAGE), AT_ONCE_MAX);
 }
@@ -127,7 +130,7 @@ function pageOf({ rows }: Stretch, wanted: number): number {
 async function readPage(eyes: Eyes, stretch: Stretch, size: number): Promise<number> {
   let found = 0;
   eyes.left.ranges -= stretch.from.creationTime === 0 ? 1 : 2;
-  // Those that share the last one's key are read again, since there may be more of them than fitted.
+  // Rows that share the last key are read again, since more rows of that key may exist than fitted.
   const known = new Set(stretch.rows.filter(({ key }) => isSame(key, stretch.from)).map(idOf));
   const wanted = size + known.size;
   const jobs = await pendingFrom(eyes.db, stretch, stretch.from, wanted, stretch.upTo);
@@ -159,8 +162,8 @@ export function goesOn({ end, skipped }: Stretch): boolean {
 }
 
 /**
- * The same in each of these places: page by page in several at once, in so many that what they read beyond the room there is
- * stays small however large the rows are.
+ * The same in each of these places: page by page, in several places at once, so few that their reads beyond the free
+ * room stay small even for large rows.
  */
 export async function readAllOn(
   eyes: Eyes,
@@ -190,7 +193,7 @@ export async function readAllOn(
   }
 }
 
-/** Looks at what was left out as too young, up to `newest`. */
+/** Also reads rows left out as too young, up to `newest`. */
 export function lift(stretch: Stretch, newest?: bigint): void {
   if (stretch.upTo === newest) return;
   stretch.upTo = newest;
@@ -213,14 +216,14 @@ function seenRow(eyes: Eyes, job: Doc<"jobs">, mayRun = true): SeenRow {
 
 export function keyOf(job: Doc<"jobs">): Key {
   // A snapshot shows resolved timestamps only. A query that is run inside the transaction of an enqueue sees that
-  // transaction's rows too: they lie behind all others.
+  // transaction's rows too: they lie behind all other rows.
   const seq: unknown = job.seq;
   return { seq: typeof seq === "bigint" ? seq : LAST_SEQ, creationTime: job._creationTime };
 }
 
 /**
- * Below what nothing is left once a range has been read to its end: the snapshot's own timestamp, or the bound of
- * the read, whichever is less. With the clock ahead of the database, rows may yet come below `upTo`.
+ * The key below which nothing is left once a range has been read to its end: the snapshot's own timestamp, or the bound
+ * of the read, whichever is less. With the clock ahead of the database, rows may yet come below `upTo`.
  */
 function endOf(snapshot: bigint | null, { upTo }: Stretch): Key | null {
   if (snapshot === null) return null;

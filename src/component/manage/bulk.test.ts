@@ -55,7 +55,7 @@ describe("canceling many", () => {
     expect((await world.all("timers")).filter(({ kind }) => kind === "bulk")).toEqual([]);
   });
 
-  test("leaves what is enqueued after it began", async () => {
+  test("leaves jobs that are enqueued after it began", async () => {
     const world = await newWorld();
     await world.enqueueBatch(many(150));
     await change(world, "cancel");
@@ -79,7 +79,7 @@ describe("canceling many", () => {
     expect(await world.all("cancels")).toHaveLength(1);
   });
 
-  test("tells everybody who is to be told, alone and never within", async () => {
+  test("delivers every callback alone, never within the step", async () => {
     const world = await newToldWorld();
     await world.enqueueBatch(many(120));
     await change(world, "cancel", { reason: "The customer left." });
@@ -182,7 +182,7 @@ describe("retrying many", () => {
     expect(await statuses(world)).toEqual({ failed: 60, pending: 70, canceled: 1 });
   });
 
-  test("passes over a job whose key another one has by now", async () => {
+  test("passes over a job that has lost its key to another job", async () => {
     const world = await newWorld();
     const keyed = [{ payload: 1, options: { key: { value: "k" } } }];
     const [one] = await world.enqueueJobs(keyed);
@@ -201,7 +201,7 @@ describe("retrying many", () => {
 });
 
 describe("deleting many", () => {
-  test("takes what has ended, unless it is told other statuses", async () => {
+  test("takes ended jobs, unless the filter names other statuses", async () => {
     const world = await newWorld();
     await world.enqueueBatch(many(3));
     await change(world, "cancel");
@@ -230,7 +230,7 @@ describe("deleting many", () => {
 });
 
 describe("a change that goes on by itself", () => {
-  test("passes over jobs that throw, says so, and changes all others", async () => {
+  test("passes over jobs that throw, records them, and changes all other jobs", async () => {
     const world = await newWorld();
     const ids = await world.enqueueBatch(many(160));
     for (const id of [ids[20]!, ids[21]!, ids[120]!]) broken.add(id);
@@ -249,7 +249,7 @@ describe("a change that goes on by itself", () => {
     expect(skipped[0]!.message).toContain("This job is broken.");
   });
 
-  test("can be stopped, and what it did stays", async () => {
+  test("can be stopped, and keeps the changes made so far", async () => {
     const world = await newWorld();
     await world.enqueueBatch(many(250));
     const { task } = await change(world, "cancel");
@@ -264,7 +264,7 @@ describe("a change that goes on by itself", () => {
     expect(await world.t.mutation(api.operate.stopTask, stop)).toEqual({ stopped: false });
   });
 
-  test("is nobody's business in another queue", async () => {
+  test("is invisible to another queue", async () => {
     const world = await newWorld();
     await world.enqueueBatch(many(150));
     const { task } = await change(world, "cancel");

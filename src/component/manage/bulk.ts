@@ -1,13 +1,14 @@
 /**
- * Many jobs at once: the first step in the caller's transaction; what is left goes on by itself, a step a transaction,
- * until no job is left, or is asked for by the caller, step by step.
+ * Many jobs at once: the first step in the caller's transaction; the remaining jobs follow in a task of the
+ * component's, one step per transaction, until no job is left, or are requested by the caller, step by step.
  *
- * What goes on by itself is an alarm of its own, whose row keeps the order and how far it has come: after a crash whoever
- * meets it overdue starts it again from there. Each step is a sub-transaction. One that throws is tried with ever fewer jobs;
- * a single job that throws is passed over, and an event says so: a broken row never stops the others.
+ * A task is an alarm of its own, and the alarm's row keeps the order and the position reached: after a crash the call
+ * that finds the alarm overdue restarts it from there. Each step is a sub-transaction. One that throws is tried with
+ * ever fewer jobs; a single job that throws is passed over, and an event says so: a broken row never stops the other
+ * jobs.
  *
- * Reads for real: its alarm; as `bulkStep.ts`. Writes: its alarm (`timers`), and as that. Conflicts with: a call that moves one of these
- * very jobs.
+ * Reads for real: its alarm; as `bulkStep.ts`. Writes: its alarm (`timers`), and as `bulkStep.ts`. Conflicts with: a
+ * call that moves one of these very jobs.
  */
 import { getConvexSize, v, type Value } from "convex/values";
 import {
@@ -61,7 +62,7 @@ export async function changeMany(
   await getQueue(ctx.db, order.queue);
   const from = cursor === undefined ? FIRST : decodeCursor(cursor);
   if (!goOn) {
-    // Who does the paging hears of a job that throws.
+    // With paging, the caller receives the error of a job that throws.
     const { changed, next } = await step(ctx, order, from, { limit });
     return next === null
       ? { changed, isDone: true }
@@ -72,11 +73,11 @@ export async function changeMany(
   if (next.cursor === null) return { changed, isDone: true };
   const position = { ...begun, limit: next.limit, changed, cursor: next.cursor };
   const task = await start(ctx, order.queue, position);
-  // Where nothing can be scheduled, the caller is told how to go on.
+  // Where nothing can be scheduled, the reply has the cursor for the caller's next call.
   return { changed, isDone: false, ...(task === null ? { cursor: next.cursor } : { task }) };
 }
 
-/** In the caller's transaction, which a job that throws must not undo: what goes on by itself will find out which it is. */
+/** In the caller's transaction, which a job that throws must not undo: the task's later steps will isolate that job. */
 async function firstStep(
   ctx: MutationCtx,
   { order, cursor, limit }: Bulk,
@@ -97,7 +98,7 @@ function fewer(limit: number): number {
   return Math.ceil(limit / 4);
 }
 
-/** What goes on by itself has an end, however many jobs come in meanwhile: it is about those that are there now. */
+/** A task ends, however many jobs come in meanwhile: it covers only jobs enqueued before it began. */
 function closed(order: Order): Order {
   if (order.action === "retry") return order;
   const enqueuedBefore = order.filter.enqueuedBefore ?? Date.now() + 1;
@@ -116,7 +117,7 @@ function checkOrder(order: Order, limit: number): void {
   }
 }
 
-/** Deletes what is left of a job that is gone, a part a transaction. */
+/** Deletes the remaining rows of a deleted job, a part per transaction. */
 export async function startLeftovers(
   ctx: MutationCtx,
   queue: string,
@@ -190,7 +191,7 @@ async function goOn(
     await recordEvent(ctx, { kind: "bulkSkipped", queue: order.queue, message, details });
   }
   const changed = position.changed + done.changed;
-  // Another pass meets the same ones again.
+  // Another pass finds the same failing jobs again.
   if (done.isNewPass) failed = 0;
   if (done.cursor !== null) {
     const wider = Math.min(BULK_CHANGED, limit * 2);
@@ -277,7 +278,7 @@ export async function taskState(
   return { queue, action, state, changed, failed, startedAt };
 }
 
-/** Stops a task after the step that it is in. What it has changed stays so. */
+/** Stops a task after the step that it is in. Its changes so far stay. */
 export async function stopTask(
   ctx: MutationCtx,
   task: string,

@@ -1,5 +1,5 @@
 /**
- * What a step over many jobs looks at: the next ones that a filter means, as one snapshot shows them, so that the step
+ * The search of a step over many jobs: the next ones that a filter means, as one snapshot shows them, so that the step
  * depends on nothing but the jobs that it changes. The step reads each for real before it changes it.
  *
  * May not write, and may not be called but with `useStaleSnapshot`.
@@ -48,7 +48,7 @@ type Place = Infer<typeof vPlace>;
 
 const vSeen = v.object({
   jobs: v.array(vPlace),
-  /** What is reached when all of them have been. */
+  /** The point reached once all of them have been dealt with. */
   point: vPoint,
   /** Whether that is the end of the pass. */
   isEnd: v.boolean(),
@@ -95,7 +95,7 @@ export const findForBulk = internalQuery({
 });
 
 /**
- * Who cancels begins with the newest, at the other end of the line than those who claim; who retries with the oldest, which
+ * A cancel begins with the newest, at the other end of the line than the claims; a retry begins with the oldest, which
  * has waited longest.
  */
 function directionOf(action: BulkAction): Direction {

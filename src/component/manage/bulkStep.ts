@@ -2,8 +2,9 @@
  * One step over many jobs: cancels, retries or deletes the next ones that a filter means, and says where the next step
  * begins.
  *
- * Looks: the jobs meant. Reads for real: each job that it changes, and as `cancel`, `retry`, `deleteJob` do. Writes: as
- * those; `onComplete` is always owed and never run here. Conflicts with: whoever moves one of these very jobs.
+ * Snapshot reads: the jobs meant. Reads for real: each job that it changes, and as `cancel`, `retry`, `deleteJob` do.
+ * Writes: as the functions for one job; `onComplete` is always owed and never run here. Conflicts with: a transaction
+ * that moves one of these very jobs.
  */
 import {
   commitTimeOf,
@@ -31,7 +32,7 @@ import { retryJob } from "./retry.js";
 import { ensureUpkeep } from "../count/rollUp.js";
 import type { WalkKey } from "../index/rowsAfter.js";
 
-/** What is to be done with which jobs. */
+/** An action, and the jobs that it applies to. */
 export interface Order {
   queue: string;
   action: BulkAction;
@@ -45,7 +46,7 @@ export interface Cursor {
   /** Passes that have ended, and whether this one has changed anything. */
   passes: number;
   hasChanged: boolean;
-  /** Finished jobs that were moved after the first look are left. */
+  /** Finished jobs that were moved after the first step's snapshot are left. */
   upTo: bigint | null;
   /** A job of which a part is deleted. */
   place: Place | null;
@@ -67,7 +68,7 @@ export const FIRST: Cursor = {
 
 const ACTIVE = ["scheduled", "pending", "running"] as const satisfies readonly Status[];
 
-/** Where the action looks if the filter does not say, and where it may look at all. */
+/** The statuses searched if the filter names none, and the statuses that it may name. */
 const STATUSES: Record<BulkAction, { usual: readonly Status[]; possible: readonly Status[] }> = {
   cancel: { usual: ACTIVE, possible: ACTIVE },
   retry: { usual: ["failed", "timedOut"], possible: FINISHED_STATUSES },
@@ -153,8 +154,9 @@ async function pause(
 }
 
 /**
- * Jobs that are worked on move between statuses while a pass looks elsewhere, also to where it has been: another pass
- * follows the first, and one more each that found something. Not for a retry: what fails again has failed again.
+ * Jobs in progress move between statuses during a pass, also into a status that it has already covered: another pass
+ * follows the first, and one more each that found something. Not for a retry: a retried job that fails again stays
+ * failed.
  */
 function nextPass(statuses: readonly Status[], action: BulkAction, done: Cursor): Cursor | null {
   const mayMove = action !== "retry" && statuses.some((status) => !isFinished(status));
@@ -201,7 +203,7 @@ export function encodeCursor(cursor: Cursor): string {
   );
 }
 
-/** It comes from outside. What it says of a place is for this queue and filter only, and checked where that is read. */
+/** It comes from outside. Its place is valid for this queue and filter only, and is checked when it is used. */
 function isCursor(value: unknown): value is Cursor {
   const { point, passes, hasChanged, upTo, place } = value as Cursor;
   const isKey = ({ order, shard, seq, creationTime }: WalkKey) =>

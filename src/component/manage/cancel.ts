@@ -1,16 +1,16 @@
 /**
- * Cancel: ends a job that nobody has begun, at once; asks the worker of a running one to end it.
+ * Cancel: ends a job that has not begun, at once; asks the worker of a running one to end it.
  *
- * Reads for real: the job, its queue's row, what it has of its own. Looks: its holder's session. Writes: the job, its
- * key; inserts into `cancels`; what the app's `onComplete` writes. Conflicts with: a claim of the same job, or the end of
- * its attempt; one of the two runs again and finds what the other did. A running job is its holder's to end: whatever it
- * reports but success is a cancellation from now on.
+ * Reads for real: the job, its queue's row, the job's own rows. Snapshot reads: its holder's session. Writes: the job,
+ * its key; inserts into `cancels`; the writes of the app's `onComplete`. Conflicts with: a claim of the same job, or
+ * the end of its attempt; one of the two retries and finds the other's result. Only its holder ends a running job: from
+ * now on any reported outcome but success is a cancellation.
  *
- * A job that it ends is to be counted, so it reads the alarm of its queue's roll-up for real, and inserts it where there is
- * none. Of many cancels at once in a queue without one the first inserts it; each other cancel that began before that commit
- * conflicts once in `timers`, runs again and only reads it: 133 and 149 of 200 on class S16, in virtual time, and none of the
- * next 200. Fewer conflicts would need as many more alarms: a cancel may rely on none that its snapshot does not show, so each
- * of them inserts one or conflicts, and an alarm costs its row and a call.
+ * A job that it ends is to be counted, so it reads the alarm of its queue's roll-up for real, and inserts it where
+ * there is none. Of many cancels at once in a queue without one the first inserts it; each other cancel that began
+ * before that commit conflicts once in `timers`, retries and only reads it: 133 and 149 of 200 on class S16, in virtual
+ * time, and none of the next 200. Fewer conflicts would need as many more alarms: a cancel may rely on none that its
+ * snapshot does not show, so each of them inserts one or conflicts, and an alarm costs its row and a call.
  */
 import { CANCELABLE_STATUSES, type Status } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
@@ -25,11 +25,11 @@ import { ensureUpkeep } from "../count/rollUp.js";
 import * as transitions from "../edges/transitions.js";
 
 export interface CancelAnswer {
-  /** Nobody had begun it, and nobody will. */
+  /** The job had not begun, and never will. */
   canceled: boolean;
   /** It runs, and its worker is asked to end it. */
   requested: boolean;
-  /** What it is now. */
+  /** The job's status now. */
   status: Status;
 }
 
@@ -47,8 +47,8 @@ export async function cancel(
 }
 
 /**
- * The same for a job that was read for real in this transaction. Tells nobody: who cancels many owes what is to be told,
- * since a callback that throws must not stop the others.
+ * The same for a job that was read for real in this transaction. Delivers no callback: a cancel of many jobs owes the
+ * callbacks instead, since one that throws must not stop the other cancels.
  */
 export async function cancelJob(
   ctx: MutationCtx,

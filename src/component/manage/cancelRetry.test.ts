@@ -90,7 +90,7 @@ describe("retry", () => {
     expect(await world.all("payloads")).toEqual([]);
   });
 
-  test("deletes it, too, in the transaction that ended the job, where no callback is to be told of it", async () => {
+  test("deletes it, too, in the transaction that ended the job, where no callback is to be delivered", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     const worker = world.worker("a");

@@ -15,7 +15,7 @@ async function started(config = {}): Promise<World> {
 }
 
 describe("a paused queue", () => {
-  test("gives out nothing, takes new jobs, and records what was running", async () => {
+  test("gives out no job, takes new jobs, and records the outcomes of running jobs", async () => {
     const world = await started();
     const worker = world.worker("a");
     const [job] = await worker.claim();
@@ -28,7 +28,7 @@ describe("a paused queue", () => {
     expect(await worker.claim()).toHaveLength(1);
   });
 
-  test("has no work for those who watch it, and has it with the resume, which wakes them", async () => {
+  test("has no work for its watchers, and has it with the resume, which wakes them", async () => {
     const world = await started();
     const watch = { token: world.token, queues: [queue] };
     await world.t.mutation(api.operate.pauseQueue, { queue });
@@ -49,7 +49,7 @@ describe("a paused queue", () => {
 });
 
 describe("a draining queue", () => {
-  test("refuses new jobs with a code, works off what is there, and says when it is drained", async () => {
+  test("refuses new jobs with a code, processes its remaining jobs, and says when it is drained", async () => {
     const world = await started();
     await world.t.mutation(api.operate.drainQueue, { queue });
     expect(await refusal(world.enqueue())).toMatchObject({ code: "queueDraining" });
@@ -66,7 +66,7 @@ describe("a draining queue", () => {
 });
 
 describe("overrides", () => {
-  test("count at once, before what code declares, and survive a deploy that declares something else", async () => {
+  test("apply at once, override declared values, and survive a deploy that declares something else", async () => {
     const world = await started({ leaseMs: 10_000 });
     const overrides = { leaseMs: 3_000 };
     await world.t.mutation(api.operate.configureQueue, { queue, overrides });
@@ -102,7 +102,7 @@ describe("overrides", () => {
     expect(await world.t.mutation(api.operate.resetConfig, { queue })).toEqual({ changed: false });
   });
 
-  test("with fewer shards leave none of the jobs behind that lie in others", async () => {
+  test("with fewer shards leave none of the jobs behind that lie in other shards", async () => {
     const world = await newWorld({ shards: 8 });
     await world.enqueueBatch(Array.from({ length: 40 }, (_, n) => n));
     await world.t.mutation(api.operate.configureQueue, { queue, overrides: { shards: 1 } });
@@ -147,7 +147,7 @@ describe("overrides", () => {
     expect(await refusal(call)).toMatchObject({ code: "invalidArgument", got: "leasMs" });
   });
 
-  test("are told as events, with what happened to the queue besides", async () => {
+  test("are recorded as events, with the queue's other events", async () => {
     const world = await started();
     await world.t.mutation(api.operate.pauseQueue, { queue });
     await world.t.mutation(api.operate.configureQueue, { queue, overrides: { leaseMs: 3_000 } });
@@ -158,7 +158,7 @@ describe("overrides", () => {
   });
 });
 
-test("a queue that no code has defined is unknown, whatever is asked of it", async () => {
+test("a queue that no code has defined is unknown to every call", async () => {
   const world = await newWorld();
   const { pauseQueue, drainQueue, resumeQueue, resetConfig } = api.operate;
   const calls = [

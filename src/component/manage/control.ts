@@ -1,16 +1,17 @@
 /**
- * Control: what people do to a queue as a whole while it runs: pause, resume, drain, configure.
+ * Control: changes to a queue as a whole while it runs: pause, resume, drain, configure.
  *
- * Each is a patch of the queue's row, which every enqueue and claim reads: all calls of the queue that are in flight run
- * again, once, and from the commit on everybody sees it. That is what makes a pause exact, and why nothing here may be
- * done at the rate of jobs. Idle workers' `hasWork` has read the row; for lanes a wake is scheduled, blindly, wherever there
- * may be capacity or jobs that there were not: it begins after this commit, and so needs no read. That `maxParallelism` is
- * less needs nothing: whoever begins jobs has read it, and a lane takes none while all caps together are above it.
+ * Each is a patch of the queue's row, which every enqueue and claim reads: all calls of the queue that are in flight
+ * retry, once, and every later call sees the change. So a pause is exact, and nothing here may be done at the rate of
+ * jobs. Idle workers' `hasWork` has read the row; for lanes a wake is scheduled, blindly, wherever there may be new
+ * capacity or new claimable jobs: it begins after this commit, and so needs no read. A lower `maxParallelism` needs
+ * nothing: every transaction that begins jobs has read it, and a lane takes none while the sum of all caps is above it.
  *
- * - *Paused*: nobody claims. Jobs come in, fall due and expire; what runs goes on and is recorded.
- * - *Draining*: nobody enqueues (`queueDraining`), and what is there is worked off, retries too. A paused item is part of what
- *   is there. `resume` ends both.
- * - *Overrides* lie beside what code declares, win over it, and survive every deploy until they are reset.
+ * - *Paused*: no job is claimed. Jobs come in, fall due and expire; running jobs continue and their outcomes are
+ *   recorded.
+ * - *Draining*: no job is enqueued (`queueDraining`), and the remaining jobs are processed, retries too. A paused item
+ *   is one of the remaining jobs. `resume` ends both.
+ * - *Overrides* lie beside the declared configuration, win over it, and survive every deploy until they are reset.
  *
  * Reads for real: the queue's row, of `queues`. Writes: it, also where it is the first to name a defined queue; inserts an event; brings the purge forward; schedules a wake. Conflicts with: every call of the
  * queue, once.
@@ -57,14 +58,14 @@ export interface Named {
 export async function pauseQueue(ctx: MutationCtx, named: Named): Promise<Changed> {
   const row = await getOrDeclare(ctx, named);
   if (row.pausedAt !== undefined) return { changed: false };
-  return await change(ctx, row, { pausedAt: Date.now() }, "queuePaused", "Nobody may claim.");
+  return await change(ctx, row, { pausedAt: Date.now() }, "queuePaused", "No job is claimed.");
 }
 
 export async function drainQueue(ctx: MutationCtx, named: Named): Promise<Changed> {
   const row = await getOrDeclare(ctx, named);
   if (row.drainingAt !== undefined) return { changed: false };
   const fields = { drainingAt: Date.now() };
-  return await change(ctx, row, fields, "queueDraining", "Nobody may enqueue.");
+  return await change(ctx, row, fields, "queueDraining", "No job may be enqueued.");
 }
 
 /** Ends a pause and a drain. */
@@ -75,7 +76,7 @@ export async function resumeQueue(ctx: MutationCtx, named: Named): Promise<Chang
   return await change(ctx, row, fields, "queueResumed", "Jobs come in and are claimed again.");
 }
 
-/** Adds to the overrides. What was overridden before and is not named stays so. */
+/** Adds to the overrides. Overrides that are not named stay. */
 export async function configureQueue(
   ctx: MutationCtx,
   { overrides, ...named }: Named & { overrides: QueueOverrides },
@@ -85,7 +86,7 @@ export async function configureQueue(
   return await override(ctx, row, { ...row.overrides, ...overrides });
 }
 
-/** What code declares counts again: for these fields, or for all. */
+/** The declared values apply again: for these fields, or for all. */
 export async function resetConfig(
   ctx: MutationCtx,
   { fields, ...named }: Named & { fields?: readonly string[] },
@@ -117,7 +118,7 @@ async function override(
   overrides: QueueOverrides,
 ): Promise<Changed> {
   if (canonicalJson(row.overrides ?? {}) === canonicalJson(overrides)) return { changed: false };
-  // Together, since a rest needs a ring: what only code can say decides about what people may.
+  // Together, since a rest needs a ring: fields that only code can declare decide which overrides are allowed.
   checkQueueConfig(row.name, { ...row.config, ...overrides });
   const shards = overrides.shards ?? row.config.shards;
   if (shards > row.shardsEver) await checkShards(ctx.db, row.name, shards);
@@ -170,7 +171,10 @@ async function getRow(db: DatabaseReader, name: string): Promise<Doc<"queues">> 
 
 // --- Reading ------------------------------------------------------------------------------------
 
-/** A few reads, whatever the queue holds. Only while it drains does a subscription run again with its jobs. */
+/**
+ * A bounded number of reads, however many jobs the queue holds. Only while it drains is a subscription invalidated by
+ * its jobs.
+ */
 export async function queueState(ctx: QueryCtx, name: string): Promise<QueueState> {
   const row = await getRow(ctx.db, name);
   const { config, configuredAt, overrides = {}, pausedAt, drainingAt } = row;

@@ -10,7 +10,7 @@ const remove = async (world: World, id: string) =>
   await world.t.mutation(api.operate.deleteJob, { id });
 
 describe("a paused job", () => {
-  test("that waits leaves the range that claims look at, and comes to the end of its line when it is resumed", async () => {
+  test("that waits leaves the range that claims read, and comes to the end of its line when it is resumed", async () => {
     const world = await newWorld();
     const [first, second] = await world.enqueueBatch([1, 2]);
     const worker = world.worker("a");
@@ -20,7 +20,7 @@ describe("a paused job", () => {
     expect((await worker.claim(2)).map(({ id }) => id)).toEqual([first]);
   });
 
-  test("is no work for those who watch, and keeps its status", async () => {
+  test("is no work for a watcher, and keeps its status", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     await pause(world, id);
@@ -76,7 +76,7 @@ describe("a paused job", () => {
 });
 
 describe("a deleted job", () => {
-  test("is gone with everything that hangs on it, whatever its status", async () => {
+  test("is gone with all its rows, in any status", async () => {
     const world = await newToldWorld();
     const big = "x".repeat(600);
     const id = await world.enqueue(big, { key: { value: "k" }, context: big });
@@ -102,7 +102,7 @@ describe("a deleted job", () => {
     await world.advance(5_000);
   });
 
-  test("that was retried takes along the old result, of which somebody was still to be told", async () => {
+  test("that was retried takes along the old result that a callback was still owed", async () => {
     const world = await newToldWorld();
     app.onComplete = () => {
       throw new Error("not now");
@@ -125,7 +125,7 @@ describe("a deleted job", () => {
     expect(again[0]!.isNew).toBe(true);
   });
 
-  test("that runs is taken from its worker: it is asked to stop, and what it reports is lost", async () => {
+  test("that runs is taken from its worker, which is asked to stop, and the worker's report is lost", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     const worker = world.worker("a");

@@ -1,14 +1,14 @@
 /**
- * Items: one job is paused, resumed or deleted by somebody.
+ * Items: pauses, resumes or deletes one job.
  *
- * Pausing takes a waiting job out of the range that claims look at: its status stays, its place changes. One that is
+ * Pausing takes a waiting job out of the range that claims read: its status stays, its place changes. One that is
  * scheduled or running is only marked, and parked when it becomes pending. Ended jobs are left.
  *
- * Reads for real: the job; to resume a waiting one, its queue and route, and the door where the gate says that a lane looks; to
- * delete one, all that hangs on it. Looks: the session of a running job's holder; to resume, the gate. Writes: the job; deletes
- * what hangs on it; inserts into `cancels`; to resume, schedules a wake where no lane looks. Conflicts with: a claim of this
- * job, or the end of its attempt: one of the two runs again and finds what the other did; to resume, the lane that opens or
- * shuts the door.
+ * Reads for real: the job; to resume a waiting one, its queue and route, and the door where the gate shows a polling
+ * lane; to delete one, all the job's own rows. Snapshot reads: the session of a running job's holder; to resume, the
+ * gate. Writes: the job; deletes the job's own rows; inserts into `cancels`; to resume, schedules a wake where no lane
+ * polls. Conflicts with: a claim of this job, or the end of its attempt: one of the two retries and finds the other's
+ * result; to resume, the lane that opens or shuts the door.
  */
 import type { Status } from "../../shared/index.js";
 import type { MutationCtx } from "../_generated/server.js";
@@ -56,13 +56,13 @@ export async function resumeJob(
 
 export interface DeleteAnswer {
   deleted: boolean;
-  /** What it was; null for an id that names no job, as after a first call. */
+  /** The status before the call; null for an id that names no job, as after a first call. */
   status: Status | null;
 }
 
 /**
- * Deletes a job in any status, at once. Its key is free, and nobody is told how it ended. Of one that runs the worker is
- * asked to stop, and whatever it still reports is answered `leaseLost`.
+ * Deletes a job in any status, at once. Its key is free, and no callback reports its end. The worker of a running job
+ * is asked to stop, and its later reports are answered `leaseLost`.
  */
 export async function deleteJob(
   ctx: MutationCtx,

@@ -9,12 +9,12 @@ async function replace(world: World, id: string, payload = "newer", options: Job
   return await world.t.mutation(api.lib.replace, { id, queue: world.queue, job });
 }
 
-describe("a job that nobody has begun", () => {
+describe("a job that has not begun", () => {
   test.each<[string, JobOptions]>([
     ["waits", {}],
     ["is due later", { runAfter: 60_000 }],
   ])(
-    "that %s goes, and the new one is there; onComplete is told of the first",
+    "that %s goes, and the new one is there; onComplete receives the first one's end",
     async (_, options) => {
       const world = await newToldWorld();
       const id = await world.enqueue("old", options);
@@ -58,7 +58,7 @@ describe("a job that cannot be replaced stays, and nothing is enqueued", () => {
     expect(await world.all("jobs")).toHaveLength(1);
   });
 
-  test("one of another queue, which is not told apart from none", async () => {
+  test("one of another queue, which is answered like an unknown id", async () => {
     const world = await newWorld();
     const id = await world.enqueue("old");
     world.queue.name = "others";
@@ -67,7 +67,7 @@ describe("a job that cannot be replaced stays, and nothing is enqueued", () => {
   });
 });
 
-describe("what was replaced is counted and purged, also where nobody ever leases a job", () => {
+describe("a replaced job is counted and purged, also where no job is ever leased", () => {
   const counted = async (world: World) => {
     await world.advance(11_000);
     return (await world.all("minutes")).map(({ canceled }) => canceled);

@@ -1,8 +1,8 @@
 /**
- * Replace: cancels a job and, only if nobody has begun it, enqueues another in its place, in one transaction.
+ * Replace: cancels a job and, only if it has not begun, enqueues another in its place, in one transaction.
  *
- * Reads for real: the job that is to go, the roll-up's alarm, and as `enqueue`. Writes: that job, and as `enqueue`. Conflicts with: a claim of
- * that job: one of the two runs again, and finds what the other did; and as `enqueue`.
+ * Reads for real: the job that is to go, the roll-up's alarm, and as `enqueue`. Writes: that job, and as `enqueue`.
+ * Conflicts with: a claim of that job: one of the two retries, and finds the other's result; and as `enqueue`.
  */
 import { mayMove, type NewJob, type QueueDeclaration, type Status } from "../../shared/index.js";
 import type { MutationCtx } from "../_generated/server.js";
@@ -16,7 +16,7 @@ export interface Replaced {
   replaced: boolean;
   /** Of the new job; of the one that stays, if it was not replaced. */
   id: string;
-  /** What the one that was to go is now. */
+  /** The status, after the call, of the job that was to go. */
   status: Status;
 }
 

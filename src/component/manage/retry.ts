@@ -1,11 +1,12 @@
 /**
  * Retry: the only way out of a finished status.
  *
- * Looks: in a queue that Convex works off, the gate. Reads for real: the job, its queue's row, its route, its key, whether its
- * result is still owed, how far ends have been counted; the door, where the gate says that a lane looks. Writes: the job, its
- * key, a row of `expiries` where it has a deadline; deletes a large result; a row for the roll-up that has not come by yet, and its alarm; schedules a wake where no lane
- * looks. Conflicts with: another retry, the callback that is owed, a call that takes the same key, a purge that deletes the job, the
- * roll-up, the lane that opens or shuts the door. Workers outside need no wake: the job enters a range that `hasWork` has read.
+ * Snapshot reads: in a pushed queue, the gate. Reads for real: the job, its queue's row, its route, its key, whether
+ * its result is still owed, how far ends have been counted; the door, where the gate shows a polling lane. Writes: the
+ * job, its key, a row of `expiries` where it has a deadline; deletes a large result; a row for the roll-up that has not
+ * come by yet, and its alarm; schedules a wake where no lane polls. Conflicts with: another retry, the callback that is
+ * owed, a call that takes the same key, a purge that deletes the job, the roll-up, the lane that opens or shuts the
+ * door. Workers outside need no wake: the job enters a range that `hasWork` has read.
  */
 import { isFinished, type Status } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
@@ -22,7 +23,7 @@ import * as transitions from "../edges/transitions.js";
 
 export interface RetryAnswer {
   retried: boolean;
-  /** What it is now. */
+  /** The job's status now. */
   status: Status;
   /** The active job that has its key, where that is why it was not retried. */
   keyTakenBy?: string;
@@ -45,8 +46,8 @@ export async function retryJob(
     return { retried: false, status, keyTakenBy: owner! };
   }
   const queue = await getQueue(ctx.db, job.queue);
-  // Whoever is still to be told of the old result needs it, and deletes it then: a row says so, or, where a callback
-  // retries a job that this very transaction has ended, nothing does yet.
+  // A callback that is still owed for the old result needs it, and deletes it on delivery: a row says so, or, where a
+  // callback retries a job that this very transaction has ended, nothing does yet.
   const isToldLater = isMovedHere(job) && (await toTell(ctx, queue, job)) !== null;
   const keepResult = isToldLater || (await isResultOwed(ctx.db, job));
   await noteEndGone(ctx, job);

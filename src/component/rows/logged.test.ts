@@ -172,6 +172,6 @@ test("what is no single job's is told whatever the queue's level", async () => {
   await world.enqueue();
   await world.t.mutation(api.operate.pauseQueue, { queue });
   expect(lines).toEqual([
-    { conveyor: "queuePaused", level: "info", queue, message: "Nobody may claim." },
+    { conveyor: "queuePaused", level: "info", queue, message: "No job is claimed." },
   ]);
 });

@@ -1,6 +1,6 @@
 /**
- * The attempts of one job, for people: those that did not succeed have rows; the one that runs, or succeeded, is in the
- * job's. A subscription to them runs again when the job moves, and at no other time.
+ * The attempts of one job, for people: attempts that did not succeed have rows; the running or succeeded one is in the
+ * job's row. A subscription to them is invalidated only when the job moves.
  *
  * Reads: the job, its rows of `attempts`.
  */
@@ -51,10 +51,11 @@ function ofRow({ attempt, outcome, worker, startedAt, endedAt, error, trace }: D
   } satisfies AttemptStatus;
 }
 
-/** What the job's row itself says of its last attempt, if it still says anything. */
+/** The last attempt as the job's row still records it. */
 function ofJob(job: Doc<"jobs">): AttemptStatus | null {
   const { attempt, status, worker, startedAt, finishedAt, error } = job;
-  // A job that waits has let go of its worker. One canceled or expired while it waited was never begun again.
+  // A waiting job has dropped its worker. A job canceled or expired while it waited has no attempt after the recorded
+  // ones.
   if (worker === undefined || startedAt === undefined) return null;
   const about = { attempt, worker, startedAt };
   if (status === "running") return { ...about, outcome: "running" };

@@ -1,8 +1,8 @@
 /**
- * By key: the job that has a uniqueness key, for whoever knows an order's number and not an id.
+ * By key: the job that has a uniqueness key, for a caller that knows an order's number and not an id.
  *
- * Reads for real: the key's row, and the job that it names. Writes nothing. A subscription runs again when the key is given to
- * another or freed, and when its job moves; that a window is over it does not notice by itself.
+ * Reads for real: the key's row, and the job that it names. Writes nothing. A subscription is invalidated when the key
+ * is given to another job or freed, and when its job moves; the end of a window does not invalidate it.
  */
 import { checkName, type ListedJob } from "../../shared/index.js";
 import type { QueryCtx } from "../_generated/server.js";

@@ -3,14 +3,17 @@
  * has a number of its own, which rises along the list; a cursor is that number with the key within the part. So a part that
  * comes or goes between two pages (a priority that is used for the first time) moves no other.
  *
- * Reads as its parts do, one after the other: what a page does not reach is not read. Built on the streams of
+ * Reads as its parts do, one after the other: rows beyond the page are not read. Built on the streams of
  * `convex-helpers`, since a component's queries cannot `.paginate()`.
  */
 import { QueryStream, type IndexBounds, type IndexKey } from "convex-helpers/server/stream";
 import { jsonToConvex, type Value } from "convex/values";
 import { conveyorError } from "../../shared/index.js";
 
-/** One part, whose keys are these fields; ascending numbers along the list, in whichever direction the parts are read. */
+/**
+ * One part and the fields of its keys; the parts' numbers ascend along the list, in whichever direction the parts are
+ * read.
+ */
 export interface Section<T extends NonNullable<unknown>> {
   rank: number;
   fields: readonly string[];
@@ -87,12 +90,12 @@ function bound(
 /** The cursor behind the last row: nothing comes after it, and a page that ends there has no end. */
 export const END_CURSOR = "[]";
 
-/** What a field of a key may be; every other is a number. */
+/** Types of a key's fields; every other field is a number. */
 const KINDS: Record<string, string> = { seq: "bigint", _id: "string" };
 
 /**
- * Refuses what no page of such a list has returned. The message carries the word by which the hooks of `convex/react` and
- * `convex-helpers/react` know that they are to begin anew.
+ * Refuses a cursor that no page of such a list has returned. The message carries the word by which the hooks of
+ * `convex/react` and `convex-helpers/react` recognize that they must start over.
  */
 export function checkCursor(
   sections: readonly Section<NonNullable<unknown>>[],
@@ -103,15 +106,16 @@ export function checkCursor(
   const section = sections.find((one) => one.rank === rank);
   const fields = section?.fields ?? [];
   const fits = fields.every((field, i) => typeof key[i] === (KINDS[field] ?? "number"));
-  // A part that is there no more is passed by: the list goes on behind it.
+  // A part that no longer exists is skipped: the list continues behind it.
   if (typeof rank === "number" && (section === undefined || (fits && key.length === fields.length)))
     return;
   throw notOurs();
 }
 
 /**
- * A cursor as a page may have it: behind a row that it was not shown, as the filter passes by, without that row's id. A place
- * just behind it, by the id's beginning, does as well; whose jobs those are is not this page's to know.
+ * A cursor that a page may see: behind a row that the filter passed over and the page did not show, it does not carry
+ * that row's id. A place just behind the row, made of the id's beginning, does as well; the page may not learn the ids
+ * of hidden jobs.
  */
 export function veiled(
   sections: readonly Section<NonNullable<unknown>>[],
@@ -126,7 +130,10 @@ export function veiled(
   return JSON.stringify([...key.slice(0, -1), id.slice(0, ID_SHOWN) + (isRising ? "~" : "")]);
 }
 
-/** Of an id's 32 characters: enough to tell apart rows that were written in one instant, and too few to guess other ids. */
+/**
+ * Of an id's 32 characters: enough to distinguish rows that were written in one instant, and too few to guess other
+ * ids.
+ */
 const ID_SHOWN = 12;
 
 function keyOf(cursor: string): Value[] {

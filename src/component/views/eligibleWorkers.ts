@@ -1,9 +1,10 @@
 /**
- * Who could take a job: the workers outside that are alive and serve its queue, and what Convex itself runs of it. For people;
- * claims ask nobody.
+ * Workers that could take a job: the workers outside that are alive and serve its queue, and the lanes in which Convex
+ * itself runs it. For people; claims do not use it.
  *
- * Reads for real: sessions by when they were last seen, up to a hundred idle and a hundred active ones; running jobs up to
- * what may run at once; the queue's gate. A subscription runs again with every call of one of these workers.
+ * Reads for real: sessions by when they were last seen, up to a hundred idle and a hundred active ones; running jobs up
+ * to the number that may run at once; the queue's row in `waitingQueues`. A subscription is invalidated by every call
+ * of one of these workers.
  */
 import {
   CREW_READ,
@@ -51,7 +52,7 @@ export async function crewOf(db: DatabaseReader, job: Job, now: number): Promise
   };
 }
 
-/** `null` of a queue that Convex does not work off, and of a job with labels, which no lane has, or without a handler. */
+/** `null` for a queue that is not pushed, for a job with labels, which no lane has, and for a job without a handler. */
 export async function insideOf(
   db: DatabaseReader,
   queue: Queue,

@@ -26,7 +26,7 @@ async function ask(world: World, { queue = "tiles", filter, order, ...page }: As
   });
 }
 
-/** All pages of this size, one after another, and what they hold. */
+/** All pages of this size, one after another, and the jobs that they hold. */
 async function walk(world: World, numItems: number, asked: Ask = {}): Promise<JobPage["page"]> {
   const jobs: JobPage["page"] = [];
   let cursor: string | null = null;
@@ -82,7 +82,7 @@ describe("waiting jobs", () => {
     expect(names(listed)).toEqual(["third", "first", "second"]);
   });
 
-  test("lie behind all others while they are paused, and say so", async () => {
+  test("lie behind all other jobs while they are paused, and say so", async () => {
     const world = await newWorld({ shards: 4 });
     await enqueueAll(world, [["a", { priority: 9 }], ["b"]]);
     const [a] = (await ask(world, { filter: { status: "pending" } })).page;
@@ -93,7 +93,7 @@ describe("waiting jobs", () => {
     expect(names(newest)).toEqual(["a", "b"]);
   });
 
-  test("of one transaction, which share their commit, are all there whatever the page's size", async () => {
+  test("of one transaction, which share their commit, are all listed at any page size", async () => {
     const world = await newWorld({ shards: 3 });
     const ids = await world.enqueueBatch(Array.from({ length: 25 }, (_, n) => n));
     for (const size of [1, 4, 7]) {
@@ -125,7 +125,7 @@ describe("waiting jobs", () => {
 });
 
 describe("the other statuses", () => {
-  test("are listed as they fall due, began or ended, with what belongs to each", async () => {
+  test("are listed as they fall due, began or ended, with the fields of each status", async () => {
     const world = await newWorld();
     await enqueueAll(world, [
       ["in an hour", { runAfter: 3_600_000 }],
@@ -156,7 +156,7 @@ describe("the other statuses", () => {
     expect(await listed("succeeded")).toEqual([]);
   });
 
-  test("without a status: what runs, what waits, what is due later, and then what has ended", async () => {
+  test("without a status: running, waiting, due later, and then ended jobs", async () => {
     const world = await newWorld({ shards: 8 });
     await enqueueAll(world, [["ok"], ["bad"], ["gone"], ["busy"]]);
     const worker = world.worker("w");
@@ -194,7 +194,7 @@ describe("filters", () => {
     expect(await filtered({ worker: "three" })).toBe(0);
   });
 
-  test("read no more than so many rows a page, and what they pass by is gone on behind", async () => {
+  test("read a bounded number of rows per page, and the next page begins behind the rows passed over", async () => {
     const world = await newWorld();
     await world.enqueueBatch(Array.from({ length: 40 }, () => ({})));
     await enqueueAll(world, [["needle"]]);
@@ -246,7 +246,7 @@ describe("a cursor", () => {
 });
 
 describe("a page", () => {
-  test("with its end pinned holds what lies there now, however many, and no page repeats it", async () => {
+  test("with its end pinned holds the rows that lie there now, however many, and no page repeats them", async () => {
     const world = await newWorld();
     await enqueueAll(world, [["a"], ["b"], ["c"], ["d"]]);
     const filter: ListFilter = { status: "succeeded" };
@@ -335,7 +335,7 @@ describe("by key", () => {
   const byKey = async (world: World, key: string, queue = "tiles") =>
     await world.t.query(api.observe.byKey, { queue, key });
 
-  test("a job is found while it has its key, and by nobody who asks another queue", async () => {
+  test("a job is found while it has its key, and not in another queue", async () => {
     const world = await newWorld();
     const id = await world.enqueue({}, { key: { value: "order-1" }, name: "n" });
     expect(await byKey(world, "order-1")).toMatchObject({ id, name: "n", status: "pending" });

@@ -3,13 +3,13 @@
  * group, as they were created, in a queue that asks for it.
  *
  * Reads for real, and no more than the page: the queue's row, its routes and public cursors if waiting jobs are asked
- * for, and of the index of `jobs` the rows of the page, those that a filter passes by, and one more of each other place in which
- * something waits. Writes nothing. A subscription to a page runs again when one of its jobs moves, or one comes into it; the
- * pages before and behind it do not.
+ * for, and of the index of `jobs` the rows of the page, the rows that a filter passes over, and one more row of each
+ * other place with waiting jobs. Writes nothing. A subscription to a page is invalidated when one of its jobs moves, or
+ * a job comes into it; the pages before and behind it do not.
  *
- * Pages neither overlap nor leave anything out, though rows come and go: a page ends at a key, the next begins there, and
- * with `endCursor` it stays as long as it was. A job that moves while somebody turns pages is where it is now: it may be met again
- * farther on, or have passed by.
+ * Pages neither overlap nor leave gaps, though rows come and go: a page ends at a key, the next begins there, and with
+ * `endCursor` it stays as long as it was. A job that moves while a client turns pages is listed at its present place: a
+ * later page may list it again, or it may have moved behind the pages already read.
  */
 import {
   checkInteger,
@@ -39,7 +39,7 @@ export interface ListRequest {
 
 const NOTHING: JobPage = { page: [], isDone: true, continueCursor: END_CURSOR };
 
-/** A queue that nothing was ever put into has no jobs: a page may watch it before its first. */
+/** A queue that never had a job lists none: a page may subscribe to it before its first job. */
 export async function list(
   ctx: QueryCtx,
   { queue: name, filter = {}, order = "next", paginationOpts }: ListRequest,
@@ -86,9 +86,9 @@ async function pageOf(
   const jobs = page.map(listedOf);
   const shown = jobs.map(({ id }) => id);
   const continueCursor = veiled(sections, found.continueCursor, shown);
-  // A page that may read no more is short, and whole as far as it goes: the next one goes on behind it.
+  // A page that has used up its reads is short, and complete as far as it goes: the next one begins behind it.
   if (typeof endCursor !== "string") return { page: jobs, isDone, continueCursor };
-  // One that must reach its end is to be asked for in two halves, the second of which ends where this one should.
+  // A page that must reach its end is to be requested in two halves, the second of which ends where this one should.
   const { splitCursor: middle } = found;
   const split =
     typeof middle === "string"

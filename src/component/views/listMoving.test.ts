@@ -1,6 +1,6 @@
 /**
- * Pages of a list while jobs move between them: as a page keeps them, each pinned at its end, they hold together what one
- * look at the whole list shows, whatever happens between any two of them.
+ * Pages of a list while jobs move between them: as a page keeps them, each pinned at its end, together they hold the
+ * rows of one snapshot of the whole list, through any event between two of them.
  */
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
@@ -8,7 +8,10 @@ import type { JobPage, ListFilter, ListOrder, Status } from "../../shared/index.
 import { api } from "../_generated/api.js";
 import { failed, newWorld, released, succeeded, type World } from "../setup.test.js";
 
-/** In the quick suite: with so many, a page that begins at the last row's commit instead of behind its whole key is found. */
+/**
+ * In the quick suite: this many runs find a planted page that begins at the last row's commit instead of behind its
+ * whole key.
+ */
 const RUNS = 25;
 
 interface Pinned {
@@ -16,7 +19,7 @@ interface Pinned {
   endCursor: string;
 }
 
-/** What a hook does: it reads on behind the last page, and keeps the ends of those before. */
+/** A model of the hook: it reads on behind the last page, and keeps the ends of earlier pages. */
 class Reader {
   pages: Pinned[] = [];
   isDone = false;
@@ -78,7 +81,7 @@ const arbMove = fc.oneof(
   fc.record({ kind: fc.constant("more" as const), numItems: fc.integer({ min: 1, max: 4 }) }),
 );
 
-test("pinned pages hold what the whole list does, without gaps and doubles, while jobs move", async () => {
+test("pinned pages hold the rows of the whole list, without gaps and doubles, while jobs move", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom<Status | undefined>(

@@ -1,4 +1,4 @@
-/** A job as a list shows it: its row without what it carries, so that a page of a hundred is some 30 KB. */
+/** A job as a list shows it: its row without payload, result and context, so that a page of a hundred is some 30 KB. */
 import { LISTED_ERROR_LENGTH, type ListedJob } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 

@@ -1,9 +1,9 @@
-/** What a monitoring system reads of a queue. */
+/** Metrics of a queue as a monitoring system reads them. */
 import { describe, expect, test } from "vitest";
 import { api } from "../_generated/api.js";
 import { failed, newWorld, succeeded, type World } from "../setup.test.js";
 
-describe("what has been counted since the beginning", () => {
+describe("counts since the beginning", () => {
   const totals = async (world: World) =>
     (await world.t.query(api.observe.metrics, { queue: "tiles" }))!.totals;
 

@@ -1,6 +1,6 @@
 /**
- * Metrics: a queue as a monitoring system measures it every few seconds: how it stands, and counts that only grow, from which
- * it makes rates itself. Writes nothing.
+ * Metrics: a queue as a monitoring system polls it every few seconds: its gauge, and counters that only grow, from
+ * which the system computes rates. Writes nothing.
  *
  * Reads: the queue's row, its gauge, and its row of all time; where it is quiet, jobs.
  */
@@ -22,7 +22,7 @@ export async function metrics(ctx: QueryCtx, name: string): Promise<Metrics | nu
 async function totalsOf(db: DatabaseReader, queue: string): Promise<Totals> {
   const [row] = await rowsBetween(db, { queue, per: EVER, from: 0, to: 0, count: 1 });
   const { started: _started, waitMs, runMs, ...counts } = row === undefined ? NONE : countsOf(row);
-  // A row says nothing of buckets in which nothing lies.
+  // A stored histogram omits empty buckets.
   return { ...counts, waitMs: addHistograms(waitMs, []), runMs: addHistograms(runMs, []) };
 }
 

@@ -52,7 +52,7 @@ describe("a queue's overview", () => {
     expect(found.recent).toHaveLength(30);
   });
 
-  test("beside many others counts less far, so that all of them fit into one query", async () => {
+  test("beside many other queues counts less far, so that all of them fit into one query", async () => {
     const world = await newWorld();
     await world.enqueueBatch(Array.from({ length: 150 }, (_, i) => i));
     const pending = async (beside?: number) =>

@@ -35,7 +35,7 @@ export async function queues(
   return { names: rows.slice(0, limit).map(({ name }) => name), more: rows.length > limit };
 }
 
-/** One queue, read beside others. */
+/** One queue; `beside` is the number of queues that the same query reads. */
 export async function overview(
   ctx: QueryCtx,
   name: string,

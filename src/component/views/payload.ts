@@ -1,6 +1,6 @@
 /**
- * What a job carries, for people: the payload that it was enqueued with. Not part of its status, which pages subscribe to
- * and which comes again with every word of progress.
+ * The payload that a job was enqueued with, for people. Not part of its status, which pages subscribe to and which is
+ * sent again with every progress report.
  *
  * Reads: the job, its payload.
  */

@@ -7,7 +7,7 @@ const position = async (world: World, id: string, queue?: string) =>
   await world.t.query(api.observe.position, { id, ...(queue === undefined ? {} : { queue }) });
 
 describe("a job's position", () => {
-  test("is its place in the queue's list, whatever it and the others are", async () => {
+  test("is its place in the queue's list, for every kind of job", async () => {
     const world = await newWorld({ shards: 8 });
     await world.enqueue({}, { priority: -1 });
     await world.enqueueBatch([1, 2, 3, 4]);

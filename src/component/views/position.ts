@@ -1,12 +1,13 @@
 /**
  * Position: how many jobs would be claimed before one that waits, and when it will begin.
  *
- * The jobs before it in its queue's list of waiting jobs: those of higher priorities, those that come back, those that came
- * before. Some of them may be for other workers than its own (labels), and claims keep to this order as nearly as shards let
- * them: it is a place in line, not a promise.
+ * The jobs before it in its queue's list of waiting jobs: jobs of higher priorities, returned jobs, and jobs that came
+ * earlier. Some of them may be for other workers than its own (labels), and claims keep to this order as nearly as
+ * shards let them: it is a place in line, not a promise.
  *
- * Reads for real: the job, its queue's row, routes and public cursors, the jobs before it up to 100, and one of each place that
- * is not empty; what ended in the last minutes. Writes nothing. A subscription runs again when a job before it moves.
+ * Reads for real: the job, its queue's row, routes and public cursors, the jobs before it up to 100, and one of each
+ * place that is not empty; the ended jobs of the last minutes. Writes nothing. A subscription is invalidated when a job
+ * before it moves.
  */
 import {
   POSITION_MAX,
@@ -59,7 +60,7 @@ async function jobsBefore(db: DatabaseReader, queue: Queue, job: Doc<"jobs">): P
   return before;
 }
 
-/** How many jobs ended by themselves in each of the last minutes in which any did. */
+/** How many jobs ended by themselves in each of the last minutes in which at least one did. */
 async function endedByMinute(db: DatabaseReader, queue: string, now: number): Promise<number[]> {
   const rows = await db
     .query("minutes")

@@ -30,7 +30,7 @@ const sum = (periods: Period[], of: Exclude<keyof Period, "waitMs" | "runMs">) =
   periods.reduce((all, period) => all + period[of], 0);
 
 describe("statistics", () => {
-  test("say of each minute, hour and day what happened in it, without gaps", async () => {
+  test("count each minute's, hour's and day's events, without gaps", async () => {
     const world = await newWorld();
     await work(world, 4, 1);
     await world.advance(3 * MINUTE);
@@ -49,7 +49,7 @@ describe("statistics", () => {
     }
   });
 
-  test("tell waits and runs apart, as near as their buckets", async () => {
+  test("distinguish waits from runs, as precisely as their buckets", async () => {
     const world = await newWorld();
     await work(world, 10);
     await world.advance(12 * MINUTE);

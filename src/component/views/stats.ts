@@ -1,6 +1,6 @@
 /**
- * Stats: what happened in a queue, by minute, hour or day, from the rows that the roll-up keeps. It reads one row a period
- * that is shown, however many jobs there were; as a subscription it runs again when the roll-up writes one of them.
+ * Stats: the events of a queue by minute, hour or day, from the rows that the roll-up keeps. It reads one row per
+ * period shown, however many jobs there were; a subscription is invalidated when the roll-up writes one of them.
  */
 import {
   checkInteger,
@@ -33,13 +33,13 @@ export async function stats(
   return { per, periods: await lastOf(ctx.db, { queue, per, count, until }) };
 }
 
-/** The last periods of a queue, those in which nothing happened too. */
+/** The last periods of a queue, empty ones included. */
 export async function lastOf(
   db: DatabaseReader,
   asked: { queue: string; per: Per; count: number; until?: number | undefined },
 ): Promise<Period[]> {
   const wanted = lastPeriods(asked.until ?? Date.now(), asked.per, asked.count);
-  // Up to now is a range without an end: a subscription is told of the next minute's row too.
+  // Up to now is a range without an end: a subscription is invalidated by the next minute's row too.
   const end = asked.until === undefined ? Infinity : wanted.at(-1)!;
   const rows = await rowsBetween(db, { ...asked, from: wanted[0]!, to: end });
   const found = new Map(rows.map((row) => [beginningOf(row), periodOfRow(row)]));

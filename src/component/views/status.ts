@@ -1,5 +1,5 @@
 /**
- * Status: jobs as a page sees them. A subscription to one runs again when the job moves or reports progress, and at
+ * Status: jobs as a page sees them. A subscription to one is invalidated when the job moves or reports progress, and at
  * no other time: it reads the job, its result, and while it runs its progress, never the holder's row.
  */
 import { getConvexSize, type Value } from "convex/values";
@@ -45,7 +45,7 @@ export async function queueOf(ctx: QueryCtx, id: string): Promise<string | null>
   return (await findJobOf(ctx.db, id, undefined))?.queue ?? null;
 }
 
-/** Nothing is left out silently, and a result of a megabyte is rare enough for its page to ask for it alone. */
+/** No result is left out silently, and a result of a megabyte is rare enough for its page to request it alone. */
 function tooMuch(before: number): Error {
   return conveyorError(
     "payloadTooLarge",
@@ -83,7 +83,7 @@ async function describe(ctx: QueryCtx, job: Doc<"jobs">): Promise<JobStatus> {
   }
 }
 
-/** What a job of any status has. */
+/** Fields that a job of any status has. */
 function common(job: Doc<"jobs">) {
   const { _id, queue, enqueuedAt, attempt, finishedAt, error } = job;
   const { failures = 0, resets = 0, releases = 0 } = job;
@@ -94,12 +94,12 @@ function common(job: Doc<"jobs">) {
     ...{ id: _id, queue, enqueuedAt, attempt, failures, resets, releases },
     ...only({ name, priority, key, group, tags, labels, cost, rounds, paused }),
     ...only({ cancelRequestedAt, expiresAt, deadlineAt: job.deadline?.at }),
-    // Of a job that goes round: it has ended a round, and no more than that.
+    // Of a circular job: it has ended a round, and nothing else.
     ...only(isOver ? {} : { lastWorkedAt: finishedAt, lastError: error }),
   };
 }
 
-/** Without what is absent: `undefined` is no value of Convex's. */
+/** Without absent fields: `undefined` is not a Convex value. */
 function only<Fields extends Record<string, unknown>>(fields: Fields) {
   const there = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(there) as { [F in keyof Fields]?: Exclude<Fields[F], undefined> };
@@ -110,7 +110,7 @@ function ran(job: Doc<"jobs">): { worker: string; startedAt: number } {
   return { worker: job.worker!, startedAt: job.startedAt! };
 }
 
-/** The same of a job that may have expired, or been canceled, before it was begun. */
+/** The same for a job that may have expired, or been canceled, before it was begun. */
 function begun(job: Doc<"jobs">): { worker?: string; startedAt?: number } {
   return only({ worker: job.worker, startedAt: job.startedAt });
 }

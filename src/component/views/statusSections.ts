@@ -1,10 +1,10 @@
 /**
- * Where the jobs of a status lie, as parts of a list. Waiting ones lie in bands, one for each priority and one more for what
- * comes back, each spread over shards and routes, which are merged by commit: that is the order in which they are claimed, as
- * nearly as claims keep one. Paused ones wait behind all bands. Those that are due later lie by their time, the others by
- * when they came into their status.
+ * Where the jobs of a status lie, as parts of a list. Waiting jobs lie in bands, one for each priority and one more for
+ * returned jobs, each spread over shards and routes, which are merged by commit: that is the order in which they are
+ * claimed, as nearly as claims keep one. Paused ones wait behind all bands. Jobs that are due later lie by their time,
+ * jobs of the other statuses by when they came into their status.
  *
- * Without a status: what runs, what waits, what is due later, and then what has ended, whatever way it ended.
+ * Without a status: running, waiting, due later, and then ended jobs, however they ended.
  */
 import { mergedStream, stream, type QueryStream } from "convex-helpers/server/stream";
 import {
@@ -32,7 +32,9 @@ const BY_COMMIT = ["seq", "_creationTime", "_id"];
 const BY_CREATION = ["_creationTime", "_id"];
 const BY_INDEX = ["order", "shard", ...BY_COMMIT];
 
-/** The numbers of parts: the same whatever else there is, since cursors hold them. Bands have those in between. */
+/**
+ * The numbers of parts: cursors hold them, so they do not depend on the other parts. Bands have the numbers in between.
+ */
 const RUNNING = 0;
 const BANDS = 1;
 const SCHEDULED = 10_000;
@@ -68,7 +70,7 @@ export async function sectionsOf(
   }
 }
 
-/** The jobs with a mark, as they were created. A job whose row is gone takes its marks with it. */
+/** The jobs with a mark, as they were created. A deleted job's marks are deleted with it. */
 export function markedSection(
   db: DatabaseReader,
   queue: string,
@@ -87,12 +89,12 @@ function scheduledSection(jobs: Jobs): JobSection {
   return { rank: SCHEDULED, fields: BY_INDEX, stream: mergedStream([jobs], BY_INDEX) };
 }
 
-/** Of statuses whose rows have one order and shard. */
+/** Of statuses in which all rows have the same order and shard. */
 function byCommit(rank: number, parts: Jobs[]): JobSection {
   return { rank, fields: BY_COMMIT, stream: mergedStream(parts, BY_COMMIT) };
 }
 
-/** The place of a status whose rows all lie in one, or, of those that are due later, all of them. */
+/** The single place of a status that has one; for `scheduled`, all its places. */
 function ofStatus(db: DatabaseReader, queue: string, status: Status, direction: Direction): Jobs {
   const jobs = stream(db, schema).query("jobs");
   return jobs
@@ -104,8 +106,8 @@ function ofStatus(db: DatabaseReader, queue: string, status: Status, direction: 
 }
 
 /**
- * In a queue of more places than can be merged (its priorities, routes and shards multiplied) waiting jobs are listed in
- * the order of the index: by priority all the same, and within one place by place.
+ * In a queue of more places than can be merged (its priorities, routes and shards multiplied) waiting jobs are listed
+ * in the order of the index: still by priority, and within a priority place by place.
  */
 async function pendingSections(
   db: DatabaseReader,
@@ -133,7 +135,7 @@ async function bandSections(
   places: readonly { order: number; shard: number }[],
   direction: Direction,
 ): Promise<JobSection[]> {
-  // Below them nothing waits but index entries of what has been claimed.
+  // Below the public cursors lie only index entries of claimed jobs.
   const bounds = [await publicBounds(db, queue.name)];
   const bands = new Map<number, Jobs[]>();
   for (const place of places) {

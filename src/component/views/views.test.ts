@@ -99,7 +99,7 @@ describe("counts", () => {
 });
 
 describe("workers", () => {
-  test("are listed with what they hold, the one seen last first", async () => {
+  test("are listed with the jobs that they hold, the one seen last first", async () => {
     const world = await newWorld();
     const id = await world.enqueue({}, { name: "a tile" });
     await world.worker("busy").claim(1, { labels: ["gpu"] });
@@ -124,7 +124,7 @@ describe("workers", () => {
     expect(await world.t.query(api.lib.workers, { limit: 1 })).toHaveLength(1);
   });
 
-  test("of one queue are those that last claimed from it", async () => {
+  test("of one queue are the workers that last claimed from it", async () => {
     const world = await newWorld();
     await world.worker("tiler").claim();
     world.queue.name = "other";
@@ -136,7 +136,7 @@ describe("workers", () => {
     expect(await named("none")).toEqual([]);
   });
 
-  test("who hold more than is looked up are listed with the ids of all of it", async () => {
+  test("that hold more than is looked up are listed with all the ids", async () => {
     const world = await newWorld();
     for (const name of ["a", "b", "c", "d", "e"]) {
       await world.enqueueBatch(Array.from({ length: 64 }, (_, n) => n));
@@ -190,7 +190,7 @@ describe("has work", () => {
     expect(await hasWork(world)).toBe(true);
   });
 
-  test("looks at every queue that is asked about", async () => {
+  test("checks every queue of the call", async () => {
     const world = await newWorld();
     await world.enqueue();
     expect(await hasWork(world, ["other", "tiles"])).toBe(true);

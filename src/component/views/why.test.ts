@@ -103,10 +103,10 @@ describe("a job that is due later", () => {
     expect(await kinds(world, id)).toEqual(["scheduled", "paused", "queuePaused"]);
   });
 
-  test("is stuck when it was due long ago and nobody has made it claimable", async () => {
+  test("is stuck when it was due long ago and has not been made claimable", async () => {
     const world = await newWorld();
     const id = await world.enqueue({}, { runAfter: 1_000 });
-    // Whatever is scheduled does not run.
+    // No scheduled function runs.
     vi.setSystemTime(T0 + 60_000);
     expect(await kinds(world, id)).toEqual(["stuck"]);
   });
@@ -174,7 +174,7 @@ describe("a job that waits", () => {
     expect((await world.job(ofA)).status).toBe("running");
     expect(await kinds(world, gpu)).toEqual(["atCapacity", "next"]);
     await first.complete([succeeded({ id: ofA, attempt: 1 })], { claim: 1 });
-    // What it offers is what its last claim said, and that one said nothing.
+    // A worker offers the labels of its last claim, and that one named none.
     expect(await first.holder()).not.toHaveProperty("labels");
     expect((await told(gpu)).kind).toBe("noWorkerWithLabels");
     await first.claim(1, { labels: ["gpu"], maxCost: 7 });
@@ -182,7 +182,7 @@ describe("a job that waits", () => {
     expect((await world.job(gpu)).status).toBe("pending");
   });
 
-  test("finds all who could take it at work, and is so many jobs behind", async () => {
+  test("finds all workers that could take it busy, and counts the jobs ahead of it", async () => {
     const world = await newWorld();
     const ids = await world.enqueueBatch(Array.from({ length: 8 }, (_, n) => n));
     await world.worker("a").claim(2);
@@ -197,12 +197,12 @@ describe("a job that waits", () => {
     expect(await kinds(world, ids[3]!)).toEqual(["atCapacity", "next"]);
   });
 
-  test("is next, or stuck when for a minute nobody has taken it who could", async () => {
+  test("is next, or stuck when for a minute no eligible worker has taken it", async () => {
     const world = await newWorld();
     const id = await world.enqueue({}, { labels: ["gpu"] });
     const worker = await idle(world, "w");
     const { _id } = await worker.holder();
-    // As if it had asked with that label, and been given nothing.
+    // As if it had claimed with that label, and been given nothing.
     await world.t.run((ctx) => ctx.db.patch("holders", _id, { labels: ["gpu"] }));
     expect(await kinds(world, id)).toEqual(["next"]);
     await world.t.mutation(api.operate.drainQueue, { queue: "tiles" });

@@ -1,9 +1,9 @@
 /**
  * Why: the live answer to "why is this job not running?".
  *
- * Reads for real: the job and its queue's row; of one that is due later its last attempt and its rules; of one that waits its
- * position, who could take it, and when its queue last took something. Writes nothing. A subscription runs again when any of that
- * changes: of a job that waits in a busy queue, with every claim.
+ * Reads for real: the job and its queue's row; of one that is due later its last attempt and its rules; of one that
+ * waits its position, the workers that could take it, and the time of its queue's last claim. Writes nothing. A
+ * subscription is invalidated when any of that changes: for a waiting job of a busy queue, by every claim.
  */
 import {
   isFinished,
@@ -45,7 +45,7 @@ export async function why(
   return { status: job.status, reasons: await reasonsOf(ctx.db, job, Date.now()) };
 }
 
-/** What a job says of its errors is not for everybody who may know why it waits. */
+/** Errors are not for every reader that may know why the job waits. */
 function withoutErrors({ error: _error, cancelReason: _reason, ...job }: Job): Job {
   return job;
 }
@@ -70,7 +70,7 @@ async function reasonsOf(db: DatabaseReader, job: Job, now: number): Promise<Rea
   return [...paused, ...(await whyHere(db, queue, job, now))];
 }
 
-/** Why a job is due when it is, as its last attempt tells. */
+/** Why a job is due when it is, as its last attempt records it. */
 async function becauseOf(db: DatabaseReader, queue: Queue, job: Job): Promise<DueBecause> {
   const { attempt, failures = 0, rounds = 0, error } = job;
   if (attempt === 0) return { kind: "asked" };
@@ -89,7 +89,7 @@ async function becauseOf(db: DatabaseReader, queue: Queue, job: Job): Promise<Du
   return { kind: rounds > 0 ? "rests" : "asked" };
 }
 
-/** Of a job that is there to be claimed. In a paused queue only who is there to take it is worth a word. */
+/** Of a job that is claimable. In a paused queue only reasons about workers are given. */
 async function whyHere(db: DatabaseReader, queue: Queue, job: Job, now: number): Promise<Reason[]> {
   const [crew, inside, place, claimedAt] = await Promise.all([
     crewOf(db, job, now),
@@ -105,5 +105,5 @@ async function whyHere(db: DatabaseReader, queue: Queue, job: Job, now: number):
   return queue.isPaused ? reasons.filter(({ kind }) => HOLD_ANYWAY.has(kind)) : reasons;
 }
 
-/** What would keep a job waiting that its queue's pause keeps waiting. */
+/** Reasons that would keep a job waiting even after its queue is resumed. */
 const HOLD_ANYWAY = new Set<Reason["kind"]>(["noWorker", "noWorkerWithLabels", "behind"]);

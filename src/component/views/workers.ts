@@ -1,9 +1,9 @@
 /**
- * Workers: who was seen last, and with what in hand. For people; nothing's correctness depends on it.
+ * Workers: the workers seen last, and the jobs that they hold. For people; nothing's correctness depends on it.
  *
- * Reads for real: rows of holders by when they were last seen, and those of the first jobs that they hold. A subscription runs
- * again with every call and beat of a worker it shows, which of a busy fleet is many times a second: the hooks of
- * `convex-conveyor/react` ask less often.
+ * Reads for real: rows of holders by when they were last seen, and the rows of the first jobs that they hold. A
+ * subscription is invalidated by every call and beat of a worker it shows, which in a busy fleet is many times per
+ * second: the hooks of `convex-conveyor/react` poll less often.
  */
 import {
   checkInteger,
@@ -22,8 +22,9 @@ import { shownSession } from "../rows/tokens.js";
 type Holder = Doc<"holders">;
 
 /**
- * The newest of each state, merged. Active holders are indexed by the end of their leases, so where more are active than are
- * read, with leases of different lengths, those with the longer ones go first. With `queue`, of those that last claimed from it.
+ * The newest of each state, merged. Active holders are indexed by the end of their leases, so where more are active
+ * than are read, with leases of different lengths, holders with the longer ones go first. With `queue`, of the workers
+ * that last claimed from it.
  */
 export async function workers(
   ctx: QueryCtx,
@@ -48,7 +49,7 @@ export async function workers(
   return await described(ctx.db, shown);
 }
 
-/** What is held is looked up for the first so many jobs, of those seen last. */
+/** The rows of held jobs are read for the first so many jobs, of the workers seen last. */
 async function described(db: DatabaseReader, holders: readonly Holder[]): Promise<WorkerStatus[]> {
   let left = WORKERS_JOBS_READ;
   const all: WorkerStatus[] = [];
@@ -60,7 +61,7 @@ async function described(db: DatabaseReader, holders: readonly Holder[]): Promis
       session: await shownSession(session),
       ...{ name, isLane: lane !== undefined, state, lastSeenAt, queues },
       ...(labels === undefined ? {} : { labels }),
-      // A lane's leases say no queue: it has one.
+      // A lane's leases name no queue: it has one.
       holding: leases.map(({ id, queue = queues[0]!, attempt }, i) => ({
         ...{ id, queue, attempt },
         ...aboutJob(jobs[i]),

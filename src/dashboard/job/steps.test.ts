@@ -8,7 +8,7 @@ const job = (given: object) => ({ ...common, ...given }) as JobStatus;
 const told = (of: JobStatus, attempts: AttemptStatus[] = []) =>
   timelineOf(of, attempts).map(({ title, at }) => [title, at]);
 
-test("a job that nobody has begun was enqueued, and waits", () => {
+test("a job that has not begun was enqueued, and waits", () => {
   expect(told(job({ status: "pending" }))).toEqual([
     ["Enqueued", 100],
     ["Waits to be begun", undefined],
