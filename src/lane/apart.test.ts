@@ -51,7 +51,7 @@ class Played {
 
 const ids = (jobs: readonly { id: string }[] = []) => jobs.map(({ id }) => id);
 
-describe("what has no answer has lost, or was too much beside others", () => {
+describe("a job without an answer has lost, or its call was too large", () => {
   test("handlers that are mutations go on each by itself, and the next call says that they are over", async () => {
     const played = new Played();
     played.step = ({ execute, ...said }) => ({
@@ -128,7 +128,7 @@ describe("while one job loses again and again", () => {
     expect(played.isOver).toBe(true);
   });
 
-  test("from the third refusal on its callback is told later", async () => {
+  test("from the third refusal on its callback runs later", async () => {
     const played = await hot();
     await played.clock.advance(3_000);
     const deferred = played.aparts

@@ -1,7 +1,7 @@
 /**
- * Jobs of a lane that go on in transactions of their own, since what the app does in them has lost a conflict, or was too much
- * beside others. Each is repeated with jitter until it is answered, while its lane goes on with everything else. For a while
- * after a loss all jobs of the lane go this way: the row that others write is most likely theirs too.
+ * Jobs of a lane that go on in transactions of their own, since their step has lost a conflict, or was too large. Each
+ * is repeated with jitter until it is answered, while its lane goes on with all other jobs. For a while after a loss
+ * all jobs of the lane go this way: the contended row is most likely theirs too.
  */
 import type { Answer, LaneApart, Lease } from "../shared/index.js";
 import { backoff, type Clock } from "../worker/clock.js";
@@ -13,14 +13,14 @@ import { outcomeOfThrown } from "./handlers.js";
 /** One such call, before its result has been checked. */
 export type SaidApart = Omit<LaneApart, "finished"> & { finished?: Report };
 
-/** A job whose handler is a mutation. */
+/** A job with a mutation as its handler. */
 export interface Execution extends Lease {
   /** How often it failed before. */
   failures: number;
 }
 
 export class Apart {
-  /** What has ended so, and the lane has not said yet: it still holds the leases. */
+  /** Jobs that have ended so, not yet reported by the lane: it still holds the leases. */
   over: readonly Lease[] = [];
   /** Under way. */
   size = 0;
@@ -71,7 +71,7 @@ export class Apart {
     this.lostUntil = this.clock.now() + HOT_MS;
   }
 
-  /** One call of a job, when it is its turn, and the wait after it that jobs beside it do not share. */
+  /** One call of a job, when it is its turn, and the wait after it, during which it holds no turn. */
   private async says(
     said: SaidApart,
     refusals: number,
@@ -117,7 +117,5 @@ export class Apart {
 const HOT_MS = 10_000;
 /** A call that took longer has lost, most likely. */
 const LOST_MS = 100;
-/**
- * So many calls at once: more lose to each other (docs/push.md). One that is refused leaves its turn to others while it waits.
- */
+/** So many calls at once: more lose to each other (docs/push.md). A refused one gives up its turn while it waits. */
 const AT_ONCE = 3;

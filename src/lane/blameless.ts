@@ -1,11 +1,12 @@
-/** What a handler did not bring about by itself: such a job is put off, and no failure is counted. Pure. */
+/** Failures that a handler did not cause: such a job is put off, and no failure is counted. Pure. */
 import type { Blocked, ClaimedJob, Outcome } from "../shared/index.js";
 import { messageOf } from "../worker/errors.js";
 
 /**
- * The platform's words where it had no room for the handler or does not know it (yet), so that it was never begun; or did
- * not commit it, since others wrote what it had read. What the handler itself met, calling others, reads as the platform's
- * `Uncaught …`, and is a failure. So is a transaction that is too large: `Too many writes in a single function execution`.
+ * The platform's messages where it had no room for the handler or does not know it (yet), so that it was never begun;
+ * or did not commit it, since another transaction wrote into its read set. An error of a function that the handler
+ * called reads as the platform's `Uncaught …`, and is a failure. So is a transaction that is too large:
+ * `Too many writes in a single function execution`.
  */
 const BLAMELESS =
   /^(?!Uncaught).*(Too many concurrent|TooManyConcurrent|Too many writes per second|Could not find function|changed while this mutation|OptimisticConcurrency)/is;

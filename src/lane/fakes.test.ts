@@ -1,4 +1,4 @@
-/** For tests of lanes and processes: their jobs, what they begin with, and a component that answers. */
+/** For tests of lanes and processes: their jobs, their starts, and a scripted component. */
 import { expect, test } from "vitest";
 import {
   COMPONENT_VERSION,
@@ -47,7 +47,7 @@ export function processOf(
   };
 }
 
-/** What a process asks that runs one lane, and to which nothing is handed over. */
+/** The calls of a process that runs one lane, and to which nothing is handed over. */
 export const ALONE: Omit<ProcessCalls, "step" | "apart" | "run"> = {
   look: ({ upTo }) => Promise.resolve({ lanes: [], upTo, areWaiting: false }),
   ask: () => Promise.resolve(0),
@@ -69,11 +69,11 @@ export async function runOne(
   await runProcess({ ...ALONE, ...calls }, processOf([lane]), given);
 }
 
-/** A process whose jobs run for as long as the test says, and the calls that it has made. */
+/** A process with jobs that run until the test ends them, and the calls that it has made. */
 export class FakeProcess {
   readonly clock = new FakeClock();
   readonly steps: Said[] = [];
-  /** Calls beside steps, each with its time. */
+  /** Calls other than steps, each with its time. */
   readonly asked: { at: number; call: "look" | "ask" | "close" | "rouse"; args: unknown }[] = [];
   /** Jobs that run, in the order in which they began. */
   readonly running: string[] = [];
@@ -95,7 +95,7 @@ export class FakeProcess {
     await clock.advance(0);
   }
 
-  /** Ends a job, and lets pass what follows at once, and what is reported with it. */
+  /** Ends a job, and lets pass its immediate consequences and reports. */
   async end(...ids: string[]): Promise<void> {
     for (const id of ids) this.ends.get(id)!();
     await this.clock.advance(25);

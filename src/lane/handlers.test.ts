@@ -15,7 +15,7 @@ const job = (more: object = {}, handler: Partial<Handler> = {}): LaneJob => ({
 const runs = (runAction: (...args: any[]) => Promise<unknown>) =>
   ({ runAction, runQuery: () => Promise.reject(new Error("no query")) }) as never;
 
-test("a handler that never settles is failed when its time is over, and what it brings later is for nobody", async () => {
+test("a handler that never settles is failed when its time is over, and its later result is dropped", async () => {
   const clock = new FakeClock();
   let end: (value: unknown) => void = () => {};
   const outcomes: Outcome[] = [];
@@ -59,12 +59,12 @@ test("a function that is not there is waited for, ever longer, and up to minutes
   expect(wait(1_000)).toBeLessThanOrEqual(450_000);
 });
 
-test("a handler that met the same by itself has begun: it has failed", () => {
+test("a handler with the same error from its own call has begun: it has failed", () => {
   const error = new Error("Uncaught Error: Could not find function for 'emails:log'.");
   expect(outcomeOfThrown(error, { attempt: 1, failures: 0 }).kind).toBe("failed");
 });
 
-test("a function of another kind, or one that takes no job, is a mismatch; what a handler met calling others is its failure", async () => {
+test("a function of another kind, or one that takes no job, is a mismatch; the same error from a handler's own call is its failure", async () => {
   const kind = "Trying to execute emails:send as Action, but it is defined as Mutation.";
   const takes =
     "ArgumentValidationError: Object contains extra field `job` that is not in the validator.";
@@ -86,7 +86,7 @@ test("a function of another kind, or one that takes no job, is a mismatch; what 
   }
 });
 
-test("only a function that takes its job says what follows it", async () => {
+test("only a function that takes its job adds jobs to follow", async () => {
   const result = { __conveyorResult: 1, continued: [] };
   const returns = runs(() => Promise.resolve(result));
   expect(await runByHandle(returns, job({}, { takes: "job" }))).toEqual({
@@ -110,7 +110,7 @@ test("a handler with its job is called with both; without, its payload must be i
   expect(calls).toHaveLength(2);
 });
 
-test("what a handler asks for by its error is done, though only its data have crossed", async () => {
+test("an error that asks for an outcome has its effect, though only its data have crossed", async () => {
   const ctx = runs(() =>
     Promise.reject(new ConvexError({ conveyor: "nonRetryable", message: "No such page." })),
   );

@@ -1,4 +1,4 @@
-/** Calling a handler: what it is called with, and what its end means as an outcome. */
+/** Calling a handler: its arguments, and its end as an outcome. */
 import type { FunctionHandle, GenericActionCtx, GenericDataModel } from "convex/server";
 import type { Value } from "convex/values";
 import {
@@ -29,7 +29,7 @@ export function argsFor(
   throw conveyorError(
     "invalidPayload",
     "The payload of this job is no object, and its handler takes the payload as its arguments. " +
-      "Make the payload an object whose fields are the handler's arguments, or give the handler as " +
+      "Make the payload an object with the handler's arguments as fields, or give the handler as " +
       "`{ action: …, job: true }`.",
   );
 }
@@ -64,7 +64,7 @@ async function call(ctx: Runs, job: ClaimedJob, handler: Handler): Promise<Ended
       handler.kind === "query"
         ? await ctx.runQuery(handler.handle as FunctionHandle<"query">, args)
         : await ctx.runAction(handler.handle as FunctionHandle<"action">, args);
-    // Only what a queue has made says what follows: of any other function the object is the result.
+    // Only a function that a queue has made returns jobs to follow: of any other function the object is the result.
     const { value, follows } = handler.takes === "job" ? apart(result) : { value: result };
     const outcome = outcomeOfValue(value);
     return outcome.kind === "succeeded" && follows !== undefined
@@ -104,7 +104,9 @@ async function within(
   }
 }
 
-/** What the handler itself met, calling others, reads as the platform's `Uncaught …`, and is a failure like any other. */
+/**
+ * An error of a function that the handler called reads as the platform's `Uncaught …`, and is a failure like any other.
+ */
 const OTHER_KIND = /^(?!Uncaught)[^]*Trying to execute (\S+) as (\w+), but it is defined as (\w+)/;
 const OTHER_ARGUMENTS =
   /^(?!Uncaught)[^]*(ArgumentValidationError|Validator error)[^]*\b(job|payload|start)\b/;
@@ -121,7 +123,7 @@ export function mismatched({ kind, takes }: Handler, error: unknown): Outcome | 
   if (other !== null) {
     const [, name, , is] = other;
     const fails = `handlerMismatch: the queue's handler is named as its ${kind}, and ${name} is defined as ${is}.`;
-    return { ...failed(`${fails} Name it in the queue's definition as what it is.`) };
+    return { ...failed(`${fails} Name it in the queue's definition with its own kind.`) };
   }
   if (takes !== "job" || !OTHER_ARGUMENTS.test(text)) return null;
   return failed(
@@ -132,7 +134,7 @@ export function mismatched({ kind, takes }: Handler, error: unknown): Outcome | 
 
 const failed = (error: string): Outcome => ({ kind: "failed", error, retryable: false });
 
-/** What a handler that threw asks for: usually nothing, and it has failed. */
+/** The outcome that a handler's error asks for: usually nothing, and it has failed. */
 export function outcomeOfThrown(
   error: unknown,
   job: Pick<ClaimedJob, "attempt" | "failures">,

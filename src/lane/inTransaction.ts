@@ -26,7 +26,7 @@ export interface InTransaction {
 export function inTransaction(job: JobFacts): InTransaction {
   const sayings = new Sayings({ id: job.id, attempt: job.attempt });
   const continued: Continuation[] = [];
-  // A transaction has neither signal nor time: the actions below look at no other field of an attempt.
+  // A transaction has neither signal nor time: the actions below read no other field of an attempt.
   const attempt = { state: "running", job, abort: {}, continued } as unknown as Attempt;
   const reports = { of: () => sayings, said: () => {} } as unknown as Telling["reports"];
   const { log, snooze, continueWith } = actionsOf(attempt, { reports, emit: printEvent });

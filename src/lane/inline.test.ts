@@ -13,7 +13,7 @@ const job = (id: string, timeoutMs = 60_000): LaneJob => ({
 
 const untimed = (id: string) => claimedOf(factsOf(job(id).job));
 
-/** Inline handlers in a process of which only tests move the clock. `stands` says what is answered of each attempt. */
+/** Inline handlers in a process on a manual clock. `stands` has the answer for each attempt. */
 function stage() {
   const clock = new FakeClock();
   const stands = new Map<string, Answer["answer"]>();
@@ -56,7 +56,7 @@ const untilAborted = ({ signal }: Job) =>
     signal.addEventListener("abort", () => reject(signal.reason as Error));
   });
 
-test("a handler that throws costs its own attempt: the others end as they would", async () => {
+test("a handler that throws costs its own attempt: the other attempts end as they would", async () => {
   const { clock, ended, run, timers } = stage();
   run("a", () => {
     throw new Error("It was to fail.");
@@ -150,7 +150,7 @@ test("an attempt that is no longer this lane's gives its place back at once", as
   expect(timers()).toBe(0);
 });
 
-test("what a handler says is recorded before its outcome; what nobody takes holds it up for seconds only", async () => {
+test("a handler's reports are recorded before its outcome; a report that is not accepted holds it up for seconds only", async () => {
   const { clock, ended, run, said } = stage();
   run("a", ({ log }) => void log("last words"));
   await clock.advance(0);
@@ -177,7 +177,7 @@ test("isCanceled asks, and aborts the signal", async () => {
   expect(ended.get("a")).toMatchObject({ outcome: { kind: "succeeded", result: "done" } });
 });
 
-test("a handler that was told to stop and returns nothing has not succeeded", async () => {
+test("a handler that got its signal to stop and returns nothing has not succeeded", async () => {
   const { clock, stands, ended, run } = stage();
   run("a", async ({ isCanceled }) => {
     stands.set("a", "canceled");

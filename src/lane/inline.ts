@@ -1,6 +1,6 @@
 /**
- * Jobs whose handlers run in the lane's own process, and what one job's handler may say of it, wherever it runs: the same
- * as a worker's handler, by the same code. It knows the component only by two calls.
+ * Jobs with handlers that run in the lane's own process, and the actions of any job's handler in Convex: the same as a
+ * worker's handler, by the same code. It knows the component only by two calls.
  *
  * Handlers that share a process share its fate: one that ends it ends the attempts of all, and each is then lost.
  */
@@ -39,7 +39,7 @@ export class Handling {
   private readonly attempts: Attempts;
   private readonly reports: Reports;
   private readonly ends = new Map<Attempt, (outcome: Outcome) => void>();
-  /** Attempts whose handlers have taken their signal, which has not aborted. */
+  /** Attempts with handlers that have taken their signal, which has not aborted. */
   private readonly watched = new Set<Attempt>();
   private cancelAsking: (() => void) | null = null;
   private askedAllAt: number;
@@ -62,7 +62,7 @@ export class Handling {
     });
   }
 
-  /** Runs a handler; resolves when it has ended, all that it has said is recorded, or nobody waits for it any more. */
+  /** Runs a handler; resolves when it has ended and all of its reports are recorded, or when it is abandoned. */
   async run(handler: (job: Job) => unknown, { job }: LaneJob): Promise<Ended> {
     const attempt = this.begin(job);
     if (attempt === null) return { outcome: { kind: "released" } };
@@ -88,7 +88,7 @@ export class Handling {
     return this.attempts.add({ ...job, ...timed, leaseMs: NO_LEASE_MS }, this.clock.now());
   }
 
-  /** What an attempt's handler may say and ask: here it asks the component. */
+  /** The actions of an attempt's handler: here it asks the component. */
   actionsOf(attempt: Attempt): JobActions {
     const { signal } = attempt.abort;
     const actions = {
@@ -113,7 +113,7 @@ export class Handling {
     this.ask();
   }
 
-  /** Until all that was said is recorded, or is for nobody. */
+  /** Until all reports are recorded, or dropped. */
   async flush(attempt: Attempt): Promise<void> {
     await this.reports.flush(attempt);
   }
@@ -127,7 +127,10 @@ export class Handling {
     for (const attempt of asked) if (attempt.abort.signal.aborted) this.watched.delete(attempt);
   }
 
-  /** An attempt that has run for a while is asked after now and then, one whose signal was taken often: short jobs end by themselves. */
+  /**
+   * The component is asked now and then about an attempt that has run for a while, and often about one with a taken
+   * signal: short jobs end by themselves.
+   */
   private ask(): void {
     const afterMs = this.watched.size > 0 ? SIGNAL_ASK_MS : LANE_ASK_MS;
     this.cancelAsking ??= this.clock.after(afterMs, () => void this.askDue());

@@ -4,7 +4,7 @@ import { FakeClock } from "../worker/fakes.test.js";
 import type { Said } from "./index.js";
 import { answered, heardOf, job, nothing, runOne, start } from "./fakes.test.js";
 
-/** A lane of these jobs, each ended at once, whose calls are answered by `answer`. Returns the calls. */
+/** A lane of these jobs, each ended at once, with `answer` for its calls. Returns the calls. */
 async function play(
   jobs: LaneJob[],
   answer: (args: Said, call: number) => LaneReply,
@@ -24,7 +24,7 @@ async function play(
   return calls;
 }
 
-test("a call that seemed to fail is not counted as heard: the next is told what it claimed", async () => {
+test("a call that seemed to fail is not counted as heard: the next is answered with its claimed jobs", async () => {
   const calls = await play([job("a")], (args, call) => {
     if (call === 1) throw new Error("The answer was lost.");
     return { ...nothing, answers: heardOf(args), jobs: call === 2 ? [job("b")] : [] };
@@ -34,11 +34,11 @@ test("a call that seemed to fail is not counted as heard: the next is told what 
     [3, 1],
     [4, 3],
   ]);
-  // What was in the call that failed has been recorded apart since.
+  // The outcomes of the failed call have been recorded apart since.
   expect(calls.map(({ over = [] }) => over.map(({ id }) => id))).toEqual([[], ["a"], ["b"]]);
 });
 
-test("each call says when it was made: a transaction that is run again since it lost takes fewer jobs", async () => {
+test("each call carries its time: a transaction that retries after a conflict takes fewer jobs", async () => {
   const before = Date.now();
   const calls = await play([job("a")], (args) => ({ ...nothing, answers: heardOf(args) }));
   expect(calls).toHaveLength(1);
@@ -46,7 +46,7 @@ test("each call says when it was made: a transaction that is run again since it 
   expect(calls[0]!.sentAt).toBeLessThanOrEqual(Date.now());
 });
 
-test("a lane whose first jobs were too large to be carried asks for them at once", async () => {
+test("a lane with first jobs that were too large to be carried asks for them at once", async () => {
   const calls: Said[] = [];
   await runOne(
     {
@@ -67,8 +67,8 @@ test("a lane whose first jobs were too large to be carried asks for them at once
   ]);
 });
 
-describe("what ends within a moment", () => {
-  /** When calls were made, and what they reported, of jobs that run so long. */
+describe("outcomes within a moment", () => {
+  /** When calls were made, and the jobs that they reported, for jobs with these durations. */
   const reported = async (runsMs: Record<string, number>) => {
     const clock = new FakeClock();
     const calls: [number, string[]][] = [];

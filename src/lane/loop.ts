@@ -1,7 +1,8 @@
 /**
- * The loop of a lane: runs what it is given, reports jobs that have ended together, and takes what comes next, one call at a
- * time. No slow job holds up another: each runs by itself, and the loop waits for the one that ends first. It knows nothing
- * of contexts: its process says how a job is run, how the component is called, and how many jobs a call may bring.
+ * The loop of a lane: runs its jobs, reports jobs that have ended together, and takes the next jobs, one call at a
+ * time. No slow job holds up another: each runs by itself, and the loop waits for the one that ends first. It knows
+ * nothing of contexts: its process provides how a job is run, how the component is called, and how many jobs a call may
+ * bring.
  */
 import {
   HANDLERS_PER_STEP,
@@ -20,10 +21,10 @@ import type { Clock } from "../worker/clock.js";
 import { Apart, type Execution, type SaidApart } from "./apart.js";
 import type { Ended } from "./inline.js";
 
-/** One call, before whoever makes it has checked results, and made jobs of what is to follow. */
+/** One call, before results are checked, and jobs made that are to follow. */
 export type Said = Omit<LaneStep, "finished"> & { finished: Report[] };
 
-/** How a lane reaches what it needs. */
+/** The calls of a lane. */
 export interface Lane {
   step(args: Said): Promise<LaneReply>;
   /** One job in a transaction of its own. */
@@ -32,9 +33,9 @@ export interface Lane {
   run(job: LaneJob): Promise<Ended>;
 }
 
-/** What a lane asks of its process, and tells it. */
+/** The process, as its lanes use it. */
 export interface Host {
-  /** What a call of this lane says of the process. */
+  /** The fields that a call of this lane carries for the process. */
   says(loop: Loop): ProcessSaid;
   /** The call was answered, or refused. */
   hears(loop: Loop, said: ProcessSaid, reply: LaneReply | null): void;
@@ -47,7 +48,7 @@ export class Loop {
   private heard: number;
   private readonly running = new Set<string>();
   private readonly outbox: Outbox;
-  /** Jobs whose handler is a mutation: it runs in a step, or apart. */
+  /** Jobs with a mutation as their handler: it runs in a step, or apart. */
   private mutations: Execution[] = [];
   private readonly apart: Apart;
   private looks = 0;
@@ -138,7 +139,7 @@ export class Loop {
     }
   }
 
-  /** Until there is something to say, or to look for. */
+  /** Until there is something to report, or a poll is due. */
   private async until(): Promise<void> {
     if (this.isDue()) return;
     const dueAt = this.lookAt ?? Infinity;
@@ -156,8 +157,8 @@ export class Loop {
   }
 
   /**
-   * What ends within a moment is reported together, while others run: fewer calls, which write the lane's row and change
-   * its cap less often, so that lanes meet each other less.
+   * Outcomes within a moment are reported together, while other jobs run: fewer calls, which write the lane's row and
+   * change its cap less often, so that lanes conflict less.
    */
   private async linger(): Promise<void> {
     if (this.pending === 0 || this.ended === 0 || this.mutations.length > 0) return;
@@ -175,7 +176,7 @@ export class Loop {
   private isDue(): boolean {
     const now = this.clock.now();
     if (this.mutations.length + this.ended > 0) return true;
-    // Nothing is held and nobody says when to look: the last word has to be said.
+    // Nothing is held and no poll is due: the last call has to be made.
     if (!this.isOver && this.pending === 0 && this.lookAt === null) return true;
     return !this.isOver && this.lookAt !== null && this.lookAt <= now;
   }
@@ -222,13 +223,13 @@ export class Loop {
     this.begin(reply.jobs);
   }
 
-  /** Whatever was answered, the lane has nothing more to say of it. */
+  /** With any answer, the lane has nothing more to report of it. */
   private settle({ id, attempt }: Answer): void {
     this.outbox.settle(id, attempt);
     this.mutations = this.mutations.filter((one) => one.id !== id || one.attempt !== attempt);
   }
 
-  /** What of a call has no answer has lost in it, or was too much beside others. */
+  /** The jobs of a call without an answer have lost in it, or were too much for one transaction. */
   private goApart(reports: readonly Report[], execute: readonly Execution[]): void {
     const left = reports.filter(({ id, attempt }) => this.outbox.settle(id, attempt) !== undefined);
     const unrun = execute.filter((one) => this.mutations.includes(one));
@@ -239,5 +240,5 @@ export class Loop {
   }
 }
 
-/** Until a lane whose call was refused looks again. */
+/** Until a lane with a refused call polls again. */
 const REFUSED_WAIT_MS = 1_000;

@@ -1,4 +1,4 @@
-/** A process: how its lanes share places, what is handed to it, and how it ends. */
+/** A process: how its lanes share places, how it receives lanes, and how it ends. */
 import { describe, expect, test } from "vitest";
 import { INLINE_OPEN_MS, PROCESS_LATE_MS, receivesMs } from "../shared/index.js";
 import {
@@ -18,7 +18,7 @@ const handed = (lane: string, ...ids: string[]) => ({
 });
 const receiving = (places: number) => processOf([start(job("a"))], { places, receives: true });
 
-/** A lane that goes on, whatever it holds. */
+/** A lane that goes on, even without jobs. */
 const goesOn = { ...nothing, isOver: false };
 
 describe("places", () => {
@@ -159,8 +159,8 @@ describe("hand-overs", () => {
   });
 });
 
-describe("looks", () => {
-  test("are soon after the start, then every 250 ms, and every second where a step has looked", async () => {
+describe("polls", () => {
+  test("are soon after the start, then every 250 ms, and every second where a step has polled", async () => {
     const fake = new FakeProcess();
     fake.step = (args) => ({
       ...{ ...goesOn, answers: heardOf(args), lookAfterMs: 100 },
@@ -176,7 +176,7 @@ describe("looks", () => {
     expect(fake.countOf("look")).toBe(4 + 5);
   });
 
-  test("are only those of a process that receives", async () => {
+  test("are made only by a process that receives", async () => {
     const fake = new FakeProcess();
     await fake.start(processOf([start(job("a"))]));
     await fake.clock.advance(60_000);
@@ -207,7 +207,7 @@ describe("looks", () => {
 });
 
 describe("the end", () => {
-  test("is with the call of the last lane, which says so; a lane beside others does not", async () => {
+  test("is with the call of the last lane, which says so; a lane with other lanes beside it does not", async () => {
     const fake = new FakeProcess();
     await fake.start(processOf([laneOf("x", job("a")), laneOf("y", job("b"))]));
     await fake.end("a");

@@ -1,7 +1,7 @@
 /**
  * A process: runs lanes of many queues in one action, until the last of them has left. Each lane is a loop of its own
- * (`loop.ts`), and makes its own calls. The process shares its places among them, looks for lanes that were handed to it, and
- * ends with the call of its last lane.
+ * (`loop.ts`), and makes its own calls. The process shares its places among them, polls for lanes that were handed to
+ * it, and ends with the call of its last lane.
  *
  * No more of its jobs run at once than it has places: a call takes no more jobs than are free when it is made, and a job that
  * was handed to it waits for a place. It never rejects.
@@ -29,11 +29,11 @@ interface Named {
   generation: number;
 }
 
-/** How a process reaches what it needs. */
+/** The calls of a process. */
 export interface ProcessCalls extends Lane {
   /** Lanes that were handed to it by a later commit. */
   look(args: Named & { upTo: bigint; share?: number }): Promise<HandedOver>;
-  /** Asks for more places, and is told how many it has been given. */
+  /** Asks for more places, and returns how many it has been given. */
   ask(args: Named & { share?: number; any: number; few: number }): Promise<number>;
   /** Ends it, unless lanes were handed to it. */
   close(args: Named): Promise<{ isClosed: boolean; handedOver?: HandedOver }>;
@@ -96,7 +96,7 @@ class Process implements Host {
     this.named = { process, generation };
     this.share = share === undefined ? {} : { share };
     this.places = places;
-    // Wakes at the same moment as the one that started it hand it their lanes: it looks for them first of all.
+    // Wakes at the same moment as the one that started it hand it their lanes: it polls for them first of all.
     this.lookedAt = clock.now() - PROCESS_LOOK_MS + FIRST_LOOK_MS;
     this.givenAt = clock.now();
   }
@@ -144,7 +144,7 @@ class Process implements Host {
     if (this.loops.size === 0) this.ends();
   }
 
-  // --- What its lanes say and hear ---------------------------------------------------------------
+  // --- Calls of its lanes ------------------------------------------------------------------------
 
   says(loop: Loop): ProcessSaid {
     const { openedAt, version, receives } = this.start;
@@ -233,7 +233,7 @@ class Process implements Host {
     if (this.waiting.length > 0) void this.askForPlaces();
   }
 
-  /** Asks for a few more than wait now: others are handed to it soon. In vain it asks again only after a while. */
+  /** Asks for a few more than wait now: more jobs are handed to it soon. In vain it asks again only after a while. */
   private async askForPlaces(): Promise<void> {
     if (this.isAsking) return;
     this.isAsking = true;
@@ -251,7 +251,7 @@ class Process implements Host {
     this.beginWaiting();
   }
 
-  // --- What was handed to it ---------------------------------------------------------------------
+  // --- Received lanes ----------------------------------------------------------------------------
 
   private hear({ lanes, upTo, areWaiting, arePlaces = false }: HandedOver): void {
     this.lookedAt = this.clock.now();
@@ -291,7 +291,7 @@ class Process implements Host {
     }
   }
 
-  /** Looks where no call of its lanes has looked for a while; and now and then all the same, for queues that wait. */
+  /** Polls where no call of its lanes has polled for a while; and now and then all the same, for queues that wait. */
   private lookNowAndThen(): () => void {
     const age = Date.now() - this.start.openedAt;
     const until = this.clock.now() + receivesMs(this.isInline) + PROCESS_LATE_MS - age;
@@ -311,7 +311,7 @@ class Process implements Host {
         try {
           this.hear(await this.calls.look({ ...this.named, ...this.share, upTo: this.upTo }));
         } catch {
-          // It looks again.
+          // It polls again.
         }
       }
       again();
@@ -330,9 +330,9 @@ const CLOSE_AGAIN_MS = 1_000;
 /** Places for which it asks at least, and how soon again where it is given none. */
 const PLACES_ASKED = 4;
 const ASK_AGAIN_MS = 500;
-/** So soon after its start it looks. */
+/** How soon after its start it polls first. */
 const FIRST_LOOK_MS = 50;
 /** So long it keeps places that it was given. */
 const GIVEN_FOR_MS = 1_000;
-/** So often it looks whether queues wait, and has them woken. */
+/** How often it checks whether queues wait, and wakes them. */
 const ROUSE_EVERY_MS = 1_000;

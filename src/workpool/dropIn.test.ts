@@ -1,7 +1,7 @@
 /**
- * The types of `convex-conveyor/workpool` beside those of the published package: an app that compiles with that compiles with
- * this. What is checked here is checked by the compiler: a method, field or option that appears there fails the type check
- * until it is here.
+ * The types of `convex-conveyor/workpool` against the types of the published package: an app that compiles with that
+ * compiles with this. The compiler checks it: a method, field or option that appears there fails the type check until
+ * it is here.
  */
 import type * as theirs from "@convex-dev/workpool";
 import type { ComponentApi as TheirComponent } from "@convex-dev/workpool/_generated/component.js";
@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import type { ComponentApi as OurComponent } from "../component/_generated/component.js";
 import type * as ours from "./index.js";
 
-/** What stands there, and what must fit where it stands. */
+/** The type here, and the type there that must fit in its place. */
 type Fits<Here extends There, There> = [Here, There];
 
 /** The class, with every method and field that an app can name; the component is the mount's own. */
@@ -23,7 +23,7 @@ type Constructor = Fits<
 /** The functions of the component that its users call by their paths: `components.emailWorkpool.config.update`. */
 type Paths = Fits<OurComponent<"pool">["config"], TheirComponent<"pool">["config"]>;
 
-/** The exports besides the class. */
+/** The exports except the class. */
 type Values = Fits<Omit<typeof ours, Differs>, Omit<typeof theirs, Differs>>;
 /** Functions that take the component itself are compared without it; the error's data has a mark of its own package. */
 type Differs =

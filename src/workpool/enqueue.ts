@@ -18,7 +18,7 @@ type Fn<Type extends FunctionType, Args extends DefaultFunctionArgs, Returns> = 
   NoInfer<Returns>
 >;
 
-/** Enqueues one piece of work; what {@link Workpool.enqueueAction} and its siblings do. */
+/** Enqueues one piece of work; the common part of {@link Workpool.enqueueAction} and its siblings. */
 export async function enqueue<
   Type extends FunctionType,
   Args extends DefaultFunctionArgs,

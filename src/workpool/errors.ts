@@ -3,7 +3,7 @@ import { ConvexError, type Value } from "convex/values";
 import { NON_RETRYABLE_OF_WORKPOOL } from "../shared/index.js";
 
 /**
- * Thrown by an action, ends its work as failed, however many retries are left. `onComplete` is told
+ * Thrown by an action, ends its work as failed, however many retries are left. `onComplete` receives
  * `{ kind: "failed", error: message }`.
  *
  * @example
@@ -11,7 +11,7 @@ import { NON_RETRYABLE_OF_WORKPOOL } from "../shared/index.js";
  */
 export class NonRetryableError extends ConvexError<{ message: string } & Record<string, Value>> {
   constructor(message: string, options?: ErrorOptions) {
-    // Only the data of a ConvexError crosses from a function to whoever called it.
+    // Only the data of a ConvexError crosses from a function to its caller.
     super({ conveyor: "nonRetryable", [NON_RETRYABLE_OF_WORKPOOL]: true, message });
     this.name = new.target.name;
     if (options?.cause !== undefined) this.cause = options.cause;

@@ -1,4 +1,4 @@
-/** Whatever an app may have imported from `@convex-dev/workpool` is here under the same name, and validates the same. */
+/** Each export of `@convex-dev/workpool` is here under the same name, and validates the same. */
 import * as theirs from "@convex-dev/workpool";
 import { ConvexError, v } from "convex/values";
 import { expect, test } from "vitest";

@@ -1,10 +1,10 @@
-/** What an app says of a pool and of its work. Nothing here runs. */
+/** The options of a pool and of its work. Nothing here runs. */
 import type { FunctionReference, FunctionVisibility } from "convex/server";
 import type { LogLevel, OnCompleteArgs, RetryBehavior, RunResult } from "./validators.js";
 
 export interface WorkpoolRetryOptions {
   /**
-   * What `retry: true` means.
+   * The meaning of `retry: true`.
    * @default {@link DEFAULT_RETRY_BEHAVIOR}: 5 attempts, 250 ms, doubled each time
    */
   defaultRetryBehavior?: RetryBehavior;
@@ -17,8 +17,8 @@ export interface WorkpoolRetryOptions {
 
 export interface WorkpoolOptions extends WorkpoolRetryOptions {
   /**
-   * How much of the pool's work may run at once, 0 to 2,000; 0 is a pause. What
-   * `components.….config.update` was told wins over it.
+   * How much of the pool's work may run at once, 0 to 2,000; 0 is a pause. A value set by `components.….config.update`
+   * wins over it.
    * @default 10
    */
   maxParallelism?: number;
@@ -31,8 +31,8 @@ export interface WorkpoolOptions extends WorkpoolRetryOptions {
 
 export interface RetryOption {
   /**
-   * Whether the action is tried again when it fails: `true` as the pool's default says, or how. Where it is, an attempt
-   * whose lane was lost counts as one that may be repeated.
+   * Whether the action is tried again when it fails: `true` as the pool's default says, or how. With a retry, an
+   * attempt with a lost lane counts as one that may be repeated.
    * @default the pool's `retryActionsByDefault`
    */
   retry?: boolean | RetryBehavior;
@@ -60,8 +60,9 @@ export type EnqueueOptions<Context = unknown, ReturnValue = unknown> = {
    */
   name?: string;
   /**
-   * A mutation that is told how the work ended, once, in the transaction that ends it; see {@link Workpool.defineOnComplete}.
-   * If it throws, the work's end stands, and it is run again alone: after 1 s, 2 s, 4 s …, ten times in all.
+   * A mutation that receives the work's end, once, in the transaction that ends it; see
+   * {@link Workpool.defineOnComplete}. If it throws, the work's end stands, and it retries alone: after 1 s, 2 s, 4 s …, ten
+   * times in all.
    */
   onComplete?: FunctionReference<
     "mutation",
@@ -69,15 +70,15 @@ export type EnqueueOptions<Context = unknown, ReturnValue = unknown> = {
     OnCompleteArgs<Context, ReturnValue>
   > | null;
   /**
-   * Ends that it is not told.
-   * @default none: it is told every end
+   * Ends that it does not receive.
+   * @default none: it receives every end
    */
   onCompleteExcludeKinds?: readonly RunResult["kind"][];
   /** Handed to `onComplete` as it is; up to 1,044,480 bytes. */
   context?: Context;
 } & WhenOptions;
 
-/** What the pool and the call come to, for one piece of work. */
+/** The options of the pool and the call together, for one piece of work. */
 export type WorkOptions<Context = unknown, ReturnValue = unknown> = EnqueueOptions<
   Context,
   ReturnValue

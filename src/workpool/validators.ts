@@ -16,7 +16,7 @@ export interface RetryBehavior {
   maxAttempts: number;
   /** The wait before the second attempt, in milliseconds, up to 31,622,400,000 (366 days). */
   initialBackoffMs: number;
-  /** What each further wait is multiplied by, 1 to 10. */
+  /** The factor of each further wait, 1 to 10. */
   base: number;
 }
 export const vRetryBehavior = v.object({
@@ -25,7 +25,7 @@ export const vRetryBehavior = v.object({
   base: v.number(),
 });
 
-/** What `retry: true` means where the pool has no `defaultRetryBehavior`. */
+/** The meaning of `retry: true` where the pool has no `defaultRetryBehavior`. */
 export const DEFAULT_RETRY_BEHAVIOR: RetryBehavior = {
   maxAttempts: 5,
   initialBackoffMs: 250,
@@ -38,7 +38,7 @@ export type RunResult<Returns = unknown> =
   | { kind: "failed"; error: string }
   | { kind: "canceled" };
 
-/** The validator of a {@link RunResult} whose function returns what fits `returnValue`. */
+/** The validator of a {@link RunResult} of a function that returns values of `returnValue`. */
 export function vRunResult<VReturn extends Validator<any, any, any> = VAny>(returnValue: VReturn) {
   return v.union(
     v.object({ kind: v.literal("success"), returnValue }),
@@ -50,10 +50,10 @@ export function vRunResult<VReturn extends Validator<any, any, any> = VAny>(retu
 /** The same for any return value. */
 export const vResult = vRunResult(v.any());
 
-/** What an `onComplete` mutation is called with. */
+/** The arguments of an `onComplete` mutation. */
 export type OnCompleteArgs<Context = unknown, Returns = unknown> = {
   workId: string;
-  /** What the work was enqueued with. */
+  /** The context given at the work's enqueue. */
   context: Context;
   result: RunResult<Returns>;
 };
@@ -62,7 +62,7 @@ export type OnCompleteArgs<Context = unknown, Returns = unknown> = {
  * The arguments of an `onComplete` mutation.
  *
  * @param context The validator of the context; without it, any, or none.
- * @param returnValue The validator of what the function returns; without it, anything.
+ * @param returnValue The validator of the function's return value; without it, anything.
  * @example
  * export const sent = internalMutation({
  *   args: vOnCompleteArgs(v.object({ user: v.id("users") })),

@@ -1,4 +1,4 @@
-/** What a piece of work comes to as a job: its rules, its time, its name. */
+/** A piece of work as a job: its rules, its time, its name. */
 import { convexTest } from "convex-test";
 import { anyApi, defineSchema, mutationGeneric } from "convex/server";
 import { expect, test } from "vitest";
@@ -72,22 +72,22 @@ test("a backoff in fractions of a millisecond is rounded, and has no bound but a
 });
 
 test.each([
-  { what: "at once", options: {}, runAt: undefined },
-  { what: "at a time", options: { runAt: NOW + 5 }, runAt: NOW + 5 },
-  { what: "after a time", options: { runAfter: 5 }, runAt: NOW + 5 },
-  { what: "a year ago at most", options: { runAt: NOW - YEAR }, runAt: NOW - YEAR },
-  { what: "long ago: now", options: { runAt: 0 }, runAt: undefined },
-  { what: "too far ahead: in a year", options: { runAfter: 5 * YEAR }, runAt: NOW + YEAR },
-])("due $what", async ({ options, runAt }) => {
+  { when: "at once", options: {}, runAt: undefined },
+  { when: "at a time", options: { runAt: NOW + 5 }, runAt: NOW + 5 },
+  { when: "after a time", options: { runAfter: 5 }, runAt: NOW + 5 },
+  { when: "a year ago at most", options: { runAt: NOW - YEAR }, runAt: NOW - YEAR },
+  { when: "long ago: now", options: { runAt: 0 }, runAt: undefined },
+  { when: "too far ahead: in a year", options: { runAfter: 5 * YEAR }, runAt: NOW + YEAR },
+])("due $when", async ({ options, runAt }) => {
   expect((await make("action", options)).runAt).toBe(runAt);
 });
 
-test("failed work includes what took too long, for those who exclude it", async () => {
+test("failed work includes timed out work, for an exclusion of it", async () => {
   const { rules } = await make("action", { onCompleteExcludeKinds: ["failed", "canceled"] });
   expect(rules!.onCompleteExclude).toEqual(["failed", "timedOut", "canceled"]);
 });
 
-test("a context is kept only for whoever is told", async () => {
+test("a context is kept only for a callback", async () => {
   const onComplete = anyApi["mails"]!["sent"] as never;
   expect(await make("action", { context: 1 })).not.toHaveProperty("context");
   expect(await make("action", { context: 1, onComplete })).toMatchObject({ context: 1 });
@@ -109,7 +109,7 @@ test("a handle is run and named as it is", async () => {
   expect(made.name).toBe(handle);
 });
 
-test("a pool of one begins its work in the order in which it came; others spread it", () => {
+test("a pool of one begins its work in the order in which it came; a larger pool spreads it", () => {
   expect(declarationOf({ maxParallelism: 1 }).config).toMatchObject({ shards: 1, push: true });
   expect(declarationOf({ maxParallelism: 2 }).config.shards).toBeGreaterThan(1);
   expect(declarationOf({ logLevel: "REPORT" }).config.logLevel).toBe("warn");

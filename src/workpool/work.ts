@@ -1,4 +1,4 @@
-/** Turns a piece of work into a job, and what a pool is into the declaration of its queue. Pure, but for the clock. */
+/** Turns a piece of work into a job, and a pool into the declaration of its queue. Pure, but for the clock. */
 import {
   createFunctionHandle,
   getFunctionAddress,
@@ -37,7 +37,7 @@ export function declarationOf({ maxParallelism, logLevel }: WorkOptions): QueueD
   return { name: WORKPOOL_QUEUE, config };
 }
 
-/** What all jobs of one call have of their own. */
+/** The options that all jobs of one call share. */
 export async function jobOptions(
   fnType: FunctionType,
   fn: FunctionReference<FunctionType, FunctionVisibility>,
@@ -55,7 +55,7 @@ export async function jobOptions(
       compat: "workpool",
       handler: { kind: fnType, handle: await handleOf(fn), takes: "payload" },
       retry: { ...retry },
-      // An action that may have run is run again only where the app says that it may be. The others leave no trace.
+      // An action that may have run is repeated only where the app allows it. Queries and mutations leave no trace.
       maxResets:
         fnType === "action" ? Math.min(retry.maxAttempts - 1, MAX_RESETS_MAX) : MAX_RESETS_DEFAULT,
       ...(told === undefined ? {} : { onComplete: told }),

@@ -55,7 +55,7 @@ export class Workpool {
   /**
    * Runs an action, at most once unless `retry` says otherwise.
    *
-   * @param ctx Of a mutation, to whose transaction the work then belongs, or of an action.
+   * @param ctx The context of a mutation, which then includes the work in its transaction, or of an action.
    * @returns The id by which to ask for its status, and to cancel it.
    * @throws `payloadTooLarge`, `invalidArgument` for a retry rule out of bounds, `queueDraining`, `componentNotMounted`.
    * @example
@@ -115,7 +115,7 @@ export class Workpool {
   }
 
   /**
-   * Runs a query, whose result goes to `onComplete`.
+   * Runs a query, with its result passed to `onComplete`.
    *
    * @throws As {@link enqueueAction}.
    * @example
@@ -141,9 +141,9 @@ export class Workpool {
   }
 
   /**
-   * Ends work that has not begun, at once, and tells its `onComplete` `canceled` in this transaction. What runs goes on and is
-   * not tried again: a success stands, the last failure is `failed`, and any other end is `canceled`. Work that has ended is
-   * left.
+   * Ends work that has not begun, at once, and passes `canceled` to its `onComplete` in this transaction. Running work
+   * goes on and is not tried again: a success stands, the last failure is `failed`, and any other end is `canceled`.
+   * Work that has ended is left.
    *
    * @throws `componentNotMounted`.
    * @example
@@ -154,7 +154,7 @@ export class Workpool {
   }
 
   /**
-   * {@link cancel} of all work that is there, the newest first. Each `onComplete` is told in a transaction of its own.
+   * {@link cancel} of all work that is there, the newest first. Each `onComplete` runs in a transaction of its own.
    *
    * @param options.limit How many in this transaction, at most 100; the rest goes on by itself.
    * @default limit 64
@@ -188,7 +188,7 @@ export class Workpool {
    * Defines an internal mutation for `onComplete`, with its arguments typed.
    *
    * @param of.context The validator of the context; without it, any, or none.
-   * @param of.returnValue The validator of what the function returns; without it, anything.
+   * @param of.returnValue The validator of the function's return value; without it, anything.
    * @example
    * export const sent = pool.defineOnComplete<DataModel>({
    *   context: v.object({ user: v.id("users") }),
