@@ -1,4 +1,4 @@
-/** Which of all that should happen has happened, and in how many seeds: what never did has not been tested. */
+/** Counts each expected event, and the seeds in which it happened: an event that never happened is untested. */
 import { CHECKERS } from "./checkers/all.js";
 import { PARTS } from "./parts.js";
 
@@ -41,7 +41,7 @@ export class Coverage {
     }
   }
 
-  /** What was expected, in its order. */
+  /** The expected events, in their order. */
   counts(): Counts {
     return Object.fromEntries(
       EXPECTED.filter(({ mark }) => this.#seeds.has(mark)).map(({ mark }) => [
@@ -61,6 +61,6 @@ export class Coverage {
       ({ of, what, mark }) =>
         `| ${of} | ${what} | ${this.#seeds.get(mark) ?? 0} | ${this.#times.get(mark) ?? 0} |`,
     );
-    return ["| of | what | seeds | times |", "| --- | --- | ---: | ---: |", ...rows];
+    return ["| of | event | seeds | times |", "| --- | --- | ---: | ---: |", ...rows];
   }
 }

@@ -1,4 +1,4 @@
-/** `docs/coverage.md`: what has happened in the seeds of `verified.json`. */
+/** `docs/coverage.md`: the events of the seeds in `verified.json`. */
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import * as prettier from "prettier";
@@ -16,9 +16,9 @@ export async function writeCoveragePage(seeds: number, coverage: Coverage): Prom
 export function coveragePage(seeds: number, coverage: Coverage): string {
   const missing = coverage.missing().length;
   return [
-    "# What the simulation has seen",
+    "# Events of the simulation",
     "",
-    `Every workload, fault and checker of [the simulation](testing.md) names what it must bring about or see. This is in how many of the ${seeds.toLocaleString("en")} seeds of \`tests/simulation/verified.json\` each of that has happened, and how often; ${missing === 0 ? "nothing has not" : `${missing} have not`}. Seeds that were played of earlier sources count, until as many of the last have been. \`npm run simulate -- --record=N\` writes this page.`,
+    `Every workload, fault and checker of [the simulation](testing.md) names the events that it must cause or see. The table has the number of the ${seeds.toLocaleString("en")} seeds of \`tests/simulation/verified.json\` in which each event has happened, and its total count; ${missing === 0 ? "no event is missing" : `${missing} are missing`}. Seeds of earlier sources count, until as many of the present sources have been played. \`npm run simulate -- --record=N\` writes this page.`,
     "",
     ...coverage.table(),
     "",

@@ -1,7 +1,7 @@
 /**
- * What is left out of a plan to make it smaller. A cut is a short text, so that a line of them replays what is left:
- * `part:restarts`, `event:12` (as the seed's own plan numbers them), `job:12.3`, `worker:worker 2`, `even` (all work takes
- * the same time). Times stay as they are.
+ * Cuts leave parts of a plan out, to make it smaller. A cut is a short text, so that a line of them replays the rest:
+ * `part:restarts`, `event:12` (as the seed's own plan numbers them), `job:12.3`, `worker:worker 2`, `even` (all work takes the
+ * same time). Times stay as they are.
  */
 import type { NewJob } from "./work.js";
 import type { Plan, Planned } from "./plan.js";
@@ -32,7 +32,7 @@ export function cutPlan(plan: Plan, cuts: readonly Cut[]): Plan {
 export function candidates(plan: Plan): Cut[] {
   return [
     ...plan.parts.filter((part) => part !== "producers").map((part) => `part:${part}`),
-    // The first serves what nobody else can.
+    // The first worker serves queues that no other worker serves.
     ...plan.workers.slice(1).map(({ name }) => `worker:${name}`),
     ...plan.events.map((_, i) => `event:${i}`),
     ...plan.events.flatMap((event, i) =>

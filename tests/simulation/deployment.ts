@@ -24,10 +24,10 @@ export interface Replacement {
   version?: "next";
 }
 
-/** What a world runs: the functions, and the program of its workers. */
+/** A world's code: the functions, and the program of its workers. */
 export interface Built {
   deployment: Deployment;
-  /** What is pushed in the middle, where that is another but for its name. */
+  /** The deployment pushed in the middle, where it differs by more than its name. */
   next?: Deployment;
   worker: string;
 }

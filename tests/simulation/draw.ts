@@ -1,4 +1,4 @@
-/** Chance, from one stream of the seed: what one part of a plan draws moves nothing in another. */
+/** Chance, from one stream per part of a plan: a draw of one part changes no draw of another. */
 import { randomStream, type RandomStream } from "../../local/virtual/random.js";
 
 export class Draw {

@@ -1,4 +1,4 @@
-/** What a seed draws: see `plan.ts`. */
+/** Draws the plan of a seed: see `plan.ts`. */
 import { Draw } from "./draw.js";
 import { drawLarge, isLarge } from "./large.js";
 import { newVersion } from "./faults/newVersion.js";
@@ -18,7 +18,7 @@ import {
 } from "./plan.js";
 
 export interface DrawOptions {
-  /** Only these parts, whatever the seed says. */
+  /** Only these parts, instead of the seed's own. */
   only?: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
     .filter((name) => only === undefined || only.includes(name))
     .filter((name) => !isCrowd || BESIDE_CROWD.includes(name));
   if (plan.parts.includes(deploys.name)) {
-    // Each pushes what it has in mind.
+    // Each part adds its events to the plan.
     plan.parts = plan.parts.filter((name) => name !== newVersion.name);
     plan.workers.push(DEPLOYED_WORKER);
   }
@@ -65,12 +65,15 @@ export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
   return plan;
 }
 
-/** Their items are worked on all the time: the longest phase, longer than it takes until what is late is noticed, is for the others. */
+/**
+ * Items of rings are processed without end: the longest phase, which gives late functions time to be noticed, is for queues
+ * without rings.
+ */
 function usesRings(queues: Plan["queues"]): boolean {
   return CIRCULAR.some((name) => queues[name] !== undefined);
 }
 
-/** From one to three, so that what happens in a seed is much about few. */
+/** From one to three, so that a seed's events concern few queues. */
 function drawQueues(draw: Draw): Plan["queues"] {
   const count = draw.pick([1, 1, 1, 2]);
   const names = new Set<QueueName>();

@@ -1,4 +1,4 @@
-/** What is said of a seed that failed: what is broken, the line that replays it, and where its trace is. */
+/** The message of a failed seed: the violations, the line that replays it, and the path of its trace. */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { root } from "../../harness/paths.js";
@@ -9,14 +9,14 @@ import type { SeedReport } from "./seeds.js";
 import { shrink } from "./shrink.js";
 
 const TRACES = ".simulation";
-/** Shrinking ends then with what it has. */
+/** Shrinking ends then with the smallest plan found so far. */
 const SHRINK_MS = 90_000;
 
 export function isFailure(outcome: Outcome): boolean {
   return "error" in outcome || outcome.report.violations.length > 0;
 }
 
-/** What was played besides the seed. */
+/** The settings of a run besides its seed. */
 export interface Played {
   cuts?: readonly Cut[];
   mutant?: string | null;
@@ -55,7 +55,7 @@ export async function writeTrace(
     `parts: ${parts.join(", ")}`,
     ...violations.map(({ checker, at, how }) => `BROKEN at ${at.toFixed(2)}: ${checker}: ${how}`),
     "",
-    "milliseconds  who       what",
+    "milliseconds  actor     event",
   ];
   await writeFile(file, [...head, ...lines, ""].join("\n"));
   return path.relative(root, file);

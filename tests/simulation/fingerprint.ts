@@ -5,10 +5,7 @@ import path from "node:path";
 import { root } from "../../harness/paths.js";
 
 const FOLDERS = ["src", "local", "tests/simulation"];
-/**
- * What is planted, written down or tested plays no part in a seed, nor does what people look at and read, what is made of the
- * rest, and what tools leave behind.
- */
+/** Planted bugs, records and tests play no part in a seed, nor do screens, documents, generated files and leftovers of tools. */
 const APART =
   /^src\/(cli|dashboard|page|react)\/|^tests\/simulation\/((mutants|fixtures)\/|verified|record|coveragePage)|(^|\/)(\.[^/]*$|(node_modules|_generated)\/)|\.test\.tsx?$|\.md$/;
 

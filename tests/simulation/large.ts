@@ -1,7 +1,7 @@
 /**
- * Large worlds, which every tenth seed plays: hundreds of jobs in up to 200 queues of all kinds, with all priorities and
- * labels, on every class, and dozens of programs that come and go. What only many bring about shows here: a bound that is
- * reached, and what is told to some and not to all.
+ * Large worlds, which every tenth seed plays: hundreds of jobs in up to 200 queues of all kinds, with all priorities and labels,
+ * on every class, and dozens of programs that come and go. Faults that need many jobs show here: a limit that is reached, a
+ * notification that reaches only some programs.
  */
 import { QUEUES_MAX } from "../../src/shared/index.js";
 import { DEPLOYMENT_CLASSES } from "../../local/functions/classes.js";
@@ -33,7 +33,7 @@ export function drawLarge(
   };
 }
 
-/** Rings are few: their items are worked on all the time. What follows a job goes to `pulled`. */
+/** Rings are few: their items are processed all the time. Jobs that continue a job go to `pulled`. */
 function drawQueues(draw: Draw, count: number): Plan["queues"] {
   const kinds: Kind[] = [...new Set([...PULLED, ...PUSHED])];
   const names = new Set<QueueName>(["pulled"]);

@@ -7,7 +7,7 @@ import type { Simulation } from "./simulation.js";
 import { why } from "./why.js";
 import { SECOND } from "./workloads/secondMount.js";
 
-/** More than the longest chain of waits: a lease, resets, retries with their waits, what a lost timer takes to be noticed. */
+/** More than the longest chain of waits: a lease, resets, retries with their waits, the detection of a lost timer. */
 const BOUND_MS = 30 * 60_000;
 /** How much longer where all jobs of a large world stand in one queue that runs one at a time. */
 const BOUND_OF_A_JOB_MS = 30_000;
@@ -18,7 +18,7 @@ const IDLE_MS = 600_000;
 const LONGEST_MS = 200_000;
 /** More than the five attempts of a mutation take, with the waits between them. */
 const LATE_MS = 20_000;
-/** Above those of all workloads. */
+/** Above the numbers of all workloads. */
 const LAST_N = 900_000;
 const DAY_MS = 24 * 60 * 60_000;
 /** More than failed jobs are kept by default, which is longest. */
@@ -42,7 +42,7 @@ export async function comeToRest(simulation: Simulation): Promise<void> {
   await untilAllCounted(simulation);
 }
 
-/** What is left of configuration is put back, and whoever is gone comes again. */
+/** Overrides left by operators are reset, and stopped programs start again. */
 async function heal(simulation: Simulation): Promise<void> {
   const { plan, world } = simulation;
   for (const link of world.network.links) link.mend();
@@ -74,7 +74,7 @@ async function untilAllEnded(simulation: Simulation): Promise<void> {
   let step = FIRST_STEP_MS;
   while (simulation.violations.length === 0) {
     if (open().length === 0) {
-      // What a caller was refused may be on its way a second time.
+      // A refused request may still arrive a second time.
       await simulation.goTo(simulation.now() + LATE_MS);
       if (open().length === 0) break;
     }
@@ -95,7 +95,7 @@ async function untilAllEnded(simulation: Simulation): Promise<void> {
   for (const job of open()) simulation.broken(why(simulation, job));
 }
 
-/** Whom somebody owes a callback: a plan that was lost is noticed a minute later. */
+/** A job with an owed callback: a plan that was lost is noticed a minute later. */
 async function untilAllTold(simulation: Simulation): Promise<void> {
   const owed = () => simulation.tables.all("callbacks").filter(({ state }) => state === "owed");
   const bound = simulation.now() + boundMs(simulation);
@@ -103,22 +103,22 @@ async function untilAllTold(simulation: Simulation): Promise<void> {
     await simulation.goTo(simulation.now() + LAST_STEP_MS);
   }
   for (const { job } of owed()) {
-    simulation.broken(`nobody was told of ${simulation.nameOf(job as string)}`);
+    simulation.broken(`the callback of ${simulation.nameOf(job as string)} never ran`);
   }
 }
 
 /**
- * An app's own cron looks after queues that nobody visits, of which somebody has canceled scheduled functions. Where nobody
- * has, nothing may need it: it would hide a wake that was lost.
+ * An app's own cron calls `watch` for queues without traffic, of which scheduled functions have been canceled. Without such
+ * cancels the cron stays off: it would hide a lost wake.
  */
 async function watch(simulation: Simulation): Promise<void> {
   if (!simulation.plan.parts.includes(lostSchedules.name)) return;
-  // What has just been lost is not overdue yet.
+  // A timer that was just lost is not overdue yet.
   await simulation.goTo(simulation.now() + CALM_MS);
   await call(simulation, "calls:watch");
 }
 
-/** Whoever calls when no fault is left is served. */
+/** Once no fault is left, every call must succeed. */
 async function call(simulation: Simulation, what: string, args: object = {}): Promise<void> {
   try {
     await simulation.world.call(what, args);
@@ -127,7 +127,7 @@ async function call(simulation: Simulation, what: string, args: object = {}): Pr
   }
 }
 
-/** They end as programs do that are told to; what they leave behind is nobody's any more. */
+/** They end as programs do on SIGTERM; their unfinished jobs have no holder any more. */
 async function stopWorkers(simulation: Simulation): Promise<void> {
   for (const program of simulation.programs.values()) program.signal("SIGTERM");
   await simulation.goTo(simulation.now() + 5_000);
@@ -135,7 +135,7 @@ async function stopWorkers(simulation: Simulation): Promise<void> {
 
 async function stayIdle(simulation: Simulation): Promise<void> {
   const { world, plan } = simulation;
-  // A handler whose process was lost goes on to its own end.
+  // A handler of a lost process goes on to its own end.
   if (Object.keys(plan.crowd).length > 0) await simulation.goTo(simulation.now() + LONGEST_MS);
   world.stats.reset();
   await simulation.goTo(simulation.now() + IDLE_MS);
@@ -144,7 +144,7 @@ async function stayIdle(simulation: Simulation): Promise<void> {
   if (idle.length > 0) simulation.broken(`an idle queue calls ${idle.join(", ")}`);
 }
 
-/** A queue's last jobs are counted minutes later: nobody waits for that. An alarm that was lost is overdue only then. */
+/** A queue's last jobs are counted minutes later: no program waits for that. An alarm that was lost is overdue only then. */
 async function untilAllCounted(simulation: Simulation): Promise<void> {
   const counting = () =>
     simulation.tables.all("timers").filter(({ kind }) => kind === "rollUp" || kind === "arrivals");

@@ -1,4 +1,4 @@
-/** `npm run simulate`: plays seeds on all cores, and says what came of them. */
+/** `npm run simulate`: plays seeds on all cores, and prints their results. */
 import { isFailure, replayLine, sayFailure, shrinkFailure, writeTrace } from "./failures.js";
 import { Coverage } from "./coverage.js";
 import { mutantNamed, tryMutants } from "./mutants/try.js";
@@ -103,7 +103,7 @@ async function simulate(players: Players, options: Options): Promise<number> {
   return failures.length === 0 ? 0 : 1;
 }
 
-/** Makes it smaller, and writes down what is left. */
+/** Shrinks the plan, and writes the trace of the smaller one. */
 async function explain(players: Players, seed: number, options: Options): Promise<void> {
   const whole = await players.one(seed, {});
   if ("error" in whole || whole.report.violations.length === 0) return;

@@ -1,4 +1,4 @@
-/** What workloads and faults have in common: the moments that they wait for, and a backend that may be down. */
+/** Shared by workloads and faults: the moments that they wait for, and a backend that may be down. */
 import type { Core } from "../../local/backend.js";
 import { COMPONENT } from "./deployment.js";
 import type { Change } from "./observed.js";
@@ -7,8 +7,8 @@ import type { Simulation } from "./simulation.js";
 const SOON_MS = 1;
 
 /**
- * Calls back with the commit of the component, and of those that are meant, that is the k-th from now on, before anybody
- * else hears of it. Not after the phase with faults.
+ * Calls back at the k-th matching commit of the component from now on, before any other observer. Not after the phase with
+ * faults.
  */
 export function atCommit(
   simulation: Simulation,
@@ -56,7 +56,7 @@ export function running(simulation: Simulation): Core | null {
   }
 }
 
-/** Each simulation's own, for what a part remembers from event to event. */
+/** State of one simulation, which a part keeps from event to event. */
 export function kept<State>(initial: () => State): (simulation: Simulation) => State {
   const states = new WeakMap<Simulation, State>();
   return (simulation) => {

@@ -1,4 +1,4 @@
-/** What the backend has committed, change by change, as whoever kept it saw it: the one truth that checkers go by. */
+/** The backend's commits, change by change, as its store received them: the one truth that checkers go by. */
 import type { StoredCommit } from "../../local/engine/store.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";
 import { COMPONENT } from "./deployment.js";
@@ -55,7 +55,7 @@ export class Tables {
   }
 }
 
-/** Where the world's backends keep their commits; whoever looks is told of each before anybody else hears of it. */
+/** The store of the world's backends; its observers receive each commit before any client does. */
 export class ObservedStore extends MemoryStore {
   readonly tables = new Tables();
   /** Whether the backend dies with this commit: neither it nor any after it is kept. */

@@ -14,17 +14,17 @@ export interface Options {
   mutant: string | null;
   /** Tries every mutant. */
   mutants: boolean;
-  /** Only those whose names match. */
+  /** Only parts and bugs with matching names. */
   only: string | null;
   /** Keeps which seed finds which. */
   write: boolean;
-  /** Plays slices of what was verified again. */
+  /** Plays slices of verified seeds once more. */
   verify: boolean;
   /** Plays so many seeds from 1 on, and writes down that they were. */
   record: number | null;
-  /** A module whose `handle` is the handlers' work. */
+  /** A module that exports `handle`, the handlers' work. */
   handlers: string | null;
-  /** Prints the table of what has happened, and in how many seeds. */
+  /** Prints the table of events, with the number of seeds of each. */
   coverage: boolean;
 }
 

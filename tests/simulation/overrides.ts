@@ -3,7 +3,7 @@ import type { QueueOverrides } from "../../src/shared/index.js";
 import type { Draw } from "./draw.js";
 import { CIRCULAR, isOf, kindOf, PUSHED, type QueueName } from "./plan.js";
 
-/** Also what a queue is changed to while it runs. */
+/** Also the overrides that replace a queue's configuration while it runs. */
 export function drawOverrides(draw: Draw, name: QueueName): QueueOverrides {
   const overrides: QueueOverrides = {
     leaseMs: draw.pick([2_000, 3_000, 8_000]),

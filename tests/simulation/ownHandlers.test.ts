@@ -17,7 +17,7 @@ async function violationsOf(fixture: string): Promise<string[]> {
   return said;
 }
 
-describe("somebody's own handlers", () => {
+describe("handlers from a module of the user", () => {
   test("pass where each try of a job asks for the same under its key", async () => {
     expect(await violationsOf("sameEachTime.ts")).toEqual([]);
   });

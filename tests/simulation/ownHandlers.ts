@@ -1,4 +1,4 @@
-/** Somebody's own handlers in place of those that do nothing but wait: `docs/testing.md` says how. */
+/** Handlers of the user's own, in place of the ones that only wait: see `docs/testing.md`. */
 import path from "node:path";
 import type { Replacement } from "./deployment.js";
 
@@ -11,10 +11,10 @@ export function ownHandlers(file: string): Replacement {
   };
 }
 
-/** The service that they talk to, where its requests go: nobody's (RFC 2606). */
+/** The service that they call, at a reserved name (RFC 2606). */
 export const EFFECTS_HOST = "effects.invalid";
 
-/** What is told of a request that is not the same again: `null` when all is well. */
+/** The difference between a repeated request and its first; `null` if there is none. */
 export function effectsChecked(): (request: Request) => Promise<string | null> {
   const bodies = new Map<string, string>();
   return async (request) => {

@@ -1,13 +1,13 @@
-/** The two kinds of things that a simulation is put together from: parts, which do something, and checkers, which look. */
+/** The two kinds of things that a simulation is put together from: parts, which act, and checkers, which observe. */
 import type { Draw } from "./draw.js";
 import type { Commit, Row, Tables } from "./observed.js";
 import type { Plan, Planned, QueueName } from "./plan.js";
 import type { Simulation } from "./simulation.js";
 
-/** A workload or a fault: what it plans for a seed, and how each of that is done. */
+/** A workload or a fault: the events that it plans for a seed, and a function that performs each. */
 export interface Part {
   readonly name: string;
-  /** What it does, in words. */
+  /** Its effect, in words. */
   readonly about: string;
   /** How likely it is on. Defaults to 0.5. */
   readonly chance?: number;
@@ -15,13 +15,13 @@ export interface Part {
   fits?: (plan: Plan) => boolean;
   /** The events that it adds, each with its own name before the dot. Their times are before `plan.faultsMs`. */
   plan(draw: Draw, plan: Plan): Planned[];
-  /** How an event is done, by what stands after the dot. Nobody waits for an answer of the backend: it may be down. */
+  /** How an event is performed, by the word after the dot. No event waits for an answer of the backend: it may be down. */
   readonly perform: Readonly<
     Record<string, (simulation: Simulation, event: any) => void | Promise<void>>
   >;
-  /** The phase with faults is over: whatever it did that would go on ends now. */
+  /** The phase with faults is over: any fault of the part that would go on ends now. */
   heal?(simulation: Simulation): void | Promise<void>;
-  /** What it must have brought about in some seed: each is told with `simulation.happened`. */
+  /** The events that it must have caused in some seed: each is reported with `simulation.happened`. */
   readonly marks: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export interface Run {
   at: number;
 }
 
-/** A call of the app's, and what it was answered; neither reply nor error if it never was. */
+/** A call of the app's, and its answer; neither reply nor error if there never was one. */
 export interface Asked {
   /** The function of `app/calls.ts`. */
   what: string;
@@ -49,7 +49,7 @@ export interface Asked {
   error?: string;
 }
 
-/** What a checker goes by. */
+/** A checker's input. */
 export interface Facts {
   readonly plan: Plan;
   readonly tables: Tables;
@@ -61,13 +61,13 @@ export interface Facts {
   date: () => number;
   /** Tells that something has happened that some seed must show: for the coverage table. */
   happened: (what: string) => void;
-  /** The promise does not hold. Says how, with what it is about. */
+  /** Reports a broken promise: how, with the job or queue that it concerns. */
   broken: (how: string) => void;
   /** The job as people know it in traces: its number. */
   nameOf: (job: string) => string;
 }
 
-/** What a checker does as things happen. */
+/** A checker's reactions, as things happen. */
 export interface Watching {
   commit?(commit: Commit): void;
   ran?(run: Run): void;
@@ -82,9 +82,9 @@ export interface Watching {
 
 export interface Checker {
   readonly name: string;
-  /** What it holds the queue to, in words. */
+  /** The promise that it checks, in words. */
   readonly promise: string;
-  /** What it must have seen in some seed, or it has checked nothing: told with `happened`. */
+  /** The events that it must have seen in some seed, or it has checked nothing: reported with `happened`. */
   readonly marks: readonly string[];
   watch(facts: Facts): Watching;
 }

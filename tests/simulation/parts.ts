@@ -43,7 +43,7 @@ export const WORKLOADS: readonly Part[] = [
   secondMount,
   deadlines,
 ];
-/** The first must leave a backend that runs, and a network, for the others to be healed. */
+/** The first must leave a backend that runs, and a network, so that the rest can be healed. */
 export const FAULTS: readonly Part[] = [
   restarts,
   network,

@@ -1,7 +1,7 @@
 /**
- * What a seed comes to: which queues there are and how they are configured, who works, and everything that will be done to
- * them and when. All of it is data, drawn before anything runs: what happens then moves no draw, a part that is left out
- * moves no other, and a failing run is made smaller by leaving events out.
+ * A seed's plan: the queues and their configuration, the workers, and every event with its time. All of it is data, drawn before
+ * anything runs: the run moves no draw, a part that is left out moves no other, and a failing run is made smaller by leaving
+ * events out.
  */
 import type { DeploymentClass } from "../../local/functions/classes.js";
 import type { QueueOverrides } from "../../src/shared/index.js";
@@ -17,7 +17,7 @@ export interface WorkerSpec {
   concurrency: number;
   labels: string[];
   maxCost?: number;
-  /** Absent: it does jobs of all groups, and those of none. */
+  /** Absent: it does jobs of all groups, and jobs of none. */
   groups?: string[];
   /** It serves queues of the second mount: see `workloads/secondMount.ts`. */
   isOfSecond?: boolean;
@@ -27,7 +27,7 @@ export interface WorkerSpec {
 export interface Planned {
   /** Milliseconds from the start. */
   at: number;
-  /** `part.what`, as in `producers.enqueue`. */
+  /** `part.verb`, as in `producers.enqueue`. */
   do: string;
   [detail: string]: unknown;
 }
@@ -39,9 +39,9 @@ export interface Plan {
   class: DeploymentClass;
   /** How uneven the time of all work is: see `local/virtual/costs.ts`. */
   jitter: number;
-  /** Those that are used, each with what it is configured to. */
+  /** The queues in use, each with its overrides. */
   queues: Partial<Record<QueueName, QueueOverrides>>;
-  /** The same of those of which there are many. */
+  /** The same for queues of the crowd. */
   crowd: Partial<Record<CrowdName, QueueOverrides>>;
   workers: WorkerSpec[];
   /** The workloads and faults that are on. */
@@ -52,11 +52,11 @@ export interface Plan {
   events: Planned[];
 }
 
-/** Those that programs outside serve. */
+/** Kinds that programs outside serve. */
 export const PULLED: readonly Kind[] = ["pulled", "mixed", "ring"];
-/** Those that they serve in a large world, where some jobs of `acted` need what no lane has. */
+/** Kinds that programs outside serve in a large world, where some jobs of `acted` need labels that no lane has. */
 export const SERVED: readonly Kind[] = [...PULLED, "acted"];
-/** Those that Convex serves. */
+/** Kinds that Convex serves. */
 export const PUSHED: readonly Kind[] = ["acted", "inlined", "written", "looked", "mixed", "wheel"];
 /** Their items come round, and never finish. */
 export const CIRCULAR: readonly Kind[] = ["ring", "wheel"];

@@ -1,4 +1,4 @@
-/** A process that plays the seeds it is told to, one at a time. */
+/** A process that plays the seeds it receives, one at a time. */
 import { Seeds, type SeedOptions, type SeedReport } from "./seeds.js";
 import type { Replacement } from "./deployment.js";
 
@@ -12,7 +12,7 @@ export interface Ask extends SeedOptions {
   seed: number;
 }
 
-/** What it answers. `error`: the simulator itself has failed. */
+/** Its answer. `error`: the simulator itself has failed. */
 export type Answer = { report: SeedReport } | { error: string };
 
 let seeds: Promise<Seeds> | undefined;

@@ -1,4 +1,4 @@
-/** Processes that play seeds, one for each core: what one of them does to itself hurts no other. */
+/** Processes that play seeds, one for each core: a process that damages itself hurts no other. */
 import { fork, type ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -7,15 +7,15 @@ import { isLarge } from "./large.js";
 import type { Answer, Ask } from "./player.js";
 import type { SeedOptions, SeedReport } from "./seeds.js";
 
-/** A seed that takes longer on the wall clock is stuck: the longest take some seconds, those of large worlds some minutes. */
+/** A seed that takes longer on the wall clock is stuck: the longest take some seconds, large worlds some minutes. */
 const STUCK_MS = 120_000;
 const LARGE_STUCK_MS = 1_800_000;
-/** What a process has gathered by then is given back. */
+/** A process is replaced after so many seeds, which gives its memory back. */
 const SEEDS_PER_PROCESS = 200;
 
 /**
- * Whoever starts it may run its own sources by other means. What a seed makes is thrown away soon: with 64 MB for what is
- * young 120 seeds took 51 s, with Node's 16 MB 59 s.
+ * The parent may load its own sources by other means. A seed's objects are thrown away soon: with 64 MB for young objects 120
+ * seeds took 51 s, with Node's 16 MB 59 s.
  */
 const EXEC_ARGV = [
   ...["--import", "tsx", "--experimental-vm-modules", "--no-warnings"],
@@ -23,7 +23,7 @@ const EXEC_ARGV = [
 ];
 const PLAYER = fileURLToPath(new URL("player.ts", import.meta.url));
 
-/** What came of a seed: a report, or why there is none. */
+/** The result of a seed: a report, or the reason why there is none. */
 export type Outcome = { seed: number; report: SeedReport } | { seed: number; error: string };
 
 export class Players {
@@ -33,9 +33,7 @@ export class Players {
     this.#players = Array.from({ length: count }, () => new Player(replacements));
   }
 
-  /**
-   * Plays the seeds that `next` gives until it gives none. `told` hears of them in the order in which they end.
-   */
+  /** Plays the seeds that `next` gives until it gives none. `told` receives them in the order in which they end. */
   async play(
     next: () => number | undefined,
     told: (outcome: Outcome) => void,

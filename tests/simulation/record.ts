@@ -1,4 +1,4 @@
-/** Plays seeds in slices, and keeps what was verified in `verified.json`; or plays some of those slices again. */
+/** Plays seeds in slices, and records the verified ones in `verified.json`; or replays some of these slices. */
 import { Coverage } from "./coverage.js";
 import { writeCoveragePage } from "./coveragePage.js";
 import { isFailure, replayLine, sayFailure } from "./failures.js";
@@ -19,8 +19,8 @@ import {
 const DEFAULT_SECONDS = 40;
 
 /**
- * Seeds 1 to `count`, a slice at a time, those before `first` last: a run that was stopped goes on where it was. A slice in
- * which a seed fails is not kept; the others are played all the same, so that all failures are known.
+ * Seeds 1 to `count`, a slice at a time, slices before `first` last: a stopped run goes on where it was. A slice in which a seed
+ * fails is not kept; the rest is played all the same, so that all failures are known.
  */
 export async function recordSeeds(players: Players, count: number, first: number): Promise<number> {
   const verified = await beginVerified();
@@ -53,7 +53,7 @@ export async function verifySlices(seconds: number): Promise<number> {
   const isSame = verified.sources === sourcesFingerprint();
   if (!isSame) {
     console.log(
-      `The sources are not those of commit ${verified.commit}: digests will differ, and only failures count.`,
+      `The sources differ from commit ${verified.commit}: digests will differ, and only failures count.`,
     );
   }
   const players = new Players();

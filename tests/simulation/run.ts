@@ -16,7 +16,7 @@ import { Trace } from "./trace.js";
 export interface Played {
   plan: Plan;
   violations: readonly Violation[];
-  /** By whom and what: how often. */
+  /** By part or checker and event: how often. */
   marks: ReadonlyMap<string, number>;
   commits: number;
   simulatedMs: number;

@@ -1,4 +1,4 @@
-/** One seed from its number to its report, in a process that keeps what seeds have in common. */
+/** One seed from its number to its report, in a process that keeps the state that seeds share. */
 import { keepSandboxes } from "../../local/virtual/keptSandboxes.js";
 import { cutPlan, type Cut } from "./cuts.js";
 import { build, type Built, type Replacement } from "./deployment.js";

@@ -28,7 +28,7 @@ describe("a plan", () => {
     expect(drawPlan(1)).not.toEqual(drawPlan(2));
   });
 
-  test("loses by a cut what that names, and nothing else is moved", () => {
+  test("a cut removes the part it names, and moves nothing else", () => {
     const plan = eventful();
     const cut = cutPlan(plan, ["event:1", `worker:${plan.workers[1]!.name}`]);
     expect(cut.events).toEqual(plan.events.filter((_, i) => i !== 1));
@@ -58,7 +58,7 @@ describe("a plan", () => {
 });
 
 describe("the shrinker", () => {
-  test("leaves what is needed to fail, and little else", async () => {
+  test("keeps the events that the failure needs, and little else", async () => {
     const plan = eventful();
     const needed = jobsOf(plan)[0]!.payload.n;
     let tried = 0;
@@ -83,7 +83,7 @@ describe("the shrinker", () => {
     expect(await shrink(plan, fails)).toEqual([]);
   });
 
-  test("stops with what it has when its time is over", async () => {
+  test("stops with the smallest plan so far when its time is over", async () => {
     const plan = eventful();
     let tried = 0;
     const fails = () => Promise.resolve(tried++ >= 0);
@@ -93,7 +93,7 @@ describe("the shrinker", () => {
   });
 });
 
-test("a failure is told with the line that replays it", () => {
+test("the message of a failure has the line that replays it", () => {
   expect(replayLine(7)).toBe("npm run simulate -- --seed=7");
   expect(replayLine(7, { cuts: ["event:1", "worker:worker 2"], mutant: "a bug" })).toBe(
     `npm run simulate -- --seed=7 --cut="event:1,worker:worker 2" --mutant="a bug"`,

@@ -1,6 +1,6 @@
 /**
- * Makes a failing plan smaller: leaves out what can be left out while it fails in the same way, in ever smaller pieces
- * (delta debugging, as of Zeller and Hildebrandt 2002, with single cuts at last).
+ * Makes a failing plan smaller: leaves out pieces while it fails in the same way, in ever smaller pieces (delta debugging, as of
+ * Zeller and Hildebrandt 2002, with single cuts at last).
  */
 import { candidates, type Cut } from "./cuts.js";
 import type { Plan } from "./plan.js";
@@ -29,7 +29,7 @@ export async function shrink(
   return withoutImplied(plan, cuts);
 }
 
-/** What stands in the way of reading: an event of a part that is gone is gone. */
+/** Cuts that another cut implies would only clutter the line: an event of a removed part is gone already. */
 function withoutImplied(plan: Plan, cuts: readonly Cut[]): Cut[] {
   const gone = new Set(cuts);
   return cuts.filter((cut) => {

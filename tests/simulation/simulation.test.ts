@@ -29,7 +29,7 @@ describe("the simulation", () => {
     }
   });
 
-  test("goes the same way for the same seed, whoever was played before", async () => {
+  test("goes the same way for the same seed, with any seed played before it", async () => {
     const others = await Seeds.build();
     for (const seed of [3]) {
       const first = await seeds.play(seed, { traces: true });
@@ -43,7 +43,7 @@ describe("the simulation", () => {
     }
   });
 
-  test("goes the same way wherever the repository is: stacks in what is kept name files within it", async () => {
+  test("goes the same way wherever the repository is: stacks in stored values name files within it", async () => {
     const { lines } = await seeds.play(WITH_STACKS, { traces: true });
     const text = lines.join("\n");
     const files = [...text.matchAll(/\bat \S+ \(([^()\s]+\.ts):\d+:\d+\)/g)].map(

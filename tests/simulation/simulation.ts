@@ -1,6 +1,6 @@
 /**
- * One seed's world while it runs: the backend with the app, programs outside, a service that handlers tell what they did,
- * and the callers. Parts act on it; checkers are told what happens in it.
+ * One seed's world while it runs: the backend with the app, programs outside, a service that handlers report to, and the callers.
+ * Parts act on it; checkers observe it.
  */
 import type { ConvexHttpClient } from "convex/browser";
 import { anyApi, makeFunctionReference } from "convex/server";
@@ -39,16 +39,16 @@ export class Simulation implements Facts {
   readonly runs: Run[] = [];
   readonly asked: Asked[] = [];
   readonly violations: Violation[] = [];
-  /** How often what is to be covered has happened. */
+  /** By event that coverage expects: how often it has happened. */
   readonly marks = new Map<string, number>();
   /** Jobs that were ever there, oldest first. */
   readonly jobs: { id: string; queue: QueueName; n: number }[] = [];
   readonly programs = new Map<string, Program>();
-  /** Told of every commit, after the checkers: for faults that wait for a moment. */
+  /** Called with every commit, after the checkers: for faults that wait for a moment. */
   readonly watchers = new Set<(commit: Commit) => void>();
   /** Whether a commit of this function is refused as if another had come before it. */
   refuses: (author: string) => boolean = () => false;
-  /** How far behind its transaction a snapshot query looks. */
+  /** How far a snapshot query's data lags behind its transaction. */
   snapshotLagMs: () => number = () => 0;
   world!: World;
   token = "";
@@ -166,8 +166,8 @@ export class Simulation implements Facts {
   }
 
   /**
-   * Calls a function of `app/calls.ts` as a client does, and does not wait: what it is answered is told to checkers and
-   * kept in what this returns. `name` is of the client, each with a link of its own.
+   * Calls a function of `app/calls.ts` as a client does, and does not wait: checkers receive the answer, and the returned object
+   * keeps it. `name` is of the client, each with a link of its own.
    */
   ask(what: string, args: object, client: ConvexHttpClient = this.#producer): Asked {
     const asked: Asked = { what, args, at: this.now() };
@@ -190,7 +190,7 @@ export class Simulation implements Facts {
     return asked;
   }
 
-  /** Until every call has been answered that will be: what is on its way may still arrive. */
+  /** Until every call that will be answered has been: a request on its way may still arrive. */
   async settle(): Promise<void> {
     let isOver = false;
     const timer = this.world.clock.timer(ON_ITS_WAY_MS, () => (isOver = true));
@@ -200,7 +200,7 @@ export class Simulation implements Facts {
     timer.cancel();
   }
 
-  /** Looks, as a page does; nobody waits for it. */
+  /** Runs a query, as a page does, without waiting for the answer. */
   look(what: string, args: object): void {
     const query = makeFunctionReference<"query">(`calls:${what}`);
     this.#producer.query(query, args as never).catch(() => null);
@@ -223,7 +223,7 @@ export class Simulation implements Facts {
     return line.replace(ID, (id) => this.#numbers.get(id) ?? id);
   }
 
-  /** The job that is this far through all those that were ever there; `null` while there is none. */
+  /** The job at this fraction of all jobs ever enqueued; `null` while there is none. */
   pick(fraction: number, of: (row: Row | undefined) => boolean = () => true) {
     const fitting = this.jobs.filter(({ id }) => of(this.tables.get("jobs", id)));
     return fitting[Math.floor(fraction * fitting.length)] ?? null;
@@ -268,7 +268,7 @@ export class Simulation implements Facts {
     // Checkers that hear of workers know the jobs of the first mount.
     if (isOfSecond === true) return;
     const said = parsed(line);
-    // What is none of ours to print, such as the official client's complaints, is only traced.
+    // Lines of other origin, such as the official client's complaints, are only traced.
     if (said === undefined) return;
     this.#watched((watching) => watching.printed?.(worker, said));
   }

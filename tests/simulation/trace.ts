@@ -1,6 +1,5 @@
 /**
- * What has happened, line by line, for people; and its digest: the same seed gives the same. Lines are kept only where
- * somebody will read them.
+ * The run line by line, for people; and its digest: the same seed gives the same. Lines are kept only where they will be read.
  */
 import { createHash } from "node:crypto";
 import { SCHEDULED_TABLE } from "../../local/functions/scheduledTable.js";
@@ -43,7 +42,7 @@ export class Trace {
   }
 }
 
-/** Said by other lines already, or of no use to anybody. */
+/** Rows that other lines cover already, or that are of no use in a trace. */
 const QUIET = new Set(["_session_requests"]);
 
 function sayChange(
@@ -79,7 +78,7 @@ function bare(row: Row): object {
   return rest;
 }
 
-/** The fields that are others now; those that are gone are `null`. */
+/** The changed fields; removed ones are `null`. */
 function changed(before: Row, after: Row): object {
   const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
   return Object.fromEntries(

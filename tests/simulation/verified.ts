@@ -1,6 +1,6 @@
 /**
- * The seeds that were played without a failure, as a file that stands in the repository: each slice with what happened in
- * it and a digest of how. Whoever doubts plays a slice again: with the same sources its digest is the same.
+ * The seeds that were played without a failure, as a file in the repository: each slice with its counts and a digest of its runs.
+ * A slice that is played once more has the same digest, if the sources are the same.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -31,13 +31,13 @@ export interface Verified {
   sources: string;
   seedsPerSlice: number;
   slices: Slice[];
-  /** What has happened in all of them. */
+  /** The events of all slices. */
   happened: Counts;
-  /** Of earlier sources, while more seeds were played of those. */
+  /** Of earlier sources, while these have more seeds. */
   earlier?: Omit<Verified, "earlier">;
 }
 
-/** In all seeds that stand in the file, also those of earlier sources. */
+/** In all seeds of the file, also seeds of earlier sources. */
 export function happenedIn({ happened, earlier }: Verified): Counts {
   const all: Record<string, readonly [number, number]> = { ...happened };
   for (const [mark, [seeds, times]] of Object.entries(earlier?.happened ?? {})) {
@@ -74,7 +74,7 @@ export async function readVerified(): Promise<Verified | null> {
   return text === null ? null : (JSON.parse(text) as Verified);
 }
 
-/** What was verified of other sources is kept beside until as many seeds of these have been played. */
+/** Seeds verified with other sources are kept beside, until as many seeds of these have been played. */
 export async function beginVerified(): Promise<Verified> {
   const sources = sourcesFingerprint();
   const known = await readVerified();

@@ -1,11 +1,11 @@
-/** Plans written by hand: a wake that waits for what has ended already, as its old snapshot does not show. */
+/** Plans written by hand: a wake that waits for a job that has ended already, as its old snapshot does not show. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { keepSandboxes } from "../../local/virtual/keptSandboxes.js";
 import { build, type Built } from "./deployment.js";
 import type { Plan, Planned, QueueName } from "./plan.js";
 import { play } from "./run.js";
 
-/** Of what snapshot queries see, from then on. */
+/** The lag of snapshot queries, from then on. */
 const OLD = { at: 1_000, do: "old snapshots.begin", seed: 1, maxMs: 1_000 };
 /** The first lane is awake, and has left when the second job comes. */
 const FIRST_MS = 1_500;
@@ -32,7 +32,7 @@ function planned(queue: QueueName, maxParallelism: number, secondAt: number): Pl
 
 async function violations(plan: Plan): Promise<string[]> {
   const played = await play(plan, { built, sandboxes });
-  // One more comes a day after the others have ended.
+  // One more job comes a day after the first ones have ended.
   expect(played.jobs).toBe(3);
   return played.violations.map(({ checker, how }) => `${checker}: ${how}`);
 }

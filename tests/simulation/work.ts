@@ -1,4 +1,4 @@
-/** What jobs of a simulation are: how their handlers behave at each attempt, and what they are enqueued with. */
+/** A simulation's jobs: how their handlers behave at each attempt, and the options of their enqueue. */
 import type { Turn, Work } from "./app/payload.js";
 import { Draw } from "./draw.js";
 import { isOf, kindOf, PULLED, SERVED, usedQueues, type Plan, type QueueName } from "./plan.js";
@@ -8,14 +8,14 @@ export interface NewJob {
   options: Record<string, unknown>;
 }
 
-/** Its number tells it from all others: each workload has a thousand of its own. */
+/** Its number is unique: each workload has a thousand of its own. */
 export function newJob(draw: Draw, plan: Plan, queue: QueueName, n: number): NewJob {
   return { payload: drawWork(draw, plan, n), options: drawOptions(draw, plan, queue, n) };
 }
 
 export function drawWork(draw: Draw, plan: Plan, n: number): Work {
   const turns: Turn[] = Array.from({ length: draw.pick([1, 1, 2]) }, () => drawTurn(draw, plan));
-  // What hangs, or snoozes, for ever is ended by nobody: at last every job is as any other.
+  // A job that hangs or snoozes for ever would never end: the last turn of every job returns or throws.
   turns.push({ ms: draw.pick([0, 20, 200]), end: draw.chance(0.8) ? "returns" : "throws" });
   return {
     n,
@@ -25,11 +25,11 @@ export function drawWork(draw: Draw, plan: Plan, n: number): Work {
 }
 
 const TIMES_MS = [0, 0, 30, 200, 1_500, 5_000];
-/** Of a large world: what many wait for is over soon. */
+/** Of a large world: long backlogs are processed soon. */
 const SHORTER_MS = [0, 0, 0, 30, 30, 200, 200, 1_500];
 
 function drawTurn(draw: Draw, plan: Plan): Turn {
-  // What follows a job is for the queue of those that programs outside do.
+  // Jobs that continue a job go to a queue of programs outside.
   const continues = usedQueues(plan).includes("pulled") ? (["continues"] as const) : [];
   const end = draw.chance(0.6)
     ? "returns"
@@ -53,7 +53,7 @@ function drawTurn(draw: Draw, plan: Plan): Turn {
   };
 }
 
-/** Shares few keys, groups and labels among many jobs, so that they meet. */
+/** Shares few keys, groups and labels among many jobs, so that they conflict. */
 export function drawOptions(
   draw: Draw,
   plan: Plan,
@@ -84,7 +84,7 @@ export function drawOptions(
   return options;
 }
 
-/** All of them in a large world: in some of its queues all, and a few in most, since each is a place to look in. */
+/** All 21 in some queues of a large world, and two in most, since claims scan each priority. */
 function prioritiesOf({ jobs, seed }: Plan, queue: QueueName): number[] {
   if (jobs === undefined) return [-10, -1, 1, 10];
   const draw = new Draw(seed, `priorities of ${queue}`);

@@ -17,7 +17,7 @@ const given = JSON.parse(env["WORKER"]!) as {
 };
 
 const work: any = async (job: any) => await take(job, job);
-/** Of the second mount: nobody is told. */
+/** Jobs of the second mount report to no service. */
 const workOfSecond: any = async ({ payload, attempt }: Attempt) => {
   await new Promise((resolve) => setTimeout(resolve, turnOf(payload, attempt).ms));
   return { n: payload.n, attempt };

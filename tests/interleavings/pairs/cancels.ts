@@ -68,7 +68,7 @@ const cancelAndComplete: Pair = {
 };
 
 const cancelAndBeat: Pair = {
-  of: "a cancel of a running job, a beat of its worker, and what that has subscribed to",
+  of: "a cancel of a running job, a beat of its worker, and that worker's subscription",
   orders: 90,
   async setUp(line) {
     const [id] = await line.enqueue();

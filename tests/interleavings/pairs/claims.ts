@@ -178,7 +178,7 @@ const claimAndRelease: Pair = {
   },
   mutants: [
     {
-      without: "a new seq for what comes back",
+      without: "a new seq for a job that comes back",
       replace: [
         {
           file: "edges/transitions.ts",

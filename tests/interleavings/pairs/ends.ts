@@ -41,7 +41,7 @@ const retryAndClaim: Pair = {
   },
   mutants: [
     {
-      without: "a new seq for what comes back",
+      without: "a new seq for a job that comes back",
       replace: [
         {
           file: "edges/transitions.ts",

@@ -176,7 +176,7 @@ const wakeAndFree: Pair = {
   },
   mutants: [
     {
-      without: "the look of who frees capacity at whether that is waited for",
+      without: "the check of freed capacity for a wake that waits",
       replace: [
         {
           file: "push/laneStep.ts",

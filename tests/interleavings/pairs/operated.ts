@@ -51,7 +51,7 @@ const pauseAndClaim: Pair = {
 
 /** Idle workers of a paused queue are told that there is nothing, and must be told of its end. */
 const resumeAndEnqueue: Pair = {
-  of: "the end of a pause, an enqueue, and what an idle worker has subscribed to",
+  of: "the end of a pause, an enqueue, and an idle worker's subscription",
   orders: 90,
   async setUp(line) {
     await line.enqueue();
@@ -126,7 +126,7 @@ const configureAndClaim: Pair = {
   },
   mutants: [
     {
-      without: "what is overridden winning over what is declared",
+      without: "an override winning over the declaration",
       replace: [{ file: "rows/queues.ts", text: "...config, ...overrides };", by: "...config };" }],
       finds: /^an old lease/,
     },

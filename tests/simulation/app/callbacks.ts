@@ -1,4 +1,4 @@
-/** What the app does when a job has ended: it writes that down, or throws while it is broken, at once or at its end. */
+/** The app's reaction to a job's end: it inserts a row, or throws while it is broken, at once or at its end. */
 import { v } from "convex/values";
 import { vOnComplete } from "../../../src/client/index.js";
 import { meetOthers } from "./meeting.js";
@@ -15,7 +15,7 @@ export const done = internalMutation({
     const { status } = outcome;
     const told = { n: payload.n, job: id, attempt, status, context: (context ?? null) as unknown };
     await ctx.db.insert("told", told);
-    // Refused by the platform, which undoes nothing of what a callee has written that returns what it may not.
+    // The platform refuses this value, but undoes nothing that the callee has written.
     return isBroken ? ("The app is broken." as never) : null;
   },
 });

@@ -1,4 +1,4 @@
-/** What producers and operators of the app call. */
+/** The functions that producers and operators of the app call. */
 import { v } from "convex/values";
 import { vWork, type Work } from "./payload.js";
 import { meetOthers } from "./meeting.js";
@@ -11,8 +11,8 @@ const vJobs = v.array(v.object({ payload: vWork, options: v.any() }));
 type Jobs = { payload: Work; options: any }[];
 
 /**
- * All of them, each with the app's own row, in one transaction. `throws`: it fails at its very end. `reads`: so much does it
- * look at before it comes to its end, which takes a millisecond each.
+ * All jobs, each with the app's own row, in one transaction. `throws`: it fails at its very end. `reads`: so many documents it
+ * reads before its end, a millisecond each.
  */
 export const enqueue = mutation({
   args: {
@@ -76,7 +76,7 @@ export const retry = mutation({
   handler: async (ctx, { queue, id }): Promise<any> => await of(queue).retry(ctx, id as never),
 });
 
-/** What is done to one job: `pauseJob`, `resumeJob`, `deleteJob`. */
+/** An operation on one job: `pauseJob`, `resumeJob`, `deleteJob`. */
 export const handle = mutation({
   args: { queue: vQueue, id: v.string(), how: v.string() },
   handler: async (ctx, { queue, id, how }): Promise<any> => {
@@ -85,7 +85,7 @@ export const handle = mutation({
   },
 });
 
-/** What is done to a queue: `pause`, `drain`, `resume`. */
+/** An operation on a queue: `pause`, `drain`, `resume`. */
 export const operate = mutation({
   args: { queue: vQueue, how: v.string() },
   handler: async (ctx, { queue, how }): Promise<any> =>
@@ -98,14 +98,14 @@ export const configure = mutation({
     await conveyor.control(queue).configure(ctx, overrides),
 });
 
-/** What code declares counts again. */
+/** Removes overrides, so that the code's configuration is in force. */
 export const resetConfig = mutation({
   args: { queue: vQueue, fields: v.optional(v.array(v.string())) },
   handler: async (ctx, { queue, fields }): Promise<any> =>
     await conveyor.control(queue).resetConfig(ctx, fields as never),
 });
 
-/** Writes the row at which handlers and callbacks meet. */
+/** Writes the row over which handlers and callbacks conflict. */
 export const meet = mutation({ handler: async (ctx) => await meetOthers(ctx.db) });
 
 /** To many: `cancelMany`, `retryMany`, `deleteMany`. */
@@ -115,7 +115,7 @@ export const changeMany = mutation({
     await conveyor.control(queue)[how as "cancelMany"](ctx, filter),
 });
 
-/** What an hourly cron of the app calls. */
+/** Stands for an hourly cron of the app. */
 export const watch = internalMutation({
   handler: async (ctx) => await conveyor.watch(ctx),
 });
@@ -142,7 +142,7 @@ export const occupy = mutation({
   },
 });
 
-// --- What pages show ----------------------------------------------------------------------------
+// --- Queries of pages -----------------------------------------------------------------------------
 
 export const statuses = query({
   args: { queue: vQueue, ids: v.array(v.string()) },

@@ -1,4 +1,4 @@
-/** What works on jobs inside Convex: a handler of each kind. */
+/** Handlers inside Convex, one of each kind. */
 import type { GenericActionCtx } from "convex/server";
 import { meetOthers, writeTooMuch } from "./meeting.js";
 import { conveyor, ofKind, queueNamed } from "./queues.js";
@@ -28,7 +28,9 @@ export const inline = conveyor.inline(
   ),
 );
 
-/** Its effect is there if and only if the attempt has succeeded; now and then it meets others over one row. */
+/**
+ * Its effect is there if and only if the attempt has succeeded; now and then it conflicts with other transactions over one row.
+ */
 export const write = internalMutation({
   args: ofKind.written[0]!.handlerArgs,
   handler: async (ctx, { payload, job: { id, attempt } }): Promise<any> => {

@@ -1,17 +1,17 @@
-/** What many write at the same time, and what fits into no transaction. */
+/** A row that many transactions write at the same time, and a write that exceeds a transaction's limit. */
 import type { GenericDatabaseWriter } from "convex/server";
 import type { DataModel } from "./server.js";
 
 type Database = GenericDatabaseWriter<DataModel>;
 
-/** One row that callers, handlers and callbacks write: of those who come at the same time all but one run again. */
+/** One row that callers, handlers and callbacks write: of transactions at the same time all but one retry. */
 export async function meetOthers(db: Database): Promise<void> {
   const met = await db.query("meeting").first();
   if (met === null) await db.insert("meeting", { count: 1 });
   else await db.patch("meeting", met._id, { count: met.count + 1 });
 }
 
-/** The transaction that does so is refused, whoever catches what. */
+/** The transaction that does so is refused, even if the error is caught. */
 export async function writeTooMuch(db: Database): Promise<void> {
   const met = await db.query("meeting").first();
   const id = met?._id ?? (await db.insert("meeting", { count: 0 }));

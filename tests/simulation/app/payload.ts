@@ -1,4 +1,4 @@
-/** What a job of the simulation carries: a number by which it is known, and what its handler does at each attempt. */
+/** A job's payload: a number that identifies it, and the behaviour of its handler at each attempt. */
 import { v, type Infer } from "convex/values";
 
 export const vTurn = v.object({
@@ -37,5 +37,5 @@ export function turnOf(work: Work, attempt: number): Turn {
   return work.turns[Math.min(attempt, work.turns.length) - 1]!;
 }
 
-/** What a result must be, where it says something. */
+/** The shape of a result, where there is one. */
 export const vDone = v.object({ n: v.number(), attempt: v.number() });

@@ -1,6 +1,6 @@
 /**
- * Queues of each kind. Code says what cannot be changed while it runs; all else (leases, retries, parallelism, shards,
- * retention) each seed configures.
+ * Queues of each kind. Code declares the options that cannot change at run time; each seed configures the rest (leases, retries,
+ * parallelism, shards, retention).
  */
 import { Conveyor } from "../../../src/client/index.js";
 import { v } from "convex/values";
@@ -16,7 +16,7 @@ const job = {
 };
 const act = { action: internal.handlers.act, job: true };
 
-/** By kind: what it is declared with besides, and who does its jobs. Absent: programs outside do. */
+/** By kind: further options of its declaration, and its handler. Absent: programs outside. */
 const KINDS: Record<Kind, { with?: object; by?: object }> = {
   pulled: {},
   /** An action by reference. */
@@ -44,7 +44,7 @@ function declare(kind: Kind, name: string, on: Conveyor = conveyor) {
 
 type Queue = ReturnType<typeof declare>;
 
-/** The plain one of each kind, and all others of it. */
+/** By kind: the plain queue first, then the numbered ones. */
 export const ofKind = Object.fromEntries(
   (Object.keys(KINDS) as Kind[]).map((kind) => {
     const names = Array.from({ length: NUMBERS }, (_, i) => `${kind}${i + 1}` as const);
@@ -52,7 +52,7 @@ export const ofKind = Object.fromEntries(
   }),
 ) as Record<Kind, Queue[]>;
 
-/** What does the jobs of `deployed`: a deploy replaces this text. */
+/** The handler of `deployed`: a deploy replaces this text. */
 const DEPLOYED_BY: string = "deployed by act";
 const DEPLOYED_WITH: Record<string, string> = { act: "act", too: "actToo" };
 
@@ -74,7 +74,7 @@ export function queueNamed(name: string): Queue {
   return byName.get(name) ?? manyQueue(name);
 }
 
-/** One of many of the same kind: its name alone tells it from the others. Nothing is kept of it from call to call. */
+/** One of many of the same kind: its name alone distinguishes it. Nothing is kept of it from call to call. */
 function manyQueue(name: string): Queue {
   return declare("acted", name, new Conveyor(conveyorComponent));
 }

@@ -1,4 +1,4 @@
-/** What the app keeps of its own: all of it is evidence. */
+/** The app's own tables: all of it is evidence. */
 import { defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
 
@@ -19,6 +19,6 @@ export default defineSchema({
   toldOfSecond: defineTable({ n: v.number(), job: v.string() }),
   /** For as long as a row is there, `onComplete` throws. */
   broken: defineTable({}),
-  /** What anybody may read and write, and handlers and callbacks do: whoever meets there runs again. */
+  /** One row that callers, handlers and callbacks read and write: transactions that conflict there retry. */
   meeting: defineTable({ count: v.number() }),
 });

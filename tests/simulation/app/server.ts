@@ -1,4 +1,4 @@
-/** What `_generated` would give. */
+/** Stands for `_generated`. */
 import {
   actionGeneric,
   anyApi,

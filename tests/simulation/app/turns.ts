@@ -1,12 +1,12 @@
 /**
- * What a handler does, wherever it runs: what its payload says for this attempt. That it has begun and ended it tells a
- * service outside, as a handler that sends an e-mail does: what has happened there is not undone by anybody.
+ * A handler's behaviour, inside Convex and outside: its payload determines it for this attempt. It reports its begin and end to a
+ * service outside, as a handler that sends an e-mail does: such an effect cannot be undone.
  */
 import { NonRetryableError, RetryAfterError } from "../../../src/client/index.js";
 import { handle } from "./own.js";
 import { turnOf, type Work } from "./payload.js";
 
-/** Nobody's (RFC 2606); the simulator answers there. */
+/** A reserved name (RFC 2606); the simulator answers there. */
 export const LEDGER_URL = "https://ledger.invalid/";
 
 export interface Attempt {
@@ -14,11 +14,11 @@ export interface Attempt {
   queue: string;
   attempt: number;
   payload: Work;
-  /** Where the handler is told one: else the job's id is. */
+  /** Where the handler receives one: else the job's id is. */
   idempotencyKey?: string;
 }
 
-/** What a handler may use, where it has it. */
+/** Facilities of a handler, where it has them. */
 export interface Tools {
   signal?: AbortSignal;
   progress?: (value: unknown) => void;
@@ -29,7 +29,7 @@ export interface Tools {
   continueWith?: (queue: never, payload: never) => void;
 }
 
-/** Numbers of jobs that follow others: told from those that were enqueued by their size. */
+/** Numbers of jobs that continue a job: larger than the numbers of enqueued ones. */
 export const FOLLOWS = 1_000_000;
 const SNOOZE_MS = 1_500;
 const RETRY_AFTER_MS = 2_500;
@@ -40,7 +40,7 @@ const TOO_MANY_BYTES = 1_100_000;
  * message in 50,000 takes two seconds, and one in 30 million ten.
  */
 const PATIENCE_MS = 10_000;
-/** Longer than any timeout and any lease; not for ever, since nobody ends what has no timeout. */
+/** Longer than any timeout and any lease; not for ever, since a job without a timeout is never ended. */
 const HANGS_MS = 12_000;
 
 /** `next`: the queue of jobs that follow, as the handler is to name it. */
@@ -58,7 +58,7 @@ export async function take(
     await handle({ idempotencyKey: attempt.id, ...attempt }, { ...tools, fetch });
   }
   await passes(turn.end === "hangs" ? HANGS_MS : turn.ms, turn.listens ? tools.signal : undefined);
-  if (tools.signal?.aborted && turn.listens) throw new Error("It was told to stop.");
+  if (tools.signal?.aborted && turn.listens) throw new Error("It was aborted.");
   await tools.flush?.();
   await tell({ ...about(attempt), run, what: "ended" });
   switch (turn.end) {
@@ -95,7 +95,7 @@ function about({ id, queue, attempt, payload: { n } }: Attempt) {
   return { job: id, queue, attempt, n };
 }
 
-/** What an attempt writes, whole: checked against what came of it. */
+/** An attempt's whole output: the checker compares it with the stored one. */
 export function outputOf(n: number, attempt: number): string[] {
   return Array.from({ length: 5 }, (_, i) => `${n}/${attempt}: line ${i}\n`);
 }

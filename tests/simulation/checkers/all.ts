@@ -1,4 +1,4 @@
-/** What must hold, a promise a file. */
+/** The checkers, one promise per file. */
 import type { Checker } from "../part.js";
 import { begun } from "./begun.js";
 import { blame } from "./blame.js";
@@ -29,7 +29,7 @@ import { statistics } from "./statistics.js";
 import { timers } from "./timers.js";
 
 export const CHECKERS: readonly Checker[] = [
-  // Before all who take jobs of the other mount for lost, or found.
+  // Before the checkers that would report jobs of the other mount as lost, or as found.
   mounts,
   stateMachine,
   noJobLost,

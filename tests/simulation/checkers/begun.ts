@@ -4,21 +4,21 @@ import type { Checker } from "../part.js";
 import { changed, changedJobs, configOf, statusOf } from "./jobs.js";
 import { placesGiven, placesOf } from "./places.js";
 
-/** Before anybody who looks after others takes a job for forgotten. */
+/** Before any repair would treat a job as forgotten. */
 const WITHIN_MS = 4_500;
 /** With these, wakes or lanes are lost, or come late. */
 const SPARED = ["late", "starved", "restarts", "conflicts", "lost schedules", "lost actions"];
-/** What is left to programs outside first has another time. */
+/** Programs outside get jobs of `mixed` first, so it has another time. */
 const WATCHED = PUSHED.filter((name) => name !== "mixed");
 
 export const begun: Checker = {
   name: "begun",
   promise:
-    "where no function is lost or late, what waits in a queue that Convex works off is begun while nothing else goes on there and the class has places, and not only when somebody finds it forgotten",
+    "where no function is lost or late, a job that waits in a push queue begins while nothing else goes on there and the class has places, and not only after a repair",
   marks: ["a job that waits is begun by a lane"],
   watch({ plan, tables, broken, happened, nameOf, date }) {
     if (plan.parts.some((part) => SPARED.includes(part))) return {};
-    /** By queue: when anything changed there last, and what runs. */
+    /** By queue: the time of its last change, and its running jobs. */
     const stirred = new Map<string, number>();
     const running = new Map<string, Set<string>>();
     /** Other queues had all places of the class until then. */

@@ -5,9 +5,9 @@ import { isOf, type Kind } from "../plan.js";
 import { isHeard, mayBeat } from "./heard.js";
 import { isEven, sureMs } from "./slack.js";
 
-/** Those whose handlers tell that they have begun, over a link on which no fault is. */
+/** Kinds with handlers that report their begin, over a link without faults. */
 const TELL: readonly Kind[] = ["acted", "inlined", "wheel"];
-/** The platform's words for a handler whose machine is lost. */
+/** The platform's message for a handler on a machine that was lost. */
 export const ACTION_LOST = "The machine that ran this action is gone.";
 /** How far a call's own time may lie before its commit, where nothing is wrong. */
 const ON_ITS_WAY_MS = 1_500;
@@ -22,7 +22,7 @@ interface Lease {
 export const blame: Checker = {
   name: "blame",
   promise:
-    "an attempt fails only by what its handler did, and is lost only when its worker was silent for as long as its lease, as none is that may be heard, or its lane has ended; a worker gives nothing up before that, and leaves nothing when it was told to stop",
+    "an attempt fails only by its handler, and is lost only when its worker was silent for as long as its lease, as none is that may be heard, or its lane has ended; a worker gives nothing up before that, and leaves nothing when it stops",
   marks: [
     "an attempt fails by its handler",
     "a worker is silent for as long as its lease",
@@ -36,7 +36,7 @@ export const blame: Checker = {
     /** When each attempt was claimed, by the time of rows. */
     const claimedAt = new Map<string, number>();
     const sessions = new Map<string, string>();
-    /** What workers said that they have finished. */
+    /** Attempts that workers have reported as finished. */
     const finished = new Set<string>();
     return {
       ran({ job, attempt, what }) {
@@ -60,7 +60,7 @@ export const blame: Checker = {
           }
           if (outcome !== "failed") continue;
           const queue = tables.get("jobs", job as string)?.["queue"] as string;
-          // Its machine may be lost before its first line: whether it had begun nobody can know.
+          // Its machine may be lost before its first line: whether it had begun cannot be known.
           if (!isOf(TELL, queue) || String(after["error"]).includes(ACTION_LOST)) continue;
           if (began.has(`${job as string}/${attempt as number}`)) {
             happened("an attempt fails by its handler");

@@ -14,26 +14,26 @@ import {
   workOf,
 } from "./jobs.js";
 
-/** So often an app that is broken is told before it is given up: that takes longer than any seed's faults. */
+/** So many attempts a broken app's callback has before it is given up: that takes longer than any seed's faults. */
 const TRIES = 10;
 
 export const callbackOnce: Checker = {
   name: "callback once",
   promise:
-    "onComplete takes effect exactly once for each end of a job, and each round, that it is not to be spared: in the transaction of the end, or owed by that and told alone; the ends of one job in their order",
+    "onComplete takes effect exactly once for each end of a job, and each round, that has one: in the transaction of the end, or owed by that and delivered alone; the ends of one job in their order",
   marks: [
-    "told in the transaction of the end",
+    "runs in the transaction of the end",
     "owed by the end",
-    "told later, alone",
-    "told of a round",
+    "runs later, alone",
+    "runs after a round",
     "an end waits for an earlier one",
     "an end that is excluded",
-    "a job is deleted before it was told",
+    "a job is deleted before its callback",
   ],
   watch({ tables, broken, happened, nameOf }) {
     const keyOf = (row: Row, status: unknown) =>
       `${attemptKey(row["job"] as string, row["attempt"] as number)} ${status as string}`;
-    /** Of each job the ends that were neither told nor given up, in their order. */
+    /** Of each job the ends that were neither delivered nor given up, in their order. */
     const open = new Map<string, string[]>();
     return {
       commit(commit) {
@@ -58,28 +58,28 @@ export const callbackOnce: Checker = {
             const earlier = open.get(change.id) ?? [];
             if (earlier.length > 0) happened("an end waits for an earlier one");
             open.set(change.id, [...earlier, end]);
-            if (roundBy(change) !== null) happened("told of a round");
+            if (roundBy(change) !== null) happened("runs after a round");
           }
         }
         for (const row of told) {
           const key = keyOf(row, row["status"]);
-          if (takeFrom(ends, key)) happened("told in the transaction of the end");
-          else if (takeFrom(unpaid, key)) happened("told later, alone");
-          else broken(`${known(row)} was told, and nobody owed it`);
+          if (takeFrom(ends, key)) happened("runs in the transaction of the end");
+          else if (takeFrom(unpaid, key)) happened("runs later, alone");
+          else broken(`${known(row)} had a callback that was not due`);
           if (closed(row["job"] as string, key) > 0)
-            broken(`${known(row)} was told before an earlier end`);
+            broken(`${known(row)} had its callback before an earlier end`);
           checkWords(row);
         }
         for (const { before, after } of debts) {
           if (before === null) {
             const key = keyOf(after!, after!["outcome"].status);
             if (takeFrom(ends, key)) happened("owed by the end");
-            else broken(`${known(after!)} is owed, and has not ended or was told`);
+            else broken(`${known(after!)} is owed, and has not ended or had its callback`);
           } else if (after === null) {
             const isGone = tables.get("jobs", before["job"] as string) === undefined;
-            if (isGone) happened("a job is deleted before it was told");
+            if (isGone) happened("a job is deleted before its callback");
             else if (takeFrom(unpaid, keyOf(before, before["outcome"].status))) {
-              broken(`${known(before)} is owed no more, and was not told`);
+              broken(`${known(before)} is owed no more, and had no callback`);
             }
           } else if (after["state"] === "dead" && before["state"] !== "dead") {
             closed(after["job"] as string, keyOf(after, after["outcome"].status));
@@ -89,7 +89,9 @@ export const callbackOnce: Checker = {
         }
         for (const key of ends) {
           const job = key.slice(0, key.indexOf("/"));
-          broken(`${nameOf(job)} ended as ${key.slice(job.length)}, neither told nor owed`);
+          broken(
+            `${nameOf(job)} ended as ${key.slice(job.length)}, with a callback neither run nor owed`,
+          );
         }
       },
       end() {
@@ -117,7 +119,7 @@ export const callbackOnce: Checker = {
       const isRight =
         row["n"] === workOf(tables, job)?.n &&
         JSON.stringify(row["context"]) === JSON.stringify(context);
-      if (!isRight) broken(`${known(row)} was told in words of another`);
+      if (!isRight) broken(`${known(row)} had the callback of another`);
     }
   },
 };

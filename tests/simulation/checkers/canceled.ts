@@ -11,7 +11,7 @@ const TOLD_WITHIN_MS = 1_000;
 export const canceled: Checker = {
   name: "canceled",
   promise:
-    "a job that was canceled before anybody began it never runs, until somebody retries it; one that runs and is to end ends as canceled, or as succeeded, and its worker is told at once",
+    "a job that was canceled before it began never runs, until it is retried; one that runs and is to end ends as canceled, or as succeeded, and its worker is notified at once",
   marks: [
     "canceled before it began",
     "canceled between two attempts",
@@ -20,7 +20,7 @@ export const canceled: Checker = {
     "a caller hears that it is canceled",
     "a caller hears that it is asked to end",
     "a caller hears that it has ended",
-    "a worker is told that a job is to end",
+    "a worker is notified that a job is to end",
   ],
   watch({ plan, tables, broken, happened, nameOf, now }) {
     /** By job, when it was last canceled where it waited, and after how many attempts. */
@@ -29,15 +29,15 @@ export const canceled: Checker = {
     const requestedAt = new Map<string, number[]>();
     const add = (to: Map<string, number[]>, id: string) =>
       to.set(id, [...(to.get(id) ?? []), now()]);
-    /** Attempts of workers' that are to end, and when somebody asked for that. */
+    /** Attempts of workers that are to end, with the time of the request. */
     const untold = new Map<string, number>();
-    /** Attempts that their worker has ended, or was told to. */
+    /** Attempts that their worker has ended, or was notified to end. */
     const stopped = new Set<string>();
     return {
       commit(commit) {
         for (const [key, at] of untold) {
           if (now() > at + sureMs(plan, TOLD_WITHIN_MS))
-            broken(`nobody tells who works on ${key} to end it`);
+            broken(`the worker of ${key} is not notified to end it`);
         }
         for (const change of changedJobs(commit)) {
           const { id, before, after } = change;
@@ -70,12 +70,12 @@ export const canceled: Checker = {
       printed(_, line) {
         const { kind, reason, id, attempt } = line as Record<string, string>;
         if (!["finished", "aborted", "leaseLost"].includes(kind!)) return;
-        if (reason === "canceled") happened("a worker is told that a job is to end");
+        if (reason === "canceled") happened("a worker is notified that a job is to end");
         stopped.add(`${nameOf(id!)}/${attempt!}`);
         untold.delete(`${nameOf(id!)}/${attempt!}`);
       },
       ran({ job, attempt, what }) {
-        // What was claimed before, by one that was lost since, may begin late: nobody can call it back.
+        // An attempt that was claimed earlier, by a worker that was lost since, may begin late: it cannot be called back.
         if (what === "began" && since.get(job) === 0) {
           broken(`attempt ${attempt} of ${nameOf(job)} begins, which was canceled before any`);
         }

@@ -14,7 +14,7 @@ import {
   turnIn,
 } from "./jobs.js";
 
-/** What the handlers of the simulation ask for. */
+/** The delays that the simulation's handlers ask for. */
 const SNOOZE_MS = 1_500;
 const RETRY_AFTER_MS = 2_500;
 /** A lane waits ever longer for room, five minutes at most. */
@@ -38,7 +38,7 @@ const AT_DEADLINE: readonly string[] = ["failed", "timedOut", "lost", "released"
 export const counts: Checker = {
   name: "counts",
   promise:
-    "an attempt is counted with every claim, and every one that did not succeed is remembered as it ended; no more fail than retry allows, and none is lost more often than maxResets; a job that waits is neither begun before its time nor told to wait longer than its rule says, and one that expired is not begun",
+    "an attempt is counted with every claim, and every one that did not succeed is remembered as it ended; no more fail than retry allows, and none is lost more often than maxResets; a job that waits is neither begun before its time nor delayed longer than its rule says, and one that expired is not begun",
   marks: [
     ...new Set(Object.values(OUTCOMES).flat()),
     "waits as its rule says",
@@ -105,7 +105,7 @@ export const counts: Checker = {
       if (after!["expiresAt"] > date()) broken(`${nameOf(id)} expires before its time`);
     }
 
-    /** What a lane could not begin for want of room is put off as if it slept, and only that. */
+    /** A job that a lane could not begin for want of room is delayed as if it slept, and only such a job. */
     function checkRoom({ job, attempt, worker }: Row, wait: number): void {
       const hasBegun = runs.some((run) => run.job === job && run.attempt === attempt);
       const isLane = !plan.workers.some(({ name }) => name === worker);

@@ -19,10 +19,10 @@ type CountedUpTo = (Key & { status: FinishedStatus })[];
 export const cursors: Checker = {
   name: "cursors",
   promise:
-    "below a cursor, published or a session's own, nothing is claimable or becomes so; and what has finished is counted once",
+    "below a cursor, published or a session's own, nothing is claimable or becomes so; and each finished job is counted once",
   marks: ["a cursor is published", "a session has a cursor", "finished jobs are counted"],
   watch({ plan, tables, broken, happened, nameOf }) {
-    /** By queue, then by whose it is. */
+    /** By queue, then by owner of the cursor. */
     const known = new Map<string, Map<string, Cursor>>();
     const of = (queue: string) => {
       const own = known.get(queue) ?? new Map<string, Cursor>();
@@ -39,9 +39,9 @@ export const cursors: Checker = {
         }
         for (const { id, before, after } of changed(commit, "holders")) {
           const cursor = after?.["reply"].cursor as string | undefined;
-          // Who lies comes with cursors of its own making, and harms nobody else.
+          // The liar sends cursors of its own making, and harms only its own claims.
           if (after?.["name"] === LIAR) continue;
-          // A cursor for some groups passes the others' jobs for good.
+          // A cursor for some groups passes jobs of other groups for good.
           if (plan.workers.some(({ name, groups }) => groups && name === after?.["name"])) continue;
           if (cursor === undefined || cursor === before?.["reply"].cursor) continue;
           for (const [queue, bounds] of boundsIn(cursor)) {
@@ -62,7 +62,7 @@ export const cursors: Checker = {
           checkCounted(after, upTo, minutes(after["queue"]), gone(after["queue"]));
         }
 
-        /** Ends that somebody has taken away, and that this counts. */
+        /** Ends with rows that this commit removes and counts. */
         function gone(queue: unknown): FinishedStatus[] {
           return changed(commit, "ended").flatMap(({ before, after }) =>
             after === null && before!["queue"] === queue
@@ -92,24 +92,24 @@ export const cursors: Checker = {
     }
 
     function check({ bounds, floor }: Cursor, job: Row): void {
-      // What is put aside lies in no place where anybody looks, and comes back newer.
+      // A paused job stands in no place that claims scan, and comes back with a newer seq.
       if (job["paused"] === true) return;
       const named = bounds.find(
         ({ order, shard }) => order === job["order"] && shard === job["shard"],
       );
       const bound = named ?? floor;
       if (bound !== null && isBelow(job, bound)) {
-        broken(`${nameOf(job._id)} is pending below a cursor, and nobody will look there`);
+        broken(`${nameOf(job._id)} is pending below a cursor, where no claim scans`);
       }
     }
 
-    /** What finishes from now on is yet to be counted. */
+    /** A job that finishes from now on must still be uncounted. */
     function checkUncounted(job: Row): void {
       const counted = tables.all("counted").find(({ queue }) => queue === job["queue"]);
       const upTo = (counted?.["upTo"] ?? []) as CountedUpTo;
       const bound = upTo.find(({ status }) => status === statusOf(job));
       if (bound !== undefined && isBelow(job, bound)) {
-        broken(`${nameOf(job._id)} has ended below what is counted`);
+        broken(`${nameOf(job._id)} has ended below the count's bound`);
       }
     }
 

@@ -28,7 +28,7 @@ const isExceeded = (row: Row | null): boolean => row?.["code"] === "deadlineExce
 export const deadlinesKept: Checker = {
   name: "deadlines",
   promise:
-    "no attempt begins behind its job's deadline; where nobody holds up the scheduler, a job has ended soon after it, and none is ended by it before, unless no other attempt could begin in time; and a job that had ended otherwise stays as it was",
+    "no attempt begins behind its job's deadline; where no fault holds up the scheduler, a job has ended soon after it, and none is ended by it before, unless no other attempt could begin in time; and a job that had ended otherwise stays as it was",
   marks: [
     "a job that waits is ended by its deadline",
     "a job that runs is ended by its deadline",

@@ -3,7 +3,7 @@ import type { Checker } from "../part.js";
 import { ACTION_LOST } from "./blame.js";
 import { changed, insertedIn } from "./jobs.js";
 
-/** With these an attempt may be lost, whatever is deployed. */
+/** With these an attempt may be lost, with any deploy. */
 const LOSES =
   /lost|starved|restarts|network|conflicts|late|liars|worker|skew|snapshots|new version/;
 const COMPONENT = "conveyor";
@@ -11,7 +11,7 @@ const COMPONENT = "conveyor";
 export const handlersDeployed: Checker = {
   name: "deploys",
   promise:
-    "whatever handler a deploy gives a queue or takes away, no attempt fails for it, and a job whose handler is gone is seen",
+    "a deploy may add or remove a queue's handler: no attempt fails for it, and a job without a handler is shown",
   marks: [
     "a job of a queue that deploys change has been done",
     "a job's handler is gone, and seen",
@@ -33,7 +33,7 @@ export const handlersDeployed: Checker = {
         )) {
           if (tables.get("jobs", job as string)?.["queue"] !== DEPLOYED) continue;
           const name = `attempt ${attempt as number} of ${nameOf(job as string)}`;
-          // A machine that is lost fails an action, whatever is deployed.
+          // A machine that is lost fails an action, with any deploy.
           const isFailed = outcome === "failed" && !String(error).includes(ACTION_LOST);
           if (isFailed || (outcome === "lost" && isCalm))
             broken(`${name} is ${outcome}: ${String(error)}`);

@@ -2,7 +2,7 @@
 import { EDGES, type Edge, type Status } from "../../../src/shared/index.js";
 import type { Row } from "../part.js";
 
-/** A holder that is lost, and another that takes the job, in one commit: and whoever changes their mind in it as well. */
+/** A holder that is lost, another that takes the job, and a change by an operator, in one commit. */
 const EDGES_MAX = 3;
 
 const COUNTED = ["attempt", "failures", "resets", "releases", "rounds"] as const;
@@ -36,7 +36,7 @@ export function wayOfNew(after: Row): Edge[] | null {
     const begun = isDueLater(status);
     if (isSame(atOf(begun), atOf(after))) return [];
   }
-  // Of those that are enqueued together with one key each may take the place of the one before.
+  // Of jobs enqueued together with one key each may replace the one before.
   return wayBetween(isDueLater("pending"), after);
 }
 
@@ -70,12 +70,12 @@ function nextOf(at: At): { edge: Edge; at: At }[] {
     .filter(({ edge, at: { paused } }) => edge !== "claim" || (!at.paused && !paused));
 }
 
-/** What an edge counts, and what begins anew with it. */
+/** The counts after an edge, with the ones that it resets. */
 function countsAfter(edge: Edge, at: At): At[] {
   const { to, counts }: { to: Status; counts?: Count } = EDGES[edge];
   const next: At = { ...at, status: to, paused: false };
   if (counts !== undefined) next[counts] += 1;
-  // What becomes pending while it is marked as paused is parked at once.
+  // A job that becomes pending while it is marked as paused is parked at once.
   const parked = to === "pending" && edge !== "resume" ? [{ ...next, paused: true }] : [];
   switch (edge) {
     case "pause":

@@ -5,7 +5,7 @@ import { attemptKey, changedJobs, endedBy, insertedIn, statusOf } from "./jobs.j
 export const effectsAtomic: Checker = {
   name: "effects atomic",
   promise:
-    "what a handler that is a mutation writes, and that its job has succeeded, is one transaction: exactly once",
+    "the writes of a handler that is a mutation, and its job's success, are one transaction: exactly once",
   marks: ["an effect comes with its job's success", "an attempt ends without success"],
   watch({ broken, happened, nameOf }) {
     const seen = new Set<string>();

@@ -7,7 +7,7 @@ import { inTime } from "./inTime.js";
 const EVEN = 0.5;
 const UNEVEN = 1.2;
 
-/** What the checker says at the end of a world in which this job stands so long after its time. */
+/** The checker's violations at the end of a world in which this job stands so long after its time. */
 function saidOf(job: object, lateMs: number, jitter: number, parts: string[] = []): string[] {
   const said: string[] = [];
   const tables = new Tables();

@@ -6,8 +6,8 @@ import { changed, changedJobs, statusOf } from "./jobs.js";
 import { sureMs } from "./slack.js";
 
 /**
- * What the component promises is the end of the finest slice of time, and its transactions after that: the alarm's hop, jobs
- * before this one, a conflict or two. Only these take longer where times differ most.
+ * The component promises the end of the finest slice of time, and its transactions after that: the alarm's hop, jobs before this
+ * one, a conflict or two. Only these take longer where times differ most.
  */
 const HOPS_MS = 2_000;
 const DUE_HOPS_MS = 1_400;
@@ -20,8 +20,8 @@ export const isHeldUp = ({ parts }: Plan): boolean => parts.some((part) => LATE.
 export const inTime: Checker = {
   name: "in time",
   promise:
-    "where nobody holds up the scheduler, what is due can be had soon after, and what nobody begins in time has failed soon after that",
-  marks: ["a job that is due can be had", "a job that nobody began has failed"],
+    "where no fault holds up the scheduler, a due job is claimable soon after, and a job that is not begun in time has failed soon after that",
+  marks: ["a job that is due can be had", "a job that was not begun has failed"],
   watch({ plan, tables, broken, happened, nameOf, date }) {
     if (isHeldUp(plan)) return {};
     /** Since when each job waits as it does: a transaction that took long may be late at once. */
@@ -42,7 +42,7 @@ export const inTime: Checker = {
             happened("a job that is due can be had");
           }
           if (expires(before) && statusOf(after) === "failed") {
-            happened("a job that nobody began has failed");
+            happened("a job that was not begun has failed");
           }
         }
         if (changed(commit, "timers").length > 0) checkAll();
@@ -79,7 +79,7 @@ function expiresWithinMs(plan: Plan): number {
   return EXPIRY_WIDTHS[0] + sureMs(plan, HOPS_MS);
 }
 
-/** Nobody has ever begun it, and it is to fail for that at some time. */
+/** The job has never begun, and has a time at which it fails for that. */
 function expires(job: Row): boolean {
   const waits = statusOf(job) === "scheduled" || statusOf(job) === "pending";
   return waits && job["attempt"] === 0 && job["expiresAt"] !== undefined;

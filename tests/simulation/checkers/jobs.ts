@@ -1,14 +1,14 @@
-/** What several checkers ask of jobs, each worked out from the rows alone and not by the product's own code. */
+/** Shared questions of checkers about jobs, answered from the rows alone and not by the product's own code. */
 import { isFinished, type Status } from "../../../src/shared/index.js";
 import { turnOf, type Turn, type Work } from "../app/payload.js";
 import { COMPONENT } from "../deployment.js";
 import type { Change, Commit, Row, Tables } from "../observed.js";
 import type { Asked } from "../part.js";
 
-/** The worker that does what it likes with what it is given: see `faults/liars.ts`. */
+/** The worker that misuses its leases: see `faults/liars.ts`. */
 export const LIAR = "liar";
 
-/** Those that did not both come and go in the commit. */
+/** Changes except of rows that came and went within the commit. */
 export function changed(commit: Commit, table: string, namespace = COMPONENT): Change[] {
   return commit.changes.filter(
     (change) =>
@@ -20,7 +20,7 @@ export function changed(commit: Commit, table: string, namespace = COMPONENT): C
 
 export const changedJobs = (commit: Commit): Change[] => changed(commit, "jobs");
 
-/** Whether somebody has asked for a job to be deleted, it alone or with others of its queue. */
+/** Whether a caller has asked for a job to be deleted, alone or with more of its queue. */
 export function isDeletionAsked(asked: readonly Asked[], id: string, queue: unknown): boolean {
   return asked.some(
     ({ what, args }) =>
@@ -68,21 +68,21 @@ export function roundBy({ before, after }: Change): "succeeded" | "failed" | nul
   return after["failures"] === undefined ? "succeeded" : "failed";
 }
 
-/** What is in force for a queue. */
+/** The configuration in force for a queue. */
 export function configOf(tables: Tables, queue: string): Row {
   const row = tables.all("queues").find(({ name }) => name === queue);
   const settings = { graceMs: 0, retry: { maxAttempts: 1 }, restMs: 0, maxParallelism: 10 };
   return { ...settings, ...row?.["config"], ...row?.["overrides"] } as Row;
 }
 
-/** What is in force for a job: its own rules before its queue's. */
+/** The rules in force for a job: its own before its queue's. */
 export function rulesOf(tables: Tables, job: Row): Row {
   const own =
     job["handler"] === undefined ? undefined : tables.get("handlers", job["handler"] as string);
   return { ...configOf(tables, job["queue"] as string), ...own?.["rules"] };
 }
 
-/** What lies in the row, or apart from it. */
+/** A stored value, inline or in a row of its own. */
 export function storedIn(tables: Tables, stored: any): any {
   if (stored === undefined) return undefined;
   return "inline" in stored ? stored.inline : tables.get("payloads", stored.row)?.["value"];
@@ -92,7 +92,7 @@ export function workOf(tables: Tables, job: Row): Work | undefined {
   return storedIn(tables, job["payload"]) as Work | undefined;
 }
 
-/** What the handler does, or did, in this attempt. */
+/** The handler's behaviour in this attempt. */
 export function turnIn(tables: Tables, job: Row, attempt: number): Turn | undefined {
   const work = workOf(tables, job);
   return work === undefined ? undefined : turnOf(work, attempt);

@@ -8,8 +8,8 @@ import { changed, insertedIn, storedIn } from "./jobs.js";
 export const mounts: Checker = {
   name: "mounts",
   promise:
-    "of two mounts none touches rows of the other: a job is where it was enqueued, no transaction writes both, and each end is told once",
-  marks: ["a job of the second mount ends, and is told"],
+    "of two mounts none touches rows of the other: a job is where it was enqueued, no transaction writes both, and each end has one callback",
+  marks: ["a job of the second mount ends, with its callback"],
   watch({ plan, tables, broken, happened }) {
     if (!hasSecond(plan)) return {};
     const told = new Map<string, number>();
@@ -34,8 +34,8 @@ export const mounts: Checker = {
           told.set(job as string, count);
           if (!jobs.has(job as string))
             broken("the callback of the second mount has a job of none");
-          if (count > 1) broken("the end of a job of the second mount is told twice");
-          else happened("a job of the second mount ends, and is told");
+          if (count > 1) broken("the end of a job of the second mount has two callbacks");
+          else happened("a job of the second mount ends, with its callback");
         }
         for (const { before, after } of changed(commit, "jobs", SECOND))
           if (after === null && before !== null && !isOver(before))
@@ -43,7 +43,7 @@ export const mounts: Checker = {
       },
       end() {
         for (const job of jobs)
-          if (!told.has(job)) broken("a job of the second mount was not told of at the end");
+          if (!told.has(job)) broken("a job of the second mount has had no callback at the end");
       },
     };
   },

@@ -14,7 +14,7 @@ import {
   isDeletionAsked,
 } from "./jobs.js";
 
-/** Handlers that can say what their job is continued with; in "mixed" only those of programs outside. */
+/** Handlers that can continue their job; in "mixed" only handlers of programs outside. */
 const CONTINUES: readonly Kind[] = ["pulled", "ring", "inlined"];
 
 export const noJobLost: Checker = {
@@ -40,7 +40,7 @@ export const noJobLost: Checker = {
           ordered.set(job as string, n as number);
           numbers.add(n as number);
           const made = jobs.find(({ id, before }) => id === job && before === null);
-          // One that finds a job with its key may find what its own caller has just enqueued.
+          // An enqueue that finds a job with its key may find one of its own transaction.
           const isOthers = orders.some((one) => one["job"] === job && one["isNew"] === true);
           if ((made !== undefined) !== (isNew || isOthers)) {
             broken(`order ${n} of ${queue} and its job are not of one commit`);
@@ -60,7 +60,7 @@ export const noJobLost: Checker = {
             const stands =
               parent !== undefined &&
               (statusOf(parent.after) === "succeeded" || roundBy(parent) === "succeeded");
-            if (!stands) broken(`${nameOf(id)} is there, and nobody has ordered it`);
+            if (!stands) broken(`${nameOf(id)} is there, without an enqueue`);
             else happened("a job follows another");
           } else if (after === null) {
             if (isDeletionAsked(asked, id, before["queue"] as string))
@@ -70,7 +70,7 @@ export const noJobLost: Checker = {
                 (timer) => (timer.before ?? timer.after)!["kind"] === "purge",
               );
               if (!hasEnded(before)) broken(`${nameOf(id)} is gone, and was ${statusOf(before)}`);
-              else if (!purges) broken(`${nameOf(id)} is gone, and nobody has purged it`);
+              else if (!purges) broken(`${nameOf(id)} is gone, without a purge`);
               else happened("a job is purged");
             }
           }

@@ -1,7 +1,7 @@
 import type { Checker } from "../part.js";
 import { changed } from "./jobs.js";
 
-/** Codes of errors that callers are promised, by what they call. */
+/** Documented error codes, by function called. */
 const REFUSALS: Record<string, readonly string[]> = {
   enqueue: ["duplicateKey", "queueDraining"],
   enqueueBatch: ["duplicateKey", "queueDraining"],
@@ -13,7 +13,7 @@ const REFUSALS: Record<string, readonly string[]> = {
   configure: [],
   changeMany: ["unknownQueue"],
 };
-/** What the platform says of what lost its machine, or could not be kept. */
+/** The platform's messages for calls on a lost machine, or for commits that could not be kept. */
 const MISHAPS =
   /fetch failed|network|socket|ECONN|timed? ?out|Transient|conflict|changed while|OptimisticConcurrency|overload|too many|aborted|restart|unavailable|lost|closed|terminated|503|500|The backend/i;
 /** It tells the app, which may be broken. */
@@ -24,7 +24,7 @@ const CRASHES = ["crashed"];
 export const noSurprises: Checker = {
   name: "no surprises",
   promise:
-    "callers are told no other errors than those that are promised; no scheduled mutation of the component fails by itself; no worker crashes",
+    "callers get documented errors only; no scheduled mutation of the component fails by itself; no worker crashes",
   marks: ["a caller is refused", "a caller hears of a mishap", "a lane is lost"],
   watch({ broken, happened }) {
     return {

@@ -2,7 +2,7 @@ import { HOLDER_RETENTION_MS, ROUTES_KEPT } from "../../../src/shared/index.js";
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
 
-/** Rows of what was done, and of who does it now: none of them outlives the jobs. */
+/** Rows of past and present work: none of them outlives the jobs. */
 const EMPTY = [
   ...["jobs", "payloads", "keys", "marks", "expiries", "attempts", "callbacks"],
   ...["cancels", "progress", "logs", "chunks"],
@@ -11,7 +11,7 @@ const EMPTY = [
 ];
 /** At most one row of a queue: it is the queue's for good. */
 const ONE_A_QUEUE = ["gates", "doors", "cursors", "fleets", "counted", "gauges"];
-/** Lanes that are asleep: a wake finds one of them. See `SPARES`; a wake with an old look makes one more. */
+/** Lanes that are asleep: a wake finds one of them. See `SPARES`; a wake with an old snapshot makes one more. */
 const LANES_MAX = 2 * 8;
 
 export const nothingLeft: Checker = {

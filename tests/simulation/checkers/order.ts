@@ -6,10 +6,10 @@ import { CIRCULAR, isOf } from "../plan.js";
 import { changedJobs, claimedBy, configOf, hasEnded, LIAR, statusOf } from "./jobs.js";
 import { sureMs } from "./slack.js";
 
-/** Who claims may have looked a while ago, at what was older still, and others may have had the job in hand. */
+/** A claim's scan may be a while old, may follow even older cursors, and another claim may have held the job. */
 const SURE_MS = 1_000;
 const OLDEST_MS = 1_000;
-/** A lane leaves to another what that looks for, for so long. */
+/** A lane leaves to another lane, for so long, the jobs that the other scans for. */
 const LANE_SURE_MS = 6_000;
 /** With these a queue may stand still, until one job's wake comes for that one alone. */
 const UNLOOKED = ["lost schedules", "lost actions", "late", "starved", "restarts", "conflicts"];
@@ -17,11 +17,11 @@ const UNLOOKED = ["lost schedules", "lost actions", "late", "starved", "restarts
 export const order: Checker = {
   name: "order",
   promise:
-    "of two jobs that it may have a claim takes the one of higher priority first; in a ring of one shard the one that nobody has worked on yet, and then the one that was worked on longest ago",
+    "of two eligible jobs a claim takes the one of higher priority first; in a ring of one shard a new one, and then the one with the oldest attempt",
   marks: [
     "one of higher priority goes first",
     "the next of the ring is taken",
-    "a lane takes what waits",
+    "a lane takes a pending job",
   ],
   watch({ plan, tables, broken, happened, nameOf, date }) {
     const seenMs = sureMs(plan, SURE_MS) + (plan.parts.includes(oldSnapshots.name) ? OLDEST_MS : 0);
@@ -45,14 +45,14 @@ export const order: Checker = {
       },
     };
 
-    /** Never worked on before those that were, whatever their rows say of it. */
+    /** Jobs without a round before jobs with one, independently of their rows' `order`. */
     function bandOf(row: Row): number {
       if (!isOf(CIRCULAR, row["queue"])) return (row["order"] as number) % 2;
       if ((row["rounds"] ?? 0) === 0) return 0;
       return round.has(row._id) ? 1 : (row["order"] as number) % 2;
     }
 
-    /** Two bands are one priority's: what came back before what is new. Where strict order was asked for, both are kept. */
+    /** Two bands are one priority's: returned jobs before new ones. In strict order both are kept. */
     function isBefore(one: Row, other: Row, isStrict: boolean): boolean {
       const [mine, its] = [priorityOf(one), priorityOf(other)];
       if (!isStrict || mine !== its) return mine < its;
@@ -82,14 +82,14 @@ export const order: Checker = {
     function note(job: Row, other: Row, isStrict: boolean, isLane: boolean): void {
       if (!isBefore(job, other, isStrict)) return;
       happened(isStrict ? "the next of the ring is taken" : "one of higher priority goes first");
-      if (isLane) happened("a lane takes what waits");
+      if (isLane) happened("a lane takes a pending job");
     }
 
     function isClaimable(job: Row, holder: Row): boolean {
       if (statusOf(job) !== "pending" || job["paused"] === true || hasEnded(job)) return false;
       const spec = plan.workers.find(({ name }) => name === holder["name"]);
       const labels = (job["labels"] ?? []) as string[];
-      // A retry is left to others for a while, and what is dear to those that have enough left.
+      // A retry is left to other workers for a while, and a costly job to workers with enough budget left.
       const isForOthers =
         (job["failedBy"] ?? []).includes(holder["name"]) || spec?.maxCost !== undefined;
       if (spec?.groups?.includes(job["group"] as string) === false) return false;

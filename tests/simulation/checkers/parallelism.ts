@@ -2,7 +2,7 @@ import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
 import { attemptKey, changed, changedJobs, claimedBy, configOf } from "./jobs.js";
 
-/** What a worker prints of a job. */
+/** A line that a worker prints of a job. */
 interface WorkerLine {
   kind: string;
   id?: string;
@@ -10,7 +10,7 @@ interface WorkerLine {
   jobs?: { id: string; attempt: number }[];
 }
 
-/** Of what it no longer works on. What was canceled before it had begun is only recorded. */
+/** A job's last lines. A job canceled before it had begun is only recorded. */
 const OVER = ["finished", "resultDropped", "leaseLost", "handlerAbandoned", "recorded"];
 
 export const parallelism: Checker = {
@@ -21,14 +21,14 @@ export const parallelism: Checker = {
     "as many run as may",
     "a lane begins",
     "a lane ends",
-    "the limit is below what runs",
+    "the limit is below the running jobs",
     "a worker is full",
     "a gate is guarded",
     "a gate is full",
     "a gate is leaving",
   ],
   watch({ plan, tables, broken, happened, nameOf }) {
-    /** By worker, what it works on. */
+    /** By worker, its current jobs. */
     const working = new Map<string, Set<string>>();
     const before = new Map<string, { caps: number; runs: number }>();
     return {
@@ -73,7 +73,7 @@ export const parallelism: Checker = {
       },
     };
 
-    /** A limit may have been lowered below what runs: then no more come. */
+    /** A limit may have been lowered below the number of running jobs: then no more start. */
     function checkQueue(queue: string): void {
       const lanes = tables.all("lanes").filter((lane) => lane["queue"] === queue);
       const max = configOf(tables, queue)["maxParallelism"] as number;
@@ -89,11 +89,11 @@ export const parallelism: Checker = {
       if (caps > max && caps > was.caps)
         broken(`lanes of ${queue} may run ${caps}, and not ${max}`);
       if (runs === max && max > 0) happened("as many run as may");
-      if (runs > max) happened("the limit is below what runs");
+      if (runs > max) happened("the limit is below the running jobs");
       before.set(queue, { caps, runs });
     }
 
-    /** Whoever looks at the door finds it open while somebody is said to look, and that one is awake. */
+    /** The door's row is open while the gate's state is not quiet, and the lane that scans is awake. */
     function checkGate(queue: string): void {
       const gate = tables.all("gates").find((one) => one["queue"] === queue);
       const isOpen = tables.all("doors").some((one) => one["queue"] === queue && one["open"]);
@@ -108,7 +108,7 @@ export const parallelism: Checker = {
       }
     }
 
-    /** What a worker says that it has taken, as long as it has not said that it is done with it. */
+    /** The jobs that a worker has printed as taken, and not yet as over. */
     function heard(worker: string, line: WorkerLine): void {
       const spec = plan.workers.find(({ name }) => name === worker);
       const { kind, id, attempt, jobs = [] } = line;

@@ -4,7 +4,7 @@ import { changed, changedJobs, claimedBy, statusOf } from "./jobs.js";
 export const paused: Checker = {
   name: "paused",
   promise:
-    "from the commit on that pauses a queue, or a job, nobody claims it until it is resumed; from the one on that drains a queue, nothing is enqueued into it",
+    "from the commit on that pauses a queue, or a job, no claim takes it until it is resumed; from the one on that drains a queue, nothing is enqueued into it",
   marks: [
     "jobs wait in a paused queue",
     "a paused job waits",

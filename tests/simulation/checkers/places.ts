@@ -2,7 +2,7 @@ import { limitsOf } from "../../../src/shared/index.js";
 import type { Plan } from "../plan.js";
 import type { Tables } from "../observed.js";
 
-/** How many jobs the class runs at once in all queues that Convex works off. */
+/** How many jobs the class runs at once in all push queues. */
 export const placesOf = (plan: Plan): number => limitsOf(plan.class).any;
 
 /** Places that processes have, used or not. */

@@ -12,10 +12,10 @@ const ENOUGH = 40;
 const MAX_MS = 1_000;
 /**
  * Where backlogs of several queues come at one instant that take all places, jobs have been seen to wait for 2.5 s: wakes that
- * start processes meet at places, and a process keeps unused places for a second. More would be a fault.
+ * start processes conflict over places, and a process keeps unused places for a second. More would be a fault.
  */
 const MAX_IN_FLOOD_MS = 10_000;
-/** With these some queues wait for a lane to be missed, and 1 start in 20 has been seen to come after 619 ms. */
+/** With these some queues wait until a lane is missed, and 1 start in 20 has been seen to come after 619 ms. */
 const UNEVEN = ["lost actions", "lost processes", "slow processes"];
 /** A lane that is lost is missed when it has not called for 20 s, on a grid of 5 s; then comes a sweep. */
 const MISSED_MS = 30_000;
@@ -27,18 +27,19 @@ const RECOVERS_MS = 3_000;
  *
  * - the job is pending and not paused, and its queue is not;
  * - its queue has room: fewer of its jobs run than `maxParallelism`;
- * - the class has places: fewer jobs of all queues run than it runs at once, and processes have been given fewer. A process
- *   gives unused places back after a second, and they are given again within another;
+ * - the class has places: fewer jobs of all queues run than it runs at once, and processes have been given fewer. A process gives
+ *   unused places back after a second, and they are given again within another;
  * - no call of a process is refused on purpose (`slow processes`), nor was one in the last seconds;
- * - no lane of its queue was in a process that was lost less than 30 s ago, or until the janitor has ended the leases of all such lanes.
+ * - no lane of its queue was in a process that was lost less than 30 s ago, or until the janitor has ended the leases of all such
+ *   lanes.
  *
- * It ends with the first word of the job's handler. A job whose process is lost before that word has no wait. All else
- * excuses nothing: other queues, however many they are, and what is true of their jobs.
+ * It ends with the first report of the job's handler. A job has no wait if its process is lost before that report. Nothing else
+ * excuses a wait: neither the number of other queues nor the state of their jobs.
  */
 export const promise: Checker = {
   name: "promise",
   promise:
-    "a job of a queue that has room begins within half a second in 95 of 100 cases, and always within a second, whatever other jobs and queues do",
+    "a job of a queue that has room begins within half a second in 95 of 100 cases, and always within a second, independently of other jobs and queues",
   marks: ["a job begins in time", "a world has enough jobs", "a crash excuses a queue"],
   watch(facts) {
     if (Object.keys(facts.plan.crowd).length === 0) return {};
@@ -181,7 +182,7 @@ class Waits {
     );
   }
 
-  /** Functions that have ended without a word, and lanes whose leases a sweep has ended. */
+  /** Functions that have ended without a report, and lanes with leases that a sweep has ended. */
   private seeLosses(commit: Parameters<typeof changedJobs>[0], now: number): void {
     for (const { id, after } of changed(commit, "_scheduled_functions")) {
       const kind = (after?.["state"] as { kind: string } | undefined)?.kind;

@@ -19,7 +19,7 @@ const SILENT: readonly Kind[] = ["written", "looked"];
 export const reports: Checker = {
   name: "reports",
   promise:
-    "what an attempt writes and logs is there in its order, each piece once, and whole when the attempt has succeeded; its progress is its own",
+    "an attempt's output and log are there in their order, each piece once, and whole when the attempt has succeeded; its progress is its own",
   marks: ["output is written", "output is whole", "a log is written", "progress is shown"],
   watch({ tables, broken, happened, nameOf }) {
     const written = new Map<string, string[]>();
@@ -31,12 +31,12 @@ export const reports: Checker = {
           const { job, attempt, index, text } = after;
           const own = listOf(written, after);
           if (index !== own.length) {
-            broken(`chunk ${index} of ${known(after)} comes after ${own.length} others`);
+            broken(`chunk ${index} of ${known(after)} comes after ${own.length} more`);
           }
           own.push(text as string);
           const said = wholeOf(job as string, attempt as number);
           if (said?.startsWith(own.join("")) === false) {
-            broken(`the output of ${known(after)} is not what its handler wrote`);
+            broken(`the output of ${known(after)} differs from its handler's`);
           }
           happened("output is written");
         }
@@ -44,7 +44,7 @@ export const reports: Checker = {
           if (before !== null || after === null) continue;
           const own = listOf(logged, after);
           if (after["entry"] !== own.length) {
-            broken(`entry ${after["entry"]} of ${known(after)} comes after ${own.length} others`);
+            broken(`entry ${after["entry"]} of ${known(after)} comes after ${own.length} more`);
           }
           own.push(after["message"] as string);
           happened("a log is written");

@@ -3,7 +3,7 @@ import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
 import { changed, changedJobs, configOf, hasEnded, statusOf, isDeletionAsked } from "./jobs.js";
 
-/** A purge comes so much later at most for those that are kept for less than a minute. */
+/** A purge is so much later at most for jobs that are kept for less than a minute. */
 const PURGE_LATE_MS = 120_000;
 const DAY_MS = 24 * 60 * 60_000;
 const KEPT = {
@@ -62,7 +62,7 @@ export const retention: Checker = {
         }
         const there = named();
         for (const { _id: id } of tables.all("payloads")) {
-          if (!there.has(id)) broken(`a value is left that nobody names`);
+          if (!there.has(id)) broken(`a stored value is left without a job`);
         }
         for (const job of tables.all("jobs")) {
           if (!hasEnded(job)) continue;
@@ -72,7 +72,7 @@ export const retention: Checker = {
           }
           happened("a job is kept");
         }
-        if (tables.all("cancels").length > 0) broken("somebody is still asked to end a job");
+        if (tables.all("cancels").length > 0) broken("a request to end a job remains");
       },
     };
 

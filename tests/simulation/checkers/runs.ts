@@ -14,7 +14,7 @@ import {
   workOf,
 } from "./jobs.js";
 
-/** Handlers there tell nobody: their effects are checked, or they have none. */
+/** Handlers there report nothing: their effects are checked, or they have none. */
 const SILENT: readonly Kind[] = ["written", "looked"];
 
 /** Faults with which a word to the service outside may be lost. */
@@ -26,7 +26,7 @@ export const runsAsPromised: Checker = {
     "an attempt begins once at most, and only when it was claimed; another attempt begins only after a lost lease, a failure, a retry, or when its holder gave the job back; and the result of a job is that of the attempt that ended it",
   marks: ["an attempt begins", "another attempt begins", "a result is that of its attempt"],
   watch({ plan, tables, broken, happened, nameOf }) {
-    // What happened is not undone where nobody hears of it.
+    // Effects stay done even where their reports are lost.
     const isHeard = !UNHEARD.some((part) => plan.parts.includes(part));
     const claimed = new Set<string>();
     /** By attempt, the run that began it; and which have ended. */
@@ -43,7 +43,7 @@ export const runsAsPromised: Checker = {
           ended.add(key);
           return;
         }
-        if (!claimed.has(key)) broken(`${name} has begun, and nobody has claimed it`);
+        if (!claimed.has(key)) broken(`${name} has begun, without a claim`);
         const other = began.get(key);
         if (other !== undefined) broken(`${name} has begun twice: ${other} and ${run}`);
         began.set(key, run);

@@ -1,7 +1,7 @@
 /** How sure a checker is of times. */
 import type { Plan } from "../plan.js";
 
-/** The spread of times up to which what is ten times slower than usual does not happen. */
+/** Up to this spread of times nothing takes ten times as long as usual. */
 const EVEN = 0.5;
 const UNEVEN_FACTOR = 3;
 

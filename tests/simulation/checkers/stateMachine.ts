@@ -7,7 +7,7 @@ import { changedJobs } from "./jobs.js";
 export const stateMachine: Checker = {
   name: "state machine",
   promise:
-    "a job's status changes only along an edge of the state machine, which counts what it says that it counts, and every change makes it newer",
+    "a job's status changes only along an edge of the state machine, with the edge's own counts, and every change makes it newer",
   marks: Object.keys(EDGES).filter((edge) => edge !== "postpone"),
   watch: ({ broken, happened, nameOf }) => ({
     commit(commit) {
@@ -20,7 +20,7 @@ export const stateMachine: Checker = {
           continue;
         }
         if (before["seq"] === after["seq"]) {
-          // No edge: somebody asks it to end, or marks it as paused.
+          // No edge: a request to end it, or a mark as paused.
           if (before["status"] !== after["status"] || before["order"] !== after["order"]) {
             broken(`${nameOf(id)} has moved and is no newer`);
           }

@@ -11,7 +11,7 @@ const COUNTED = ["enqueued", ...FINISHED_STATUSES] as const;
 export const statistics: Checker = {
   name: "statistics",
   promise:
-    "what minutes, hours and days say of a queue is what has happened in it: every job that came in, and every end, once, in the minute of it, also of jobs that are gone; and for each end of a job that was begun, one start",
+    "the minutes, hours and days of a queue have every job that came in, and every end, once, in the minute of it, also of jobs that are gone; and for each end of a job that was begun, one start",
   marks: [
     "a new job is counted",
     "a new job is counted that is gone",
@@ -21,7 +21,7 @@ export const statistics: Checker = {
     "a gauge is kept no longer",
   ],
   watch({ tables, broken, happened }) {
-    /** By queue, minute and what is counted. */
+    /** By queue, minute and kind of event. */
     const history = new Map<string, number>();
     /** Queues in which a job ended and was taken up again in one commit: which minute that was is not to be seen. */
     const vague = new Set<string>();

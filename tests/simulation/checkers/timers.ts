@@ -8,24 +8,24 @@ import { changed } from "./jobs.js";
 const SCHEDULED = "_scheduled_functions";
 /** The janitor's slack after a lease's end and the tolerance of a timer, and a little for a commit's own time. */
 const SWEEP_WITHIN_MS = 100 + 250 + 50;
-/** What goes on in a queue that rests: finished jobs are counted and purged. */
+/** The functions of a queue at rest: finished jobs are counted and purged. */
 const UPKEEP = /^(count\/)?(rollUp|arrivals|purge)\b/;
 const WATCHED = new Set(["jobs", "holders", "timers", "expiries", SCHEDULED]);
 
 export const timers: Checker = {
   name: "timers",
   promise:
-    "every timer has a function that will run, unless somebody has ended that; whatever is leased, falls due or expires has a timer that comes for it; and at rest there is none",
+    "every timer has a function that will run, unless that was canceled from outside; every lease, due time and deadline has a timer; and at rest there is none",
   marks: [
     "a janitor's timer stands behind leases",
     "an alarm stands for a job that waits",
     "an alarm stands for a job that expires",
-    "a timer's function was ended by somebody else",
+    "a timer's function was ended from outside",
   ],
   watch({ plan, tables, broken, happened, nameOf, date }) {
     /** Functions of timers that are to run, or run. */
     const open = new Map<string, { timer: string; generation: number | undefined }>();
-    /** Functions that were canceled or have failed: then somebody else has to notice, in time. */
+    /** Functions that were canceled or have failed: then a repair has to notice, in time. */
     let isDisturbed = false;
     return {
       commit(commit) {
@@ -35,7 +35,7 @@ export const timers: Checker = {
         );
         if (isTouched && !isDisturbed) checkAll();
       },
-      /** What stands for a time that is yet to come may stay, also where nothing waits for it any more. */
+      /** A timer for a future time may stay, even if no row needs it any more. */
       end() {
         for (const { _id, kind, queue, dueAt } of tables.all("timers")) {
           const isLeft =
@@ -43,7 +43,7 @@ export const timers: Checker = {
             (kind === "janitor" && !onlyForgets(dueAt, tables.all("holders"), date()));
           const isDead = isDisturbed && ![...open.values()].some(({ timer }) => timer === _id);
           if (UPKEEP.test(kind as string) || !isLeft || isDead) continue;
-          broken(`a timer of ${kind as string} is left behind in ${String(queue)}`);
+          broken(`a timer of ${kind as string} remains in ${String(queue)}`);
         }
         for (const { name, state, scheduledTime } of tables.all(SCHEDULED)) {
           if (state.kind !== "pending" || UPKEEP.test(name as string)) continue;
@@ -66,13 +66,13 @@ export const timers: Checker = {
     }
 
     /**
-     * The component itself calls off wakes and plans of callbacks that are left over. What somebody else has canceled gives
-     * birth to nothing that runs, alarms neither.
+     * The component itself cancels leftover wakes and callback plans. A function canceled from outside schedules nothing, alarms
+     * neither.
      */
     function isLost(id: string, kind: string): boolean {
       const isOfTimer =
         open.has(id) || tables.all("timers").some((row) => row["scheduledId"] === id);
-      if (isOfTimer) happened("a timer's function was ended by somebody else");
+      if (isOfTimer) happened("a timer's function was ended from outside");
       return isOfTimer || kind === "failed" || plan.parts.includes("lost schedules");
     }
 

@@ -1,12 +1,12 @@
-/** Commits are refused as if another had come before them: those of every function, with a certain chance, for a while. */
+/** Commits are refused as if another had come before them: commits of every function, with a certain chance, for a while. */
 import { Draw } from "../draw.js";
 import type { Part } from "../part.js";
 import type { Planned } from "../plan.js";
 
-/** What the platform commits on its own account is no function's, and has no such name. */
+/** The platform's own commits belong to no function, and have no such name. */
 const FUNCTION = /:/;
 
-/** Those by which outcomes come, but for what they are handed over to, and a lane's that go apart. */
+/** The functions that record outcomes, except the ones of lanes that leave. */
 export const ENDS = "complete$|push/laneStep:stepLane|lib:laneStep";
 
 export const conflicts: Part = {
@@ -15,7 +15,7 @@ export const conflicts: Part = {
   chance: 0.25,
   plan(draw, plan) {
     const at = draw.chance(0.5) ? 0 : draw.between(0, plan.faultsMs * 0.7);
-    // Of all functions, or of one kind: whoever finishes, whoever wakes, whoever looks after them.
+    // Of all functions, or of one kind: outcomes, wakes, claims, repairs or enqueues.
     const of = draw.pick(["", ENDS, ENDS, "wake", "claim", "janitor", "enqueue"]);
     const begin: Planned = {
       at,

@@ -1,4 +1,4 @@
-/** A scheduler that is late, as on a deployment with more to do than it can: what is scheduled starts minutes after its time. */
+/** A scheduler that is late, as on an overloaded deployment: scheduled functions start minutes after their time. */
 import type { Core } from "../../../local/backend.js";
 import { COMPONENT } from "../deployment.js";
 import { Draw } from "../draw.js";
@@ -9,7 +9,7 @@ import { move, SCHEDULED_TABLE } from "./scheduled.js";
 
 interface Lateness {
   watcher: ((commit: Commit) => void) | null;
-  /** Those that were put off. */
+  /** The delayed functions. */
   late: Set<string>;
 }
 
@@ -67,7 +67,7 @@ export const late: Part = {
   marks: ["a scheduled function is late"],
 };
 
-/** What is still put off is due now. */
+/** Functions that are still delayed are due now. */
 async function inTime(simulation: Simulation, ids: ReadonlySet<string>): Promise<void> {
   const { world } = simulation;
   for (const id of ids) {

@@ -1,7 +1,7 @@
 /**
- * A worker that lies, with a valid token: it claims more than it does, completes and reports on what it does not hold,
- * repeats calls, comes with old ones, and with cursors of others or of nobody. What it says of leases that are not its own
- * must change nothing, and it is told so.
+ * A worker that lies, with a valid token: it claims more than it does, completes and reports on jobs that it does not hold,
+ * repeats calls, and sends old calls, foreign cursors and invented ones. Its claims about foreign leases must change nothing, and
+ * must be refused.
  */
 import type { ConvexHttpClient } from "convex/browser";
 import { makeFunctionReference } from "convex/server";
@@ -23,7 +23,7 @@ interface Answered {
 class Liar {
   client: ConvexHttpClient | null = null;
   n = 0;
-  /** What it was given and has not spoken of since: it may have lost it. */
+  /** Leases that it was given and has not mentioned since: it may have lost them. */
   held: Lease[] = [];
   /** One call at a time; one that is never answered is waited for no longer than this. */
   busyUntil = 0;
@@ -62,7 +62,7 @@ export const liars: Part = {
         atCommit(simulation, event.commits + commits, () => claim(simulation, event));
       }
     },
-    /** Of a job that somebody else has, or nobody: of this attempt, the one before, the one to come. */
+    /** Of a job that another worker holds, or none: of this attempt, the one before, the one to come. */
     foreign(simulation, { how, which, shift }) {
       const liar = liarOf(simulation);
       const isOwn = (id: string) => liar.held.some((lease) => lease.id === id);
@@ -71,7 +71,7 @@ export const liars: Part = {
       const attempt = (simulation.tables.get("jobs", job.id)?.["attempt"] as number) + shift;
       lie(simulation, how, { id: job.id, attempt: Math.max(1, attempt) });
     },
-    /** Of what it was given: but another attempt of it. Or it gives all back, in one of many ways. */
+    /** Of its own lease, but another attempt of it. Or it gives all back, in one of many ways. */
     own(simulation, { outcome, shift, how }) {
       const liar = liarOf(simulation);
       const [lease] = liar.held;
@@ -85,7 +85,7 @@ export const liars: Part = {
       const args = { n: ++liar.n, finished };
       call<Answered>(simulation, "complete", args, ({ answers }) => {
         if (answers.length !== finished.length) simulation.broken("an outcome was not answered");
-        simulation.happened("gives back what it holds");
+        simulation.happened("gives back its leases");
       });
     },
     /** The last claim or completion again, or one before it. */
@@ -103,7 +103,7 @@ export const liars: Part = {
       });
       if (back > 0) simulation.happened("makes a call of long ago");
     },
-    /** What must be refused. */
+    /** Calls that must be refused. */
     wrong(simulation, { what }) {
       const liar = liarOf(simulation);
       if (isBusy(simulation)) return;
@@ -118,16 +118,16 @@ export const liars: Part = {
       call(simulation, "claim", args, () =>
         simulation.broken(`a claim with a wrong ${what as string} is answered`),
       );
-      simulation.happened("asks for what is refused");
+      simulation.happened("makes a call that is refused");
     },
   },
   marks: [
     "takes jobs and does nothing",
     "lies about a lease",
-    "gives back what it holds",
+    "gives back its leases",
     "repeats its last call",
     "makes a call of long ago",
-    "asks for what is refused",
+    "makes a call that is refused",
   ],
 };
 
@@ -184,7 +184,7 @@ const FUTURE = (queues: string[]): string =>
     Object.fromEntries(queues.map((name) => [name, [0, ["9".repeat(18), 9e12, [20, 0]]]])),
   );
 
-/** Says of a lease that is not its own what only its holder may say. */
+/** Makes a call about a foreign lease that only the lease's holder may make. */
 function lie(simulation: Simulation, how: string, lease: Lease): void {
   const liar = liarOf(simulation);
   const result = { n: 0, attempt: 0 };
@@ -206,7 +206,7 @@ function lie(simulation: Simulation, how: string, lease: Lease): void {
   // The attempt to come may have come, and to itself.
   const held = (rowOf(simulation)?.["leases"] ?? []) as Lease[];
   const isOwn = held.some(({ id, attempt }) => id === lease.id && attempt === lease.attempt);
-  // What is recorded later may be of an attempt that it is given before.
+  // A report that is recorded later may be of an attempt that it receives before.
   const attempts = (simulation.tables.get("jobs", lease.id)?.["attempt"] ?? 0) as number;
   const isToCome = how === "later" && lease.attempt > attempts;
   if (isOwn || isToCome || isBusy(simulation)) return;
@@ -215,7 +215,7 @@ function lie(simulation: Simulation, how: string, lease: Lease): void {
   call<Answered | null>(simulation, name, args, (reply) => {
     simulation.happened("lies about a lease");
     for (const { answer } of reply?.answers ?? []) {
-      // Of an attempt that was its own it may be told how that has ended.
+      // For an attempt of its own the answer may be its end.
       if (answer === "ok") simulation.broken(`a lie by ${how} is answered ${answer}`);
     }
   });

@@ -7,7 +7,7 @@ import type { Simulation } from "../simulation.js";
 import { cancelOne } from "./scheduled.js";
 
 const PROCESSES = ["push/laneAction:laneProcess", "handlers:inline"];
-/** Tables whose rows are written as lanes are handed over, places given and processes ended. */
+/** Tables with rows that change as lanes are handed over, places given and processes ended. */
 const MOMENTS = ["handOvers", "grants", "processes", "waitingQueues"];
 
 export const lostProcesses: Part = {

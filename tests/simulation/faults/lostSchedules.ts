@@ -12,7 +12,7 @@ const AGAIN_MS = 12_000;
 
 export const lostSchedules: Part = {
   name: "lost schedules",
-  about: "somebody cancels scheduled functions of the component in the dashboard",
+  about: "scheduled functions of the component are canceled in the dashboard",
   chance: 0.2,
   plan(draw, plan) {
     return Array.from({ length: draw.pick([1, 2, 4]) }, (_, i): Planned[] => {

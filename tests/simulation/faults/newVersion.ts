@@ -33,7 +33,10 @@ export const newVersion: Part = {
 
 const known = new WeakMap<Deployment, Deployment>();
 
-/** The same in every line, and yet another: instances, contexts and modules of its own. Made once, so that those are kept. */
+/**
+ * The same in every line, and yet another deployment: instances, contexts and modules of its own. Made once, so that these are
+ * kept.
+ */
 function nextOf(deployment: Deployment): Deployment {
   const made = known.get(deployment);
   if (made !== undefined) return made;

@@ -1,4 +1,4 @@
-/** Whoever looks without depending sees what was true a while ago: the platform promises no age. */
+/** Snapshot queries read data of a while ago: the platform promises no age. */
 import { Draw } from "../draw.js";
 import type { Part } from "../part.js";
 
@@ -7,7 +7,7 @@ const FIRST_MS = 1_000;
 
 export const oldSnapshots: Part = {
   name: "old snapshots",
-  about: "what snapshot queries see is up to a second old",
+  about: "data of snapshot queries is up to a second old",
   chance: 0.25,
   plan(draw, plan) {
     const seed = draw.below(1e9);

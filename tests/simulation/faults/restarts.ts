@@ -7,7 +7,7 @@ import { kept, running } from "../moments.js";
 
 const never = () => false;
 
-/** Whether somebody waits for it to die, or to be there again. */
+/** Whether an event waits for it to die, or to be there again. */
 const stateOf = kept(() => ({ is: "up" }));
 
 export const restarts: Part = {
@@ -53,7 +53,7 @@ export const restarts: Part = {
 };
 
 async function restart(simulation: Simulation, downMs: number): Promise<void> {
-  // It is gone when this returns; what has gone keeps nothing any more.
+  // It is gone when this returns; a backend that is gone stores nothing any more.
   const restarting = simulation.world.restartBackend({ downMs });
   simulation.store.diesBefore = never;
   await restarting;

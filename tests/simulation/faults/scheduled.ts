@@ -1,4 +1,4 @@
-/** For faults: scheduled functions of the component, as whoever has the dashboard, or runs the scheduler, may treat them. */
+/** For faults: scheduled functions of the component, changed as in the dashboard, or by the scheduler. */
 import {
   cancelScheduled,
   markDueAgain,
@@ -13,20 +13,20 @@ import { running } from "../moments.js";
 
 export { SCHEDULED_TABLE };
 
-/** Those that have neither ended nor been canceled. */
+/** Functions that have neither ended nor been canceled. */
 export function openOnes(simulation: Simulation): (Row & ScheduledRow)[] {
   const all = simulation.tables.all(SCHEDULED_TABLE) as unknown as (Row & ScheduledRow)[];
   return all.filter(({ state: { kind } }) => kind === "pending" || kind === "inProgress");
 }
 
-/** As somebody does in the dashboard. Whether that was in time. */
+/** A cancel as in the dashboard. Returns whether it was in time. */
 export async function cancelOne(simulation: Simulation, id: string): Promise<boolean> {
   const backend = running(simulation);
   if (backend === null) return false;
   try {
     const tx = backend.database.begin();
     await cancelScheduled(tx, { namespace: COMPONENT, id }, simulation.world.now());
-    await backend.database.commit(tx, "somebody cancels");
+    await backend.database.commit(tx, "a cancel in the dashboard");
     return true;
   } catch {
     return false;

@@ -1,9 +1,9 @@
-/** The calls by which processes ask for places, end, and report for their lanes run again and again, or fail. */
+/** The calls by which processes ask for places, end, and report for their lanes retry many times, or fail. */
 import { Draw } from "../draw.js";
 import type { Part } from "../part.js";
 import type { Planned } from "../plan.js";
 
-/** Whose commits are refused. */
+/** Functions with commits that are refused. */
 const CALLS = [
   "mainLoop:(ask|close|rouse)",
   "mainLoop:(ask|close|rouse)",

@@ -10,7 +10,8 @@ export const starved: Part = {
     return Array.from({ length: draw.pick([1, 2]) }, (): Planned => {
       const at = draw.between(0, plan.faultsMs * 0.8);
       const [slots, ms] = [draw.pick([8, 12]), draw.pick([500, 3_000, 8_000, 30_000])];
-      // On the smallest class eight scheduled actions run at once, and 64 actions in all; who waits for ten seconds is refused.
+      // On the smallest class eight scheduled actions run at once, and 64 actions in all; an action that waits for ten seconds is
+      // refused.
       return draw.chance(0.4)
         ? { at, do: "starved.occupy", nested: true, count: 80, ms: 14_000 }
         : { at, do: "starved.occupy", nested: false, count: slots, ms };

@@ -1,4 +1,4 @@
-/** What goes wrong with programs outside: they crash, stand still, are told to stop, and their clocks are wrong. */
+/** Faults of programs outside: they crash, stand still, receive SIGTERM, and their clocks are wrong. */
 import type { Program } from "../../../local/virtual/program.js";
 import type { Draw } from "../draw.js";
 import type { Part } from "../part.js";
@@ -24,7 +24,7 @@ function some(
     const over = at + draw.pick(ms);
     return [
       { at, do: begin, worker, holding: draw.pick([0, 1, 1, 2, 4]) },
-      // What is not over with the faults is ended with them.
+      // A fault that would outlast the phase is ended by `heal`.
       ...(over < plan.faultsMs ? [{ at: over, do: end, worker }] : []),
     ];
   }).flat();
@@ -77,7 +77,7 @@ const FIRST_N = 6_000;
 const LONG_MS = 10_000;
 const SHORT = { ms: 0, end: "returns" };
 
-/** In the middle of a long job, until so long before or after somebody may end its leases. */
+/** In the middle of a long job, until so long before or after its leases may be ended. */
 function untilExpiry(draw: Draw, plan: Plan): Planned[] {
   const { name: worker, queues } = draw.pick(plan.workers);
   const at = draw.between(0, plan.faultsMs * 0.4);
@@ -132,15 +132,15 @@ export const workerPause: Part = {
   marks: ["stands still", "goes on when its leases end"],
 };
 
-/** Those that were told to stop: one that was started again under the same name is another. */
+/** Programs that were signaled to stop: a new one under the same name is another. */
 const stopping = kept(() => new Set<Program>());
 
-/** More than the grace that a worker takes for its jobs when it is told to stop. */
+/** More than the grace that a worker gives its jobs when it stops. */
 const STOPPED_WITHIN_MS = 60_000;
 
 export const workerStop: Part = {
   name: "worker stop",
-  about: "a worker is told to stop, in the middle of its jobs, and started again",
+  about: "a worker is signaled to stop, in the middle of its jobs, and started again",
   chance: 0.2,
   fits: hasWorkers,
   plan: (draw, plan) =>
@@ -151,21 +151,21 @@ export const workerStop: Part = {
         if (program.state !== "running") return;
         program.signal("SIGTERM");
         stopping(simulation).add(program);
-        simulation.happened("is told to stop");
+        simulation.happened("is signaled to stop");
       });
     },
     start: startAgain,
   },
-  /** It lets jobs come to their end for a while. Who looks after workers starts it again then, and not before. */
+  /** It lets jobs come to their end for a while. A supervisor starts it again then, and not before. */
   async heal(simulation) {
     const told = [...stopping(simulation)];
     for (const program of told) program.resume();
     const haveEnded = () => told.every(({ state }) => state === "ended");
     await simulation.world
       .until(haveEnded, { withinMs: STOPPED_WITHIN_MS, what: "all have stopped" })
-      .catch(() => simulation.broken("a worker that was told to stop goes on"));
+      .catch(() => simulation.broken("a worker that was signaled to stop goes on"));
   },
-  marks: ["is told to stop"],
+  marks: ["is signaled to stop"],
 };
 
 export const skew: Part = {

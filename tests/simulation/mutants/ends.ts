@@ -1,10 +1,10 @@
-/** Bugs in how attempts and jobs end, and in who is told. */
+/** Bugs in how attempts and jobs end, and in callbacks. */
 import type { Plan } from "../plan.js";
 import type { NewJob } from "../work.js";
 import { guard } from "./guards.js";
 import type { Mutant } from "./mutant.js";
 
-/** Of a job whose first attempt says what it is continued with. */
+/** The plan has a job with a first attempt that continues it. */
 function continues({ events }: Plan): boolean {
   return events.some(
     ({ do: what, queue, jobs }) =>
@@ -14,7 +14,7 @@ function continues({ events }: Plan): boolean {
   );
 }
 
-/** Two jobs of one queue have one key, and one of them replaces whoever has it. */
+/** Two jobs of one queue have one key, and one of them replaces the job that has it. */
 function replacesKeys({ events }: Plan): boolean {
   const seen = new Set<string>();
   for (const { queue, jobs } of events.filter(({ do: what }) => what === "producers.enqueue")) {
@@ -77,7 +77,7 @@ export const ENDS: readonly Mutant[] = [
     queues: ["written"],
   },
   {
-    name: "what a handler wrote stays when it throws",
+    name: "a handler's writes stay when it throws",
     replace: [
       {
         file: "component/push/execute.ts",
@@ -89,7 +89,7 @@ export const ENDS: readonly Mutant[] = [
     queues: ["written"],
   },
   {
-    name: "a callback is told in a transaction of its own, before the end is sure",
+    name: "a callback runs in a transaction of its own, before the end is sure",
     replace: [
       {
         file: "component/edges/callbacks.ts",
@@ -102,7 +102,7 @@ export const ENDS: readonly Mutant[] = [
     finds: ["callback once"],
   },
   {
-    name: "what a callback wrote stays where the platform refuses what it returns",
+    name: "a callback's writes stay where the platform refuses its return value",
     replace: [
       {
         file: "component/edges/callbacks.ts",
@@ -117,7 +117,7 @@ export const ENDS: readonly Mutant[] = [
     needs: ["callbacks"],
   },
   {
-    name: "a callback that was told at once is owed as well",
+    name: "a callback that ran at once is owed as well",
     replace: [
       {
         file: "component/edges/callbacks.ts",
@@ -154,7 +154,7 @@ export const ENDS: readonly Mutant[] = [
     needs: ["callbacks"],
   },
   {
-    name: "a job's end is told while an earlier one is owed",
+    name: "an end's callback runs while an earlier one is owed",
     replace: [
       {
         file: "component/edges/callbacks.ts",
@@ -201,7 +201,7 @@ export const ENDS: readonly Mutant[] = [
     finds: ["callback once"],
   },
   {
-    name: "what a job is continued with is forgotten",
+    name: "a job's continuation is forgotten",
     replace: [
       {
         file: "component/attempts/recording.ts",
@@ -213,7 +213,7 @@ export const ENDS: readonly Mutant[] = [
     where: continues,
   },
   {
-    name: "who finds a job with its key is told that it is new",
+    name: "an enqueue that finds a job with its key reports it as new",
     replace: [
       {
         file: "component/enter/enqueue.ts",
@@ -236,7 +236,7 @@ export const ENDS: readonly Mutant[] = [
     where: replacesKeys,
   },
   {
-    name: "a running job that somebody cancels ends as its handler says",
+    name: "a running job that is canceled ends as its handler says",
     replace: [
       {
         file: "component/attempts/outcomes.ts",

@@ -20,7 +20,7 @@ export async function readFound(): Promise<Found> {
   return JSON.parse(await readFile(FOUND, "utf8")) as Found;
 }
 
-/** In the order of the list, without those that are no more. */
+/** In the order of the list, without bugs that were removed. */
 export async function writeFound(found: Found): Promise<void> {
   const kept = Object.fromEntries(
     MUTANTS.flatMap(({ name }) => (found[name] === undefined ? [] : [[name, found[name]]])),

@@ -1,4 +1,4 @@
-/** Guards whose loss the interleavings show as well: each text stands there alone. */
+/** Guards that the interleavings remove too: the replaced texts are written only there. */
 import type { Replacement } from "../deployment.js";
 import { PAIRS } from "../../interleavings/pairs/all.js";
 

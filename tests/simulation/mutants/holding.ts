@@ -1,4 +1,4 @@
-/** Bugs in leases: who holds a job, for how long, and who notices that its holder has gone. */
+/** Bugs in leases: the holder of a job, the lease's length, and the detection of a lost holder. */
 import { isHeard } from "../checkers/heard.js";
 import { PULLED } from "../plan.js";
 import { guard } from "./guards.js";
@@ -24,7 +24,7 @@ export const HOLDING: readonly Mutant[] = [
     queues: PULLED,
   },
   {
-    name: "nobody ends the leases of a worker that has gone",
+    name: "the leases of a lost worker are never ended",
     replace: [
       {
         file: "component/tend/janitor.ts",
@@ -115,7 +115,7 @@ export const HOLDING: readonly Mutant[] = [
     queues: PULLED,
   },
   {
-    name: "whoever has a token may report on any job that runs",
+    name: "any valid token may report on any job that runs",
     replace: [
       {
         file: "component/attempts/report.ts",
@@ -128,7 +128,7 @@ export const HOLDING: readonly Mutant[] = [
     queues: PULLED,
   },
   {
-    name: "a worker that is told to stop leaves its jobs lying",
+    name: "a worker that stops leaves its jobs lying",
     replace: [
       {
         file: "worker/loop.ts",

@@ -1,4 +1,4 @@
-/** Bugs in how a queue that Convex works off is woken, and in its lanes. */
+/** Bugs in the wakes of push queues, and in their lanes. */
 import { isOf, PUSHED, type Plan } from "../plan.js";
 import type { NewJob } from "../work.js";
 import { guard } from "./guards.js";
@@ -47,10 +47,10 @@ const planted: readonly Mutant[] = [
     finds: ["simulation", "parallelism"],
   },
   {
-    name: "who frees capacity does not ask whether that is waited for",
+    name: "freed capacity does not check whether a wake waits for it",
     replace: guard(
       "a wake that finds no capacity, and the lane that frees some",
-      "the look of who frees capacity at whether that is waited for",
+      "the check of freed capacity for a wake that waits",
     ),
     finds: ["simulation"],
   },
@@ -241,7 +241,7 @@ const planted: readonly Mutant[] = [
     needs: ["operators"],
   },
   {
-    name: "what falls due wakes nobody",
+    name: "a job that falls due sends no wake",
     replace: [
       {
         file: "component/edges/transitions.ts",

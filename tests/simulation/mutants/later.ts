@@ -1,4 +1,4 @@
-/** Bugs in what happens later: what falls due, expires, is counted and goes. */
+/** Bugs in later work: due times, deadlines, counting and purging. */
 import { isHeldUp } from "../checkers/inTime.js";
 import { guard } from "./guards.js";
 import { isOf, PULLED, type Plan, type QueueName } from "../plan.js";
@@ -103,7 +103,7 @@ export const LATER: readonly Mutant[] = [
     finds: ["statistics"],
   },
   {
-    name: "a job that nobody begins in time waits for ever",
+    name: "a job that is not begun in time waits for ever",
     replace: [
       {
         file: "component/edges/startDeadlines.ts",

@@ -1,4 +1,4 @@
-/** A bug that is planted in what is bundled, never in the product's files: the simulator must find it. */
+/** A bug that is planted in the bundled code, never in the product's files: the simulator must find it. */
 import type { Replacement } from "../deployment.js";
 import type { Plan, QueueName } from "../plan.js";
 
@@ -6,23 +6,23 @@ import type { Plan, QueueName } from "../plan.js";
 export const WITHIN = 4_000;
 
 export interface Mutant {
-  /** What is wrong then, in words. */
+  /** The wrong behaviour, in words. */
   name: string;
   replace: readonly Replacement[];
-  /** The checkers that may find it: "simulation" is what `liveness.ts` demands. */
+  /** The checkers that may find it: "simulation" is the demand of `liveness.ts`. */
   finds: readonly string[];
   /** The parts without which it does no harm: the same seed without them is sound. */
   needs?: readonly string[];
-  /** It can show in large worlds alone: all others are sought in small ones. */
+  /** It can show in large worlds alone: other bugs are sought in small ones. */
   large?: boolean;
   /** It can show only where one of these is used: other seeds are counted, and not played. */
   queues?: readonly QueueName[];
   /**
-   * No seed has been found for it, or none since histories moved. It is not played with the other bugs;
-   * `npm run simulate -- --mutants --only="…" --write` looks for a seed.
+   * No seed has been found for it, or none since histories moved. It is not played with the other bugs; `npm run simulate --
+   * --mutants --only="…" --write` searches for a seed.
    */
   isUnfound?: true;
-  /** It can show only in such plans: others are counted, and not played. */
+  /** It can show only in such plans: other seeds are counted, and not played. */
   where?: (plan: Plan) => boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Bugs in the worker, and in what it is told and asked. */
+/** Bugs in the worker, and in its requests and answers. */
 import { isUndisturbed, mayBeat } from "../checkers/heard.js";
 import { isEven } from "../checkers/slack.js";
 import { ENDS } from "../faults/conflicts.js";
@@ -57,7 +57,7 @@ const planted: readonly Omit<Mutant, "queues">[] = [
   {
     name: "the worker of a job that is canceled is not asked to end it",
     replace: guard(
-      "a cancel of a running job, a beat of its worker, and what that has subscribed to",
+      "a cancel of a running job, a beat of its worker, and that worker's subscription",
       "the row that asks the worker",
     ),
     finds: ["canceled"],
@@ -93,7 +93,7 @@ export const OUTSIDE: readonly Mutant[] = [
     finds: ["mounts"],
     needs: ["second mount"],
     large: true,
-    // Others take long.
+    // Larger plans take long.
     where: ({ jobs, queues }) => jobs === 100 && Object.keys(queues).length <= 10,
   },
 ];

@@ -1,14 +1,14 @@
-/** Bugs in how a job is taken, and in what is remembered of where to look. */
+/** Bugs in how a job is taken, and in cursors. */
 import { PULLED, PUSHED } from "../plan.js";
 import { guard } from "./guards.js";
 import { having, type Mutant } from "./mutant.js";
 
 export const TAKING: readonly Mutant[] = [
   {
-    name: "what comes back keeps its old seq",
+    name: "a job that comes back keeps its old seq",
     replace: guard(
       "a claim that passes its cursor, and a release of what it has passed",
-      "a new seq for what comes back",
+      "a new seq for a job that comes back",
     ),
     finds: ["state machine"],
   },
@@ -98,7 +98,7 @@ export const TAKING: readonly Mutant[] = [
     replace: [
       ...guard("a pause of a queue, and a claim", "leaving out queues that are paused"),
       ...guard(
-        "the end of a pause, an enqueue, and what an idle worker has subscribed to",
+        "the end of a pause, an enqueue, and an idle worker's subscription",
         "reading in hasWork whether the queue is paused",
       ),
     ],
@@ -168,10 +168,10 @@ export const TAKING: readonly Mutant[] = [
     finds: ["timers", "counts"],
   },
   {
-    name: "what an operator has configured is forgotten",
+    name: "an operator's overrides are forgotten",
     replace: guard(
       "a change of a queue's configuration, and a claim",
-      "what is overridden winning over what is declared",
+      "an override winning over the declaration",
     ),
     finds: ["parallelism", "counts", "retention"],
   },

@@ -20,19 +20,19 @@ export function foundBy(outcome: Outcome, { finds }: Mutant): string | null {
   return first !== undefined && finds.includes(first.checker) ? first.checker : null;
 }
 
-/** What is left out of a seed in which a bug that needs these parts must do no harm. */
+/** The cuts of a seed that the bug needs uncut: with them it must do no harm. */
 export const without = ({ needs = [] }: Mutant): string[] => needs.map((part) => `part:${part}`);
 
 interface Tried {
   /** In the first seed that finds it. */
   find: Find | null;
-  /** What else was found before that, by nobody who should. */
+  /** Failures before that, found by other checkers only. */
   others: Outcome[];
-  /** Found also without what it is said to need. */
+  /** Found also without the parts that it needs. */
   also: Find[];
 }
 
-/** Plays seeds from 1 on until one finds it, and does not without what it needs. */
+/** Plays seeds from 1 on until one finds it, and does not without the parts that it needs. */
 export async function tryMutant(mutant: Mutant): Promise<Tried> {
   const players = new Players(mutant.replace);
   let seed = 0;
@@ -56,7 +56,7 @@ export async function tryMutant(mutant: Mutant): Promise<Tried> {
           }
         },
       );
-      // Of those that are played at the same time the first counts.
+      // Of seeds that are played at the same time the first counts.
       for (const find of candidates.sort((a, b) => a.seed - b.seed)) {
         if (tried.find !== null) continue;
         if (await isNeeded(players, mutant, find.seed)) tried.find = find;
@@ -76,7 +76,7 @@ async function isNeeded(players: Players, mutant: Mutant, seed: number): Promise
   return "report" in outcome && outcome.report.violations.length === 0;
 }
 
-/** `writes`: keeps the seeds, and the table. `only`: those whose names match. */
+/** `writes`: keeps the seeds, and the table. `only`: bugs with matching names. */
 export async function tryMutants({
   writes,
   only,
@@ -94,7 +94,8 @@ export async function tryMutants({
       missed += 1;
       delete found[name];
       const [first] = also;
-      const why = first === undefined ? "" : `, but without what it needs in seed ${first.seed}`;
+      const why =
+        first === undefined ? "" : `, but without the parts that it needs in seed ${first.seed}`;
       console.log(`${name}: not found in ${WITHIN} seeds${why}`);
     } else {
       found[name] = find;

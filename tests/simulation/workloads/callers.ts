@@ -9,12 +9,12 @@ import type { Simulation } from "../simulation.js";
 const FIRST_N = 4_000;
 /** They take some 200 ms from their enqueue to their end. */
 const READS = 150;
-/** Of a stream: they come sooner than those before them have been done. */
+/** Of a stream: each comes sooner than the one before it has finished. */
 const STREAM = 5;
 const STREAM_MS = 100;
 const STREAM_WORK_MS = 400;
 
-/** Whose lanes run jobs for as long as these take, and so have company. */
+/** Kinds with lanes that stay awake for the length of their jobs, and so have company. */
 const LONG_LANES: readonly Kind[] = ["acted", "inlined"];
 
 export const callers: Part = {
@@ -39,7 +39,7 @@ export const callers: Part = {
       if (of === "") then();
       else atCommit(simulation, times, then, ({ table }) => table === of);
     },
-    /** The first arms an alarm; it may have rung by the time at which those commit who came when it was there. */
+    /** The first arms an alarm; it may have rung by the time at which the callers commit that saw it armed. */
     forOneMoment(simulation, { queue, count, firstN, ms, afterMs }) {
       const options = { runAt: simulation.date() + (afterMs as number) };
       enqueue(simulation, queue, { n: firstN, ms, isSlow: false, options });
@@ -51,7 +51,7 @@ export const callers: Part = {
       };
       atCommit(simulation, 1, then, isAlarm);
     },
-    /** A few in a row, so that a lane looks for more; and as soon as it does no longer, one who may not have seen that. */
+    /** A few in a row, so that a lane scans for more; and as soon as it has stopped, a caller with an older snapshot. */
     whenNobodyLooks(simulation, { queue, firstN, ms }) {
       for (let i = 0; i < STREAM; i += 1) {
         simulation.world.clock.timer(i * STREAM_MS, () => {
@@ -60,7 +60,7 @@ export const callers: Part = {
       }
       const then = () => {
         enqueue(simulation, queue, { n: firstN + STREAM, ms, isSlow: true });
-        simulation.happened("a slow caller comes when nobody looks any more");
+        simulation.happened("a slow caller comes after the last scan");
       };
       atCommit(simulation, 1, then, isShut);
     },
@@ -69,7 +69,7 @@ export const callers: Part = {
     "many callers come",
     "slow callers come",
     "slow callers come for a moment that is near",
-    "a slow caller comes when nobody looks any more",
+    "a slow caller comes after the last scan",
   ],
 };
 

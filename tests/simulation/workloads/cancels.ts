@@ -28,7 +28,7 @@ export const cancels: Part = {
     });
   },
   perform: {
-    /** At a commit, so that it comes in the middle of what goes on. */
+    /** At a commit, so that it comes in the middle of other transactions. */
     cancel(simulation, { status, which, commits }) {
       const isMeant = (row: Row | null | undefined): boolean =>
         row?.["queue"] !== undefined && (status === "any" || row["status"] === status);

@@ -1,4 +1,4 @@
-/** Queues are configured anew while they run, and set back to what code declares. */
+/** Queues are configured anew while they run, and set back to the code's configuration. */
 import { drawOverrides } from "../overrides.js";
 import type { Part } from "../part.js";
 import { isOf, PUSHED, usedQueues, type Planned } from "../plan.js";

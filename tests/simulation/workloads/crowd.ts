@@ -1,10 +1,10 @@
-/** Many queues that Convex works off, of all sorts at once: hot, quiet, long, hanging, failing and with a backlog. */
+/** Many push queues, of all sorts at once: hot, quiet, long, hanging, failing and with a backlog. */
 import type { QueueOverrides } from "../../../src/shared/index.js";
 import type { Draw } from "../draw.js";
 import type { Part } from "../part.js";
 import type { CrowdName, Plan, Planned } from "../plan.js";
 
-/** Told from the jobs of all other workloads by their size; callbacks of such numbers meet no row of the app's. */
+/** Larger than the numbers of all other workloads; callbacks with such numbers touch no row of the app's. */
 const FIRST_N = 30_001;
 const STEP_N = 3;
 /** Jobs of one seed at most: so many are some 20,000 events. */
@@ -14,7 +14,7 @@ const SECOND = 1_000;
 const WIDE = 25;
 const HOW = ["quiet", "quiet", "hot", "hot", "long", "hanging", "failing", "backlog"] as const;
 type How = (typeof HOW)[number] | "flood";
-/** What else may be on beside it: the promise is about these. */
+/** Parts that may be on beside it: the promise covers only these. */
 export const BESIDE_CROWD = [
   "crowd",
   "producers",
@@ -27,7 +27,7 @@ export const BESIDE_CROWD = [
   "new version",
 ];
 
-/** Its queues, each with what it is configured to: in few seeds any, and in most of those few queues. */
+/** Its queues, each with its overrides: in few seeds any, and in most of these few queues. */
 export function drawCrowd(draw: Draw): Partial<Record<CrowdName, QueueOverrides>> {
   if (!draw.chance(0.15)) return {};
   const count = draw.pick([1, 2, 2, 3, 3, 5, 5, 8, 13, 30, 60]);
@@ -48,7 +48,7 @@ export function isFlood(queues: Plan["crowd"]): boolean {
 export const crowd: Part = {
   name: "crowd",
   about:
-    "1 to 60 queues that Convex works off: hot and quiet ones, long and hanging jobs, failures, backlogs, pauses",
+    "1 to 60 push queues: hot and quiet ones, long and hanging jobs, failures, backlogs, pauses",
   chance: 1,
   fits: ({ crowd: queues }) => Object.keys(queues).length > 0,
   plan(draw, { crowd: queues, faultsMs }) {

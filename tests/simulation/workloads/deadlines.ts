@@ -8,7 +8,7 @@ const DEADLINES_MS = [1_000, 1_500, 3_000, 6_000, 15_000];
 
 export const deadlines: Part = {
   name: "deadlines",
-  about: "jobs with deadlines are enqueued, and retried by hand when those have passed",
+  about: "jobs with deadlines are enqueued, and retried by hand after the deadline has passed",
   chance: 0.15,
   fits: (plan) => endingQueues(plan).length > 0,
   plan(draw, plan) {
@@ -40,10 +40,10 @@ export const deadlines: Part = {
       const job = simulation.pick(which, (row) => row?.["code"] === "deadlineExceeded");
       if (job === null) return;
       simulation.ask("retry", { queue: job.queue, id: job.id });
-      simulation.happened("retries one whose deadline has passed");
+      simulation.happened("retries one after its deadline");
     },
   },
-  marks: ["enqueues with deadlines", "retries one whose deadline has passed"],
+  marks: ["enqueues with deadlines", "retries one after its deadline"],
 };
 
 /** Items of a ring end at no time by themselves, and have no deadlines. */

@@ -12,8 +12,8 @@ import { deployedIn } from "./secondMount.js";
 
 const FIRST_N = 8_000;
 const BEFORE_MS = 120;
-/** What does the jobs: an action, the same by another name, or workers outside alone. */
-const BY = ["act", "too", "nobody"] as const;
+/** The handler of the jobs: an action, the same by another name, or workers outside alone. */
+const BY = ["act", "too", "workers"] as const;
 type By = (typeof BY)[number];
 
 export const deploys: Part = {
@@ -58,7 +58,7 @@ export const deploys: Part = {
   marks: BY.map((by) => `is done by ${by}`),
 };
 
-/** It serves the queue whatever is deployed. */
+/** It serves the queue with any deploy. */
 export const DEPLOYED_WORKER: WorkerSpec = {
   ...{ name: "worker of deployed", queues: [DEPLOYED as QueueName], concurrency: 1, labels: [] },
 };

@@ -23,7 +23,7 @@ export const fleet: Part = {
   marks: ["a program comes"],
 };
 
-/** Those that are not there from the start. */
+/** Whether the worker starts later than the world. */
 export function comesLater({ events }: Plan, worker: string): boolean {
   return events.some((event) => event.do === "fleet.come" && event["worker"] === worker);
 }

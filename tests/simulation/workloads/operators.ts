@@ -1,4 +1,4 @@
-/** Those who operate queues: they pause and drain them, pause single jobs, and delete. */
+/** Operators of queues: they pause and drain them, pause single jobs, and delete. */
 import { atCommit } from "../moments.js";
 import type { Change } from "../observed.js";
 import type { Part } from "../part.js";
@@ -50,7 +50,7 @@ export const operators: Part = {
       simulation.ask("handle", { queue: job.queue, id: job.id, how });
       simulation.happened(how);
     },
-    /** One of which somebody is to be told, and has not been. */
+    /** A job with an owed callback. */
     deleteOwed(simulation) {
       const isOwed = ({ table, after }: Change) =>
         table === "callbacks" && after?.["state"] === "owed";
@@ -59,7 +59,7 @@ export const operators: Part = {
         const job = simulation.jobs.find(({ id }) => id === owed()?.["job"]);
         if (job === undefined) return;
         simulation.ask("handle", { queue: job.queue, id: job.id, how: "deleteJob" });
-        simulation.happened("deletes one whose end is to be told");
+        simulation.happened("deletes one with an owed callback");
       };
       atCommit(simulation, 1, then, isOwed);
     },
@@ -70,6 +70,6 @@ export const operators: Part = {
   },
   marks: [
     ...["pause", "drain", "resume", "pauseJob", "resumeJob", "deleteJob", "deleteMany"],
-    "deletes one whose end is to be told",
+    "deletes one with an owed callback",
   ],
 };

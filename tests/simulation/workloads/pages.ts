@@ -1,4 +1,4 @@
-/** Pages that show a queue live: how jobs stand, how many there are, who works, and what they write. */
+/** Pages that show a queue live: the states of jobs, their counts, the workers, and their output. */
 import { makeFunctionReference } from "convex/server";
 import type { ConvexClient } from "convex/browser";
 import { kept } from "../moments.js";
@@ -59,7 +59,7 @@ function subscribe(
     makeFunctionReference<"query">(`calls:${what}`),
     args,
     () => simulation.happened(what),
-    (error) => simulation.broken(`a page that shows ${what} is told ${error.message}`),
+    (error) => simulation.broken(`a page that shows ${what} gets ${error.message}`),
   );
 }
 

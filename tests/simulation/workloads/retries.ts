@@ -1,4 +1,4 @@
-/** People try again what has ended: one by one, and many at once. */
+/** Operators retry finished jobs: one by one, and many at once. */
 import { isFinished, type Status } from "../../../src/shared/index.js";
 import type { Part } from "../part.js";
 import { usedQueues, type Planned } from "../plan.js";

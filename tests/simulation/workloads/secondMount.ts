@@ -1,6 +1,6 @@
 /**
  * An app that mounts the component twice, with queues of the same names on both: jobs of the second mount are enqueued and done
- * beside those of the first, and tokens of one are tried at the other.
+ * beside jobs of the first, and tokens of one are tried at the other.
  */
 import { anyApi } from "convex/server";
 import type { Deployment } from "../../../local/functions/types.js";
@@ -11,7 +11,7 @@ import { COMPONENT } from "../deployment.js";
 
 /** Under which name the app mounts it. */
 export const SECOND = "second";
-/** Numbers of its jobs: above those of all workloads of the first, and below those of jobs that follow. */
+/** Numbers of its jobs: above the numbers of all workloads of the first, and below the numbers of jobs that continue a job. */
 export const SECOND_N = 500_000;
 export const SECOND_END_N = 600_000;
 
@@ -94,7 +94,7 @@ export function withSecond(deployment: Deployment): Deployment {
   return next;
 }
 
-/** Of a simulation, what is pushed. */
+/** The deployment that a simulation pushes. */
 export function deployedIn(simulation: Simulation, deployment: Deployment): Deployment {
   return hasSecond(simulation.plan) ? withSecond(deployment) : deployment;
 }

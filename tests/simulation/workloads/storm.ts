@@ -1,4 +1,4 @@
-/** The app writes what handlers and callbacks write too, again and again at the same moments: whoever meets runs again. */
+/** The app writes the rows of handlers and callbacks, again and again at the same moments: transactions that conflict retry. */
 import type { Part } from "../part.js";
 
 const EVERY_MS = 25;
