@@ -24,7 +24,7 @@ async function asked(world: World, { token, session }: Worker) {
   return await world.t.query(api.lib.cancellations, { token, session });
 }
 
-describe("a running job that somebody cancels", () => {
+describe("a running job that is canceled", () => {
   test("runs on, and its worker is asked at once by its subscription, and with its next beat", async () => {
     const { world, id, worker, job } = await running();
     expect(await asked(world, worker)).toEqual([]);
@@ -114,7 +114,7 @@ describe("a running job that somebody cancels", () => {
   });
 });
 
-describe("who is asked", () => {
+describe("a request to stop", () => {
   test("a session, of each of its jobs that is to end, and of no other", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2, 3]);
@@ -126,7 +126,7 @@ describe("who is asked", () => {
     expect(await worker.heartbeat([one!, two!, three!])).toEqual(["canceled", "ok", "canceled"]);
   });
 
-  test("a session whose first claim is of the same transaction, which no snapshot shows", async () => {
+  test("a session with its first claim in the same transaction, which no snapshot shows", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     const { token, session, name } = world.worker("a");
@@ -148,7 +148,7 @@ describe("who is asked", () => {
     expect(await world.t.query(api.lib.cancellations, stolen)).toEqual([]);
   });
 
-  test("a lease whose job is gone altogether is given up by its holder's next word", async () => {
+  test("a lease of a deleted job is given up by its holder's next word", async () => {
     const { world, id, worker, job } = await running();
     await world.cancel(id);
     await world.t.run((ctx) => ctx.db.delete("jobs", id));
@@ -159,7 +159,7 @@ describe("who is asked", () => {
   });
 });
 
-test("a reason is cut to what a job's row may carry", async () => {
+test("a reason is cut to the size that a job's row may carry", async () => {
   const world = await newWorld();
   const id = await world.enqueue();
   await world.cancel(id, "x".repeat(10_000));

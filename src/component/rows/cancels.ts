@@ -1,8 +1,8 @@
 /**
- * What the workers of running jobs are asked: to end them. The only writer of `cancels`.
+ * Requests to the workers of running jobs: to end them. The only writer of `cancels`.
  *
- * A row is inserted by whoever wants a running job to end, who depends on nothing but the job's own row; it is read by
- * the worker's subscription and with its beats, and deleted with the lease, whatever ended that.
+ * A row is inserted by a transaction that wants a running job to end; it depends on nothing but the job's own row. The
+ * row is read by the worker's subscription and with its beats, and deleted with the lease, however that ends.
  */
 import { v, type Infer } from "convex/values";
 import { LEASES_MAX, type Lease } from "../../shared/index.js";
@@ -23,10 +23,11 @@ const CANCELS_READ = 2 * LEASES_MAX;
 /** Asks the worker of a running job to end it. To be called once an attempt. */
 export async function askToStop(ctx: MutationCtx, job: Doc<"jobs">): Promise<void> {
   const holder = job.holder === undefined ? null : await whoHolds(ctx, job.holder);
-  // Nobody to tell: the job's own row says that it is to end, to whoever ends its lease.
+  // No session to notify: the job's own row says that it is to end, and the transaction that ends its lease reads it.
   if (holder === null) return;
   const { _id, attempt } = job;
-  // Why is said in the job's row: a worker's beats, and whoever ends its leases, read as many of these as it has jobs.
+  // The reason is in the job's row: a worker's beats, and the transactions that end its leases, read as many of these
+  // rows as it has jobs.
   await ctx.db.insert("cancels", { ...holder, job: _id, attempt });
 }
 
@@ -54,7 +55,7 @@ export async function askedOf(
     .map(({ job, attempt }) => ({ id: job, attempt }));
 }
 
-/** For the worker's subscription: it runs again when there is another such lease, and not with the session's calls. */
+/** For the worker's subscription: it is invalidated by another such lease, and not by the session's calls. */
 export async function cancellations(
   ctx: QueryCtx,
   args: { token: string; session: string },
@@ -71,8 +72,8 @@ const vWho = v.object({ session: v.string(), token: v.optional(v.id("tokens")) }
 type Who = Infer<typeof vWho>;
 
 /**
- * Whose session holds it. These fields of its row never change, so a snapshot is as good as a read, and the row changes
- * with every call of its worker: a real read would make whoever cancels run again and again.
+ * The session that holds it. These fields of its row never change, so a snapshot is as good as a read, and the row
+ * changes with every call of its worker: a real read would make the cancel retry again and again.
  */
 async function whoHolds(ctx: MutationCtx, holder: Id<"holders">): Promise<Who | null> {
   const seen: Who | null = await ctx.runQuery(

@@ -1,6 +1,7 @@
 /**
- * What a claimer may take: its conditions, checked and brought into one form, and the routes that they leave it. Pure but
- * for the errors. Claims, `hasWork` and `peek` all go through here, so that none promises what another refuses.
+ * The jobs that a claimer may take: its conditions, checked and brought into one form, and the routes that they leave
+ * it. Pure but for the errors. Claims, `hasWork` and `peek` all use these functions, so that none promises a job that
+ * another refuses.
  */
 import {
   checkInteger,
@@ -27,7 +28,7 @@ export interface Offer {
   groups: readonly string[];
 }
 
-/** Conditions as a call has them, with what it does not say left out or `undefined`. */
+/** Conditions as a call has them; absent ones are left out or `undefined`. */
 type Given = { [Field in keyof Conditions]: Conditions[Field] | undefined };
 
 export function offerOf({ labels = [], maxCost, groups }: Given): Offer {

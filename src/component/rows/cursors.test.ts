@@ -67,7 +67,7 @@ describe("the private cursor's string", () => {
     expect(decodeCursor(encodeCursor(cursor))).toEqual(cursor);
   });
 
-  test("says once what all places have in common: a lane writes it with every call", () => {
+  test("writes a key shared by all places once: a lane writes it with every call", () => {
     const key = { seq: 1_767_225_600_000_000_123n, creationTime: 0 };
     const bounds = [20, 21].flatMap((order) =>
       Array.from({ length: 8 }, (_, shard) => ({ order, shard, ...key })),
@@ -101,7 +101,7 @@ describe("the private cursor's string", () => {
 
   const at = (seq: bigint) => ({ order: 21, shard: 3, seq, creationTime: 1 });
 
-  test("keeps what holds up to a budget apart, the latest four of a queue: larger budgets know nothing of it", () => {
+  test("keeps bounds for a budget apart, the latest four of a queue: they do not hold for larger budgets", () => {
     const cursor = decodeCursor(undefined);
     const raised = (maxCost?: number) => boundsToRaise(cursor, "tiles", 1, maxCost).bounds;
     raised().push(at(3n));
@@ -112,7 +112,7 @@ describe("the private cursor's string", () => {
     expect(boundOf(boundsFor(known, "others", 1), 1, 21, 3)).toEqual(START);
   });
 
-  test("leaves out what holds up to a budget where that would make it too long", () => {
+  test("leaves out bounds for a budget where they would make it too long", () => {
     const cursor = decodeCursor(undefined);
     boundsToRaise(cursor, "tiles", 1).bounds.push(at(3n));
     const { bounds } = boundsToRaise(cursor, "tiles", 1, 5);
@@ -122,7 +122,7 @@ describe("the private cursor's string", () => {
     expect(known.queues.get("tiles")?.bounds).toEqual([at(3n)]);
   });
 
-  test("is given up when it would be too long: looking from the start is slow, and right", () => {
+  test("is given up when it would be too long: a scan from the start is slow, and right", () => {
     const bound = { order: 21, creationTime: 1_767_225_600_000.0625 };
     const bounds = Array.from({ length: 2_000 }, (_, shard) => ({
       ...{ ...bound, shard, seq: 2n ** 62n + BigInt(shard) },

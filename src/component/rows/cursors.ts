@@ -1,17 +1,17 @@
 /**
- * Cursors: where to begin looking, so that the index entries of jobs long claimed are not walked over again.
+ * Cursors: where a scan begins, so that the index entries of jobs long claimed are not walked over again.
  *
- * The invariant: *in one (queue, band, shard), no row with a key below the bound is claimable, or can become so
- * without a new `seq`.* It holds since rows become claimable in commit order (`seq` is the commit timestamp, and a
- * snapshot shows all commits up to its own), provided that a bound is computed from one snapshot, never passes a row
- * that was seen and not taken, comes from resolved values only, and carries the whole key: all rows of one
- * transaction share their `seq`.
+ * The invariant: *in one (queue, band, shard), no row with a key below the bound is claimable, or can become so without
+ * a new `seq`.* Rows become claimable in commit order: `seq` is the commit timestamp, and a snapshot shows all commits
+ * up to its own. So the invariant holds, provided that a bound is computed from one snapshot, never passes a row that
+ * was seen and not taken, comes from resolved values only, and carries the whole key: all rows of one transaction share
+ * their `seq`.
  *
  * *Public* bounds hold for everyone and are written by the janitor only. *Private* ones travel with one session's
- * claims, as a string that nobody else reads. They may pass rows that this claimer can never take under its conditions
- * (rows of other groups), so the string carries these conditions, and is dropped when they change. What its jobs may cost
- * changes from claim to claim: bounds that pass rows which are too dear stand beside the others, each with the budget up to
- * which it holds.
+ * claims, as a string that no other session reads. They may pass rows that this claimer can never take under its
+ * conditions (rows of other groups), so the string carries these conditions, and is dropped when they change. The
+ * budget for its jobs changes from claim to claim: bounds that pass rows which are too dear stand beside the other
+ * bounds, each with the budget up to which it holds.
  */
 import type { Infer } from "convex/values";
 import { conveyorError, CURSOR_MAX_BYTES, type Status } from "../../shared/index.js";
@@ -29,7 +29,7 @@ export type Bound = Infer<typeof vBound>;
 export interface QueueBounds {
   epoch: number;
   bounds: Bound[];
-  /** The bound of every place that `bounds` does not name: those that were all empty. Absent: none is known. */
+  /** The bound of every place that `bounds` does not name: these places were all empty. Absent: none is known. */
   floor?: Key | undefined;
   /** They pass rows that cost more: they hold for claims that may spend no more than this. Absent: for all. */
   maxCost?: number | undefined;
@@ -46,7 +46,7 @@ export function compareKeys(a: Key, b: Key): number {
 /**
  * The least key above this one: the rows of one transaction have consecutive floats for creation times. Rows of callers
  * that began in the same instant may share theirs, and then their whole key once one commit has written them all: only
- * who has read all of this key, or to the end of a range, may go on from here.
+ * a scan that has read all rows of this key, or to the end of a range, may go on from here.
  */
 export function justAfter({ seq, creationTime }: Key): Key {
   const view = new DataView(new ArrayBuffer(8));
@@ -60,7 +60,7 @@ export function afterCommit(seq: bigint): Key {
   return { seq: seq + 1n, creationTime: 0 };
 }
 
-/** The bound of a band and shard: the highest of what is known. */
+/** The bound of a band and shard: the highest known one. */
 export function boundOf(
   sources: readonly (QueueBounds | undefined)[],
   epoch: number,
@@ -98,8 +98,8 @@ export interface Place {
 /**
  * The first rows of a place from a key on, up to the commit `upTo`.
  *
- * A key within a transaction's rows needs two reads, since an index range cannot begin at a pair of fields: what is
- * left of that transaction, then everything after it.
+ * A key within a transaction's rows needs two reads, since an index range cannot begin at a pair of fields: the
+ * remaining rows of that transaction, then everything after it.
  */
 export async function jobsFrom(
   db: DatabaseReader,
@@ -150,19 +150,19 @@ export async function pendingFrom(
 
 // --- The private cursor's string ----------------------------------------------------------------
 
-/** What a session remembers from claim to claim. */
+/** The bounds that a session keeps from claim to claim. */
 export interface PrivateCursor {
-  /** Groups of whose rows alone the bounds say something; empty for all. */
+  /** The bounds hold only for rows of these groups; empty for all. */
   groups: readonly string[];
   queues: Map<string, QueueBounds>;
-  /** Those that hold up to a budget, by queue, the latest last. */
+  /** The bounds that hold up to a budget, by queue, the latest last. */
   dear: Map<string, QueueBounds[]>;
 }
 
-/** Budgets for which bounds of a queue are kept: as a worker's jobs come and go, it has one or the other again and again. */
+/** Budgets for which bounds of a queue are kept: as a worker's jobs come and go, the same few budgets recur. */
 const DEAR_KEPT = 4;
 
-/** What the cursor knows of a queue for a claim that may spend so much. */
+/** The cursor's bounds in a queue for a claim with this budget. */
 export function boundsFor(
   { queues, dear }: PrivateCursor,
   queue: string,
@@ -189,13 +189,12 @@ export function boundsToRaise(
 }
 
 /**
- * Not for anybody to read, and written with every call of a lane: bounds that are alike, as those of all places that one look
- * found empty, share one entry, which names their shards by band. Numbers of 64 bits go as strings, which plain JSON would
- * round.
+ * Opaque to clients, and written with every call of a lane: equal bounds, as of all places that one scan found empty,
+ * share one entry, which names their shards by band. Numbers of 64 bits go as strings, which plain JSON would round.
  */
 type Wire = Record<string, [epoch: number, ...alike: Alike[]]>;
 type Alike = [seq: string, creationTime: number, ...places: [order: number, ...shards: number[]][]];
-/** Beside the queues' names, none of which looks like this. */
+/** Beside the queues' names, which never have this form. */
 const GROUPS = "#groups";
 const DEAR = "#dear";
 type Dear = [queue: string, maxCost: number, epoch: number, ...alike: Alike[]];
@@ -210,7 +209,7 @@ export function encodeCursor({ groups, queues, dear }: PrivateCursor): string {
   );
   if (all.length > 0) wire[DEAR] = all;
   const cursor = JSON.stringify(wire);
-  // Looking from the start again is slow but right; a reply that its own repeat would be refused with is neither.
+  // A scan from the start is slow but right; a reply that the repeat of the call could not pass back is neither.
   return [cursor, cheap].find((one) => !isTooLarge(one)) ?? "{}";
 }
 
@@ -234,7 +233,7 @@ function alikeOf(bounds: readonly Bound[]): Alike[] {
   return [...byKey.values()].map(({ alike }) => alike);
 }
 
-/** What the cursor knows for a claimer of these groups. One that was made for others knows nothing. */
+/** The cursor's bounds for a claimer of these groups. A cursor made for other groups has none. */
 export function decodeCursor(
   cursor: string | undefined,
   groups: readonly string[] = [],
@@ -267,7 +266,7 @@ function isTooLarge(cursor: string): boolean {
   return new TextEncoder().encode(cursor).length > CURSOR_MAX_BYTES;
 }
 
-/** The cursor's bounds in these queues: bounds in others are not kept. */
+/** The cursor's bounds in these queues: bounds in other queues are not kept. */
 export function ofQueues(
   { groups, queues, dear }: PrivateCursor,
   names: ReadonlySet<string>,
@@ -281,7 +280,7 @@ export function ofQueues(
 }
 
 function decodeBounds([seq, creationTime, ...places]: Alike): Bound[] {
-  // Older versions wrote each bound by itself, its band first: forgotten, it costs one look from the start.
+  // Older versions wrote each bound by itself, its band first: the unread form costs one scan from the start.
   if (typeof seq === "number") return [];
   const wide = BigInt(seq);
   // Wider than the index knows, it would be refused by the platform, in words that name no cursor.
@@ -297,7 +296,7 @@ function decodeBounds([seq, creationTime, ...places]: Alike): Bound[] {
 function notOurs(): Error {
   return conveyorError(
     "invalidArgument",
-    "This is no cursor that a claim returned. Pass the last claim's cursor unchanged, or none to look from the start.",
+    "This is no cursor that a claim returned. Pass the last claim's cursor unchanged, or none to begin at the start.",
     { argument: "cursor" },
   );
 }

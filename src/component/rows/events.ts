@@ -1,8 +1,8 @@
 /**
- * Events: what was restarted, taken away, quarantined, refused or done to many jobs at once, for people. The only writer
- * of `events`, but for `purge.ts`, which deletes old ones.
+ * Events: restarts, lost leases, quarantines, refusals and bulk changes, recorded for people. The only writer of
+ * `events`, but for `purge.ts`, which deletes old ones.
  *
- * Inserts only, so that whoever records one meets nobody.
+ * Inserts only, so that recording one conflicts with nothing.
  */
 import type { Value } from "convex/values";
 import {
@@ -17,7 +17,7 @@ import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx, QueryCtx } from "../_generated/server.js";
 import { logAlways } from "./log.js";
 
-/** How weighty each is, on the log. */
+/** Log level of each kind. */
 const LEVELS = {
   queuePaused: "info",
   queueDraining: "info",
@@ -72,7 +72,10 @@ function describe({ kind, queue, at, message, details }: Doc<"events">): QueueEv
 /** The last event of this kind is searched for among so many: a queue has few other events. */
 const EVENTS_SEEN = 8;
 
-/** When a job of the queue was last put off or failed so, as its events tell: in any of these ways, or in one. */
+/**
+ * When a job of the queue was last postponed or failed for lack of a usable handler, by its events: for any of these
+ * kinds, or for one.
+ */
 export async function lastBlocked(
   db: DatabaseReader,
   queue: string,

@@ -1,6 +1,6 @@
 /**
- * What is noted in the row of a job and is no edge: the job stays where it is, so its `seq` does too. Writes: `jobs`. Conflicts
- * with: every edge of the job.
+ * Notes in the row of a job that are no edges: the job stays where it is, so its `seq` does too. Writes: `jobs`.
+ * Conflicts with: every edge of the job.
  */
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { DatabaseWriter } from "../_generated/server.js";
@@ -24,7 +24,9 @@ export async function requestCancel(
   });
 }
 
-/** Says in the row of a job that runs that its deadline has passed, whatever a clock says that is behind. */
+/**
+ * Marks in the row of a running job that its deadline has passed, even for a transaction with a clock that is behind.
+ */
 export async function passDeadline(db: DatabaseWriter, { _id, deadline }: Job): Promise<void> {
   if (deadline === undefined) return;
   await db.patch("jobs", _id, { deadline: { ...deadline, isPassed: true } });
@@ -37,7 +39,7 @@ export async function markPaused(db: DatabaseWriter, job: Job, paused: boolean):
   return paused ? { ...rest, paused } : rest;
 }
 
-/** The job's row goes. What hangs on it is the caller's: see `remove.ts`. */
+/** The job's row goes. The caller deletes the job's other rows: see `remove.ts`. */
 export async function deleteJob(db: DatabaseWriter, id: Id<"jobs">): Promise<void> {
   await db.delete("jobs", id);
 }

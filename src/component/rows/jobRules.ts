@@ -1,13 +1,13 @@
 /**
- * What a job has of its own, interned: the only writer of `handlers`. A job without a row follows its queue, also when
- * the queue's configuration changes while it waits.
+ * The rules that a job has of its own, interned: the only writer of `handlers`. A job without a row follows its queue,
+ * also when the queue's configuration changes while it waits.
  */
 import type { JobRules, QueueConfig } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { DatabaseReader, DatabaseWriter } from "../_generated/server.js";
 import { canonicalJson, type Queue, type Settings } from "./queues.js";
 
-/** What is in force for one job: its own rules before its queue's. */
+/** The rules in force for one job: its own rules before its queue's. */
 export type Rules = Pick<Settings, "retry" | "maxResets" | "leaseMs" | "graceMs" | "logLevel"> &
   Pick<QueueConfig, "timeoutMs" | "onComplete" | "onCompleteExclude" | "handler"> &
   Pick<JobRules, "compat">;
@@ -22,7 +22,7 @@ export async function internRules(db: DatabaseWriter, rules: JobRules): Promise<
   return row?._id ?? (await db.insert("handlers", { key, rules }));
 }
 
-/** Interns the rules of many jobs in one transaction, and looks each up once. */
+/** Interns the rules of many jobs in one transaction, and reads each row once. */
 export type StoredRules = (rules: JobRules) => Promise<Id<"handlers"> | undefined>;
 
 export function storedRules(db: DatabaseWriter): StoredRules {
@@ -52,7 +52,7 @@ export async function bringsHandler(
   return row?.rules.handler !== undefined;
 }
 
-/** What is in force for the job. */
+/** The rules in force for the job. */
 export async function rulesOf(
   db: DatabaseReader,
   queue: Queue,

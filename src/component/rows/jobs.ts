@@ -20,8 +20,8 @@ export async function findJobOf(
 }
 
 /**
- * The job. With `queue`, a job of another queue counts as none, and is not told apart from one: whoever may act on one
- * queue can neither touch another's jobs nor find out which ids there are.
+ * The job. With `queue`, a job of another queue counts as none, with the same answer: a caller that may act on one
+ * queue can neither touch another's jobs nor find out which ids exist.
  */
 export async function getJob(db: DatabaseReader, id: string, queue?: string): Promise<Doc<"jobs">> {
   const job = await findJobOf(db, id, queue);
@@ -38,7 +38,7 @@ export async function getJob(db: DatabaseReader, id: string, queue?: string): Pr
   );
 }
 
-/** What the platform shows of a commit timestamp that is yet to be, where it shows a number. */
+/** The platform's placeholder for a commit timestamp that is yet to be, where it shows a number. */
 const MAX_COMMIT_TS = 2n ** 63n - 1n;
 
 /** Whether the transaction that asks has moved this job itself. */

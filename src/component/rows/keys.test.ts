@@ -1,4 +1,4 @@
-/** Uniqueness keys: who gets one, what happens to whoever comes second, and that every way out gives it back. */
+/** Uniqueness keys: the job that gets one, the fate of a second job, and that every way out frees it. */
 import { describe, expect, test } from "vitest";
 import type { UniqueKey } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
@@ -22,7 +22,7 @@ async function take(world: World, key: Partial<UniqueKey> = {}, payload: string 
 }
 
 describe("a key is taken while its job is active", () => {
-  test("who comes second gets the id of the first, while it waits and while it runs", async () => {
+  test("a second job gets the id of the first, while it waits and while it runs", async () => {
     const world = await newWorld();
     const first = await take(world);
     expect(first.isNew).toBe(true);
@@ -57,7 +57,7 @@ describe("a key is taken while its job is active", () => {
     expect(await world.all("keys")).toHaveLength(3);
   });
 
-  test("`refuse` says whose it is, and the whole call is undone", async () => {
+  test("`refuse` names the owner, and the whole call is undone", async () => {
     const world = await newWorld();
     const { id } = await take(world);
     const refused = world.enqueueJobs([
@@ -139,7 +139,7 @@ describe("every way out gives the key back", () => {
     expect(await take(world)).toEqual({ id, isNew: false });
   });
 
-  test("a job that ends late leaves the key to whoever has it now", async () => {
+  test("a job that ends late leaves the key to its present owner", async () => {
     const world = await newWorld();
     const first = await take(world, { windowMs: 1_000 });
     await world.advance(1_000);
@@ -151,7 +151,7 @@ describe("every way out gives the key back", () => {
 });
 
 describe("`replace`", () => {
-  test("cancels a job that waits, and onComplete is told why", async () => {
+  test("cancels a job that waits, and onComplete receives the reason", async () => {
     const world = await newToldWorld();
     const first = await take(world);
     const second = await take(world, { onConflict: "replace" }, "newer");
@@ -206,7 +206,7 @@ describe("`replace`", () => {
 });
 
 describe("a key with a window", () => {
-  test("stays taken until then, whatever becomes of its job, and is free from then on", async () => {
+  test("stays taken until then, however its job ends, and is free from then on", async () => {
     const world = await newWorld();
     const first = await take(world, { windowMs: SPAN });
     await world.t.mutation(api.operate.cancelJob, { id: first.id });
@@ -238,7 +238,7 @@ describe("a job that is retried takes its key again", () => {
     return (await world.t.mutation(api.operate.retryJob, { id })).retried;
   }
 
-  test("if nobody else has it: never are two with one key active", async () => {
+  test("if no other job has it: never are two with one key active", async () => {
     const world = await newWorld();
     const { id } = await take(world);
     await world.t.mutation(api.operate.cancelJob, { id });

@@ -1,10 +1,11 @@
 /**
- * Uniqueness keys: the only writer of `keys`. At most one row a queue and key; it names the job that has the key, until
- * that job ends or, with `until`, until then, whatever becomes of the job. A row whose `until` has passed counts as absent
- * and is written over; the purge deletes what is left of them.
+ * Uniqueness keys: the only writer of `keys`. At most one row per queue and key; it names the job that has the key,
+ * until that job ends or, with `until`, until then, however the job ends. A row with a passed `until` counts as absent
+ * and is overwritten; the purge deletes remaining ones.
  *
- * Reads for real: the row of the key, which is absent for a new one: of two that take a key at once, one runs again and
- * finds the other's. Writes: that row. Conflicts with: whoever takes or frees the same key, and with nobody else.
+ * Reads for real: the row of the key, which is absent for a new one: of two transactions that take a key at once, one
+ * retries and finds the other's. Writes: that row. Conflicts with: a transaction that takes or frees the same key, and
+ * with no other.
  */
 import type { UniqueKey } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
@@ -37,7 +38,7 @@ export function keptUntil(key: UniqueKey, now: number): { until?: number } {
   return key.windowMs === undefined ? {} : { until: now + key.windowMs };
 }
 
-/** Gives a key that nobody has, or that its owner is about to lose, to a job. */
+/** Gives a job a key that is free, or that its owner is about to lose. */
 export async function giveKey(
   db: DatabaseWriter,
   { row }: FoundKey,
@@ -57,7 +58,8 @@ export async function freeKey(db: DatabaseWriter, job: Job): Promise<void> {
 
 /**
  * Takes the key of a finished job again, which is about to be made active. `false`, and nothing is written, if another
- * job has it. A window is not begun again: what is left of it is its job's still, and once it is over the job has none.
+ * job has it. A window is not begun again: its remaining time still belongs to its job, and once it is over the job has
+ * no key.
  */
 export async function retakeKey(db: DatabaseWriter, job: Job, now: number): Promise<boolean> {
   if (job.key === undefined) return true;
@@ -82,7 +84,7 @@ export async function windowsOf(
   return rows.flatMap((row) => (row.until === undefined ? [] : [{ ...row, until: row.until }]));
 }
 
-/** Deletes rows whose window is over, which count as absent. Returns how many. */
+/** Deletes rows with a window that is over; they count as absent. Returns how many. */
 export async function forgetWindows(
   db: DatabaseWriter,
   queue: string,

@@ -1,17 +1,17 @@
 /**
- * What the component says on the deployment's log: one line of JSON for each event, from the queue's `logLevel` on.
+ * The component's lines on the deployment's log: one line of JSON for each event, from the queue's `logLevel` on.
  *
  * Levels, so that every step uses them alike:
- * - `debug`: every job that is enqueued (`jobEnqueued`), claimed (`attemptStarted`) or has fallen due (`jobPromoted`). At the
- *   rate of jobs: for looking into one problem.
- * - `info`: every job that has ended as it should (`jobSucceeded`, `roundSucceeded`), or was canceled, retried or deleted by
- *   somebody (`jobCanceled`, `jobRetried`, `jobDeleted`).
- * - `warn`: an attempt that failed, was lost or ran too long, and will be tried again; what a mutation handler threw, with
- *   its stack (`handlerThrew`). The default.
+ * - `debug`: every job that is enqueued (`jobEnqueued`), claimed (`attemptStarted`) or has fallen due (`jobPromoted`).
+ *   At the rate of jobs: for examining one problem.
+ * - `info`: every job that has ended as it should (`jobSucceeded`, `roundSucceeded`), or was canceled, retried or
+ *   deleted by a call (`jobCanceled`, `jobRetried`, `jobDeleted`).
+ * - `warn`: an attempt that failed, was lost or ran too long, and will be tried again; an error thrown by a mutation
+ *   handler, with its stack (`handlerThrew`). The default.
  * - `error`: a job that failed, expired or timed out for good.
  *
- * What is no single job's (a pause, leases that a worker lost, a callback that will not be told, a bug of ours) is on the log
- * whatever the queue's level: it is rare. What each event says is in `../shared/logEvents.ts`.
+ * An event of no single job (a pause, leases that a worker lost, a callback that is given up, a bug of the component)
+ * is on the log at every level of the queue: it is rare. The fields of each event are in `../shared/logEvents.ts`.
  */
 import { logLine, type LogEvent, type LogFields, type LogLevel } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
@@ -23,7 +23,7 @@ type Fields<Event extends LogEvent> = {
 };
 
 /**
- * Writes one event, if the queue wants to hear of its level.
+ * Writes one event, if the queue's level includes it.
  *
  * @example
  * log(queue.config, "warn", "attemptUnacknowledged", { queue: queue.name, job: job._id, attempt: job.attempt, worker });
@@ -61,7 +61,7 @@ function timesOf(enqueuedAt: number, startedAt: number, now: number) {
   return { waitMs: startedAt - enqueuedAt, runMs: now - startedAt };
 }
 
-/** A job that somebody deleted, in whatever status. */
+/** A job that a call deleted, in any status. */
 export function logDeleted(config: { logLevel: LogLevel }, job: Doc<"jobs">): void {
   const { _id, queue, attempt, status } = job;
   log(config, "info", "jobDeleted", { queue, job: _id, attempt, status });

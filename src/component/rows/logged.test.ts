@@ -1,4 +1,4 @@
-/** What a job's life leaves on the deployment's log, by the level of its queue. */
+/** Log lines of a job's life, by the level of its queue. */
 import { afterEach, expect, test, vi } from "vitest";
 import type { LogLevel } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
@@ -9,7 +9,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** What is written from now on, each line read by what its event is documented to say. */
+/** The lines written from now on, each checked against its event's documented fields. */
 function hear(): Line[] {
   const lines: Line[] = [];
   for (const level of ["debug", "info", "warn", "error"] as const) {
@@ -113,7 +113,7 @@ async function operated(world: World): Promise<void> {
   await world.advance(2_000);
 }
 
-test("what becomes of jobs, queues and the component itself is told by name, each event with its fields", async () => {
+test("changes of jobs, queues and the component itself are logged by name, each event with its fields", async () => {
   const lines = hear();
   const retry = { maxAttempts: 2, initialBackoffMs: 1, base: 1, maxBackoffMs: 1 };
   const world = await newWorld({ logLevel: "debug", retry });
@@ -156,7 +156,7 @@ test("a round that is over, and a callback that is given up", async () => {
   await world.enqueue();
   const worker = world.worker("a");
   const [job] = await worker.claim();
-  // The mock's scheduler says what failed, which is no line of ours.
+  // The mock's scheduler logs the failure, which is no line of the component.
   vi.mocked(console.error).mockImplementation((line: string) => {
     if (line.startsWith("{")) lines.push(readLine(line));
   });
@@ -166,7 +166,7 @@ test("a round that is over, and a callback that is given up", async () => {
   expect(lines[1]).toMatchObject({ level: "error", job: job!.id, tries: 10 });
 });
 
-test("what is no single job's is told whatever the queue's level", async () => {
+test("an event of no single job is logged at every level of the queue", async () => {
   const lines = hear();
   const world = await newWorld({ logLevel: "error" });
   await world.enqueue();

@@ -38,7 +38,7 @@ export async function store(db: DatabaseWriter, value: Value): Promise<Stored> {
   return { row: await db.insert("payloads", { value }), bytes };
 }
 
-/** How large the value is; `undefined` where only who reads it can say. */
+/** How large the value is; `undefined` where only a read of the row would show it. */
 export function sizeOf(stored: Stored): number | undefined {
   return "inline" in stored ? getConvexSize(stored.inline as Value) : stored.bytes;
 }
@@ -50,14 +50,14 @@ export async function load(db: DatabaseReader, stored: Stored): Promise<Value> {
   return (row?.value ?? null) as Value;
 }
 
-/** Deletes what lies outside the row that names it. */
+/** Deletes the value if it lies outside the row that names it. */
 export async function discard(ctx: MutationCtx, stored: Stored | undefined): Promise<void> {
   if (stored === undefined || "inline" in stored) return;
   if (!(await hasReadMuch(ctx))) return await deletePayload(ctx.db, stored.row);
   await ctx.scheduler.runAfter(0, internal.rows.payloads.discardRow, { row: stored.row });
 }
 
-/** What one transaction had no room for. */
+/** Deletes a row for which one transaction had no room. */
 export const discardRow = internalMutation({
   args: { row: v.id("payloads") },
   returns: v.null(),
@@ -114,12 +114,12 @@ export function isStorable(value: Value): boolean {
   return !isTooDeep(value) && !isTooWide(value);
 }
 
-/** Cuts an error to what a job's row may carry. */
+/** Cuts an error to the size that a job's row may carry. */
 export function cutError(error: string, max: number = ERROR_MAX_BYTES): string {
   return cutText(error, max);
 }
 
-/** An error with what is to be said of it, which is never cut. */
+/** An error with a note, which is never cut. */
 export function noted(error: string, note: string | null): string {
   if (note === null) return error;
   return `${cutError(error, ERROR_MAX_BYTES - NOTE_MAX_BYTES)} (${note})`;

@@ -13,7 +13,7 @@ export function isMutation({ config }: Queue): boolean {
   return config.handler?.kind === "mutation";
 }
 
-/** How long an attempt of a job may run inside Convex; `own` is what the job says of its own. */
+/** How long an attempt of a job may run inside Convex; `own` is the job's own bound. */
 export function timeoutOf({ config }: Queue, own?: number): number {
   const isInline = config.handler?.kind === "inline";
   const max = isInline ? INLINE_TIMEOUT_MAX_MS : PUSH_TIMEOUT_MAX_MS;
@@ -24,7 +24,7 @@ export function timeoutOf({ config }: Queue, own?: number): number {
 export function takesMore(said: ProcessSaid | undefined, queue: Queue, now: number): boolean {
   if (said === undefined) return false;
   const { endsAt, openUntil = Infinity } = said;
-  // An inline handler runs in the app's own action, whose processes are open for a while only.
+  // An inline handler runs in the app's own action, and its processes are open for a while only.
   if (queue.config.handler?.kind === "inline" && openUntil === Infinity) return false;
   return now + timeoutOf(queue) <= endsAt && now <= openUntil;
 }

@@ -1,6 +1,6 @@
 /**
- * The queues' rows: what code declares, and what people changed at run time, becomes the configuration that everybody
- * reads. Only this file and `control.ts` write `queues`.
+ * The queues' rows: the declaration in code, and the changes at run time, form the configuration that every step reads.
+ * Only this file and `control.ts` write `queues`.
  */
 import { v } from "convex/values";
 import {
@@ -25,7 +25,7 @@ import type { Offer } from "./conditions.js";
 import { checkShards } from "./routes.js";
 import type { Wake } from "../edges/wakes.js";
 
-/** A queue's configuration in force: overrides before what code declares, defaults where neither says anything. */
+/** A queue's configuration in force: overrides before the declaration, defaults where neither has a value. */
 export interface Settings extends QueueConfig {
   graceMs: number;
   retry: Retry;
@@ -49,18 +49,20 @@ export interface Queue {
   isPaused: boolean;
   isDraining: boolean;
   config: Settings;
-  /** Numbers of the routes that this transaction has made sure of, by priority and key. Only `routes.ts` looks at it. */
+  /**
+   * Numbers of the routes that this transaction has read or inserted, by priority and key. Only `routes.ts` uses it.
+   */
   routesSeen: Map<string, number>;
   /**
-   * Of a transaction that runs no code of the app between its jobs: the rows of all routes, once it has had to read them, and
-   * among which it has looked in vain for some to forget. Only `routes.ts` looks at them.
+   * Of a transaction that runs no code of the app between its jobs: the rows of all routes, once it has had to read
+   * them, and the sets in which it has found none to forget. Only `routes.ts` uses them.
    */
   routesKept?: { rows: Doc<"routes">[] | null; inVain?: Set<string> };
-  /** Whether this transaction has seen to all wakes. Only `wakes.ts` looks at it. */
+  /** Whether this transaction has scheduled every wake that its jobs need. Only `wakes.ts` uses it. */
   isWoken: boolean;
   /**
-   * Of a queue whose jobs are left to workers outside first: what those that are there may take, and to which wakes this
-   * transaction has seen. Only `wakes.ts` looks at it.
+   * Of a queue with jobs that are left to workers outside first: the offers of the workers that are present, and the
+   * wakes that this transaction has scheduled. Only `wakes.ts` uses it.
    */
   wakes?: { offers: readonly Offer[]; kinds: Set<Wake> };
 }
@@ -143,12 +145,12 @@ export function unknownQueue(name: string): Error {
 }
 
 /**
- * A declared queue, its row written if it is absent or says something else.
+ * A declared queue, its row written if it is absent or differs.
  *
  * A burst of first callers conflicts once, over the insert. Two deployed versions that declare the queue differently
- * would rewrite the row with every call, and make every other call of the queue run again; so a row that has just
- * been written stands for a while, and the next call applies what still differs. It stands in no job's way: that Convex is to
- * run what it did not run holds at once, since the job of this very call may be the last for long.
+ * would rewrite the row with every call, and make every other call of the queue retry; so a row that has just been
+ * written stands for a while, and a later call applies the difference. It stands in no job's way: a newly pushed queue
+ * takes effect at once, since the job of this very call may be the last for long.
  */
 export async function declareQueue(
   { db, scheduler }: Pick<MutationCtx, "db" | "scheduler">,
@@ -165,7 +167,7 @@ export async function declareQueue(
   const isSettled = now >= row.configuredAt + DECLARATION_SETTLE_MS;
   if (sameConfig(row.config, config) || !(isSettled || isOpening(row, config))) return queueOf(row);
   if (config.shards > row.shardsEver) await checkShards(db, name, config.shards);
-  // Lanes pass by what no handler is for. With another answer to that question they begin at the first job again.
+  // Lanes pass by jobs without a handler. With another answer to that question they begin at the first job again.
   const isOtherwise = (row.config.handler === undefined) !== (config.handler === undefined);
   const changed = {
     config,
@@ -199,8 +201,9 @@ export function mayNeedWake(before: Queue, after: Queue): boolean {
 }
 
 /**
- * A wake that begins after this commit, and so sees all that came before it; and sees to another for when what is left to
- * workers outside for now has waited for long enough. By that time only the wake knows for sure what came before.
+ * A wake that begins after this commit, and so sees every earlier commit; it schedules another for the time when jobs
+ * left to workers outside have waited for long enough. By that time only the wake knows for sure which jobs came
+ * before.
  */
 export async function wakeBlindly(
   scheduler: MutationCtx["scheduler"],
@@ -211,7 +214,7 @@ export async function wakeBlindly(
   await scheduler.runAfter(0, internal.push.wake.wake, { queue: name, ...later });
 }
 
-/** By value: the order of an object's keys means nothing, and no caller should have to care. */
+/** By value: the order of an object's keys means nothing, and no caller need care about it. */
 function sameConfig(a: QueueConfig, b: QueueConfig): boolean {
   return canonicalJson(a) === canonicalJson(b);
 }
@@ -229,7 +232,7 @@ export function canonicalJson(value: unknown): string {
  * Forgets every cursor of a queue. To be run after a restore or an import into the component's tables: rows that come
  * in with an old `seq` lie below cursors that workers remember, and would never be claimed.
  *
- * Reads and writes the queue's row; makes every call of the queue that is in flight run again, once.
+ * Reads and writes the queue's row; every call of the queue that is in flight retries, once.
  *
  * @example
  * npx convex run --component conveyor rows/queues:forgetCursors '{"queue": "tiles"}'

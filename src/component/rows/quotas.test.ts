@@ -1,4 +1,4 @@
-/** What the workers of one token may have, write and schedule. */
+/** Quotas of one token's workers: sessions, writes and scheduled jobs. */
 import { afterEach, describe, expect, test, vi, onTestFinished } from "vitest";
 import { HOLDER_RETENTION_MS, IDLE_LIVE_MS } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
@@ -47,7 +47,7 @@ describe("sessions of one token", () => {
 
   test("make room once they have been silent, and are no more than that however many come and go", async () => {
     const world = await newWorld();
-    // Of the sessions the first are looked at, which are the oldest: with others drawn, two that are silent may be missed.
+    // The first sessions are read, which are the oldest: with other draws, two that are silent may be missed.
     onTestFinished(() => void vi.restoreAllMocks());
     vi.spyOn(Math, "random").mockReturnValue(0);
     for (let round = 0; round < 4; round += 1) {
@@ -133,7 +133,7 @@ describe("an outcome that is handed over", () => {
   });
 });
 
-describe("what a token's workers write in an hour", () => {
+describe("the writes of a token's workers in an hour", () => {
   async function running(world: World, worker: Worker) {
     const id = await world.enqueue();
     const [job] = await worker.claim();
@@ -171,7 +171,7 @@ describe("what a token's workers write in an hour", () => {
     expect((await a.complete([succeeded(one.job)])).words).toEqual(["ok"]);
   });
 
-  test("has the jobs that follow others in it: past the quota they fail the job that they follow", async () => {
+  test("counts jobs to follow: past the quota they fail the job that they follow", async () => {
     vi.spyOn(Math, "random").mockReturnValue(0);
     const world = await newWorld({ leaseMs: 24 * HOUR_MS });
     const worker = world.worker("a");

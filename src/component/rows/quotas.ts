@@ -1,9 +1,9 @@
 /**
- * How much the workers of one token write: log entries, output, jobs that follow others. The only writer of `tokenWrites`.
+ * How much the workers of one token write: log entries, output, jobs to follow. The only writer of `tokenWrites`.
  *
- * A count that each report wrote would be a row at which all workers of a token conflict. So it is kept by lot: a call of b
- * bytes counts `TOKEN_COUNT_BYTES` with the chance b / `TOKEN_COUNT_BYTES`, and touches nothing otherwise. That a token has
- * written too much stands in its own row, which every call reads anyway.
+ * A count that each report wrote would be a row at which all workers of a token conflict. So it is kept by sampling: a
+ * call of b bytes counts `TOKEN_COUNT_BYTES` with the chance b / `TOKEN_COUNT_BYTES`, and touches nothing otherwise. A
+ * token over its quota is marked in its own row, which every call reads.
  *
  * `countWrites`, where it counts, reads for real and writes the token's row of `tokenWrites`, and at the quota writes the
  * token's own, of `tokens`. Conflicts with: other calls that count, about one in 4 MiB; at the quota, once, with every call of the token.
@@ -29,7 +29,7 @@ export function checkQuota({ name, overQuotaUntil = 0 }: Doc<"tokens">, now: num
   );
 }
 
-/** What a call has brought is counted, as a rule with the next that is drawn. */
+/** Counts a call's bytes, as a rule with the next call that is drawn. */
 export async function countWrites(
   db: DatabaseWriter,
   token: Doc<"tokens">,

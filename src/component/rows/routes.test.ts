@@ -103,7 +103,7 @@ test.each([
   },
 );
 
-test("priorities in which nothing waits are forgotten by the purge where a queue has many; those in use stay", async () => {
+test("priorities without waiting jobs are forgotten by the purge where a queue has many; used ones stay", async () => {
   const retention = { succeededMs: 0, failedMs: 0, canceledMs: 0, timedOutMs: 0 };
   const world = await newWorld({ retention });
   const priorities = Array.from({ length: ROUTES_KEPT + 4 }, (_, n) => n - 10);
@@ -123,7 +123,7 @@ describe("places", () => {
   // With 64 shards a queue may have 32 priorities of all its routes together, and 21 with jobs of no label.
   const all = Array.from({ length: 21 }, (_, n) => n - 10);
 
-  test("of all priorities and shards are allowed; with more labels than fit a job is refused, until others have gone", async () => {
+  test("of all priorities and shards are allowed; with more labels than fit a job is refused, until other jobs have gone", async () => {
     const world = await newWorld({ shards: SHARDS_MAX });
     for (const priority of all) await world.enqueue("plain", { priority });
     const first = await world.enqueue("label", labels(0));
@@ -138,7 +138,7 @@ describe("places", () => {
     });
   });
 
-  test("are not made by more shards than fit what is in use, neither by code nor by hand", async () => {
+  test("are not made by more shards than fit the routes in use, neither by code nor by hand", async () => {
     const world = await newWorld({ shards: SHARDS_DEFAULT });
     for (let n = 0; n < 63; n += 1) await world.enqueue("job", labels(n));
     const call = world.t.mutation(api.operate.configureQueue, {

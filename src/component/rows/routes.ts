@@ -1,12 +1,12 @@
 /**
  * The routes of a queue, as rows. The only writer of `routes`.
  *
- * Whatever makes a job claimable has read its route's row for real, or inserted it: so no transaction deletes a route, or
- * forgets a priority of it, in whose range a job is about to lie.
+ * A transaction that makes a job claimable has read its route's row for real, or inserted it: so no transaction deletes
+ * a route, or forgets a priority of it, while a job is about to lie in its range.
  *
- * A route or priority in which nothing waits is forgotten by the purge where a queue has many of them, and by the transaction
- * that finds all numbers taken. Looks: where nothing waits. Reads for real: those bands. Writes: the routes. Conflicts with:
- * whatever makes a job claimable there.
+ * A route or priority without waiting jobs is forgotten by the purge where a queue has many of them, and by the
+ * transaction that finds all numbers taken. Snapshot reads: the routes and priorities without waiting jobs. Reads for
+ * real: the ranges of these. Writes: the routes. Conflicts with: a transaction that makes a job claimable there.
  */
 import { v } from "convex/values";
 import {
@@ -35,16 +35,16 @@ export type Route = Pick<Doc<"routes">, "labels" | "costClass" | "number" | "pri
 
 type QueueWithRoutes = Pick<Queue, "name" | "routesSeen" | "routesKept" | "shardsEver">;
 
-/** The options of a job that decide its place. `ofWorker`: a worker with a token brought it about. */
+/** The options of a job that decide its place. `ofWorker`: it comes from a worker with a token. */
 type Needs = Partial<Pick<Doc<"jobs">, "priority" | "labels" | "cost" | "ofWorker">>;
 
-/** Where jobs lie that say nothing: it needs no row. */
+/** The place of jobs without such options: it needs no row. */
 const PLAIN_KEY = routeKey({});
 const PLAIN: Route = { labels: [], costClass: 0, number: 0, priorities: [PRIORITY_DEFAULT] };
 
 /**
- * Makes sure that claims look where this job is about to lie, and returns the number of its route. What it found is kept
- * with the queue for the rest of the transaction, so that a thousand jobs of one kind cost one read.
+ * Ensures that claims read the place where this job is about to lie, and returns the number of its route. The number is
+ * kept with the queue for the rest of the transaction, so that a thousand jobs of one kind cost one read.
  */
 export async function ensureRoute(
   ctx: MutationCtx,
@@ -93,8 +93,8 @@ async function findOrInsert(
 }
 
 /**
- * For one more priority of a route: where the queue has as many places as it may, those are forgotten in which nothing waits.
- * Returns whether it has looked for any.
+ * For one more priority of a route: where the queue has as many places as it may, unused ones are forgotten. Returns
+ * whether it has searched for any.
  */
 async function makeRoom(
   ctx: MutationCtx,
@@ -115,7 +115,7 @@ export async function checkShards(db: DatabaseReader, name: string, shards: numb
   if (2 * shards * bandsIn(await rowsOf(db, name)) > PLACES_MAX) throw tooManyPlaces(name, shards);
 }
 
-/** The priorities in use of all routes; that of jobs that say nothing is always. */
+/** The priorities in use of all routes; the default priority of the plain route always counts. */
 function bandsIn(rows: readonly Doc<"routes">[]): number {
   const plain = rows.find(({ key }) => key === PLAIN_KEY);
   const isNamed = plain?.priorities.includes(PRIORITY_DEFAULT) === true;
@@ -199,22 +199,23 @@ async function rowsOf(db: DatabaseReader, queue: string): Promise<Doc<"routes">[
     .take(ROUTES_BACK_MAX);
 }
 
-/** Of a queue with many routes and priorities, forgets some in which nothing waits, so that claims look at fewer. */
+/** Of a queue with many routes and priorities, forgets some without waiting jobs, so that claims read fewer places. */
 export async function dropUnusedRoutes(ctx: MutationCtx, queue: string): Promise<void> {
   const rows = await rowsOf(ctx.db, queue);
   if (rows.reduce((sum, { priorities }) => sum + priorities.length, 0) <= ROUTES_KEPT) return;
   await dropUnused(ctx, {}, { queue });
 }
 
-/** A route of the queue, and those of its priorities in which the look found nothing. */
+/** A route of the queue, and the priorities of it that the snapshot shows to be empty. */
 interface Unused {
   id: Id<"routes">;
   priorities: number[];
 }
 
 /**
- * Forgets what a look shows to be empty, after a real read that it is: of the routes `among` these alone, and only as a whole.
- * The plain route stays. Returns the numbers that have become free. A look in vain is made once a transaction.
+ * Forgets routes and priorities that a snapshot shows to be empty, after a real read that they are: of the routes
+ * `among` these alone, and only as a whole. The plain route stays. Returns the numbers that have become free. An
+ * unsuccessful search is made once per transaction.
  */
 async function dropUnused(
   ctx: MutationCtx,
@@ -270,7 +271,7 @@ export const unusedRoutes = internalQuery({
   },
 });
 
-/** Of these priorities of a route those in which nothing waits; `all`: only as far as that all are. */
+/** Of these priorities of a route the empty ones; `all`: only as far as that all are. */
 async function emptyIn(
   db: DatabaseReader,
   row: Doc<"routes">,
@@ -308,10 +309,10 @@ async function isAnyIn(
 }
 
 /**
- * Two new routes at once read the same rows, so one of them runs again and finds another number. Where all are taken, routes
- * in which nothing waits are forgotten, but for those that this transaction has made sure of. A job that comes back is let
- * over the limit: its route may have been forgotten while it ran and others have taken all numbers, and it has to go
- * somewhere, or its holder could not be freed of it. A worker's token never takes the numbers of the upper half.
+ * Two new routes at once read the same rows, so one of them retries and finds another number. Where all are taken,
+ * unused routes are forgotten, except routes that this transaction has read or inserted. A job that comes back is let
+ * over the limit: its route may have been forgotten while it ran, with all numbers taken since, and it needs a place,
+ * or its holder could not be freed of it. A worker's token never takes the numbers of the upper half.
  */
 async function freeNumber(
   ctx: MutationCtx,

@@ -8,7 +8,7 @@ export function bytesOf(row: object): number {
 
 export interface Taken<Row> {
   rows: Row[];
-  /** What they came to. */
+  /** The size of the rows read. */
   bytes: number;
   /** Whether the bytes ended it: there may be more. The last row may have gone beyond them. */
   isCut: boolean;

@@ -1,7 +1,7 @@
 /**
  * The rows of worker sessions: their leases, their state, their call counter. Only this file writes `holders`.
  *
- * The row is the lease, so what is written here is half of every edge in and out of `running`.
+ * The row is the lease, so a write here is half of every edge in and out of `running`.
  */
 import {
   checkInteger,
@@ -28,7 +28,7 @@ import type { Offer } from "./conditions.js";
 export type Holder = Doc<"holders">;
 export type HeldLease = Holder["leases"][number];
 
-/** What a session says of itself with a claim. */
+/** A session's identity, as its claim states it. */
 export interface Caller {
   token: Doc<"tokens">;
   session: string;
@@ -105,7 +105,7 @@ export async function enterLane(
   now: number,
   insert: (holder: Id<"holders">) => Promise<Id<"lanes">>,
 ): Promise<Id<"lanes">> {
-  // Of those that were forgotten others may have the later numbers.
+  // Lanes that were forgotten may have left later numbers in use.
   let free = number;
   while ((await sessionOf(db, `lane:${queue}:${free}`)) !== null) free += 1;
   const session = `lane:${queue}:${free}`;
@@ -118,7 +118,7 @@ export async function enterLane(
   return lane;
 }
 
-/** What the call counter says of a call. */
+/** A call's place in the session's call counter. */
 export function judgeCall(holder: Holder, n: number): "new" | "repeated" {
   checkInteger("The call counter n", n, 1, Number.MAX_SAFE_INTEGER);
   if (n > holder.n) return "new";
@@ -154,11 +154,11 @@ export function lostAt(leases: readonly HeldLease[], seenAt: number): number {
 }
 
 /**
- * When the janitor has to look at these leases: one of their attempts may have run long enough before they are lost.
+ * When the janitor has to check these leases: one of their attempts may have run long enough before they are lost.
  *
- * Rounded up, so that a busy session's calls write one key of the index again instead of leaving a dead one each, which
- * every claim would have to pass for minutes: at ten calls a second, 600 in a lease of a minute are 120. What has ended
- * is decided by the exact times.
+ * Rounded up, so that a busy session's calls write one key of the index again. A dead entry for each call would be
+ * passed by every claim for minutes: at ten calls per second, 600 in a lease of a minute are 120. The exact times
+ * decide which leases have ended.
  */
 function expiry(leases: readonly HeldLease[], seenAt: number): number {
   if (leases.length === 0) return roundUp(seenAt, IDLE_GRID_MS);
@@ -176,7 +176,7 @@ function roundUp(instant: number, grid: number): number {
   return Math.ceil(instant / grid) * grid;
 }
 
-/** What follows from a sign of life and these leases. */
+/** The fields that follow from a sign of life and these leases. */
 function alive(leases: HeldLease[], now: number) {
   return {
     state: leases.length === 0 ? ("idle" as const) : ("active" as const),
@@ -186,7 +186,7 @@ function alive(leases: HeldLease[], now: number) {
   };
 }
 
-/** The same of a lane: it is looked after for as long as it is awake. */
+/** The same of a lane: it is watched for as long as it is awake. */
 function awake(leases: HeldLease[], now: number) {
   const state = "active" as const;
   return { state, expiresAt: watchedUntil(leases, now), lastSeenAt: now, leases };
@@ -203,8 +203,8 @@ export async function keepAwake(
 }
 
 /**
- * Writes the leases that are left once outcomes are recorded, before anybody else is run in this transaction. A lane that is
- * looked after is so for as long as it is awake, also when it holds nothing.
+ * Writes the leases that are left once outcomes are recorded, before any app code runs in this transaction. A watched
+ * lane stays so for as long as it is awake, also without leases.
  */
 export async function keepLeases(
   db: DatabaseWriter,
@@ -216,7 +216,7 @@ export async function keepLeases(
   await db.patch("holders", holder._id, isLookedAfter ? awake(leases, now) : alive(leases, now));
 }
 
-/** Some of a lane's leases are over. It is looked after as before, also when it holds nothing any more. */
+/** Some of a lane's leases are over. It is watched as before, also without leases. */
 export async function dropLeases(
   db: DatabaseWriter,
   holder: Holder,
@@ -225,33 +225,33 @@ export async function dropLeases(
   await db.patch("holders", holder._id, { leases });
 }
 
-/** What a row keeps of an offer: nothing of one that takes everything. */
+/** The fields of an offer that a row keeps: none for an offer that takes everything. */
 function said({ labels, groups, maxCost }: Offer) {
   const some = (list: readonly string[]) => (list.length === 0 ? undefined : [...list]);
   return { labels: some(labels), groups: some(groups), maxCost };
 }
 
-/** What a row keeps of a cursor for the call's repeat, or a lane's next step: nothing of a large one. */
+/** The cursor that a row keeps for the call's repeat, or a lane's next step: none if it is large. */
 function keptOf(cursor: string | undefined, { lane }: Holder): { cursor?: string } {
   const max = lane === undefined ? CURSOR_KEPT_BYTES : LANE_CURSOR_KEPT_BYTES;
   return cursor === undefined || textBytes(cursor) > max ? {} : { cursor };
 }
 
-/** Ends a call of `claim` or `complete`: what it leased, and what it answers should it be repeated. */
+/** Ends a call of `claim` or `complete`: records the new leases, and the answers for a repeat. */
 export async function closeCall(
   db: DatabaseWriter,
   holder: Holder,
   call: {
     n: number;
     claimed: HeldLease[];
-    /** A lane repeats no call: what it was not answered it says again in the next. */
+    /** A lane repeats no call: outcomes without an answer are sent again in the next call. */
     answers?: Answer[];
     cursor: string | undefined;
     name?: string;
     queues?: string[];
-    /** With what it claimed, if it did. */
+    /** The offer of its claim, if it claimed. */
     offer?: Offer;
-    /** A lane that goes on, whatever it holds: it is looked after. */
+    /** A lane that goes on, with or without leases: it is watched. */
     isAwake?: boolean;
     /** A lane that begins. */
     begins?: Pick<Holder, "runsIn" | "sweep">;
@@ -263,7 +263,7 @@ export async function closeCall(
       ? awake([...holder.leases, ...call.claimed], now)
       : alive([...holder.leases, ...call.claimed], now)),
     n: call.n,
-    // A new call says that the last was answered; of what this one leases, the holder has yet to learn.
+    // A new call acknowledges the last one's answer; the holder has yet to learn of this one's leases.
     acknowledged: call.claimed.length === 0 || holder.lane !== undefined,
     reply: { answers: call.answers ?? [], ...keptOf(call.cursor, holder) },
     ...(call.name === undefined ? {} : { name: call.name }),
@@ -281,17 +281,17 @@ export async function closeCall(
   return { ...holder, ...changed } as Holder;
 }
 
-/** Of a lane: what was scheduled under an older generation does nothing any more. */
+/** Of a lane: functions scheduled under an older generation do nothing any more. */
 export function generationOf({ generation = 0 }: Holder): number {
   return generation;
 }
 
-/** A look in vain changes nothing; that the lane lives must be written only now and then. */
+/** An empty poll changes nothing; the lane's sign of life needs to be written only now and then. */
 export function isWatched({ state, expiresAt }: Holder, now: number): boolean {
   return state === "active" && expiresAt > now + LANE_WATCH_MS / 2;
 }
 
-/** Until when nobody need look after a lane with these leases. */
+/** Until when a lane with these leases needs no check. */
 export function watchedUntil(leases: readonly HeldLease[], now: number): number {
   return Math.min(roundUp(now + LANE_WATCH_MS, LANE_WATCH_GRID_MS), firstTimeout(leases));
 }
@@ -306,10 +306,10 @@ export async function runsOnIn(
 }
 
 /**
- * Renews all leases of the holder, those too that the beat does not name.
+ * Renews all leases of the holder, also leases that the beat does not name.
  *
- * But a lease that the holder was asked to end, and no longer speaks of, is renewed this once and then over: a worker that
- * dropped it without a word would keep it for as long as it lives.
+ * But a lease that the holder was asked to end, and no longer speaks of, is renewed this once and then over: a worker
+ * that dropped it silently would keep it for as long as it lives.
  */
 export async function renew(
   db: DatabaseWriter,
@@ -332,7 +332,7 @@ export async function renew(
 }
 
 /**
- * Whether a word about these leases shows that the reply which brought them has arrived. A word about others does
+ * Whether a beat with these leases shows that the reply which brought them has arrived. A beat with older leases does
  * not: it may have been sent before.
  */
 function acknowledges(holder: Holder, named: readonly HeldLease[]): boolean {
@@ -358,7 +358,7 @@ export async function depart(
   });
 }
 
-/** Some of its attempts had run long enough, and have been ended. The holder lives, and keeps the others. */
+/** Some of its attempts had run long enough, and have been ended. The holder lives, and keeps its other leases. */
 export async function keepOthers(
   db: DatabaseWriter,
   holder: Holder,
@@ -373,7 +373,7 @@ export async function removeHolder(db: DatabaseWriter, id: Id<"holders">): Promi
   await db.delete("holders", id);
 }
 
-/** Puts off the end of leases that could not be ended, so that they do not hold up everybody else's. */
+/** Postpones the end of leases that could not be ended, so that they do not hold up other holders' leases. */
 export async function quarantine(
   db: DatabaseWriter,
   id: Id<"holders">,
@@ -382,7 +382,7 @@ export async function quarantine(
   await db.patch("holders", id, { expiresAt: until });
 }
 
-/** Nobody speaks for the holder any more: its leases end as if it had been silent for as long as it may. */
+/** No process speaks for the holder any more: its leases end as if it had been silent for as long as it may. */
 export async function cutShort(db: DatabaseWriter, id: Id<"holders">, now: number): Promise<void> {
   const holder = await db.get("holders", id);
   if (holder?.state !== "active") return;

@@ -3,8 +3,8 @@ import { v } from "convex/values";
 import { vCompat, vTimedOutCode } from "../../shared/index.js";
 
 /**
- * A payload or result where it lies: in the row that names it, or, over 512 bytes, in a row of `payloads`, of which it is known
- * how large it is: whoever only passes it by need not read it. Rows of older versions do not say.
+ * A payload or result where it lies: in the row that names it, or, over 512 bytes, in a row of `payloads`, of which it
+ * is known how large it is: a reader that only passes it by need not read it. Rows of older versions do not say.
  */
 export const vStored = v.union(
   v.object({ inline: v.any() }),
@@ -17,7 +17,7 @@ export const vKey = v.object({ seq: v.int64(), creationTime: v.number() });
 /** A lower bound in one band of one shard: no row with a smaller key is claimable, or can become so. */
 export const vBound = v.object({ order: v.number(), shard: v.number(), ...vKey.fields });
 
-/** An outcome that `onComplete` is to be told. */
+/** An outcome that `onComplete` is to receive. */
 export const vOwedOutcome = v.union(
   v.object({ status: v.literal("succeeded"), result: vStored }),
   v.object({ status: v.literal("failed"), error: v.string() }),
@@ -25,33 +25,36 @@ export const vOwedOutcome = v.union(
   v.object({ status: v.literal("canceled"), error: v.string() }),
 );
 
-/** What a scheduled function that must exist is for. */
+/** Purposes of scheduled functions that must exist. */
 export const vTimerKind = v.union(
-  /** Sweeps leases that nobody renewed. One for all queues. */
+  /** Sweeps leases that were not renewed. One for all queues. */
   v.literal("janitor"),
   /** Promotes the scheduled jobs of one segment of one queue. */
   v.literal("dispatcher"),
-  /** Fails the jobs of one segment that nobody began in time. */
+  /** Fails the jobs of one segment that were not begun in time. */
   v.literal("expiry"),
   /** Counts finished jobs into `minutes`, while there are new ones. */
   v.literal("rollUp"),
   /** Counts new jobs of all queues where no roll-up does so beside its own. */
   v.literal("arrivals"),
-  /** Deletes finished jobs whose retention is over, while there are any. */
+  /** Deletes finished jobs after their retention, while there are any. */
   v.literal("purge"),
-  /** Goes on with what somebody asked for many jobs at once. */
+  /** Continues a task over many jobs. */
   v.literal("bulk"),
 );
 
-/** Who looks at what becomes claimable in a queue that Convex works off. */
+/** The state of polling for claimable jobs in a pushed queue. */
 export const vGateState = v.union(
-  /** Nobody: whatever becomes claimable sees to a wake. */
+  /** No lane polls: a transaction that makes a job claimable ensures a wake. */
   v.literal("quiet"),
-  /** A lane with room, which looks again and again. */
+  /** A lane with room polls. */
   v.literal("guarded"),
-  /** The same, but it is about to go: who comes now sees to a wake. It looks for as long as the door is open. */
+  /**
+   * The same, but it is about to go: a transaction that makes a job claimable now ensures a wake. The lane polls for as
+   * long as the door is open.
+   */
   v.literal("leaving"),
-  /** Nobody can be started: whoever frees capacity looks. */
+  /** No lane can be started: the transaction that frees capacity searches for jobs. */
   v.literal("full"),
 );
 
@@ -66,8 +69,8 @@ export const owedFields = {
   attempt: v.number(),
   worker: v.optional(v.string()),
   outcome: vOwedOutcome,
-  /** The job, or a round of it, has ended before: that end may still be owed, and is told first. */
+  /** The job, or a round of it, has ended before: that end may still be owed, and is delivered first. */
   again: v.optional(v.boolean()),
-  /** In whose words it is told; absent: our own. */
+  /** The wording of the callback's arguments; absent: Conveyor's. */
   compat: v.optional(vCompat),
 };

@@ -5,9 +5,9 @@
  * with another, and a call of a session that is known costs nothing. Sessions that begin in one instant may together be a
  * few more than the bound.
  *
- * `enterSession`, of a new session, looks at: the token's rows here and, where these are as many as may be, at 16 sessions. Reads for
- * real: the session, and those that it forgets. Writes: the session's row and its row here; deletes those that it forgets.
- * Conflicts with: a call of a session that it forgets, of which one runs again.
+ * `enterSession`, of a new session, reads in a snapshot: the token's rows here and, where these are as many as may be,
+ * 16 sessions. Reads for real: the session, and sessions that it forgets. Writes: the session's row and its row here;
+ * deletes forgotten sessions. Conflicts with: a call of a session that it forgets; one of the two retries.
  */
 import { v, type Infer } from "convex/values";
 import {
@@ -34,7 +34,7 @@ export async function enterSession(ctx: MutationCtx, caller: Caller, now: number
   return holder;
 }
 
-/** Deletes the row of a session that is over, and all that is known of it. */
+/** Deletes the row of a session that is over, with its row here. */
 export async function forgetSession(db: DatabaseWriter, holder: Id<"holders">): Promise<void> {
   const rows = await db
     .query("tokenSessions")

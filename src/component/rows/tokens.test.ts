@@ -37,14 +37,14 @@ describe("a worker token", () => {
     expect(JSON.stringify(await world.t.query(api.operate.listTokens, {}))).not.toContain("hash");
   });
 
-  test("that nobody made is unknown to every call", async () => {
+  test("that was never made is unknown to every call", async () => {
     const world = await newWorld();
     const stranger = `${world.token.slice(0, -4)}0000`;
     expect(await refusals(world, stranger)).toEqual(Array(5).fill("tokenUnknown"));
     expect(await refusals(world, "secret")).toEqual(Array(5).fill("tokenUnknown"));
   });
 
-  test("of another deployment is told apart from a wrong one", async () => {
+  test("of another deployment is distinguished from a wrong one", async () => {
     const world = await newWorld();
     const other = await newWorld();
     const { token } = await create(other, null, "https://other.example");
@@ -94,7 +94,7 @@ describe("a worker token", () => {
   });
 });
 
-test("of more tokens than one list has, the others are listed after the last: each can be found, and revoked", async () => {
+test("of more tokens than one list has, the remaining ones are listed after the last: each can be found, and revoked", async () => {
   const world = await newWorld();
   await world.t.run(async (ctx) => {
     const [first] = await ctx.db.query("tokens").collect();
@@ -127,7 +127,7 @@ describe("a rotated token", () => {
     expect(await new Worker(world, "a", "session-a", token).claim()).toHaveLength(1);
   });
 
-  test("keeps its identity: a session goes on under the new secret with what it holds", async () => {
+  test("keeps its identity: a session goes on under the new secret with its leases", async () => {
     const world = await newWorld();
     await world.enqueue();
     const before = world.worker("a");
@@ -138,7 +138,7 @@ describe("a rotated token", () => {
     expect((await after.holder()).token).toBe(id);
   });
 
-  test("takes the old secret for its grace, and then says what became of it", async () => {
+  test("takes the old secret for its grace, and then reports the rotation", async () => {
     const world = await newWorld();
     const worker = world.worker("a");
     await rotated(world, 60_000);
@@ -193,7 +193,7 @@ describe("a rotated token", () => {
   });
 });
 
-test("what people are shown of a session is always the same, and no credential of it", async () => {
+test("the displayed id of a session is always the same, and no credential of it", async () => {
   const world = await newWorld();
   await world.enqueue();
   const worker = world.worker("a");
@@ -214,7 +214,7 @@ test("what people are shown of a session is always the same, and no credential o
   expect(JSON.stringify(ended)).not.toContain(worker.session);
 });
 
-test("what a revoked token's sessions hold goes to others at once, and others keep what they hold", async () => {
+test("a revoked token's leases go to other workers at once, and other tokens keep theirs", async () => {
   const world = await newWorld({ leaseMs: 60_000 });
   await world.enqueueBatch([1, 2]);
   const { id, token } = await world.t.mutation(api.operate.createToken, {

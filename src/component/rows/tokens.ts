@@ -27,7 +27,10 @@ import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx, QueryCtx } from "../_generated/server.js";
 
-/** `cvy_<deployment tag>_<secret>`: a prefix for secret scanners, a tag that tells a stray token from a wrong one. */
+/**
+ * `cvy_<deployment tag>_<secret>`: a prefix for secret scanners, a tag that distinguishes a stray token from a wrong
+ * one.
+ */
 const TOKEN = /^cvy_([0-9a-f]{8})_([0-9a-f]{64})$/;
 
 /** 256 bits: guessing is hopeless, so that the hash needs neither salt nor stretching. */
@@ -69,8 +72,9 @@ async function newSecret(deployment: string | undefined): Promise<string> {
 }
 
 /**
- * Gives a token a new secret. Its identity, queues and sessions stay, so that a worker which is started with the new one
- * is the same to everybody. The last secret is refused at once, or after `graceMs`; earlier secrets keep the grace that they have.
+ * Gives a token a new secret. Its identity, queues and sessions stay, so that a worker which is started with the new
+ * one has the same identity. The last secret is refused at once, or after `graceMs`; earlier secrets keep the grace
+ * that they have.
  */
 export async function rotateToken(
   ctx: MutationCtx,
@@ -97,8 +101,8 @@ const FORMER_MAX = 16;
 const FORMER_REMEMBERED = 8;
 
 /**
- * Makes room for another former secret: forgets the secrets whose time was over longest ago. Refuses where too many are let in,
- * since each was promised its time. Returns until when the last of them is let in.
+ * Makes room for another former secret: forgets the secrets that expired longest ago. Refuses where too many are let
+ * in, since each was promised its time. Returns until when the last of them is let in.
  */
 async function forgetFormer(ctx: MutationCtx, row: Doc<"tokens">, now: number): Promise<number> {
   const of = await ctx.db
@@ -144,7 +148,7 @@ async function getToken(db: DatabaseReader, id: string): Promise<Doc<"tokens">> 
   );
 }
 
-/** The last that were made, or those made before the one of the id `after`, the newest first. */
+/** The last that were made, or tokens made before the one of the id `after`, the newest first. */
 export async function listTokens(ctx: QueryCtx, after?: string): Promise<TokenStatus[]> {
   const before = after === undefined ? Infinity : (await getToken(ctx.db, after))._creationTime;
   const rows = await ctx.db
@@ -165,12 +169,12 @@ export async function listTokens(ctx: QueryCtx, after?: string): Promise<TokenSt
   });
 }
 
-/** What a token is for, as people and the app's `authorize` are told. */
+/** A token's scope, as people and the app's `authorize` receive it. */
 export function scopeOf({ _id, name, queues, groups }: Doc<"tokens">): TokenScope {
   return { id: _id, name, queues, groups: groups ?? null };
 }
 
-/** Throws unless the token is a worker's. Its reads are those of {@link authorize}. */
+/** Throws unless the token is a worker's. Its reads are the reads of {@link authorize}. */
 export async function checkToken(ctx: QueryCtx, token: string): Promise<TokenScope> {
   return scopeOf(await authorize(ctx.db, token, []));
 }
@@ -208,7 +212,7 @@ export async function authorize(
   return known;
 }
 
-/** The token that had this secret before it was rotated. Looked for only where none has it now. */
+/** The token that had this secret before it was rotated. Read only where no token has the secret now. */
 async function findPrevious(db: DatabaseReader, hash: string): Promise<Doc<"tokens"> | null> {
   const former = await db
     .query("formerSecrets")
@@ -261,8 +265,8 @@ async function deploymentTag(deployment: string | undefined): Promise<string> {
 }
 
 /**
- * How a session is shown to people: a call of it takes its id and its token, and a token may be shared.
- * Of a session it is the same always.
+ * The id of a session as people see it: a call of it takes its id and its token, and a token may be shared. Of a
+ * session it is the same always.
  */
 export async function shownSession(session: string): Promise<string> {
   return (await sha256(`session ${session}`)).slice(0, 16);

@@ -1,6 +1,6 @@
 /**
- * The tables of what is to be done: queues, their jobs, and what hangs on a job. Each comment is the table's concurrency
- * document: who writes it, when, who reads it, and why it is apart.
+ * The tables of work: queues, their jobs, and the rows of a job. Each comment is the table's concurrency document: its
+ * writers, the time of each write, its readers, and why it is apart.
  */
 import { defineTable } from "convex/server";
 import { v } from "convex/values";
@@ -17,7 +17,7 @@ import { vStored, owedFields } from "../stored.js";
 
 export const jobTables = {
   /**
-   * One row a queue: its configuration, as code last declared it, and what people changed at run time.
+   * One row per queue: its configuration, as code last declared it, and the overrides set at run time.
    *
    * Written by the first call that declares the queue, by one that declares it differently (at most every ten
    * seconds), and by people: pause, resume, drain, configure. Read by every enqueue, claim and complete, so nothing
@@ -28,28 +28,28 @@ export const jobTables = {
     config: vQueueConfig,
     /** When `config` was last written. */
     configuredAt: v.number(),
-    /** The most shards the queue ever had: jobs may still lie in those that new jobs no longer go to. */
+    /** The most shards the queue ever had: old jobs may still lie in shards that new jobs no longer go to. */
     shardsEver: v.number(),
     /** Cursors of an older epoch are forgotten: after a restore, rows with an old `seq` may have come in. */
     epoch: v.number(),
     /** They win over `config` until they are reset. */
     overrides: v.optional(vQueueOverrides),
-    /** Since when nobody may claim. Absent: claims go on. */
+    /** Since when no job may be claimed. Absent: claims go on. */
     pausedAt: v.optional(v.number()),
-    /** Since when nobody may enqueue. Absent: new jobs are welcome. */
+    /** Since when no job may be enqueued. Absent: new jobs are welcome. */
     drainingAt: v.optional(v.number()),
   }).index("name", ["name"]),
 
   /**
-   * Where the waiting jobs of a queue lie besides its plain place: one row for each set of labels and class of cost, with
-   * the priorities in use. `number` is the part of the index (`jobs.shard` = `number` × 64 + shard) that these jobs have
-   * to themselves, so that a claim looks where it may take, and passes no row that it may not.
+   * Where the waiting jobs of a queue lie besides its plain place: one row for each set of labels and class of cost,
+   * with the priorities in use. `number` is the part of the index (`jobs.shard` = `number` × 64 + shard) that these
+   * jobs have to themselves, so that a claim reads where it may take, and passes no row that it may not.
    *
    * Inserted by the first job of its kind, patched by the first of a priority: a few times in a queue's life. Read for
-   * real, by key, by whatever makes such a job claimable; looked at by claims; in the read set of `hasWork`. Jobs of
-   * priority 0, cost 1 and no labels lie in place 0, which has no row and costs no read. Deleted, or patched without a
-   * priority, after a real read that nothing waits there: by the purge of a queue that has many, and by the job of a new kind
-   * that finds all numbers taken.
+   * real, by key, by every transaction that makes such a job claimable; read by claims in a snapshot; in the read set
+   * of `hasWork`. Jobs of priority 0, cost 1 and no labels lie in place 0, which has no row and costs no read. Deleted,
+   * or patched without a priority, after a real read that no job waits there: by the purge of a queue that has many,
+   * and by the job of a new kind that finds all numbers taken.
    */
   routes: defineTable({
     queue: v.string(),
@@ -63,10 +63,10 @@ export const jobTables = {
   }).index("queue", ["queue", "key"]),
 
   /**
-   * What jobs have of their own: retry rule, bounds, callback. Interned: one row for all jobs with the same, never
-   * patched. Inserted by the first job that says so, read by id at the edges of such a job's life. Never deleted: who says
-   * so is code, which says few different things, and to find out whether any job still names a row would cost each job more
-   * than the row does.
+   * Rules that jobs have of their own: retry rule, bounds, callback. Interned: one row for all jobs with the same,
+   * never patched. Inserted by the first job that says so, read by id at the edges of such a job's life. Never deleted:
+   * rules come from code, which declares few different ones, and to find out whether any job still names a row would
+   * cost each job more than the row does.
    */
   handlers: defineTable({
     /** The rules as canonical JSON. */
@@ -75,12 +75,12 @@ export const jobTables = {
   }).index("key", ["key"]),
 
   /**
-   * One row a job, about 300 bytes without its payload.
+   * One row per job, about 300 bytes without its payload.
    *
-   * Inserted by `enqueue`, which reads nothing here. Patched by whoever moves the job along an edge of the state
-   * machine (`transitions.ts`), after a read by id: two that want the same job conflict, and one of them runs again.
-   * Looked at by claims and by the janitor in a snapshot, which depends on nothing; by `hasWork` and `counts` in a
-   * subscription.
+   * Inserted by `enqueue`, which reads nothing here. Patched by every transaction that moves the job along an edge of
+   * the state machine (`transitions.ts`), after a read by id: two that want the same job conflict, and one of them
+   * retries. Read by claims and by the janitor in a snapshot, which adds nothing to a read set; by `hasWork` and
+   * `counts` in a subscription.
    *
    * The one index serves claiming, promotion, counting, roll-up and retention:
    * - `order`: for pending jobs the band (see `shared/order.ts`), for scheduled ones when they are due, else 0.
@@ -104,7 +104,7 @@ export const jobTables = {
     releases: v.optional(v.number()),
     /** How many of the releases were of leases that their holder never learnt of. Absent is 0. */
     unacknowledged: v.optional(v.number()),
-    /** Of the last attempt; who may say that it has already been recorded. */
+    /** Of the last attempt; it may repeat the report of the outcome already recorded. */
     holder: v.optional(v.id("holders")),
     worker: v.optional(v.string()),
     startedAt: v.optional(v.number()),
@@ -122,16 +122,16 @@ export const jobTables = {
     labels: v.optional(v.array(v.string())),
     /** Absent is 1. */
     cost: v.optional(v.number()),
-    /** What it has of its own instead of its queue's. */
+    /** Its own rules instead of its queue's. */
     handler: v.optional(v.id("handlers")),
     context: v.optional(vStored),
     /** Its row of `keys`, to be given back when it ends. */
     key: v.optional(v.string()),
-    /** Until when it has the key, whatever becomes of it. Absent: for as long as it is active. */
+    /** Until when it has the key, however it ends. Absent: for as long as it is active. */
     keyUntil: v.optional(v.number()),
     /** Not begun by then, it fails. It has a row in `expiries`. */
     expiresAt: v.optional(v.number()),
-    /** The wake that begins it inside Convex if no worker outside takes it: a claim calls it off. */
+    /** The wake that begins it inside Convex if no worker outside takes it: a claim cancels it. */
     wake: v.optional(v.id("_scheduled_functions")),
     /**
      * Not ended by `at`, it has timed out; a retry by hand begins `ms` anew. It has a row in `expiries`. `isPassed`: it ran when
@@ -145,10 +145,10 @@ export const jobTables = {
     paused: v.optional(v.boolean()),
     /** A worker with a token continued with it, and gave it labels, a cost or a priority: it has half of the routes. */
     ofWorker: v.optional(v.boolean()),
-    /** Somebody wants it to end while it runs. It has a row in `cancels`. */
+    /** Its end was requested while it runs. It has a row in `cancels`. */
     cancelRequestedAt: v.optional(v.number()),
     cancelReason: v.optional(v.string()),
-    /** Names of the workers that failed it last: a retry prefers others. */
+    /** Names of the workers that failed it last: a retry prefers other workers. */
     failedBy: v.optional(v.array(v.string())),
     /** It had ended before, and was retried. */
     retried: v.optional(v.boolean()),
@@ -157,15 +157,15 @@ export const jobTables = {
   }).index("status", ["queue", "status", "order", "shard", "seq"]),
 
   /**
-   * Payloads and results over 512 bytes. Inserted once, never patched, read by id: no two transactions meet here.
-   * Apart because a job's row is written at every edge, and what it carries is written each time.
+   * Payloads and results over 512 bytes. Inserted once, never patched, read by id: no two transactions conflict here.
+   * Apart because a job's row is written at every edge, and a value in it would be written each time.
    */
   payloads: defineTable({ value: v.any() }),
 
   /**
    * Uniqueness keys: a row for each active job that has one. Inserted by `enqueue` after a real read by queue and key;
-   * deleted on every way out of the active statuses, in that transaction. One with `until` stays until then, whatever
-   * becomes of its job.
+   * deleted on every way out of the active statuses, in that transaction. A row with `until` stays until then, however
+   * its job ends.
    */
   keys: defineTable({
     queue: v.string(),
@@ -177,9 +177,10 @@ export const jobTables = {
     .index("until", ["queue", "until"]),
 
   /**
-   * By what the jobs of a queue are listed besides their status, where the queue asks for it: a row for each tag of a job, and for its
-   * group. Inserted with the job, never patched, deleted with it; read by lists alone: nobody who moves the job meets them. Apart
-   * because an index of `jobs` costs every job of every queue, at every edge.
+   * Marks by which the jobs of a queue are listed besides their status, where the queue asks for it: a row for each tag
+   * of a job, and for its group. Inserted with the job, never patched, deleted with it; read by lists alone: a
+   * transaction that moves the job does not conflict with them. Apart because an index of `jobs` costs every job of
+   * every queue, at every edge.
    */
   marks: defineTable({
     queue: v.string(),
@@ -191,9 +192,9 @@ export const jobTables = {
     .index("job", ["job"]),
 
   /**
-   * Jobs that must have begun, or ended, by a certain time: a row for each such bound of a job. Inserted by `enqueue` and, for a
-   * deadline, by `retry`; deleted by the expiry's timer of its segment, which ends the job if it still waits. Apart because a job's own index says
-   * where it waits, and cannot say until when.
+   * Jobs that must have begun, or ended, by a certain time: a row for each such bound of a job. Inserted by `enqueue`
+   * and, for a deadline, by `retry`; deleted by the expiry's timer of its segment, which ends the job if it still
+   * waits. Apart because a job's own index gives its place, and cannot give the end of its wait.
    */
   expiries: defineTable({ queue: v.string(), at: v.number(), job: v.id("jobs") }).index("at", [
     "queue",
@@ -215,21 +216,21 @@ export const jobTables = {
       v.literal("snoozed"),
       v.literal("canceled"),
     ),
-    /** Who may say that it has already been recorded. */
+    /** It may repeat the report of the outcome already recorded. */
     holder: v.optional(v.id("holders")),
     worker: v.optional(v.string()),
     startedAt: v.optional(v.number()),
     endedAt: v.number(),
     error: v.optional(v.string()),
-    /** Where that was thrown. Here only: the job's row moves with every edge, and pages are not told. */
+    /** Where that was thrown. Here only: the job's row moves with every edge, and pages do not receive it. */
     trace: v.optional(v.string()),
     /** Its handler could not be begun, and has not been since. */
     blocked: v.optional(v.object({ kind: vBlocked, since: v.number() })),
   }).index("job", ["job", "attempt"]),
 
   /**
-   * Outcomes that `onComplete` still has to be told. A row is inserted in the transaction that finishes the job when
-   * the callback cannot be run in it, and deleted in the transaction of the callback itself: told exactly once.
+   * Outcomes that `onComplete` still has to receive. A row is inserted in the transaction that finishes the job when
+   * the callback cannot be run in it, and deleted in the transaction of the callback itself: delivered exactly once.
    * `dead` rows have been tried ten times and keep their error for people: of each job the last.
    */
   callbacks: defineTable({
@@ -238,13 +239,13 @@ export const jobTables = {
     /** How often it was started alone. */
     tries: v.number(),
     error: v.optional(v.string()),
-    /** The next end of the same job, which waits until this one has been told or given up. */
+    /** The next end of the same job, which waits until this one has been delivered or given up. */
     next: v.optional(v.id("callbacks")),
     /** When `planned` runs; infinite where an earlier end of the job is owed. */
     dueAt: v.number(),
     /** The scheduled function that starts the next try, or gives up. */
     planned: v.optional(v.id("_scheduled_functions")),
-    /** The scheduled function of the last try; how it ended says why the row is still here. */
+    /** The scheduled function of the last try; its result says why the row is still here. */
     trying: v.optional(v.id("_scheduled_functions")),
   })
     .index("job", ["job", "state"])

@@ -1,6 +1,4 @@
-/**
- * The tables of queues that Convex itself works off. Each comment is the table's concurrency document.
- */
+/** The tables of pushed queues, which Convex itself runs. Each comment is the table's concurrency document. */
 import { defineTable } from "convex/server";
 import { v } from "convex/values";
 import { vLaneStart } from "../../../shared/index.js";
@@ -8,24 +6,25 @@ import { vGateState, vProcessState } from "../stored.js";
 
 export const pushTables = {
   /**
-   * Who looks at what becomes claimable: one row a queue. Whatever makes a job claimable looks at it in a snapshot, and
-   * depends on nothing where it finds `quiet` or `leaving`: a wake too many does no harm. Read for real, and written, by
-   * wakes and lanes of the queue only, so that it may change while callers are busy.
+   * Whether a lane polls for claimable jobs: one row a queue. A transaction that makes a job claimable reads it in a
+   * snapshot, and depends on nothing where it finds `quiet` or `leaving`: a wake too many does no harm. Read for real,
+   * and written, by wakes and lanes of the queue only, so that it may change while callers are busy.
    */
   gates: defineTable({
     queue: v.string(),
     state: vGateState,
-    /** Guarded, or leaving: the lane that looks again and again. */
+    /** Guarded, or leaving: the polling lane. */
     guard: v.optional(v.id("lanes")),
-    /** The lane that looks, or that looked last, has found no job. */
+    /** The lane that polls, or that polled last, has found no job. */
     isVain: v.optional(v.boolean()),
   }).index("queue", ["queue"]),
 
   /**
-   * Whether it may be left to others to look: one row a queue, apart from the gate since callers depend on it. Who saw in a
-   * snapshot that somebody looks reads it for real. It is shut, by the lane that goes, when the gate has told newcomers for
-   * {@link LANE_LOOKS_MAX} looks not to come by here: so only a caller that takes longer than that meets the change. Open
-   * wherever the gate is not quiet; whoever shuts it schedules a wake in the same transaction.
+   * Whether polling may be left to a lane: one row per queue, apart from the gate since callers depend on it. A
+   * transaction that saw a polling lane in a snapshot reads it for real. It is shut by the lane that goes, once the
+   * gate has kept newcomers away from it for {@link LANE_LOOKS_MAX} polls: so only a caller that takes longer than that
+   * conflicts with the change. Open wherever the gate is not quiet; the lane that shuts it schedules a wake in the same
+   * transaction.
    */
   doors: defineTable({
     queue: v.string(),
@@ -33,10 +32,10 @@ export const pushTables = {
   }).index("queue", ["queue"]),
 
   /**
-   * Lanes: workers inside Convex, each of one queue. Their caps add up to the queue's `maxParallelism` at most, so that no more
-   * jobs run, in whatever process. A lane that is asleep may keep a cap of one, for a wake that brings one job alone. Patched
-   * when a cap changes; read for real, all of a queue's, by wakes that bring more and by lanes that grow. Whether a lane is
-   * awake, and what it holds, is in its row of `holders`.
+   * Lanes: workers inside Convex, each of one queue. Their caps add up to the queue's `maxParallelism` at most, so that
+   * no more jobs run, in any process. A lane that is asleep may keep a cap of one, for a wake that brings one job
+   * alone. Patched when a cap changes; read for real, all of a queue's, by wakes that bring more and by lanes that
+   * grow. Whether a lane is awake, and its leases, are in its row of `holders`.
    */
   lanes: defineTable({
     queue: v.string(),
@@ -48,8 +47,9 @@ export const pushTables = {
   }).index("queue", ["queue"]),
 
   /**
-   * The slots of the mount: a row for each process that may run at once. Written when a process starts and when it ends. A
-   * wake looks at some in a snapshot, and reads one for real: the slot that it takes, or the process to which it hands its lane.
+   * The slots of the mount: a row for each process that may run at once. Written when a process starts and when it
+   * ends. A wake reads some in a snapshot, and one for real: the slot that it takes, or the process to which it hands
+   * its lane.
    */
   processes: defineTable({
     number: v.number(),
@@ -63,9 +63,10 @@ export const pushTables = {
   }).index("state", ["state", "number"]),
 
   /**
-   * Places that a process has above the one that each has: how many more jobs it may run at once. A row where there are any.
-   * Written when a process asks for more, gives some back, or ends. All are read for real by a transaction that gives places, so
-   * that all together never exceed those of the class. Apart from `processes`, which every hand-over depends on.
+   * Places that a process has above the one that each has: how many more jobs it may run at once. A row where there are
+   * any. Written when a process asks for more, gives some back, or ends. All are read for real by a transaction that
+   * gives places, so that the total never exceeds the places of the class. Apart from `processes`, which every
+   * hand-over depends on.
    */
   grants: defineTable({
     process: v.id("processes"),
@@ -73,21 +74,21 @@ export const pushTables = {
   }).index("process", ["process"]),
 
   /**
-   * Lanes that were handed to a process. Inserted by a wake, after a real read of the process's row; told to the process by a
-   * read that ends at its snapshot, so that it meets no insert; deleted by the lane's first call. A process that ends reads its
-   * rows for real.
+   * Lanes that were handed to a process. Inserted by a wake, after a real read of the process's row; reported to the
+   * process by a read that ends at its snapshot, so that it conflicts with no insert; deleted by the lane's first call.
+   * A process that ends reads its rows for real.
    */
   handOvers: defineTable({
     process: v.id("processes"),
-    /** That of the process: an older one, canceled, may still run, and is told of no lane. */
+    /** That of the process: an older one, canceled, may still run, and receives no lane. */
     generation: v.number(),
     start: vLaneStart,
     seq: v.commitTs(),
   }).index("process", ["process", "seq"]),
 
   /**
-   * Queues whose jobs wait for a slot or for places: one row each. Inserted by a wake that finds neither; deleted by the main
-   * loop, which wakes them. A process that ends reads the first for real.
+   * Queues with jobs that wait for a slot or for places: one row each. Inserted by a wake that finds neither; deleted
+   * by the main loop, which wakes them. A process that ends reads the first for real.
    */
   waitingQueues: defineTable({
     queue: v.string(),

@@ -1,5 +1,5 @@
 /**
- * The tables of who does it: worker sessions, and what they say of the jobs they hold. Each comment is the table's
+ * The tables of workers: worker sessions, and their reports about the jobs they hold. Each comment is the table's
  * concurrency document.
  */
 import { defineTable } from "convex/server";
@@ -8,9 +8,9 @@ import { vAnswer, vHolderState, vLogLevel } from "../../../shared/index.js";
 
 export const workerTables = {
   /**
-   * Who serves a queue, where that are more than a claim looks at one by one: 4 bytes a session, in the order of their
-   * hashes, so that each finds its rank among them. Written by `fleet.ts` from one snapshot, when somebody misses itself and
-   * once a minute while anybody claims; claims look at it in a snapshot only.
+   * The sessions that serve a queue, where they are more than a claim reads one by one: 4 bytes per session, in the
+   * order of their hashes, so that each finds its rank among them. Written by `fleet.ts` from one snapshot, when a
+   * session is missing from it and once per minute while claims are made; claims read it in a snapshot only.
    */
   fleets: defineTable({
     queue: v.string(),
@@ -19,12 +19,12 @@ export const workerTables = {
   }).index("queue", ["queue"]),
 
   /**
-   * One row a worker session: its leases, its call counter, and what its last call was answered.
+   * One row per worker session: its leases, its call counter, and the answer to its last call.
    *
    * This row *is* the lease: a job is running if and only if it stands in the leases of its holder. A short job costs
-   * no heartbeat, a long one a small patch of this row for all that the worker holds. One writer, the worker's
-   * process, whose calls come one at a time (beats beside them); and the janitor, once `expiresAt` has passed.
-   * Claims read other rows in a snapshot only, to find their rank and the first expired lease.
+   * no heartbeat, a long one a small patch of this row for all that the worker holds. One writer, the worker's process,
+   * and its calls come one at a time (beats beside them); and the janitor, once `expiresAt` has passed. Claims read
+   * other rows in a snapshot only, to find their rank and the first expired lease.
    */
   holders: defineTable({
     session: v.string(),
@@ -41,14 +41,16 @@ export const workerTables = {
     name: v.string(),
     state: vHolderState,
     /**
-     * Active: when the janitor has to look, which is when the shortest lease held is over, counted from the last call or
-     * beat, or when an attempt has run long enough. Otherwise: when it was last seen.
+     * Active: when the janitor has to check it, which is when the shortest lease held is over, counted from the last
+     * call or beat, or when an attempt has run long enough. Otherwise: when it was last seen.
      */
     expiresAt: v.number(),
     lastSeenAt: v.number(),
     /** The queues it last claimed from: among their holders it has its rank. */
     queues: v.array(v.string()),
-    /** With what it last claimed, where it said anything: for people, who ask why a job waits. Absent costs nothing. */
+    /**
+     * The conditions of its last claim, where it had any: for people that ask why a job waits. Absent costs nothing.
+     */
     labels: v.optional(v.array(v.string())),
     groups: v.optional(v.array(v.string())),
     maxCost: v.optional(v.number()),
@@ -60,13 +62,13 @@ export const workerTables = {
         attempt: v.number(),
         /** The call that claimed it: a repeat of that call is given it again. */
         n: v.number(),
-        /** Absent: of a lane, which is looked after (`LANE_WATCH_MS`). */
+        /** Absent: of a lane, which is watched (`LANE_WATCH_MS`). */
         leaseMs: v.optional(v.number()),
         /** How much longer than `leaseMs` its holder may be silent. Absent is 0. */
         graceMs: v.optional(v.number()),
         /** When the attempt has run long enough, however alive its holder is. */
         timeoutAt: v.optional(v.number()),
-        /** Older versions wrote its row of `progress` here. Nobody reads it. */
+        /** Older versions wrote its row of `progress` here. It is never read. */
         progress: v.optional(v.id("progress")),
       }),
     ),
@@ -74,37 +76,37 @@ export const workerTables = {
     n: v.number(),
     /** Whether the holder is known to have learnt of the leases of call `n`. */
     acknowledged: v.boolean(),
-    /** What call `n` was answered, for when it is repeated. Its jobs are read again. */
+    /** The answer to call `n`, for its repeat. Its jobs are read again. */
     reply: v.object({ answers: v.array(vAnswer), cursor: v.optional(v.string()) }),
   })
     .index("session", ["session"])
     .index("state", ["state", "expiresAt"])
-    // Those at work without the time, which changes with every call and would leave a dead entry each; by token, so that
-    // sweeps come by each token's in turn.
+    // Active sessions without the time, which changes with every call and would leave a dead entry each; by token, so
+    // that sweeps come by each token's in turn.
     .index("standing", ["state", "token"]),
 
   /**
-   * Running jobs that somebody wants to end. Inserted by `cancel` and `delete`, blindly but for the job's own row; read by
+   * Running jobs that are asked to end. Inserted by `cancel` and `delete`, blindly but for the job's own row; read by
    * the worker's subscription and by its beats; deleted with the lease. Apart from the holder's row, which changes with
    * every call of its worker.
    */
   cancels: defineTable({
     session: v.string(),
-    /** Of that session: nobody else is told. A lane has none. */
+    /** Of that session: no other session is notified. A lane has none. */
     token: v.optional(v.id("tokens")),
     job: v.id("jobs"),
     attempt: v.number(),
-    /** Older versions wrote it here, as long as it was. Nobody reads it. */
+    /** Older versions wrote it here, as long as it was. It is never read. */
     reason: v.optional(v.string()),
   })
     .index("session", ["session"])
     .index("job", ["job"]),
 
   /**
-   * How far running jobs have come: one row a job that ever said so. Written by its worker a few times a second, read by
-   * the pages that watch it, deleted with the job: whoever finishes a job does not meet who still reports. The value of
-   * an attempt that is over stays, and is shown no more.
-   * Apart because a patch of the job's row would touch its index, and the holder's row would wake every page.
+   * How far running jobs have come: one row per job that ever reported progress. Written by its worker a few times per
+   * second, read by the pages that watch it, deleted with the job: the transaction that finishes a job does not
+   * conflict with late reports. The value of an attempt that is over stays, and is shown no more. Apart because a patch
+   * of the job's row would touch its index, and the holder's row would wake every page.
    */
   progress: defineTable({
     job: v.id("jobs"),
@@ -116,8 +118,8 @@ export const workerTables = {
   }).index("job", ["job"]),
 
   /**
-   * Log entries of jobs. Written by the job's worker alone, read by the pages that watch, deleted with the job, or where
-   * its attempts have more together than are kept: nobody who moves the job meets them.
+   * Log entries of jobs. Written by the job's worker alone, read by the pages that watch, deleted with the job, or
+   * where its attempts have more together than are kept: a transaction that moves the job does not conflict with them.
    */
   logs: defineTable({
     job: v.id("jobs"),
@@ -138,14 +140,17 @@ export const workerTables = {
   /**
    * Streamed output of jobs: rows of text in the order of `index`, which the worker counts from 0 in every attempt.
    * Inserted by the job's worker alone, never patched, read by the pages that watch, deleted with the job, or where its
-   * attempts have more together than is kept: nobody who moves the job meets them.
+   * attempts have more together than is kept: a transaction that moves the job does not conflict with them.
    */
   chunks: defineTable({
     job: v.id("jobs"),
     attempt: v.number(),
     index: v.number(),
     text: v.string(),
-    /** Bytes of output that the job ever had with this part: the last less those before the first is what there is. */
+    /**
+     * Bytes of output that the job ever had with this part: the last less the bytes before the first is the size of the
+     * stored output.
+     */
     total: v.number(),
   }).index("job", ["job", "attempt", "index"]),
 
@@ -159,7 +164,7 @@ export const workerTables = {
     hash: v.string(),
     /** The queues it may serve; `null` for all. */
     queues: v.union(v.array(v.string()), v.null()),
-    /** The groups of whose jobs it is for; absent for jobs of every group, and of none. */
+    /** The groups that its jobs are of; absent for jobs of every group, and of none. */
     groups: v.optional(v.array(v.string())),
     createdAt: v.number(),
     revokedAt: v.optional(v.number()),
@@ -171,16 +176,16 @@ export const workerTables = {
   }).index("hash", ["hash"]),
 
   /**
-   * The sessions that each token has, without all that changes with their calls. Inserted with a session's row and deleted
-   * with it; counted in a snapshot, when another session begins.
+   * The sessions that each token has, without the fields that change with their calls. Inserted with a session's row
+   * and deleted with it; counted in a snapshot, when another session begins.
    */
   tokenSessions: defineTable({ token: v.id("tokens"), holder: v.id("holders") })
     .index("token", ["token"])
     .index("holder", ["holder"]),
 
   /**
-   * How much a token's workers have written in the hour that began at `since`: see `quotas.ts`. Written about once in 4 MiB
-   * of it. One row a token, apart from the token's, which each call reads.
+   * How much a token's workers have written in the hour that began at `since`: see `quotas.ts`. Written about once in 4
+   * MiB of it. One row per token, apart from the token's, which each call reads.
    */
   tokenWrites: defineTable({ token: v.id("tokens"), since: v.number(), bytes: v.number() }).index(
     "token",
