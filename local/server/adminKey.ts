@@ -1,4 +1,4 @@
-/** The admin's key, for whoever deploys. Who else may call is `authenticator.ts`'s concern. */
+/** The admin's key, for deployments. All other callers are `authenticator.ts`'s concern. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { PlatformError } from "../functions/errors.js";
 
@@ -13,7 +13,7 @@ export class AdminKey {
     return timingSafeEqual(this.#digest, digest(given));
   }
 
-  /** For what only an admin may do who is nobody else. `authorization` is the header. */
+  /** For calls that only an admin without an assumed user may make. `authorization` is the header. */
   require(authorization: string | undefined): void {
     const [, key] = /^convex\s+(.*)$/is.exec(authorization ?? "") ?? [];
     if (key === undefined || !this.matches(key.trim())) throw badAdminKey();

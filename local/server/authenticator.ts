@@ -1,4 +1,4 @@
-/** Who is calling: nobody in particular, a user by a token, the admin by the key, or the admin as a user. */
+/** The caller's identity: none, a user by a token, the admin by the key, or the admin as a user. */
 import { decodeActingUser, parseActingUser } from "../auth/actingUser.js";
 import type { AuthProvider } from "../auth/providers.js";
 import type { TokenVerifier } from "../auth/tokens.js";
@@ -16,7 +16,7 @@ export class Authenticator {
     private readonly providers: () => readonly AuthProvider[],
   ) {}
 
-  /** By the `Authorization` header, or `?adminKey=`. Throws when what it holds is not valid. */
+  /** By the `Authorization` header, or `?adminKey=`. Throws when its value is not valid. */
   async ofRequest({
     authorization,
     url,

@@ -1,6 +1,6 @@
 /**
- * One way in for every function call from outside, over HTTP or a socket: who may call what, whether the path names a
- * function of the backend itself, and how a failure reads to the client.
+ * One way in for every function call from outside, over HTTP or a socket: permissions, paths of functions of the
+ * backend itself, and the text of a failure for the client.
  */
 import type { JSONValue } from "convex/values";
 import type { ReadSet, Ts } from "../engine/types.js";
@@ -26,15 +26,15 @@ export interface Call {
   journal?: string | null;
   /** The snapshot that a query reads. Defaults to the latest. */
   at?: Ts;
-  /** It came over a socket, whose client may send it again. */
+  /** The call came over a socket, and its client may send it again. */
   session?: SessionRequest;
 }
 
-/** A query's result; `reads` is `null` where it depends on what is deployed and not on rows. */
+/** A query's result; `reads` is `null` where it depends on the deployment and not on rows. */
 export type CalledQuery = FunctionResult & {
   ts: Ts;
   reads: ReadSet | null;
-  /** To be given back when it runs again. */
+  /** To be given back when the query is run once more. */
   journal: string | null;
 };
 
@@ -42,12 +42,12 @@ export interface Calls {
   query(call: Call): Promise<CalledQuery>;
   mutation(call: Call): Promise<FunctionResult & { ts: Ts }>;
   action(call: Call): Promise<FunctionResult>;
-  /** A function of whatever type the path names. */
+  /** A function of any type. */
   any(call: Call): Promise<FunctionResult>;
 }
 
 export interface CallsOptions {
-  /** As in production: clients, except the admin, are told neither errors' texts nor log lines. */
+  /** As in production: clients, except the admin, receive neither errors' texts nor log lines. */
   redact: boolean;
 }
 

@@ -44,7 +44,7 @@ describe("official clients", () => {
   const executions = (path: string): number =>
     completions.filter(({ address, cached }) => address.path === path && !cached).length;
 
-  test("a subscription shows what another client writes", async () => {
+  test("a subscription shows another client's writes", async () => {
     const [reader, writer] = [connect(), connect()];
     const seen = watch<{ body: string }[]>((onResult) =>
       reader.onUpdate(api.messages.list, { author: "two" }, onResult),
@@ -54,7 +54,7 @@ describe("official clients", () => {
     await seen.until((messages) => messages[0]?.body === "over there");
   });
 
-  test("what a function logs arrives in the client that called it", async () => {
+  test("a function's log lines arrive in the client that called it", async () => {
     const lines: string[] = [];
     const hear = (...args: unknown[]) => void lines.push(args.join(" "));
     const logger = { log: hear, warn: hear, error: hear, logVerbose: () => {} };
@@ -66,7 +66,7 @@ describe("official clients", () => {
     expect(logged[0]).toMatch(/\[LOG\].*sending as.*loud/);
   });
 
-  test("a subscription that runs again on three clients is three calls, of which one reads", async () => {
+  test("a subscription on three clients that a write invalidates is three calls, of which one reads", async () => {
     const author = "followed";
     const clients = [connect(), connect(), connect()];
     const seen = clients.map((client) =>
@@ -84,7 +84,7 @@ describe("official clients", () => {
     });
   });
 
-  test("a subscription runs again only when its read set is written", async () => {
+  test("a subscription is computed anew only when its read set is written", async () => {
     const client = connect();
     const seen = watch<unknown[]>((onResult) =>
       client.onUpdate(api.messages.list, { author: "mine" }, onResult),
@@ -136,7 +136,7 @@ describe("official clients", () => {
     expect(ids.at(-1)![0]).toMatch(/^[a-z0-9]{31,37}$/);
   });
 
-  test("a mutation whose reply is lost with the connection is sent again and applied once", async () => {
+  test("a mutation that loses its reply with the connection is sent again and applied once", async () => {
     const client = connect();
     await client.query(api.messages.greet, {});
     let dropped = false;
@@ -182,7 +182,7 @@ describe("official clients", () => {
     }
   });
 
-  test("a ConvexError's data reaches the caller, and what its mutation wrote is gone", async () => {
+  test("a ConvexError's data reaches the caller, and its mutation's writes are gone", async () => {
     const data = { code: "unknownAuthor", author: "nobody" };
     const http = new ConvexHttpClient(backend.url, { logger: false });
     for (const client of [connect(), http]) {
@@ -207,7 +207,7 @@ describe("official clients", () => {
     }
   });
 
-  test("an action waits, writes and reads, and its caller gets what it returns", async () => {
+  test("an action waits, writes and reads, and its caller gets its result", async () => {
     const args = { author: "actor", body: "later" };
     expect(await connect().action(api.messages.sendLater, args)).toBe(1);
     const http = new ConvexHttpClient(backend.url, { logger: false });
@@ -243,7 +243,7 @@ describe("official clients", () => {
   });
 });
 
-/** Collects what a subscription delivers. */
+/** Collects the results of a subscription. */
 function watch<Result>(subscribe: (onResult: (result: Result) => void) => unknown) {
   const results: Result[] = [];
   const waiting = new Set<() => void>();

@@ -1,4 +1,4 @@
-/** What the official CLI calls: push, environment variables, URLs. For the admin only. */
+/** The official CLI's calls: push, environment variables, URLs. For the admin only. */
 import type { EnvironmentChange } from "../push/environment.js";
 import type { Pusher } from "../push/pusher.js";
 import type { AdminKey } from "./adminKey.js";
@@ -19,7 +19,7 @@ export function deployRoutes(
     "POST /api/deploy2/evaluate_push": ({ body }) => pusher.evaluate(body),
     "POST /api/deploy2/wait_for_schema": ({ body }) => pusher.waitForSchema(body),
     "POST /api/deploy2/finish_push": ({ body }) => pusher.finish(body),
-    // Spans of what the CLI did, for the platform's own tracing.
+    // Spans of the CLI's work, for the platform's own tracing.
     "POST /api/deploy2/report_push_completed": () => ({}),
     "POST /api/update_environment_variables": async ({ body }) => {
       await pusher.changeEnvironment(parseChanges(body));

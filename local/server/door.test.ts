@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => core.close());
 
-test("HTTP needs no port: whatever host the URL names, a refusal is a response", async () => {
+test("HTTP needs no port: any host in the URL works, and a refusal is a response", async () => {
   const version = await core.fetch(new Request("http://anything.test/version"));
   expect(version.status).toBe(200);
   expect(version.headers.get("content-length")).toBe(String((await version.text()).length));
@@ -31,7 +31,7 @@ test("the sync protocol needs no socket: frames come in order, and not before th
   socket.close();
 });
 
-test("what a client says before it closes is heard, and it is told once of its own end", async () => {
+test("frames that a client sends before it closes arrive, and its own end is reported to it once", async () => {
   const ends: number[] = [];
   const { socket } = listen();
   const ended = new Promise<void>((resolve) => {

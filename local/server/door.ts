@@ -6,15 +6,15 @@ import type { Fetch } from "./http.js";
 import type { SyncServer } from "./sync/syncServer.js";
 
 export interface Door {
-  /** Never rejects: what goes wrong is a response. The URL's host does not matter. */
+  /** Never rejects: an error is a response. The URL's host does not matter. */
   fetch: Fetch;
   /** A connection that is open at once. */
   connect(): DoorSocket;
 }
 
 /**
- * The client's end of a connection. What the server says arrives in microtasks of their own, in order, and never while
- * the client itself is talking; so a handler that is set before anything is awaited misses nothing.
+ * The client's end of a connection. The server's frames arrive in microtasks of their own, in order, and never while
+ * the client itself is sending; so a handler that is set before anything is awaited misses nothing.
  */
 export interface DoorSocket {
   /** Text of one frame. After the end it goes nowhere, as on a network. */
@@ -22,7 +22,7 @@ export interface DoorSocket {
   /** Ends it; `onClose` is called with the same code. */
   close(code?: number, reason?: string): void;
   onMessage: ((text: string) => void) | null;
-  /** Called once, whoever ended it: 1006 when it was cut, 1005 when no code was given. */
+  /** Called once, for an end from either side: 1006 when it was cut, 1005 when no code was given. */
   onClose: ((code: number, reason: string) => void) | null;
   /** The server asks whether the client is there. Answered of itself, unless this is set: then by `pong`. */
   onPing: (() => void) | null;

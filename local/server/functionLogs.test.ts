@@ -14,7 +14,7 @@ describe("the stream of function logs", () => {
     expect((await setUp().logs.read(0, never)).entries).toEqual([]);
   });
 
-  test("waits for what comes after the cursor, and gives nothing twice or left out", async () => {
+  test("waits for completions after the cursor, and gives none twice and leaves none out", async () => {
     const { logs, complete } = setUp();
     const { newCursor } = await logs.read(0, never);
     const waiting = logs.read(newCursor, never);

@@ -1,5 +1,6 @@
 /**
- * The last completions of functions, and whoever waits for the next: what `npx convex dev` and `npx convex logs` print.
+ * The last completions of functions, and the readers that wait for the next: the output of `npx convex dev` and `npx
+ * convex logs`.
  *
  * A reader's cursor is the time of the last completion it has seen, made unique, so that a cursor of an earlier run of
  * the backend is simply in the past.

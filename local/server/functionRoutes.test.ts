@@ -63,7 +63,7 @@ describe("the HTTP API", () => {
     });
   });
 
-  test("components' functions are for the admin, whose key must hold", async () => {
+  test("components' functions are for the admin, with a valid key", async () => {
     const call = { path: "lib:bump", args: { name: "n" }, componentPath: "visits" };
     expect(await post("/api/function", call)).toMatchObject({
       status: 403,
@@ -78,7 +78,7 @@ describe("the HTTP API", () => {
     ).toMatchObject({ status: 200, body: { value: 1 } });
   });
 
-  test("query_at_ts reads the snapshot that query_ts named, whatever was written since", async () => {
+  test("query_at_ts reads the snapshot that query_ts named, after any later writes", async () => {
     const { ts } = (await post("/api/query_ts", {})).body;
     await post("/api/mutation", { path: "messages:send", args: { author: "ts", body: "b" } });
     const query = { path: "messages:list", args: { author: "ts" } };

@@ -54,7 +54,7 @@ function Page() {
   );
 }
 
-test("a page reads, writes optimistically and calls an action, and follows what comes of it", async () => {
+test("a page reads, writes optimistically and calls an action, and shows the results", async () => {
   shown = [];
   render(
     <ConvexProvider client={client}>
@@ -62,7 +62,7 @@ test("a page reads, writes optimistically and calls an action, and follows what 
     </ConvexProvider>,
   );
   await waitFor(() => expect(shown.at(-1)).toBe(""), { timeout: 20_000 });
-  // Not awaited inside: what is shown until the answer comes would be skipped.
+  // Not awaited inside: the state before the answer would be skipped.
   let sent: Promise<unknown>;
   act(() => void (sent = send()));
   expect(shown.at(-1)).toBe("placeholder");

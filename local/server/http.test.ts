@@ -21,7 +21,7 @@ describe("the HTTP edge", () => {
       "GET /broken": () => {
         throw new TypeError("a fault of ours");
       },
-      // Begins to answer before it has read: what comes in goes out.
+      // Begins to answer before it has read: the request's body is the response's.
       "ANY /raw/*": {
         raw: (request, rest) =>
           new Response(request.body, {
@@ -74,7 +74,7 @@ describe("the HTTP edge", () => {
     }
   });
 
-  test("says what is wrong with a body that it cannot read", async () => {
+  test("names the error in a body that it cannot read", async () => {
     for (const [body, headers, complaint] of [
       ["{", {}, "not valid JSON"],
       ["{}", { "Content-Encoding": "br" }, "not valid br"],
@@ -103,7 +103,7 @@ describe("the HTTP edge", () => {
     expect(await response.json()).toEqual({ code: "TooBusy", message: "Come again." });
   });
 
-  test("is not to blame for a caller who leaves in the middle of a body", async () => {
+  test("is not to blame for a caller that leaves in the middle of a body", async () => {
     const { port } = server.address() as AddressInfo;
     const closed = new Promise((resolve) =>
       server.once("connection", (socket) => socket.once("close", resolve)),
@@ -125,7 +125,7 @@ describe("the HTTP edge", () => {
     expect(await (await fetch(`${url}/text`)).text()).toBe("plain");
   });
 
-  test("names what it does not serve, with a status that the CLI does not retry", async () => {
+  test("names paths that it does not serve, with a status that the CLI does not retry", async () => {
     const response = await fetch(`${url}/api/import`);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -184,7 +184,7 @@ describe("the HTTP edge", () => {
     }
   });
 
-  test("whoever streams an answer is told when its reader goes", async () => {
+  test("the code that streams an answer is notified when its reader goes", async () => {
     const stopped = new Promise<void>((resolve) => (canceled = resolve));
     const response = await fetch(`${url}/endless`);
     await response.body!.cancel();

@@ -1,6 +1,7 @@
 /**
  * The HTTP edge, from a `Request` of the Web platform to its `Response`: routing, bodies, CORS, and errors as the
- * platform words them. It knows no route; those are in `*Routes.ts`. Nor does it know of ports: `nodeServer.ts` does.
+ * platform words them. It knows no route; the routes are in `*Routes.ts`. Nor does it know of ports: `nodeServer.ts`
+ * does.
  */
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
@@ -14,7 +15,7 @@ export interface HttpRequest {
   authorization: string | undefined;
   /** The parsed JSON body; `undefined` when there is none. */
   body: unknown;
-  /** What a `*` at the end of the route's path matched. */
+  /** The part of the path that a `*` at the end of the route's path matched. */
   rest: string;
   /** Aborts when the caller has gone. */
   signal: AbortSignal;
@@ -25,7 +26,7 @@ export type Handler = (request: HttpRequest) => unknown;
 
 /** A route that reads and writes bodies itself, of any kind, as streams, and says itself which origins may call. */
 export interface RawRoute {
-  /** `rest` is what a `*` at the end of the route's path matched, without the search. */
+  /** `rest` is the part that a `*` at the end of the route's path matched, without the search. */
   raw(request: Request, rest: string): Response | Promise<Response>;
 }
 
@@ -40,7 +41,7 @@ export function createFetch(routes: Routes, onCrash: (error: unknown) => void): 
     try {
       return await answer(routes, request);
     } catch (error) {
-      // Who asked and left before all was sent: no fault of ours, and nobody reads the answer.
+      // A caller that left before all was sent: no fault of the backend, and the answer is not read.
       const told = request.signal.aborted ? () => {} : onCrash;
       const { status, code, message } = toPlatformError(error, told);
       return respond(request, status, { code, message });
@@ -88,7 +89,7 @@ function notServed(method: string, path: string): PlatformError {
   return new PlatformError(
     400,
     "UnsupportedByLocalBackend",
-    `The local backend does not serve ${method} ${path}. What it leaves out is listed in local/README.md.`,
+    `The local backend does not serve ${method} ${path}. The parts left out are listed in local/README.md.`,
   );
 }
 
@@ -169,7 +170,7 @@ function respond(request: Request, status: number, result: unknown): Response {
   });
 }
 
-/** What is not a `PlatformError` is a fault of the backend itself: logged in full, told in short. */
+/** An error that is not a `PlatformError` is a fault of the backend itself: logged in full, told in short. */
 export function toPlatformError(error: unknown, onCrash: (error: unknown) => void): PlatformError {
   if (error instanceof PlatformError) return error;
   onCrash(error);

@@ -1,4 +1,4 @@
-/** What anyone may ask the backend about itself. */
+/** The backend's public facts about itself. */
 import { version } from "convex";
 import type { Routes } from "./http.js";
 

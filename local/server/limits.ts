@@ -28,7 +28,7 @@ export const MAX_CLOSE_REASON_BYTES = 123;
 /** The platform's close code for "come again later": the client reconnects with backoff and sends its mutations again. */
 export const CLOSE_TRY_AGAIN = 1013;
 
-/** The close code for what the backend itself failed at. */
+/** The close code for a failure of the backend itself. */
 export const CLOSE_INTERNAL_ERROR = 1011;
 export const CLOSE_NORMAL = 1000;
 

@@ -1,4 +1,4 @@
-/** Where the CLI reads what functions logged: `npx convex dev`, `npx convex logs`. */
+/** The CLI reads functions' log lines here: `npx convex dev`, `npx convex logs`. */
 import type { AdminKey } from "./adminKey.js";
 import type { FunctionLogs } from "./functionLogs.js";
 import { badRequest, type Routes } from "./http.js";

@@ -8,7 +8,7 @@ import type { Fetch } from "./http.js";
 export function createNodeServer(fetch: Fetch, onCrash: (error: unknown) => void): Server {
   return createServer((incoming, outgoing) => {
     serve(fetch, incoming, outgoing).catch((error: unknown) => {
-      // Not the caller's leaving: that has nobody to be told.
+      // Not the caller's leaving: that needs no report.
       if (!outgoing.destroyed) onCrash(error);
       outgoing.destroy();
     });
@@ -22,9 +22,9 @@ async function serve(
 ): Promise<void> {
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort());
-  // Before whoever reads the body hears of it.
+  // Before the body's reader gets the error.
   incoming.on("error", () => gone.abort());
-  // What a refusal left unread would stand before the next request of a connection that is kept.
+  // The unread rest of a refused body would stand before the next request of a connection that is kept.
   outgoing.on("finish", () => incoming.removeAllListeners("data").resume());
   const request = toRequest(incoming, gone.signal);
   const response = request === null ? malformed() : await fetch(request);
@@ -55,7 +55,7 @@ function malformed(): Response {
   return Response.json({ code: "BadRequest", message }, { status: 400 });
 }
 
-/** Takes a chunk from the connection only when somebody reads. */
+/** Takes a chunk from the connection only when the body is read. */
 function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   let pulled: (() => void) | null = null;
   return new ReadableStream<Uint8Array>(
@@ -89,7 +89,7 @@ async function send(response: Response, outgoing: ServerResponse): Promise<void>
   const headers = [...response.headers].filter(([name]) => name !== "set-cookie").flat();
   if (!outgoing.destroyed) outgoing.writeHead(response.status, [...headers, ...cookies]);
   for await (const chunk of response.body ?? []) {
-    // Leaving the loop cancels the body, and so tells whoever produces it.
+    // Leaving the loop cancels the body, and so notifies its producer.
     if (outgoing.destroyed) return;
     if (!outgoing.write(chunk)) await drained(outgoing);
   }

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 /**
- * `usePaginatedQuery` in a page: whatever is written while pages are shown, they are the first rows of the table, each
+ * `usePaginatedQuery` in a page: after any writes while pages are shown, they are the first rows of the table, each
  * once and none left out, in every state that the page renders.
  */
 import { act, cleanup, render, waitFor } from "@testing-library/react";
@@ -42,7 +42,7 @@ let backend: Backend;
 let client: ConvexReactClient;
 let rows: Set<string>;
 
-/** What the server said of the pages it sent. */
+/** The statuses of the pages that the server sent. */
 const statuses = new Set<string>();
 class ListeningSocket extends WebSocket {
   constructor(url: string) {
@@ -83,7 +83,7 @@ interface Shown {
 }
 
 let shown: Shown;
-/** States that must not be: what was shown beside what the table held in that state. */
+/** States that must not be: the shown rows beside the table's rows in that state. */
 let wrong: { results: string[]; held: string[] }[] = [];
 
 function Pages({ size, maximumRowsRead }: { size: number; maximumRowsRead?: number }) {
@@ -176,7 +176,7 @@ test("a page that has grown to more than twice its size is cut in two, and nothi
   await expectShown(all, "CanLoadMore");
 });
 
-test("a page that comes near to what it may read is cut in two, as the server recommends", async () => {
+test("a page that comes near to its limits on reads is cut in two, as the server recommends", async () => {
   await change({ insert: range(1, 12) });
   show(4, 5);
   await expectShown(range(1, 4), "CanLoadMore");
@@ -190,7 +190,7 @@ test("a page that may read too little for its size is split until all of it is t
   await change({ insert: [row(0), row(10.5), row(20.5), ...range(31, 33)] });
   show(3, 4);
   const seen = [row(0), row(10.5), row(20.5)];
-  // Each page reads four rows at most, whatever it finds: there is more to load until the end.
+  // Each page reads four rows at most, and may find fewer: there is more to load until the end.
   for (let pages = 0; pages < 30 && shown?.status !== "Exhausted"; pages++) {
     await waitFor(() => expect(shown.status).toMatch(/CanLoadMore|Exhausted/), { timeout: 20_000 });
     if (shown.status === "CanLoadMore") act(() => shown.loadMore(3));
@@ -204,7 +204,7 @@ test("a page that may read too little for its size is split until all of it is t
   );
 });
 
-test("after a lost connection the pages are where they were, with what was written meanwhile", async () => {
+test("after a lost connection the pages are where they were, with the writes of the meantime", async () => {
   await change({ insert: range(1, 12) });
   show(3);
   await expectShown(range(1, 3), "CanLoadMore");

@@ -4,7 +4,7 @@ import { printLogs } from "./printLogs.js";
 
 afterEach(() => void vi.restoreAllMocks());
 
-test("what functions log goes to this process's output under their names, and so do their failures", async () => {
+test("functions' log lines and failures go to this process's output under their names", async () => {
   const out = vi.spyOn(console, "log").mockImplementation(() => {});
   const err = vi.spyOn(console, "error").mockImplementation(() => {});
   const module = `${PRELUDE}

@@ -1,4 +1,4 @@
-/** Writes what functions log, and how they fail, to this process's own output. */
+/** Writes functions' log lines and failures to this process's own output. */
 import type { FunctionRunner, LogLine } from "../functions/types.js";
 
 export function printLogs(runner: FunctionRunner): void {

@@ -1,4 +1,7 @@
-/** A backend as in production: what went wrong is for the admin and the app's own data, not for clients. */
+/**
+ * A backend as in production: errors' texts are for the admin, and clients receive a request's id and a ConvexError's
+ * data.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createCore, type Core } from "../backend.js";
 import { makeDeployment, PRELUDE } from "../functions/testing.js";
@@ -27,7 +30,7 @@ async function call(path: string, headers: Record<string, string> = {}): Promise
   return (await clock.run(core.fetch(request))).json();
 }
 
-/** What a socket's client is told of a query, a mutation and an action, in frames. */
+/** The frames about a query, a mutation and an action that a socket's client receives. */
 async function overSocket(): Promise<string[]> {
   const frames: string[] = [];
   const socket = core.connect();
@@ -53,7 +56,7 @@ async function overSocket(): Promise<string[]> {
 
 const BARE = /^\[Request ID: [0-9a-f]+\] Server Error$/;
 
-test("a client is told that its call failed and the request's id, and a ConvexError's data", async () => {
+test("a client receives that its call failed, the request's id, and a ConvexError's data", async () => {
   expect(await call("lib:fails")).toEqual({
     status: "error",
     errorMessage: expect.stringMatching(BARE),
@@ -77,7 +80,7 @@ test("nor does a socket tell texts or log lines", async () => {
   expect(frames.join("\n")).not.toContain("secret");
 });
 
-test("the admin is told all of it", async () => {
+test("the admin receives all of it", async () => {
   const told = await call("lib:fails", { authorization: `Convex ${core.adminKey}` });
   expect(told.errorMessage).toContain("secret text");
   expect(told.logLines).toEqual([expect.stringContaining("secret line")]);

@@ -1,4 +1,4 @@
-/** What a client is told when the platform, not the app, refuses its mutation; on virtual time, through the door. */
+/** A client's view of its mutation when the platform, not the app, refuses it; on virtual time, through the door. */
 import { afterEach, expect, test } from "vitest";
 import { createCore, type Core } from "../backend.js";
 import type { Step } from "../environment.js";
@@ -29,7 +29,9 @@ async function start(classLimits: Partial<ClassLimits>): Promise<void> {
   await mutate("lib:create");
 }
 
-/** A long row takes 50 ms to write, in which others commit, and a very long one longer than anybody waits. */
+/**
+ * A long row takes 50 ms to write, in which other transactions commit, and a very long one longer than any call waits.
+ */
 function costs(step: Step): number {
   if (step.kind !== "write") return 0;
   return step.bytes > 100_000 ? 10_000 : step.bytes > 50_000 ? 50 : 0;
@@ -46,7 +48,7 @@ async function mutate(path: string): Promise<{ status: number; body: any }> {
   return { status: response.status, body: await response.json() };
 }
 
-/** How the connection ends on which somebody calls this mutation. */
+/** The end of a connection that calls this mutation. */
 function closedBy(path: string): Promise<{ code: number; reason: string }> {
   const socket = core.connect();
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
@@ -59,7 +61,7 @@ function closedBy(path: string): Promise<{ code: number; reason: string }> {
   return clock.run(closed);
 }
 
-/** Something that goes on until the test has what it wants to see. */
+/** Repeats a call until the test has seen its result. */
 async function meanwhile<T>(again: () => Promise<unknown>, see: () => Promise<T>): Promise<T> {
   let wanted = true;
   const going = (async () => {
@@ -145,17 +147,25 @@ test("a mutation that finds too much written five times: 429, or 1013", async ()
 test.each([
   ["Mutation", "TooManyConcurrentMutations", 1_002],
   ["Action", "TooManyInflightActionsForSingleClient", 1_002],
-])("%ss of one socket beyond what may be on its way: 1013 and %s", async (type, reason, count) => {
-  await start({});
-  const socket = core.connect();
-  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
-    socket.onClose = (code, why) => resolve({ code, reason: why });
-  });
-  socket.send(
-    JSON.stringify({ type: "Connect", sessionId: "s", connectionCount: 0, lastCloseReason: null }),
-  );
-  for (let requestId = 0; requestId < count; requestId++) {
-    socket.send(JSON.stringify({ type, requestId, udfPath: "lib:create", args: [{}] }));
-  }
-  expect(await clock.run(closed)).toEqual({ code: 1013, reason });
-});
+])(
+  "%ss of one socket beyond the number that may be under way: 1013 and %s",
+  async (type, reason, count) => {
+    await start({});
+    const socket = core.connect();
+    const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+      socket.onClose = (code, why) => resolve({ code, reason: why });
+    });
+    socket.send(
+      JSON.stringify({
+        type: "Connect",
+        sessionId: "s",
+        connectionCount: 0,
+        lastCloseReason: null,
+      }),
+    );
+    for (let requestId = 0; requestId < count; requestId++) {
+      socket.send(JSON.stringify({ type, requestId, udfPath: "lib:create", args: [{}] }));
+    }
+    expect(await clock.run(closed)).toEqual({ code: 1013, reason });
+  },
+);

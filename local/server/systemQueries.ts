@@ -1,6 +1,6 @@
 /**
  * The functions under `_system/` that the CLI asks a backend for, beside the app's own: `convex env`, `convex run` when
- * it lists what there is, `convex data`, `convex deploy` before it drops an index.
+ * it lists the functions, `convex data`, `convex deploy` before it drops an index.
  */
 import { convexToJson, type JSONValue } from "convex/values";
 import type { Database } from "../engine/types.js";

@@ -16,7 +16,7 @@ describe("values over HTTP", () => {
     expect(formatValue(json, "convex_encoded_json")).toBe(json);
   });
 
-  test("become what JSON can hold when plain JSON is asked for", () => {
+  test("become JSON when plain JSON is asked for", () => {
     expect(formatValue(convexToJson(value), "json")).toEqual({
       text: "grüß dich 😀",
       big: "4611686018427387904",

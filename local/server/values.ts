@@ -1,6 +1,6 @@
 /**
- * Values as HTTP callers get them. `convex_encoded_json` is what Convex's clients speak and loses nothing; `json` is for
- * people and other languages: 64-bit integers and bytes become strings, and what JSON has no number for becomes a name.
+ * Values as HTTP callers get them. `convex_encoded_json` is the format of Convex's clients and loses nothing; `json` is
+ * for people and other languages: 64-bit integers and bytes become strings, and numbers that JSON lacks become names.
  */
 import { jsonToConvex, type JSONValue, type Value } from "convex/values";
 

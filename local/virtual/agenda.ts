@@ -1,11 +1,11 @@
 /**
- * Who waits for which time: a binary heap of what lies ahead, and a bag of what is due now, from which the next is
- * drawn at random. It knows nothing of what an event does.
+ * Events by their times: a binary heap of later ones, and a bag of due ones, from which the next is drawn at random. It
+ * does not know the events' work.
  */
 export interface Entry {
   /** Milliseconds since the epoch. */
   at: number;
-  /** In the order of asking: it orders those of one time before they are drawn. */
+  /** In the order of asking: it orders events of one time before they are drawn. */
   order: number;
   canceled: boolean;
 }
@@ -18,7 +18,7 @@ export class Agenda<E extends Entry> {
   readonly #due: E[] = [];
   #canceledInHeap = 0;
 
-  /** Nobody waits. Entries that were canceled do not count. */
+  /** Nothing waits. Entries that were canceled do not count. */
   get empty(): boolean {
     this.#dropCanceled();
     return this.#due.length === 0 && this.#heap.length === 0;
@@ -44,13 +44,13 @@ export class Agenda<E extends Entry> {
     }
   }
 
-  /** When somebody is due next: `now` when somebody is, `Infinity` when nobody waits. */
+  /** The time of the next event: `now` when one is due, `Infinity` when nothing waits. */
   nextAt(now: number): number {
     this.#dropCanceled();
     return this.#due.length > 0 ? now : (this.#heap[0]?.at ?? Infinity);
   }
 
-  /** Everybody whose time has come goes into the bag. */
+  /** Moves all events with a time up to now into the bag. */
   collect(now: number): void {
     while (this.#heap.length > 0 && this.#heap[0]!.at <= now) {
       const entry = this.#pop();

@@ -29,7 +29,7 @@ test("a bundle is kept under another name when a file is changed, added, renamed
   expect(new Set(keys).size).toBe(5);
 });
 
-test("what is generated, hidden or installed changes nothing", async () => {
+test("generated, hidden or installed files change nothing", async () => {
   const before = await fingerprint([folder]);
   for (const name of ["node_modules", "convex/_generated", ".git"]) {
     await mkdir(path.join(folder, name));

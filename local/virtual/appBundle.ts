@@ -1,7 +1,7 @@
 /**
  * An app as the official CLI bundles it, kept so that it can be pushed to any number of worlds: the CLI runs once,
- * against a backend that lives for that long, and what it sends is recorded. The components that the app mounts are part
- * of it.
+ * against a backend that lives for that long, and its requests are recorded. The components that the app mounts are
+ * part of it.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -20,8 +20,8 @@ export interface AppBundle {
 
 export interface BundleOptions {
   /**
-   * What the bundle depends on beside the app's own folder: folders and files. When none of it has changed, the CLI is
-   * not run again. Packages from npm are told by the lock file.
+   * The inputs of the bundle beside the app's own folder: folders and files. When none of them has changed, the CLI is
+   * not started. The lock file stands for packages from npm.
    */
   inputs?: readonly string[];
   /** Where bundles are kept. Defaults to `node_modules/.cache/conveyor` of the working folder. */
@@ -36,7 +36,7 @@ const IGNORED = /^(node_modules|_generated|\..*)$/;
 
 const require = createRequire(import.meta.url);
 
-/** Those that this process has made or read, by what was asked for: what has changed since is not seen. */
+/** Bundles that this process has made or read, by their options: later changes of the files are not seen. */
 const bundles = new Map<string, Promise<AppBundle>>();
 
 /** `folder` holds the app's `convex.json` or its `convex` folder, and finds its packages by walking up. */
@@ -65,7 +65,7 @@ async function keptOrMade(
   }
   const bundle = await record(folder);
   await mkdir(cache, { recursive: true });
-  // Written beside and moved, for those who read it at the same time.
+  // Written beside and moved, for processes that read it at the same time.
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, JSON.stringify(bundle));
   await rename(draft, file);

@@ -1,5 +1,5 @@
 /**
- * A part of a clock: what waits on it can be held, go on, and vanish, as if it ran in a process of its own that is
+ * A part of a clock: its timers and waits can be held, go on, and vanish, as if it ran in a process of its own that is
  * stopped, continued and killed. Its clock may be wrong.
  */
 import type { Environment, Step, Timer, UserWork } from "../environment.js";
@@ -15,9 +15,9 @@ export interface Branch extends Environment {
   trueNow(): number;
   /** Nothing happens in it any more, until it is resumed: time passes it by. */
   hold(): void;
-  /** What was due meanwhile is due now. */
+  /** Events due meanwhile are due now. */
   resume(): void;
-  /** Nothing happens in it any more, ever. What waits is forgotten, and never settles. */
+  /** Nothing happens in it any more, ever. Its waits are forgotten, and never settle. */
   drop(): void;
 }
 
@@ -64,7 +64,7 @@ export class ClockBranch implements Branch {
 
   outside = <T>(work: Promise<T>): Promise<T> => this.clock.outsideIn(work, this);
 
-  /** Whoever has a network gives it. */
+  /** A caller with a network replaces it. */
   fetch: Environment["fetch"] = (input) => this.clock.fetch(input);
 
   hold(): void {

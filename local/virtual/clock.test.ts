@@ -20,7 +20,7 @@ async function walk(clock: VirtualClock, walkers: number, steps: number): Promis
 }
 
 describe("a virtual clock", () => {
-  test("stands still until somebody drives it, and then jumps from one who waits to the next", async () => {
+  test("stands still until a test drives it, and then jumps from one waiting event to the next", async () => {
     const clock = clockOf();
     const seen: number[] = [];
     for (const ms of [3_600_000, 5, 86_400_000]) {
@@ -34,7 +34,7 @@ describe("a virtual clock", () => {
     expect(seen.at(-1)).toBe(86_400_000);
   });
 
-  test("gives random numbers and bytes by its seed: the same again, and others for another", () => {
+  test("gives random numbers and bytes by its seed: the same again, and different ones for another", () => {
     const drawn = (seed: number | string) => {
       const clock = clockOf(seed);
       return [clock.random(), ...clock.randomBytes(8)];
@@ -67,7 +67,7 @@ describe("a virtual clock", () => {
     expect(orders[0]).not.toBe(orders[2]);
   });
 
-  test("draws evenly among all who are due", async () => {
+  test("draws evenly among all due events", async () => {
     const firsts = { "0": 0, "1": 0, "2": 0, "3": 0 };
     for (let seed = 0; seed < 400; seed++) {
       const order = await walk(clockOf(seed), 4, 1);
@@ -77,7 +77,7 @@ describe("a virtual clock", () => {
     for (const count of Object.values(firsts)) expect(count).toBeGreaterThan(60);
   });
 
-  test("forgets who cancels: ahead, due, and in the middle of a pile that is swept", async () => {
+  test("forgets canceled events: ahead, due, and in the middle of a pile that is swept", async () => {
     const clock = clockOf();
     const ran: number[] = [];
     const timers = Array.from({ length: 5_000 }, (_, i) => clock.timer(i % 7, () => ran.push(i)));
@@ -99,7 +99,7 @@ describe("a virtual clock", () => {
     expect(seen).toEqual([...times].sort((a, b) => a - b));
   });
 
-  test("does not wait for what is infinitely far, and takes what is no number for now", async () => {
+  test("does not wait for an infinite time, and takes a value that is no number for now", async () => {
     const clock = clockOf();
     clock.timer(Infinity, () => expect.unreachable());
     let ran = 0;
@@ -110,7 +110,7 @@ describe("a virtual clock", () => {
   });
 });
 
-describe("what a clock is driven for", () => {
+describe("a goal of a clock", () => {
   test("a predicate is asked before every event: time stops where it holds", async () => {
     const clock = clockOf();
     let count = 0;
@@ -124,7 +124,7 @@ describe("what a clock is driven for", () => {
     const clock = clockOf();
     clock.timer(5, () => {});
     const waiting = clock.until(() => false, { what: "pigs fly" });
-    await expect(waiting).rejects.toThrow(/Nobody is waiting.*pigs fly/);
+    await expect(waiting).rejects.toThrow(/Nothing is scheduled.*pigs fly/);
     await expect(waiting).rejects.toBeInstanceOf(VirtualTimeError);
     await expect(clock.run(new Promise(() => {}))).rejects.toMatchObject({ code: "deadlock" });
   });
@@ -149,7 +149,7 @@ describe("what a clock is driven for", () => {
     expect(ends).toEqual([30, 20, 10]);
   });
 
-  test("what an event throws is told to whoever drives", async () => {
+  test("an exception of an event reaches the driver", async () => {
     const clock = clockOf();
     clock.timer(1, () => {
       throw new Error("broken timer");
@@ -158,7 +158,7 @@ describe("what a clock is driven for", () => {
     await clock.advance(5);
   });
 
-  test("what fails is handed on", async () => {
+  test("a failure of the work is handed on", async () => {
     await expect(clockOf().run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
   });
 
@@ -191,7 +191,7 @@ describe("work that the machine does by itself", () => {
 });
 
 describe("a branch", () => {
-  test("is held while others go on, and then does at once what was due", async () => {
+  test("is held while other branches go on, and then does at once all that was due", async () => {
     const clock = clockOf();
     const branch = clock.branch("worker");
     const seen: number[] = [];
@@ -208,7 +208,7 @@ describe("a branch", () => {
     expect(seen).toEqual([50, 100]);
   });
 
-  test("vanishes: what waits in it never settles", async () => {
+  test("vanishes: its waits never settle", async () => {
     const clock = clockOf();
     const branch = clock.branch("worker");
     let ran = false;

@@ -1,10 +1,10 @@
 /**
- * A virtual clock: time passes only when nobody has anything left to do, and then jumps to whoever is due next. Of
- * those who are due at the same time one is drawn at random, from the seed. Between two draws everything that can run
- * has run. So the same seed gives the same run, whatever the machine; there are no real timers.
+ * A virtual clock: time passes only when no code has anything left to do, and then jumps to the next event. Of several
+ * events due at the same time one is drawn at random, from the seed. Between two draws everything that can run has run.
+ * So the same seed gives the same run on every machine; there are no real timers.
  *
- * It knows nothing of functions, clients or networks: those wait on it (`Environment`) or on a part of it (`branch`).
- * Somebody drives it (`run`, `advance`, `until`), or it drives itself for as long as anybody waits (`selfDriven`).
+ * It knows nothing of functions, clients or networks: these wait on it (`Environment`) or on a part of it (`branch`). A
+ * caller drives it (`run`, `advance`, `until`), or it drives itself while anything waits (`selfDriven`).
  */
 import { AsyncResource } from "node:async_hooks";
 import type { Environment, Step, Timer, UserWork } from "../environment.js";
@@ -31,26 +31,26 @@ export interface ClockOptions {
   seed: number | string;
   /** Defaults to `START_MS`. */
   startMs?: number;
-  /** What a step of work takes, in milliseconds. Defaults to nothing. */
+  /** The duration of a step of work, in milliseconds. Defaults to nothing. */
   costs?: (step: Step) => number;
-  /** What of it is JavaScript's own. Defaults to nothing. */
+  /** JavaScript's own share of it. Defaults to nothing. */
   userTime?: (of: UserWork) => number;
   /** Told of every wait that ends, and every step of work; see `trace.ts`. */
   trace?: (what: string, detail: string) => void;
-  /** Runs by itself for as long as anybody waits. Defaults to false: somebody drives it. */
+  /** Runs by itself while anything waits. Defaults to false: a caller drives it. */
   selfDriven?: boolean;
 }
 
 export interface VirtualClock extends Environment {
-  /** Runs until `work` has settled, and gives what it gives. */
+  /** Runs until `work` has settled, and gives its result. */
   run<T>(work: Promise<T> | (() => Promise<T>)): Promise<T>;
   /** Lets `ms` milliseconds pass, and all that happens in them happen. */
   advance(ms: number): Promise<void>;
   /** Runs until `holds()`, which is asked before every event. Defaults to no deadline. */
   until(holds: () => boolean, options?: { withinMs?: number; what?: string }): Promise<void>;
-  /** Runs until nobody waits any more. */
+  /** Runs until nothing waits any more. */
   untilIdle(options?: { withinMs?: number }): Promise<void>;
-  /** A part of it, that can be held, go on and be dropped, and whose clock may be wrong. */
+  /** A part of it, that can be held, go on and be dropped, and may have a wrong clock. */
   branch(name: string): Branch;
   /** Events so far. */
   readonly events: number;
@@ -61,7 +61,7 @@ export interface VirtualClock extends Environment {
 interface Event extends Entry {
   kind: string;
   run: () => void;
-  /** Whoever this belongs to: it may be held or gone when its time comes. */
+  /** The part of the clock that this belongs to: it may be held or gone when its time comes. */
   branch: ClockBranch | null;
 }
 
@@ -91,7 +91,7 @@ export class Clock implements VirtualClock {
   /** Draws that were queued for an earlier drive find another number, and do nothing. */
   #drive = 0;
   #driving = false;
-  /** Events run as nobody's: not in the asynchronous context of whoever happened to start the drive. */
+  /** Events run without an owner: not in the asynchronous context of the code that happened to start the drive. */
   readonly #slot: (drive: number) => void;
 
   constructor(options: ClockOptions) {
@@ -132,11 +132,11 @@ export class Clock implements VirtualClock {
 
   outside = <T>(work: Promise<T>): Promise<T> => this.outsideIn(work, null);
 
-  /** There is no network before somebody makes one. */
+  /** There is no network before a caller makes one. */
   fetch = (input: string | URL | Request): Promise<Response> =>
     Promise.reject(
       new TypeError("fetch failed", {
-        cause: new Error(`Nobody answers for ${urlOf(input)} in virtual time.`),
+        cause: new Error(`No server answers for ${urlOf(input)} in virtual time.`),
       }),
     );
 
@@ -149,7 +149,7 @@ export class Clock implements VirtualClock {
     let settled = false;
     const done = () => (settled = true);
     promise.then(done, done);
-    const goal = this.#until(() => settled, Infinity, "what was run has settled");
+    const goal = this.#until(() => settled, Infinity, "the work has settled");
     return goal.then(() => promise);
   }
 
@@ -171,7 +171,7 @@ export class Clock implements VirtualClock {
   }
 
   untilIdle({ withinMs = Infinity }: { withinMs?: number } = {}): Promise<void> {
-    return this.#until(() => this.#agenda.empty, this.#now + withinMs, "nobody waits");
+    return this.#until(() => this.#agenda.empty, this.#now + withinMs, "nothing waits");
   }
 
   /** For branches: the same as the methods above, on behalf of one. */
@@ -179,7 +179,7 @@ export class Clock implements VirtualClock {
     // Not a number is no time at all, as with the language's own timers.
     const at = ms > 0 ? this.#now + ms : this.#now;
     const event: Event = { at, order: ++this.#order, canceled: false, kind, run, branch };
-    // What waits for ever is not waited for.
+    // The clock does not wait for an infinite time.
     if (at < Infinity) this.#agenda.add(event, this.#now);
     if (this.#selfDriven) this.#start();
     return {
@@ -257,7 +257,7 @@ export class Clock implements VirtualClock {
     if (drive < 0) return this.#turn();
     const agenda = this.#agenda;
     const nextAt = agenda.nextAt(this.#now);
-    // Whoever waited for it goes on before anything else happens.
+    // The code that waited for it goes on before the next event.
     if (this.#goals.settle(this.#now, nextAt, this.#moveTo)) return;
     if (this.#goals.empty && !(this.#selfDriven && nextAt < Infinity)) {
       this.#driving = false;
@@ -282,12 +282,12 @@ export class Clock implements VirtualClock {
     this.#events++;
     if (this.#events - this.#movedAt > MAX_EVENTS_AT_ONCE) this.#fail("standstill");
     if (this.#trace !== undefined) this.#trace(event.kind, String(event.order));
-    // It has had its turn: canceling it now must not count it among those that wait.
+    // It has had its turn: canceling it now must not count it among waiting events.
     event.canceled = true;
     try {
       event.run();
     } catch (error) {
-      // Whoever drives is told; with nobody there, it is the process's.
+      // The driver gets the error; without one, it is the process's.
       if (!this.#goals.fail(error as Error)) throw error;
     }
   }
@@ -299,7 +299,7 @@ export class Clock implements VirtualClock {
       code === "deadlock"
         ? new VirtualTimeError(
             "deadlock",
-            `Nobody is waiting for any time, and it is not so that ${what} (at ${time}): it never will be.`,
+            `Nothing is scheduled any more, and it is not so that ${what} (at ${time}): it never will be.`,
           )
         : new VirtualTimeError(
             "standstill",

@@ -38,7 +38,7 @@ describe("a read", () => {
     expect(roundTrips.of(read({ documents: 100, tombstones: 1_000, wanted: 100 }))).toBe(11);
   });
 
-  test("of what the transaction has already takes no round trip", () => {
+  test("of documents that the transaction has already takes no round trip", () => {
     expect(roundTrips.of(read({ documents: 1, wanted: 1, isThere: true }))).toBe(0);
   });
 
@@ -57,7 +57,7 @@ test("a nested call starts sooner than the first, a commit takes longer than a r
   expect(of({ kind: "persist", documents: 1, bytes: 100 })).toBeGreaterThan(of(read({})));
 });
 
-test("the scheduler takes a moment to start what is due, and a permit hardly any to change hands", () => {
+test("the scheduler takes a moment to start a due function, and a permit hardly any to change hands", () => {
   expect(costs().of({ kind: "dispatch" })).toBe(DEFAULT_COSTS.dispatchMs);
   expect(costs().of({ kind: "permit" })).toBe(DEFAULT_COSTS.permitMs);
 });

@@ -1,12 +1,12 @@
 /**
- * What work costs on the platform, in time: a model, for simulations. Its numbers are of one place so that they can be
- * doubted in one place. Two of them are named by the platform's source, and say where; all others say ASSUMPTION, and
- * what they rest on. No conclusion should hang on one of them: vary it (`CostOptions`) and look again.
+ * The durations of work on the platform: a model, for simulations. Its numbers are of one place so that they can be
+ * doubted in one place. Two of them are named by the platform's source, and say where; all other constants say
+ * ASSUMPTION, and give their grounds. No conclusion should hang on one of them: vary it (`CostOptions`) and look again.
  *
  * Not modelled are the platform's index cache across transactions, the hop to another process for each function, and the
  * committer's bounded queue and batches: see `local/README.md`.
  *
- * It knows kinds of work (`Step`), not who does it.
+ * It knows kinds of work (`Step`), not their callers.
  */
 import type { Step, UserWork } from "../environment.js";
 import type { DeploymentClass } from "../functions/classes.js";
@@ -17,7 +17,7 @@ const MIB = 1 << 20;
 /** All in milliseconds, as medians: each draw is spread around it by `jitter`. */
 export interface CostConstants {
   /**
-   * One SQL round trip of a read. common/src/knobs.rs:911-917 reckons with 1.6 ms a query on average, which is what a median
+   * One SQL round trip of a read. common/src/knobs.rs:911-917 reckons with 1.6 ms per query on average, which a median
    * of 1.5 comes to with the spread of S256.
    */
   readRoundTripMs: number;
@@ -30,7 +30,7 @@ export interface CostConstants {
    * are not enough, up to so many. mysql/src/v5/persistence.rs:990-997; knobs.rs:1137: MYSQL_MAX_QUERY_DYNAMIC_BATCH_SIZE.
    */
   largestGrownBatch: number;
-  /** A write stays in the transaction's memory until it commits. ASSUMPTION: what a system call costs JavaScript. */
+  /** A write stays in the transaction's memory until it commits. ASSUMPTION: JavaScript's cost of a system call. */
   writeMs: number;
   /** A mebibyte written. ASSUMPTION: as long as to read it. */
   writeMibMs: number;
@@ -40,11 +40,11 @@ export interface CostConstants {
   persistDocumentMs: number;
   /** A mebibyte of a commit. ASSUMPTION: 1 Gbit/s to two machines. */
   persistMibMs: number;
-  /** A function starts: a context in an isolate, its modules evaluated. ASSUMPTION: what it takes in V8 here. */
+  /** A function starts: a context in an isolate, its modules evaluated. ASSUMPTION: its duration in V8 here. */
   contextMs: number;
   /**
-   * The same for a nested call, always in a fresh context (isolate: SUBFUNCTIONS_IN_SAME_ISOLATE is false). ASSUMPTION: what
-   * it takes in V8 here, with the isolate there already.
+   * The same for a nested call, always in a fresh context (isolate: SUBFUNCTIONS_IN_SAME_ISOLATE is false). ASSUMPTION:
+   * its duration in V8 here, with the isolate there already.
    */
   nestedContextMs: number;
   /** JavaScript's own time for one system call. ASSUMPTION: JSON both ways for a small document. */
@@ -52,9 +52,9 @@ export interface CostConstants {
   /** JavaScript's own time for one start. ASSUMPTION: evaluating modules that are compiled. */
   userPerStartMs: number;
   /**
-   * From a function's being due to its start, with a free place in the executor, beside what the scheduler reads.
-   * ASSUMPTION: it hears of the commit that schedules the function, and hands the function on. How late it is under load
-   * comes from the class's parallelism, not from here.
+   * From a function's due time to its start, with a free place in the executor, beside the scheduler's reads.
+   * ASSUMPTION: it hears of the commit that schedules the function, and hands the function on. How late it is under
+   * load comes from the class's parallelism, not from here.
    */
   dispatchMs: number;
   /**
@@ -109,7 +109,7 @@ export interface Costs {
   readonly constants: CostConstants;
   /** How long a step takes, JavaScript's own time included. */
   of(step: Step): number;
-  /** JavaScript's own time alone: what the platform's limit of one second is about. */
+  /** JavaScript's own time alone: the platform's limit of one second is on this. */
   user(of: UserWork): number;
   /** One way between a client and the backend. */
   network(): number;
@@ -177,7 +177,7 @@ function roundTrips(
   return trips + Math.max(0, Math.ceil(left / batch));
 }
 
-/** What of a step is JavaScript's. */
+/** JavaScript's share of a step. */
 export function userTime(cost: CostConstants, step: Step): number {
   switch (step.kind) {
     case "read":

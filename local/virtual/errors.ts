@@ -1,7 +1,7 @@
 /** Virtual time cannot go on as it was asked to. */
 export class VirtualTimeError extends Error {
   constructor(
-    /** Nobody waits; the time given is over; events without end at one time. */
+    /** Nothing waits; the time given is over; events without end at one time. */
     readonly code: "deadlock" | "deadline" | "standstill",
     message: string,
   ) {

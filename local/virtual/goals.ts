@@ -1,4 +1,4 @@
-/** What a clock is driven for: moments to reach, and things that are to become so. It knows no events. */
+/** A clock's goals: moments to reach, and things that are to become so. It knows no events. */
 import { VirtualTimeError } from "./errors.js";
 
 interface Pursued {
@@ -29,8 +29,8 @@ export class Goals {
   }
 
   /**
-   * Settles whatever is so now, and then, earliest first, what is not to wait beyond its deadline while the next event
-   * lies behind it: `moveTo` puts the clock there. True when anybody was told anything.
+   * Settles all goals that are reached now, and then, earliest first, goals with a deadline before the next event:
+   * `moveTo` puts the clock there. True when any goal was settled.
    */
   settle(now: number, nextAt: number, moveTo: (at: number) => void): boolean {
     const count = this.#goals.length;
@@ -49,7 +49,7 @@ export class Goals {
     return true;
   }
 
-  /** Everybody learns of an error that belongs to nobody else. False when nobody was there. */
+  /** All goals fail with an error that has no other owner. False when there was no goal. */
   fail(error: Error): boolean {
     return this.failEach(() => error);
   }

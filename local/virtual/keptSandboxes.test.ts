@@ -1,4 +1,4 @@
-/** Worlds that are started with what is evaluated already, in sandboxes that earlier worlds have left. */
+/** Worlds that are started with evaluated modules, in sandboxes that earlier worlds have left. */
 import { anyApi } from "convex/server";
 import { beforeAll, describe, expect, test } from "vitest";
 import { makeDeployment, PRELUDE } from "../functions/testing.js";
@@ -8,7 +8,7 @@ import { MemoryStore } from "../store/memoryStore.js";
 import { keepSandboxes } from "./keptSandboxes.js";
 import { createWorld, type World } from "./world.js";
 
-/** What two modules draw while they are imported, one of them from a chunk that both share, and what calls draw. */
+/** The random draws of two modules while they are imported, one of them in a chunk that both share, and of calls. */
 const DRAWING = {
   "shared.ts": `export const drawn = [Math.random(), Date.now(), crypto.randomUUID()];`,
   "a.ts": `${PRELUDE}
@@ -32,7 +32,7 @@ const DRAWING = {
     });`,
   "crash.ts": `${PRELUDE}
     let visitor = null;
-    /** Tells who was in this context before, and stays in it until a row is there. */
+    /** Returns the name of the earlier call in this context, and stays in it until a row is there. */
     export const stay = action(async (ctx, { name }) => {
       const before = visitor;
       visitor = name;
@@ -90,7 +90,7 @@ describe("a world in kept sandboxes", () => {
 });
 
 describe("a sandbox", () => {
-  test("in which a call of a crashed backend has stopped for ever is handed to nobody", async () => {
+  test("in which a call of a crashed backend has stopped for ever is never used again", async () => {
     const kept = keepSandboxes();
     const world = await open(kept);
     void world.call("crash:stay", { name: "lost" }).catch(() => {});
@@ -129,7 +129,7 @@ describe("an app that puts something else in the place of one of the language's 
     await world.close();
   });
 
-  test("is told that it has, when a call does so: the name goes on meaning the old one", async () => {
+  test("gets an error, when a call does so: the name goes on meaning the old one", async () => {
     const world = await open(keepSandboxes(), 1, await app("", PATCH));
     expect(await world.call("a:tell")).toEqual([1, 1]);
     const patching = async () => {
@@ -142,8 +142,8 @@ describe("an app that puts something else in the place of one of the language's 
   });
 });
 
-describe("what a world is given as deployed", () => {
-  test("is there again after a restart, and what replaced it after a later one", async () => {
+describe("a world's given deployment", () => {
+  test("is there again after a restart, and its replacement after a later one", async () => {
     const version = (text: string, field: string) =>
       makeDeployment({
         "": {
@@ -170,7 +170,7 @@ describe("what a world is given as deployed", () => {
     await world.close();
   });
 
-  test("is refused where rows that are there are not what it says, and nothing has changed", async () => {
+  test("is refused where existing rows do not match it, and nothing has changed", async () => {
     const table = (field: string) =>
       `${PRELUDE} export default defineSchema({ rows: defineTable({ n: ${field} }) });`;
     const m = `${PRELUDE} export const add = mutation((ctx, { n }) => ctx.db.insert("rows", { n }));`;

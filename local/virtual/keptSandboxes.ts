@@ -1,8 +1,8 @@
 /**
- * Sandboxes that are kept from world to world, of deployments that are too: a world that starts with both makes no context
- * and evaluates no module. What modules do while they are imported must then be no world's: its time stands still, its
- * randomness has one seed, and all modules are imported in one order, whoever is called first. So a world happens the
- * same, whether it finds sandboxes that others have left or makes them all.
+ * Sandboxes that are kept from world to world, of deployments that are too: a world that starts with both makes no
+ * context and evaluates no module. A module's work while it is imported must then be no world's: its time stands still,
+ * its randomness has one seed, and all modules are imported in one order, for any first call. So a world happens the
+ * same, whether it finds sandboxes of earlier worlds or makes them all.
  */
 import type { Environment } from "../environment.js";
 import { createSandbox, type CallSandbox, type SandboxOptions } from "../functions/sandbox.js";
@@ -32,7 +32,7 @@ function createKept(
     if (environment === "node") await importOnce("isolate");
     let failed = false;
     for (const path of entriesOf(modules, environment)) {
-      // Whoever calls a function of a module that fails is told so then.
+      // A call of a function of a module that fails gets the error then.
       await sandbox.import(path).catch(() => (failed = true));
     }
     if (unfixed.has(modules) || (!failed && sandbox.replaced() === null)) return;
@@ -58,7 +58,7 @@ function createKept(
   };
 }
 
-/** What is no chunk that others share. */
+/** The modules that are no shared chunks. */
 function entriesOf(
   modules: ReadonlyMap<string, ModuleSource>,
   environment: ModuleSource["environment"],
@@ -69,7 +69,7 @@ function entriesOf(
     .sort();
 }
 
-/** One for each sandbox: what one draws changes nothing in another. */
+/** One for each sandbox: the draws of one change nothing in another. */
 function importClock(): Pick<Environment, "now" | "random" | "randomBytes" | "outside"> {
   const random = randomStream(0, "imports");
   return {

@@ -14,7 +14,7 @@ beforeAll(async () => {
   clean = await bundleApp(FOLDER);
 });
 
-/** The busy app, whose mutation says what `expression` gives. */
+/** The busy app, with a mutation that returns the value of `expression`. */
 function planted(declaration: string, expression: string): AppBundle {
   const app = structuredClone(clean);
   const { changedModules } = app.startPush["appDefinition"] as {
@@ -54,7 +54,7 @@ test("a call that patches a built-in is caught", async () => {
   await world.close();
 });
 
-test("what may be carried is; in contexts of their own calls find nothing", async () => {
+test("state that may be carried is; in contexts of their own calls find nothing", async () => {
   const app = planted("let calls = 0;", "calls++");
   const kept = await open(app, { carried: ["busy.js:calls"] });
   expect(await bumpOften(kept)).toContain("[LOG] 1");

@@ -7,9 +7,9 @@ import type { Link } from "./network/link.js";
 import { createRealm, type Realm } from "./realm/realm.js";
 
 export interface ProgramOptions {
-  /** Tells it from others, on the network and in the trace. */
+  /** Distinguishes it from other programs, on the network and in the trace. */
   name: string;
-  /** What it runs, bundled already (`bundleFile`): then no file is read. */
+  /** The program's code, bundled already (`bundleFile`): then no file is read. */
   code?: string;
   /** Its `process.env`. */
   env?: Readonly<Record<string, string>>;
@@ -20,11 +20,11 @@ export interface ProgramOptions {
 export type ProgramState = "running" | "paused" | "ended";
 
 export class Program {
-  /** What it has printed, line by line. */
+  /** The lines that it has printed. */
   readonly lines: string[] = [];
   /** Resolves when it has ended: with its code, or `null` when it was killed. */
   readonly ended: Promise<number | null>;
-  /** What ended it, when that was an error. */
+  /** The error that ended it, if any. */
   error: unknown;
   exitCode: number | null = null;
   #state: ProgramState = "running";
@@ -35,7 +35,7 @@ export class Program {
   constructor(
     private readonly options: ProgramOptions,
     private readonly place: Branch,
-    /** Its connection to the others, with its faults. */
+    /** Its connection to the network, with its faults. */
     readonly link: Link,
     pid: number,
   ) {
@@ -71,16 +71,16 @@ export class Program {
 
   /** Bundled code. It has begun when this returns; it ends when it exits, or never. */
   start(code: string): void {
-    // Whoever comes to the end of the code may still wait for something: only `exit` and errors end a program here.
+    // A program at the end of its code may still wait for something: only `exit` and errors end a program here.
     this.#realm.run(code).catch((error: unknown) => this.#crashed(error));
   }
 
-  /** As `kill -9`: nothing of it runs any more, nothing is flushed. Others learn from the network. */
+  /** As `kill -9`: nothing of it runs any more, nothing is flushed. Other programs learn from the network. */
   kill(): void {
     this.#gone(null);
   }
 
-  /** As `kill -STOP`: what comes in meanwhile waits. Its connections stay. */
+  /** As `kill -STOP`: incoming messages wait. Its connections stay. */
   pause(): void {
     if (this.#state !== "running") return;
     this.#state = "paused";

@@ -1,6 +1,6 @@
 /**
- * Streams of random numbers for simulations: fast, and not for secrets. One seed gives many streams, told apart by
- * their names, so that a new user of one stream changes nothing in the others.
+ * Streams of random numbers for simulations: fast, and not for secrets. One seed gives many streams, distinguished by
+ * their names, so that a new user of one stream changes nothing in the other streams.
  *
  * The generator is sfc32 of Chris Doty-Humphrey's PractRand (public domain): 128 bits of state, of which 32 count, so
  * that no stream is short. The seed is spread over the state by the hash that FNV-1a starts and murmur3 finishes.

@@ -1,6 +1,6 @@
 /**
- * A trace: one line for whatever happened, in the order in which it happened, with its virtual time. Two runs with one
- * seed have the same lines, byte for byte; where two differ first is where something came in that no seed draws.
+ * A trace: one line for each event, in the order in which they happened, with its virtual time. Two runs with one seed
+ * have the same lines, byte for byte; where two differ first is where something came in that no seed draws.
  */
 import { createHash } from "node:crypto";
 
@@ -29,7 +29,7 @@ export function createTrace(now: () => number, startMs: number): Trace {
   };
 }
 
-/** Where two traces part, with what led there: `null` when they are the same. */
+/** Where two traces part, with the lines before that: `null` when they are the same. */
 export function firstDifference(a: readonly string[], b: readonly string[]): string | null {
   const length = Math.max(a.length, b.length);
   for (let at = 0; at < length; at++) {

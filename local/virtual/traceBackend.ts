@@ -1,4 +1,4 @@
-/** Notes what a backend does: commits as they become visible, functions as they end, with what they lost. */
+/** Notes a backend's doings: commits as they become visible, functions as they end, with their conflicts. */
 import type { Core } from "../backend.js";
 
 export function traceBackend(core: Core, note: (what: string, detail: string) => void): void {

@@ -105,7 +105,7 @@ describe("the official clients", () => {
     },
   );
 
-  test("subscriptions go on after the backend has crashed, with what was committed", async () => {
+  test("subscriptions go on after the backend has crashed, with the committed rows", async () => {
     const world = await open();
     const seen: number[] = [];
     world.client().onUpdate(notes!, {}, (rows: string[]) => seen.push(rows.length));
@@ -136,7 +136,7 @@ describe("a backend", () => {
     await world.close();
   });
 
-  test("stops a function whose JavaScript takes more than a second by the model, each time", async () => {
+  test("stops a function with more than a second of JavaScript by the model, each time", async () => {
     const world = await createWorld({ seed: 1, jitter: 0, costs: { userPerCallMs: 600 } });
     await world.push(app);
     const client = world.httpClient();
@@ -190,7 +190,7 @@ describe("a program", () => {
     await world.close();
   });
 
-  test("may have a wrong clock, and ends when it is told to", async () => {
+  test("may have a wrong clock, and ends when a test kills it", async () => {
     const world = await open();
     const program = await world.program(PROGRAM, { name: "early", env: { URL: world.url } });
     program.skewMs = 3_600_000;

@@ -40,28 +40,31 @@ export interface WorldOptions {
   class?: DeploymentClass;
   /** Notes everything that happens. Defaults to false. */
   trace?: boolean;
-  /** What work takes, where it is not to be the model's. */
+  /** The durations of work, where they are not to be the model's. */
   costs?: Partial<CostConstants>;
   /** How uneven it is. Defaults to the class's; 0 for always the same. */
   jitter?: number;
   /**
-   * What is deployed from the start and after every restart, evaluated already: a world with one needs no push. With
-   * `runner.sandboxes` besides, it starts in no time. Defaults to nothing, or what the store has kept of a push.
+   * The deployment from the start and after every restart, evaluated already: a world with one needs no push. With
+   * `runner.sandboxes` besides, it starts in no time. Defaults to nothing, or the push that the store has kept.
    */
   deployment?: Deployment;
   /** `process.env` of functions that are pushed. */
   variables?: Record<string, string>;
   /** `contexts` defaults to "watched": a module that carries something from call to call is an error. */
   runner?: RunnerOptions;
-  /** For controls: the engine commits whatever it is given. */
+  /** For controls: the engine commits without validation. */
   skipValidation?: boolean;
   /** Whether a commit is refused as if another had come before it: see `DatabaseOptions.refuses`. */
   refuses?: (author: string) => boolean;
-  /** How old what snapshot queries see is: see `DatabaseOptions.snapshotLagMs`. */
+  /** The age of the snapshot that snapshot queries read: see `DatabaseOptions.snapshotLagMs`. */
   snapshotLagMs?: () => number;
-  /** What one transaction may use, where it is not to be the platform's: with half of that, a call that uses more fails. */
+  /**
+   * The limits of one transaction, where they are not to be the platform's: with half of that, a call that uses more
+   * fails.
+   */
   limits?: Partial<Limits>;
-  /** What an earlier backend has left, or whoever wants to watch commits. Defaults to an empty one in memory. */
+  /** An earlier backend's store, or one through which a test watches commits. Defaults to an empty one in memory. */
   store?: Store;
   /** When the world begins. Defaults to `START_MS`. */
   startMs?: number;
@@ -82,32 +85,32 @@ export interface World extends Pick<
   /** Where its HTTP actions are. */
   readonly siteUrl: string;
   readonly network: Network;
-  /** For whoever writes a test: a stream of the seed that nobody else draws from. */
+  /** For tests: a stream of the seed with no other user. */
   readonly random: RandomStream;
   /** Empty unless it was asked for. */
   readonly trace: Trace;
   /** The one that runs: after a restart another. Throws while it is down. */
   readonly backend: Core;
-  /** What the running backend counts: calls, bytes, conflicts. A restart begins anew. */
+  /** The counters of the running backend: calls, bytes, conflicts. A restart begins anew. */
   readonly stats: Stats;
   /** Pushes an app, components included, as the CLI does. */
   push(app: AppBundle): Promise<void>;
-  /** Replaces what is deployed, schemas included, now and at every start that follows: a new version is pushed. */
+  /** Replaces the deployment, schemas included, now and at every start that follows: a new version is pushed. */
   install(deployment: Deployment): Promise<void>;
-  /** The official clients. Their promises settle while somebody drives the world: `world.run(client.query(…))`. */
+  /** The official clients. Their promises settle while a test drives the world: `world.run(client.query(…))`. */
   httpClient(name?: string): ConvexHttpClient;
   client(name?: string): ConvexClient;
   /** Runs a program: `entry` is its file. */
   program(entry: string, options: ProgramOptions): Promise<Program>;
   /** Calls any function, internal ones too, as an admin and without a network. Drives the world until it has ended. */
   call(path: string, args?: object, options?: CallOptions): Promise<any>;
-  /** The backend dies at once, and is there again after `downMs`. What was committed is kept; calls are lost. */
+  /** The backend dies at once, and is there again after `downMs`. Committed rows are kept; calls are lost. */
   restartBackend(options?: { downMs?: number }): Promise<void>;
   /** Ends everything. */
   close(): Promise<void>;
 }
 
-/** A name that is nobody's: RFC 2606. */
+/** A name without an owner: RFC 2606. */
 const HOST = "conveyor.invalid";
 const SITE_HOST = `site.${HOST}`;
 const URLS = { cloud: `https://${HOST}`, site: `https://${SITE_HOST}` };

@@ -1,4 +1,4 @@
-/** Who the client of a socket is, and how that changes while it is connected. */
+/** The identity of a socket's client, and its changes while it is connected. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PlatformError } from "../../functions/errors.js";
 import type { Identity } from "../../functions/types.js";
@@ -12,7 +12,7 @@ describe("a client on a socket", () => {
   });
   afterEach(() => stage.close());
 
-  test("the admin's key opens what is not public, and another key is a fatal error", async () => {
+  test("the admin's key opens internal functions, and another key is a fatal error", async () => {
     const identities: unknown[] = [];
     stage.calls.query = async ({ identity }) => {
       identities.push(identity.kind);
@@ -51,7 +51,7 @@ describe("a client on a socket", () => {
     expect(identities).toEqual([{ kind: "admin", actingAs: impersonating }]);
   });
 
-  test("what is asked for behind a token is answered to the token's user, however long it takes to verify", async () => {
+  test("calls behind a token are answered to the token's user, however long it takes to verify", async () => {
     let verified: (identity: Identity) => void = () => {};
     stage.verify = () => new Promise((resolve) => (verified = resolve));
     const seen: unknown[] = [];

@@ -40,7 +40,7 @@ test("of one more, all are woken at random over five milliseconds for each", asy
   expect(new Set(woken).size).toBeGreaterThan(count / 2);
 });
 
-test("who has left meanwhile is not woken", async () => {
+test("a session that has left meanwhile is not woken", async () => {
   const { clock, woken, leave } = setUp(MAX_WOKEN_AT_ONCE + 1);
   for (const stop of leave) stop();
   await clock.untilIdle();

@@ -2,8 +2,8 @@
  * Tells sockets which of their queries a commit has outdated. One listener on the database serves all sockets, and asks
  * a commit about one read set only once: clients that share a query share its cached result, and so its read set.
  *
- * All hear of a commit at once, but when it outdates many queries, they are woken one after another, so that they do
- * not all run again in the same moment.
+ * All receive a commit at once, but when it outdates many queries, they are woken one after another, so that they do
+ * not all run in the same moment.
  */
 import type { Database, PublishedCommit, ReadSet, Ts } from "../../engine/types.js";
 import type { Environment } from "../../environment.js";
@@ -18,7 +18,7 @@ export interface FeedCommit {
 export interface FeedReader {
   /** Gives how many queries the commit has outdated. */
   follow(commit: FeedCommit): number;
-  /** They may run again. Called once for each of them. */
+  /** The outdated queries may run now. Called once for each of them. */
   wake(): void;
 }
 

@@ -19,7 +19,7 @@ describe("a connection", () => {
     expect(await client.closed).toEqual({ code: 1011, reason: "InternalServerError" });
   });
 
-  test("a mutation needs a session, or it could not be told from its repetition", async () => {
+  test("a mutation needs a session, or it could not be distinguished from its repetition", async () => {
     const client = await stage.socket();
     client.send(mutation(0));
     expect(await client.next()).toMatchObject({ error: "The first message must be Connect." });
@@ -39,7 +39,7 @@ describe("a connection", () => {
     expect(await ahead.closed).toEqual({ code: 1013, reason: "MaxObservedTimestampInFuture" });
   });
 
-  test("a client that is told nothing for 15 s gets a ping, and one that was told something does not", async () => {
+  test("a client without messages for 15 s gets a ping, and one with a message does not", async () => {
     stage.calls.mutation = async () => ({ ok: true, value: null, logs: [], ts: 100n });
     const client = await stage.connect();
     // The connection's handler has run once a reply is here.
@@ -122,7 +122,7 @@ describe("a connection", () => {
     [{ type: "Action", requestId: 0, udfPath: "a:b", args: {} }],
     [{ type: "Event" }],
   ])(
-    "a malformed message is a FatalError that says what is wrong, and no fault of the backend: %j",
+    "a malformed message is a FatalError that names the error, and no fault of the backend: %j",
     async (message) => {
       const client = await stage.connect();
       client.socket.send(typeof message === "string" ? message : JSON.stringify(message));

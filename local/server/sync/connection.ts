@@ -1,7 +1,7 @@
 /**
  * One client's connection as its session sees it: messages become frames, refusals become the platform's last words and
- * close codes, silence is broken by a ping, and a client that is silent for long is given up. It knows nothing of what
- * messages mean.
+ * close codes, silence is broken by a ping, and a client that is silent for long is given up. It does not know the
+ * meaning of messages.
  */
 import type { Environment, Timer } from "../../environment.js";
 import type { PlatformError } from "../../functions/errors.js";
@@ -46,7 +46,10 @@ export class SyncConnection implements Connection {
     await Promise.all([...frames].map((frame) => this.#sendFrame(frame)));
   }
 
-  /** An error of the client's is said in a message, and it does not come again with it; others it may try again. */
+  /**
+   * An error of the client's is said in a message, and it does not come again with it; after other errors it may try
+   * again.
+   */
   refuse(error: unknown, { identityVersion, authenticating }: Refusal): void {
     const refused = toPlatformError(error, this.onCrash);
     const { status, message } = refused;
@@ -93,7 +96,7 @@ export class SyncConnection implements Connection {
     });
   }
 
-  /** A wire that has closed takes nothing more; nobody waits for it. */
+  /** A wire that has closed takes nothing more; no code waits for it. */
   #sendFrame(frame: string): Promise<void> {
     this.#lastSent = this.env.now();
     return this.wire.send(frame);

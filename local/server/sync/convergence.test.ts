@@ -1,7 +1,8 @@
 /**
- * Random commits, query sets and mutations against a session on a virtual clock: whatever happens in whatever order, all
- * that a client is shown is what one snapshot held, time never goes back, a mutation's response comes before its effect,
- * and in the end the client sees the latest values. Sessions that are broken on purpose show that this would be noticed.
+ * Random commits, query sets and mutations against a session on a virtual clock: after any events in any order, all
+ * that a client is shown is one snapshot's state, time never goes back, a mutation's response comes before its effect,
+ * and in the end the client sees the latest values. Sessions that are broken on purpose show that this would be
+ * noticed.
  */
 import { describe, expect, test } from "vitest";
 import type { JSONValue } from "convex/values";
@@ -95,7 +96,7 @@ async function play(seed: number, fault?: Fault): Promise<void> {
   if (failures.length > 0) throw failures[0];
   client.expectLatest();
 
-  /** Some rows at once: no client may see one of them without the others. */
+  /** Some rows at once: no client may see one of them without the rest. */
   function rows(step: number): Record<string, JSONValue> {
     const count = 1 + below(ROWS.length);
     return Object.fromEntries(
@@ -115,7 +116,7 @@ function deafWhile(feed: CommitFeed, isUpdating: () => boolean): CommitFeed {
   } as CommitFeed;
 }
 
-/** The client: what it watches, what it was shown, and whether that may be. */
+/** The client: its queries, the results that it was shown, and whether these may be. */
 class Watcher {
   readonly #watched = new Map<number, string>();
   readonly #shown = new Map<number, JSONValue>();

@@ -1,4 +1,7 @@
-/** Frames that no client sends: each ends its connection with what is wrong, and is no fault of the backend. */
+/**
+ * Frames that no client sends: each ends its connection with an error that names the fault, and is no fault of the
+ * backend.
+ */
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { createCore, type Core } from "../../backend.js";
@@ -23,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => clock.run(core.close()));
 
-/** What the backend says of itself when something fails that must not: sessions tell it by `onCrash`. */
+/** The backend's report about itself when something fails that must not: sessions tell it by `onCrash`. */
 const crashes = vi.spyOn(console, "error").mockImplementation(() => {});
 beforeEach(() => crashes.mockClear());
 
@@ -58,7 +61,7 @@ const MESSAGES: fc.JsonValue[] = [
   { type: "Event", eventType: "ClientConnect", event: {} },
 ];
 
-/** Says one after the other, with time for an answer, and gives what the server says. */
+/** Sends the frames one after the other, with time for an answer, and gives the server's messages. */
 async function say(frames: readonly string[]): Promise<{ type: string }[]> {
   const socket = core.connect();
   const heard: { type: string }[] = [];
@@ -74,7 +77,7 @@ async function say(frames: readonly string[]): Promise<{ type: string }[]> {
 
 const types = (heard: { type: string }[]) => new Set(heard.map(({ type }) => type));
 
-test("the conversation that the others are made of is answered, up to its bad token", async () => {
+test("the unchanged conversation is answered, up to its bad token", async () => {
   const heard = types(await say(MESSAGES.map((message) => JSON.stringify(message))));
   expect(heard).toEqual(new Set(["Transition", "MutationResponse", "ActionResponse", "AuthError"]));
   expect(crashes).not.toHaveBeenCalled();

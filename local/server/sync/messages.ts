@@ -99,7 +99,7 @@ export interface TransitionChunk {
   transitionId: string;
 }
 
-/** What is sent as it is; a transition may need parts. */
+/** Messages that are sent whole; a transition may need parts. */
 export type PlainMessage =
   | {
       type: "MutationResponse";

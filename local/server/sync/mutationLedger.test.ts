@@ -4,7 +4,7 @@ import { MutationLedger, type MutationOutcome } from "./mutationLedger.js";
 const done: MutationOutcome = { ok: true, value: 1, logs: [], ts: 5n };
 const first = { sessionId: "s", requestId: 1 };
 
-/** Runs that end when they are told to. */
+/** Runs that end on demand. */
 function runs() {
   const ends: ((outcome: MutationOutcome) => void)[] = [];
   const run = () => new Promise<MutationOutcome>((resolve) => ends.push(resolve));

@@ -1,6 +1,6 @@
 /**
  * Mutations of clients' sessions that run now: one that is sent again over another connection, while the first still
- * runs, waits for that one. What is done is known by its row, written in the mutation's own transaction.
+ * runs, waits for that one. A finished one is known by its row, written in the mutation's own transaction.
  */
 import type { Ts } from "../../engine/types.js";
 import type { FunctionResult, SessionRequest } from "../../functions/types.js";
@@ -10,7 +10,7 @@ export type MutationOutcome = FunctionResult & { ts: Ts };
 export class MutationLedger {
   readonly #running = new Map<string, Promise<MutationOutcome>>();
 
-  /** Runs `run`, or gives what a running call with these numbers comes to. */
+  /** Runs `run`, or gives the outcome of a running call with these numbers. */
   once(
     { sessionId, requestId }: SessionRequest,
     run: () => Promise<MutationOutcome>,

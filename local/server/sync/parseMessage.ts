@@ -1,5 +1,5 @@
 /**
- * From a client's frame to a message, checked for shape: what comes behind can rely on it. A frame that is none ends the
+ * From a client's frame to a message, checked for shape: later code can rely on it. A frame that is none ends the
  * connection for good, since the client would send it again.
  */
 import { PlatformError } from "../../functions/errors.js";

@@ -28,7 +28,7 @@ describe("a client's queries", () => {
   const remove = (queryId: number): void => queries.modify([{ type: "Remove", queryId }]);
   const update = () => queries.update(ANYONE);
 
-  test("run again only when a commit writes what they read", async () => {
+  test("are run once more only when a commit writes into their read sets", async () => {
     add(1, "a");
     add(2, "b");
     await update();
@@ -53,7 +53,7 @@ describe("a client's queries", () => {
     expect(ts).toBe(backend.latestTs);
   });
 
-  test("are told at a timestamp before a commit that came while they ran, and then run again", async () => {
+  test("are sent at a timestamp before a commit that came while they ran, and then run once more", async () => {
     add(1, "a");
     backend.duringRun = () => {
       backend.duringRun = () => {};
@@ -111,7 +111,7 @@ describe("a client's queries", () => {
     expect((await update()).modifications).toMatchObject([{ queryId: 2 }]);
   });
 
-  test("that are removed while they run are told once more, and then that they are gone", async () => {
+  test("that are removed while they run are sent once more, and then their removal", async () => {
     add(1, "a");
     backend.duringRun = () => {
       backend.duringRun = () => {};
@@ -133,14 +133,14 @@ describe("a client's queries", () => {
     );
   });
 
-  test("are given the journal of their last run again, and the client's when they come back", async () => {
+  test("get the journal of their last run again, and the client's when they come back", async () => {
     add(1, "a", "from before");
     expect((await update()).modifications).toMatchObject([{ journal: "from before+" }]);
     backend.write({ a: 1 });
     expect((await update()).modifications).toMatchObject([{ journal: "from before++" }]);
   });
 
-  test("that only log otherwise are told, and those that fail the same way under another request are not", async () => {
+  test("are sent when only their log lines differ, and not sent when they fail the same way under another request", async () => {
     add(1, "a");
     await update();
     backend.logs = ["[LOG] 'x'"];
@@ -161,7 +161,7 @@ describe("a client's queries", () => {
     add(1, "b");
   });
 
-  test("all run again when other code is deployed, whatever they have read", async () => {
+  test("are all run once more when other code is deployed, with any read set", async () => {
     add(1, "a");
     add(2, "b");
     await update();

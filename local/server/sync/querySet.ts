@@ -2,8 +2,8 @@
  * The queries one client watches, and whether their results still hold. It runs queries and follows commits; it knows
  * nothing of sockets.
  *
- * A client must see all its queries at one timestamp. So an update takes the latest one as it begins: what is outdated
- * runs on that snapshot, and what is not holds there. What a commit outdates meanwhile is left to the next update.
+ * A client must see all its queries at one timestamp. So an update takes the latest one as it begins: outdated queries
+ * run on that snapshot, and the rest hold there. Queries that a commit outdates meanwhile are left to the next update.
  */
 import { createHash } from "node:crypto";
 import type { ReadSet, Ts } from "../../engine/types.js";
@@ -18,10 +18,10 @@ interface WatchedQuery {
   request: AddQuery;
   /** Where its page ended when it last ran: there it will end again. */
   journal: string | null;
-  /** What its result depends on; `null` where that is not rows, or while it runs. */
+  /** The read set of its result; `null` where that is not rows, or while it runs. */
   reads: ReadSet | null;
   outdated: boolean;
-  /** A digest of what the client was last told, to tell it nothing twice. */
+  /** A digest of the result that the client received last, so that it gets nothing twice. */
   told: string | null;
 }
 
@@ -46,7 +46,7 @@ export class QuerySet {
   readonly #ids = new Set<number>();
   readonly #queries = new Map<number, WatchedQuery>();
   #changes: (AddQuery | RemoveQuery)[] = [];
-  /** Commits since the running update began: what runs has not seen them. */
+  /** Commits since the running update began: running queries have not seen them. */
   #since: FeedCommit[] | null = null;
 
   constructor(options: QuerySetOptions) {
@@ -57,7 +57,7 @@ export class QuerySet {
     });
   }
 
-  /** Takes effect with the next update. Throws what the client got wrong. */
+  /** Takes effect with the next update. Throws the client's mistake as an error. */
   modify(changes: readonly (AddQuery | RemoveQuery)[]): void {
     for (const change of changes) {
       const { queryId } = change;
@@ -72,7 +72,7 @@ export class QuerySet {
     this.#changes.push(...changes);
   }
 
-  /** Every query runs again, whatever it has read. */
+  /** Every query runs once more, with any read set. */
   outdateAll(): void {
     for (const query of this.#queries.values()) query.outdated = true;
   }
@@ -82,14 +82,14 @@ export class QuerySet {
     this.#queries.clear();
   }
 
-  /** Brings all queries to the latest timestamp. Throws what the platform refuses. */
+  /** Brings all queries to the latest timestamp. Throws the platform's refusal. */
   async update(identity: Identity): Promise<Update> {
     const ts = this.#options.latestTs();
     const modifications = new Map<number, Modification>();
     this.#applyChanges(modifications);
     this.#since = [];
     try {
-      // Those of the first batch begin in this very tick, and so can share cached results.
+      // The queries of the first batch begin in this very tick, and so can share cached results.
       const outdated = [...this.#queries.values()].filter((query) => query.outdated);
       for (const query of outdated) {
         query.outdated = false;
@@ -137,7 +137,7 @@ export class QuerySet {
     query.reads = reads;
     query.journal = journal;
     if (reads !== null && this.#since?.some((commit) => commit.touches(reads))) {
-      // Said here: while it ran, the commit found only what it had read before.
+      // Said here: while it ran, the commit found only its earlier read set.
       query.outdated = true;
       this.#options.onOutdated();
     }

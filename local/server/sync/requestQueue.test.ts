@@ -14,7 +14,7 @@ const mutation = (requestId: number, udfPath: string): FunctionRequest => ({
   args: [{}],
 });
 
-test("a refused mutation is not overtaken: those behind it wait for the client's next connection", async () => {
+test("a refused mutation is not overtaken: later ones wait for the client's next connection", async () => {
   const ran: string[] = [];
   let refusals = 1;
   const calls = {
@@ -34,7 +34,7 @@ test("a refused mutation is not overtaken: those behind it wait for the client's
         calls,
         ledger,
         reply: (message) => replies.push(message) === 3 && resolve("answered"),
-        // As a socket: it closes a moment after it was told to.
+        // As a socket: it closes a moment after the refusal.
         refuse: () => setTimeout(() => (queue.close(), resolve("refused")), 5),
       });
       ["m:first", "m:second", "m:third"].forEach((path, requestId) =>

@@ -1,8 +1,8 @@
 /**
- * What one client has asked to be done: mutations one at a time in the order they came, actions beside each other.
+ * One client's requests: mutations one at a time in the order they came, actions beside each other.
  *
- * When the connection is lost, the mutation that runs goes on, and those that have not begun are dropped: the client
- * sends them again over its next connection, in order.
+ * When the connection is lost, the running mutation goes on, and later ones are dropped: the client sends them again
+ * over its next connection, in order.
  */
 import { PlatformError } from "../../functions/errors.js";
 import type { FunctionResult, Identity } from "../../functions/types.js";
@@ -45,7 +45,7 @@ export class RequestQueue {
         const outcome = await ledger.once(session, run);
         reply(mutationResponse(request.requestId, outcome));
       } catch (error) {
-        // The socket takes a moment to close. What waits behind must not overtake: the client sends all of it again.
+        // The socket takes a moment to close. Waiting mutations must not overtake: the client sends all of it again.
         this.#closed = true;
         this.#options.refuse(error);
       } finally {
@@ -66,7 +66,7 @@ export class RequestQueue {
       .finally(() => this.#runningActions--);
   }
 
-  /** Whether a mutation is under way, whose response is still to be sent. */
+  /** Whether a mutation is under way, with its response still to be sent. */
   get isMutating(): boolean {
     return this.#queuedMutations > 0;
   }

@@ -2,8 +2,8 @@
  * One connection of a client: reads its messages in order, and brings it from version to version. A version is three
  * numbers: of its set of queries, of its identity, and of the database.
  *
- * One update runs at a time. Whatever may change what the client sees (a commit into a read set, a message, a finished
- * mutation) asks for another; asking while one runs makes one more after it, not more.
+ * One update runs at a time. All events that may change the client's view (a commit into a read set, a message, a
+ * finished mutation) ask for another; asking while one runs makes one more after it, not more.
  */
 import type { Database, Ts } from "../../engine/types.js";
 import type { Environment } from "../../environment.js";
@@ -47,11 +47,11 @@ export interface Connection {
   refuse(error: unknown, about: Refusal): void;
 }
 
-/** What the client must know when the refusal is about who it is. */
+/** The facts for the client when the refusal is about its identity. */
 export interface Refusal {
   /** Of the last transition. */
   identityVersion: number;
-  /** It has just said who it is. */
+  /** Its last message was a token. */
   authenticating: boolean;
 }
 
@@ -131,7 +131,7 @@ export class Session {
     }
   }
 
-  /** Ends the connection with what is wrong. */
+  /** Ends the connection with this error. */
   refuse(error: unknown): void {
     this.#refuse(error);
   }
@@ -156,7 +156,7 @@ export class Session {
       case "Action":
         return this.#act(message);
       case "Event":
-        return; // What a client measured of itself.
+        return; // The client's measurements of itself.
     }
   }
 
@@ -247,7 +247,7 @@ export class Session {
     this.#startUpdate();
   }
 
-  /** Not while a token is verified: what comes behind the token must not be shown to whom it was before. */
+  /** Not while a token is verified: results after the token must not be shown to the earlier user. */
   #startUpdate(): void {
     if (!this.#updateWanted || this.#updating || this.#authenticating || this.#closed) return;
     this.#updating = true;
@@ -274,7 +274,7 @@ export class Session {
         serverTs: Math.round(env.now() * 1e6),
       });
     }
-    // In the same tick as the last look at `#updateWanted`, or a wish in between would find nobody.
+    // In the same tick as the last check of `#updateWanted`, or a wish in between would be lost.
     this.#updating = false;
   }
 }

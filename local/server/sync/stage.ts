@@ -1,6 +1,6 @@
 /**
- * For tests: a sync server on a real socket, whose functions, users, database and timers a test makes up, and clients
- * whose messages can be waited for.
+ * For tests: a sync server on a real socket, with a test's own functions, users, database and timers, and clients with
+ * messages to wait for.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -141,7 +141,7 @@ export function mutation(requestId: number, args: unknown = {}): Message {
   return { type: "Mutation", requestId, udfPath: "a:b", args: [args] };
 }
 
-/** A socket whose messages can be waited for, in order. */
+/** A socket with messages that a test can wait for, in order. */
 export class Client {
   readonly opened: Promise<void>;
   readonly closed: Promise<{ code: number; reason: string }>;
@@ -188,7 +188,7 @@ export class Client {
     }
   }
 
-  /** The next so many of a type, leaving others out. */
+  /** The next `count` messages of a type, without messages of other types. */
   async nextOf(type: string, count: number): Promise<Message[]> {
     const messages: Message[] = [];
     while (messages.length < count) {

@@ -80,7 +80,7 @@ describe("the sync protocol", () => {
     expect(begun).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
   });
 
-  test("what the platform refuses ends the socket with 1013 and its code: the client tries again", async () => {
+  test("a refusal of the platform ends the socket with 1013 and its code: the client tries again", async () => {
     stage.calls.mutation = async () => {
       throw new PlatformError(503, "OptimisticConcurrencyControlFailure", "😀".repeat(100));
     };

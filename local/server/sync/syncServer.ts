@@ -1,5 +1,5 @@
 /**
- * All clients' connections: one session each, and what sessions share. What carries the frames, a WebSocket or a pair
+ * All clients' connections: one session each, and their shared services. The carrier of frames, a WebSocket or a pair
  * of functions in this process, is a `Wire` to it.
  */
 import type { Database } from "../../engine/types.js";
@@ -28,13 +28,13 @@ export interface Wire {
   send(frame: string): Promise<void>;
   /** Says goodbye, with a code of the WebSocket protocol or without one. */
   close(code?: number, reason?: string): void;
-  /** Asks whether the client is there; what it answers comes by `heard`. */
+  /** Asks whether the client is there; its answer comes by `heard`. */
   ping(): void;
   /** Cuts, as a bad network would. */
   terminate(): void;
 }
 
-/** What a wire tells of its client. */
+/** The events of a wire. */
 export interface Line {
   receive(frame: string): void;
   /** A frame that is no text. */

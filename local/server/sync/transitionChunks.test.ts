@@ -7,8 +7,8 @@ test("a small transition is sent as it is", () => {
   expect([...transitionFrames('{"type":"Transition"}', "1")]).toEqual(['{"type":"Transition"}']);
 });
 
-test("a large one is sent in parts that make the same text again, whatever characters the cuts meet", () => {
-  // Two units each: at one of two offsets every cut meets the middle of a pair.
+test("a large one is sent in parts that make the same text again, after cuts at any characters", () => {
+  // Two units each: at one of two offsets every cut falls into the middle of a pair.
   for (const shift of ["", "x"]) {
     const json = JSON.stringify(shift + "😀".repeat(TRANSITION_CHUNK_BYTES / 2));
     const frames = [...transitionFrames(json, "7")];

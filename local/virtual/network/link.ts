@@ -1,15 +1,15 @@
 /**
- * One program's way to the others, and what may be wrong with it. Faults are drawn message by message from the seed, or
- * set by whoever tests.
+ * One program's way to the network, and its faults. Faults are drawn message by message from the seed, or set by the
+ * test.
  */
 import type { Branch } from "../branch.js";
 import type { Network } from "./network.js";
 import { request } from "./request.js";
 import { VirtualSocket } from "./socket.js";
 
-/** What a link may do wrong. Chances are from 0 to 1. */
+/** The faults of a link. Chances are from 0 to 1. */
 export interface Faults {
-  /** `refused`: connections fail at once. `silent`: nothing arrives, and nobody says so. */
+  /** `refused`: connections fail at once. `silent`: nothing arrives, and no error is reported. */
   down: "no" | "refused" | "silent";
   /** A request does not arrive. The caller waits, until it gives up by itself. */
   loseRequests: number;
@@ -61,13 +61,13 @@ export class Link {
     for (const socket of [...this.#sockets]) socket.cut();
   }
 
-  /** The program has gone: its machine says so to those that it was connected with. */
+  /** The program has gone: its machine closes the program's connections. */
   hangUp(): void {
     this.network.forget(this);
     for (const socket of [...this.#sockets]) this.travel(() => socket.cut());
   }
 
-  /** Whether a thing with this chance happens now. Draws nothing for what cannot or must happen. */
+  /** Whether a thing with this chance happens now. Draws nothing for a chance of 0 or 1. */
   happens(chance: number): boolean {
     return chance > 0 && (chance >= 1 || this.network.options.random.next() < chance);
   }

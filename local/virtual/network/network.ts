@@ -1,7 +1,7 @@
 /**
- * The network between programs and those who serve: messages that take their time, connections that are refused, cut or
- * swallowed. Each client has a link of its own, whose faults others do not feel. It carries bytes and knows no protocol
- * above HTTP and sockets.
+ * The network between programs and servers: messages that take their time, connections that are refused, cut or
+ * swallowed. Each client has a link of its own, with faults that other links do not have. It carries bytes and knows no
+ * protocol above HTTP and sockets.
  */
 import type { Branch } from "../branch.js";
 import type { RandomStream } from "../random.js";
@@ -16,7 +16,7 @@ export interface ServerSocket {
   onClose: ((code: number, reason: string) => void) | null;
 }
 
-/** Who serves a host. */
+/** A host's server. */
 export interface Server {
   fetch(request: Request): Promise<Response>;
   /** Absent: it takes no sockets. */
@@ -24,7 +24,7 @@ export interface Server {
 }
 
 export interface NetworkOptions {
-  /** Where messages travel: not part of any program, so that they arrive at whoever is left. */
+  /** Where messages travel: not part of any program, so that they arrive at the programs that are left. */
   env: Pick<Environment, "now" | "timer">;
   random: RandomStream;
   /** One way, in milliseconds; drawn for every message. */
@@ -38,7 +38,7 @@ export class Network {
 
   constructor(readonly options: NetworkOptions) {}
 
-  /** From now on `host` (`example.com`, `127.0.0.1:80`) is answered by `server`; by nobody when it is `null`. */
+  /** From now on `host` (`example.com`, `127.0.0.1:80`) is answered by `server`; by no server when it is `null`. */
   serve(host: string, server: Server | null): void {
     if (server === null) this.#servers.delete(host);
     else this.#servers.set(host, server);
@@ -48,7 +48,7 @@ export class Network {
     return this.#servers.get(url.host);
   }
 
-  /** How a program reaches the others. `place` is where it runs: what arrives there waits while it is held. */
+  /** A program's way to the network. `place` is where it runs: messages that arrive there wait while it is held. */
   connect(name: string, place: Branch): Link {
     if (this.#links.has(name)) throw new Error(`There is a link "${name}" already.`);
     const link = new Link(this, name, place);

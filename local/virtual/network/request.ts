@@ -76,7 +76,7 @@ function send(link: Link, sent: Sent, gone: AbortSignal, { fail, answer }: Ends)
     const server = network.server(sent.url);
     if (server === undefined) {
       return link.travel(() =>
-        fail("ECONNREFUSED", `Nobody serves ${sent.url.host} in this world.`),
+        fail("ECONNREFUSED", `No server answers for ${sent.url.host} in this world.`),
       );
     }
     const served = server.fetch(

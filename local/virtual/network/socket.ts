@@ -112,7 +112,7 @@ export class VirtualSocket {
     this.#arrive(() => this.#broken());
   }
 
-  /** The network carries again what it is given. */
+  /** The network carries messages again. */
   mended(): void {
     if (this.#hasGap) this.cut();
   }
@@ -182,5 +182,5 @@ export class VirtualSocket {
   }
 }
 
-/** A thousandth of a millisecond: what two frames have between them at the least. */
+/** A thousandth of a millisecond: the least distance between two frames. */
 const MESSAGE_GAP_MS = 0.001;

@@ -1,4 +1,6 @@
-/** Node's modules in a realm: those that only compute are lent, those that wait or roll dice are the realm's own. */
+/**
+ * Node's modules in a realm: modules that only compute are lent, modules that wait or roll dice are the realm's own.
+ */
 import assert from "node:assert";
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";

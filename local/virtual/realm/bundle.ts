@@ -14,7 +14,7 @@ export const REALM_NAME = "__conveyorRealm";
 
 const bundles = new Map<string, Promise<string>>();
 
-/** `entry` is a file. `plugins` are asked before any file is read; what they make is not kept. */
+/** `entry` is a file. `plugins` are asked before any file is read; their results are not kept. */
 export function bundleFile(entry: string, plugins: readonly Plugin[] = []): Promise<string> {
   // As an entry, and not as something that is imported: a package may say that its imports have no effects.
   const input = { entryPoints: [path.resolve(entry)] };
@@ -22,7 +22,7 @@ export function bundleFile(entry: string, plugins: readonly Plugin[] = []): Prom
   return kept(path.resolve(entry), () => bundle(input));
 }
 
-/** What stands in the text may import packages of this repository. */
+/** The text may import packages of this repository. */
 export function bundleText(contents: string): Promise<string> {
   return kept(contents, () => bundle({ stdin: { contents, resolveDir: HERE, loader: "ts" } }));
 }
@@ -32,12 +32,12 @@ function kept(key: string, make: () => Promise<string>): Promise<string> {
   if (known !== undefined) return known;
   const made = make();
   bundles.set(key, made);
-  // What failed may be mended and tried again.
+  // A bundle that failed may be mended and tried again.
   made.catch(() => bundles.delete(key));
   return made;
 }
 
-/** What an entry exports is not asked for: a function's body, which this becomes, cannot export. */
+/** An entry's exports are dropped: a function's body, which this becomes, cannot export. */
 async function bundle(
   input: Pick<BuildOptions, "entryPoints" | "stdin">,
   plugins: readonly Plugin[] = [],
@@ -60,7 +60,7 @@ async function bundle(
 
 const NODE = /^node:|^(assert|buffer|crypto|events|fs|os|path|process|timers|url|util)(\/|$)/;
 
-/** Node's modules come from the realm, so that what waits or rolls dice in them is the realm's. */
+/** Node's modules come from the realm, so that waits and dice in them are the realm's. */
 const builtins: Plugin = {
   name: "realm-builtins",
   setup(esbuild) {

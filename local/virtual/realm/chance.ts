@@ -1,4 +1,4 @@
-/** The globals of a realm that roll dice, or whose results come when they like. */
+/** The globals of a realm that roll dice, or give results at a time of their own. */
 import type { Branch } from "../branch.js";
 
 export function chanceGlobals(place: Branch) {
@@ -21,7 +21,7 @@ export function chanceGlobals(place: Branch) {
       },
       subtle: steadySubtle(place),
     },
-    // When memory is collected is nobody's choice: nothing ever is, as far as a program can see.
+    // Memory is never collected: nothing ever is, as far as a program can see.
     WeakRef: class WeakRef<T extends WeakKey> {
       constructor(private readonly target: T) {}
       deref(): T {

@@ -1,4 +1,4 @@
-/** `process` in a realm: what programs need of it, and no more. */
+/** `process` in a realm: the part that programs need, and no more. */
 import { EventEmitter } from "node:events";
 import type { Branch } from "../branch.js";
 
@@ -11,7 +11,7 @@ export interface ProcessOptions {
   exit: (code: number) => void;
 }
 
-/** Ends the program where it stands, as `process.exit` does. Whoever catches it can do nothing more: all is gone. */
+/** Ends the program where it stands, as `process.exit` does. Code that catches it can do nothing more: all is gone. */
 export class ProgramExit extends Error {
   override readonly name = "ProgramExit";
 }

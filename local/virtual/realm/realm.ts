@@ -1,8 +1,8 @@
 /**
- * Runs a program in this process as if it had one of its own: whatever in it tells time, waits, rolls dice or talks to
- * others is the world's. Its code is wrapped in a function whose parameters hide the globals, so that values are of the
- * same kind inside and outside and a program costs no context of its own. Not a wall: a program that looks for the real
- * ones on purpose finds them.
+ * Runs a program in this process as if it had one of its own: all in it that tells time, waits, rolls dice or talks to
+ * the network is the world's. Its code is wrapped in a function with parameters that hide the globals, so that values
+ * are of the same kind inside and outside and a program costs no context of its own. Not a wall: a program that
+ * searches for the real ones on purpose finds them.
  */
 import vm from "node:vm";
 import { format } from "node:util";
@@ -22,20 +22,20 @@ export interface RealmOptions {
   link: Link;
   env?: Readonly<Record<string, string>>;
   pid?: number;
-  /** What it prints. */
+  /** Receives the text that it prints. */
   write?: (stream: "stdout" | "stderr", text: string) => void;
   /** It called `process.exit`. */
   exit?: (code: number) => void;
-  /** Something in it was thrown or rejected, and nobody caught it. */
+  /** Something in it was thrown or rejected, and not caught. */
   crashed: (error: unknown) => void;
 }
 
 export interface Realm {
   /** Runs bundled code until the end of its top level, which may await. */
   run(code: string): Promise<void>;
-  /** Runs bundled code whose top level awaits nothing, and gives what it puts on the realm's `exports`. */
+  /** Runs bundled code without a top-level `await`, and gives the realm's `exports` after it. */
   load(code: string): Record<string, unknown>;
-  /** As the operating system does. False when nobody listens. */
+  /** As the operating system does. False without a listener. */
   signal(name: string): boolean;
   readonly exitCode: number | undefined;
 }
@@ -43,8 +43,8 @@ export interface Realm {
 type Body = (...values: unknown[]) => Promise<void>;
 
 /**
- * What programs run, by their code: whatever they keep is made anew each time, while V8 goes on with what it has learned of
- * the same program, in this world or an earlier one.
+ * The compiled programs, by their code: their state is made anew each time, while V8 goes on with its knowledge of the
+ * same program, in this world or an earlier one.
  */
 const bodies = new Map<string, { names: string; body: Body }>();
 /** More programs than a process runs in turns. */
@@ -63,7 +63,7 @@ function compiled(code: string, names: readonly string[]): Body {
   return body;
 }
 
-/** Hidden, and not there: what programs test for to find out where they run. */
+/** Hidden, and not there: names that programs test for to find out where they run. */
 const ABSENT = ["window", "document", "navigator", "self", "Deno", "Bun", "EventSource", "Worker"];
 
 export function createRealm(options: RealmOptions): Realm {
@@ -73,7 +73,7 @@ export function createRealm(options: RealmOptions): Realm {
     if (!(error instanceof ProgramExit)) crashed(error);
   };
   const owner = { rejected: caught };
-  /** From outside into the program: what goes wrong in there is its own. */
+  /** From outside into the program: an error in there is the program's own. */
   const enter = (run: () => void): void => {
     try {
       watched(owner, run);

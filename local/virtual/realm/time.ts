@@ -1,7 +1,10 @@
 /** The globals of a realm that tell time and wait. */
 import type { Branch } from "../branch.js";
 
-/** What `setTimeout` gives in Node: also a number, and can be told not to keep the process alive, which nothing does here. */
+/**
+ * The result of `setTimeout` in Node: also a number, and with a method that lets the process end, which does nothing
+ * here.
+ */
 class Timeout {
   cancel: () => void = () => {};
 
