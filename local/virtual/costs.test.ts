@@ -86,7 +86,7 @@ test("every constant names its source or says that it is an assumption", () => {
   const constants = /interface CostConstants \{(.*?)\n\}/s.exec(source)![1]!;
   const documented = [...constants.matchAll(/\/\*\*(.*?)\*\/\s*(\w+): number;/gs)];
   expect(documented.map(([, , name]) => name)).toEqual(Object.keys(DEFAULT_COSTS));
-  const says = /ASSUMPTION: |\.rs:\d+/;
+  const says = /ASSUMPTION:\s|\.rs:\d+/;
   expect(
     documented.filter(([, comment]) => !says.test(comment!)).map(([, , name]) => name),
   ).toEqual([]);
