@@ -19,7 +19,7 @@ import { configureQueue } from "./manage/control.js";
 import { declareQueue, findQueue } from "./rows/queues.js";
 
 /**
- * What is named wins over what the class declares, until it is named again or reset
+ * Fields of an update win over the class's declaration, until they are updated again or reset
  * (`components.emailWorkpool.operate.resetConfig`). `maxParallelism: 0` is a pause.
  */
 export const update = mutation({
@@ -27,7 +27,7 @@ export const update = mutation({
   returns: v.null(),
   handler: async (ctx, { maxParallelism, logLevel }): Promise<null> => {
     if ((await findQueue(ctx.db, WORKPOOL_QUEUE)) === null) {
-      // Before any work came: the first enqueue says the rest.
+      // Before the first enqueue: that one declares the other fields.
       const declared = { name: WORKPOOL_QUEUE, config: WORKPOOL_CONFIG };
       await declareQueue(ctx, declared, Date.now());
     }

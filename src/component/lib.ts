@@ -1,8 +1,8 @@
 /**
- * The component's public surface: what an app reaches through `components.conveyor.lib`.
+ * The component's public surface: the functions that an app reaches through `components.conveyor.lib`.
  *
- * Only registration stands here: arguments, what comes back, and the step of the flow that does it. Every function
- * is called by the app's own functions, which have checked the app's own authorization; worker calls carry a token
+ * Only registration stands here: arguments, return value, and the step of the flow that does it. Every function is
+ * called by the app's own functions, which have checked the app's own authorization; worker calls carry a token
  * besides. Nothing here is reachable by a browser.
  */
 import { v } from "convex/values";
@@ -65,8 +65,8 @@ import * as workersStep from "./views/workers.js";
 // --- The app's side -----------------------------------------------------------------------------
 
 /**
- * Puts 1 to 1,000 jobs into a queue, in the caller's transaction, all or none. Returns, in their order, what became of
- * each: its id, and whether it is new or was there under its key.
+ * Puts 1 to 1,000 jobs into a queue, in the caller's transaction, all or none. Returns, in their order, the result for
+ * each: its id, and whether it is new or existed under its key.
  */
 export const enqueue = mutation({
   args: { queue: vQueueDeclaration, jobs: v.array(vNewJob) },
@@ -74,7 +74,7 @@ export const enqueue = mutation({
   handler: (ctx, { queue, jobs }) => enqueueStep.enqueue(ctx, queue, jobs),
 });
 
-/** Ends a job of the queue that nobody has begun, and only then enqueues another in its place. */
+/** Ends a job of the queue that has not begun, and only then enqueues another in its place. */
 export const replace = mutation({
   args: { id: v.string(), queue: vQueueDeclaration, job: vNewJob },
   returns: v.object({ replaced: v.boolean(), id: v.string(), status: vStatus }),
@@ -95,7 +95,7 @@ export const statusBatch = query({
   handler: (ctx, { ids, queue }) => statusStep.statusBatch(ctx, ids, queue),
 });
 
-/** The queue of a job, for the app to ask whether its caller may; `null` for an id that names none. */
+/** The queue of a job, for the app's check of its caller; `null` for an id that names none. */
 export const queueOf = query({
   args: { id: v.string() },
   returns: v.union(v.string(), v.null()),
@@ -145,14 +145,17 @@ export const counts = query({
   handler: (ctx, { queue, limit }) => countsStep.counts(ctx, queue, limit),
 });
 
-/** The workers seen last, newest first, with what they hold; at most 100. With `queue`, those that last claimed from it. */
+/**
+ * The workers seen last, newest first, with the jobs that they hold; at most 100. With `queue`, the workers that last
+ * claimed from it.
+ */
 export const workers = query({
   args: { queue: v.optional(v.string()), limit: v.optional(v.number()) },
   returns: v.array(vWorkerStatus),
   handler: (ctx, args) => workersStep.workers(ctx, args),
 });
 
-/** Schedules anew what should long have run, in all queues: for those that nobody visits, from a cron of the app. */
+/** Reschedules overdue work in all queues: for queues without traffic, from a cron of the app. */
 export const watch = mutation({
   args: {},
   returns: v.null(),
@@ -172,18 +175,21 @@ const claimRequest = {
   cursor: v.optional(v.string()),
   /** It answers a wake, to which few of a fleet come. */
   woken: v.optional(v.boolean()),
-  /** Jobs to take before any other, as `hasWork` has named them. Those that are gone, or not for it, are passed over. */
+  /**
+   * Jobs to take before any other, as `hasWork` has named them. Named jobs that are gone, or not for it, are passed
+   * over.
+   */
   named: v.optional(v.array(v.string())),
-  /** The queues to look through, of those it serves: none, if the named jobs are all that it wants. Absent: all. */
+  /** The queues to search, of the ones it serves: none, if the named jobs are all that it wants. Absent: all. */
   lookIn: v.optional(v.array(v.string())),
-  /** It looks for what has waited a while: what has just come is named to the worker that is to come for it. */
+  /** It searches for jobs that have waited a while: a new job is named to the worker that is to take it. */
   waited: v.optional(v.boolean()),
-  /** It knows where it stands among the workers of these queues. */
+  /** It knows its places among the workers of these queues. */
   placed: v.optional(v.boolean()),
   ...vConditions.fields,
 };
 
-/** What filters a claim, and the claim's cursor, for those whose groups have made it one of their own. */
+/** A claim's filters, and the claim's cursor if its groups have made it one of their own. */
 const lookConditions = { ...vConditions.fields, cursor: v.optional(v.string()) };
 
 /**
@@ -213,7 +219,7 @@ export const peek = query({
   handler: (ctx, args) => peekStep.peek(ctx, args),
 });
 
-/** What a token is for. Throws unless it is a worker's. For calls of which something is checked or told first. */
+/** The scope of a token. Throws unless it is a worker's. For callers that check or return something first. */
 export const checkToken = query({
   args: { token: v.string() },
   returns: vTokenScope,
@@ -234,9 +240,9 @@ export const complete = mutation({
     n: v.number(),
     finished: v.array(vFinished),
     claim: v.optional(v.object(claimRequest)),
-    /** Tells nobody in this transaction: every `onComplete` is owed, and told alone at once. */
+    /** Runs no callback in this transaction: every `onComplete` is owed, and delivered alone at once. */
     deferCallbacks: v.optional(v.boolean()),
-    /** What else the worker holds: the call is a beat for these, and answers for them. */
+    /** The worker's other leases: the call is a beat for these, and answers for them. */
     held: v.optional(v.array(vLease)),
   },
   returns: v.object({
@@ -257,7 +263,7 @@ export const completeLater = mutation({
   handler: (ctx, args) => completeLaterStep.completeLater(ctx, args),
 });
 
-/** The session's leases that somebody wants to end: for a subscription, so that its worker learns it at once. */
+/** The session's leases that are asked to end: for a subscription, so that the worker is notified at once. */
 export const cancellations = query({
   args: session,
   returns: v.array(vLease),
@@ -279,8 +285,8 @@ export const heartbeat = mutation({
 });
 
 /**
- * Says something of running jobs: how far they are, log entries, output. Each lease gets an answer of its own.
- * `holder` is what the claim was answered; without it, the session is looked up.
+ * Reports on running jobs: progress, log entries, output. Each lease gets an answer of its own. `holder` is the claim's
+ * answer; without it, the session is looked up by its id.
  */
 export const report = mutation({
   args: {
@@ -338,7 +344,7 @@ export const processRouse = mutation({
   handler: (ctx, args) => mainLoopStep.rouseWaiting(ctx, args),
 });
 
-/** What handlers inside Convex say of their jobs. No token: only the app's own functions call it. */
+/** Reports of handlers inside Convex on their jobs. No token: only the app's own functions call it. */
 export const laneReport = mutation({
   args: {
     updates: v.optional(v.array(vProgressUpdate)),
@@ -349,7 +355,7 @@ export const laneReport = mutation({
   handler: (ctx, args) => laneReportStep.laneReport(ctx, args),
 });
 
-/** How these attempts stand, 1 to 64: whether somebody wants them to end. */
+/** How these attempts stand, 1 to 64: whether they are asked to end. */
 export const laneStanding = query({
   args: { leases: v.array(vLease) },
   returns: v.array(vAnswer),

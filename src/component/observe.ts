@@ -1,8 +1,10 @@
 /**
- * The component's public surface for people who look at queues: what an app reaches through `components.conveyor.observe`.
+ * The component's public surface for pages about queues: the functions that an app reaches through
+ * `components.conveyor.observe`.
  *
- * Only registration stands here, as in `lib.ts`. Nothing in it writes; each query reads what it shows and little else,
- * whatever the queue's size. Every function is called by the app's own functions, which have checked who asks.
+ * Only registration stands here, as in `lib.ts`. Nothing in it writes; each query reads the rows that it shows and
+ * little else, at any size of the queue. Every function is called by the app's own functions, which have checked the
+ * caller.
  */
 import { v } from "convex/values";
 import {
@@ -38,7 +40,10 @@ const one = { id: v.string(), queue: v.optional(v.string()) };
 
 // --- Queues -------------------------------------------------------------------------------------
 
-/** The names of the queues that code has declared, in their order: those behind `after`, up to `limit` (100, at most 1,000). */
+/**
+ * The names of the queues that code has declared, in their order: the ones behind `after`, up to `limit` (100, at most
+ * 1,000).
+ */
 export const queues = query({
   args: { after: v.optional(v.string()), limit: v.optional(v.number()) },
   returns: v.object({ names: v.array(v.string()), more: v.boolean() }),
@@ -46,8 +51,8 @@ export const queues = query({
 });
 
 /**
- * A queue as an overview shows it; `null` for one that no code has declared. `beside`: among how many it is read in one
- * query (1), so that all of them together fit.
+ * A queue as an overview shows it; `null` for one that no code has declared. `beside`: the number of queues that one
+ * query reads (1), so that all of them together fit.
  */
 export const overview = query({
   args: { ...named, beside: v.optional(v.number()) },
@@ -74,7 +79,7 @@ export const metrics = query({
 
 // --- How it goes --------------------------------------------------------------------------------
 
-/** What happened in the last `count` (60, at most 1,000) minutes, hours or days up to `until` (now). */
+/** Counts of the last `count` (60, at most 1,000) minutes, hours or days up to `until` (now). */
 export const stats = query({
   args: {
     ...named,
@@ -86,14 +91,14 @@ export const stats = query({
   handler: (ctx, args) => statsStep.stats(ctx, args),
 });
 
-/** How a queue stands: its jobs by status, what it does a minute, whether it is well. */
+/** How a queue stands: its jobs by status, its throughput per minute, whether it is healthy. */
 export const gauge = query({
   args: named,
   returns: vGauge,
   handler: (ctx, { queue }) => gaugeStep.gauge(ctx, queue),
 });
 
-/** How the last `last` (5, at most 100) jobs of a queue went that ended by themselves, and whether it moves. */
+/** The results of the last `last` (5, at most 100) jobs of a queue that ended by themselves, and whether it moves. */
 export const health = query({
   args: { ...named, last: v.optional(v.number()) },
   returns: vHealth,
@@ -123,7 +128,7 @@ export const byKey = query({
 
 // --- One job ------------------------------------------------------------------------------------
 
-/** What a job was given; `null` for an id that names none. With `queue`, for one of another queue as well. */
+/** A job's payload; `null` for an id that names none. With `queue`, for one of another queue as well. */
 export const payload = query({
   args: one,
   returns: v.union(v.object({ payload: v.any() }), v.null()),
@@ -137,7 +142,10 @@ export const position = query({
   handler: (ctx, { id, queue }) => positionStep.position(ctx, id, queue),
 });
 
-/** Why a job is not running, the first reason first; `null` as with `payload`. `withErrors` (true): in the words of its errors. */
+/**
+ * Why a job is not running, the first reason first; `null` as with `payload`. `withErrors` (true): with its error
+ * messages.
+ */
 export const why = query({
   args: { ...one, withErrors: v.optional(v.boolean()) },
   returns: v.union(vWhy, v.null()),

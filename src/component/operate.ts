@@ -1,6 +1,7 @@
 /**
- * The component's public surface for people who operate queues: what an app reaches through `components.conveyor.operate`, and
- * an operator without any of the app's code by `npx convex run --component conveyor operate:pauseQueue '{"queue": "emails"}'`.
+ * The component's public surface for operators of queues: the functions that an app reaches through
+ * `components.conveyor.operate`. An operator needs none of the app's code for them:
+ * `npx convex run --component conveyor operate:pauseQueue '{"queue": "emails"}'`.
  *
  * Only registration stands here, as in `lib.ts`; the arguments are in `../shared/operations.ts`. Every function is called by
  * the app's own functions, which have checked the caller, or with the deployment's own key.
@@ -39,7 +40,7 @@ export const pauseQueue = mutation({
   handler: (ctx, args) => controlStep.pauseQueue(ctx, args),
 });
 
-/** From now on every enqueue is refused; the jobs that are there are worked off. */
+/** From now on every enqueue is refused; the remaining jobs are processed. */
 export const drainQueue = mutation({
   args: { ...CHANGE_ARGS.drainQueue, ...declared },
   returns: vChanged,
@@ -53,14 +54,14 @@ export const resumeQueue = mutation({
   handler: (ctx, args) => controlStep.resumeQueue(ctx, args),
 });
 
-/** Overrides what code declares, until it is reset. An override of before that is not named stays. */
+/** Overrides the declared configuration, until it is reset. Earlier overrides that are not named stay. */
 export const configureQueue = mutation({
   args: { ...CHANGE_ARGS.configureQueue, ...declared },
   returns: vChanged,
   handler: (ctx, args) => controlStep.configureQueue(ctx, args),
 });
 
-/** What code declares counts again: for these fields, or for all. */
+/** The declared values apply again: for these fields, or for all. */
 export const resetConfig = mutation({
   args: { ...CHANGE_ARGS.resetConfig, ...declared },
   returns: vChanged,
@@ -74,7 +75,7 @@ export const queueState = query({
   handler: (ctx, { queue }) => controlStep.queueState(ctx, queue),
 });
 
-/** What was restarted, taken away, quarantined, refused or changed, newest first: of a queue, or of all. */
+/** Restarts, lost leases, quarantines, refusals and changes, newest first: of a queue, or of all. */
 export const events = query({
   args: LOOK_ARGS.events,
   returns: v.array(vQueueEvent),
@@ -113,14 +114,14 @@ export const retryJob = mutation({
   handler: (ctx, { id, queue }) => retryStep.retry(ctx, id, queue),
 });
 
-/** Deletes a job in any status, with all that hangs on it. No `onComplete` is told. */
+/** Deletes a job in any status, with all its rows. `onComplete` is not called. */
 export const deleteJob = mutation({
   args: CHANGE_ARGS.deleteJob,
   returns: v.object({ deleted: v.boolean(), status: v.union(vStatus, v.null()) }),
   handler: (ctx, { id, queue }) => itemsStep.deleteJob(ctx, id, queue),
 });
 
-// --- Many jobs: the first in this transaction, the others by itself unless `goOn` is false ------
+// --- Many jobs: the first in this transaction, the remaining ones in the background unless `goOn` is false ---
 
 /** Cancels the jobs that a filter means. */
 export const cancelMany = mutation({
@@ -150,7 +151,7 @@ export const taskState = query({
   handler: (ctx, { queue, task }) => bulkStep.taskState(ctx, task, queue),
 });
 
-/** Stops a change of many jobs. What it has changed stays so. */
+/** Stops a change of many jobs. Its changes so far stay. */
 export const stopTask = mutation({
   args: CHANGE_ARGS.stopTask,
   returns: v.object({ stopped: v.boolean() }),
@@ -159,7 +160,7 @@ export const stopTask = mutation({
 
 // --- Worker tokens ------------------------------------------------------------------------------
 
-/** A deployment that is named marks its tokens, so that a stray one is told from a wrong one. */
+/** A deployment that is named marks its tokens, so that a stray one is distinguished from a wrong one. */
 const deployment = { deployment: v.optional(v.string()) };
 
 /** Makes a worker's credential. The token is in this answer and nowhere else: only its hash is kept. */
@@ -183,7 +184,7 @@ export const revokeToken = mutation({
   handler: (ctx, { id }) => tokensStep.revokeToken(ctx, id),
 });
 
-/** The tokens there are, without their secrets, newest first; with `after`, the id of one, those behind it. */
+/** The tokens there are, without their secrets, newest first; with `after`, the id of one, the tokens behind it. */
 export const listTokens = query({
   args: LOOK_ARGS.listTokens,
   returns: v.array(vTokenStatus),

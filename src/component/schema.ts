@@ -1,5 +1,5 @@
 /**
- * The component's tables, in four files by what they are for. Every index costs bytes with every write of its table, so
+ * The component's tables, in four files by their purpose. Every index costs bytes with every write of its table, so
  * there are as few as can be.
  */
 import { defineSchema } from "convex/server";

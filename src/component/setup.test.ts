@@ -1,6 +1,6 @@
 /**
  * The world in which the component's tests live: the component on the official mock, a clock that only tests move, an
- * app whose `onComplete` can be told how to behave, workers, and the invariants that hold after every test.
+ * app with an `onComplete` that tests can replace, workers, and the invariants that hold after every test.
  */
 import { convexTest, type TestConvex } from "convex-test";
 import {
@@ -37,7 +37,7 @@ import type { Doc, Id } from "./_generated/dataModel.js";
 import type { Report } from "./attempts/report.js";
 import componentSchema from "./schema.js";
 
-/** The app lives in the component's own tables here, so that tests can look at all of them; it adds one. */
+/** The app lives in the component's own tables here, so that tests can read all of them; it adds one. */
 const schema = defineSchema({
   ...componentSchema.tables,
   told: defineTable({ id: v.string(), status: v.string(), attempt: v.number(), error: v.any() }),
@@ -53,7 +53,7 @@ export const T0 = Date.UTC(2026, 0, 1);
 
 // --- The app ------------------------------------------------------------------------------------
 
-/** What the app's `onComplete` does, besides writing down what it was told. */
+/** The work of the app's `onComplete`, besides recording its arguments. */
 export const app: { onComplete: (ctx: any, args: OnCompleteArgs) => Promise<void> | void } = {
   onComplete: () => undefined,
 };
@@ -73,7 +73,7 @@ const done = internalMutationGeneric({
   },
 });
 
-/** Writes, and then returns what its own validator refuses. */
+/** Writes, and then returns a value that its own validator refuses. */
 const refused = internalMutationGeneric({
   args: vOnCompleteArgs,
   returns: v.null(),
@@ -108,7 +108,7 @@ export async function newWorld(config: Partial<QueueConfig> = {}): Promise<World
   return current;
 }
 
-/** A world whose queue tells the app's `done` (or `refused`). */
+/** A world with a queue that calls the app's `done` (or `refused`). */
 export async function newToldWorld(
   config: Partial<QueueConfig> = {},
   callback: "done" | "refused" = "done",
@@ -174,13 +174,13 @@ export class World {
     }
   }
 
-  /** Moves the clock to that time at once: what falls due on the way runs then. */
+  /** Moves the clock to that time at once: functions that fall due on the way run then. */
   async skipTo(time: number): Promise<void> {
     vi.advanceTimersByTime(Math.max(0, time - Date.now()));
     await this.settle();
   }
 
-  /** Runs what is due now, and what that schedules for now. */
+  /** Runs due functions, and functions that they schedule for now. */
   async settle(): Promise<void> {
     for (let i = 0; i < 4; i += 1) {
       vi.advanceTimersByTime(0);
@@ -194,7 +194,7 @@ export class World {
     await this.t.mutation(internal.tend.janitor.sweep, { timer: timer!._id });
   }
 
-  /** What must be true whenever no transaction runs. */
+  /** Invariants that hold whenever no transaction runs. */
   async checkInvariants(): Promise<void> {
     const holders = await this.all("holders");
     const leased = new Map<string, number>();

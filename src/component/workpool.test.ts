@@ -54,7 +54,7 @@ describe("cancel", () => {
     expect(job).toMatchObject({ status: "pending" });
   });
 
-  test("of all: nothing where nothing was ever enqueued, and of a pool not what other queues hold", async () => {
+  test("of all: nothing in a fresh deployment, and nothing of other queues", async () => {
     const fresh = await newWorld();
     await fresh.t.mutation(api.workpool.cancelAll, {});
     const { world, ids } = await pool(3);
@@ -78,7 +78,7 @@ describe("config.update", () => {
   const inForce = async (world: World) =>
     (await world.t.query(api.operate.queueState, { queue: WORKPOOL_QUEUE })).inForce;
 
-  test("counts before any work came, and wins over what a class declares later", async () => {
+  test("applies before the first enqueue, and wins over a class's later declaration", async () => {
     const { world } = await pool(0);
     expect((await inForce(world)).maxParallelism).toBe(0);
     await world.advance(60_000);
@@ -88,7 +88,7 @@ describe("config.update", () => {
     expect(await inForce(world)).toMatchObject({ maxParallelism: 3, logLevel: "error" });
   });
 
-  test("leaves what it does not name, and refuses what no queue may have", async () => {
+  test("leaves fields that it does not name, and refuses values that no queue may have", async () => {
     const { world } = await pool(0);
     await world.t.mutation(api.config.update, {});
     await world.t.mutation(api.config.update, { logLevel: "DEBUG" });

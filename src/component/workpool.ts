@@ -1,9 +1,10 @@
 /**
- * What a `Workpool` asks of the component besides `lib.enqueue`: its work is jobs of one queue, looked at and canceled as
- * `@convex-dev/workpool` does. An id that names no work of the pool is work that has ended and is gone, and not an error.
+ * The functions that a `Workpool` needs besides `lib.enqueue`: its work is jobs of one queue, read and canceled as
+ * `@convex-dev/workpool` does. An id that names no work of the pool is work that has ended and is gone, and not an
+ * error.
  *
- * Status: reads the job's row and nothing else, so that a subscription runs again when the job moves. Cancel: as
- * `cancel.ts` and `bulk.ts`.
+ * Status: reads the job's row and nothing else, so that a subscription is invalidated only when the job moves. Cancel:
+ * as `cancel.ts` and `bulk.ts`.
  */
 import { v } from "convex/values";
 import {
@@ -33,7 +34,7 @@ export const statusBatch = query({
   },
 });
 
-/** Ends work that has not begun, and keeps what runs from being tried again. */
+/** Ends work that has not begun, and keeps running work from being retried. */
 export const cancel = mutation({
   args: { id: v.string() },
   returns: v.null(),
@@ -49,7 +50,7 @@ export const cancelAll = mutation({
   args: { limit: v.optional(v.number()) },
   returns: v.null(),
   handler: async (ctx, { limit = WORK_CANCEL_DEFAULT }): Promise<null> => {
-    // Nobody has ever enqueued: there is nothing to cancel.
+    // Without any enqueue yet, there is nothing to cancel.
     if ((await findQueue(ctx.db, WORKPOOL_QUEUE)) === null) return null;
     await changeMany(ctx, {
       ...{ queue: WORKPOOL_QUEUE, action: "cancel" as const, filter: {} },
