@@ -30,7 +30,7 @@ describe("a backend in this process", () => {
     const client = new ConvexClient(backend.url, { logger: false });
     const headers = { Authorization: `Convex ${backend.adminKey}` };
     const logs = fetch(`${backend.url}/api/stream_function_logs?cursor=1`, { headers });
-    // It has to have begun to wait: only then is there somebody to be answered.
+    // It has to have begun to wait: only then is there a request to answer.
     await waiting;
     await backend.close();
     expect(await (await logs).json()).toMatchObject({ entries: [] });
@@ -61,7 +61,7 @@ describe("npm run backend", () => {
     return program;
   }
 
-  test("prints what the CLI needs, ready to paste, and stops cleanly on SIGTERM", async () => {
+  test("prints the CLI's variables, ready to paste, and stops cleanly on SIGTERM", async () => {
     const program = run("--port", "0", "--admin-key", "local|abc");
     const [, url] = await program.printed(/CONVEX_SELF_HOSTED_URL='(\S+)'\n/);
     await program.printed(/CONVEX_SELF_HOSTED_ADMIN_KEY='local\|abc'\n/);

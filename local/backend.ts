@@ -49,7 +49,7 @@ export interface CoreOptions {
   /** Defaults to the one that was used last on the same data, and at first to one made from randomness. */
   adminKey?: string;
   /**
-   * A folder for everything that is to outlive the process: rows, what is deployed, scheduled functions. Made when it is
+   * A folder for everything that is to outlive the process: rows, the deployment, scheduled functions. Made when it is
    * missing; one process at a time. Defaults to `database.store`, and without that to memory.
    */
   data?: string;
@@ -58,8 +58,8 @@ export interface CoreOptions {
   /** Variables that functions see in `process.env` from the first push on, as if by `convex env set`. */
   variables?: Record<string, string>;
   /**
-   * What is served from the start, in place of what was pushed last on the same data: evaluated already, its variables in
-   * it. Defaults to the latter.
+   * The deployment served from the start, in place of the last push on the same data: evaluated already, its variables
+   * in it. Defaults to the latter.
    */
   deployment?: Deployment;
   /** How much runs at once, and how fast it may write, as on a deployment of that class. Defaults to "s16". */
@@ -68,7 +68,7 @@ export interface CoreOptions {
   quiet?: boolean;
   /** As a production deployment: clients get neither the texts of errors nor log lines. Defaults to false. */
   redact?: boolean;
-  /** What an app may do, instead of the platform's limits: for tests of what happens at a limit. */
+  /** Limits on apps, instead of the platform's: for tests of the limits. */
   limits?: Partial<Limits>;
   database?: DatabaseOptions;
   /** Where the bytes of stored files are. Defaults to a folder in `data`, and without that to memory. */
@@ -84,7 +84,7 @@ export interface BackendOptions extends CoreOptions {
    * platform's own local backend does, or any free port when that one is taken or `port` is 0.
    */
   sitePort?: number;
-  /** Defaults to 127.0.0.1: nobody else on the network gets in. */
+  /** Defaults to 127.0.0.1: the rest of the network has no access. */
   host?: string;
 }
 
@@ -96,11 +96,14 @@ export interface Core extends Door {
   readonly database: Database;
   readonly runner: FunctionRunner;
   readonly sync: SyncServer;
-  /** What has happened since the start, or since it was last reset. */
+  /** The counters since the start, or since the last reset. */
   readonly stats: Stats;
   /** Cuts every client's connection, as a bad network would: clients reconnect. */
   dropConnections(): void;
-  /** Replaces what is deployed and applies its schemas, as a push does, with what was evaluated elsewhere. It is not kept. */
+  /**
+   * Replaces the deployment and applies its schemas, as a push does, with one that was evaluated elsewhere. It is not
+   * kept.
+   */
   install(deployment: Deployment): Promise<void>;
   /** Waits for running functions a while, then ends connections. May be called twice. */
   close(): Promise<void>;
@@ -116,7 +119,7 @@ export interface Backend extends Core {
 /** Resolves when it listens. Rejects with `EADDRINUSE` when the port is taken. */
 export async function startBackend(options: BackendOptions = {}): Promise<Backend> {
   const data = await openData(options);
-  // Then the ports: what functions see as CONVEX_CLOUD_URL holds one. Who knows it from an earlier start waits a moment.
+  // Then the ports: functions see one in CONVEX_CLOUD_URL. Clients of an earlier start wait a moment.
   let ready: (core: Core) => void = () => {};
   const opening = new Promise<Core>((resolve) => (ready = resolve));
   const server = createNodeServer(async (request) => (await opening).fetch(request), onCrash);
@@ -140,7 +143,7 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
   return { ...core, url, siteUrl, close: () => (closing ??= close()) };
 }
 
-/** `urls` are what functions are told: nothing listens there because of this. */
+/** `urls` are the functions' variables: nothing listens there because of this. */
 export async function createCore(
   urls: { cloud: string; site: string },
   options: CoreOptions = {},
@@ -235,7 +238,7 @@ async function createCoreOn(
     logs.close();
     stats.close();
     await store?.close();
-    // Whoever waited for logs is answered before connections are cut.
+    // A reader that waits for logs is answered before connections are cut.
     await env.pause();
   };
   return {
@@ -267,8 +270,8 @@ function onCrash(error: unknown): void {
 }
 
 /**
- * An HTTP action is asked by anybody, with headers of its own: what is no token of ours is left to the app, which is told
- * what is wrong with it when it asks for the user (local_backend/src/http_actions.rs).
+ * Any caller may call an HTTP action, with headers of its own: a foreign token is left to the app, which gets the error
+ * when it asks for the user (local_backend/src/http_actions.rs).
  */
 function forgiving(authenticator: Authenticator): SiteOptions["identify"] {
   return (request) => {

@@ -29,8 +29,9 @@ export interface Environment {
   /** `length` bytes from the same source as `random`. */
   randomBytes(length: number): Uint8Array;
   /**
-   * Passes on work that the machine does by itself, such as a digest on another thread. When it ends is nobody's choice,
-   * so a virtual clock stands still for it, and gives results back in the order in which they were asked for.
+   * Passes on work that the machine does by itself, such as a digest on another thread. The moment of its end is not
+   * under control, so a virtual clock stands still for it, and gives results back in the order in which they were asked
+   * for.
    */
   outside<T>(work: Promise<T>): Promise<T>;
   /** The network, as actions see it. */
@@ -44,7 +45,7 @@ export interface Timer {
 /** A function starts, or makes one system call. */
 export type UserWork = "start" | "call";
 
-/** What was done, for a clock that models how long it takes. */
+/** A finished piece of work, for a clock that models how long it takes. */
 export type Step =
   /**
    * Rows fetched at once: at most `wanted`, when that is known. Tombstones are the dead index entries that were passed to
@@ -65,7 +66,7 @@ export type Step =
   | { kind: "context"; nested: boolean }
   /** The scheduler has found a function that is due, and starts it. */
   | { kind: "dispatch" }
-  /** A permit that somebody waited for changes hands. */
+  /** A permit that a function waited for changes hands. */
   | { kind: "permit" };
 
 /** The wall clock, and the operating system's randomness. */
@@ -99,7 +100,7 @@ function fineNow(): number {
 /** Node's timers hold 31 bits, and a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A timer of any length: what does not fit into one of Node's is waited for in pieces. */
+/** A timer of any length: a longer time than one of Node's is waited for in pieces. */
 function startTimer(ms: number, run: () => void): Timer {
   let handle: NodeJS.Timeout;
   const wait = (left: number) => {

@@ -1,4 +1,4 @@
-/** What README.md says is left out fails with an error that names it: nothing is quietly something else. */
+/** Each part that README.md lists as left out fails with an error that names it: nothing is quietly something else. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PRELUDE, startTestBackend, type TestBackend } from "./functions/testing.js";
 import { createFetch } from "./server/http.js";
@@ -40,7 +40,7 @@ describe("in a function", () => {
     ["serviceUrl", "action", "Convex-managed services is not supported by the local"],
     ["serviceToken", "action", "Convex-managed services is not supported by the local"],
     ["unheardOf", "mutation", 'Unknown async operation "1.0/unheardOf"'],
-  ] as const)("%s fails and says what it is", async (name, kind, message) => {
+  ] as const)("%s fails and names itself", async (name, kind, message) => {
     await expect(backend[kind](`lib:${name}`)).rejects.toThrow(message);
   });
 });

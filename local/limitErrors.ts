@@ -1,14 +1,14 @@
 /**
- * What goes wrong when a transaction goes over one of its limits, in the platform's words. It knows nothing of who counts.
+ * The errors of a transaction that goes over one of its limits, in the platform's words. It does not know the counters.
  */
 import type { TransactionLimits } from "./limits.js";
 
-/** What the platform adds where less reading would help (reads.rs). */
+/** The platform's hint where less reading would help (reads.rs). */
 const READ_LESS =
   "Consider using smaller limits in your queries, paginating your queries, or using indexed queries with a " +
   "selective index range expressions.";
 
-/** What a function is told when it goes over a limit: the platform's code, its words, and the way out. */
+/** A function's error when it goes over a limit: the platform's code, its words, and the way out. */
 const OVERRUNS: Record<
   keyof TransactionLimits,
   { code: string; text: string; unit?: string; help: string }
@@ -55,13 +55,13 @@ const OVERRUNS: Record<
 
 /**
  * A transaction went over a limit. The function can catch it, as on the platform, where it counts as the function's own
- * mistake (errors/lib.rs: `is_deterministic_user_error`): what went over was counted and not done.
+ * mistake (errors/lib.rs: `is_deterministic_user_error`): the excess was counted and not done.
  */
 export class LimitError extends Error {
   override readonly name = "LimitError";
   readonly code: string;
 
-  /** `allowed` is what held where it happened; `global` what the platform allows in all. */
+  /** `allowed` is the limit in force there; `global` the platform's own. */
   constructor(
     readonly limit: keyof TransactionLimits,
     allowed: TransactionLimits,
@@ -70,14 +70,14 @@ export class LimitError extends Error {
     const { code, text, unit = "", help } = OVERRUNS[limit];
     const lowered =
       allowed[limit] < global[limit]
-        ? ` The call was given less: transactionLimits.${limit}, on top of what was used before it.`
+        ? ` The call was given less: transactionLimits.${limit}, on top of the transaction's earlier use.`
         : "";
     super(`${code}: ${text} (limit: ${allowed[limit]}${unit}). ${help}${lowered}`);
     this.code = code;
   }
 }
 
-/** The platform's own bookkeeping went over: nobody in the function can catch this. */
+/** The platform's own bookkeeping went over: no code in the function can catch this. */
 export class SystemLimitError extends Error {
   override readonly name = "SystemLimitError";
 }

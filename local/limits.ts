@@ -1,17 +1,17 @@
 /**
- * The platform's limits on what an app may do, in one table, each with where its number comes from. A test may give
- * smaller ones. It knows nothing of who enforces them: the engine those on transactions, documents and tables, the
- * functions and the push those on themselves.
+ * The platform's limits on apps, in one table, each with where its number comes from. A test may give smaller ones. It
+ * does not know the code that enforces them: the engine the limits on transactions, documents and tables, the functions
+ * and the push their own.
  *
- * "knobs.rs", "reads.rs" and so on are files of the platform's published source; "docs" is its page of limits. Where the
- * two differ the smaller number is taken, so that what runs here runs there.
+ * "knobs.rs", "reads.rs" and so on are files of the platform's published source; "docs" is its page of limits. Where
+ * the two differ the smaller number is taken, so that an app that runs here runs there.
  */
 
 const KIB = 1 << 10;
 const MIB = 1 << 20;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What one query or mutation may use, nested calls included. Names as in `transactionLimits` and `ctx.meta`. */
+/** The limits on one query or mutation, nested calls included. Names as in `transactionLimits` and `ctx.meta`. */
 export interface TransactionLimits {
   /** Documents' own bytes: keys of indexes are billed, not limited (reads.rs). */
   bytesRead: number;

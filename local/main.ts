@@ -1,4 +1,4 @@
-/** `npm run backend`: the local backend as a program. Options, what is printed, exit codes; the rest is `backend.ts`. */
+/** `npm run backend`: the local backend as a program. Options, output, exit codes; the rest is `backend.ts`. */
 import { resolve } from "node:path";
 import { startBackend, type Backend } from "./backend.js";
 import { printedStats } from "./stats/print.js";
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
     fail(whyNotStarted(error as NodeJS.ErrnoException, args));
     return;
   }
-  // Before anybody can know that it runs, and signal it.
+  // Before its output shows that it runs, and a signal can come.
   if (args.stats) process.on("SIGUSR2", () => printStats(backend));
   stopOnSignal(backend, args);
   announce(backend, args);

@@ -46,7 +46,7 @@ test("--in-memory keeps nothing, and goes with no folder", () => {
   expect(() => readOptions(["--data="])).toThrow(/must name a folder/);
 });
 
-test("help is asked for by --help, whatever else is", () => {
+test("help is asked for by --help, beside any other options", () => {
   expect(readOptions(["--port", "nonsense", "--help"])).toBe("help");
 });
 
@@ -54,10 +54,10 @@ test.each(["nonsense", "-1", "65536", "3.5"])("the port %s is refused with the r
   expect(() => readOptions([`--port=${port}`])).toThrow(/0 to 65535/);
 });
 
-test("a class that does not exist is refused with those that do", () => {
+test("a class that does not exist is refused with a list of the classes", () => {
   expect(() => readOptions(["--class", "S8"])).toThrow(/S16, S256, D1024, D2048, got "S8"/);
 });
 
-test("an unknown option is refused with what there is", () => {
+test("an unknown option is refused with a list of the options", () => {
   expect(() => readOptions(["--prot", "3210"])).toThrow(/--port <number>/);
 });

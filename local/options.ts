@@ -1,4 +1,4 @@
-/** What `npm run backend --` takes. */
+/** The options of `npm run backend --`. */
 import { parseArgs } from "node:util";
 import { DEFAULT_CLASS, parseClass, type DeploymentClass } from "./functions/classes.js";
 
@@ -35,7 +35,7 @@ export interface BackendArguments {
   stats: boolean;
 }
 
-/** `"help"` when only that was asked for; throws what to correct. */
+/** `"help"` when only that was asked for; throws the correction to make. */
 export function readOptions(args: readonly string[]): BackendArguments | "help" {
   const values = parse(args);
   if (values.help) return "help";

@@ -46,7 +46,7 @@ export default crons;
 };
 const api = anyApi;
 
-/** Closing does not wait for what runs. */
+/** Closing does not wait for running functions. */
 const impatient: Environment = {
   ...wallEnvironment,
   timer: (ms, ring) => wallEnvironment.timer(ms === CLOSE_GRACE_MS ? 0 : ms, ring),
@@ -96,7 +96,7 @@ describe("a backend that is started again on its data", () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test("serves what was deployed, with its variables, rows, components, routes and crons", async () => {
+  test("serves its last deployment, with its variables, rows, components, routes and crons", async () => {
     await client.mutation(api["messages"]!["send"]!, { author: "a", body: "b" });
     await client.mutation(api["counts"]!["bump"]!, { name: "n" });
     const adminKey = backend.adminKey;
@@ -113,7 +113,7 @@ describe("a backend that is started again on its data", () => {
     await until(async () => (await notes("cron")) > ticks);
   });
 
-  test("takes the next push, and tells the CLI what has not changed", async () => {
+  test("takes the next push, and tells the CLI the unchanged modules", async () => {
     await start();
     await writeFile(join(app.directory, "convex/crons.ts"), "");
     const push = await convex(backend, app.directory, ...PUSH, "--typecheck", "disable");
@@ -126,7 +126,7 @@ describe("a backend that is started again on its data", () => {
     expect(await notes("cron")).toBe(ticks);
   });
 
-  test("runs what was scheduled and had not begun, once", async () => {
+  test("runs scheduled functions that had not begun, once", async () => {
     await start();
     const before = await notes("soon");
     const id = (await client.mutation(api["later"]!["soon"]!, { ms: 300 })) as string;

@@ -2,8 +2,8 @@
 import { wallEnvironment } from "./environment.js";
 
 /**
- * One Ctrl-C may arrive twice: from the terminal, which tells every process of the group, and once more from a launcher
- * (npm, tsx) that passes on what it was told itself. Nobody presses twice so fast.
+ * One Ctrl-C may arrive twice: from the terminal, which signals every process of the group, and once more from a
+ * launcher (npm, tsx) that passes on its own. Two presses never come so fast.
  */
 const SAME_MS = 500;
 

@@ -1,6 +1,6 @@
 /**
  * Neither a client nor an app's code can end the process. Shown on the real program, since a test runner catches by
- * itself what would end a process.
+ * itself the errors that would end a process.
  */
 import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { convex, copyFixture, PUSH } from "./push/testing.js";
 import { runProgram, type Program } from "./testing.js";
 
-/** Each throws or rejects where nothing in the function catches it. Port 9 is nobody's: connecting is refused. */
+/** Each throws or rejects where nothing in the function catches it. Port 9 has no listener: connecting is refused. */
 const FAILING = `
 import { actionGeneric as action, anyApi as api, mutationGeneric as mutation, queryGeneric as query } from "convex/server";
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -137,7 +137,7 @@ describe("the backend as a program", () => {
     return `GET ${target} HTTP/1.1\r\n${headers.join("\r\n")}\r\n\r\n`;
   }
 
-  /** What is answered, up to the end of the connection. */
+  /** The answer, up to the end of the connection. */
   function upgrade(target: string): Promise<string> {
     return new Promise((resolve, reject) => {
       let answer = "";

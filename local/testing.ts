@@ -8,7 +8,7 @@ export interface Program {
   output: { text: string };
   /** Its exit code, when it has ended. */
   exited: Promise<number | null>;
-  /** What is written up to and including something. */
+  /** The output up to and including a match. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
 }
 

@@ -1,4 +1,4 @@
-/** From what a verified token says to what `ctx.auth.getUserIdentity()` gives. */
+/** From a verified token's claims to the result of `ctx.auth.getUserIdentity()`. */
 import type { JWTPayload } from "jose";
 import type { JSONValue } from "convex/values";
 import type { UserAttributes } from "../functions/types.js";
@@ -42,7 +42,7 @@ export function fromIdToken(payload: JWTPayload & { iss: string; sub: string }):
   return attributes;
 }
 
-/** All claims are the app's own here, under their own names; those of nested objects are joined by dots. */
+/** All claims are the app's own here, under their own names; claims of nested objects are joined by dots. */
 export function fromCustomJwt(payload: JWTPayload & { iss: string; sub: string }): UserAttributes {
   const attributes: UserAttributes = {};
   flatten(payload, "", attributes);

@@ -14,7 +14,7 @@ import {
 
 export interface KeySet {
   keys: JSONWebKeySet;
-  /** Whether asking again can give others. */
+  /** Whether asking again can give other keys. */
   kept: boolean;
 }
 
@@ -70,7 +70,7 @@ export class KeySets {
       throw failed(reasonOf(error));
     }
     const metadata = parseObject(text);
-    if (metadata === null) throw failed("what it answers is not a JSON object.");
+    if (metadata === null) throw failed("its answer is not a JSON object.");
     if (metadata["issuer"] !== issuer) {
       throw failed(
         `it names the issuer ${JSON.stringify(metadata["issuer"])}, and the token ${JSON.stringify(issuer)}.`,

@@ -1,4 +1,4 @@
-/** Bounds of what is asked of identity providers. Durations are milliseconds, sizes bytes. */
+/** Bounds of requests to identity providers. Durations are milliseconds, sizes bytes. */
 
 /** The platform asks the provider for every token. Here keys are kept this long, and asked for anew when one is missing. */
 export const KEYS_KEPT_MS = 10 * 60_000;

@@ -70,7 +70,7 @@ test("a variable that auth.config.ts uses must be set, and is named when it is n
   });
 });
 
-test("an auth.config.ts that throws refuses the push with what it threw", async () => {
+test("an auth.config.ts that throws refuses the push with its error", async () => {
   await expect(evaluate(`throw new Error("not today")`)).rejects.toMatchObject({
     status: 400,
     message: expect.stringContaining("Failed to analyze auth.config.js: Uncaught Error: not today"),

@@ -1,6 +1,6 @@
 /**
- * What `auth.config.ts` exports: who may issue tokens for the app. Checks it as the platform does when it is pushed, with
- * the platform's codes, which the CLI knows.
+ * The export of `auth.config.ts`: the providers that may issue tokens for the app. Checks it as the platform does when
+ * it is pushed, with the platform's codes, which the CLI knows.
  */
 import { PlatformError } from "../functions/errors.js";
 
@@ -27,13 +27,13 @@ export function parseProviders(config: unknown): AuthProvider[] {
       `auth config file is missing default export. ${SEE_DOCS}`,
     );
   }
-  // What it holds may come from another context, and only its JSON counts.
+  // Its values may come from another context, and only their JSON counts.
   const plain = JSON.parse(JSON.stringify(config) ?? "null") as { providers?: unknown } | null;
   if (!Array.isArray(plain?.providers)) throw mismatch("missing field `providers`");
   return plain.providers.map((provider: unknown, index) => parseProvider(provider, index));
 }
 
-/** Whom a provider's tokens say they are from. */
+/** The issuer that a provider's tokens name. */
 export function issuerOf(provider: AuthProvider): string {
   return "domain" in provider ? provider.domain : provider.issuer;
 }

@@ -49,7 +49,7 @@ function token(iat: number, exp: number): Promise<string> {
 
 const seconds = () => (world.now() - startedAt) / 1000;
 
-/** The app signs its user in; the first token that has not ended is what it finds. */
+/** The app signs its user in; it returns the first token that has not ended. */
 function signIn(tokens: { until: number; text: string | null }[]): void {
   client.setAuth(
     async ({ forceRefreshToken }) => {
@@ -80,7 +80,7 @@ test("a mutation with a token that has ended is held back until there is another
   expect(signedIn).not.toContain(false);
 });
 
-test("what others write after a token has ended is shown to nobody in its name, and to its user with another", async () => {
+test("writes after a token has ended are never shown in its name, and are shown to its user with another", async () => {
   signIn([
     { until: 30, text: await token(LONG_AGO, 20) },
     { until: 7200, text: await token(30, 7200) },
@@ -100,7 +100,7 @@ test("a client that knows when its token ends has another before, and the server
       text: await token(50 * n, 50 * n + 60),
     })),
   );
-  // The client begins with what the app has kept, and asks for another at once to know its age.
+  // The client begins with the app's stored token, and asks for another at once to know its age.
   signIn([{ until: 0.001, text: await token(0, 60) }, ...tokens]);
   for (let minute = 0; minute < 4; minute++) {
     await world.advance(60_000);
@@ -112,7 +112,7 @@ test("a client that knows when its token ends has another before, and the server
   expect(seen.at(-1)).toEqual({ me: "ada", rows: ["ada", "ada", "ada", "ada"] });
 });
 
-test("a user who signs out is nobody in the queries of the same connection", async () => {
+test("a user that signs out has no identity in the queries of the same connection", async () => {
   signIn([{ until: 7200, text: await token(0, 7200) }]);
   await world.advance(1_000);
   expect(seen.at(-1)).toMatchObject({ me: "ada" });
@@ -121,7 +121,7 @@ test("a user who signs out is nobody in the queries of the same connection", asy
   expect(seen.at(-1)).toMatchObject({ me: null });
 });
 
-test("without another token the user is signed out, and sees what anybody does", async () => {
+test("without another token the user is signed out, and sees the public results", async () => {
   signIn([{ until: 30, text: await token(LONG_AGO, 20) }]);
   await world.advance(40_000);
   await world.call("users:write");
@@ -130,7 +130,7 @@ test("without another token the user is signed out, and sees what anybody does",
   expect(seen.at(-1)).toEqual({ me: null, rows: [null] });
 });
 
-test("a token that never was any good signs nobody in", async () => {
+test("a token that never was any good does not sign a user in", async () => {
   signIn([{ until: 7200, text: "a.b.c" }]);
   await world.advance(60_000);
   expect(signedIn).not.toContain(true);

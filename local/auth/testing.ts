@@ -20,7 +20,7 @@ export async function createKey(alg: string, kid: string): Promise<TestKey> {
   };
 }
 
-/** A network with nothing but providers on it, whose clock stands where a test puts it. */
+/** A network with nothing but providers on it, with a clock that a test sets. */
 export class TestProviders {
   now = 1_800_000_000_000;
   /** Every address that was asked for. */

@@ -40,7 +40,7 @@ const claims = (more: object = {}) => ({
 describe("an ID token", () => {
   beforeEach(() => providers.serveIssuer(ISSUER, rsa, eddsa));
 
-  test("is taken with its claims in the platform's names, standard ones by type and others as they are", async () => {
+  test("is taken with its claims in the platform's names, standard ones by type and the rest as they are", async () => {
     const token = await rsa.sign(
       claims({
         name: "Ada",
@@ -87,13 +87,13 @@ describe("an ID token", () => {
     });
   });
 
-  test("without a signature is refused, whatever it claims", async () => {
+  test("without a signature is refused, under any claims", async () => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
     const unsigned = `${part({ alg: "none", kid: "rsa" })}.${part(claims())}.`;
     await expect(verifier.verify(unsigned, OIDC)).rejects.toMatchObject({ status: 401 });
   });
 
-  test("signed by somebody else under the provider's key id is refused", async () => {
+  test("signed by another key under the provider's key id is refused", async () => {
     const token = await other.sign(claims(), { kid: "rsa" });
     await expect(verifier.verify(token, OIDC)).rejects.toMatchObject({ code: "Unauthenticated" });
   });
@@ -120,7 +120,7 @@ describe("an ID token", () => {
     await expect(verifier.verify(token, OIDC)).rejects.toMatchObject({ status: 401, code });
   });
 
-  test("of an app without providers is told where to configure them", async () => {
+  test("of an app without providers is refused with the place to configure them", async () => {
     await expect(verifier.verify(await rsa.sign(claims()), [])).rejects.toThrow(
       "no providers configured). Check convex/auth.config.ts.",
     );
@@ -136,7 +136,7 @@ describe("an ID token", () => {
     },
   );
 
-  test("of an issuer whose discovery names another is refused: anybody could serve that document", async () => {
+  test("of an issuer with a discovery that names another is refused: any server could serve that document", async () => {
     providers.serve(`${ISSUER}/.well-known/openid-configuration`, () =>
       Response.json({ issuer: "https://else.test", jwks_uri: `${ISSUER}/keys` }),
     );
@@ -262,7 +262,7 @@ describe("a custom token", () => {
     ],
     ["no keys", () => Response.json({ keys: "many" }), "Invalid JWKS response body"],
     ["too much", () => Response.json("x".repeat(MAX_PROVIDER_RESPONSE_BYTES)), "more than"],
-  ])("whose provider answers with %s is refused with that", async (_what, page, why) => {
+  ])("of a provider that answers with %s is refused with that", async (_what, page, why) => {
     providers.serve(KEYS, page);
     await expect(verifier.verify(await ec.sign(claims()), CUSTOM)).rejects.toThrow(why);
   });

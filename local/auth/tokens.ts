@@ -24,7 +24,7 @@ import {
   type OidcProvider,
 } from "./providers.js";
 
-/** RSA is what most providers use; EdDSA is Ed25519 alone (authentication/src/lib.rs). */
+/** Most providers use RSA; EdDSA is Ed25519 alone (authentication/src/lib.rs). */
 const ID_TOKEN_ALGORITHMS = ["RS256", "EdDSA"];
 
 export type UserSession = Extract<Identity, { kind: "user" }>;
@@ -38,11 +38,11 @@ export class TokenVerifier {
     this.#keySets = new KeySets(env);
   }
 
-  /** Throws a `PlatformError` that says what is wrong with the token, or with its provider. */
+  /** Throws a `PlatformError` that names the fault of the token, or of its provider. */
   async verify(token: string, providers: readonly AuthProvider[]): Promise<UserSession> {
     const { iss, aud } = unverified(token);
     const audiences = aud === undefined ? [] : [aud].flat();
-    // A forged token finds at worst the wrong provider, whose keys did not sign it.
+    // A forged token finds at worst the wrong provider, and none of its keys signed it.
     const provider = providers.find((candidate) => accepts(candidate, iss, audiences));
     if (provider === undefined) throw noProvider(providers);
     const isCustom = "type" in provider;
@@ -63,7 +63,7 @@ export class TokenVerifier {
       const claims = await this.#verified(token, (fresh) => this.#keySets.ofIssuer(url, fresh), {
         algorithms: ID_TOKEN_ALGORITHMS,
       });
-      // As on the platform, a token that is for others too is not taken.
+      // As on the platform, a token that is also for another application is not taken.
       if ([claims.aud].flat().some((audience) => audience !== provider.applicationID)) {
         throw new Error("it is for other applications too");
       }

@@ -1,6 +1,6 @@
 /**
- * Users from end to end: an app whose `auth.config.ts` names two providers, pushed by the official CLI; tokens of both,
- * carried by the official clients; and who each function then sees.
+ * Users from end to end: an app with two providers in its `auth.config.ts`, pushed by the official CLI; tokens of both,
+ * carried by the official clients; and the user that each function then sees.
  */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -28,7 +28,7 @@ const USERS = `
 
   export const whole = query({ args: {}, handler: (ctx) => ctx.auth.getUserIdentity() });
   export const me = query({ args: {}, handler: subject });
-  /** Does not look who asks. */
+  /** Does not read the caller's identity. */
   export const nobody = query({ args: {}, handler: async (ctx) => (await ctx.db.query("messages").collect()).length });
   export const note = mutation({
     args: { body: v.string() },
@@ -193,7 +193,7 @@ test("tokens of both providers are taken, over HTTP and over a socket, with thei
   expect(await (await http()).query(users["whole"], {})).toBeNull();
 });
 
-test("a user comes along into an action and what it calls of the app, and into components in a transaction", async () => {
+test("a user comes along into an action and its functions of the app, and into components in a transaction", async () => {
   const client = await http(idToken("ada"));
   expect(await client.action(users["act"], {})).toEqual({
     action: "ada",
@@ -205,7 +205,7 @@ test("a user comes along into an action and what it calls of the app, and into c
   expect(await client.query(users["inComponent"], {})).toBe("ada");
 });
 
-test("what a user schedules runs as nobody", async () => {
+test("a user's scheduled functions run without an identity", async () => {
   const client = await http(idToken("ada"));
   await client.mutation(users["note"], { body: "now" });
   expect(await client.query(users["noted"], { body: "now" })).toEqual(["ada"]);
@@ -214,7 +214,7 @@ test("what a user schedules runs as nobody", async () => {
   await noted.until(["null"]);
 });
 
-test("of two users with the same query each sees its own; what does not look who asks is shared", async () => {
+test("of two users with the same query each sees its own; a result without identity is shared", async () => {
   const [ada, bob] = [socket(await idToken("ada")), socket(await customToken("bob"))];
   const before = executions("users:nobody");
   await ada.query(users["nobody"], {});
@@ -234,7 +234,7 @@ test("a connection's user may change, and its queries follow", async () => {
   await me.until("bob");
 });
 
-test("an admin acts as whom it likes: convex run --identity", async () => {
+test("an admin acts as any user: convex run --identity", async () => {
   const identity = JSON.stringify({ subject: "eve", issuer: "made up", name: "Eve" });
   const ran = await run("run", "--identity", identity, "users:whole");
   expect(ran.stderr).not.toContain("✖");
@@ -246,7 +246,7 @@ test("an admin acts as whom it likes: convex run --identity", async () => {
   });
 });
 
-test("an HTTP action sees the user; of a bad token it is told only when it asks for one", async () => {
+test("an HTTP action sees the user; a bad token is an error only when it asks for one", async () => {
   const get = async (path: string, authorization?: string) => {
     const headers = authorization === undefined ? {} : { authorization };
     return (await fetch(backend.siteUrl + path, { headers })).text();

@@ -7,7 +7,7 @@ export interface ByteRange {
 }
 
 export interface FileBytes {
-  /** What is written outlives whatever the rows outlive, once this has resolved. */
+  /** Once this has resolved, the bytes survive every end of the process that their row survives. */
   write(key: string, bytes: Uint8Array): Promise<void>;
   /** `null` when there is nothing of that key (any more). */
   read(key: string, range?: ByteRange): Promise<Uint8Array | null>;

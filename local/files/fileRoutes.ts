@@ -1,4 +1,7 @@
-/** Where clients put files, by an upload URL, and get them, by a file's. No credentials: who has the URL may use it. */
+/**
+ * Where clients put files, by an upload URL, and get them, by a file's. No credentials: the holder of the URL may use
+ * it.
+ */
 import type { Database, Namespace } from "../engine/types.js";
 import type { Environment } from "../environment.js";
 import { PlatformError } from "../functions/errors.js";

@@ -74,7 +74,7 @@ describe.each([
     fetch(new Request(url, { method, headers }));
   const digest = (text: string) => createHash("sha256").update(text).digest("base64");
 
-  test("what is uploaded is served with its type, its digest, and unchanged", async () => {
+  test("an uploaded file is served with its type, its digest, and unchanged", async () => {
     const bytes = Uint8Array.from({ length: 70_000 }, (_, n) => (n * 7) % 256);
     const id = await upload(bytes, { "Content-Type": "image/png" });
     const url = (await backend.query("lib:url", { id })) as string;
@@ -93,7 +93,7 @@ describe.each([
     expect([head.headers.get("content-length"), await head.text()]).toEqual(["70000", ""]);
   });
 
-  test("its row is in _storage, and shows what is documented and nothing else", async () => {
+  test("its row is in _storage, and shows the documented fields and nothing else", async () => {
     const id = await upload("hello", { "Content-Type": "text/plain" });
     const row = (await backend.query("lib:row", { id })) as Record<string, unknown>;
     expect(row).toEqual({
@@ -140,7 +140,7 @@ describe.each([
     expect(await part("lines=1-2")).toEqual([200, null, "0123456789"]);
   });
 
-  test("a deleted file is gone for functions and clients; one whose delete failed is not", async () => {
+  test("a deleted file is gone for functions and clients; a file with a failed delete is not", async () => {
     const id = (await backend.action("lib:storeText", { text: "kept" })) as string;
     const url = (await backend.query("lib:url", { id })) as string;
     await expect(backend.mutation("lib:drop", { id, fail: true })).rejects.toThrow(
@@ -211,7 +211,7 @@ describe.each([
     expect((await post(old, "x")).status).toBe(401);
   });
 
-  test("bytes are out of reach in queries and mutations, and what is no Blob is refused", async () => {
+  test("bytes are out of reach in queries and mutations, and a value that is no Blob is refused", async () => {
     const stored = backend.mutation("lib:storeInMutation");
     await expect(stored).rejects.toThrow("Can't use storage.store in queries and mutations");
     const got = backend.mutation("lib:getInMutation", { id: "x" });
@@ -220,7 +220,7 @@ describe.each([
     expect(refused).toEqual([true, expect.stringContaining("takes a Blob")]);
   });
 
-  test("what is no id of a file is refused, and a path that is none", async () => {
+  test("a text that is no id of a file is refused, and a path that is none", async () => {
     const nonsense = backend.query("lib:url", { id: "nonsense" });
     await expect(nonsense).rejects.toThrow(
       /Invalid argument `storageId` for `storage.getUrl`: Invalid storage ID: "nonsense"/,

@@ -20,7 +20,7 @@ export interface FilesOptions {
   bytes: FileBytes;
   /** Where the server is reached. */
   origin: string;
-  /** Signs upload URLs. As long as it stays, those given before a restart are good after it. */
+  /** Signs upload URLs. As long as it stays, URLs given before a restart are good after it. */
   secret: string;
 }
 

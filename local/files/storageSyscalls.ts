@@ -19,7 +19,7 @@ export function storageReads(
   return reads(files, target, () => tx);
 }
 
-/** For mutations, beside what queries have. */
+/** For mutations, beside the calls of queries. */
 export function storageWrites({ files }: Services, { scope, target }: Execution): AsyncSyscalls {
   const { namespace } = target.address;
   return {

@@ -24,7 +24,7 @@ export interface FileRow extends Doc {
   contentType: string | null;
 }
 
-/** What is stored, with its bytes written and its row not yet. */
+/** A stored file, with its bytes written and its row not yet. */
 export type NewFile = Pick<FileRow, "storageId" | "sha256" | "size" | "contentType">;
 
 const SYSTEM = { system: true } as const;
@@ -34,7 +34,7 @@ export function publicFile({ storageId: _storageId, ...documented }: Doc): Doc {
   return documented;
 }
 
-/** `sha256`, in base64, is what the sender says the bytes have. */
+/** `sha256`, in base64, is the sender's digest of the bytes. */
 export async function writeBytes(
   env: Environment,
   files: Files,
@@ -54,7 +54,7 @@ export async function writeBytes(
   return { storageId, sha256: actual, size: bytes.length, contentType };
 }
 
-/** An insert and no read: those who store never conflict with one another. */
+/** An insert and no read: transactions that store files never conflict with one another. */
 export function insertFile(tx: Transaction, namespace: Namespace, file: NewFile): Promise<string> {
   return tx.insert(namespace, STORAGE_TABLE, { ...file }, SYSTEM);
 }
@@ -82,7 +82,7 @@ export async function readFile(
   );
 }
 
-/** By what stands in its URL. */
+/** By the id in its URL. */
 export async function readByStorageId(
   tx: Transaction,
   namespace: Namespace,

@@ -29,7 +29,9 @@ export class Exchange {
   readonly #gone: Promise<boolean>;
   #leave!: (left: boolean) => void;
 
-  /** `url` and `headers` are what the handler sees; `onTooLarge` is told of a response that is cut off. */
+  /**
+   * `url` and `headers` are the handler's view; `onTooLarge` is called with the error of a response that is cut off.
+   */
   constructor(
     private readonly request: Request,
     url: URL,
@@ -65,7 +67,7 @@ export class Exchange {
     return this.#hasResponded;
   }
 
-  /** What waits for the client to leave is told that it did not. */
+  /** Code that waits for the client to leave learns that it did not. */
   settle(): void {
     this.#leave(false);
   }
@@ -101,7 +103,7 @@ export class Exchange {
     return null;
   }
 
-  /** Resolves when there is room for more: false when nobody wants any. */
+  /** Resolves when there is room for more: false when the reader has gone. */
   async #write(chunk: Buffer): Promise<boolean> {
     const room = MAX_RESPONSE_BYTES - this.#sentBytes;
     if (chunk.length > room) {

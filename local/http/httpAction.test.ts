@@ -201,7 +201,7 @@ describe("a handler answers", () => {
     });
   });
 
-  test("a prefix takes what is below it", async () => {
+  test("a prefix takes all paths below it", async () => {
     expect(await (await get("/files/a/b")).text()).toBe("file /files/a/b");
   });
 });
@@ -217,7 +217,7 @@ describe("a component's router", () => {
   });
 });
 
-describe("what goes wrong", () => {
+describe("errors", () => {
   test("a path without a route is the platform's 404", async () => {
     const response = await get("/nowhere");
     expect([response.status, await response.text()]).toEqual([404, "No matching routes found"]);

@@ -151,7 +151,7 @@ function notFound(text: string): Response {
   });
 }
 
-/** What the platform shows of a failure when it does not redact (application/src/redaction.rs). */
+/** The platform's report of a failure when it does not redact (application/src/redaction.rs). */
 function serverError(result: Extract<FunctionResult, { ok: false }>, requestId: string): Response {
   const [message] = result.message.split("\n    at ");
   return Response.json(

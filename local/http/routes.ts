@@ -1,6 +1,6 @@
 /**
- * Where HTTP actions are served: below `/http/` beside the API, and on the site's own port below `/`. Who asks, by which
- * URL, and how long the platform waits for an answer; what answers is `httpAction.ts`.
+ * Where HTTP actions are served: below `/http/` beside the API, and on the site's own port below `/`. The caller's
+ * identity, its URL, and the platform's time limit for an answer; the answer is `httpAction.ts`'s.
  */
 import type { Environment } from "../environment.js";
 import type { FunctionRunner, Identity } from "../functions/types.js";

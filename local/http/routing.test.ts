@@ -59,7 +59,7 @@ describe("routes of one router", () => {
   });
 });
 
-test("without a router anywhere there is nobody to ask", () => {
+test("without a router anywhere there is no component to ask", () => {
   expect(routeHttp(deploymentOf({ "": null }), "GET", "/")).toBeNull();
 });
 

@@ -1,9 +1,9 @@
 /**
- * Which component answers an HTTP request, and what the path is that its router sees. Pure: it knows routes and mounts,
- * and runs nothing.
+ * The component that answers an HTTP request, and the path that its router sees. Pure: it knows routes and mounts, and
+ * runs nothing.
  *
- * An exact route wins; then the longest prefix, be it a route's or a mounted component's, whose own router then sees
- * what is left of the path. The app's `httpPrefix` stands before its own routes and not before its components'.
+ * An exact route wins; then the longest prefix, be it a route's or a mounted component's, and a component's own router
+ * then sees the rest of the path. The app's `httpPrefix` stands before its own routes and not before its components'.
  */
 import type { ComponentInstance, Deployment, HttpRoute } from "../functions/types.js";
 
@@ -52,7 +52,7 @@ function stepInto(
     mounts.filter((candidate) => path.startsWith(candidate.prefix)),
     (candidate) => candidate.prefix.length,
   );
-  // What they leave over is compared: the route's path has lost the app's prefix, the mount's has not.
+  // The rests of the path are compared: the route's path has lost the app's prefix, the mount's has not.
   const leftByRoute = route === null ? Infinity : own!.length - (route.path.length - "*".length);
   if (mount !== null && path.length - mount.prefix.length <= leftByRoute) {
     return {

@@ -75,7 +75,7 @@ test("a variable that is set with the CLI is seen at once, by the app and not by
   expect((await site("/counter/env/x")).status).toBe(404);
 });
 
-test("what a handler stores is served, also after a restart", async () => {
+test("a handler's stored file is served, also after a restart", async () => {
   const stored = await site("/files", {
     method: "POST",
     body: "bytes",

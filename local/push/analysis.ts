@@ -6,7 +6,7 @@ import { HTTP_MODULE, httpRoutesOf } from "./httpRoutes.js";
 import { requireIdentifiers } from "./identifiers.js";
 import type { Importer } from "./importing.js";
 
-/** The properties by which `query`, `mutation`, `action` and their internal kin mark what they return. */
+/** The properties by which `query`, `mutation`, `action` and their internal kin mark their results. */
 interface FunctionMarks {
   isQuery?: boolean;
   isMutation?: boolean;

@@ -72,7 +72,7 @@ describe.sequential("the official CLI", () => {
     ]);
   });
 
-  test("run calls internal functions and components' functions too, and prints what they return", async () => {
+  test("run calls internal functions and components' functions too, and prints their results", async () => {
     const sent = await run("run", "messages:send", '{"author":"ada","body":"hi"}');
     expect(sent.code).toBe(0);
     expect(JSON.parse(sent.stdout)).toMatch(/^[a-z0-9]{31,37}$/);
@@ -91,7 +91,7 @@ describe.sequential("the official CLI", () => {
     await run("run", "messages:clear");
   });
 
-  test("run of a function that is not there lists those that are", async () => {
+  test("run of a missing function lists the existing ones", async () => {
     const missing = await run("run", "messages:sned");
     expect(missing.code).toBe(1);
     expect(missing.stderr).toContain("messages:sned");
@@ -106,7 +106,7 @@ describe.sequential("the official CLI", () => {
     expect(await run("env", "get", "GREETING")).toMatchObject({ code: 0, stdout: "good day\n" });
   });
 
-  test("deploy replaces what changed, and functions keep their rows", async () => {
+  test("deploy replaces changed functions, and tables keep their rows", async () => {
     const client = new ConvexHttpClient(backend.url, { logger: false });
     await client.mutation(api["messages"]!["send"]!, { author: "ada", body: "kept" });
     await edit("convex/messages.ts", '"hello"', '"moin"');
@@ -156,7 +156,7 @@ describe.sequential("the official CLI", () => {
     expect(await messages()).toMatchObject([{ body: "tick" }]);
   });
 
-  test("a module that throws when it is loaded is named, with what it threw", async () => {
+  test("a module that throws when it is loaded is named, with its error", async () => {
     await writeFile(
       join(app.directory, "convex/broken.ts"),
       'export {};\nthrow new Error("not today");\n',
@@ -167,7 +167,7 @@ describe.sequential("the official CLI", () => {
     expect(push.stderr).toContain("Error: not today");
   });
 
-  test("a wrong admin key is refused with what to do about it", async () => {
+  test("a wrong admin key is refused with the remedy", async () => {
     const push = await convex({ ...backend, adminKey: "wrong" }, app.directory, ...PUSH);
     expect(push.code).toBe(1);
     expect(push.stderr).toContain("CONVEX_SELF_HOSTED_ADMIN_KEY");

@@ -16,7 +16,7 @@ function analyzed(name: string, udfType: AnalyzedFunction["udfType"]): AnalyzedF
   return { name, udfType, visibility: "internal", args: "", returns: "" };
 }
 
-/** What the push makes of a `crons.ts` with this default export. */
+/** The push's form of a `crons.ts` with this default export. */
 function evaluate(exported: unknown): Promise<Map<string, CronSpec>> {
   const module: ModuleSource = { path: "crons.js", source: "", environment: "isolate" };
   const importer = () => ({ import: async () => ({ default: exported }) });
@@ -73,7 +73,7 @@ describe("a push is refused", () => {
     await expect(refused).rejects.toThrow(message);
   });
 
-  test("for what only another version of convex would export", async () => {
+  test("for an export that only another version of convex would make", async () => {
     const crons = {
       isCrons: true,
       export: () => `{"a":{"name":"mail:send","args":[{}],"schedule":{"type":"yearly"}}}`,

@@ -1,6 +1,6 @@
 /**
- * What `crons.ts` declares, as `cronJobs()` exports it, checked and brought into the runner's form. Whoever names a
- * function that is not there, or a time that never comes, hears of it when it is pushed.
+ * The crons of `crons.ts`, as `cronJobs()` exports them, checked and brought into the runner's form. A name of a
+ * missing function, or a time that never comes, is an error of the push.
  */
 import type { JSONValue } from "convex/values";
 import { canonicalPath } from "../functions/lookup.js";

@@ -30,7 +30,7 @@ describe("definitions", () => {
     await expect(evaluateDefinitions(sources, importer)).rejects.toThrow("a → b → a");
   });
 
-  test("a component that was not pushed is named, with those that were", async () => {
+  test("a component that was not pushed is named, with the pushed ones", async () => {
     const sources = [source("", appUsing("gone"), ["gone"]), source("here", component("here"))];
     await expect(evaluateDefinitions(sources, importer)).rejects.toThrow(
       "The app imports the component gone, which the push does not contain. Defined are: here.",
@@ -62,7 +62,7 @@ function source(path: string, code: string, dependencies: string[] = []): Defini
   return { path, definition, dependencies, schema: null, modules: [], unchanged: [] };
 }
 
-/** What `defineComponent` and `defineApp` return, reduced to what the push reads. */
+/** A result of `defineComponent` and `defineApp`, reduced to the fields that the push reads. */
 function component(name: string): string {
   return `export default { export: () => ({
     definitionType: { type: "childComponent", name: ${JSON.stringify(name)} },

@@ -1,9 +1,9 @@
 /**
- * Evaluates `convex.config.ts` of the app and of every component: what each is called, which children it uses, which
- * environment variables it declares.
+ * Evaluates `convex.config.ts` of the app and of every component: each one's name, its children, its declared
+ * environment variables.
  *
  * A definition imports its children's definitions as `./_componentDeps/<base64url of the definition path>`. Nothing
- * lies there: what it gets is a stand-in that carries the child's path and default name. So children are evaluated
+ * lies there: the import gets a stand-in that carries the child's path and default name. So children are evaluated
  * first.
  */
 import type { ModuleSource } from "../functions/types.js";
@@ -12,7 +12,7 @@ import type { Importer } from "./importing.js";
 import { parseDefinition } from "./parseDefinition.js";
 import type { DefinitionSource } from "./request.js";
 
-/** What `defineApp` and `defineComponent` export about themselves, with the path the CLI knows them by. */
+/** The exports of `defineApp` and `defineComponent` about themselves, with the path the CLI knows them by. */
 export interface Definition {
   path: string;
   definitionType: { type: "app"; httpPrefix?: string } | { type: "childComponent"; name: string };

@@ -1,4 +1,4 @@
-/** What a push changes, in the form in which the CLI prints it. */
+/** A push's changes, in the form in which the CLI prints them. */
 import { authDifference } from "./authConfig.js";
 import type { TableSpec } from "../engine/types.js";
 import type { ComponentInstance, Deployment } from "../functions/types.js";
@@ -40,7 +40,7 @@ export interface PushDifference {
   componentDiffs: Record<string, ComponentDifference>;
 }
 
-/** By namespace, those that change only. */
+/** By namespace, changed ones only. */
 export function indexDifferences(
   before: Deployment,
   after: Deployment,

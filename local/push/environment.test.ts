@@ -5,7 +5,7 @@ import { appEnvironment, changeEnvironment, componentEnvironment } from "./envir
 const builtin = new Map([["CONVEX_CLOUD_URL", "http://here"]]);
 
 describe("environment variables", () => {
-  test("are 512 at most, and those that are there may be changed and removed", () => {
+  test("are 512 at most, and existing ones may be changed and removed", () => {
     const set = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, i) => ({ name: `V${from + i}`, value: "x" }));
     const full = changeEnvironment(new Map(), set(0, 512), builtin);
@@ -16,7 +16,7 @@ describe("environment variables", () => {
     expect(changeEnvironment(full, swapped, builtin).size).toBe(512);
   });
 
-  test("a component sees what it declares and is bound, not what the app has", () => {
+  test("a component sees variables that it declares and is bound, not the app's", () => {
     const parent = new Map([
       ["SECRET", "s"],
       ["REGION", "eu"],
@@ -51,7 +51,7 @@ describe("environment variables", () => {
     expect(() => change("N", "ü".repeat(4097))).toThrow("has 8194 bytes; at most 8192");
   });
 
-  test("a component that is given what it does not declare refuses, and says what it declares", () => {
+  test("a component that is given an undeclared variable refuses, and lists its declared ones", () => {
     expect(() =>
       componentEnvironment(
         definition("kid", { PLACE: { optional: true } }),

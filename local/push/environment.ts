@@ -1,7 +1,7 @@
 /**
- * Environment variables: the deployment's own, and what each mounted component sees of them.
+ * Environment variables: the deployment's own, and each mounted component's view of them.
  *
- * The app sees all of them. A component sees what it declares and its parent binds, nothing else.
+ * The app sees all of them. A component sees the variables that it declares and its parent binds, nothing else.
  */
 import { PLATFORM_LIMITS } from "../limits.js";
 import type { EnvDeclaration, Definition } from "./definitions.js";
@@ -69,7 +69,7 @@ function checkVariable(name: string, value: string, builtin: BuiltinVariables): 
   }
 }
 
-/** What `process.env` holds in the app. Throws when a declared variable that is not optional has no value. */
+/** The variables of `process.env` in the app. Throws when a declared variable that is not optional has no value. */
 export function appEnvironment(
   definition: Definition,
   variables: EnvironmentVariables,
@@ -79,7 +79,7 @@ export function appEnvironment(
   return new Map([...variables, ...builtin]);
 }
 
-/** What `process.env` holds in a mounted component: literals, and references to variables of its parent. */
+/** The variables of `process.env` in a mounted component: literals, and references to variables of its parent. */
 export function componentEnvironment(
   definition: Definition,
   bindings: [string, { type: "value"; value: string } | { type: "envVar"; name: string }][],
@@ -104,7 +104,7 @@ export function componentEnvironment(
   return new Map([...bound, ...builtin, ...prefixedSite(builtin, httpPrefix)]);
 }
 
-/** A component whose routes are served below a prefix finds it in the site's URL: that is where its routes are. */
+/** A component with routes below a prefix finds the prefix in the site's URL: that is where its routes are. */
 function prefixedSite(builtin: BuiltinVariables, prefix: string | null): [string, string][] {
   const site = builtin.get("CONVEX_SITE_URL");
   if (site === undefined || prefix === null) return [];

@@ -1,6 +1,6 @@
 /**
  * Turns a push request into evaluated definitions (for the backend) and the analysis of them (for the CLI, which
- * generates code from it). Nothing here is visible to anyone: evaluating is free of effects.
+ * generates code from it). Nothing here is visible outside: evaluating is free of effects.
  */
 import type { AnalyzedFunction, HttpRoute, ModuleSource } from "../functions/types.js";
 import { analyzeModules } from "./analysis.js";
@@ -41,7 +41,7 @@ export interface Evaluation {
   analysis: Record<string, DefinitionAnalysis>;
 }
 
-/** `deployed` holds the app's modules of the last push, for those that were left out as unchanged. */
+/** `deployed` holds the app's modules of the last push, for modules that were left out as unchanged. */
 export async function evaluate(
   request: PushRequest,
   importer: Importer,

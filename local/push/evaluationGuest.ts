@@ -1,4 +1,6 @@
-/** The program of a thread that evaluates one push: modules of the app run there, and only what they say comes back. */
+/**
+ * The program of a thread that evaluates one push: modules of the app run there, and only their definitions come back.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import { PlatformError } from "../functions/errors.js";
 import { sortRejections } from "../functions/rejections.js";
@@ -15,7 +17,7 @@ function tell(message: FromEvaluation): void {
   parentPort!.postMessage(message);
 }
 
-/** Says what is imported before it is: it may never end. */
+/** Announces an import before it begins: it may never end. */
 function announced(importer: Importer): Importer {
   return (modules) => {
     const importable = importer(modules);
@@ -29,7 +31,8 @@ function announced(importer: Importer): Importer {
 }
 
 sortRejections();
-// A thread ends when nothing is left to do: one whose module awaits what never comes must be heard of otherwise.
+// A thread ends when nothing is left to do: one with a module that awaits a value that never comes must still send its
+// news.
 parentPort!.on("message", () => {});
 tell({ kind: "ready", task: taskOfThread() });
 evaluate(request, announced(sandboxImporter(env)), deployed).then(

@@ -1,4 +1,4 @@
-/** A push that is refused because of what was pushed: status 400, with a code for programs and a text the CLI prints. */
+/** A push that is refused because of its content: status 400, with a code for programs and a text the CLI prints. */
 import { PlatformError } from "../functions/errors.js";
 
 export type FailureCode =
@@ -18,7 +18,7 @@ export function failure(code: FailureCode, message: string): PlatformError {
   return new PlatformError(400, code, message);
 }
 
-/** What an app's code threw, which may come from another context and need not be an Error at all. */
+/** An error of an app's code, which may come from another context and need not be an Error at all. */
 export function describe(thrown: unknown): string {
   if (typeof thrown === "object" && thrown !== null && "message" in thrown) {
     const error = thrown as { name?: unknown; message: unknown };

@@ -13,14 +13,14 @@ describe("modules that the CLI leaves out as unchanged", () => {
     expect(modules.get("lib.js")).toBe(lib);
   });
 
-  test("must still be what the CLI believes, or the push starts again", () => {
+  test("must still be as the CLI believes, or the push starts again", () => {
     const believed = hashesOf([{ ...lib, source: "export const older = 1" }]);
     expect(() => completeModules([], believed, deployed)).toThrow(
       expect.objectContaining({ code: "RaceDetected" }) as Error,
     );
   });
 
-  test("are told apart by their source maps too, as the CLI does", () => {
+  test("are distinguished by their source maps too, as the CLI does", () => {
     expect(hashOf({ ...lib, sourceMap: "{}" })).not.toBe(hashOf(lib));
   });
 });

@@ -20,8 +20,8 @@ export function hashesOf(modules: Iterable<ModuleSource>): ModuleHash[] {
 }
 
 /**
- * The modules sent, with those that were left out taken from the last push. Another push in between may have changed
- * them: the digest decides, and the CLI then starts again.
+ * The modules sent, with the left out ones taken from the last push. Another push in between may have changed them: the
+ * digest decides, and the CLI then starts again.
  */
 export function completeModules(
   sent: ModuleSource[],

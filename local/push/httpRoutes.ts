@@ -1,4 +1,6 @@
-/** Reads the routes that a pushed `http.ts` declares, and refuses what is no router, in the platform's words. */
+/**
+ * Reads the routes that a pushed `http.ts` declares, and refuses an export that is no router, in the platform's words.
+ */
 import type { HttpDefinition, HttpRoute } from "../functions/types.js";
 import type { Definition } from "./definitions.js";
 import { describe, failure } from "./failures.js";
@@ -7,7 +9,7 @@ export const HTTP_MODULE = "http.js";
 
 const METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
 
-/** `exports` are those of the module, `null` when there is none. */
+/** `exports` are the module's, `null` when there is none. */
 export function httpRoutesOf(exports: Record<string, unknown>, what: string): HttpRoute[] {
   if (!("default" in exports)) {
     throw refusal(what, "`convex/http.js` must have a default export of a Router.");

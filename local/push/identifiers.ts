@@ -1,6 +1,7 @@
 /**
- * Names of fields in validators: of schemas, arguments and return values alike. A document may have others, which a record
- * or `v.any()` allows. convex/sync_types/src/identifier.rs: is_valid_identifier; common/src/schemas/json.rs:813.
+ * Names of fields in validators: of schemas, arguments and return values alike. A document may have other names, which
+ * a record or `v.any()` allows. convex/sync_types/src/identifier.rs: is_valid_identifier;
+ * common/src/schemas/json.rs:813.
  */
 import type { ValidatorJSON } from "convex/values";
 

@@ -1,20 +1,20 @@
 /**
- * Imports pushed modules to look at what they export. The sandbox does the evaluating; this file turns what goes wrong
- * on the way into a refusal that names the module.
+ * Imports pushed modules to read their exports. The sandbox does the evaluating; this file turns an error on the way
+ * into a refusal that names the module.
  */
 import { createSandbox } from "../functions/sandbox.js";
 import type { ModuleSource } from "../functions/types.js";
 import { describe, failure } from "./failures.js";
 
 export interface Importable {
-  /** `what` names the module for people. */
+  /** `what` is the module's name in errors. */
   import(path: string, what: string): Promise<Record<string, unknown>>;
 }
 
 /** A sandbox of its own for each set of modules: one component's modules never see another's globals. */
 export type Importer = (modules: Map<string, ModuleSource>) => Importable;
 
-/** `env` is what `process.env` holds while modules are evaluated. */
+/** `env` holds the variables of `process.env` while modules are evaluated. */
 export function sandboxImporter(env: ReadonlyMap<string, string>): Importer {
   return (modules) => {
     const sandbox = createSandbox(modules, { env: new Map(env) });

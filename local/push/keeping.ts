@@ -1,5 +1,5 @@
 /**
- * What is deployed, as texts that outlive the process: definitions with their modules and analysis, the functions folder,
+ * The deployment, as texts that outlive the process: definitions with their modules and analysis, the functions folder,
  * environment variables. A start mounts them as the push did; nothing is evaluated again.
  */
 import { types } from "node:util";
@@ -19,7 +19,7 @@ const FUNCTIONS = "deployment/functions";
 const VARIABLES = "deployment/variables";
 const DEFINITION = "deployment/definition/";
 
-/** The changes that make `kept` what is kept; `null` removes. */
+/** The changes that make `kept` the stored state; `null` removes. */
 export function keeping(
   { definitions, functions, variables }: Kept,
   known: Settings,
@@ -54,7 +54,7 @@ export function toText(value: unknown): string {
   return JSON.stringify(value, (name, inner: unknown) => {
     if (types.isMap(inner)) return { [MAP]: [...inner] };
     if (isPlain(inner)) return inner;
-    throw new Error(`"${name}" is part of what is deployed and cannot be kept as text.`);
+    throw new Error(`"${name}" is part of the deployment and cannot be kept as text.`);
   });
 }
 
@@ -65,11 +65,11 @@ export function fromText(text: string): unknown {
   });
 }
 
-/** What comes back from JSON as it went in. */
+/** Whether JSON gives the value back as it was. */
 function isPlain(value: unknown): boolean {
   if (value === undefined || value === null || Array.isArray(value)) return true;
   if (typeof value !== "object") return typeof value !== "function" && typeof value !== "bigint";
-  // By its place in the chain: what was evaluated in a context has that context's prototypes.
+  // By its place in the chain: an object that was evaluated in a context has that context's prototypes.
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

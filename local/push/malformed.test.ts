@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => clock.run(core.close()));
 
-/** What the backend says of itself when something fails that must not. */
+/** The backend's report about itself when something fails that must not. */
 const crashes = vi.spyOn(console, "error").mockImplementation(() => {});
 beforeEach(() => crashes.mockClear());
 
@@ -28,7 +28,7 @@ async function post(path: string, body: Json): Promise<{ status: number; body: a
   return { status: response.status, body: await response.json() };
 }
 
-/** What the modules export is part of the tree, so that it is broken too. */
+/** The modules' exports are part of the tree, so that they are broken too. */
 const exported = {
   app: {
     definitionType: { type: "app" },
@@ -151,14 +151,14 @@ const anything = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Whatever the body says, the backend stands. */
+/** After any body, the backend stands. */
 function expectRefused({ status, body }: { status: number; body: any }): void {
   expect(crashes.mock.calls).toEqual([]);
   expect(status).toBeLessThan(500);
   if (status !== 200) expect(body.code).toMatch(/^[A-Z]\w+$/);
 }
 
-test("the whole body that the others are made of is pushed", async () => {
+test("the whole body that all variations start from is pushed", async () => {
   const started = await post("start_push", bodyOf(PUSH));
   expect(started).toMatchObject({ status: 200, body: { analysis: { child: {}, "": {} } } });
   const { schemaChange } = started.body;

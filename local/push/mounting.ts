@@ -17,7 +17,7 @@ import {
 } from "./environment.js";
 import { failure } from "./failures.js";
 
-/** A definition with its modules analyzed: `convex.config.ts` and what the engine and the runner need. */
+/** A definition with its modules analyzed: its `convex.config.ts`, and the input of the engine and the runner. */
 export interface EvaluatedDefinition {
   definition: Definition;
   component: ComponentDefinition;
@@ -25,7 +25,7 @@ export interface EvaluatedDefinition {
 
 export type EvaluatedDefinitions = ReadonlyMap<string, EvaluatedDefinition>;
 
-/** What the CLI calls a checked component: the tree as it prints and stores it. */
+/** A checked component in the CLI's form: the tree as it prints and stores it. */
 export interface CheckedComponent {
   definitionPath: string;
   componentPath: string;
@@ -41,7 +41,7 @@ export function mount(
   builtin: BuiltinVariables,
 ): Deployment {
   const instances = new Map<string, ComponentInstance>();
-  /** `served`: what stands before the paths of its routes; `null` when they are served nowhere. */
+  /** `served`: the path before its routes; `null` when they are served nowhere. */
   const place = (
     path: string,
     namespace: string,

@@ -1,10 +1,10 @@
-/** What a `convex.config.ts` says of itself when it is asked, checked for shape: what comes behind can rely on it. */
+/** The exports of a `convex.config.ts`, checked for shape: later code can rely on it. */
 import type { ChildComponent, Definition, EnvBinding, EnvDeclaration } from "./definitions.js";
 import { failure } from "./failures.js";
 import type { DefinitionSource } from "./request.js";
 import { isObject, isPairs, isText } from "./shapes.js";
 
-/** `what` names the definition for people. */
+/** `what` is the definition's name in errors. */
 export function parseDefinition(
   exported: unknown,
   { path, dependencies }: Pick<DefinitionSource, "path" | "dependencies">,
@@ -23,7 +23,7 @@ export function parseDefinition(
     throw wrong("childComponents", childComponents);
   }
   for (const child of childComponents) {
-    // What is imported has no cycle; so what is used has none.
+    // Imports have no cycle; so uses have none.
     if (!dependencies.includes(child.path)) {
       throw failure(
         "InvalidDefinition",

@@ -1,4 +1,7 @@
-/** What a push leaves when it fails midway, and what others see of one while it goes. Pushed by the official CLI. */
+/**
+ * The state that a push leaves when it fails midway, and the view of other clients while it goes. Pushed by the
+ * official CLI.
+ */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ConvexClient, ConvexHttpClient } from "convex/browser";
@@ -54,7 +57,7 @@ async function push([tables, code]: readonly [string, string]) {
   return convex(backend, app.directory, ...PUSH, "--typecheck", "disable");
 }
 
-test("a push that fails midway leaves the old one whole: no code meets another push's indexes", async () => {
+test("a push that fails midway leaves the old one whole: no code runs with another push's indexes", async () => {
   expect(await push(INDEXED)).toMatchObject({ code: 0 });
   const client = new ConvexHttpClient(backend.url, { logger: false });
   await client.mutation(send, {});
@@ -63,7 +66,7 @@ test("a push that fails midway leaves the old one whole: no code meets another p
   expect(await client.query(list, {})).toBe(1);
 });
 
-test("those who watch see no error while a push takes an index away together with its use", async () => {
+test("subscribed clients see no error while a push takes an index away together with its use", async () => {
   expect(await push(INDEXED)).toMatchObject({ code: 0 });
   const client = new ConvexClient(backend.url, { logger: false });
   const seen: unknown[] = [];

@@ -1,7 +1,6 @@
 /**
  * The push, step by step, as the CLI takes it: start (evaluate, nothing visible), wait for the schema (check the rows),
- * finish (everything visible at once). It also keeps the environment variables, since they are part of what is
- * deployed.
+ * finish (everything visible at once). It also keeps the environment variables, since they are part of the deployment.
  *
  * Code generation is a push that stops after start, so a started push costs nothing but memory until it is forgotten.
  */
@@ -34,7 +33,7 @@ interface PendingPush {
   generation: number;
 }
 
-/** Started pushes that nobody finishes (code generation) are forgotten, oldest first. */
+/** Started pushes that are never finished (code generation) are forgotten, oldest first. */
 const MAX_PENDING_PUSHES = 16;
 
 export interface PusherOptions {
@@ -44,7 +43,9 @@ export interface PusherOptions {
   environment?: Record<string, string>;
   /** Where clients reach the backend and its HTTP actions. */
   urls: { cloud: string; site: string };
-  /** Runs the app's modules to see what they define. Defaults to this thread, which one that never ends would hang. */
+  /**
+   * Runs the app's modules to read their definitions. Defaults to this thread, which one that never ends would hang.
+   */
   evaluate?: (task: EvaluationTask) => Promise<Evaluation>;
 }
 
@@ -57,7 +58,7 @@ export class Pusher {
   readonly #builtin: EnvironmentVariables;
   readonly #pending = new Map<string, PendingPush>();
   readonly #installed = new Set<() => void>();
-  /** What changes the deployment goes one at a time: each builds on what the one before has left. */
+  /** Changes of the deployment go one at a time: each builds on the result of the one before. */
   readonly #changes = new Fifo();
   #definitions: EvaluatedDefinitions = new Map();
   #functions = "convex/";
@@ -79,10 +80,10 @@ export class Pusher {
     );
   }
 
-  /** Serves again what was deployed when the backend stopped, if there was anything. Before anybody calls. */
+  /** Serves again the deployment of the moment when the backend stopped, if there was one. Before the first call. */
   async restore(): Promise<void> {
     const { definitions, functions, variables } = kept(this.#options.database.settings);
-    // Those given at this start are as if set now.
+    // Variables given at this start are as if set now.
     this.#variables = new Map([...variables, ...this.#variables]);
     if (definitions.size === 0) return;
     this.#definitions = definitions;
@@ -92,13 +93,13 @@ export class Pusher {
   }
 
   /**
-   * Makes visible what somebody else has evaluated, in place of a push: with the variables that are in it. It is not kept:
-   * whoever starts the backend again gives it again.
+   * Makes visible a deployment that was evaluated elsewhere, in place of a push: with the variables that are in it. It
+   * is not kept: the next start must give it again.
    */
   install(deployment: Deployment): Promise<void> {
     return this.#changes.run(async () => {
       await this.#options.runner.install(deployment, schemasOf(deployment));
-      // Pushes that were started on what was there before must start again.
+      // Pushes that were started on the earlier deployment must start again.
       this.#generation++;
       this.#announce();
     });
@@ -114,7 +115,7 @@ export class Pusher {
     return () => this.#installed.delete(listener);
   }
 
-  /** What the app consists of, so that the CLI sends only modules that changed. */
+  /** The app's modules by hash, so that the CLI sends only modules that changed. */
   configHashes(): unknown {
     return {
       config: { functions: this.#functions },
@@ -151,7 +152,7 @@ export class Pusher {
     return evaluateTask({ request, env, deployed: this.#appModules });
   }
 
-  /** What `convex deploy` asks before it pushes: which indexes would change. */
+  /** `convex deploy` asks this before it pushes: which indexes would change. */
   async evaluate(body: unknown): Promise<unknown> {
     const request = parsePushRequest(body);
     const { definitions } = await this.#evaluate(request);
@@ -188,7 +189,7 @@ export class Pusher {
       functions: push.functions,
       variables: this.#variables,
     });
-    // Of two pushes that finish together, the second is told to start again.
+    // Of two pushes that finish together, the second must start again.
     this.#generation++;
     this.#definitions = push.definitions;
     this.#functions = push.functions;
@@ -222,7 +223,7 @@ export class Pusher {
 
   /**
    * Rows are checked again, since functions went on writing after `wait_for_schema`. Tables, indexes and code of all
-   * instances become visible in one step, or none does: no code ever meets another push's indexes.
+   * instances become visible in one step, or none does: no code ever runs with another push's indexes.
    */
   async #install(deployment: Deployment, what: Kept): Promise<void> {
     const status = await checkSchemas(this.#options.database, deployment);

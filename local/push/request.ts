@@ -1,7 +1,7 @@
 /**
- * What the official CLI sends when it pushes, checked for shape. This file knows the wire; it evaluates nothing.
+ * The official CLI's push request, checked for shape. This file knows the wire; it evaluates nothing.
  *
- * The shapes are those of the `convex` package's `cli/lib/deployApi`. Fields that the CLI adds in later versions are
+ * The shapes are `cli/lib/deployApi`'s, of the `convex` package. Fields that the CLI adds in later versions are
  * ignored.
  */
 import { PlatformError } from "../functions/errors.js";
@@ -29,7 +29,7 @@ export interface DefinitionSource {
 
 export interface PushRequest {
   dryRun: boolean;
-  /** The folder that holds the app's functions, echoed to the CLI when it asks what is deployed. */
+  /** The folder that holds the app's functions, echoed to the CLI when it asks for the deployment. */
   functions: string;
   app: DefinitionSource;
   components: DefinitionSource[];

@@ -1,6 +1,6 @@
 /**
- * Evaluates a pushed `schema.ts` into what the CLI wants to know of it (for `_generated/dataModel`) and into what the
- * engine keeps (tables, indexes, validators).
+ * Evaluates a pushed `schema.ts` into the CLI's form (for `_generated/dataModel`) and into the engine's (tables,
+ * indexes, validators).
  */
 import type { ValidatorJSON } from "convex/values";
 import type { TableSpec } from "../engine/types.js";
@@ -115,7 +115,7 @@ function checkTable(table: AnalyzedTable, what: string): void {
   }
 }
 
-/** What the engine keeps: search, vector and staged indexes are left out, and a query that asks for one fails there. */
+/** The engine's form: search, vector and staged indexes are left out, and a query that asks for one fails there. */
 export function toTables(schema: AnalyzedSchema | null): TableSpec[] {
   return (schema?.tables ?? []).map((table) => ({
     name: table.tableName,

@@ -1,6 +1,6 @@
 /**
- * A short text that two threads share. A message that a thread posts before it ends its process may never arrive; what
- * stands in shared memory does.
+ * A short text that two threads share. A message that a thread posts before it ends its process may never arrive; a
+ * text in shared memory does.
  */
 const MAX_BYTES = 1_024;
 
@@ -13,7 +13,7 @@ export class SharedText {
     this.#bytes = new Uint8Array(buffer, 4);
   }
 
-  /** What is longer is cut. */
+  /** A longer text is cut. */
   set(text: string): void {
     const bytes = new TextEncoder().encode(text).subarray(0, MAX_BYTES);
     this.#bytes.set(bytes);

@@ -34,7 +34,7 @@ export async function copyFixture(): Promise<FixtureApp> {
 export interface CliRun {
   code: number | null;
   stdout: string;
-  /** Where the CLI prints what it does and what went wrong, without colors. */
+  /** The CLI's reports of its work and of errors, without colors. */
   stderr: string;
 }
 
@@ -72,7 +72,10 @@ export async function convex(
   return { code, stdout, stderr };
 }
 
-/** Pushes a copy of the fixture app, with some files more when they are given, and throws what the CLI says when it cannot. */
+/**
+ * Pushes a copy of the fixture app, with some files more when they are given, and throws the CLI's output when it
+ * cannot.
+ */
 export async function pushFixture(
   backend: { url: string; adminKey: string },
   files: Record<string, string> = {},
@@ -88,5 +91,5 @@ export async function pushFixture(
   }
 }
 
-/** After a push that fails, `dev --once` goes on printing logs unless it is told not to. */
+/** After a push that fails, `dev --once` goes on printing logs without this option. */
 export const PUSH = ["dev", "--once", "--tail-logs", "disable"];

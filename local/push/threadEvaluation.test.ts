@@ -32,7 +32,7 @@ function evaluate(sources: Record<string, string>, environment: "isolate" | "nod
   return { request, evaluation: evaluateInThread(wallEnvironment, task, LIMIT_MS) };
 }
 
-test("what a push defines comes back, and its modules are the objects that were sent", async () => {
+test("a push's definitions come back, and its modules are the objects that were sent", async () => {
   const source = `
     export const read = Object.assign(() => {}, { isQuery: true, isPublic: true });`;
   const { request, evaluation } = evaluate({ "lib.js": source });

@@ -22,7 +22,10 @@ export interface EvaluationTask {
   deployed: ReadonlyMap<string, ModuleSource>;
 }
 
-/** What the thread is given: the task, and where it writes what it is importing, for when it is heard of no more. */
+/**
+ * The thread's input: the task, and the place for the name of the module that it is importing, for when no more
+ * messages come.
+ */
 export interface EvaluationData extends EvaluationTask {
   importing: SharedArrayBuffer;
 }
@@ -32,7 +35,10 @@ export type FromEvaluation =
   | { kind: "evaluated"; evaluation: Evaluation }
   | { kind: "refused"; status: number; code: string; message: string };
 
-/** A module that awaits what never comes takes no time of its own: so many limits are waited for all of it. An assumption. */
+/**
+ * A module that awaits a value that never comes takes no time of its own: so many limits are waited for all of it. An
+ * assumption.
+ */
 const PATIENCE = 6;
 const PROGRAM = path.join(path.dirname(fileURLToPath(import.meta.url)), "evaluationGuest.ts");
 
@@ -91,7 +97,7 @@ function outcomeOf(
   });
 }
 
-/** What came back is a copy. Modules that are the same stay the same objects: V8's code of them is kept by those. */
+/** The result is a copy. Modules that are the same stay the same objects: V8's code of them is kept by object. */
 function withOwnModules(evaluation: Evaluation, { request, deployed }: EvaluationTask): Evaluation {
   for (const [definition, { component }] of evaluation.definitions) {
     const source = [request.app, ...request.components].find(({ path }) => path === definition);

@@ -33,11 +33,11 @@ test("the counters are for the admin, over HTTP as in process", async () => {
   expect(core.stats.snapshot().since).toBeGreaterThanOrEqual(told.since);
 });
 
-test("a backend's limits are those that it was given, and otherwise the platform's", () => {
+test("a backend's limits are the ones that it was given, and otherwise the platform's", () => {
   expect(core.database.limits).toMatchObject({ documentsRead: 3, documentsWritten: 16_000 });
 });
 
-test("printed, numbers stand below one another and what did not happen is left out", () => {
+test("printed, numbers stand below one another and zero counts are left out", () => {
   const io = { documentsRead: 5, bytesRead: 2048, documentsWritten: 1, bytesWritten: 90 };
   const calls: FunctionStats = {
     ...{ calls: 4, billed: 6, cached: 1, refused: 0, errors: 0, retries: 2, conflicts: 2 },

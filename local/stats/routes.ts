@@ -9,7 +9,7 @@ export function statsRoutes(stats: Stats, adminKey: AdminKey): Routes {
       adminKey.require(authorization);
       return stats.snapshot();
     },
-    /** Answers what was counted until then. */
+    /** Answers with the counters until then. */
     "POST /api/local/stats/reset": ({ authorization }) => {
       adminKey.require(authorization);
       const counted = stats.snapshot();

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 let hold: (() => Promise<void>) | null = null;
 
-/** Whoever reads next has read, and waits. */
+/** The next reader has read, and waits. */
 function holdNextRead(): { reached: Promise<void>; release(): void } {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -70,7 +70,7 @@ function housekeepings(count: number): Promise<void> {
 const SCHEMA = `${PRELUDE}
   export default defineSchema({ jobs: defineTable(v.any()).index("by_state", ["state"]) });`;
 
-/** Four designs of a job queue, by what the platform would bill for a job of each. */
+/** Four designs of a job queue, by the platform's bill per job of each. */
 const QUEUE = `${PRELUDE}
   export const work = action(async (ctx, { id }) => { await ctx.runMutation(api.m.finish, { ids: [id] }); });
   export const perJob = mutation(async (ctx) => {
@@ -94,7 +94,7 @@ const QUEUE = `${PRELUDE}
   });
   export const later = mutation(async (ctx) => { await ctx.scheduler.runAfter(0, api.m.inline, {}); });`;
 
-test("a scheduled action for each job is billed twice beyond the enqueue: itself, and what it reports by", async () => {
+test("a scheduled action for each job is billed twice beyond the enqueue: itself, and the mutation that it reports by", async () => {
   await start({ "": { "m.ts": QUEUE, "schema.ts": SCHEMA } });
   const ran = scheduledRuns(3);
   for (let n = 0; n < 3; n++) await backend.mutation("m:perJob");
@@ -117,7 +117,7 @@ test("a worker that takes ten jobs at once is billed for its calls and not for i
   expect(total.billed).toBe(4);
 });
 
-test("a scheduled mutation that does ten jobs inline is billed once: what it calls is part of it", async () => {
+test("a scheduled mutation that does ten jobs inline is billed once: its nested calls are part of it", async () => {
   await start({ "": { "m.ts": QUEUE, "schema.ts": SCHEMA } });
   await backend.mutation("m:enqueue", { n: 10 });
   const ran = scheduledRuns(1);
@@ -147,7 +147,7 @@ test("documents are counted with the entries of declared indexes, rows of the sc
       documentsWritten: 1,
       bytesWritten: size("pending") + entry("pending"),
     },
-    // What it schedules is two documents: the arguments, and the row that changes with the state.
+    // Its schedule is two documents: the arguments, and the row that changes with the state.
     systemIo: { documentsWritten: 2 },
   });
   // It finds the row by its id, which is no declared index, and writes its new key.
@@ -255,7 +255,7 @@ test("a mutation that is given up after five attempts is five calls", async () =
   });
 });
 
-test("those who meet again are one line, with how often and the last document", async () => {
+test("a repeated conflict of the same pair is one line, with the count and the last document", async () => {
   await start({
     "": {
       "m.ts": `${QUEUE}
@@ -281,7 +281,7 @@ test("those who meet again are one line, with how often and the last document", 
   ]);
 });
 
-test("who loses to a scheduled mutation is told of the scheduler, and the counters know the function", async () => {
+test("the loser to a scheduled mutation reads the scheduler's name, and the counters know the function", async () => {
   await start({ "": { "m.ts": QUEUE, "schema.ts": SCHEMA } });
   await backend.mutation("m:enqueue", { n: 1 });
   const tx = backend.database.begin();
@@ -295,7 +295,7 @@ test("who loses to a scheduled mutation is told of the scheduler, and the counte
   });
 });
 
-test("dead index entries are counted for whoever passes them", async () => {
+test("dead index entries are counted for the functions that pass them", async () => {
   await start({ "": { "m.ts": QUEUE, "schema.ts": SCHEMA } });
   await backend.mutation("m:enqueue", { n: 3 });
   await backend.mutation("m:inline");
@@ -303,7 +303,7 @@ test("dead index entries are counted for whoever passes them", async () => {
   expect(counted("m:pending")).toMatchObject({ tombstones: 3, io: { documentsRead: 0 } });
 });
 
-test("waits for permits and for the executor are counted by those who waited", async () => {
+test("waits for permits and for the executor are counted by the functions that waited", async () => {
   await start(
     { "": { "m.ts": QUEUE, "schema.ts": SCHEMA } },
     { classLimits: { mutations: 1, scheduledJobs: 1 } },
@@ -318,7 +318,7 @@ test("waits for permits and for the executor are counted by those who waited", a
   expect(waits.executor.count).toBeGreaterThan(0);
 });
 
-test("a reset begins anew, and what was shown before stays as it was", async () => {
+test("a reset begins anew, and an earlier snapshot stays as it was", async () => {
   await start({ "": { "m.ts": QUEUE, "schema.ts": SCHEMA } });
   await backend.mutation("m:enqueue", { n: 1 });
   const before = stats.snapshot();

@@ -1,6 +1,6 @@
 /**
- * Counts what happens in a backend: what the platform would bill for it, and what it lost by conflicts and waiting. It
- * listens and does nothing else: no function, transaction or scheduler knows of it.
+ * Counts the work of a backend: the platform's bill for it, and the losses by conflicts and waiting. It listens and
+ * does nothing else: no function, transaction or scheduler knows of it.
  */
 import type { Environment } from "../environment.js";
 import { NOTHING } from "../engine/usage.js";
@@ -16,7 +16,7 @@ import type {
   WaitStats,
 } from "./types.js";
 
-/** Pairs kept apart: an app has some hundred functions, of which few ever meet. What comes on top is not listed. */
+/** Pairs kept apart: an app has some hundred functions, of which few ever conflict. Further pairs are not listed. */
 const MAX_CONFLICT_PAIRS = 10_000;
 
 const WAITS: readonly WaitKind[] = ["executor", "queryPermit", "mutationPermit", "actionPermit"];

@@ -1,4 +1,4 @@
-/** What the counters show. Everything counts from the last reset, or from the start. */
+/** The counters' snapshot. Everything counts from the last reset, or from the start. */
 import type { Io } from "../engine/types.js";
 import type { WaitKind } from "../functions/events.js";
 
@@ -7,9 +7,9 @@ export interface FunctionStats {
   /** Executions that ended, answers from the cache included. */
   calls: number;
   /**
-   * Function calls as the platform meters them: every execution that a client, the scheduler, an action or a subscription
-   * asked for, answers from the cache included, and every attempt that lost to another commit. What functions call inside
-   * their own transaction is part of them.
+   * Function calls as the platform meters them: every execution that a client, the scheduler, an action or a
+   * subscription asked for, answers from the cache included, and every attempt that lost to another commit. Nested
+   * calls inside a function's own transaction are part of it.
    */
   billed: number;
   /** Queries answered without running: calls without I/O. */
@@ -28,7 +28,7 @@ export interface FunctionStats {
   io: Io;
   /** The same, of system tables. */
   systemIo: Io;
-  /** What of `io` attempts that lost to another commit had read. */
+  /** The part of `io` that attempts that lost to another commit had read. */
   lostIo: Io;
   /** Dead index entries that scans passed, in attempts that lost to another commit too. */
   tombstones: number;
@@ -44,7 +44,7 @@ export interface ConflictStats {
   lastId: string;
 }
 
-/** Of those who had to wait; whoever begins at once has not waited. */
+/** Of functions that had to wait; one that begins at once has not waited. */
 export interface WaitStats {
   count: number;
   totalMs: number;
@@ -70,6 +70,6 @@ export interface StatsSnapshot {
   /** The most frequent first. */
   conflicts: ConflictStats[];
   waits: Record<WaitKind, WaitStats>;
-  /** By what it is for. */
+  /** By purpose. */
   housekeeping: Record<string, HousekeepingStats>;
 }

@@ -1,4 +1,4 @@
-/** Files that are not served, and are afterwards what they were before, byte for byte. */
+/** Files that are not served, and are afterwards as before, byte for byte. */
 import { createHash } from "node:crypto";
 import {
   appendFileSync,
@@ -57,7 +57,7 @@ function hashes(): string[] {
   );
 }
 
-/** What a start says, with the file as it was. */
+/** The error of a start, with the file as it was. */
 async function refusal(): Promise<{ code: string; message: string }> {
   const before = hashes();
   const error = await folder.open().then(
@@ -144,7 +144,7 @@ describe("a file that was ours and is damaged is refused", () => {
     ["no state", "DELETE FROM state"],
     ["a table that is gone", "DELETE FROM tables"],
     ["no tables of ours", "DROP TABLE documents"],
-  ])("by somebody who wrote into it: %s", async (_what, statements) => {
+  ])("by another program that wrote into it: %s", async (_what, statements) => {
     sql(statements);
     expect(await refusal()).toMatchObject({ code: "DataFileDamaged" });
   });
@@ -170,7 +170,7 @@ describe("a file that was ours and is damaged is refused", () => {
   });
 });
 
-test("what a killed process leaves is read: the file, its log, and a lock that nobody holds", async () => {
+test("a killed process's files are read: the file, its log, and a lock without a holder", async () => {
   const first = await folder.open();
   await transact(first.database, "insert", (tx) => tx.insert("", "t", { n: 1 }));
   const copy = dataFolder();
@@ -187,7 +187,7 @@ test("what a killed process leaves is read: the file, its log, and a lock that n
 });
 
 describe("a folder", () => {
-  test("is held by one backend at a time, and who holds it is said", async () => {
+  test("is held by one backend at a time, and the error names the holder", async () => {
     await folder.open();
     const { code, message } = await refusal();
     expect(code).toBe("DataFileInUse");

@@ -14,7 +14,7 @@ import { createDataFile, DataWriter } from "./writing.js";
 
 export interface DataFileOptions {
   directory: string;
-  /** In whose name it is held. */
+  /** The process that holds it. */
   holder: Holder;
   /** The file is not to grow beyond this; `null` for no bound but the disk's. */
   maxBytes: number | null;
@@ -26,7 +26,7 @@ export class DataFile {
   #reader: DataReader | null = null;
   #rows: Iterator<EncodedRows, void, void> | null = null;
   #writer: DataWriter | null = null;
-  /** Which file it is, whatever is called by its name later. */
+  /** The file's own number, under any later file of its name. */
   #inode = 0;
 
   constructor(
@@ -76,7 +76,7 @@ export class DataFile {
     this.#hold = null;
   }
 
-  /** SQLite goes on writing into a file that was removed, and nobody would ever read that. */
+  /** SQLite goes on writing into a file that was removed, and no start would ever read that. */
   #requireInPlace(): void {
     if (statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode) return;
     throw new StoreError(
@@ -85,7 +85,7 @@ export class DataFile {
     );
   }
 
-  /** What SQLite says while the file is opened, in terms of the file. */
+  /** SQLite's errors while the file is opened, in terms of the file. */
   #explained<T>(run: () => T): T {
     try {
       return run();

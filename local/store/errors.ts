@@ -1,4 +1,4 @@
-/** Why a data folder is not used. What is in it is left as it is. */
+/** Why a data folder is not used. Its contents are left as they are. */
 
 export type StoreErrorCode =
   /** The folder cannot be made, read or written. */

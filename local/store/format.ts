@@ -1,9 +1,9 @@
 /**
- * What a data file looks like: how it is told from other files, its tables, its checksums. Knows nothing of connections.
+ * The format of a data file: its distinction from other files, its tables, its checksums. Knows nothing of connections.
  *
- * Rows are kept as they are now, not as a log of what happened: a commit costs what it writes, and a start costs what is
- * there. Each row carries a checksum of its own, and the file the sum of them all, so that a row that was changed, lost
- * or brought back by anything but a commit is noticed at the next start.
+ * Rows are kept as they are now, not as a log of changes: a commit costs its own writes, and a start costs the rows
+ * there are. Each row carries a checksum of its own, and the file the sum of them all, so that a row that was changed,
+ * lost or brought back by anything but a commit is noticed at the next start.
  */
 import { closeSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
@@ -68,7 +68,7 @@ export function minus(digest: number, checksum: number): number {
 const HEADER = { bytes: 100, magic: "SQLite format 3\0", userVersionAt: 60, applicationIdAt: 68 };
 
 /**
- * Refuses what is not ours before SQLite opens it: opening can write. The numbers are in the file itself from its first
+ * Refuses a foreign file before SQLite opens it: opening can write. The numbers are in the file itself from its first
  * moment on, and never only in its write-ahead log.
  */
 export function checkHeader(path: string): void {

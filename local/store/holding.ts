@@ -1,6 +1,6 @@
 /**
  * One process at a time: a lock of the operating system's, taken through SQLite on a file of its own, so that it ends
- * with the process whatever way that ends, and nothing has to be guessed from what is left behind.
+ * with the process in any case, and nothing has to be guessed from files left behind.
  *
  * Nothing else may open the lock file: by POSIX, closing any handle of it would give the lock up.
  */
@@ -11,7 +11,7 @@ import { StoreError } from "./errors.js";
 import type { Holder } from "./messages.js";
 
 const LOCK_NAME = "backend.lock";
-/** Who holds it, for people to read. */
+/** Its holder, for people to read. */
 const HOLDER_NAME = "backend.holder.json";
 
 export interface Hold {
@@ -21,7 +21,7 @@ export interface Hold {
 export function holdFolder(directory: string, holder: Holder, Database: typeof Libsql): Hold {
   const lock = new Database(join(directory, LOCK_NAME));
   try {
-    // Statements that are run and not prepared: those keep a connection open after its end.
+    // Statements that are run and not prepared: prepared ones keep a connection open after its end.
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock.close();

@@ -1,6 +1,6 @@
 /**
- * A store in memory: what it has kept outlives a backend that is thrown away, not the process. For worlds and tests in
- * which a backend crashes and is started again.
+ * A store in memory: its commits outlive a backend that is thrown away, not the process. For worlds and tests in which
+ * a backend crashes and is started again.
  */
 import {
   StoreClosedError,
@@ -50,7 +50,7 @@ export class MemoryStore implements Store {
     return Promise.resolve();
   }
 
-  /** From here on nothing is kept: what a crash finds on its way is lost. */
+  /** From here on nothing is kept: commits on their way at a crash are lost. */
   close(): Promise<void> {
     this.#closed = true;
     return Promise.resolve();

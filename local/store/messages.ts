@@ -1,4 +1,4 @@
-/** What goes between the store and its thread: texts and numbers, since documents are encoded where they are. */
+/** The messages between the store and its thread: texts and numbers, since documents are encoded where they are. */
 import type { DataFileOptions } from "./dataFile.js";
 import type { StoreErrorCode } from "./errors.js";
 
@@ -30,7 +30,7 @@ export interface EncodedRows {
   values: string[];
 }
 
-/** What the thread is asked, and what it answers. */
+/** The thread's operations, with their arguments and answers. */
 export interface Operations {
   open: [argument: DataFileOptions, answer: EncodedState];
   /** The next rows; `null` at their end, where the sum of all checksums is verified. */

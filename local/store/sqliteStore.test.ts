@@ -55,7 +55,7 @@ describe("a database that is opened again", () => {
     ).toEqual(before.map((doc) => doc._creationTime).sort((a, b) => a - b));
   });
 
-  test("has lost what was deleted and shows what was changed", async () => {
+  test("has lost deleted rows and shows changed ones", async () => {
     const first = await folder.open();
     const { value: kept } = await insert(first.database, { n: 1 });
     const { value: gone } = await insert(first.database, { n: 2 });
@@ -108,7 +108,7 @@ describe("a database that is opened again", () => {
     expect(later).toBeGreaterThan(second.database.latestTs - 1n);
     expect(later).toBeGreaterThan(ts);
     await second.close();
-    // Not even what a start alone has shown to clients is later than what comes.
+    // Not even a timestamp that a start alone has shown to clients is later than the next one's.
     const third = await folder.open({}, dayBefore);
     const seen = third.database.latestTs;
     await third.close();

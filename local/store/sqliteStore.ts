@@ -14,7 +14,7 @@ export interface SqliteStoreOptions {
   maxBytes?: number;
 }
 
-/** Throws a `StoreError` when the folder or what is in it cannot be used. */
+/** Throws a `StoreError` when the folder or its contents cannot be used. */
 export async function openSqliteStore(
   env: Pick<Environment, "now">,
   { directory, maxBytes }: SqliteStoreOptions,
@@ -55,7 +55,7 @@ class SqliteStore implements Store {
     let next = this.thread.ask("rows", null);
     for (let rows = await next; rows !== null; rows = await next) {
       next = this.thread.ask("rows", null);
-      // Whoever stops in between does not wait for it.
+      // A caller that stops in between does not wait for it.
       next.catch(() => {});
       yield { table: this.state!.tables[rows.table]!, docs: rows.values.map(decodeDocument) };
     }
@@ -71,7 +71,7 @@ class SqliteStore implements Store {
     return this.#closing;
   }
 
-  /** What was asked for before is done before: the thread does one thing after the other. */
+  /** Earlier requests are done before: the thread does one thing after the other. */
   async #close(): Promise<void> {
     try {
       await this.thread.ask("close", null);

@@ -1,4 +1,4 @@
-/** What the tests of stores share: a data folder that goes away, and databases on it, one after the other. */
+/** The shared parts of the tests of stores: a data folder that goes away, and databases on it, one after the other. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * The thread that a store writes in, so that waiting for the disk stops nobody else. It is bundled into one script when a
- * store is opened, and does one thing after the other, as it is asked.
+ * The thread that a store writes in, so that waiting for the disk stops no other work. It is bundled into one script
+ * when a store is opened, and does one thing after the other, as it is asked.
  */
 import { createRequire } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";

@@ -36,7 +36,7 @@ export class StoreThread {
       if (this.#ended !== null) return reject(this.#ended);
       const id = ++this.#requests;
       this.#waiting.set(id, { resolve, reject });
-      // Only while somebody waits for it does the thread keep the process alive.
+      // Only while a request waits for it does the thread keep the process alive.
       this.#worker.ref();
       this.#worker.postMessage({ id, operation, argument } satisfies ThreadRequest);
     });

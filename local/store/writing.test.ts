@@ -8,7 +8,7 @@ import { createDataFile, DataWriter } from "./writing.js";
 const folder = mkdtempSync(path.join(tmpdir(), "conveyor-writing-"));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test("the disk has a commit when it is acknowledged: SQLite is told to wait for it", () => {
+test("the disk has a commit when it is acknowledged: SQLite waits for it", () => {
   const opened: Libsql.Database[] = [];
   const Watched = new Proxy(Libsql, {
     construct(target, args: ConstructorParameters<typeof Libsql>) {
