@@ -27,10 +27,10 @@ test("each address shows its view, and only that is asked for", async () => {
   goTo("#/queues/tiles");
   expect(await screen.findByRole("heading", { level: 1, name: "tiles" })).toBeTruthy();
   goTo("#/nowhere/at/all");
-  expect(await screen.findByText("This address leads nowhere")).toBeTruthy();
+  expect(await screen.findByText("Page not found")).toBeTruthy();
 });
 
-test("who goes elsewhere begins at the new heading; who opens the page or filters is left alone", async () => {
+test("a new page moves the focus to its heading; opening the dashboard or filtering does not", async () => {
   answers();
   world.show(<Dashboard api={api} />);
   await screen.findByRole("heading", { name: "Queues" });
@@ -48,12 +48,12 @@ test("the first link skips to the content, and leaves the address as it is", asy
   answers();
   window.location.hash = "#/workers";
   world.show(<Dashboard api={api} />);
-  fireEvent.click(screen.getByRole("link", { name: "Skip to the content" }));
+  fireEvent.click(screen.getByRole("link", { name: "Skip to content" }));
   expect(document.activeElement).toBe(screen.getByRole("main"));
   expect(window.location.hash).toBe("#/workers");
 });
 
-test("an app's own routing is where links lead and what is shown", async () => {
+test("an app's own routing has the targets of links and the page shown", async () => {
   answers();
   const go = vi.fn();
   const routing: Routing = {

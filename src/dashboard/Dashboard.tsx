@@ -1,6 +1,6 @@
-/** The whole dashboard: what there is, where one is, and how to get elsewhere. */
+/** The whole dashboard: its navigation, and the page of the current address. */
 import { useEffect, useRef } from "react";
-import { usePlace } from "./frame/context.js";
+import { useLabels, usePlace } from "./frame/context.js";
 import { Root, type ViewProps } from "./frame/Root.js";
 import { JobView } from "./job/JobView.js";
 import { Overview } from "./overview/Overview.js";
@@ -13,18 +13,18 @@ import { WorkersView } from "./workers/WorkersView.js";
 
 export interface DashboardProps extends ViewProps {
   /**
-   * What stands at its top.
+   * The title at the top.
    * @default "Conveyor"
    */
   title?: string;
 }
 
 /**
- * All queues, their jobs and their workers, live. Where one is, with the filters of a list, is kept in the address: a link or
- * a reload shows the same.
+ * All queues, their jobs and their workers, live. The address has the page and the filters of a list: a link or a reload shows
+ * the same.
  *
- * It must stand within a `ConvexProvider`, and its styles must be imported once. It shows what `authorize` of
- * `conveyor.dashboardApi()` lets the reader see, and no action that it refuses.
+ * It must stand within a `ConvexProvider`, and its styles must be imported once. It shows only the queues and actions that
+ * `authorize` of `conveyor.dashboardApi()` allows.
  *
  * @example
  * import { Dashboard } from "convex-conveyor/dashboard";
@@ -44,6 +44,7 @@ function Page({ title, ...props }: ViewProps & { title: string }) {
   const main = useRef<HTMLElement>(null);
   useFocusOnArrival(place, main);
   const isWorkers = place.kind === "workers";
+  const { skip, navigation, queues, workers } = useLabels().page;
   return (
     <>
       <a
@@ -55,16 +56,16 @@ function Page({ title, ...props }: ViewProps & { title: string }) {
           main.current?.focus();
         }}
       >
-        Skip to the content
+        {skip}
       </a>
       <header className="cv-masthead">
         <p className="cv-title">{title}</p>
-        <nav aria-label="Dashboard">
+        <nav aria-label={navigation}>
           <Link to={overviewPlace} isCurrent={!isWorkers && place.kind !== "nowhere"}>
-            Queues
+            {queues}
           </Link>
           <Link to={workersPlace} isCurrent={isWorkers}>
-            Workers
+            {workers}
           </Link>
         </nav>
       </header>
@@ -76,21 +77,22 @@ function Page({ title, ...props }: ViewProps & { title: string }) {
 }
 
 function Shown({ place, props }: { place: Place; props: ViewProps }) {
+  const { notFound, notFoundText, toQueues } = useLabels().page;
   if (place.kind === "overview") return <Overview {...props} />;
   if (place.kind === "workers") return <WorkersView {...props} />;
   if (place.kind === "queue") return <QueueView {...props} queue={place.queue} />;
   if (place.kind === "job") return <JobView {...props} queue={place.queue} id={place.id} />;
   return (
-    <>
-      <Heading>There is nothing here</Heading>
-      <Notice title="This address leads nowhere">
-        <Link to={overviewPlace}>To the queues</Link>
+    <div className="cv-view">
+      <Heading>{notFound}</Heading>
+      <Notice title={notFoundText}>
+        <Link to={overviewPlace}>{toQueues}</Link>
       </Notice>
-    </>
+    </div>
   );
 }
 
-/** Whoever goes elsewhere by keyboard begins at the new heading, and hears it; not at the first page, nor for a filter. */
+/** A new page moves the focus to its heading, which a screen reader then reads; the first page and a filter do not. */
 function useFocusOnArrival(place: Place, main: React.RefObject<HTMLElement | null>) {
   const where = [
     place.kind,

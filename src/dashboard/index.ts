@@ -1,5 +1,5 @@
 /**
- * `convex-conveyor/dashboard`: a dashboard of queues, jobs and workers, whole or in parts, for pages of an app. Its styles are
+ * `convex-conveyor/dashboard`: a dashboard of queues, jobs and workers, whole or by view, for pages of an app. Its styles are
  * `convex-conveyor/dashboard.css`.
  * @module
  */
@@ -10,4 +10,6 @@ export { JobView } from "./job/JobView.js";
 export { WorkersView } from "./workers/WorkersView.js";
 export { hashRouting, type Routing } from "./routing.js";
 export type { ViewProps } from "./frame/Root.js";
+export { DEFAULT_LABELS, type JobsMeant } from "./labels.js";
+export type { LabelOverrides, Labels } from "./labelOverrides.js";
 export { dashboardCalls, type DashboardApi } from "../shared/index.js";

@@ -1,4 +1,4 @@
-/** Addresses and what they mean. */
+/** Addresses and their places. */
 import { expect, test } from "vitest";
 import {
   jobPlace,
@@ -22,11 +22,11 @@ const PLACES: Place[] = [
   jobPlace("a/b?c#d%e", "j1/../2"),
 ];
 
-test.each(PLACES)("$kind is read as it was written, whatever its names are", (place) => {
+test.each(PLACES)("$kind is read as it was written, with any names", (place) => {
   expect(readPlace(writePlace(place))).toEqual(place);
 });
 
-test("what is usual is left out of an address", () => {
+test("defaults are left out of an address", () => {
   expect(writePlace(queuePlace("tiles"))).toBe("/queues/tiles");
   expect(readPlace("/queues/tiles")).toEqual(queuePlace("tiles", USUAL_LOOK));
   expect(writePlace(queuePlace("tiles", { filter: {} }))).toBe("/queues/tiles?status=any");

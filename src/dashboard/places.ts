@@ -1,4 +1,4 @@
-/** Where one is in the dashboard, and how that is written in an address. Pure: what stands in an address is a person's text. */
+/** The places of the dashboard, and their addresses. Pure. An address may hold any text. */
 import {
   STATUSES,
   type ListFilter,
@@ -11,7 +11,7 @@ const QUEUE_TABS = ["jobs", "events", "configuration"] as const;
 export type QueueTab = (typeof QUEUE_TABS)[number];
 const PERS = ["minute", "hour", "day"] as const satisfies readonly Per[];
 
-/** What of a queue is shown. */
+/** Tab, time range, filter and order of a queue's page. */
 export interface QueueLook {
   readonly tab: QueueTab;
   readonly per: Per;
@@ -25,8 +25,8 @@ export type Place =
   | { readonly kind: "job"; readonly queue: string; readonly id: string };
 
 /**
- * How a queue is shown where the address says nothing else: what failed, the newest first, and the last hour by minutes. Of a
- * busy queue, a list of what waits or runs changes with every job; that of what failed is read again when one fails.
+ * The look of a queue without parameters in the address: failed jobs, the newest first, and the last hour by minute. In a busy
+ * queue, a list of pending or running jobs changes with every job; the list of failed jobs is read again only with a failure.
  */
 export const USUAL_LOOK: QueueLook = {
   tab: "jobs",
@@ -44,7 +44,7 @@ export const queuePlace = (queue: string, look: Partial<QueueLook> = {}): Place 
   look: { ...USUAL_LOOK, ...look },
 });
 
-/** `/`, `/workers`, `/queues/tiles?status=failed`, `/queues/tiles/jobs/abc`. What is usual is left out. */
+/** `/`, `/workers`, `/queues/tiles?status=failed`, `/queues/tiles/jobs/abc`. Defaults are left out. */
 export function writePlace(place: Place): string {
   if (place.kind === "workers") return "/workers";
   if (place.kind === "queue") {

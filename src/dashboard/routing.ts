@@ -1,21 +1,21 @@
-/** How the dashboard's address is kept: in the page's hash, unless the app brings its own way. */
+/** The dashboard's address: in the page's hash, unless the app has its own routing. */
 import { useSyncExternalStore } from "react";
 
-/** Where the dashboard's address lives, and where its links lead. */
+/** The place of the dashboard's address, and the targets of its links. */
 export interface Routing {
   /** The dashboard's part of the address, such as `/queues/tiles?status=failed`; a hook. */
   usePath(): string;
-  /** What a link to such a path has for its `href`. */
+  /** The `href` of a link to such a path. */
   hrefOf(path: string): string;
-  /** Goes there; `replace`: without a step in the history, as for each letter of a filter. */
+  /** Goes to a path; `replace`: without a step in the history, as for each letter of a filter. */
   go(path: string, options?: { replace?: boolean }): void;
 }
 
 /**
- * Keeps the address in the page's hash, as in `#/queues/tiles?status=failed`: it needs nothing of the server or of the app's
- * own routes.
+ * Keeps the address in the page's hash, as in `#/queues/tiles?status=failed`: neither the server nor the app's own routes
+ * need a change.
  *
- * @param prefix What stands before the path in the hash, where an app uses its hash for other things too.
+ * @param prefix The text before the path in the hash, for an app that uses its hash for other pages too.
  * @default prefix none
  * @example
  * const routing = hashRouting("/admin");
@@ -36,7 +36,7 @@ export function hashRouting(prefix = ""): Routing {
         return;
       }
       window.history.replaceState(window.history.state, "", hrefOf(path));
-      // The browser tells nobody of a replaced address.
+      // A replaced address fires no event of its own.
       window.dispatchEvent(new HashChangeEvent("hashchange"));
     },
   };

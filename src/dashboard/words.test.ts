@@ -34,7 +34,7 @@ test.each([
   [200_000_000, "2 d ago"],
 ] as const)("what was %i ms ago was %s", (ms, words) => expect(ago(0, ms)).toBe(words));
 
-test("what has come is not in the past", () => {
+test("a time in the past is now", () => {
   expect(until(1_000, 5_000)).toBe("now");
   expect(until(65_000, 5_000)).toBe("in 60 s");
 });
@@ -72,7 +72,7 @@ test.each([
   ["thrown as it was", "thrown as it was"],
 ])("%s is told as what it says", (error, words) => expect(messageOf(error)).toBe(words));
 
-test("only what the app itself said is a refusal", () => {
+test("only an error of the app itself is a refusal", () => {
   expect(isRefusal(new ConvexError("Not you."))).toBe(true);
   expect(isRefusal(new Error("Server Error"))).toBe(false);
   expect(isRefusal({ data: 1 })).toBe(false);

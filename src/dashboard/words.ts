@@ -1,5 +1,5 @@
-/** Numbers, times and states as people read them. Pure, but for the reader's language. */
-import type { Count, Status } from "../shared/index.js";
+/** Numbers, times and errors in words. Pure, but for the reader's locale. */
+import type { Count } from "../shared/index.js";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -9,20 +9,20 @@ const DAY = 24 * HOUR;
 /** "12,345". */
 export const numeral = (value: number) => Math.round(value).toLocaleString();
 
-/** "1,000+" where there are more than were counted. */
+/** "1,000+" where the count stopped at its limit. */
 export const countOf = ({ count, more }: Count) => `${numeral(count)}${more ? "+" : ""}`;
 
 /** "1 job", "2,000 jobs". */
 export const several = (count: number, one: string, many = `${one}s`) =>
   `${numeral(count)} ${count === 1 ? one : many}`;
 
-/** "0", "0.4", "12", "1,200": what happens in a minute. */
+/** "0", "0.4", "12", "1,200": a rate per minute. */
 export function rate(value: number): string {
   if (value > 0 && value < 0.1) return "<0.1";
   return value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 1 : 0 });
 }
 
-/** "97 %", and never 100 % where something failed. */
+/** "97 %", and never 100 % with a failure. */
 export function share(value: number): string {
   const percent = value * 100;
   if (percent > 99 && percent < 100) return `${(Math.floor(percent * 10) / 10).toFixed(1)} %`;
@@ -52,13 +52,13 @@ export function ago(at: number, now: number): string {
   return passed < SECOND ? "now" : `${rough(passed)} ago`;
 }
 
-/** "in 3 s", or "now" where it has come. */
+/** "in 3 s", or "now" for a time in the past. */
 export function until(at: number, now: number): string {
   const left = at - now;
   return left < SECOND ? "now" : `in ${rough(left)}`;
 }
 
-/** One unit: it changes every second, and nobody reads two. */
+/** One unit: the text changes every second. */
 function rough(ms: number): string {
   if (ms < 90 * SECOND) return `${Math.round(ms / SECOND)} s`;
   if (ms < 90 * MINUTE) return `${Math.round(ms / MINUTE)} min`;
@@ -66,7 +66,7 @@ function rough(ms: number): string {
   return `${Math.round(ms / DAY)} d`;
 }
 
-/** "03:12:45", with the day where it is not today's. */
+/** "03:12:45", with the day unless that is today. */
 export function moment(at: number, now: number): string {
   const time = new Date(at).toLocaleTimeString(undefined, {
     hour: "2-digit",
@@ -81,32 +81,19 @@ export function moment(at: number, now: number): string {
 export const dayOf = (at: number) =>
   new Date(at).toLocaleDateString(undefined, { day: "numeric", month: "short" });
 
-/** A state in the words of a page. */
-export const STATUS_WORDS: Readonly<Record<Status, string>> = {
-  scheduled: "Scheduled",
-  pending: "Pending",
-  running: "Running",
-  succeeded: "Succeeded",
-  failed: "Failed",
-  canceled: "Canceled",
-  timedOut: "Timed out",
-};
-
-export const HEALTH_WORDS = { green: "Healthy", yellow: "Attention", red: "Trouble" } as const;
-
-/** The message an app's error carries; otherwise what was thrown, without what the client puts around it. */
+/** The message of an app's error, or of the thrown error without the client's prefix. */
 export function messageOf(error: unknown): string {
   const data = dataOf(error);
   if (typeof data === "string") return data;
   if (typeof data === "object" && data !== null && "message" in data) return String(data.message);
   const text = error instanceof Error ? error.message : String(error);
   const [first = "", ...rest] = text.split("\n");
-  // "[CONVEX Q(dashboard:stats)] [Request ID: 1] Server Error", and where errors are told, "Uncaught Error: …" below it.
+  // "[CONVEX Q(dashboard:stats)] [Request ID: 1] Server Error", with "Uncaught Error: …" below it in development.
   const thrown = rest.find((line) => line.startsWith("Uncaught "));
   return (thrown ?? first).replace(/^(\[[^\]]*\] ?)+|^Uncaught (\w+: )?/, "") || first;
 }
 
-/** Whether the app itself said no, in its own words: trying again changes nothing. */
+/** Whether the app itself refused, with an error of its own: another try gives the same answer. */
 export const isRefusal = (error: unknown) => dataOf(error) !== undefined;
 
 /** By its shape and not its class: a bundle may hold two copies of `ConvexError`. */

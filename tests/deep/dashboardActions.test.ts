@@ -97,24 +97,24 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
     await page.close();
   }, 60_000);
 
-  test("a running job is asked to end", async () => {
+  test("the cancel of a running job is requested", async () => {
     const question = { question: "Will this end?", words: 600, everyMs: 100 };
     const id = await stage.client.mutation(api.stage.ask, question);
     await expect.poll(async () => (await job("answers", id))?.job.status, PATIENCE).toBe("running");
     const page = await looks.open(`/queues/answers/jobs/${id}`);
     await page.getByRole("button", { name: "Cancel", exact: true }).click();
-    await confirm(page, "Cancel the job");
+    await confirm(page, "Cancel job");
     await expect
       .poll(async () => (await job("answers", id))?.job.cancelRequestedAt, PATIENCE)
       .toBeTypeOf("number");
     await page
-      .getByText(/asked to/i)
+      .getByText(/cancel requested/i)
       .first()
       .waitFor();
     await page.close();
   }, 60_000);
 
-  test("failed jobs are retried, all that wait canceled, all canceled ones deleted", async () => {
+  test("failed jobs are retried, all pending ones canceled, all canceled ones deleted", async () => {
     await stage.client.mutation(api.stage.callWebhooks, { count: 3 });
     const page = await looks.open("/queues/webhooks?status=failed");
     await page
@@ -137,7 +137,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
     await page.close();
   }, 90_000);
 
-  test("what was shown at once is undone when it fails, and the reader is told", async () => {
+  test("an action that fails is undone, and the reader sees the reason", async () => {
     await wait(1);
     const page = await looks.open("/");
     await page.getByRole("button", { name: "Pause imports" }).waitFor();
@@ -149,7 +149,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
     await page.close();
   }, 60_000);
 
-  test("who may not act sees no button, who may not see sees nothing, and hidden payloads stay hidden", async () => {
+  test("without leave to act there is no button, without leave to see no data, and hidden payloads stay hidden", async () => {
     const [id] = await wait(1);
     const page = await looks.open(`/queues/imports/jobs/${id!}`);
     await page.getByText("archive/0.csv").first().waitFor();
@@ -160,7 +160,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
       .poll(async () => await page.getByRole("button", { name: "Cancel" }).count(), PATIENCE)
       .toBe(0);
     await stage.client.mutation(api.stage.giveLeave, { ...ALL, see: false });
-    await page.getByText("The job cannot be shown to you").waitFor();
+    await page.getByText("No access to job").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.close();
   }, 60_000);

@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium())("the dashboard over 100,000 jobs", () => {
     ["the queues", () => "/", /imports/],
     ["the queue", () => "/queues/imports?status=pending", /archive|pending/i],
     ["the queue, next first", () => "/queues/imports?status=pending&order=next", /pending/i],
-    ["a job in the middle", () => `/queues/imports/jobs/${middle}`, /Where it stands/],
+    ["a job in the middle", () => `/queues/imports/jobs/${middle}`, /Timeline/],
     ["the workers", () => "/workers", /anvil/],
   ] as const) {
     test(

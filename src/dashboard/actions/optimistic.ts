@@ -1,6 +1,6 @@
 /**
- * What an action will probably have done, written into what the page has before the backend answers. Convex takes it back
- * when the answer comes, and with it everything that was not so.
+ * The expected outcome of an action, written into the page's query results before the backend answers. With the answer, Convex
+ * drops this and shows the real results.
  */
 import type { OptimisticLocalStore } from "convex/browser";
 import {
@@ -55,7 +55,7 @@ export function resumed(state: QueueState): QueueState {
 
 type OneJob = { queue: string; id: string };
 
-/** What becomes of one job: `null` where it goes. */
+/** The job after a change; `null` when it is deleted. */
 export interface JobChange {
   job: (job: JobStatus) => JobStatus | null;
   row: (row: ListedJob) => ListedJob | null;
@@ -79,7 +79,7 @@ function changed(shown: DashboardJob, change: JobChange): DashboardJob | null {
   return job === null ? null : { ...shown, job };
 }
 
-/** Changes the rows that a filter means; `usual` are the states of one that names none. */
+/** Changes the rows of a filter; `usual` are the statuses of a filter that names none. */
 export function changeMeant(
   store: OptimisticLocalStore,
   api: DashboardApi,
@@ -91,7 +91,7 @@ export function changeMeant(
   changeRows(store, api, queue, (row) => (isMeant(row, whole) ? change.row(row) : row));
 }
 
-/** As far as a row tells. */
+/** As far as the fields of a row tell. */
 function isMeant(row: ListedJob, { statuses, name, group, tags }: JobFilter): boolean {
   return (
     (statuses === undefined || statuses.includes(row.status)) &&
@@ -101,7 +101,7 @@ function isMeant(row: ListedJob, { statuses, name, group, tags }: JobFilter): bo
   );
 }
 
-/** Changes rows of a queue's lists; one that no longer is what its list is of, goes. */
+/** Changes rows of a queue's lists; a row leaves a list of another status. */
 function changeRows(
   store: OptimisticLocalStore,
   api: DashboardApi,
@@ -124,7 +124,7 @@ function changeRows(
 const mayEndAtOnce = (status: Status) =>
   (CANCELABLE_STATUSES as readonly Status[]).includes(status);
 
-/** Ended at once while nobody has begun; one that runs is asked to end. */
+/** A waiting job ends at once; for a running job, the cancel is requested. */
 export const canceled: JobChange = {
   job(job) {
     if (job.status === "running") return { ...job, cancelRequestedAt: Date.now() };
@@ -147,7 +147,7 @@ export const retried: JobChange = {
 /** Gone. */
 export const deleted: JobChange = { job: () => null, row: () => null };
 
-/** What a job has in every state. */
+/** The fields of a job in every status. */
 function commonOf(job: JobStatus) {
   const { id, queue, enqueuedAt, attempt, failures, resets, ...rest } = job;
   const { name, priority, key, group, tags, labels, cost } = rest;

@@ -1,10 +1,11 @@
-/** What can be done to one job, each shown at once. */
-import { useWrite } from "../frame/context.js";
+/** The actions on one job, each shown before the backend has answered. */
+import { useLabels, useWrite } from "../frame/context.js";
 import { canceled, changeJob, deleted, retried } from "./optimistic.js";
 import { usePerform } from "./usePerform.js";
 
 export function useJobDeeds(job: { queue: string; id: string; title: string }) {
   const perform = usePerform();
+  const labels = useLabels().jobActions;
   const { queue, id, title } = job;
   const cancel = useWrite<"cancel">((store, api, call) => changeJob(store, api, call, canceled));
   const retry = useWrite<"retry">((store, api, call) => changeJob(store, api, call, retried));
@@ -15,23 +16,23 @@ export function useJobDeeds(job: { queue: string; id: string; title: string }) {
         work: () => cancel({ kind: "cancel", queue, id, ...(reason ? { reason } : {}) }),
         done: (reply) =>
           reply.canceled
-            ? `${title} is canceled.`
+            ? labels.canceled(title)
             : reply.requested
-              ? `${title} is asked to end.`
-              : `${title} had ended before.`,
-        failed: `${title} could not be canceled`,
+              ? labels.cancelRequested(title)
+              : labels.alreadyFinished(title),
+        failed: (why) => labels.cancelFailed(title, why),
       }),
     retry: () =>
       perform({
         work: () => retry({ kind: "retry", queue, id }),
-        done: (reply) => (reply.retried ? `${title} is retried.` : `${title} was not retried.`),
-        failed: `${title} could not be retried`,
+        done: (reply) => (reply.retried ? labels.retried(title) : labels.notRetried(title)),
+        failed: (why) => labels.retryFailed(title, why),
       }),
     delete: () =>
       perform({
         work: () => deleteJob({ kind: "delete", queue, id }),
-        done: (reply) => (reply.deleted ? `${title} is deleted.` : `${title} was gone before.`),
-        failed: `${title} could not be deleted`,
+        done: (reply) => (reply.deleted ? labels.deleted(title) : labels.alreadyDeleted(title)),
+        failed: (why) => labels.deleteFailed(title, why),
       }),
   };
 }

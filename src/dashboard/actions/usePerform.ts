@@ -1,14 +1,14 @@
-/** Does something and says what became of it, whoever is looking: the page has already changed, and changes back on failure. */
+/** Runs an action and reports its outcome: the page has already changed, and changes back on failure. */
 import { useCallback } from "react";
 import { useFrame } from "../frame/context.js";
 import { messageOf } from "../words.js";
 
 export interface Deed<Reply> {
   readonly work: () => Promise<Reply>;
-  /** What is said when it is done. */
+  /** The report of a success. */
   readonly done: (reply: Reply) => string;
-  /** What is said before the reason when it is not: "tiles is not paused". */
-  readonly failed: string;
+  /** The report of a failure, with its reason. */
+  readonly failed: (reason: string) => string;
 }
 
 export function usePerform() {
@@ -18,7 +18,7 @@ export function usePerform() {
       try {
         announce(done(await work()));
       } catch (error) {
-        complain(`${failed}: ${messageOf(error)}`);
+        complain(failed(messageOf(error)));
       }
     },
     [announce, complain],

@@ -1,12 +1,6 @@
-/** What can be done to a queue, each shown at once. */
-import {
-  CANCELABLE_STATUSES,
-  FINISHED_STATUSES,
-  type BulkReply,
-  type JobFilter,
-} from "../../shared/index.js";
-import { useWrite } from "../frame/context.js";
-import { several } from "../words.js";
+/** The actions on a queue and on many of its jobs, each shown before the backend has answered. */
+import { CANCELABLE_STATUSES, FINISHED_STATUSES, type JobFilter } from "../../shared/index.js";
+import { useLabels, useWrite } from "../frame/context.js";
 import {
   canceled,
   changeMeant,
@@ -22,6 +16,7 @@ import { usePerform } from "./usePerform.js";
 /** Pauses, resumes and drains. */
 export function useQueueDeeds(queue: string) {
   const perform = usePerform();
+  const labels = useLabels().queueActions;
   const pause = useWrite<"pause">((store, api, call) =>
     changeQueue(store, api, call.queue, paused),
   );
@@ -35,27 +30,28 @@ export function useQueueDeeds(queue: string) {
     pause: () =>
       perform({
         work: () => pause({ kind: "pause", queue }),
-        done: () => `${queue} is paused.`,
-        failed: `${queue} could not be paused`,
+        done: () => labels.paused(queue),
+        failed: (reason) => labels.pauseFailed(queue, reason),
       }),
     resume: () =>
       perform({
         work: () => resume({ kind: "resume", queue }),
-        done: () => `${queue} goes on.`,
-        failed: `${queue} could not be resumed`,
+        done: () => labels.resumed(queue),
+        failed: (reason) => labels.resumeFailed(queue, reason),
       }),
     drain: () =>
       perform({
         work: () => drain({ kind: "drain", queue }),
-        done: () => `${queue} takes no new jobs.`,
-        failed: `${queue} could not be drained`,
+        done: () => labels.draining(queue),
+        failed: (reason) => labels.drainFailed(queue, reason),
       }),
   };
 }
 
-/** Cancels, retries or deletes all jobs that a filter means. */
+/** Cancels, retries or deletes all jobs of a filter. */
 export function useManyDeeds(queue: string) {
   const perform = usePerform();
+  const labels = useLabels().bulk;
   const cancelMany = useWrite<"cancelMany">((store, api, call) =>
     changeMeant(store, api, call, canceled, [...CANCELABLE_STATUSES, "running"]),
   );
@@ -65,26 +61,24 @@ export function useManyDeeds(queue: string) {
   const deleteMany = useWrite<"deleteMany">((store, api, call) =>
     changeMeant(store, api, call, deleted, FINISHED_STATUSES),
   );
-  const told = (what: string) => (reply: BulkReply) =>
-    `${several(reply.changed, "job")} ${what}${reply.isDone ? "." : "; the rest goes on by itself."}`;
   return {
     cancelMany: (filter: JobFilter) =>
       perform({
         work: () => cancelMany({ kind: "cancelMany", queue, filter }),
-        done: told("canceled"),
-        failed: "The jobs could not be canceled",
+        done: ({ changed, isDone }) => labels.canceled(changed, isDone),
+        failed: labels.cancelFailed,
       }),
     retryMany: (filter: JobFilter) =>
       perform({
         work: () => retryMany({ kind: "retryMany", queue, filter }),
-        done: told("retried"),
-        failed: "The jobs could not be retried",
+        done: ({ changed, isDone }) => labels.retried(changed, isDone),
+        failed: labels.retryFailed,
       }),
     deleteMany: (filter: JobFilter) =>
       perform({
         work: () => deleteMany({ kind: "deleteMany", queue, filter }),
-        done: told("deleted"),
-        failed: "The jobs could not be deleted",
+        done: ({ changed, isDone }) => labels.deleted(changed, isDone),
+        failed: labels.deleteFailed,
       }),
   };
 }

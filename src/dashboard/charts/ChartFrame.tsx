@@ -1,11 +1,13 @@
-/** What every chart has: a title, what its colours and strokes mean, and its gist in words. */
+/** The frame of every chart: a title, a legend of colours and strokes, and a summary in words. */
 import { useId, type ReactNode } from "react";
 
 export interface Key {
+  /** The field of the data. */
+  readonly id: string;
   readonly name: string;
-  /** Which tone of the styles it is drawn in. */
+  /** A tone of the styles. */
   readonly tone: string;
-  /** An area, or a line with these dashes: colour alone tells some readers nothing. */
+  /** An area, or a line with these dashes: colour alone is not enough for every reader. */
   readonly drawn: "area" | "line" | "dashes" | "dots";
 }
 
@@ -24,7 +26,7 @@ export function ChartFrame({
   children,
 }: {
   title: string;
-  /** What it shows, in a sentence. */
+  /** The data in a sentence. */
   gist: string;
   keys: readonly Key[];
   children: ReactNode;

@@ -1,46 +1,45 @@
-/** What came, what was begun and how it ended, period by period. */
+/** Jobs enqueued, started and finished, period by period. */
 import { Bar, CartesianGrid, ComposedChart, Line, Tooltip, XAxis, YAxis } from "recharts";
 import type { Stats } from "../../shared/index.js";
-import { numeral, several } from "../words.js";
+import { useLabels } from "../frame/context.js";
+import type { Labels } from "../labelOverrides.js";
+import { numeral } from "../words.js";
 import { axes, Hint } from "./axes.js";
 import { ChartFrame, DASHES, type Key } from "./ChartFrame.js";
 import { finishedIn } from "./series.js";
 
-const KEYS = [
-  { name: "Succeeded", tone: "good", drawn: "area" },
-  { name: "Failed", tone: "bad", drawn: "area" },
-  { name: "Canceled", tone: "dim", drawn: "area" },
-  { name: "Enqueued", tone: "ink", drawn: "line" },
-  { name: "Started", tone: "flow", drawn: "dots" },
-] as const satisfies readonly Key[];
+const keysOf = ({ statuses, charts }: Labels): readonly Key[] => [
+  { id: "succeeded", name: statuses.succeeded, tone: "good", drawn: "area" },
+  { id: "failed", name: statuses.failed, tone: "bad", drawn: "area" },
+  { id: "canceled", name: statuses.canceled, tone: "dim", drawn: "area" },
+  { id: "enqueued", name: charts.enqueued, tone: "ink", drawn: "line" },
+  { id: "started", name: charts.started, tone: "flow", drawn: "dots" },
+];
 
 export function FlowChart({ stats: { per, periods } }: { stats: Stats }) {
   const rows = periods.map(({ at, enqueued, started, succeeded, failed, canceled, timedOut }) => ({
-    at,
-    ...{ Enqueued: enqueued, Started: started, Succeeded: succeeded },
-    ...{ Failed: failed + timedOut, Canceled: canceled },
+    ...{ at, enqueued, started, succeeded, canceled },
+    failed: failed + timedOut,
   }));
+  const labels = useLabels();
+  const keys = keysOf(labels);
   const sum = (of: (period: Stats["periods"][number]) => number) =>
     periods.reduce((total, period) => total + of(period), 0);
   const failures = sum(({ failed, timedOut }) => failed + timedOut);
-  const gist =
-    `${several(
-      sum(({ enqueued }) => enqueued),
-      "job",
-    )} enqueued, ${numeral(sum(finishedIn))} ended, ` +
-    `${numeral(failures)} of them failed or timed out.`;
+  const enqueued = sum((period) => period.enqueued);
+  const gist = labels.charts.flow(enqueued, sum(finishedIn), failures);
   return (
-    <ChartFrame title={`Jobs per ${per}`} gist={gist} keys={KEYS}>
+    <ChartFrame title={labels.charts.jobsPer(per)} gist={gist} keys={keys}>
       <ComposedChart responsive data={rows} {...axes.chart} barCategoryGap="15%">
         <CartesianGrid {...axes.grid} />
         <XAxis {...axes.time(per)} />
         <YAxis {...axes.amount} tickFormatter={numeral} allowDecimals={false} />
-        <Tooltip {...axes.hint} content={<Hint per={per} words={numeral} keys={KEYS} />} />
-        {KEYS.map(({ name, tone, drawn }) =>
+        <Tooltip {...axes.hint} content={<Hint per={per} words={numeral} keys={keys} />} />
+        {keys.map(({ id, tone, drawn }) =>
           drawn === "area" ? (
             <Bar
-              key={name}
-              dataKey={name}
+              key={id}
+              dataKey={id}
               stackId="ended"
               fill={`var(--cv-${tone})`}
               fillOpacity={0.8}
@@ -48,8 +47,8 @@ export function FlowChart({ stats: { per, periods } }: { stats: Stats }) {
             />
           ) : (
             <Line
-              key={name}
-              dataKey={name}
+              key={id}
+              dataKey={id}
               stroke={`var(--cv-${tone})`}
               strokeWidth={2}
               strokeDasharray={DASHES[drawn]}

@@ -1,36 +1,50 @@
-/** What the charts show, as a table: for those who cannot see them, and for those who want the figures. */
+/** The data of the charts as a table, for screen readers and for exact figures. */
 import { useState } from "react";
 import type { Percentiles, Stats } from "../../shared/index.js";
-import { duration, numeral } from "../words.js";
+import { useLabels } from "../frame/context.js";
+import type { Labels } from "../labelOverrides.js";
+import { numeral } from "../words.js";
 import { titleOf } from "./series.js";
 
-const COLUMNS = ["Enqueued", "Started", "Succeeded", "Failed", "Timed out", "Canceled"];
+const columnsOf = ({ statuses, charts }: Labels) => [
+  charts.enqueued,
+  charts.started,
+  statuses.succeeded,
+  statuses.failed,
+  statuses.timedOut,
+  statuses.canceled,
+];
 
 export function PeriodTable({ stats }: { stats: Stats }) {
-  // Sixty rows of nine are not written for nobody.
+  // A closed table has no rows: sixty rows of nine cells are slow to draw.
   const [isOpen, setIsOpen] = useState(false);
+  const { table } = useLabels().charts;
   return (
     <details className="cv-details" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-      <summary>The figures as a table</summary>
+      <summary>{table}</summary>
       {isOpen && <Figures stats={stats} />}
     </details>
   );
 }
 
 function Figures({ stats: { per, periods } }: { stats: Stats }) {
+  const labels = useLabels();
+  const { charts, times, page } = labels;
+  const threeOf = (of: Percentiles | null) =>
+    of === null ? page.none : [of.p50, of.p95, of.p99].map(times.duration).join(" / ");
   return (
-    <div className="cv-scroll" tabIndex={0} role="group" aria-label={`Figures of each ${per}`}>
+    <div className="cv-scroll" tabIndex={0} role="group" aria-label={charts.tableOf(per)}>
       <table className="cv-table">
         <thead>
           <tr>
-            <th scope="col">From</th>
-            {COLUMNS.map((name) => (
+            <th scope="col">{charts.from}</th>
+            {columnsOf(labels).map((name) => (
               <th key={name} scope="col">
                 {name}
               </th>
             ))}
-            <th scope="col">Waited, p50 / p95 / p99</th>
-            <th scope="col">Ran, p50 / p95 / p99</th>
+            <th scope="col">{charts.latencyColumn}</th>
+            <th scope="col">{charts.runTimeColumn}</th>
           </tr>
         </thead>
         <tbody>
@@ -52,6 +66,3 @@ function Figures({ stats: { per, periods } }: { stats: Stats }) {
     </div>
   );
 }
-
-const threeOf = (of: Percentiles | null) =>
-  of === null ? "–" : `${duration(of.p50)} / ${duration(of.p95)} / ${duration(of.p99)}`;

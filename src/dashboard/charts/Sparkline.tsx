@@ -1,9 +1,9 @@
-/** The last half hour as one line, small: its shape beside the figure it belongs to. */
+/** The last half hour as one small line beside its figure. */
 import { Area, AreaChart, YAxis } from "recharts";
 
 export interface Spark {
   readonly at: number;
-  /** `null` where there is nothing to tell: the line has a gap. */
+  /** `null` where a minute has no data: the line has a gap. */
   readonly value: number | null;
 }
 
@@ -14,7 +14,7 @@ export function Sparkline({
 }: {
   sparks: readonly Spark[];
   tone: "flow" | "wait";
-  /** What it shows, for those who cannot see it. */
+  /** The data in words, for screen readers. */
   words: string;
 }) {
   return (
@@ -27,7 +27,7 @@ export function Sparkline({
         accessibilityLayer={false}
         tabIndex={-1}
       >
-        {/* From nought, and never flat at the top for a single job. */}
+        {/* From 0, and never flat at the top for a single job. */}
         <YAxis hide domain={[0, (most: number) => Math.max(most, 1)]} />
         <Area
           dataKey="value"

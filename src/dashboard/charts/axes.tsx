@@ -1,5 +1,6 @@
-/** What all charts have in common: axes, grid, and what is said beside the pointer. */
+/** The parts that all charts share: axes, grid and tooltip. */
 import type { Per } from "../../shared/index.js";
+import { useLabels } from "../frame/context.js";
 import type { Key } from "./ChartFrame.js";
 import { tickOf, titleOf } from "./series.js";
 
@@ -35,17 +36,18 @@ interface HintProps {
 
 /** The figures of one period. */
 export function Hint({ per, words, keys, active = false, label, payload = [] }: HintProps) {
+  const { none } = useLabels().page;
   if (!active || typeof label !== "number") return null;
   return (
     <div className="cv-hint">
       <p>{titleOf(label, per)}</p>
       <dl>
-        {keys.map(({ name }) => {
-          const value = payload.find((entry) => entry.name === name)?.value;
+        {keys.map(({ id, name }) => {
+          const value = payload.find((entry) => entry.name === id)?.value;
           return (
-            <div key={name}>
+            <div key={id}>
               <dt>{name}</dt>
-              <dd>{typeof value === "number" ? words(value) : "–"}</dd>
+              <dd>{typeof value === "number" ? words(value) : none}</dd>
             </div>
           );
         })}

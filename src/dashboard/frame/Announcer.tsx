@@ -1,5 +1,6 @@
-/** Tells what became of actions: in words for screen readers, and what failed for everybody, until it is taken away. */
+/** Reports the outcome of actions: a success to screen readers, a failure to every reader until it is dismissed. */
 import { useCallback, useRef, useState } from "react";
+import { useLabels } from "./context.js";
 
 interface Complaint {
   readonly key: number;
@@ -26,6 +27,7 @@ export function Announcer({
   complaints,
   forget,
 }: Pick<ReturnType<typeof useAnnouncer>, "said" | "complaints" | "forget">) {
+  const { dismiss } = useLabels().page;
   return (
     <>
       <p className="cv-hidden" aria-live="polite">
@@ -36,7 +38,7 @@ export function Announcer({
           <p key={key} className="cv-complaint">
             <span>{words}</span>
             <button type="button" className="cv-button cv-quiet" onClick={() => forget(key)}>
-              Dismiss
+              {dismiss}
             </button>
           </p>
         ))}

@@ -1,14 +1,15 @@
-/** What a whole dashboard and a view that stands alone both stand in. */
+/** The surroundings of a whole dashboard, and of a view that an app shows alone. */
 import { useContext, useMemo, type ReactNode } from "react";
 import type { DashboardApi } from "../../shared/index.js";
 import { CalmQueries } from "../../react/CalmQueries.js";
+import { labelsWith, type LabelOverrides } from "../labelOverrides.js";
 import { hashRouting, type Routing } from "../routing.js";
 import { Announcer, useAnnouncer } from "./Announcer.js";
 import { Clock } from "./clock.js";
 import { FrameContext } from "./context.js";
 import { ReachBanner, ReachContext, useSilence } from "./reach.js";
 
-/** What each component of the dashboard is given. */
+/** The properties of every component of the dashboard. */
 export interface ViewProps {
   /**
    * The app's functions, as `conveyor.dashboardApi()` built them: `api.dashboard`, where their module is `dashboard.ts`.
@@ -26,10 +27,18 @@ export interface ViewProps {
    */
   theme?: "auto" | "light" | "dark";
   /**
-   * Level of the main heading, 1 to 5; those within are one lower.
+   * Level of the main heading, 1 to 5; the headings below it are one lower.
    * @default 1 for a `Dashboard`, 2 for a view alone
    */
   headingLevel?: 1 | 2 | 3 | 4 | 5;
+  /**
+   * Texts in the place of the dashboard's own, by group and name as in `DEFAULT_LABELS`. A text with a number or a name is a
+   * function; `{time}` in a text is the place of a time that the page keeps current. Give the same object each time.
+   * @default DEFAULT_LABELS
+   * @example
+   * <Dashboard api={api.dashboard} labels={{ statuses: { failed: "Fehlgeschlagen" } }} />;
+   */
+  labels?: LabelOverrides;
 }
 
 const USUAL_ROUTING = hashRouting();
@@ -45,12 +54,14 @@ export function Root({
   routing = USUAL_ROUTING,
   theme = "auto",
   headingLevel = 2,
+  labels: overrides,
   children,
 }: ViewProps & { children: ReactNode }) {
   const { announce, complain, ...spoken } = useAnnouncer();
+  const labels = useMemo(() => labelsWith(overrides), [overrides]);
   const frame = useMemo(
-    () => ({ api, routing, headingLevel, announce, complain }),
-    [api, routing, headingLevel, announce, complain],
+    () => ({ api, routing, headingLevel, labels, announce, complain }),
+    [api, routing, headingLevel, labels, announce, complain],
   );
   const isSilent = useSilence();
   return (

@@ -1,9 +1,9 @@
-/** The time of day for all that is "3 s ago": one timer for the page, and it stands still while nothing can be heard. */
+/** The current time for texts such as "3 s ago": one timer for the page, stopped while the page is disconnected. */
 import { createContext, useContext, useEffect, useState, type ReactNode } from "react";
 
 const NowContext = createContext(0);
 
-/** The current time, renewed once a second: nobody reads faster. */
+/** The current time, renewed once per second. */
 export const useNow = (): number => useContext(NowContext);
 
 export function Clock({ runs, children }: { runs: boolean; children: ReactNode }) {

@@ -1,4 +1,4 @@
-/** What every part of the dashboard has: the app's functions, where links lead, and whom to tell what became of an action. */
+/** The context of every part of the dashboard: the app's functions, routing, texts, and reports of actions. */
 import { useMutation, useQuery } from "convex/react";
 import type { OptimisticLocalStore } from "convex/browser";
 import { createContext, useContext } from "react";
@@ -9,6 +9,7 @@ import type {
   DashboardRead,
   DashboardWrite,
 } from "../../shared/index.js";
+import type { Labels } from "../labelOverrides.js";
 import { readPlace, writePlace, type Place } from "../places.js";
 import type { PlacePage } from "../../react/useFollowedPages.js";
 import type { Routing } from "../routing.js";
@@ -16,11 +17,12 @@ import type { Routing } from "../routing.js";
 export interface Frame {
   readonly api: DashboardApi;
   readonly routing: Routing;
-  /** Of the main heading, 1 to 6; those within are one lower. */
+  /** Of the main heading, 1 to 6; the headings below it are one lower. */
   readonly headingLevel: number;
-  /** Says something to those who cannot see it. */
+  readonly labels: Labels;
+  /** Reports a success to screen readers. */
   readonly announce: (words: string) => void;
-  /** Says to all that something did not succeed, until it is taken away. */
+  /** Shows a failure until the reader dismisses it. */
   readonly complain: (words: string) => void;
 }
 
@@ -34,20 +36,22 @@ export function useFrame(): Frame {
 
 export const useApi = (): DashboardApi => useFrame().api;
 
-/** What one call answers, `undefined` while it loads; with the type of its answer. */
+export const useLabels = (): Labels => useFrame().labels;
+
+/** One call's answer with its type; `undefined` while it loads. */
 export function useRead<const Kind extends DashboardRead["kind"]>(
   call: CallOf<DashboardRead, Kind> & { kind: Kind },
 ): DashboardAnswers[Kind] | undefined {
   return useQuery(useApi().read, { call }) as DashboardAnswers[Kind] | undefined;
 }
 
-/** Where on a page of a log or output is asked for: in the call itself. */
+/** A log and an output take the cursor of a page in the call itself. */
 export const inCall: PlacePage = ({ call, ...args }, place) => ({
   ...args,
   call: { ...(call as object), ...place },
 });
 
-/** Calls one kind of change, shown at once by `foresee` before the backend has answered. */
+/** Calls one kind of change; `foresee` shows it before the backend has answered. */
 export function useWrite<const Kind extends DashboardWrite["kind"]>(
   foresee: (
     store: OptimisticLocalStore,
@@ -62,7 +66,7 @@ export function useWrite<const Kind extends DashboardWrite["kind"]>(
   return async (call) => (await write({ call })) as DashboardAnswers[Kind];
 }
 
-/** Where one is, how to get elsewhere, and what a link there has for its `href`. */
+/** The place in the current address. */
 export function usePlace() {
   const { routing } = useFrame();
   return readPlace(routing.usePath());

@@ -1,16 +1,17 @@
-/** Says so when the backend is out of reach: what is on the page is then the last that was heard, and nothing can be done. */
+/** Shows that the page is disconnected: its data is then the last known state, and every action is off. */
 import { useConvexConnectionState } from "convex/react";
 import { createContext, useContext, useEffect, useState } from "react";
+import { useLabels } from "./context.js";
 
-/** A reload's own connecting takes less, and is not worth a word. */
+/** Connecting after a reload takes less, and shows no banner. */
 const PATIENCE_MS = 1_500;
 
-/** What explains a button that is off meanwhile: the banner's id, for `aria-describedby`. */
+/** The banner's id, the `aria-describedby` of each disabled button. */
 const BANNER_ID = "conveyor-out-of-reach";
 
 export const ReachContext = createContext(false);
 
-/** True once the backend has been out of reach for a while; false at once when it is back. */
+/** True when the page has been disconnected for `PATIENCE_MS`; false as soon as it is connected. */
 export function useSilence(): boolean {
   const { isWebSocketConnected } = useConvexConnectionState();
   const [isLong, setIsLong] = useState(false);
@@ -25,7 +26,7 @@ export function useSilence(): boolean {
   return !isWebSocketConnected && isLong;
 }
 
-/** What a button has while nothing can be done. */
+/** The attributes of a button while the page is disconnected. */
 export function useOff(): { disabled?: true; "aria-describedby"?: string } {
   return useContext(ReachContext) ? { disabled: true, "aria-describedby": BANNER_ID } : {};
 }
@@ -33,14 +34,12 @@ export function useOff(): { disabled?: true; "aria-describedby"?: string } {
 export function ReachBanner() {
   const isSilent = useContext(ReachContext);
   const { hasEverConnected } = useConvexConnectionState();
+  const { disconnected, reconnecting, neverConnected } = useLabels().page;
   return (
     <div role="status" className="cv-banner-place">
       {isSilent && (
         <p className="cv-banner" id={BANNER_ID}>
-          <strong>The backend is out of reach.</strong>{" "}
-          {hasEverConnected
-            ? "What you see is the last that was heard; it goes on by itself."
-            : "Is the deployment running, and its address right?"}
+          <strong>{disconnected}</strong> {hasEverConnected ? reconnecting : neverConnected}
         </p>
       )}
     </div>

@@ -1,28 +1,30 @@
-/** What a job was given and what came of it. */
+/** A job's payload, result and error. */
 import type { JobStatus } from "../../shared/index.js";
+import { useLabels } from "../frame/context.js";
 import { Panel } from "../parts/Panel.js";
 import { ValueText } from "../parts/ValueText.js";
 import { Failure } from "./Timeline.js";
 
 export function Carried({ job, payload }: { job: JobStatus; payload: unknown }) {
+  const labels = useLabels().job;
   const about = `${job.queue}/${job.id}`;
   return (
     <>
-      <Panel title="Payload" of={about}>
-        <ValueText value={payload} label="Payload" />
+      <Panel title={labels.payload} of={about}>
+        <ValueText value={payload} label={labels.payload} />
       </Panel>
       {job.status === "succeeded" && (
-        <Panel title="Result" of={about}>
-          <ValueText value={job.result} label="Result" />
+        <Panel title={labels.result} of={about}>
+          <ValueText value={job.result} label={labels.result} />
         </Panel>
       )}
       {"error" in job && (
-        <Panel title="Error" of={about}>
+        <Panel title={labels.error} of={about}>
           <Failure text={job.error} />
         </Panel>
       )}
       {job.lastError !== undefined && (
-        <Panel title="Last error" of={about}>
+        <Panel title={labels.lastError} of={about}>
           <Failure text={job.lastError} />
         </Panel>
       )}

@@ -1,15 +1,17 @@
-/** What can be done to a job as it stands; what the reader may not do is not there. */
+/** The actions on a job in its status; an action that `authorize` refuses has no button. */
 import { useId, useRef } from "react";
 import type { DashboardJob } from "../../shared/index.js";
 import { isFinished } from "../../shared/index.js";
 import { useJobDeeds } from "../actions/useJobDeeds.js";
-import { useLinks } from "../frame/context.js";
+import { useLabels, useLinks } from "../frame/context.js";
 import { AskingButton } from "../parts/Confirm.js";
 import { queuePlace } from "../places.js";
 
 export function JobActions({ shown: { job, may } }: { shown: DashboardJob }) {
   const { queue, id } = job;
-  const title = job.name ?? `Job ${id}`;
+  const labels = useLabels();
+  const words = labels.jobActions;
+  const title = job.name ?? labels.job.unnamed(id);
   const deeds = useJobDeeds({ queue, id, title });
   const { go } = useLinks();
   const isOver = isFinished(job.status);
@@ -18,12 +20,12 @@ export function JobActions({ shown: { job, may } }: { shown: DashboardJob }) {
     <div className="cv-actions">
       {may.includes("retry") && isOver && (
         <AskingButton
-          label="Retry"
-          title={`Retry ${title}?`}
-          verb="Retry"
+          label={words.retry}
+          title={words.retryQuestion(title)}
+          verb={words.retry}
           onConfirm={() => void deeds.retry()}
         >
-          <p>It becomes claimable again, with all its attempts anew. Its result or error goes.</p>
+          <p>{words.retryText}</p>
         </AskingButton>
       )}
       {may.includes("cancel") && !isOver && !isAsked && (
@@ -35,19 +37,18 @@ export function JobActions({ shown: { job, may } }: { shown: DashboardJob }) {
       )}
       {may.includes("delete") && (
         <AskingButton
-          label="Delete"
-          title={`Delete ${title}?`}
-          verb="Delete"
+          label={words.delete}
+          title={words.deleteQuestion(title)}
+          verb={words.delete}
           isGrave
           onConfirm={() => {
-            // There will be nothing here. If it fails, it is said there.
+            // This page will be empty. A failure is reported on the list.
             go(queuePlace(queue, { filter: { status: job.status } }));
             void deeds.delete();
           }}
         >
           <p>
-            With its payload, result, log and output. It cannot be undone, and nobody is told.
-            {job.status === "running" && " Its worker is asked to stop."}
+            {words.deleteText} {job.status === "running" && words.deleteRunning}
           </p>
         </AskingButton>
       )}
@@ -66,19 +67,18 @@ function CancelButton({
 }) {
   const id = useId();
   const reason = useRef<HTMLInputElement>(null);
+  const words = useLabels().jobActions;
   return (
     <AskingButton
-      label="Cancel"
-      title={`Cancel ${title}?`}
-      verb="Cancel the job"
+      label={words.cancel}
+      title={words.cancelQuestion(title)}
+      verb={words.cancelVerb}
       isGrave
       onConfirm={() => onCancel(reason.current?.value.trim() || undefined)}
     >
-      <p>
-        {isRunning ? "Its worker is asked to stop." : "It ends at once. A retry brings it back."}
-      </p>
+      <p>{isRunning ? words.cancelRunning : words.cancelWaiting}</p>
       <div className="cv-field">
-        <label htmlFor={id}>Why (if you like)</label>
+        <label htmlFor={id}>{words.reason}</label>
         <input ref={reason} id={id} className="cv-input" autoComplete="off" maxLength={200} />
       </div>
     </AskingButton>

@@ -1,14 +1,17 @@
-/** What a job is, in a few words and figures. */
+/** A job's properties in words and figures. */
 import type { JobStatus } from "../../shared/index.js";
+import { useLabels } from "../frame/context.js";
+import type { Labels } from "../labelOverrides.js";
 import { StatusMark } from "../parts/StatusMark.js";
 import { Ago, Moment, Took } from "../parts/Times.js";
 import { numeral } from "../words.js";
 import type { ReactNode } from "react";
 
 export function JobFacts({ job }: { job: JobStatus }) {
+  const labels = useLabels();
   return (
     <dl className="cv-facts">
-      {factsOf(job).map(([label, value]) => (
+      {factsOf(job, labels).map(([label, value]) => (
         <div key={label}>
           <dt>{label}</dt>
           <dd>{value}</dd>
@@ -18,60 +21,46 @@ export function JobFacts({ job }: { job: JobStatus }) {
   );
 }
 
-/** Those that it has. */
-function factsOf(job: JobStatus): (readonly [string, ReactNode])[] {
+/** Only the properties that the job has. */
+function factsOf(job: JobStatus, { jobFacts, jobs }: Labels): (readonly [string, ReactNode])[] {
   const { id, attempt, failures, resets, priority, key, group, tags, labels, cost, rounds } = job;
   const startedAt = "startedAt" in job ? job.startedAt : undefined;
   const finishedAt = "finishedAt" in job ? job.finishedAt : undefined;
   const worker = "worker" in job ? job.worker : undefined;
   const facts: [string, ReactNode][] = [
-    ["State", <StatusMark key="state" status={job.status} {...noteOf(job)} />],
+    [jobFacts.status, <StatusMark key="state" status={job.status} {...noteOf(job, jobs)} />],
     [
-      "Id",
+      jobFacts.id,
       <code key="id" className="cv-code">
         {id}
       </code>,
     ],
-    ["Enqueued", <Ago key="enqueued" at={job.enqueuedAt} />],
-    ["Attempts", attemptsOf(attempt, failures, resets)],
+    [jobFacts.enqueued, <Ago key="enqueued" at={job.enqueuedAt} />],
+    [jobFacts.attempts, jobFacts.attemptsOf(attempt, failures, resets)],
   ];
   const add = (label: string, value: ReactNode) => facts.push([label, value]);
-  if (worker !== undefined) add("Worker", worker);
-  if (startedAt !== undefined) add("Waited", <Took from={job.enqueuedAt} to={startedAt} />);
+  if (worker !== undefined) add(jobFacts.worker, worker);
   if (startedAt !== undefined) {
-    add(
-      finishedAt === undefined ? "Runs for" : "Ran for",
-      <Took from={startedAt} to={finishedAt} />,
-    );
+    add(jobFacts.latency, <Took from={job.enqueuedAt} to={startedAt} />);
+    add(jobFacts.runTime, <Took from={startedAt} to={finishedAt} />);
   }
-  if (finishedAt !== undefined) add("Ended", <Ago at={finishedAt} />);
-  if (job.expiresAt !== undefined) add("Expires", <Moment at={job.expiresAt} />);
-  if (job.deadlineAt !== undefined) add("Must end by", <Moment at={job.deadlineAt} />);
-  if (priority !== undefined) add("Priority", numeral(priority));
-  if (key !== undefined) add("Key", key);
-  if (group !== undefined) add("Group", group);
-  if (tags !== undefined && tags.length > 0) add("Tags", tags.join(", "));
-  if (labels !== undefined && labels.length > 0) add("Asks for", labels.join(", "));
-  if (cost !== undefined && cost !== 1) add("Cost", numeral(cost));
-  if (rounds !== undefined) add("Rounds", numeral(rounds));
+  if (finishedAt !== undefined) add(jobFacts.finished, <Ago at={finishedAt} />);
+  if (job.expiresAt !== undefined) add(jobFacts.expires, <Moment at={job.expiresAt} />);
+  if (job.deadlineAt !== undefined) add(jobFacts.deadline, <Moment at={job.deadlineAt} />);
+  if (priority !== undefined) add(jobFacts.priority, numeral(priority));
+  if (key !== undefined) add(jobFacts.key, key);
+  if (group !== undefined) add(jobFacts.group, group);
+  if (tags !== undefined && tags.length > 0) add(jobFacts.tags, tags.join(", "));
+  if (labels !== undefined && labels.length > 0) add(jobFacts.labels, labels.join(", "));
+  if (cost !== undefined && cost !== 1) add(jobFacts.cost, numeral(cost));
+  if (rounds !== undefined) add(jobFacts.rounds, numeral(rounds));
   return facts;
 }
 
-function noteOf(job: JobStatus): { note?: string } {
-  if (job.paused) return { note: "paused" };
+function noteOf(job: JobStatus, labels: Labels["jobs"]): { note?: string } {
+  if (job.paused) return { note: labels.paused };
   if (job.status === "running" && job.cancelRequestedAt !== undefined) {
-    return { note: "asked to end" };
+    return { note: labels.cancelRequested };
   }
   return {};
-}
-
-/** "3, of which 2 failed and 1 lost its worker". */
-function attemptsOf(attempt: number, failures: number, resets: number): string {
-  const parts = [
-    failures > 0 ? `${numeral(failures)} failed` : "",
-    resets > 0 ? `${numeral(resets)} lost the worker` : "",
-  ].filter((part) => part !== "");
-  return parts.length === 0
-    ? numeral(attempt)
-    : `${numeral(attempt)}, of which ${parts.join(" and ")}`;
 }

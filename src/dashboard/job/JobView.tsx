@@ -1,7 +1,7 @@
-/** One job: where it stands and why, what happened to it, what it carries, says and writes. */
+/** One job: its status with reasons, its timeline, payload, result, log and output. */
 import type { DashboardJob } from "../../shared/index.js";
 import { isFinished } from "../../shared/index.js";
-import { useRead } from "../frame/context.js";
+import { useLabels, useRead } from "../frame/context.js";
 import { Surrounded, type ViewProps } from "../frame/Root.js";
 import { Guard } from "../parts/Guard.js";
 import { Heading } from "../parts/Heading.js";
@@ -26,8 +26,8 @@ export interface JobViewProps extends ViewProps {
 }
 
 /**
- * A job: its state, why it does not run and where in the queue it stands, its attempts in time with their errors, payload and
- * result, progress, log and streamed output as they come, and what the reader may do to it.
+ * A job: its status, the reasons why it does not run with its position in the queue, its attempts with their errors, payload and
+ * result, live progress, log and output, and the actions that the reader may take.
  *
  * @example
  * import { JobView } from "convex-conveyor/dashboard";
@@ -36,25 +36,33 @@ export interface JobViewProps extends ViewProps {
 export function JobView({ queue, id, ...props }: JobViewProps) {
   return (
     <Surrounded {...props}>
-      <div className="cv-view">
-        <nav className="cv-crumbs" aria-label="Above this">
-          <Link to={overviewPlace}>Queues</Link> <span aria-hidden="true">›</span>{" "}
-          <Link to={queuePlace(queue)}>{queue}</Link>
-        </nav>
-        <Guard label="The job" heading="Job" of={`${queue}/${id}`}>
-          <Job queue={queue} id={id} />
-        </Guard>
-      </div>
+      <View queue={queue} id={id} />
     </Surrounded>
+  );
+}
+
+function View({ queue, id }: { queue: string; id: string }) {
+  const { page, job } = useLabels();
+  return (
+    <div className="cv-view">
+      <nav className="cv-crumbs" aria-label={page.breadcrumb}>
+        <Link to={overviewPlace}>{page.queues}</Link> <span aria-hidden="true">›</span>{" "}
+        <Link to={queuePlace(queue)}>{queue}</Link>
+      </nav>
+      <Guard label={job.part} heading={job.job} of={`${queue}/${id}`}>
+        <Job queue={queue} id={id} />
+      </Guard>
+    </div>
   );
 }
 
 function Job({ queue, id }: { queue: string; id: string }) {
   const shown = useRead({ kind: "job", queue, id });
+  const labels = useLabels().job;
   if (shown === undefined) {
     return (
       <>
-        <Heading>Job</Heading>
+        <Heading>{labels.job}</Heading>
         <Skeleton lines={5} tall />
       </>
     );
@@ -62,12 +70,12 @@ function Job({ queue, id }: { queue: string; id: string }) {
   if (shown === null) {
     return (
       <>
-        <Heading>No such job</Heading>
-        <Notice title={`${queue} has no job with this id`}>
+        <Heading>{labels.notFound}</Heading>
+        <Notice title={labels.notFoundIn(queue)}>
           <p>
-            It was deleted, or its time to be kept is over. <code className="cv-code">{id}</code>
+            {labels.notFoundText} <code className="cv-code">{id}</code>
           </p>
-          <Link to={queuePlace(queue)}>To {queue}</Link>
+          <Link to={queuePlace(queue)}>{labels.toQueue(queue)}</Link>
         </Notice>
       </>
     );
@@ -79,21 +87,22 @@ function Shown({ shown }: { shown: DashboardJob }) {
   const { job, payload, attempts } = shown;
   const { queue, id } = job;
   const about = `${queue}/${id}`;
+  const labels = useLabels().job;
   return (
     <>
       <div className="cv-job-head">
-        <Heading>{job.name ?? "Job"}</Heading>
+        <Heading>{job.name ?? labels.job}</Heading>
         <JobActions shown={shown} />
       </div>
       <JobFacts job={job} />
       <div className="cv-columns">
         <div>
           {!isFinished(job.status) && (
-            <Panel title="Where it stands" of={about}>
+            <Panel title={labels.status} of={about}>
               <Why queue={queue} id={id} job={job} />
             </Panel>
           )}
-          <Panel title="What happened" of={about}>
+          <Panel title={labels.timeline} of={about}>
             <Timeline job={job} attempts={attempts} />
           </Panel>
         </div>
@@ -101,10 +110,10 @@ function Shown({ shown }: { shown: DashboardJob }) {
           <Carried job={job} payload={payload} />
         </div>
       </div>
-      <Panel title="Output" of={about}>
+      <Panel title={labels.output} of={about}>
         <Output queue={queue} id={id} />
       </Panel>
-      <Panel title="Log" of={about}>
+      <Panel title={labels.log} of={about}>
         <Log queue={queue} id={id} />
       </Panel>
     </>

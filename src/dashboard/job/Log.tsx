@@ -1,18 +1,18 @@
-/** What a job's handler has logged, as it comes. */
+/** The log of a job's handler, live. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
 import { useLogPages } from "../../react/useJobLogs.js";
 import type { LogEntry } from "../../shared/index.js";
-import { inCall, useApi } from "../frame/context.js";
+import { inCall, useApi, useLabels } from "../frame/context.js";
 import { Skeleton } from "../parts/Skeleton.js";
 import { Moment } from "../parts/Times.js";
 import { ValueText } from "../parts/ValueText.js";
 
 export function Log({ queue, id }: { queue: string; id: string }) {
   const log = useLogPages(useApi().read, { call: { kind: "logs", queue, id } }, inCall);
+  const { noLog } = useLabels().job;
   if (log === undefined) return <Skeleton lines={3} />;
-  if (log === null || log.entries.length === 0)
-    return <p className="cv-soft">It logged nothing.</p>;
+  if (log === null || log.entries.length === 0) return <p className="cv-soft">{noLog}</p>;
   return <Entries entries={log.entries} isLoading={log.isLoading} />;
 }
 
@@ -22,7 +22,8 @@ const LINE_PX = 30;
 function Entries({ entries, isLoading }: { entries: readonly LogEntry[]; isLoading: boolean }) {
   const scroller = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
-  // Nothing of what it returns is kept from one rendering to the next.
+  const labels = useLabels().job;
+  // No value that it returns is kept from one rendering to the next.
   // eslint-disable-next-line react-hooks/incompatible-library
   const virtualizer = useVirtualizer({
     count: entries.length,
@@ -39,7 +40,7 @@ function Entries({ entries, isLoading }: { entries: readonly LogEntry[]; isLoadi
       className="cv-scroll cv-log"
       tabIndex={0}
       role="log"
-      aria-label="Log"
+      aria-label={labels.log}
       aria-live="off"
       aria-busy={isLoading}
       onScroll={() => {
@@ -65,20 +66,21 @@ function Entries({ entries, isLoading }: { entries: readonly LogEntry[]; isLoadi
 }
 
 function Entry({ entry: { attempt, level, message, data, at } }: { entry: LogEntry }) {
+  const { logAttempt, logData } = useLabels().job;
   return (
     <div className={`cv-log-entry cv-log-${level}`}>
       <span className="cv-soft">
         <Moment at={at} />
       </span>
       <span className="cv-log-level">{level}</span>
-      <span className="cv-soft" title={`Attempt ${attempt}`}>
+      <span className="cv-soft" title={logAttempt(attempt)}>
         {attempt}.
       </span>
       <span className="cv-log-message">
         {message}
         {data !== undefined && (
           <details className="cv-details">
-            <summary>Data</summary>
+            <summary>{logData}</summary>
             <ValueText value={data} />
           </details>
         )}

@@ -1,18 +1,20 @@
-/** How far a running job says it is: a bar where it says so in percent, and whatever else it says. */
+/** The progress of a running job: a bar for `percent`, and the other fields as text. */
+import { useLabels } from "../frame/context.js";
 import { ValueText } from "../parts/ValueText.js";
 
 export function Progress({ progress }: { progress: unknown }) {
+  const labels = useLabels().job;
   if (progress === undefined || progress === null) return null;
   const { percent, rest } = partsOf(progress);
   return (
     <div className="cv-progress">
       {percent !== undefined && (
         <p>
-          <progress aria-label="Progress" value={percent} max={100} />{" "}
-          <b>{Math.round(percent)} %</b>
+          <progress aria-label={labels.progress} value={percent} max={100} />{" "}
+          <b>{labels.percent(percent)}</b>
         </p>
       )}
-      {rest !== undefined && <ValueText value={rest} label="What it says of its progress" />}
+      {rest !== undefined && <ValueText value={rest} label={labels.progressDetails} />}
     </div>
   );
 }

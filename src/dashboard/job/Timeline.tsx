@@ -1,6 +1,8 @@
-/** What happened to a job, in the order of time. */
+/** The events of a job, in the order of time. */
 import type { AttemptStatus, JobStatus } from "../../shared/index.js";
+import { useLabels } from "../frame/context.js";
 import { Icon } from "../parts/Icon.js";
+import { Timed } from "../parts/Timed.js";
 import { Moment, Took, Until } from "../parts/Times.js";
 import { timelineOf, type Step } from "./steps.js";
 
@@ -11,9 +13,10 @@ export function Timeline({
   job: JobStatus;
   attempts: readonly AttemptStatus[];
 }) {
+  const labels = useLabels();
   return (
     <ol className="cv-timeline">
-      {timelineOf(job, attempts).map((step) => (
+      {timelineOf(job, attempts, labels).map((step) => (
         <li key={step.key} className={`cv-step cv-is-${step.status}`}>
           <Icon name={step.status} />
           <div>
@@ -30,6 +33,7 @@ export function Timeline({
 }
 
 function When({ step: { key, at, until, goesOn } }: { step: Step }) {
+  const { soFar, took } = useLabels().timeline;
   if (at === undefined) return null;
   if (key === "due") {
     return (
@@ -43,29 +47,36 @@ function When({ step: { key, at, until, goesOn } }: { step: Step }) {
       <Moment at={at} />
       {goesOn && (
         <>
-          , for <Took from={at} /> by now
+          {", "}
+          <Timed text={soFar}>
+            <Took from={at} />
+          </Timed>
         </>
       )}
       {until !== undefined && (
         <>
-          , for <Took from={at} to={until} />
+          {", "}
+          <Timed text={took}>
+            <Took from={at} to={until} />
+          </Timed>
         </>
       )}
     </>
   );
 }
 
-/** The first line says what; the stack is for those who ask. */
+/** The first line of an error; the further lines open on request. */
 export function Failure({ text }: { text: string }) {
-  const [first = "", ...stack] = text.split("\n");
+  const [first = "", ...rest] = text.split("\n");
+  const { details } = useLabels().page;
   return (
     <div className="cv-failure">
       <p>{first}</p>
-      {stack.length > 0 && (
+      {rest.length > 0 && (
         <details className="cv-details">
-          <summary>Stack</summary>
+          <summary>{details}</summary>
           <pre className="cv-text" tabIndex={0}>
-            {stack.join("\n")}
+            {rest.join("\n")}
           </pre>
         </details>
       )}

@@ -1,12 +1,12 @@
-/** Why a job does not run, what would change it, and where in the queue it stands; or how far it is. */
+/** The reasons why a job does not run, with remedies, and its position in the queue; or its progress. */
 import type { JobStatus, Position, Reason, WhyKind } from "../../shared/index.js";
-import { useRead } from "../frame/context.js";
+import { useLabels, useRead } from "../frame/context.js";
 import { Skeleton } from "../parts/Skeleton.js";
+import { Timed } from "../parts/Timed.js";
 import { Until } from "../parts/Times.js";
-import { several } from "../words.js";
 import { Progress } from "./Progress.js";
 
-/** Somebody must do something first: then nobody knows when it begins, and that it is next is no news. */
+/** Reasons that need an action first: the start time is then unknown, and "next" is not shown. */
 const HOLDING: readonly WhyKind[] = [
   "cancelRequested",
   "expired",
@@ -74,7 +74,7 @@ function Reasons({ reasons }: { reasons: readonly Reason[] }) {
   );
 }
 
-/** What stands between backticks is a name in code. */
+/** Text between backticks is a name in code. */
 function Worded({ text }: { text: string }) {
   return text.split("`").map((part, at) =>
     at % 2 === 1 ? (
@@ -87,7 +87,7 @@ function Worded({ text }: { text: string }) {
   );
 }
 
-/** How many are before it, unless a reason has said so, and when it begins. */
+/** The number of jobs ahead, unless a reason has it, and the estimated start. */
 function Place({
   position: { ahead, more },
   isSaid,
@@ -97,19 +97,15 @@ function Place({
   isSaid: boolean;
   startsAt: number | undefined;
 }) {
+  const labels = useLabels().job;
   if (isSaid && startsAt === undefined) return null;
   return (
     <p className="cv-position">
-      {!isSaid && (
-        <>
-          {more && "More than "}
-          {several(ahead, "job")} {ahead === 1 ? "is" : "are"} before it.{" "}
-        </>
-      )}
+      {!isSaid && labels.ahead(ahead, more)}{" "}
       {startsAt !== undefined && (
-        <>
-          As the queue goes now, it begins <Until at={startsAt} />.
-        </>
+        <Timed text={labels.startsAt}>
+          <Until at={startsAt} />
+        </Timed>
       )}
     </p>
   );

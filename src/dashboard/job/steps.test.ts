@@ -1,30 +1,31 @@
-/** What happened to a job, out of what is known of it. */
+/** The timeline of a job. */
 import { expect, test } from "vitest";
 import type { AttemptStatus, JobStatus } from "../../shared/index.js";
+import { DEFAULT_LABELS } from "../labels.js";
 import { timelineOf } from "./steps.js";
 
 const common = { id: "j", queue: "tiles", enqueuedAt: 100, attempt: 0, failures: 0, resets: 0 };
 const job = (given: object) => ({ ...common, ...given }) as JobStatus;
 const told = (of: JobStatus, attempts: AttemptStatus[] = []) =>
-  timelineOf(of, attempts).map(({ title, at }) => [title, at]);
+  timelineOf(of, attempts, DEFAULT_LABELS).map(({ title, at }) => [title, at]);
 
 test("a job that has not begun was enqueued, and waits", () => {
   expect(told(job({ status: "pending" }))).toEqual([
     ["Enqueued", 100],
-    ["Waits to be begun", undefined],
+    ["Waiting", undefined],
   ]);
   expect(told(job({ status: "pending", paused: true })).at(-1)).toEqual(["Paused", undefined]);
 });
 
 test("a scheduled job falls due; one that has failed is tried again", () => {
-  expect(told(job({ status: "scheduled", dueAt: 900 })).at(-1)).toEqual(["Falls due", 900]);
+  expect(told(job({ status: "scheduled", dueAt: 900 })).at(-1)).toEqual(["Due", 900]);
   const failed = { attempt: 1, outcome: "failed", endedAt: 300, error: "no" } as const;
-  const steps = timelineOf(job({ status: "scheduled", dueAt: 900, failures: 1 }), [failed]);
-  expect(steps.map(({ title }) => title)).toEqual([
-    "Enqueued",
-    "Attempt 1 failed",
-    "Is tried again",
-  ]);
+  const steps = timelineOf(
+    job({ status: "scheduled", dueAt: 900, failures: 1 }),
+    [failed],
+    DEFAULT_LABELS,
+  );
+  expect(steps.map(({ title }) => title)).toEqual(["Enqueued", "Attempt 1: failed", "Retry"]);
   expect(steps[1]).toMatchObject({ at: 300, until: 300, error: "no", goesOn: false });
 });
 
@@ -36,14 +37,14 @@ test("an attempt that ended the job is its end: it is told once", () => {
   const done = { status: "succeeded", worker: "b", startedAt: 400, finishedAt: 500, result: 1 };
   expect(told(job(done), attempts)).toEqual([
     ["Enqueued", 100],
-    ["Attempt 1 on a lost its worker", 200],
-    ["Attempt 2 on b succeeded", 400],
+    ["Attempt 1 on a: worker lost", 200],
+    ["Attempt 2 on b: succeeded", 400],
   ]);
 });
 
 test("an end that no attempt tells is told with its reason", () => {
   const canceled = job({ status: "canceled", finishedAt: 700, reason: "no longer wanted" });
-  expect(timelineOf(canceled, []).at(-1)).toMatchObject({
+  expect(timelineOf(canceled, [], DEFAULT_LABELS).at(-1)).toMatchObject({
     ...{ title: "Canceled", at: 700, error: "no longer wanted", status: "canceled" },
   });
   const expired = job({ status: "failed", finishedAt: 700, error: "expired" });
@@ -51,15 +52,14 @@ test("an end that no attempt tells is told with its reason", () => {
   expect(told(expired, [failed]).at(-1)).toEqual(["Failed", 700]);
 });
 
-test("what was asked of a running job stands where it was asked, among its attempts", () => {
+test("a requested cancel stands among the attempts, at its time", () => {
   const running = job({ status: "running", worker: "a", startedAt: 200, cancelRequestedAt: 250 });
-  const steps = timelineOf(running, [
-    { attempt: 1, outcome: "running", worker: "a", startedAt: 200 },
-  ]);
+  const attempt = { attempt: 1, outcome: "running", worker: "a", startedAt: 200 } as const;
+  const steps = timelineOf(running, [attempt], DEFAULT_LABELS);
   expect(steps.map(({ title, goesOn }) => [title, goesOn])).toEqual([
     ["Enqueued", false],
-    ["Attempt 1 on a runs", true],
-    ["Asked to end", false],
+    ["Attempt 1 on a: running", true],
+    ["Cancel requested", false],
   ]);
 });
 
@@ -71,7 +71,7 @@ test("a job that was retried keeps the attempts of before, in the order of time"
   const again = job({ status: "running", worker: "b", startedAt: 900 });
   expect(told(again, attempts).map(([title]) => title)).toEqual([
     "Enqueued",
-    "Attempt 1 on a ran out of time",
-    "Attempt 2 on b runs",
+    "Attempt 1 on a: timed out",
+    "Attempt 2 on b: running",
   ]);
 });

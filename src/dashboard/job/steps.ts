@@ -1,59 +1,66 @@
-/** What happened to a job, out of what is known of it: its enqueue, its attempts, and how it stands. Pure. */
+/** The timeline of a job: its enqueue, its attempts, and its status now. Pure. */
 import { isFinished, type AttemptStatus, type JobStatus, type Status } from "../../shared/index.js";
+import type { Labels } from "../labelOverrides.js";
 
 export interface Step {
   readonly key: string;
-  /** Absent while it is still to come at a time nobody knows. */
+  /** Absent for a future step without a known time. */
   readonly at?: number;
-  /** Until when it lasted; absent for what happened in an instant, and for what goes on. */
+  /** Its end; absent for an instant and for a step in progress. */
   readonly until?: number;
   readonly goesOn: boolean;
-  /** As which state it is drawn. */
+  /** The status of its drawing. */
   readonly status: Status;
   readonly title: string;
   readonly error?: string;
 }
 
-/** How an attempt's outcome is drawn and told. */
-const OUTCOMES: Readonly<Record<AttemptStatus["outcome"], readonly [Status, string]>> = {
-  running: ["running", "runs"],
-  succeeded: ["succeeded", "succeeded"],
-  failed: ["failed", "failed"],
-  timedOut: ["timedOut", "ran out of time"],
-  canceled: ["canceled", "was canceled"],
-  released: ["pending", "was given back"],
-  snoozed: ["scheduled", "was put off"],
-  lost: ["timedOut", "lost its worker"],
+/** The status of each outcome: its drawing. */
+const DRAWN_AS: Readonly<Record<AttemptStatus["outcome"], Status>> = {
+  running: "running",
+  succeeded: "succeeded",
+  failed: "failed",
+  timedOut: "timedOut",
+  canceled: "canceled",
+  released: "pending",
+  snoozed: "scheduled",
+  lost: "timedOut",
 };
 
-/** In the order of time; what is still to come is last. */
-export function timelineOf(job: JobStatus, attempts: readonly AttemptStatus[]): Step[] {
+/** In the order of time; future steps are last. */
+export function timelineOf(
+  job: JobStatus,
+  attempts: readonly AttemptStatus[],
+  { timeline, statuses }: Pick<Labels, "timeline" | "statuses">,
+): Step[] {
+  const { enqueuedAt } = job;
+  const title = timeline.enqueued;
   const steps: Step[] = [
-    { key: "enqueued", at: job.enqueuedAt, goesOn: false, status: "pending", title: "Enqueued" },
-    ...attempts.map(attemptStep),
+    { key: "enqueued", at: enqueuedAt, goesOn: false, status: "pending", title },
+    ...attempts.map((tried) => attemptStep(tried, timeline)),
   ];
-  const ended = endStep(job, attempts);
+  const ended = endStep(job, attempts, statuses);
   if (ended !== null) steps.push(ended);
-  const next = nextStep(job);
+  const next = nextStep(job, timeline);
   if (next !== null) steps.push(next);
   if (job.cancelRequestedAt !== undefined && job.status === "running") {
     steps.push({
       ...{ key: "cancelRequested", at: job.cancelRequestedAt, goesOn: false },
-      ...{ status: "canceled", title: "Asked to end" },
+      ...{ status: "canceled", title: timeline.cancelRequested },
     });
   }
   return steps.sort((a, b) => (a.at ?? Infinity) - (b.at ?? Infinity));
 }
 
-function attemptStep(tried: AttemptStatus): Step {
+function attemptStep(tried: AttemptStatus, labels: Labels["timeline"]): Step {
   const { attempt, outcome, worker, startedAt } = tried;
   const endedAt = endOf(tried);
   const error = "error" in tried ? tried.error : undefined;
-  const [status, words] = OUTCOMES[outcome];
-  const where = worker === undefined ? "" : ` on ${worker}`;
   const at = startedAt ?? endedAt;
   return {
-    ...{ key: `attempt ${attempt}`, status, title: `Attempt ${attempt}${where} ${words}` },
+    key: `attempt ${attempt}`,
+    status: DRAWN_AS[outcome],
+    title: labels.attempt(attempt, outcome, worker),
     ...(at === undefined ? {} : { at }),
     ...(endedAt === undefined ? {} : { until: endedAt }),
     goesOn: outcome === "running",
@@ -63,32 +70,30 @@ function attemptStep(tried: AttemptStatus): Step {
 
 const endOf = (tried: AttemptStatus) => ("endedAt" in tried ? tried.endedAt : undefined);
 
-/** An end that no attempt tells: it was canceled, or expired, while nobody had it. */
-function endStep(job: JobStatus, attempts: readonly AttemptStatus[]): Step | null {
+/** The end of a job that no attempt shows: a cancel or an expiry while no worker held it. */
+function endStep(
+  job: JobStatus,
+  attempts: readonly AttemptStatus[],
+  statuses: Labels["statuses"],
+): Step | null {
   if (!isFinished(job.status) || !("finishedAt" in job)) return null;
   const { finishedAt } = job;
   if (attempts.some((tried) => endOf(tried) === finishedAt)) return null;
-  const titles = {
-    succeeded: "Succeeded",
-    failed: "Failed",
-    canceled: "Canceled",
-    timedOut: "Timed out",
-  };
   const why = "reason" in job ? job.reason : "error" in job ? job.error : undefined;
   return {
     ...{ key: "ended", at: finishedAt, goesOn: false, status: job.status },
-    title: titles[job.status],
+    title: statuses[job.status],
     ...(why === undefined ? {} : { error: why }),
   };
 }
 
-function nextStep(job: JobStatus): Step | null {
+function nextStep(job: JobStatus, labels: Labels["timeline"]): Step | null {
   if (job.status === "scheduled") {
-    const title = job.failures > 0 ? "Is tried again" : "Falls due";
+    const title = job.failures > 0 ? labels.retry : labels.due;
     return { key: "due", at: job.dueAt, goesOn: false, status: "scheduled", title };
   }
   if (job.status === "pending") {
-    const title = job.paused ? "Paused" : "Waits to be begun";
+    const title = job.paused ? labels.paused : labels.waiting;
     return { key: "waits", goesOn: true, status: "pending", title };
   }
   return null;

@@ -1,7 +1,7 @@
-/** Keeps a box scrolled to its end while more comes, unless the reader has scrolled back to read. */
+/** Keeps a growing box scrolled to its end, unless the reader has scrolled back. */
 import { useEffect, useRef } from "react";
 
-/** So near to the end is at the end. */
+/** This near to the end counts as the end. */
 const NEAR_PX = 24;
 
 export function useTail<Element extends HTMLElement>(grows: unknown) {

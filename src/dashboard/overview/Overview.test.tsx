@@ -1,4 +1,4 @@
-/** The overview against a backend that says what it is told. */
+/** The overview against a scripted backend. */
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { ConvexError } from "convex/values";
 import { expect, test, vi } from "vitest";
@@ -13,24 +13,24 @@ const shows = (...queues: ReturnType<typeof queueOf>[]) => {
   world.show(<Overview api={api} />);
 };
 
-test("while it loads it says so, and claims nothing", () => {
+test("while it loads it says so, and shows no data", () => {
   world.show(<Overview api={api} />);
   expect(screen.getByText("Loading…")).toBeTruthy();
-  expect(screen.queryByText("No queue yet")).toBeNull();
+  expect(screen.queryByText("No queues yet")).toBeNull();
 });
 
 test("without a queue it says how one comes to be", async () => {
   shows();
-  expect(await screen.findByText("No queue yet")).toBeTruthy();
+  expect(await screen.findByText("No queues yet")).toBeTruthy();
 });
 
 test("a queue's health is told in words, not by a colour alone", async () => {
   const { gauge, ...rest } = queueOf("tiles");
   const health = { ...gauge.health, light: "red" as const, reason: "nothing moves." };
   shows({ ...rest, gauge: { ...gauge, health } });
-  expect(await screen.findByText("Trouble")).toBeTruthy();
+  expect(await screen.findByText("Critical")).toBeTruthy();
   expect(screen.getByText("nothing moves.")).toBeTruthy();
-  expect(screen.getByText(/1 of them in trouble/)).toBeTruthy();
+  expect(screen.getByText(/1 critical/)).toBeTruthy();
 });
 
 test("counts that were cut say so, and lead to the jobs they count", async () => {
@@ -41,10 +41,10 @@ test("counts that were cut say so, and lead to the jobs they count", async () =>
   expect(link.getAttribute("href")).toBe("#/queues/tiles?status=timedOut");
 });
 
-test("a sparkline says in words what it shows", async () => {
+test("a sparkline has its data in words", async () => {
   shows(queueOf("tiles"));
   expect(
-    await screen.findByRole("img", { name: /jobs ended in the last 30 minutes, at most/ }),
+    await screen.findByRole("img", { name: /jobs finished in the last 30 minutes, at most/ }),
   ).toBeTruthy();
 });
 
@@ -64,7 +64,7 @@ test("a pause shows at once, before the backend has answered", async () => {
   expect(screen.getByRole("button", { name: "Resume tiles" })).toBeTruthy();
 });
 
-test("a pause that fails is undone, and why it failed is told to everybody", async () => {
+test("a pause that fails is undone, and every reader sees the reason", async () => {
   let refuse: (error: unknown) => void = () => undefined;
   world.backend.mutations["dashboard:pause"] = () => new Promise((_, no) => (refuse = no));
   shows(queueOf("tiles"), queueOf("mails"));
@@ -72,19 +72,19 @@ test("a pause that fails is undone, and why it failed is told to everybody", asy
   await screen.findByRole("button", { name: "Resume tiles" });
   refuse(new ConvexError({ code: "forbidden", message: "Only operators may pause." }));
   expect(await screen.findByRole("button", { name: "Pause tiles" })).toBeTruthy();
-  const told = screen.getByText("tiles could not be paused: Only operators may pause.");
+  const told = screen.getByText("Could not pause tiles: Only operators may pause.");
   expect(told.closest("[aria-live=assertive]")).toBeTruthy();
   fireEvent.click(screen.getByRole("button", { name: "Dismiss" }));
-  expect(screen.queryByText(/could not be paused/)).toBeNull();
+  expect(screen.queryByText(/Could not pause/)).toBeNull();
 });
 
-test("what `authorize` refuses is not offered", async () => {
+test("an action that `authorize` refuses has no button", async () => {
   shows(queueOf("tiles", { may: [] }), queueOf("mails", { may: ["pause"] }));
   await screen.findByRole("button", { name: "Pause mails" });
   expect(screen.queryByRole("button", { name: /tiles/ })).toBeNull();
 });
 
-test("who may pause but not resume finds no button on a paused queue", async () => {
+test("with leave to pause but not to resume, a paused queue has no button", async () => {
   const paused = queueOf("tiles", { may: ["pause"] });
   paused.state.pausedAt = T0;
   shows(paused);
@@ -101,33 +101,33 @@ test("forbidden, it says so in the app's words, and asks again when told to", as
   };
   world.show(<Overview api={api} />);
   const alert = await screen.findByRole("alert");
-  expect(alert.textContent).toContain("The queues cannot be shown to you");
+  expect(alert.textContent).toContain("No access to queues");
   expect(alert.textContent).toContain("Sign in first.");
   isForbidden = false;
-  // Until the backend has heard that nobody asks any more, the client has its old answer.
+  // Until the backend has received the unsubscribe, the client keeps its old answer.
   await waitFor(() => expect(world.backend.asked).toEqual([]));
   await new Promise((done) => setTimeout(done, 20));
-  fireEvent.click(within(alert).getByRole("button", { name: "Ask again" }));
+  fireEvent.click(within(alert).getByRole("button", { name: "Try again" }));
   expect(await screen.findByRole("heading", { name: "tiles" })).toBeTruthy();
 });
 
-test("failing, it says what failed without a stack", async () => {
+test("a failure is shown without a stack trace", async () => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
   world.backend.queries["dashboard:overview"] = () => {
     throw new Error("Server Error\n  at handler (dashboard.ts:3)");
   };
   world.show(<Overview api={api} />);
   const alert = await screen.findByRole("alert");
-  expect(alert.textContent).toContain("The queues cannot be shown");
+  expect(alert.textContent).toContain("Could not load queues");
   expect(alert.textContent).toContain("Server Error");
   expect(alert.textContent).not.toContain("dashboard.ts:3");
 });
 
-test("out of reach, it says that what is shown is old, and nothing can be done", async () => {
+test("disconnected, it says that its data is old, and every action is off", async () => {
   shows(queueOf("tiles"));
   await screen.findByRole("heading", { name: "tiles" });
   world.backend.reach(false);
-  const banner = await screen.findByText("The backend is out of reach.", {}, { timeout: 4_000 });
+  const banner = await screen.findByText("Disconnected.", {}, { timeout: 4_000 });
   const button = screen.getByRole<HTMLButtonElement>("button", { name: "Pause tiles" });
   expect(button.disabled).toBe(true);
   const reason = document.getElementById(button.getAttribute("aria-describedby")!);

@@ -1,6 +1,8 @@
-/** One queue among the others. */
-import { flowSparks, flowWords, latest, waitSparks, waitWords } from "../charts/series.js";
+/** One queue of the overview. */
+import { finishedIn, flowSparks, latest, waitSparks } from "../charts/series.js";
 import { Sparkline } from "../charts/Sparkline.js";
+import { useLabels } from "../frame/context.js";
+import type { Labels } from "../labelOverrides.js";
 import { Heading } from "../parts/Heading.js";
 import { Link } from "../parts/Link.js";
 import { queuePlace } from "../places.js";
@@ -8,12 +10,12 @@ import { PauseButton } from "../queue/QueueActions.js";
 import { Health } from "../queue/Health.js";
 import { StateCounts } from "../queue/StateCounts.js";
 import { StandingWords } from "../queue/Standing.js";
-import { duration, rate } from "../words.js";
-import type { ShownQueue } from "../../shared/index.js";
+import type { Period, ShownQueue } from "../../shared/index.js";
 
 export function QueueRow({ queue }: { queue: ShownQueue }) {
   const { state, gauge, recent } = queue;
   const wait = latest(recent, "waitMs");
+  const { overview, page, times } = useLabels();
   return (
     <li className={`cv-queue cv-light-${gauge.health.light}`}>
       <div className="cv-queue-name">
@@ -26,20 +28,35 @@ export function QueueRow({ queue }: { queue: ShownQueue }) {
       <StateCounts queue={state.name} counts={gauge.counts} />
       <figure className="cv-figure">
         <figcaption>
-          <span className="cv-soft">Ended a minute</span> <b>{rate(gauge.perMinute.finished)}</b>
+          <span className="cv-soft">{overview.throughput}</span>{" "}
+          <b>{overview.jobsPerMinute(gauge.perMinute.finished)}</b>
         </figcaption>
-        <Sparkline sparks={flowSparks(recent)} tone="flow" words={flowWords(recent)} />
+        <Sparkline sparks={flowSparks(recent)} tone="flow" words={flowWords(recent, overview)} />
       </figure>
       <figure className="cv-figure">
         <figcaption>
-          <span className="cv-soft">Waited, p95</span>{" "}
-          <b>{wait === null ? "–" : duration(wait.p95)}</b>
+          <span className="cv-soft">{overview.latencyP95}</span>{" "}
+          <b>{wait === null ? page.none : times.duration(wait.p95)}</b>
         </figcaption>
-        <Sparkline sparks={waitSparks(recent)} tone="wait" words={waitWords(recent)} />
+        <Sparkline sparks={waitSparks(recent)} tone="wait" words={waitWords(recent, overview)} />
       </figure>
       <div className="cv-actions">
         <PauseButton queue={queue} />
       </div>
     </li>
   );
+}
+
+function flowWords(recent: readonly Period[], { throughputChart }: Labels["overview"]): string {
+  const counts = recent.map(finishedIn);
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return throughputChart(recent.length, total, Math.max(0, ...counts));
+}
+
+function waitWords(recent: readonly Period[], labels: Labels["overview"]): string {
+  const waits = recent.flatMap(({ waitMs }) => (waitMs === null ? [] : [waitMs.p95]));
+  const last = waits.at(-1);
+  return last === undefined
+    ? labels.latencyChartEmpty
+    : labels.latencyChart(last, Math.max(...waits));
 }

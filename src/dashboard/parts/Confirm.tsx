@@ -1,16 +1,17 @@
-/** Asks before something is done that is not undone by the next click: the browser's own dialog, which keeps the focus in it. */
+/** Asks before an action that the next click cannot undo: the browser's own dialog, which keeps the focus in it. */
 import { useEffect, useId, useRef, useState, type ReactNode } from "react";
+import { useLabels } from "../frame/context.js";
 import { useOff } from "../frame/reach.js";
 
 interface Asked {
   /** On the button that asks. */
   readonly label: string;
-  /** What a screen reader says of that button, where the label alone is too little. */
+  /** The accessible name of that button, where the label alone is too short. */
   readonly described?: string;
   readonly title: string;
-  /** What it will mean. */
+  /** The consequences. */
   readonly children: ReactNode;
-  /** On the button that does it: the verb. */
+  /** On the button that confirms: the verb. */
   readonly verb: string;
   readonly isGrave?: boolean;
   readonly onConfirm: () => void;
@@ -48,10 +49,11 @@ function Dialog({
   const dialog = useRef<HTMLDialogElement>(null);
   const [titleId, wordsId] = [useId(), useId()];
   const off = useOff();
+  const { back } = useLabels().page;
   useEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    // Closed before it goes: then the browser gives the focus back to the button that asked.
+    // Closed before it unmounts: then the browser returns the focus to the button that asked.
     return () => element?.close();
   }, []);
   return (
@@ -60,7 +62,7 @@ function Dialog({
       className="cv-dialog"
       aria-labelledby={titleId}
       aria-describedby={wordsId}
-      // Heard late of a dialog that has been opened again meanwhile, as by React's strict mode.
+      // The event can come late, when the dialog is open again, as in React's strict mode.
       onClose={() => dialog.current?.open !== true && onClose()}
       // A click beside the box is on the dialog itself.
       onClick={(event) => event.target === event.currentTarget && dialog.current?.close()}
@@ -81,7 +83,7 @@ function Dialog({
         </div>
         <div className="cv-actions">
           <button type="button" className="cv-button" onClick={() => dialog.current?.close()}>
-            Leave it
+            {back}
           </button>
           <button
             type="submit"

@@ -1,15 +1,16 @@
-/** Keeps one panel's error to that panel: the rest goes on, and the reader is told what failed, or that it is not for them. */
+/** Keeps one panel's error to that panel: the rest of the page works on, and the panel shows the error or the refusal. */
 import { Component, type ReactNode } from "react";
+import { useLabels } from "../frame/context.js";
 import { isRefusal, messageOf } from "../words.js";
 import { Heading } from "./Heading.js";
 import { Notice } from "./Notice.js";
 
 interface Props {
-  /** What cannot be shown then: "The workers". */
+  /** The part that cannot be shown then: "workers". */
   readonly label: string;
-  /** With another one, it is tried anew: another job, another filter. */
+  /** A change of it tries again: another job, another filter. */
   readonly of?: string;
-  /** The view's heading, where that is among what fails. */
+  /** The view's heading, where it is inside the guard. */
   readonly heading?: string;
   readonly children: ReactNode;
 }
@@ -34,25 +35,33 @@ export class Guard extends Component<Props, State> {
     const { failed } = this.state;
     if (failed === undefined) return this.props.children;
     const { label, heading } = this.props;
-    const isRefused = isRefusal(failed.error);
     return (
       <>
         {heading !== undefined && <Heading>{heading}</Heading>}
-        <Notice
-          title={`${label} cannot be shown${isRefused ? " to you" : ""}`}
-          icon={isRefused ? "lock" : "failed"}
-          isBad
-        >
-          <p>{messageOf(failed.error)}</p>
-          <button
-            type="button"
-            className="cv-button"
-            onClick={() => this.setState({ failed: undefined })}
-          >
-            {isRefused ? "Ask again" : "Try again"}
-          </button>
-        </Notice>
+        <Failed
+          label={label}
+          error={failed.error}
+          onAgain={() => this.setState({ failed: undefined })}
+        />
       </>
     );
   }
+}
+
+function Failed(props: { label: string; error: unknown; onAgain: () => void }) {
+  const { label, error, onAgain } = props;
+  const { noAccess, loadFailed, tryAgain } = useLabels().page;
+  const isRefused = isRefusal(error);
+  return (
+    <Notice
+      title={isRefused ? noAccess(label) : loadFailed(label)}
+      icon={isRefused ? "lock" : "failed"}
+      isBad
+    >
+      <p>{messageOf(error)}</p>
+      <button type="button" className="cv-button" onClick={onAgain}>
+        {tryAgain}
+      </button>
+    </Notice>
+  );
 }

@@ -1,4 +1,4 @@
-/** A heading whose level fits where the dashboard stands in its page. */
+/** A heading at the level that fits the page around the dashboard. */
 import { createElement, type ReactNode } from "react";
 import { useFrame } from "../frame/context.js";
 
@@ -16,7 +16,7 @@ export function Heading({
 }) {
   const level = Math.min(6, useFrame().headingLevel + under);
   const attributes = { id, className: `cv-heading cv-heading-${under} ${className ?? ""}` };
-  // The main one takes the focus when one has gone elsewhere.
+  // A new page moves the focus to its main heading.
   const focusable = under === 0 ? { tabIndex: -1 } : {};
   return createElement(`h${level}`, { ...attributes, ...focusable }, children);
 }

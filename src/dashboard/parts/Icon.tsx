@@ -1,4 +1,4 @@
-/** Small drawings beside words: never the only sign of anything. */
+/** Small drawings beside words, never without them. */
 import type { ReactNode } from "react";
 
 const ring = <circle cx="8" cy="8" r="6.25" />;

@@ -12,9 +12,9 @@ export function Link({
 }: {
   to: Place;
   className?: string;
-  /** It leads to what is shown. */
+  /** It leads to the current page. */
   isCurrent?: boolean;
-  /** What a screen reader says in place of what stands in it. */
+  /** The accessible name, in place of the content. */
   label?: string;
   children: ReactNode;
 }) {

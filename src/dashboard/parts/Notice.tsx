@@ -1,4 +1,4 @@
-/** A few words in place of what cannot be shown: nothing there, not allowed, or out of order. */
+/** A short text in the place of data: empty, not allowed, or failed. */
 import type { ReactNode } from "react";
 import { Icon, type IconName } from "./Icon.js";
 

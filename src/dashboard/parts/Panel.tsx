@@ -1,4 +1,4 @@
-/** A titled part of a page, which fails alone. */
+/** A titled part of a page; its error stays in it. */
 import { useId, type ReactNode } from "react";
 import { Guard } from "./Guard.js";
 import { Heading } from "./Heading.js";
@@ -11,7 +11,7 @@ export function Panel({
   children,
 }: {
   title: string;
-  /** What it is about: it is tried anew with another. */
+  /** Its subject: with another one, a failed panel tries again. */
   of?: string;
   /** Stands beside the title. */
   beside?: ReactNode;
@@ -27,7 +27,7 @@ export function Panel({
         </Heading>
         {beside}
       </div>
-      <Guard label={`“${title}”`} {...(of === undefined ? {} : { of })}>
+      <Guard label={title} {...(of === undefined ? {} : { of })}>
         {children}
       </Guard>
     </section>

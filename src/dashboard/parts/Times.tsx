@@ -1,6 +1,7 @@
-/** Moments and durations that go on. */
+/** Moments and durations, kept current. */
 import { useNow } from "../frame/clock.js";
-import { ago, duration, moment, until } from "../words.js";
+import { useLabels } from "../frame/context.js";
+import { moment } from "../words.js";
 
 const exactly = (at: number) => ({
   dateTime: new Date(at).toISOString(),
@@ -10,13 +11,13 @@ const exactly = (at: number) => ({
 /** "3 s ago". */
 export function Ago({ at }: { at: number }) {
   const now = useNow();
-  return <time {...exactly(at)}>{ago(at, now)}</time>;
+  return <time {...exactly(at)}>{useLabels().times.ago(at, now)}</time>;
 }
 
 /** "in 3 s". */
 export function Until({ at }: { at: number }) {
   const now = useNow();
-  return <time {...exactly(at)}>{until(at, now)}</time>;
+  return <time {...exactly(at)}>{useLabels().times.until(at, now)}</time>;
 }
 
 /** "03:12:45". */
@@ -25,8 +26,8 @@ export function Moment({ at }: { at: number }) {
   return <time {...exactly(at)}>{moment(at, now)}</time>;
 }
 
-/** How long it took, or takes so far. */
+/** The time from `from` to `to`, or so far. */
 export function Took({ from, to }: { from: number; to?: number | undefined }) {
   const now = useNow();
-  return <>{duration((to ?? now) - from)}</>;
+  return <>{useLabels().times.duration((to ?? now) - from)}</>;
 }

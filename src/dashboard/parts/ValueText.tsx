@@ -1,19 +1,21 @@
-/** What a job carries, as text that can be read and selected. */
+/** A job's value as text that can be selected. */
 import { useState } from "react";
+import { useLabels } from "../frame/context.js";
 import { numeral } from "../words.js";
 
-/** So much is written at once; a payload of megabytes would hold up the page. */
+/** Characters shown at first: a payload of megabytes would block the page. */
 const SHOWN_CHARACTERS = 20_000;
 
 export function ValueText({ value, label }: { value: unknown; label?: string }) {
   const [isWhole, setIsWhole] = useState(false);
+  const { showAll } = useLabels().page;
   const text = textOf(value);
   const isLong = text.length > SHOWN_CHARACTERS && !isWhole;
   return (
     <>
       <pre
         className="cv-text"
-        // What scrolls can be scrolled by keyboard.
+        // Scrollable by keyboard.
         tabIndex={0}
         {...(label === undefined ? {} : { role: "group", "aria-label": label })}
       >
@@ -21,14 +23,14 @@ export function ValueText({ value, label }: { value: unknown; label?: string }) 
       </pre>
       {isLong && (
         <button type="button" className="cv-button cv-quiet" onClick={() => setIsWhole(true)}>
-          Show all {numeral(text.length)} characters
+          {showAll(text.length)}
         </button>
       )}
     </>
   );
 }
 
-/** JSON, with what JSON has no word for. */
+/** JSON, with a notation for values that JSON lacks. */
 export function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   return JSON.stringify(value, written, 2) ?? String(value);

@@ -1,31 +1,31 @@
-/** How a queue is configured, and where each value comes from. */
+/** A queue's configuration, with the source of each value. */
 import type { QueueState } from "../../shared/index.js";
+import { useLabels } from "../frame/context.js";
+import { Timed } from "../parts/Timed.js";
 import { Ago } from "../parts/Times.js";
-import { configRows, type ConfigRow } from "./configRows.js";
-
-const SOURCES: Readonly<Record<ConfigRow["source"], string>> = {
-  override: "Changed at run time",
-  code: "Code",
-  default: "Default",
-};
+import { configRows } from "./configRows.js";
 
 export function Configuration({ state }: { state: QueueState }) {
+  const labels = useLabels();
+  const words = labels.configuration;
   return (
     <>
       <p className="cv-soft">
-        As code declared it <Ago at={state.declaredAt} />, and as people changed it since.
+        <Timed text={words.declared}>
+          <Ago at={state.declaredAt} />
+        </Timed>
       </p>
-      <div className="cv-scroll" tabIndex={0} role="group" aria-label="Configuration in force">
+      <div className="cv-scroll" tabIndex={0} role="group" aria-label={words.table}>
         <table className="cv-table cv-config">
           <thead>
             <tr>
-              <th scope="col">What</th>
-              <th scope="col">In force</th>
-              <th scope="col">From</th>
+              <th scope="col">{words.setting}</th>
+              <th scope="col">{words.value}</th>
+              <th scope="col">{words.source}</th>
             </tr>
           </thead>
           <tbody>
-            {configRows(state).map(({ field, label, value, source, declared }) => (
+            {configRows(state, labels).map(({ field, label, value, source, declared }) => (
               <tr key={field}>
                 <th scope="row">
                   {label} <code className="cv-code cv-soft">{field}</code>
@@ -33,9 +33,11 @@ export function Configuration({ state }: { state: QueueState }) {
                 <td>{value}</td>
                 <td>
                   <span className={source === "override" ? "cv-tag cv-tag-strong" : "cv-soft"}>
-                    {SOURCES[source]}
+                    {words[source]}
                   </span>
-                  {declared !== undefined && <span className="cv-soft"> code says {declared}</span>}
+                  {declared !== undefined && (
+                    <span className="cv-soft"> {words.declaredValue(declared)}</span>
+                  )}
                 </td>
               </tr>
             ))}

@@ -1,5 +1,5 @@
-/** What happened to a queue, the newest first. */
-import { useRead } from "../frame/context.js";
+/** The events of a queue, the newest first. */
+import { useLabels, useRead } from "../frame/context.js";
 import { Notice } from "../parts/Notice.js";
 import { Skeleton } from "../parts/Skeleton.js";
 import { Moment } from "../parts/Times.js";
@@ -9,11 +9,12 @@ const EVENTS_SHOWN = 100;
 
 export function Events({ queue }: { queue: string }) {
   const events = useRead({ kind: "events", queue, limit: EVENTS_SHOWN });
+  const { queue: words, page } = useLabels();
   if (events === undefined) return <Skeleton lines={4} />;
   if (events.length === 0) {
     return (
-      <Notice title="Nothing has happened to it">
-        <p>Pauses, changes of its configuration and trouble with it are told here.</p>
+      <Notice title={words.eventsEmpty}>
+        <p>{words.eventsEmptyText}</p>
       </Notice>
     );
   }
@@ -28,7 +29,7 @@ export function Events({ queue }: { queue: string }) {
           <span>{message}</span>
           {details !== undefined && (
             <details className="cv-details">
-              <summary>Details</summary>
+              <summary>{page.details}</summary>
               <ValueText value={details} />
             </details>
           )}

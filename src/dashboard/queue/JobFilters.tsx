@@ -1,22 +1,19 @@
-/** Narrows a list of jobs: what is typed goes into the address, and so into the list. */
+/** Narrows a list of jobs: a typed filter goes into the address, and so into the list. */
 import { useEffect, useId, useRef } from "react";
 import type { ListFilter } from "../../shared/index.js";
+import { useLabels } from "../frame/context.js";
 import { useLook } from "./useLook.js";
 
-/** Whoever types faster asks once. */
+/** A pause in typing before the list is read again. */
 const PAUSE_MS = 350;
 
-const FIELDS = [
-  ["name", "Name"],
-  ["worker", "Worker"],
-  ["tag", "Tag"],
-  ["group", "Group"],
-] as const satisfies readonly (readonly [keyof ListFilter, string])[];
+const FIELDS = ["name", "worker", "tag", "group"] as const satisfies readonly (keyof ListFilter)[];
 
 export function JobFilters({ queue }: { queue: string }) {
   const { look, change } = useLook(queue);
   const { filter, order } = look;
-  const isNarrowed = FIELDS.some(([field]) => filter[field] !== undefined);
+  const labels = useLabels().jobs;
+  const isNarrowed = FIELDS.some((field) => filter[field] !== undefined);
   const narrow = (field: keyof ListFilter, text: string) => {
     const { [field]: _before, ...rest } = filter;
     const next: ListFilter = text === "" ? rest : { ...rest, [field]: text };
@@ -24,23 +21,23 @@ export function JobFilters({ queue }: { queue: string }) {
   };
   return (
     <form className="cv-filters" role="search" onSubmit={(event) => event.preventDefault()}>
-      {FIELDS.map(([field, label]) => (
+      {FIELDS.map((field) => (
         <TypedField
           key={field}
-          label={label}
+          label={labels[field]}
           value={filter[field] ?? ""}
           onTyped={(text) => narrow(field, text)}
         />
       ))}
       <label className="cv-field">
-        <span>Order</span>
+        <span>{labels.order}</span>
         <select
           className="cv-input"
           value={order}
           onChange={(event) => change({ order: event.target.value === "next" ? "next" : "newest" })}
         >
-          <option value="newest">Newest first</option>
-          <option value="next">Next first</option>
+          <option value="newest">{labels.newest}</option>
+          <option value="next">{labels.next}</option>
         </select>
       </label>
       {isNarrowed && (
@@ -49,7 +46,7 @@ export function JobFilters({ queue }: { queue: string }) {
           className="cv-button cv-quiet"
           onClick={() => change({ filter: onlyStatus(filter) })}
         >
-          Clear the filters
+          {labels.clearFilters}
         </button>
       )}
     </form>
@@ -70,13 +67,13 @@ function TypedField({
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // The address may change without anybody typing: by a link, by going back.
+  // The address may change without typing: by a link, by going back.
   useEffect(() => {
     const element = input.current;
     if (element && element !== document.activeElement) element.value = value;
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
-  // The rest of the filter may have changed since the key was pressed: it is narrowed as it is when it is said.
+  // The rest of the filter may have changed since the key was pressed: the newest one is narrowed.
   const latest = useRef({ value, onTyped });
   useEffect(() => {
     latest.current = { value, onTyped };

@@ -1,24 +1,25 @@
 /**
- * A long list of jobs as a table: only the rows in sight are drawn, and more are asked for as whoever scrolls comes to its
- * end. It stays a real table: rows that are not drawn are two empty ones, as high as they are.
+ * A long list of jobs as a table: only the rows in sight are drawn, and scrolling to the end loads more. It stays a real
+ * table: two empty rows stand in for the rows that are not drawn, with their height.
  */
 import { tableFeatures, useTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useRef, type KeyboardEvent } from "react";
+import { useMemo, useRef, type KeyboardEvent } from "react";
 import type { ListedJob } from "../../shared/index.js";
-import { JOB_COLUMNS } from "./jobColumns.js";
+import { useLabels } from "../frame/context.js";
+import { jobColumns } from "./jobColumns.js";
 
-/** Before they are measured. */
+/** The height of a row before it is measured. */
 const ROW_PX = 53;
 
-/** Rows drawn beyond those in sight: the next one must be there when the focus goes to it. */
+/** Rows drawn beyond the visible ones: the next row must exist when the focus moves to it. */
 const ROWS_BEYOND = 6;
 
 const features = tableFeatures({});
 
 export function JobTable(props: {
   jobs: ListedJob[];
-  /** What a screen reader says of it. */
+  /** The accessible name. */
   label: string;
   hasMore: boolean;
   isLoading: boolean;
@@ -26,9 +27,11 @@ export function JobTable(props: {
 }) {
   const { jobs, label, hasMore, isLoading, onMore } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const table = useTable({ features, columns: JOB_COLUMNS, data: jobs, getRowId: ({ id }) => id });
+  const labels = useLabels().jobs;
+  const columns = useMemo(() => jobColumns(labels), [labels]);
+  const table = useTable({ features, columns, data: jobs, getRowId: ({ id }) => id });
   const { rows } = table.getRowModel();
-  // Nothing of what it returns is kept from one rendering to the next.
+  // No value that it returns is kept from one rendering to the next.
   // eslint-disable-next-line react-hooks/incompatible-library
   const virtualizer = useVirtualizer({
     count: rows.length,
@@ -38,7 +41,7 @@ export function JobTable(props: {
     overscan: ROWS_BEYOND,
   });
   const drawn = virtualizer.getVirtualItems();
-  // Only whoever scrolls: a filter that few jobs pass would otherwise look through all of them by itself.
+  // Only by scrolling: a filter that few jobs match would otherwise read the whole queue by itself.
   const moreAtEnd = () => {
     const last = virtualizer.getVirtualItems().at(-1)?.index ?? 0;
     if (hasMore && !isLoading && last >= rows.length - 1) onMore();
@@ -88,7 +91,7 @@ export function JobTable(props: {
       </table>
       {hasMore && (
         <button type="button" className="cv-button cv-quiet" disabled={isLoading} onClick={onMore}>
-          {isLoading ? "Loading more…" : "Load more"}
+          {isLoading ? labels.loadingMore : labels.loadMore}
         </button>
       )}
     </div>
@@ -99,13 +102,13 @@ function Gap({ height }: { height: number }) {
   if (height <= 0) return null;
   return (
     <tr aria-hidden="true" className="cv-gap">
-      {/* Alone: spanning columns that a narrow page hides would bring them back. */}
+      {/* One cell: a span over columns that a narrow page hides would show them again. */}
       <td style={{ height }} />
     </tr>
   );
 }
 
-/** Up and down lead from a job's link to the next one's. */
+/** The arrow keys lead from a job's link to the next one. */
 function walkRows(event: KeyboardEvent<HTMLElement>): void {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (step === 0 || !(event.target instanceof HTMLAnchorElement)) return;

@@ -1,7 +1,7 @@
-/** A queue's jobs: those of one state, narrowed by what the reader types, page by page. */
+/** A queue's jobs of one status, narrowed by the typed filters, page by page. */
 import type { FunctionReference } from "convex/server";
 import { useJobPages } from "../../react/useJobs.js";
-import { useApi } from "../frame/context.js";
+import { useApi, useLabels } from "../frame/context.js";
 import type {
   CallOf,
   DashboardRead,
@@ -17,7 +17,6 @@ import type { QueueLook } from "../places.js";
 import { JobFilters } from "./JobFilters.js";
 import { JobTable } from "./JobTable.js";
 import { ManyActions } from "./ManyActions.js";
-import { filterWords } from "./meant.js";
 import { StateCounts } from "./StateCounts.js";
 import { useLook } from "./useLook.js";
 
@@ -27,8 +26,13 @@ export function Jobs({ shown }: { shown: ShownQueue }) {
   const queue = shown.state.name;
   const { look } = useLook(queue);
   const { filter, order } = look;
+  const labels = useLabels();
   return (
-    <Panel title="Jobs" of={queue} beside={<ManyActions queue={shown} filter={filter} />}>
+    <Panel
+      title={labels.queue.jobs}
+      of={queue}
+      beside={<ManyActions queue={shown} filter={filter} />}
+    >
       <StateCounts
         queue={queue}
         counts={shown.gauge.counts}
@@ -36,15 +40,15 @@ export function Jobs({ shown }: { shown: ShownQueue }) {
         current={filter.status ?? "any"}
       />
       <JobFilters queue={queue} />
-      {/* Alone: a filter that the list refuses must still be there to be changed. */}
-      <Guard label="The list" of={JSON.stringify([queue, filter, order])}>
+      {/* Guarded alone: a filter that the list refuses can still be changed. */}
+      <Guard label={labels.jobs.part} of={JSON.stringify([queue, filter, order])}>
         <Listed queue={queue} look={look} />
       </Guard>
     </Panel>
   );
 }
 
-/** Of `read`, the calls that are answered page by page. */
+/** The paginated calls of `read`. */
 type ListOfDashboard = FunctionReference<
   "query",
   "public",
@@ -56,21 +60,22 @@ function Listed({ queue, look: { filter, order } }: { queue: string; look: Queue
   const asked = { call: { kind: "list" as const, queue, filter, order } };
   const list = useApi().read as ListOfDashboard;
   const { results, status, loadMore } = useJobPages(list, asked, { pageSize: JOBS_ASKED });
+  const labels = useLabels().jobs;
   if (status === "LoadingFirstPage") return <Skeleton lines={6} />;
   if (results.length === 0 && status === "Exhausted") {
-    return <Notice title={`No ${filterWords(filter)}`} />;
+    return <Notice title={labels.empty(filter)} />;
   }
   if (results.length === 0) {
     return (
-      <Notice title={`None as yet: ${filterWords(filter)}`}>
-        <p>So many jobs were looked through, and there are others.</p>
+      <Notice title={labels.noneFound(filter)}>
+        <p>{labels.noneFoundText}</p>
         <button
           type="button"
           className="cv-button"
           disabled={status === "LoadingMore"}
           onClick={() => loadMore(JOBS_ASKED)}
         >
-          {status === "LoadingMore" ? "Looking…" : "Look further"}
+          {status === "LoadingMore" ? labels.searching : labels.search}
         </button>
       </Notice>
     );
@@ -78,7 +83,7 @@ function Listed({ queue, look: { filter, order } }: { queue: string; look: Queue
   return (
     <JobTable
       jobs={results}
-      label={`Jobs of ${queue}: ${filterWords(filter)}`}
+      label={labels.label(queue, filter)}
       hasMore={status !== "Exhausted"}
       isLoading={status === "LoadingMore"}
       onMore={() => loadMore(JOBS_ASKED)}

@@ -1,29 +1,12 @@
-/** What can be done to all jobs that the filter means, each after a question. */
-import type { ReactNode } from "react";
+/** The bulk actions on all jobs of the filter, each after a question. */
 import type { ListFilter } from "../../shared/index.js";
 import { useManyDeeds } from "../actions/useQueueDeeds.js";
 import type { ShownQueue } from "../../shared/index.js";
+import { useLabels } from "../frame/context.js";
+import type { JobsMeant } from "../labels.js";
+import type { Labels } from "../labelOverrides.js";
 import { AskingButton } from "../parts/Confirm.js";
-import { meantBy, filterWords, possible, type ManyKind } from "./meant.js";
-
-const WORDS: Readonly<Record<ManyKind, { verb: string; isGrave: boolean; means: ReactNode }>> = {
-  cancelMany: {
-    verb: "Cancel",
-    isGrave: true,
-    means: "Those that wait end at once; the workers of those that run are asked to stop.",
-  },
-  retryMany: {
-    verb: "Retry",
-    isGrave: false,
-    means: "They become claimable again and get all their attempts anew.",
-  },
-  deleteMany: {
-    verb: "Delete",
-    isGrave: true,
-    means:
-      "With their payloads, results, logs and output. It cannot be undone, and nobody is told.",
-  },
-};
+import { meantBy, possible, type ManyKind } from "./meant.js";
 
 export function ManyActions({
   queue: { state, may },
@@ -33,35 +16,45 @@ export function ManyActions({
   filter: ListFilter;
 }) {
   const deeds = useManyDeeds(state.name);
+  const labels = useLabels().bulk;
   const meant = meantBy(filter);
   const allowed = possible(filter).filter((kind) => may.includes(kind));
   if (allowed.length === 0) return null;
-  if (meant === null) {
-    return <p className="cv-soft">What is done to many jobs cannot be chosen by their worker.</p>;
-  }
-  const done = {
-    cancelMany: deeds.cancelMany,
-    retryMany: deeds.retryMany,
-    deleteMany: deeds.deleteMany,
-  };
+  if (meant === null) return <p className="cv-soft">{labels.noWorkerFilter}</p>;
   return (
     <div className="cv-actions">
-      {allowed.map((kind) => {
-        const { verb, isGrave, means } = WORDS[kind];
+      {allowed.map((action) => {
+        const { text, ...words } = wordsOf(action, { ...filter, action }, labels);
         return (
           <AskingButton
-            key={kind}
-            label={`${verb} all`}
-            described={`${verb} all ${filterWords(filter, kind)}`}
-            title={`${verb} all ${filterWords(filter, kind)}?`}
-            verb={verb}
-            isGrave={isGrave}
-            onConfirm={() => void done[kind](meant)}
+            key={action}
+            {...words}
+            isGrave={action !== "retryMany"}
+            onConfirm={() => void deeds[action](meant)}
           >
-            <p>{means}</p>
+            <p>{text}</p>
           </AskingButton>
         );
       })}
     </div>
   );
+}
+
+function wordsOf(action: ManyKind, meant: JobsMeant, labels: Labels["bulk"]) {
+  if (action === "cancelMany") {
+    return {
+      ...{ label: labels.cancelAll, described: labels.cancelMeant(meant), verb: labels.cancel },
+      ...{ title: labels.cancelQuestion(meant), text: labels.cancelText },
+    };
+  }
+  if (action === "retryMany") {
+    return {
+      ...{ label: labels.retryAll, described: labels.retryMeant(meant), verb: labels.retry },
+      ...{ title: labels.retryQuestion(meant), text: labels.retryText },
+    };
+  }
+  return {
+    ...{ label: labels.deleteAll, described: labels.deleteMeant(meant), verb: labels.delete },
+    ...{ title: labels.deleteQuestion(meant), text: labels.deleteText },
+  };
 }

@@ -1,5 +1,5 @@
 /** A queue over the last hour, two days or month. */
-import { useRead } from "../frame/context.js";
+import { useLabels, useRead } from "../frame/context.js";
 import type { Per } from "../../shared/index.js";
 import { DurationChart } from "../charts/DurationChart.js";
 import { FlowChart } from "../charts/FlowChart.js";
@@ -9,23 +9,24 @@ import { Skeleton } from "../parts/Skeleton.js";
 import { queuePlace } from "../places.js";
 import { useLook } from "./useLook.js";
 
-/** How many are shown of each, and what they are together. */
-const SPANS: Readonly<Record<Per, { count: number; words: string }>> = {
-  minute: { count: 60, words: "Last hour" },
-  hour: { count: 48, words: "Last 2 days" },
-  day: { count: 30, words: "Last 30 days" },
-};
+/** Periods in a chart, and the label of their time range. */
+const SPANS = {
+  minute: { count: 60, label: "lastHour" },
+  hour: { count: 48, label: "lastDays" },
+  day: { count: 30, label: "lastMonth" },
+} as const satisfies Record<Per, object>;
 
 export function QueueCharts({ queue }: { queue: string }) {
   const { look } = useLook(queue);
+  const { charts } = useLabels();
   const { count } = SPANS[look.per];
   const stats = useRead({ kind: "stats", queue, per: look.per, count });
   return (
     <>
-      <nav className="cv-segments" aria-label="Over what time">
+      <nav className="cv-segments" aria-label={charts.range}>
         {(["minute", "hour", "day"] as const).map((per) => (
           <Link key={per} to={queuePlace(queue, { ...look, per })} isCurrent={per === look.per}>
-            {SPANS[per].words}
+            {charts[SPANS[per].label]}
           </Link>
         ))}
       </nav>
@@ -35,8 +36,8 @@ export function QueueCharts({ queue }: { queue: string }) {
         <>
           <div className="cv-charts">
             <FlowChart stats={stats} />
-            <DurationChart stats={stats} of="waitMs" title="Waited to be begun" />
-            <DurationChart stats={stats} of="runMs" title="Ran" />
+            <DurationChart stats={stats} of="waitMs" title={charts.latency} />
+            <DurationChart stats={stats} of="runMs" title={charts.runTime} />
           </div>
           <PeriodTable stats={stats} />
         </>

@@ -1,4 +1,4 @@
-/** A queue's page: what its address says is what it shows, and what is done is asked about first. */
+/** A queue's page: it shows the look of its address, and asks before an action. */
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { ConvexError } from "convex/values";
 import { expect, test, vi } from "vitest";
@@ -22,7 +22,7 @@ function shows(jobs: ListedJob[], given: Parameters<typeof queueOf>[1] = {}) {
   world.show(<QueueView api={api} queue="tiles" />);
 }
 
-/** What the list is asked for now. */
+/** The arguments of the list now. */
 const listed = () =>
   world.backend.asked.findLast(({ path }) => path === "dashboard:list")?.args as
     { filter: object; order: string } | undefined;
@@ -41,7 +41,7 @@ test("the address says which jobs are listed, also when it changes", async () =>
   await waitFor(() => expect(name.value).toBe(""));
 });
 
-test("what is typed goes into the address at once with Enter, and leaves no step in the history", async () => {
+test("a typed filter goes into the address at once with Enter, and adds no step to the history", async () => {
   shows([]);
   const steps = window.history.length;
   const tag = await screen.findByRole("searchbox", { name: "Tag" });
@@ -52,11 +52,11 @@ test("what is typed goes into the address at once with Enter, and leaves no step
   await waitFor(() =>
     expect(listed()?.filter).toEqual({ status: "failed", tag: "customer:7 & more" }),
   );
-  fireEvent.click(screen.getByRole("button", { name: "Clear the filters" }));
+  fireEvent.click(screen.getByRole("button", { name: "Clear filters" }));
   expect(window.location.hash).toBe("#/queues/tiles");
 });
 
-test("what is typed is asked for once, after a pause, and not for every letter", async () => {
+test("a typed filter is read once, after a pause, and not for every letter", async () => {
   shows([]);
   const name = await screen.findByRole("searchbox", { name: "Name" });
   for (const value of ["r", "re", "res"]) fireEvent.change(name, { target: { value } });
@@ -75,7 +75,7 @@ test("a state that is chosen before the pause is over is kept", async () => {
   await waitFor(() => expect(window.location.hash).toBe("#/queues/tiles?status=pending&name=res"));
 });
 
-test("going to another state keeps what the list was narrowed by", async () => {
+test("a link to another status keeps the other filters", async () => {
   window.location.hash = "#/queues/tiles?name=resize&per=day";
   shows([]);
   const link = await screen.findByRole("link", { name: /Pending/ });
@@ -83,7 +83,7 @@ test("going to another state keeps what the list was narrowed by", async () => {
   expect(screen.getByRole("link", { name: /Failed/ }).getAttribute("aria-current")).toBe("true");
 });
 
-test("statistics are asked for by what the address says", async () => {
+test("the address has the time range of statistics", async () => {
   window.location.hash = "#/queues/tiles?per=day";
   shows([]);
   await waitFor(() =>
@@ -94,14 +94,14 @@ test("statistics are asked for by what the address says", async () => {
   );
 });
 
-test("charts say what they show in words, and as a table when asked", async () => {
+test("charts have their data in words, and as a table on request", async () => {
   shows([]);
-  expect(await screen.findByText(/jobs enqueued, .* ended, 120 of them failed/)).toBeTruthy();
-  expect(screen.queryByRole("group", { name: "Figures of each minute" })).toBeNull();
-  const details = screen.getByText("The figures as a table").closest("details")!;
+  expect(await screen.findByText(/jobs enqueued, .* finished, 120 of them failed/)).toBeTruthy();
+  expect(screen.queryByRole("group", { name: "Figures per minute" })).toBeNull();
+  const details = screen.getByText("Show as table").closest("details")!;
   details.open = true;
   fireEvent(details, new Event("toggle"));
-  const table = await screen.findByRole("group", { name: "Figures of each minute" });
+  const table = await screen.findByRole("group", { name: "Figures per minute" });
   expect(within(table).getAllByRole("row")).toHaveLength(61);
 });
 
@@ -119,7 +119,7 @@ test("a job's row leads to its page, and the arrows lead from row to row", async
   expect(document.activeElement).toBe(first);
 });
 
-test("of ten thousand jobs only those in sight are drawn", async () => {
+test("of ten thousand jobs only the visible rows are drawn", async () => {
   window.location.hash = "#/queues/tiles?status=running";
   shows(Array.from({ length: 10_000 }, (_, n) => rowOf(`j${n}`)));
   await screen.findByRole("link", { name: "j0" });
@@ -128,14 +128,14 @@ test("of ten thousand jobs only those in sight are drawn", async () => {
   expect(within(table).getByRole("table").getAttribute("aria-rowcount")).toBe("10001");
 }, 20_000);
 
-test("a filter that nothing has passed yet looks further only when told to", async () => {
+test("a filter without a match so far searches on only after a click", async () => {
   shows([]);
   world.backend.queries["dashboard:list"] = ({ paginationOpts }) => ({
     page: [],
     isDone: false,
     continueCursor: paginationOpts.endCursor ?? `${Number(paginationOpts.cursor ?? 0) + 1}`,
   });
-  const button = await screen.findByRole("button", { name: "Look further" });
+  const button = await screen.findByRole("button", { name: "Search more" });
   await new Promise((done) => setTimeout(done, 100));
   const pages = () => world.backend.asked.filter(({ path }) => path === "dashboard:list").length;
   expect(pages()).toBe(1);
@@ -163,7 +163,7 @@ test("deleting many asks first, in words that say which, and does nothing when l
   const ask = await screen.findByRole("button", { name: "Delete all failed jobs named “resize”" });
   fireEvent.click(ask);
   let dialog = screen.getByRole("dialog", { name: "Delete all failed jobs named “resize”?" });
-  fireEvent.click(within(dialog).getByRole("button", { name: "Leave it" }));
+  fireEvent.click(within(dialog).getByRole("button", { name: "Go back" }));
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   expect(world.backend.called).toEqual([]);
 
@@ -190,20 +190,20 @@ test("jobs that are canceled go from the list at once, and come back when that f
   await waitFor(() => expect(screen.queryByRole("link", { name: "j1" })).toBeNull());
   refuse(new ConvexError("Not today."));
   expect(await screen.findByRole("link", { name: "j1" })).toBeTruthy();
-  expect(screen.getByText("The jobs could not be canceled: Not today.")).toBeTruthy();
+  expect(screen.getByText("Could not cancel the jobs: Not today.")).toBeTruthy();
 });
 
-test("what `authorize` refuses is not there, and what a worker narrows cannot be meant", async () => {
+test("an action that `authorize` refuses has no button, and a worker filter has no bulk actions", async () => {
   window.location.hash = "#/queues/tiles?worker=anvil";
   shows([], { may: ["deleteMany"] });
-  await screen.findByText(/cannot be chosen by their worker/);
+  await screen.findByText(/not available with a worker filter/);
   expect(screen.queryByRole("button", { name: /Pause|Drain|Retry|Delete all/ })).toBeNull();
 });
 
-test("a queue that nobody has declared is said to be none", async () => {
+test("a queue that no code has declared is shown as unknown", async () => {
   world.backend.queries["dashboard:queue"] = () => null;
   world.show(<QueueView api={api} queue="nonsense" />);
-  expect(await screen.findByText("No code has declared a queue “nonsense”")).toBeTruthy();
+  expect(await screen.findByText("No queue “nonsense”")).toBeTruthy();
 });
 
 test("an address of another queue says nothing of this one", async () => {

@@ -1,5 +1,5 @@
-/** One queue: how it goes, what it holds, what happened to it, how it is configured. */
-import { useRead } from "../frame/context.js";
+/** One queue: its health, activity, jobs, events and configuration. */
+import { useLabels, useRead } from "../frame/context.js";
 import { Surrounded, type ViewProps } from "../frame/Root.js";
 import { Guard } from "../parts/Guard.js";
 import { Heading } from "../parts/Heading.js";
@@ -23,8 +23,8 @@ export interface QueueViewProps extends ViewProps {
 }
 
 /**
- * A queue: its health and what it got through by minute, hour or day, its jobs by state with filters, its events, its
- * configuration with where each value comes from, and what the reader may do to it. Filters are kept in the address.
+ * A queue: its health, its activity by minute, hour or day, its jobs by status with filters, its events, its configuration with
+ * the source of each value, and the actions that the reader may take. The address keeps the filters.
  *
  * @example
  * import { QueueView } from "convex-conveyor/dashboard";
@@ -33,26 +33,34 @@ export interface QueueViewProps extends ViewProps {
 export function QueueView({ queue, ...props }: QueueViewProps) {
   return (
     <Surrounded {...props}>
-      <div className="cv-view">
-        <nav className="cv-crumbs" aria-label="Above this">
-          <Link to={overviewPlace}>Queues</Link>
-        </nav>
-        <Heading>{queue}</Heading>
-        <Guard label={queue} of={queue}>
-          <Queue queue={queue} />
-        </Guard>
-      </div>
+      <View queue={queue} />
     </Surrounded>
+  );
+}
+
+function View({ queue }: { queue: string }) {
+  const { breadcrumb, queues } = useLabels().page;
+  return (
+    <div className="cv-view">
+      <nav className="cv-crumbs" aria-label={breadcrumb}>
+        <Link to={overviewPlace}>{queues}</Link>
+      </nav>
+      <Heading>{queue}</Heading>
+      <Guard label={queue} of={queue}>
+        <Queue queue={queue} />
+      </Guard>
+    </div>
   );
 }
 
 function Queue({ queue }: { queue: string }) {
   const shown = useRead({ kind: "queue", queue });
+  const { unknown, unknownText, activity } = useLabels().queue;
   if (shown === undefined) return <Skeleton lines={4} tall />;
   if (shown === null) {
     return (
-      <Notice title={`No code has declared a queue “${queue}”`}>
-        <p>A queue is there with its first job, or as soon as a worker asks it for one.</p>
+      <Notice title={unknown(queue)}>
+        <p>{unknownText}</p>
       </Notice>
     );
   }
@@ -66,7 +74,7 @@ function Queue({ queue }: { queue: string }) {
         </div>
         <QueueActions queue={shown} />
       </div>
-      <Panel title="What it got through" of={queue}>
+      <Panel title={activity} of={queue}>
         <QueueCharts queue={queue} />
       </Panel>
       <Tabs queue={queue} />
@@ -75,19 +83,16 @@ function Queue({ queue }: { queue: string }) {
   );
 }
 
-const TABS: readonly (readonly [QueueTab, string])[] = [
-  ["jobs", "Jobs"],
-  ["events", "Events"],
-  ["configuration", "Configuration"],
-];
+const TABS: readonly QueueTab[] = ["jobs", "events", "configuration"];
 
 function Tabs({ queue }: { queue: string }) {
   const { look } = useLook(queue);
+  const labels = useLabels().queue;
   return (
-    <nav className="cv-tabs" aria-label={`Of ${queue}`}>
-      {TABS.map(([tab, word]) => (
+    <nav className="cv-tabs" aria-label={labels.sections(queue)}>
+      {TABS.map((tab) => (
         <Link key={tab} to={queuePlace(queue, { ...look, tab })} isCurrent={tab === look.tab}>
-          {word}
+          {labels[tab]}
         </Link>
       ))}
     </nav>
@@ -97,16 +102,17 @@ function Tabs({ queue }: { queue: string }) {
 function Below({ shown }: { shown: Parameters<typeof Jobs>[0]["shown"] }) {
   const queue = shown.state.name;
   const { look } = useLook(queue);
+  const labels = useLabels().queue;
   if (look.tab === "events") {
     return (
-      <Panel title="Events" of={queue}>
+      <Panel title={labels.events} of={queue}>
         <Events queue={queue} />
       </Panel>
     );
   }
   if (look.tab === "configuration") {
     return (
-      <Panel title="Configuration in force" of={queue}>
+      <Panel title={labels.configuration} of={queue}>
         <Configuration state={shown.state} />
       </Panel>
     );

@@ -1,9 +1,10 @@
-/** How many jobs a queue has in each state; each leads to them. */
+/** A queue's job counts by status; each links to the list of its jobs. */
 import { STATUSES, type Counts, type Status } from "../../shared/index.js";
+import { useLabels } from "../frame/context.js";
 import { Icon } from "../parts/Icon.js";
 import { Link } from "../parts/Link.js";
 import { queuePlace, type QueueLook } from "../places.js";
-import { countOf, STATUS_WORDS } from "../words.js";
+import { countOf } from "../words.js";
 
 export function StateCounts({
   queue,
@@ -13,10 +14,11 @@ export function StateCounts({
 }: {
   queue: string;
   counts: Counts;
-  /** What else is kept when one goes to another state. */
+  /** The rest of the look, which a link to another status keeps. */
   look?: QueueLook;
   current?: Status | "any" | "none";
 }) {
+  const { jobs, statuses } = useLabels();
   const { status: _any, ...narrowed } = look?.filter ?? {};
   return (
     <ul className="cv-counts">
@@ -27,7 +29,7 @@ export function StateCounts({
             className="cv-count"
             isCurrent={current === "any"}
           >
-            <b>All</b> <span className="cv-count-word">Any state</span>
+            <b>{jobs.all}</b> <span className="cv-count-word">{jobs.anyStatus}</span>
           </Link>
         </li>
       )}
@@ -41,7 +43,7 @@ export function StateCounts({
             <b>{countOf(counts[status])}</b>{" "}
             <span className="cv-count-word">
               <Icon name={status} />
-              {STATUS_WORDS[status]}
+              {statuses[status]}
             </span>
           </Link>
         </li>

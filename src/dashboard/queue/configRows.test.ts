@@ -1,6 +1,7 @@
 /** A configuration as a table. */
 import { expect, test } from "vitest";
 import type { QueueState } from "../../shared/index.js";
+import { DEFAULT_LABELS } from "../labels.js";
 import { configRows } from "./configRows.js";
 
 const stateOf = (given: Partial<QueueState>): QueueState => {
@@ -9,9 +10,9 @@ const stateOf = (given: Partial<QueueState>): QueueState => {
   return { ...state, sources: {}, ...given };
 };
 const row = (state: QueueState, field: string) =>
-  configRows(state).find((one) => one.field === field);
+  configRows(state, DEFAULT_LABELS).find((one) => one.field === field);
 
-test("each value says who said it, and what the code says where it was overridden", () => {
+test("each value has its source, and the code's value where it is overridden", () => {
   const state = stateOf({
     overrides: { leaseMs: 90_000, timeoutMs: 5_000 },
     sources: { leaseMs: "override", timeoutMs: "override", maxResets: "code", graceMs: "default" },
@@ -26,16 +27,16 @@ test("each value says who said it, and what the code says where it was overridde
   expect(row(state, "graceMs")).toMatchObject({ source: "default" });
 });
 
-test("an override that says what the code says is an override", () => {
+test("an override equal to the code's value is an override", () => {
   const state = stateOf({ overrides: { shards: 8 }, sources: { shards: "override" } });
   expect(row(state, "shards")).toMatchObject({ source: "override", declared: "8" });
 });
 
-test("what has parts is told in words", () => {
+test("a value with fields is written in words", () => {
   const retry = { maxAttempts: 5, initialBackoffMs: 1_000, base: 2, maxBackoffMs: 3_600_000 };
   const inForce = { leaseMs: 1, maxResets: 1, shards: 1, push: true };
   const state = (more: object) => stateOf({ inForce: { ...inForce, ...more } });
-  expect(row(state({ retry }), "retry")?.value).toBe("5 attempts, 1.0 s × 2ⁿ apart, at most 1 h");
+  expect(row(state({ retry }), "retry")?.value).toBe("5 attempts, backoff 1.0 s × 2ⁿ, at most 1 h");
   expect(row(state({ retry: { ...retry, maxAttempts: 1 } }), "retry")?.value).toBe("none");
   expect(row(state({}), "push")?.value).toBe("yes");
   const day = 86_400_000;

@@ -1,6 +1,8 @@
-/** What a list says of each job. */
+/** The columns of a list of jobs. */
 import { createColumnHelper, type TableFeatures } from "@tanstack/react-table";
 import type { ListedJob } from "../../shared/index.js";
+import { useLabels } from "../frame/context.js";
+import type { Labels } from "../labelOverrides.js";
 import { Link } from "../parts/Link.js";
 import { StatusMark } from "../parts/StatusMark.js";
 import { Ago, Took, Until } from "../parts/Times.js";
@@ -9,25 +11,45 @@ import { numeral } from "../words.js";
 
 const column = createColumnHelper<TableFeatures, ListedJob>();
 
-export const JOB_COLUMNS = column.columns([
-  column.display({ id: "job", header: "Job", cell: ({ row }) => <Which job={row.original} /> }),
-  column.display({ id: "state", header: "State", cell: ({ row }) => <State job={row.original} /> }),
-  column.display({ id: "when", header: "When", cell: ({ row }) => <When job={row.original} /> }),
-  column.display({
-    id: "took",
-    header: "Took",
-    cell: ({ row: { original: job } }) =>
-      job.startedAt === undefined ? "–" : <Took from={job.startedAt} to={job.finishedAt} />,
-  }),
-  column.display({
-    id: "attempt",
-    header: "Attempt",
-    cell: ({ row }) => numeral(row.original.attempt),
-  }),
-  column.display({ id: "worker", header: "Worker", cell: ({ row }) => row.original.worker ?? "–" }),
-]);
+export const jobColumns = (labels: Labels["jobs"]) =>
+  column.columns([
+    column.display({
+      id: "job",
+      header: labels.job,
+      cell: ({ row }) => <Which job={row.original} />,
+    }),
+    column.display({
+      id: "state",
+      header: labels.status,
+      cell: ({ row }) => <State job={row.original} />,
+    }),
+    column.display({
+      id: "when",
+      header: labels.time,
+      cell: ({ row }) => <When job={row.original} />,
+    }),
+    column.display({
+      id: "took",
+      header: labels.runTime,
+      cell: ({ row: { original: job } }) =>
+        job.startedAt === undefined ? <None /> : <Took from={job.startedAt} to={job.finishedAt} />,
+    }),
+    column.display({
+      id: "attempt",
+      header: labels.attempt,
+      cell: ({ row }) => numeral(row.original.attempt),
+    }),
+    column.display({
+      id: "worker",
+      header: labels.worker,
+      cell: ({ row }) => row.original.worker ?? <None />,
+    }),
+  ]);
+
+const None = () => useLabels().page.none;
 
 function Which({ job: { queue, id, name, error, tags, group, key } }: { job: ListedJob }) {
+  const labels = useLabels().jobs;
   return (
     <>
       <Link to={jobPlace(queue, id)} className={name === undefined ? "cv-id" : ""}>
@@ -38,8 +60,8 @@ function Which({ job: { queue, id, name, error, tags, group, key } }: { job: Lis
         <span className="cv-sub">
           {[
             name === undefined ? "" : id,
-            key === undefined ? "" : `key ${key}`,
-            group === undefined ? "" : `group ${group}`,
+            key === undefined ? "" : labels.key(key),
+            group === undefined ? "" : labels.ofGroup(group),
             ...(tags ?? []).map((tag) => `#${tag}`),
           ]
             .filter((part) => part !== "")
@@ -51,12 +73,14 @@ function Which({ job: { queue, id, name, error, tags, group, key } }: { job: Lis
 }
 
 function State({ job: { status, paused, cancelRequestedAt, failures } }: { job: ListedJob }) {
-  if (paused) return <StatusMark status={status} note="paused" />;
+  const labels = useLabels().jobs;
+  if (paused) return <StatusMark status={status} note={labels.paused} />;
   if (status === "running" && cancelRequestedAt !== undefined) {
-    return <StatusMark status={status} note="asked to end" />;
+    return <StatusMark status={status} note={labels.cancelRequested} />;
   }
-  if (status === "scheduled" && failures > 0)
-    return <StatusMark status={status} note="backing off" />;
+  if (status === "scheduled" && failures > 0) {
+    return <StatusMark status={status} note={labels.backingOff} />;
+  }
   return <StatusMark status={status} />;
 }
 

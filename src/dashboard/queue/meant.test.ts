@@ -1,32 +1,36 @@
-/** Which jobs a list's filter means when something is done to all of them. */
+/** The jobs of a bulk action under a list's filter. */
 import { expect, test } from "vitest";
-import { filterWords, meantBy, possible } from "./meant.js";
+import { DEFAULT_LABELS } from "../labels.js";
+import { meantBy, possible } from "./meant.js";
 
-test("an action means what the list shows, and nothing beside it", () => {
+test("a bulk action has the filter of the list, and no other", () => {
   expect(meantBy({ status: "failed", tag: "t", group: "g", name: "n" })).toEqual({
     ...{ statuses: ["failed"], tags: ["t"], group: "g", name: "n" },
   });
   expect(meantBy({})).toEqual({});
 });
 
-test("jobs of one worker cannot be meant: without it the action would mean others too", () => {
+test("a filter by worker has no bulk action: without the worker it would change more jobs", () => {
   expect(meantBy({ status: "failed", worker: "anvil" })).toBeNull();
 });
 
-test("what has ended is not canceled, and what has not is not retried", () => {
+test("a finished job is not canceled, and an unfinished one is not retried", () => {
   expect(possible({ status: "pending" })).toEqual(["cancelMany", "deleteMany"]);
   expect(possible({ status: "timedOut" })).toEqual(["retryMany", "deleteMany"]);
 });
 
-test("a question says exactly what is meant", () => {
-  expect(filterWords({ status: "timedOut", name: "resize", tag: "x", group: "eu" })).toBe(
-    "timed out jobs named “resize” with the tag “x” of the group “eu”",
+test("a question names the jobs of its action exactly", () => {
+  const { jobs, bulk } = DEFAULT_LABELS;
+  expect(jobs.empty({ status: "timedOut", name: "resize", tag: "x", group: "eu" })).toBe(
+    "No timed out jobs named “resize” with the tag “x” in the group “eu”",
   );
-  expect(filterWords({ tag: "x" }, "cancelMany")).toBe(
-    "scheduled, pending and running jobs with the tag “x”",
+  expect(bulk.cancelQuestion({ tag: "x", action: "cancelMany" })).toBe(
+    "Cancel all scheduled, pending and running jobs with the tag “x”?",
   );
-  expect(filterWords({ tag: "x" }, "deleteMany")).toBe("finished jobs with the tag “x”");
-  expect(filterWords({ status: "failed", worker: "anvil" })).toBe(
-    "failed jobs that “anvil” had last",
+  expect(bulk.deleteQuestion({ tag: "x", action: "deleteMany" })).toBe(
+    "Delete all finished jobs with the tag “x”?",
+  );
+  expect(jobs.empty({ status: "failed", worker: "anvil" })).toBe(
+    "No failed jobs last claimed by “anvil”",
   );
 });

@@ -1,6 +1,6 @@
 /**
- * A backend that says what it is told, to a real client over a socket that is none: what the client does by itself, such as
- * taking back what an optimistic update wrote, is then the client's own doing and not a test's.
+ * A scripted backend for a real client, over a fake socket: behavior of the client, such as the rollback of an optimistic
+ * update, is then the client's own and not a test's.
  */
 import { ConvexReactClient } from "convex/react";
 import { ConvexError, convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
@@ -11,7 +11,7 @@ type Answer = (args: Args) => unknown;
 interface Asked {
   readonly path: string;
   readonly args: Args;
-  /** What was last said, to say only what has changed. */
+  /** The last answer sent: only a changed one is sent again. */
   said?: string;
 }
 
@@ -26,9 +26,9 @@ interface ClientMessage {
 }
 
 export class TestBackend {
-  /** By operation, as in `dashboard:overview`: what a query answers, or throws. One that has no answer loads for ever. */
+  /** By operation, as in `dashboard:overview`: the answer of a query, or its error. A query without an entry loads for ever. */
   readonly queries: Record<string, Answer> = {};
-  /** By path: what a mutation answers, now or later, or throws. */
+  /** By path: the answer of a mutation, now or later, or its error. */
   readonly mutations: Record<string, Answer> = {};
   /** Every mutation so far. */
   readonly called: { path: string; args: Args }[] = [];
@@ -50,19 +50,19 @@ export class TestBackend {
     });
   }
 
-  /** Paths and arguments of what is subscribed. */
+  /** Paths and arguments of the subscriptions. */
   get asked(): { path: string; args: Args }[] {
     return [...this.sockets].flatMap((socket) =>
       [...socket.asked.values()].map(({ path, args }) => ({ path, args })),
     );
   }
 
-  /** Says whatever has changed. */
+  /** Sends every changed answer. */
   tell(): void {
     for (const socket of this.sockets) socket.transition(0);
   }
 
-  /** Answers nobody, until it does again. */
+  /** Drops all connections, and accepts none until it is reachable again. */
   reach(isReachable: boolean): void {
     this.isReachable = isReachable;
     if (!isReachable) for (const socket of this.sockets) socket.drop();
@@ -121,7 +121,7 @@ class TestSocket {
     setTimeout(() => this.transition(newVersion! - this.version.querySet, removed));
   }
 
-  /** Says what has changed of what is asked, and what is no longer. */
+  /** Sends the changed answers and the ended subscriptions. */
   transition(querySets: number, removed: readonly number[] = []): void {
     const before = { ...this.version, ts: u64(this.version.ts) };
     this.version = {
@@ -173,7 +173,7 @@ class TestSocket {
   }
 }
 
-/** A call of `read` or `write` by its operation: `dashboard:overview`, with what the call has besides. */
+/** A call of `read` or `write` by its operation: `dashboard:overview`, with the other fields of the call. */
 function operationOf(udfPath: string, { call, ...rest }: Args): { path: string; args: Args } {
   const path = udfPath.replace(".js", "");
   if (call === undefined) return { path, args: rest };

@@ -1,4 +1,4 @@
-/** What a backend says of queues and jobs in tests. */
+/** Answers of a backend about queues and jobs, for tests. */
 import type { DashboardJob } from "../../shared/index.js";
 import {
   STATUSES,

@@ -1,4 +1,4 @@
-/** Renders a part of the dashboard against a backend that says what it is told. */
+/** Renders a part of the dashboard against a scripted backend. */
 import { act, cleanup, configure, render } from "@testing-library/react";
 import { ConvexProvider, type ConvexReactClient } from "convex/react";
 import { anyApi } from "convex/server";
@@ -7,13 +7,13 @@ import { afterEach, beforeEach, vi } from "vitest";
 import type { DashboardApi } from "../../shared/index.js";
 import { TestBackend } from "./backend.js";
 
-// Charts are slow in jsdom, and others compute beside these tests. Whether something is hidden by styles is not asked: there
-// are none here, and asking takes longer than all else.
+// Charts are slow in jsdom, and other processes compute beside these tests. Visibility by styles is not checked: jsdom has no
+// styles here, and the check takes longer than the rest of a test.
 configure({ asyncUtilTimeout: 10_000, defaultHidden: true });
 
 export const api = anyApi["dashboard"] as unknown as DashboardApi;
 
-/** A backend for each test, and what jsdom lacks of a browser. */
+/** A backend for each test, and stand-ins for the parts of a browser that jsdom lacks. */
 export function withBackend() {
   const held: { backend: TestBackend; client?: ConvexReactClient } = { backend: new TestBackend() };
   beforeEach(() => {

@@ -1,4 +1,4 @@
-/** Who works, as the page tells it. */
+/** The page of workers. */
 import { fireEvent, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 import type { WorkerStatus } from "../../shared/index.js";
@@ -20,10 +20,10 @@ function shows(...workers: WorkerStatus[]) {
 
 test("before the first job it says how a worker comes to be here", async () => {
   shows();
-  expect(await screen.findByText("Nobody has taken a job yet")).toBeTruthy();
+  expect(await screen.findByText("No workers yet")).toBeTruthy();
 });
 
-test("what a worker does now leads to its jobs, by their names where they have some", async () => {
+test("a worker's running jobs are links, by name where they have one", async () => {
   const held = { queue: "tiles", attempt: 2 };
   shows(
     workerOf("anvil", {
@@ -38,28 +38,28 @@ test("what a worker does now leads to its jobs, by their names where they have s
   expect(link.getAttribute("href")).toBe("#/queues/tiles/jobs/j1");
   expect(link.closest("li")!.textContent).toMatch(/for \d\.\d s, attempt 2$/);
   expect(screen.getByRole("link", { name: "tiles j2, attempt 1" })).toBeTruthy();
-  expect(screen.getByText(/1 worker and 0 lanes are there; 1 of them hold 2 jobs/)).toBeTruthy();
+  expect(screen.getByText(/1 worker and 0 lanes online, 1 running 2 jobs/)).toBeTruthy();
 });
 
-test("of a lane that holds hundreds, some are named and the others counted", async () => {
+test("of a lane with hundreds of jobs, some are named and the rest counted", async () => {
   const holding = Array.from({ length: 300 }, (_, n) => ({
     ...{ id: `j${n}`, queue: "tiles", attempt: 1 },
   }));
   shows(workerOf("tiles#0", { isLane: true, state: "active", holding }));
-  expect(await screen.findByText("and 292 others")).toBeTruthy();
-  expect(screen.getByText("Lane of Convex")).toBeTruthy();
+  expect(await screen.findByText("and 292 more")).toBeTruthy();
+  expect(screen.getByText("Convex")).toBeTruthy();
 });
 
-test("those that are gone are there for who asks, and are not counted", async () => {
+test("offline workers are shown on request, and are not counted", async () => {
   shows(workerOf("anvil"), workerOf("bellows", { state: "gone" }));
   expect(await screen.findByText("anvil")).toBeTruthy();
   expect(screen.queryByText("bellows")).toBeNull();
-  expect(screen.getByText(/1 worker and 0 lanes are there/)).toBeTruthy();
-  fireEvent.click(screen.getByRole("checkbox", { name: "With those that are gone (1)" }));
+  expect(screen.getByText(/1 worker and 0 lanes online/)).toBeTruthy();
+  fireEvent.click(screen.getByRole("checkbox", { name: "Show offline (1)" }));
   expect(screen.getByText("bellows")).toBeTruthy();
 });
 
-test("workers keep their places, by name, whoever was heard last", async () => {
+test("workers keep their order by name, whichever was last seen", async () => {
   shows(workerOf("w10"), workerOf("w2", { lastSeenAt: 1 }), workerOf("a#0", { isLane: true }));
   await screen.findByText("w2");
   const names = [...document.querySelectorAll(".cv-worker-name b")].map((b) => b.textContent);
