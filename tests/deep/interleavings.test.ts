@@ -14,7 +14,7 @@ const sound = await deploymentOf([]);
 const LARGEST_MS = 180_000;
 
 test.each([...LARGE, ...TRIPLES])(
-  "$of: whatever the order, nothing is lost or done twice",
+  "$of: in every order nothing is lost or done twice",
   async (meeting) => {
     const { orders } = await play(sound, meeting);
     console.log(`${meeting.of}: ${orders} orders`);

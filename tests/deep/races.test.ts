@@ -67,7 +67,7 @@ const CONTROLS: readonly Control[] = [
   {
     without: "fencing by attempt",
     pair: "late words of a lost attempt and the claim of the next",
-    finds: /^a lost attempt was renewed$|^running, and nobody's lease$/,
+    finds: /^a lost attempt was renewed$|^running, in no lease$/,
     replace: [
       {
         file: "rows/sessions.ts",
@@ -77,8 +77,8 @@ const CONTROLS: readonly Control[] = [
     ],
   },
   {
-    without: "the snapshot's own timestamp as the end of what a claim has seen",
-    pair: "enqueue and those who find nothing",
+    without: "the snapshot's own timestamp as the end of a claim's scan",
+    pair: "enqueue and calls that find nothing",
     finds: /^a pending job below a returned cursor$/,
     options: { snapshotLag: 0 },
     replace: [
@@ -90,8 +90,8 @@ const CONTROLS: readonly Control[] = [
     ],
   },
   {
-    without: "the snapshot's own timestamp as the end of what a sweep has seen",
-    pair: "enqueue and those who find nothing",
+    without: "the snapshot's own timestamp as the end of a sweep's scan",
+    pair: "enqueue and calls that find nothing",
     finds: /^a pending job below a published cursor$/,
     options: { snapshotLag: 0 },
     replace: [

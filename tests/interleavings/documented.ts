@@ -23,7 +23,7 @@ export function documentedPairs(): Map<string, Documented> {
   );
 }
 
-/** What the table must say of a pair. */
+/** The row that the table must have for a pair. */
 export function documentationOf({ orders, mutants }: Pair): Documented {
   return { orders, guards: mutants.map(({ without }) => without).join("; ") };
 }

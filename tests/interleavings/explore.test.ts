@@ -1,6 +1,6 @@
 /**
- * The checker itself: that it plays every order, and finds what is wrong in one of them. On an app of a few lines, whose
- * orders can be counted by hand.
+ * The checker itself: it plays every order, and finds a fault in one of them. On an app of a few lines, with so few orders that
+ * they can be counted by hand.
  */
 import { expect, test } from "vitest";
 import { makeDeployment, PRELUDE } from "../../local/functions/testing.js";
@@ -53,7 +53,7 @@ async function ends(calls: Record<string, Call>, { validates = true } = {}) {
   return { ...count, found, sums: new Set(found.map(sums)) };
 }
 
-test("two transactions have 6 orders, three have 90, and all lead to the same rows if they do not meet", async () => {
+test("two transactions have 6 orders, three have 90, and all lead to the same rows if they do not conflict", async () => {
   const two = await ends({
     a: call("add", { of: "a", from: "a" }),
     b: call("add", { of: "b", from: "b" }),
@@ -68,7 +68,7 @@ test("two transactions have 6 orders, three have 90, and all lead to the same ro
   expect([...two.sums, ...three.sums]).toEqual(["a1 b1 z0", "a1 b1 c1 z0"]);
 });
 
-test("of two that read what the other writes, one runs again: only what one after the other would do comes out", async () => {
+test("of two that read each other's writes, one retries: only results of a serial order come out", async () => {
   const calls = {
     a: call("add", { of: "a", from: "b" }),
     b: call("add", { of: "b", from: "a" }),
@@ -89,7 +89,7 @@ test("a snapshot query depends on nothing, and is given its own snapshot and an 
   expect(found.map(({ order }) => order)).toContain("+b =b +~a =a");
 });
 
-test("what is scheduled for now is one more transaction, from the commit on", async () => {
+test("a function scheduled for now is one more transaction, from the commit on", async () => {
   const { sums, orders, found } = await ends({
     a: call("later", { of: "a" }),
     b: call("add", { of: "b", from: "a" }),

@@ -1,16 +1,16 @@
 /**
  * All orders in which a few transactions can begin and commit, depth first.
  *
- * A transaction is a pure function of the snapshot at which it begins, so an order is a row of "this one begins" and
- * "this one commits"; whoever loses a conflict may begin again at any later point. What is due from the start, and what a
- * commit schedules for now, is one more transaction. A transaction that makes snapshot queries is begun twice: with its own snapshot for
- * them, and with the one before the latest commit. Orders that lead to the same commits lead to the same point, where
- * what must hold is looked at once.
+ * A transaction is a pure function of the snapshot at which it begins, so an order is a row of "this one begins" and "this one
+ * commits"; a transaction that loses a conflict may begin again at any later point. A function that is due from the start, or
+ * scheduled for now by a commit, is one more transaction. A transaction that makes snapshot queries is begun twice: with its own
+ * snapshot for them, and with the one before the latest commit. Orders that lead to the same commits lead to the same point,
+ * which is checked once.
  */
 import type { Point } from "./point.js";
 import { nameOf, type Begun, type Call, type Transactions } from "./transactions.js";
 
-/** Nobody can lose more often than others commit; more is a circle. */
+/** A transaction cannot lose more often than other transactions commit; more is a circle. */
 const BEGINS_MAX = 8;
 
 /** More is not a small case, and would take minutes. */
@@ -19,13 +19,13 @@ const ORDERS_MAX = 6_000;
 /** One order's end, when all has been committed. */
 export interface End {
   point: Point;
-  /** What the calls were when they committed, in the order in which they were given; then what was scheduled. */
+  /** The calls as they committed, in the order in which they were given; then the scheduled ones. */
   ended: readonly Begun[];
-  /** For people: who began (`+`) and who committed (`=`), lost (`!`) or looked at an older snapshot (`~`). */
+  /** For people: each call that began (`+`), committed (`=`), lost (`!`) or read an older snapshot (`~`). */
   order: string;
 }
 
-/** One of those whose order is explored. */
+/** One of the calls that are ordered. */
 interface Actor {
   name: string;
   call: Call;
@@ -41,11 +41,11 @@ interface Step {
 }
 
 export interface Exploration {
-  /** Told of each point after a commit, once. */
+  /** Called with each point after a commit, once. */
   onPoint: (point: Point) => Promise<void>;
-  /** Told of each end, once for all orders that lead to the same point with the same answers. */
+  /** Called with each end, once for all orders that lead to the same point with the same answers. */
   onEnd: (end: End) => Promise<void>;
-  /** Told of each point at which anything ends, once, after that. */
+  /** Called with each point at which any order ends, once, after that. */
   onRest: (end: End) => Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Every order in which the transactions of a pair can begin and commit, on the real component and the local backend's
- * own engine; and the same without one of the component's guards, where some order must go wrong, or that guard is not
- * what keeps the pair.
+ * Every order in which the transactions of a pair can begin and commit, on the real component and the local backend's own engine;
+ * and the same without one of the component's guards, where some order must go wrong: else the pair does not depend on that
+ * guard.
  */
 import { expect, test } from "vitest";
 import { deploymentOf } from "../races/deployment.js";
@@ -14,7 +14,7 @@ const sound = await deploymentOf([]);
 
 const SMALL = PAIRS.filter((pair) => !LARGE.includes(pair));
 
-test.each(SMALL)("$of: whatever the order, nothing is lost or done twice", async (pair) => {
+test.each(SMALL)("$of: in every order nothing is lost or done twice", async (pair) => {
   const { orders } = await play(sound, pair);
   expect(orders).toBeGreaterThanOrEqual(pair.orders);
 });

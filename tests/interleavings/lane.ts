@@ -1,7 +1,6 @@
 /**
- * A lane as far as the component sees it: the calls that its action makes. What it holds and has counted is read from its
- * rows, so that it can be gone on with from any point; as is what its process says with them. And what must come of a queue that Convex itself works off, when its
- * lanes go on by themselves and nobody else comes.
+ * A lane as far as the component sees it: the calls of its action. Its leases, counts and process are read from its rows, so that
+ * it can go on from any point. And the final state of a push queue, when its lanes go on by themselves and no other call comes.
  */
 import { ACTION_LOST } from "../../local/functions/scheduledRuns.js";
 import { markCompleted } from "../../local/functions/scheduledTable.js";
@@ -33,7 +32,7 @@ interface HolderRow extends Row {
   leases: Held[];
 }
 
-/** The rows of lanes, each with what its holder's row says of it. */
+/** The rows of lanes, each with fields of its holder's row. */
 export interface LaneRow extends Row {
   queue: string;
   holder: string;
@@ -111,7 +110,7 @@ export function placesOf(line: Line, { _id }: ProcessRow): number {
   return 1 + Number(grant?.["extra"] ?? 0);
 }
 
-/** What a lane's call says of its process, if so many of its jobs have ended. */
+/** The lane's report on its process, if so many of its jobs have ended. */
 function says(line: Line, lane: LaneRow, process: ProcessRow, ended: number): ProcessSaid {
   const beside = lanesIn(line, process).filter(({ _id }) => _id !== lane._id);
   // It has heard of the lanes that have made a call.
@@ -131,7 +130,7 @@ function says(line: Line, lane: LaneRow, process: ProcessRow, ended: number): Pr
   };
 }
 
-/** The lanes that a process runs, and those that were handed to it. */
+/** The lanes that a process runs, and lanes handed to it. */
 export function lanesIn(line: Line, { scheduledId }: ProcessRow): LaneRow[] {
   return lanesOf(line).filter(({ state, runsIn }) => state === "awake" && runsIn === scheduledId);
 }
@@ -141,7 +140,7 @@ function handOverOf(line: Line, { _id }: LaneRow): string | undefined {
   return rows.find(({ start }) => start.lane === _id)?._id;
 }
 
-/** A process whose last lane has left says that it ends, if that lane's call has not. */
+/** A process without lanes closes, if its last lane's call has not closed it. */
 export async function closesIfDone(line: Line, process: ProcessRow): Promise<void> {
   if (lanesIn(line, process).length === 0)
     await line.do(mutation("push/mainLoop:closeProcess", named(process)));
@@ -154,7 +153,7 @@ export interface Said {
   ends?: number;
   /** So often it has looked in vain. */
   looks?: number;
-  /** What it says of its process besides. */
+  /** Further fields of its report on the process. */
   in?: Partial<ProcessSaid>;
 }
 
@@ -218,25 +217,25 @@ const ROUND_MS = 500;
 const ROUNDS_MAX = 8;
 
 /**
- * Lanes go on by themselves: everything is begun soon, also while these lanes are busy with what they have; then they end,
- * and all of them sleep, no lane is relied on, and no process is left.
+ * Lanes go on by themselves: every job begins soon, also while these lanes are busy with their jobs; then they end, and all of
+ * them sleep, no lane is relied on, and no process is left.
  */
 export async function checkLanesRest(line: Line, ...busy: Row[]): Promise<void> {
   const isBusy = ({ _id }: Row) => busy.some((lane) => lane._id === _id);
   if (busy.length > 0) await goOn(line, (lane) => !isBusy(lane));
   const waiting = line.rows("jobs").filter(({ status }) => status === "pending");
-  must(busy.length === 0 || waiting.length === 0, "a job is pending, and nobody looks");
+  must(busy.length === 0 || waiting.length === 0, "a job is pending, and no lane scans");
   await goOn(line, () => true);
   await checkTables(line.point.begin());
   const open = line.rows("jobs").filter(isOpen);
-  must(open.length === 0, `a job is ${String(open[0]?.status)}, and nobody looks`);
+  must(open.length === 0, `a job is ${String(open[0]?.status)}, and no lane scans`);
   must(
     lanesOf(line).every(({ state }) => state === "asleep"),
     "a lane does not go to sleep",
   );
   must(
     line.rows("gates").every(({ state }) => state === "quiet"),
-    "somebody is relied on who has gone",
+    "a lane is relied on that has gone",
   );
   must(
     processesOf(line).every(({ state }) => state === "free"),
@@ -266,7 +265,7 @@ function isRunning(line: Line, { state, runsIn }: LaneRow): boolean {
   return state === "awake" && kind === "pending";
 }
 
-/** A process that receives looks whether queues wait, and has them woken. */
+/** A process in state "receiving" wakes the queues that wait. */
 async function rouses(line: Line): Promise<void> {
   const receiver = processesOf(line).find(({ state }) => state === "receiving");
   if (receiver === undefined || line.rows("waitingQueues").length === 0) return;

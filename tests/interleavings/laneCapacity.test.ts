@@ -44,7 +44,7 @@ const wakes = (line: Line) =>
     .rows("_scheduled_functions")
     .filter((row) => (row["target"] as { path: string }).path === "push/wake:wake").length;
 
-test("a gate that says full says so no longer when capacity is free and nothing waits: who comes next is begun", async () => {
+test("a full gate becomes quiet when capacity is free and nothing waits: the next job begins", async () => {
   const line = await newLine(1);
   line.declare(line.queue.name, { timeoutMs: LONG_MS });
   await line.enqueue();
@@ -55,7 +55,7 @@ test("a gate that says full says so no longer when capacity is free and nothing 
   expect(line.rows("gates")).toMatchObject([{ state: "full" }]);
   await line.do(line.cancels(waiting!));
   await line.pass(OPEN_MS);
-  // Its time is over, and it was what others waited for: a wake looks what its room is for, and finds nothing.
+  // Its time is over, and the queue was waiting for that: a wake scans for jobs for its room, and finds none.
   expect(await line.do<LaneReply>(steps(line, lane))).toMatchObject({ isOver: true });
   await line.pass(0);
   expect(line.rows("gates")).toMatchObject([{ state: "quiet" }]);
@@ -103,7 +103,7 @@ async function dayLater(rolls: number): Promise<Line> {
   return line;
 }
 
-/** The lane that guards, if one does, looks in vain until it is relied on no more. */
+/** The guarding lane, if there is one, scans in vain until it is relied on no more. */
 async function guardRests(line: Line): Promise<void> {
   for (let looks = 0; looks < 5 && line.rows("gates").some((gate) => "guard" in gate); looks += 1)
     await goes(line, guard(line), { ends: 0, looks });
@@ -111,7 +111,7 @@ async function guardRests(line: Line): Promise<void> {
 
 const sessionsOf = (line: Line) => line.rows("holders").map((row) => row["session"] as string);
 
-test("a lane that comes after others were forgotten has a number of its own", async () => {
+test("a lane that comes after older ones were forgotten has a number of its own", async () => {
   const last = "lane:tiles:2";
   // Which spare begins the job is by lot: the third, here, so that as many lanes are left as its number says.
   let line = await dayLater(0);
@@ -142,7 +142,7 @@ test("a wake that is shown an old snapshot, and finds nothing there, comes once 
   expect(wakes(line) - before).toBe(1);
 });
 
-test("a lane that grows begins no more than the class has places for, with those of all queues together", async () => {
+test("a lane that grows begins no more than the class has places for, counting all queues", async () => {
   const line = await newLine(100);
   const other = { ...line.queue, name: "other" };
   await line.enqueue();
@@ -165,7 +165,7 @@ test("a lane that grows begins no more than the class has places for, with those
   expect(own.length).toBeGreaterThan(40);
 });
 
-test("a large job that is deleted before its lane fetches it keeps nobody's room, and the lane ends", async () => {
+test("a large job that is deleted before its lane fetches it keeps no room, and the lane ends", async () => {
   const line = await newLine(2);
   const jobs = [{ payload: "x".repeat(LANE_CARRIES_BYTES) }];
   const [large] = await line.do<{ id: string }[]>(
@@ -180,7 +180,7 @@ test("a large job that is deleted before its lane fetches it keeps nobody's room
   expect(lanesOf(line).every(({ state }) => state === "asleep")).toBe(true);
 });
 
-test("a lane that fetches what is large takes nothing besides: one answer carries no more than one claim", async () => {
+test("a lane that fetches a large payload takes nothing besides: one answer carries no more than one claim", async () => {
   const line = await newLine(4);
   const large = (count: number) => {
     const jobs = Array.from({ length: count }, () => ({ payload: "x".repeat(LANE_CARRIES_BYTES) }));
@@ -203,14 +203,14 @@ test("a lane that fetches what is large takes nothing besides: one answer carrie
 const heldBy = (line: Line, { holder }: Row) =>
   line.rows("holders").find(({ _id }) => _id === holder)!["leases"] as unknown[];
 
-/** A lane's first call, where its jobs were not carried to it: it has not heard what its start has claimed. */
+/** A lane's first call, where its jobs were not carried to it: it has not received its start's claim. */
 function fetches(line: Line, lane: Row): Call {
   const call = steps(line, lane, { ends: 0 });
   const { heard } = call.args as { heard: number };
   return { ...call, args: { ...call.args, heard: heard - 1 } };
 }
 
-test("a process whose function was canceled while it runs hears of no lane that is handed to its successor in the same slot", async () => {
+test("a process with a canceled function receives no lane that is handed to its successor in the same slot", async () => {
   const line = new Line(new Transactions(sound));
   await line.open();
   const push = (name: string) =>

@@ -21,11 +21,11 @@ async function newLine(
   return line;
 }
 
-/** As somebody does in the dashboard. */
+/** As in the dashboard. */
 async function cancels(line: Line, id: unknown): Promise<void> {
   const transaction = line.point.begin();
   await cancelScheduled(transaction, { namespace: COMPONENT, id: id as string }, line.now);
-  line.point = line.point.commit(transaction, "somebody cancels")!;
+  line.point = line.point.commit(transaction, "a cancel in the dashboard")!;
 }
 
 const statuses = (line: Line) => line.rows("jobs").map(({ status }) => status);
@@ -35,7 +35,7 @@ const scheduled = (line: Line, path: string): ScheduledRow[] =>
   );
 const running = (line: Line) => statuses(line).filter((status) => status === "running").length;
 
-test("a job whose wake was canceled is found by whoever watches, once it has waited for five seconds", async () => {
+test("a job with a canceled wake is found by a call of watch, once it has waited for five seconds", async () => {
   const line = await newLine(2);
   await line.enqueue();
   await cancels(line, scheduled(line, "push/wake:wake")[0]!._id);
@@ -49,7 +49,7 @@ test("a job whose wake was canceled is found by whoever watches, once it has wai
   expect(statuses(line)).toEqual(["running"]);
 });
 
-test("a job whose wake was canceled is taken by the next that looks", async () => {
+test("a job with a canceled wake is taken by the next lane that scans", async () => {
   const line = await newLine(3);
   await line.enqueue();
   await cancels(line, scheduled(line, "push/wake:wake")[0]!._id);
@@ -59,7 +59,7 @@ test("a job whose wake was canceled is taken by the next that looks", async () =
   expect(statuses(line)).toEqual(["running", "running", "running"]);
 });
 
-test("where the next job comes alone, its lane sees what was lost when it leaves, and leaves the sweep to come", async () => {
+test("where the next job comes alone, its lane sees the lost job when it leaves, and lets the sweep come", async () => {
   const line = await newLine(2);
   const [lost] = await line.enqueue();
   await cancels(line, scheduled(line, "push/wake:wake")[0]!._id);
@@ -83,7 +83,7 @@ test("a wake leaves nothing behind that lies in one place, though jobs are as a 
   expect(statuses(line)).toEqual(Array(5).fill("running"));
 });
 
-test("a lane whose function is gone loses its job to another of a later generation, and its late word changes nothing", async () => {
+test("a lane without its function loses its job to another of a later generation, and its late word changes nothing", async () => {
   const line = await newLine(1);
   await line.enqueue();
   await line.pass(0);
@@ -98,7 +98,7 @@ test("a lane whose function is gone loses its job to another of a later generati
   expect(running(line)).toBe(1);
 });
 
-/** A queue whose handler is a mutation, and the wake of its one job. */
+/** A queue with a mutation as its handler, and the wake of its one job. */
 async function bookedLine(): Promise<{ line: Line; wake: () => Promise<unknown> }> {
   const line = await newLine(2);
   const handle = await line.app<string>("handler");
@@ -108,7 +108,7 @@ async function bookedLine(): Promise<{ line: Line; wake: () => Promise<unknown> 
   return { line, wake: () => line.do(first!) };
 }
 
-test("a job that came alone, whose handler is a mutation, is run by a call that no action makes", async () => {
+test("a job that came alone, with a mutation as its handler, is run by a call that no action makes", async () => {
   const { line, wake } = await bookedLine();
   await wake();
   await line.pass(0);
@@ -128,11 +128,11 @@ test("if that call fails as a whole, its lane is missed, and the next attempt is
   expect(scheduled(line, "push/laneAction:laneProcess")).toHaveLength(1);
 });
 
-test("such a call takes nothing besides: a wake begins what its room is for, in an action", async () => {
+test("such a call takes nothing besides: a wake begins the jobs for its room, in an action", async () => {
   const { line, wake } = await bookedLine();
   await wake();
   const lane = awakeLane(line);
-  // No more may run than runs already: from now on whatever frees capacity sees to a wake.
+  // No more may run than run already: from now on any freed capacity schedules a wake.
   await line.do(
     mutation("operate:configureQueue", {
       queue: line.queue.name,
@@ -151,7 +151,7 @@ test("such a call takes nothing besides: a wake begins what its room is for, in 
   });
 });
 
-test("a lane that guards and holds nothing is missed, too: nobody is relied on any more", async () => {
+test("a lane that guards and holds nothing is missed, too: no lane is relied on any more", async () => {
   const line = await newLine(4);
   await line.enqueue();
   await line.pass(0);
@@ -166,7 +166,7 @@ test("a lane that guards and holds nothing is missed, too: nobody is relied on a
   expect(line.rows("doors")).toMatchObject([{ open: false }]);
 });
 
-test("a lane that was canceled while it runs reports what has ended, and takes nothing more: what it schedules would be born canceled", async () => {
+test("a lane that was canceled while it runs reports ended jobs, and takes nothing more: its scheduled functions would be canceled at birth", async () => {
   const line = await newLine(1);
   await line.enqueue(2);
   await line.pass(0);
@@ -179,7 +179,7 @@ test("a lane that was canceled while it runs reports what has ended, and takes n
   expect(statuses(line).sort()).toEqual(["running", "succeeded"]);
 });
 
-test("with a lower maxParallelism what runs goes on, and nothing is begun until fewer run than may", async () => {
+test("with a lower maxParallelism running jobs go on, and nothing is begun until fewer run than may", async () => {
   const line = await newLine(3);
   await line.enqueue(5);
   await line.pass(0);
@@ -224,7 +224,7 @@ test("a declaration that allows more is followed by a wake, too", async () => {
   expect(running(line)).toBe(4);
 });
 
-test("a lane that others rely on looks for more though its first job has not ended", async () => {
+test("a lane that wakes rely on scans for more though its first job has not ended", async () => {
   const line = await newLine(4);
   await line.enqueue();
   await line.pass(0);
@@ -260,7 +260,7 @@ test("a lane with all that a lane can have gives it up when maxParallelism is lo
   expect(ran).toEqual([LANE_WIDTH + 8, 18, 16, 10, 10]);
 });
 
-test("while one guards, another takes only what has waited so long that the one must have died", async () => {
+test("while one lane guards, another takes only jobs that have waited so long that the first must have died", async () => {
   const line = await newLine(64, "s256");
   await line.enqueue(3);
   await line.pass(0);
@@ -277,7 +277,7 @@ test("while one guards, another takes only what has waited so long that the one 
   expect(statuses(line).filter((status) => status === "pending")).toHaveLength(0);
 });
 
-test("a look in vain writes nothing, until it has to be seen that the lane lives", async () => {
+test("a scan in vain writes nothing, until the lane has to show that it lives", async () => {
   const line = await newLine(4);
   await line.enqueue();
   await line.pass(0);
@@ -285,7 +285,7 @@ test("a look in vain writes nothing, until it has to be seen that the lane lives
   await line.pass(0);
   const lane = guard(line);
   const written = () => [line.rows("holders"), line.rows("lanes"), line.rows("gates")];
-  // It gives itself the room with which it looks.
+  // It gives itself the room for its scan.
   await line.do(steps(line, lane, { ends: 0 }));
   const before = written();
   await line.do(steps(line, lane, { ends: 0 }));

@@ -1,6 +1,6 @@
 /**
- * One straight line of time: each call commits before the next begins, and what is scheduled runs when it is due. What
- * leads to the point where orders part, and what comes after all of them, is told along such a line.
+ * One straight line of time: each call commits before the next begins, and scheduled functions run when they are due. The steps
+ * before the point where orders part, and the ones after all of them, are played along such a line.
  */
 import type { Enqueued, JobOptions, QueueDeclaration } from "../../src/shared/index.js";
 import { COMPONENT } from "../races/deployment.js";
@@ -43,7 +43,7 @@ export class Line {
     return await this.do<T>({ ...mutation(`app:${name}`, args), namespace: "" });
   }
 
-  /** A queue like the first, but for what is said. Of one name, the last declaration counts. */
+  /** A queue like the first, except for `config`. Of one name, the last declaration counts. */
   declare(name: string, config: Partial<QueueDeclaration["config"]>): QueueDeclaration {
     const declared = { name, config: { ...this.queue.config, ...config } };
     const others = this.queues.filter((queue) => queue.name !== name);
@@ -64,7 +64,7 @@ export class Line {
   async do<T = unknown>(call: Call): Promise<T> {
     const begun = await this.transactions.run(this.point, call);
     const answer = call.row === undefined ? answerOf<T>(begun) : (undefined as T);
-    // Nobody was there to conflict with.
+    // No other transaction was there to conflict with.
     if (begun.commits) this.point = this.point.commit(begun.transaction, call.path)!;
     return answer;
   }
@@ -75,13 +75,13 @@ export class Line {
     for (const call of calls) begun.push(await this.transactions.run(this.point, call));
     for (const { transaction, call } of begun) {
       const next = this.point.commit(transaction, call.path);
-      if (next === null) throw new Error(`${call.path} conflicts, where it should only meet.`);
+      if (next === null) throw new Error(`${call.path} conflicts, where it should only overlap.`);
       this.point = next;
     }
     return begun.map((one) => answerOf(one));
   }
 
-  /** Lets time go by, and what is due in it run. */
+  /** Lets time go by, and runs the functions that are due in it. */
   async pass(ms: number): Promise<void> {
     const until = this.now + ms;
     for (let runs = 0; ; runs += 1) {
@@ -135,7 +135,7 @@ export class Line {
     return mutation("lib:replace", { id, queue: this.queue, job: { payload: 1, options } });
   }
 
-  /** What the worker of a session is asked to end: its subscription. */
+  /** The subscription of a session's worker: requests to end jobs. */
   cancellations(session: string): Call {
     return { ...mutation("lib:cancellations", { token: this.token, session }), kind: "query" };
   }

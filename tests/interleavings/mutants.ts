@@ -1,4 +1,4 @@
-/** Every pair without one of its guards, and what goes wrong then. */
+/** Every pair without one of its guards, and the violation that follows. */
 import { withoutGuards, type deploymentOf } from "../races/deployment.js";
 import { Violation } from "../races/world.js";
 import { play, type Mutant, type Pair } from "./pair.js";
@@ -8,7 +8,7 @@ export const MUTANTS = PAIRS.flatMap((pair) =>
   pair.mutants.map((mutant) => ({ pair, mutant, of: pair.of, without: mutant.without })),
 );
 
-/** Each bundles the component anew: of so many the quick tests play one, of small pairs, and the long ones the others. */
+/** Each bundles the component anew: of so many the quick tests play one, of small pairs, and the long tests the rest. */
 const QUICK_PART = 6;
 
 export const QUICK = MUTANTS.filter(({ pair }) => !LARGE.includes(pair)).filter(

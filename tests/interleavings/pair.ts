@@ -1,7 +1,7 @@
 /**
- * A pair of "who inserts" and "who stops looking", or of two who write one row: how it comes about, who meets, and what
- * must hold after every order in which they can. What holds of the tables after any commit is in
- * `../races/invariants.ts`; what must come of it all when everybody else falls silent is here.
+ * A pair of transactions that insert and stop scanning, or that write one row: the state before them, the calls, and the
+ * conditions after every possible order. Conditions on the tables after any commit are in `../races/invariants.ts`; the final
+ * state, once no further call comes, is checked here.
  */
 import { onlyForgets } from "../../harness/forgetting.js";
 import type { Deployment } from "../../local/functions/types.js";
@@ -14,9 +14,9 @@ import { answerOf, Transactions, type Call } from "./transactions.js";
 import { Worker } from "./worker.js";
 
 export interface Pair {
-  /** Who meets. */
+  /** The transactions that overlap. */
   of: string;
-  /** So many orders are explored at least: were they fewer, nobody might notice that some are not played any more. */
+  /** So many orders are explored at least: were they fewer, orders that are no longer played could go unnoticed. */
   orders: number;
   setUp(line: Line): Promise<Meeting>;
   mutants: readonly Mutant[];
@@ -24,17 +24,17 @@ export interface Pair {
 
 export interface Meeting {
   calls: Readonly<Record<string, Call>>;
-  /** Who may be refused, and with what words; the answer is `undefined` then. */
+  /** Calls that may be refused, with the words of the refusal; the answer is `undefined` then. */
   refusals?: Readonly<Record<string, RegExp>>;
-  /** What must hold of the answers, and of the rows, at an order's end. */
+  /** The condition on answers and rows at an order's end. */
   check?(answers: Answers, line: Line): Promise<void> | void;
-  /** What somebody does before everybody falls silent, as to end a pause. */
+  /** A last call before all calls stop, as to end a pause. */
   restore?(line: Line): Promise<unknown>;
-  /** What must come of it all, where nobody outside takes what is left. */
+  /** The condition on the final state, where no worker outside takes the remaining jobs. */
   rest?(line: Line): Promise<void>;
 }
 
-/** One guard taken out of the component, by a replacement in its text or, for what validation guards, in the engine. */
+/** One guard taken out of the component, by a replacement in its text or, for guards by validation, in the engine. */
 export interface Mutant {
   without: string;
   replace?: readonly Replacement[];
@@ -42,7 +42,7 @@ export interface Mutant {
   finds: RegExp;
 }
 
-/** That two transactions meet at all: what is found when neither has to run again. */
+/** Shows that the two transactions conflict at all: the violation when neither has to retry. */
 export const UNVALIDATED: Mutant = {
   without: "validation by the engine",
   unvalidated: true,
@@ -67,7 +67,7 @@ export class Answers {
   }
 }
 
-/** The same, but that the first who calls has a clock that is so much ahead of everybody else's, or behind. */
+/** The same pair, but the first caller's clock is so much ahead of all other clocks, or behind. */
 export function withSkew(pair: Pair, skewMs: number): Pair {
   return {
     ...pair,
@@ -135,7 +135,7 @@ function answerTo(name: string, { refusals = {} }: Meeting, begun: End["ended"][
   }
 }
 
-/** Whoever has subscribed to a query is told what it would be told now, since some commit touched what it had read. */
+/** A subscriber's query has the present result, or a commit touched its read set. */
 async function checkSubscribers(line: Line, end: End): Promise<void> {
   for (const { call, transaction, result } of end.ended) {
     if (call.kind !== "query" || !result?.ok) continue;
@@ -144,19 +144,19 @@ async function checkSubscribers(line: Line, end: End): Promise<void> {
     const fresh = await line.do(call);
     must(
       isTold || JSON.stringify(fresh) === JSON.stringify(result.value),
-      "a subscriber is not told",
+      "a subscriber gets no update",
     );
   }
 }
 
 /** Claims in which one worker must get everything. */
 const COLLECTOR_TRIES = 20;
-/** Longer than a claimer waits before it takes what lies in others' shards. */
+/** Longer than a claimer waits before it takes jobs in shards of other workers. */
 const STOLEN_AFTER_MS = 1_000;
 /** Longer than any lease, backoff and wait of a pair: by then everything has come back. */
 const SILENCE_MS = 6 * LEASE_MS;
 
-/** Everybody falls silent until their leases have been ended; then one worker gets all there is, and nothing is left. */
+/** All calls stop until the leases have been ended; then one worker gets all jobs, and no row remains. */
 async function checkRest(line: Line): Promise<void> {
   const wakes = async () => {
     if (!line.rows("jobs").some(({ status }) => status === "pending")) return false;
@@ -182,7 +182,7 @@ async function checkRest(line: Line): Promise<void> {
   const left = line
     .rows("timers")
     .filter((timer) => !KEPT_TIMERS.has(timer["kind"]) && !forgets(timer));
-  must(left.length === 0, `a timer of the ${String(left[0]?.["kind"])} is left behind`);
+  must(left.length === 0, `a timer of the ${String(left[0]?.["kind"])} remains`);
   must(line.rows("callbacks").length === 0, "a callback is stuck");
 }
 

@@ -1,7 +1,7 @@
 /**
- * A point in the history of a database that can go on in more than one way. Built from the engine's own parts (its
- * snapshots, its transactions, its record of what a commit touched), so that what conflicts here is what conflicts
- * there; but nothing is waited for, and nothing that was is ever changed.
+ * A point in the history of a database that can go on in more than one way. Built from the engine's own parts (its snapshots, its
+ * transactions, its record of a commit's writes), so that conflicts are the same here and there; but no call waits, and no past
+ * point ever changes.
  */
 import { resolveCommitTs } from "../../local/engine/documents.js";
 import { changedTables } from "../../local/engine/schema.js";
@@ -13,7 +13,7 @@ import type { Environment } from "../../local/environment.js";
 import { PLATFORM_LIMITS } from "../../local/limits.js";
 
 export class Point {
-  /** By whoever committed here: the same commit at the same point leads to the same point. */
+  /** By transaction that committed here: the same commit at the same point leads to the same point. */
   readonly #next = new Map<EngineTransaction, Point>();
 
   private constructor(
@@ -21,7 +21,7 @@ export class Point {
     private readonly snapshot: Snapshot,
     readonly before: Point | null,
     private readonly record: CommitRecord | null,
-    /** For controls: `false` commits whatever comes. */
+    /** For controls: `false` commits without validation. */
     private readonly validates: boolean,
   ) {}
 
@@ -62,7 +62,7 @@ export class Point {
     return next;
   }
 
-  /** Whether any commit after `ts`, up to here, wrote into what was read. */
+  /** Whether any commit after `ts`, up to here, wrote into the read set. */
   touchedSince(ts: bigint, reads: ReadSet): boolean {
     if (this.record === null || this.record.ts <= ts) return false;
     return this.record.touches(reads) || this.before!.touchedSince(ts, reads);

@@ -1,16 +1,16 @@
 /**
- * For mutants: a read in a snapshot where the component has a real one. The rows come by the process's look, whose arguments
- * and answer stay as they are: written out, as the name of a lane.
+ * For mutants: a snapshot read where the component has a real one. The rows come by the process's own query with unchanged
+ * arguments and answer: written out, as the name of a lane.
  */
 import type { Replacement } from "../races/deployment.js";
 
-/** The rows of that name as a snapshot shows them; `about` is an expression for what they are asked about. */
+/** The rows of that name as a snapshot shows them; `about` is an expression for their subject. */
 export function seenAs(name: string, about = '""'): string {
   const args = `{ process: "${name} " + ${about}, generation: 0, upTo: -1n }`;
   return `JSON.parse((await ctx.runQuery(internal.push.mainLoop.readProcesses, ${args}, { useStaleSnapshot: true })).lanes[0].lane)`;
 }
 
-/** Makes the look answer with the rows of that name; `about` is the name of what they are asked about. */
+/** Makes the query answer with the rows of that name; `about` is the name of their subject. */
 export function showsAs(name: string, rows: string): Replacement {
   return {
     file: "push/mainLoop.ts",

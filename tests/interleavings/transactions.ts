@@ -1,7 +1,7 @@
 /**
- * One transaction: the real component's function, run by the local backend's own function runner from the point at
- * which it begins to its last line, and not committed. What it wrote and read, and what it would answer, are a pure
- * function of that point (and of the dice, which are seeded); so it is run once for each, however many orders begin it there.
+ * One transaction: the real component's function, run by the local backend's own function runner from the point at which it
+ * begins to its last line, and not committed. Its writes, reads and answer are a pure function of that point (and of the dice,
+ * which are seeded); so it is run once for each, for any number of orders that begin it there.
  */
 import type { DeploymentClass } from "../../local/functions/classes.js";
 import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
@@ -34,7 +34,7 @@ export function argsAt(point: Point, namespace: string, { argsId }: ScheduledRow
   return (row!["args"] as object[])[0]!;
 }
 
-/** What somebody calls, or, with `row`, what the scheduler starts. */
+/** A caller's call, or, with `row`, one that the scheduler starts. */
 export interface Call {
   kind: "mutation" | "query";
   namespace: string;
@@ -52,11 +52,11 @@ export type Looks = "new" | "old";
 export interface Begun {
   call: Call;
   transaction: EngineTransaction;
-  /** Its snapshot queries, each with what it used. With one, an older snapshot makes another transaction of the call. */
+  /** Its snapshot queries, each with its read set. With one, an older snapshot makes another transaction of the call. */
   looks: readonly EngineTransaction[];
   /** A function that failed, a query, and a scheduled function that found nothing to run have nothing to commit. */
   commits: boolean;
-  /** `null` for what the scheduler starts: nobody hears how that ended. */
+  /** `null` for a call that the scheduler starts: it has no caller. */
   result: FunctionResult | null;
 }
 
@@ -67,7 +67,7 @@ const CALLER: Request = { requestId: "order", identity: { kind: "none" }, schedu
 const ACTIONS = new Set(["push/laneAction:laneProcess"]);
 
 export class Transactions {
-  /** The time for everybody; it stands still while an order is played. */
+  /** The time of all calls; it stands still while an order is played. */
   now = EPOCH_MS;
   readonly first: Point;
   readonly #known = new Map<Point, Map<Call | string, Partial<Record<Looks, Begun>>>>();
@@ -101,7 +101,7 @@ export class Transactions {
     return (known[looks] ??= await this.run(point, call, looks));
   }
 
-  /** What the scheduler would have to start by then, earliest first. */
+  /** The calls that the scheduler would have to start by then, earliest first. */
   due(point: Point, until = this.now): Call[] {
     const rows = [...this.deployment.instances.keys()].flatMap((namespace) =>
       point
@@ -171,7 +171,7 @@ export class Transactions {
     };
   }
 
-  /** What functions run on: begins where it is told, and takes note of a commit instead of making it. */
+  /** The database of the functions: begins at the given point, and records a commit instead of making it. */
   #database(): Database {
     const begin = () => this.#begin();
     const database: Partial<Database> = {
@@ -222,9 +222,10 @@ function servicesOf(
   };
 }
 
-/** What the caller was answered; throws what it was refused with. */
+/** The caller's answer; throws the refusal. */
 export function answerOf<T>({ call: { path }, result }: Begun): T {
-  if (result === null) throw new Error(`Nobody hears how ${path} ends: the scheduler starts it.`);
+  if (result === null)
+    throw new Error(`${path} has no caller that gets its answer: the scheduler starts it.`);
   if (!result.ok)
     throw Object.assign(new Error(`${path}: ${result.message}`), { data: result.data });
   return jsonToConvex(result.value) as T;

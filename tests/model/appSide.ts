@@ -1,4 +1,4 @@
-/** What an app and those who operate it ask for: done to the component and to the model, and the answers compared. */
+/** The calls of an app and its operators: made to the component and to the model, with the answers compared. */
 import type { Infer } from "convex/values";
 import { api } from "../../src/component/_generated/api.js";
 import { refusal, type World } from "../../src/component/setup.test.js";
@@ -101,7 +101,7 @@ export class AppSide {
     }
   }
 
-  /** What was still owed of it is owed no more. */
+  /** Callbacks that were still owed for it are owed no more. */
   private async deleted(job: Job): Promise<void> {
     this.model.delete(job);
     const told = (await this.world.all("told")).filter(({ id }) => id === job.id);

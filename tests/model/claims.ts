@@ -1,4 +1,4 @@
-/** Whether a claim was allowed to take what it took, and to leave what it left. */
+/** Whether a claim was allowed to take its jobs, and to leave the rest. */
 import type { ClaimedJob } from "../../src/shared/index.js";
 import type { Wants } from "./commands.js";
 import { endLease, expect } from "./follow.js";
@@ -9,13 +9,13 @@ import type { Model } from "./model.js";
 const AVOID_MS = 2_000;
 const LEASES_MAX = 64;
 
-/** What somebody who wants this may have now. */
+/** The jobs that a claim with these wants may have now. */
 export function claimable(model: Model, wants: Omit<Wants, "max">, now: number): Job[] {
   if (model.isPaused) return [];
   return model.there.filter((job) => job.status === "pending" && isFor(job, wants, now));
 }
 
-/** Whether jobs wait for somebody who wants this whose time is over: who knows no clock sees work in them, for a second. */
+/** Whether jobs past their time wait for a claim with these wants: a query without a clock sees work in them, for a second. */
 export function seesExpired(model: Model, wants: Omit<Wants, "max">, now: number): boolean {
   if (model.isPaused) return false;
   return model.there.some(
@@ -40,7 +40,7 @@ function isOver({ attempt, expiresAt = Infinity }: Job, now: number): boolean {
   return attempt === 0 && expiresAt <= now;
 }
 
-/** Leaves the model as the claim has left the component, or says what the claim may not do. */
+/** Changes the model as the claim has changed the component, or throws if the claim was not allowed to. */
 export function followClaim(
   model: Model,
   session: Session,
@@ -48,7 +48,7 @@ export function followClaim(
   replied: readonly ClaimedJob[],
   now: number,
 ): void {
-  // What the same call has just given back is not in the snapshot in which it looks.
+  // Jobs that the same call has just given back are not in the snapshot of its scan.
   const before = claimable(model, wants, now).filter(({ hasMoved }) => !hasMoved);
   // Jobs that are found to have expired were picked as well: their room is the next claim's.
   const gone = model.there.filter((job) => job.status === "pending" && isOver(job, now)).length;
@@ -58,13 +58,13 @@ export function followClaim(
   for (const reply of replied) {
     const job = model.find(reply.id);
     expect(job !== undefined && !job.isDeleted, "a claim gets jobs that are there", reply);
-    expect(!model.isPaused, "nobody claims from a paused queue", reply);
-    // Taken over from a holder whose leases are over.
+    expect(!model.isPaused, "no claim takes from a paused queue", reply);
+    // Taken over from a holder with leases that are over.
     if (job.status === "running") {
-      expect(endLease(model, job, now), "nobody has the lease of a job twice", { job, reply });
+      expect(endLease(model, job, now), "a job has one lease at most", { job, reply });
     }
     const isThere = job.status === "pending" && isFor(job, wants, now);
-    expect(isThere, "a claim gets what is claimable, and meant for it", { job, wants, now });
+    expect(isThere, "a claim gets claimable jobs that fit it", { job, wants, now });
     expect(!taken.includes(job), "a claim gets a job once", reply);
     const { failures, resets } = job;
     const told = {
@@ -74,7 +74,7 @@ export function followClaim(
       leaseMs: model.rulesOf(job).leaseMs,
     };
     for (const [field, value] of Object.entries(told)) {
-      expect(reply[field as keyof ClaimedJob] === value, `a claim is told its ${field}`, {
+      expect(reply[field as keyof ClaimedJob] === value, `a claim has the job's ${field}`, {
         job,
         reply,
       });
@@ -96,11 +96,11 @@ interface Took {
   taken: readonly Job[];
 }
 
-/** Whether this job might be left, while others were taken or there was room. */
+/** Whether this job might be left, while other jobs were taken or there was room. */
 function judgeLeft(model: Model, session: Session, job: Job, took: Took, now: number): void {
   const { wants, max, before, taken } = took;
   if (isAvoided(model, session, job, now)) return;
-  // Those taken over come after all others.
+  // Jobs taken over come last.
   const waited = taken.filter((one) => before.includes(one));
   // Within one priority only a queue with one shard keeps an order.
   const better = waited.filter((one) =>
@@ -121,7 +121,7 @@ function judgeLeft(model: Model, session: Session, job: Job, took: Took, now: nu
   }
 }
 
-/** A preference only: while somebody else serves the queue, and not for long. */
+/** A preference only: while another worker serves the queue, and not for long. */
 function isAvoided(model: Model, session: Session, job: Job, now: number): boolean {
   const others = model.sessions.some(({ n, session: other }) => n > 0 && other !== session.session);
   return others && job.failedBy.has(session.name) && now - job.pendingSince <= AVOID_MS + 1;

@@ -18,7 +18,7 @@ export interface Filter {
   group?: string;
 }
 
-/** How an attempt ends, and with what jobs it goes on. */
+/** How an attempt ends, and the jobs that continue it. */
 export interface End {
   lease: number;
   kind: Kind;
@@ -57,7 +57,7 @@ export type Command =
 
 export interface Life {
   config: Partial<QueueConfig>;
-  /** For what chance decides in the component. */
+  /** For the component's random choices. */
   seed: number;
   commands: Command[];
 }

@@ -1,10 +1,10 @@
-/** Jobs that come in, whoever puts them in: an app's call, or an outcome that is continued. */
+/** Jobs that come in, by an app's call or by an outcome that is continued. */
 import type { Enqueued, JobOptions, NewJob } from "../../src/shared/index.js";
 import { expect } from "./follow.js";
 import type { Job } from "./jobs.js";
 import type { Model } from "./model.js";
 
-/** Why all of them are refused, if they are. `freed`: who gives its key back in the same transaction. */
+/** Why all of them are refused, if they are. `freed`: the job that gives its key back in the same transaction. */
 export function refusalOf(
   model: Model,
   list: readonly JobOptions[],
@@ -40,7 +40,7 @@ export function enterAll(
       (owner.status === "pending" || owner.status === "scheduled");
     expect(isNew === (owner === null || isOutdone), "a key is one job's", { options, owner, id });
     if (!isNew) {
-      expect(id === owner!.id, "who has the key is named", { id, owner });
+      expect(id === owner!.id, "the owner of the key is named", { id, owner });
       continue;
     }
     // The key is the new job's before the other ends.

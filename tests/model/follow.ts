@@ -1,6 +1,6 @@
 /**
- * After each step: lets the model do what time alone may have done by now, as far as the component did it, and compares
- * everything. What must have happened for some time and has not is an error, and so is what may not have happened.
+ * After each step: lets the model make the changes that time alone may have made by now, as far as the component has made them,
+ * and compares everything. A change that is overdue is an error, and so is one that is not allowed.
  */
 import type { Doc } from "../../src/component/_generated/dataModel.js";
 import {
@@ -16,7 +16,7 @@ import type { Seen } from "./world.js";
 /** Alarms ring at the end of a segment, expiry to a second, and sweeps a little after a lease's end. */
 const SLACK_MS = 1_500;
 
-/** The purge waits until jobs are counted, and their callbacks told, and comes once a minute. */
+/** The purge waits until jobs are counted, and their callbacks have run, and comes once a minute. */
 const PURGE_SLACK_MS = 300_000;
 
 /** Edges that time alone may walk in one step: promoted, and expired; or lost, waited, and promoted. */
@@ -45,9 +45,9 @@ export function follow(model: Model, seen: Seen, now: number): void {
     rows.delete(job.id);
     for (let walks = 0; !agrees(job, row); walks += 1) {
       const moved = walks < WALKS_MAX && goOn(model, job, row, now);
-      expect(moved, "the component did what may not be", { now, job, row });
+      expect(moved, "the component walks allowed edges only", { now, job, row });
     }
-    expect(mustMoveBy(model, job) > now, "what is due is done in time", { now, job, row });
+    expect(mustMoveBy(model, job) > now, "a due change is made in time", { now, job, row });
     compare(model, job, row, lastSeq);
   }
   expect(rows.size === 0, "no job comes from nowhere", [...rows.values()]);
@@ -66,7 +66,7 @@ function agrees(job: Job, row: Doc<"jobs">): boolean {
   );
 }
 
-// --- What time does ------------------------------------------------------------------------------
+// --- Changes by time ----------------------------------------------------------------------------
 
 function leaseOf(model: Model, job: Job): { session: Session; lease: Lease } {
   for (const session of model.sessions) {
@@ -76,7 +76,7 @@ function leaseOf(model: Model, job: Job): { session: Session; lease: Lease } {
   throw new Error("The model itself is wrong: a running job has no lease.");
 }
 
-/** One edge towards what the component shows, if it may have been walked by now. */
+/** One edge towards the component's state, if it may have been walked by now. */
 function goOn(model: Model, job: Job, row: Doc<"jobs">, now: number): boolean {
   if (job.status === "running") return endLease(model, job, now, row);
   const { expiresAt = Infinity } = job;
@@ -90,7 +90,7 @@ function goOn(model: Model, job: Job, row: Doc<"jobs">, now: number): boolean {
   return true;
 }
 
-/** Ends a lease that is over: it ran too long, or its holder vanished. `row`: what became of it, where that is known. */
+/** Ends a lease that is over: it ran too long, or its holder vanished. `row`: the job's row after that, where it is known. */
 export function endLease(
   model: Model,
   job: Job,
@@ -140,17 +140,17 @@ function keptUntil({ config }: Model, { status, seq, hasMoved }: Job): number {
   return msOfCommit(seq) + retention[`${status as FinishedStatus}Ms`];
 }
 
-// --- What is compared ----------------------------------------------------------------------------
+// --- The comparison -----------------------------------------------------------------------------
 
 function compare(model: Model, job: Job, row: Doc<"jobs">, lastSeq: bigint): void {
   const about = { job, row };
   const seq = row.seq as bigint;
-  if (job.hasMoved) expect(seq > lastSeq, "who moves has a new place in line", about);
-  else expect(seq === job.seq, "who does not move keeps its place in line", about);
+  if (job.hasMoved) expect(seq > lastSeq, "a job that moves has a new seq", about);
+  else expect(seq === job.seq, "a job that does not move keeps its seq", about);
   Object.assign(job, { seq, createdAt: row._creationTime, hasMoved: false });
-  expect(job.paused === (row.paused ?? false), "who is paused", about);
+  expect(job.paused === (row.paused ?? false), "the mark as paused is right", about);
   const isAsked = row.cancelRequestedAt !== undefined;
-  expect(job.cancelRequested === isAsked, "who is asked to end", about);
+  expect(job.cancelRequested === isAsked, "the request to end is right", about);
   if (isActive(job.status)) expect(job.expiresAt === row.expiresAt, "when it expires", about);
   if (job.status === "scheduled") {
     const { from, to } = job.due;
@@ -160,7 +160,7 @@ function compare(model: Model, job: Job, row: Doc<"jobs">, lastSeq: bigint): voi
   if (job.status === "pending") compareBand(job, row);
   if (job.status === "running") {
     const { session } = leaseOf(model, job);
-    expect(row.worker === session.name, "whose it is", about);
+    expect(row.worker === session.name, "the holder is right", about);
   }
   if (!isActive(job.status)) expect(row.finishedAt !== undefined, "when it ended", about);
 }
@@ -170,7 +170,7 @@ function compareBand(job: Job, row: Doc<"jobs">): void {
   // Where nothing says whether it goes first, the component decides.
   if (!job.paused) job.isFirst ??= row.order === first;
   const order = job.paused ? ORDER_PAUSED : first + (job.isFirst === true ? 0 : 1);
-  expect(row.order === order, "its band is that of its priority and of what it comes from", {
+  expect(row.order === order, "its band fits its priority and its last edge", {
     job,
     row,
   });
@@ -178,7 +178,8 @@ function compareBand(job: Job, row: Doc<"jobs">): void {
 
 function compareSession(model: Model, session: Session, seen: Seen, now: number): void {
   const row = seen.holders.find((holder) => holder.session === session.session);
-  if (row === undefined) return expect(session.leases.length === 0, "who holds has a row", session);
+  if (row === undefined)
+    return expect(session.leases.length === 0, "a session with leases has a row", session);
   const isThere = ({ id, attempt }: { id: string; attempt: number }) =>
     row.leases.some((lease) => lease.id === id && lease.attempt === attempt);
   // Of a job that was deleted only the lease is left, and goes in silence.
@@ -199,7 +200,7 @@ function compareSession(model: Model, session: Session, seen: Seen, now: number)
       .join();
   expect(
     ids(asked.map(({ job }) => ({ id: job }))) === ids(session.leases.filter((l) => l.isAsked)),
-    "who is asked to end has one row, and nobody else",
+    "a job that is asked to end has one row, and no other job has any",
     { session, asked },
   );
 }
@@ -211,7 +212,7 @@ function compareKeys(model: Model, seen: Seen, now: number): void {
   const ours = [...model.keys]
     .filter(([, row]) => isKept(row))
     .map(([key, row]) => text(key, row.job.id, row.until));
-  expect(theirs.sort().join("; ") === ours.sort().join("; "), "who has which key", {
+  expect(theirs.sort().join("; ") === ours.sort().join("; "), "the keys have the right owners", {
     theirs,
     ours,
   });
@@ -220,17 +221,17 @@ function compareKeys(model: Model, seen: Seen, now: number): void {
 const wordOf = ({ id, status, attempt }: { id: string; status: string; attempt: number }) =>
   `${id} ${status} ${attempt}`;
 
-/** Told at once, or soon after where the app's callback threw; never anything else, and nothing twice. */
+/** Called back at once, or soon after where the app's callback threw; with nothing else, and never twice. */
 function compareTold(model: Model, seen: Seen): void {
   const expected = model.told.map(wordOf);
   for (const word of seen.told.map(wordOf)) {
     const i = expected.indexOf(word);
-    expect(i >= 0, "the app is told each end once, and no other", word);
+    expect(i >= 0, "each end has one callback, and there is no other", word);
     expected.splice(i, 1);
   }
 }
 
-/** What has still to be told. */
+/** Ends that still need their callback. */
 export function untold(model: Model, seen: Seen): string[] {
   const words = seen.told.map(wordOf);
   return model.told.map(wordOf).filter((word) => {

@@ -12,7 +12,7 @@ export interface Job {
   readonly group: string | undefined;
   readonly key: string | undefined;
   readonly keyUntil: number | undefined;
-  /** What it has of its own; the rest is its queue's, as that is configured when it is asked for. */
+  /** Its own rules; the rest is its queue's configuration at the time of use. */
   readonly rules: JobRules;
   status: Status;
   attempt: number;
@@ -36,9 +36,9 @@ export interface Job {
   pendingSince: number;
   session: string | undefined;
   failedBy: Set<string>;
-  /** Attempts that are over, and who reported their end, if anybody did. */
+  /** Attempts that are over, with the session that reported their end, if any did. */
   over: Map<number, string | null>;
-  /** Attempts that ended since somebody wanted the job to end, or as their worker said so. */
+  /** Attempts that ended by a cancel request, or that their worker reported as canceled. */
   stopped: Set<number>;
   isDeleted: boolean;
   /** In the step that is being played. */
@@ -67,7 +67,7 @@ export interface Session {
   leases: Lease[];
   /** Whether its last claim's reply is known to have arrived. */
   acknowledged: boolean;
-  /** When it has lost what it holds, if it goes on being silent. */
+  /** When it has lost its leases, if it goes on being silent. */
   deadlineAt: number;
 }
 

@@ -1,9 +1,9 @@
 /**
- * The naive queue: jobs in an array, and what the documents say may happen to each. It knows nothing of tables, bands,
- * shards, cursors, alarms or leases' rows, and looks at every job whenever it is asked anything.
+ * The naive queue: jobs in an array, and the edges that the documents allow for each. It knows nothing of tables, bands, shards,
+ * cursors, alarms or leases' rows, and scans every job at every question.
  *
- * Pure but for what it is told: it never calls the component. Where chance decides (jitter, which of many equal jobs), it is
- * told what the component did, and says whether that was allowed (`claims.ts`, `follow.ts`).
+ * Pure but for its input: it never calls the component. Where chance decides (jitter, which of many equal jobs), it gets the
+ * component's choice, and says whether that was allowed (`claims.ts`, `follow.ts`).
  */
 import {
   EDGES,
@@ -22,15 +22,15 @@ import { backoff, span, type Span } from "./spans.js";
 export class Model {
   readonly jobs: Job[] = [];
   readonly sessions: Session[] = [];
-  /** Who has a key, and until when if it is kept for a window. */
+  /** The owner of a key, and the end of its window if it is kept for one. */
   readonly keys = new Map<string, { job: Job; until?: number }>();
-  /** What the app must have been told, each once. */
+  /** The callbacks that the app must have had, each once. */
   told: { id: string; status: FinishedStatus; attempt: number }[] = [];
   isPaused = false;
   isDraining = false;
   isDeclared = false;
 
-  /** What people changed at run time. */
+  /** Settings changed at run time. */
   overrides: QueueOverrides = {};
   configuredAt = 0;
   /** The most it ever had. */
@@ -58,7 +58,7 @@ export class Model {
     return changed;
   }
 
-  /** What is in force for a job. */
+  /** The rules in force for a job. */
   rulesOf({ rules }: Job): Pick<QueueConfig, "leaseMs" | "maxResets" | "timeoutMs"> & {
     retry: Retry;
   } {
@@ -83,7 +83,7 @@ export class Model {
     session.deadlineAt = this.deadlineOf(session);
   }
 
-  /** When a session that goes on being silent has lost what it holds: with the shortest of its leases. */
+  /** When a silent session has lost its leases: with the shortest of them. */
   deadlineOf({ lastSeenAt, leases }: Session): number {
     return lastSeenAt + Math.min(...leases.map(({ lastsMs }) => lastsMs));
   }
@@ -109,7 +109,7 @@ export class Model {
       expiresAt: expiresAfterMs === undefined ? undefined : dueAt + expiresAfterMs,
       due: { from: dueAt, to: dueAt },
       waits: "start",
-      // Never worked before all others.
+      // Without an attempt it goes before all jobs with one.
       isFirst: this.isCircular,
       ...{ seq: 0n, createdAt: 0, pendingSince: now, session: undefined },
       ...{
@@ -193,7 +193,7 @@ export class Model {
     this.end(job);
   }
 
-  /** `at`: when it failed, as exactly as is known. `by`: who said so. */
+  /** `at`: the time of the failure, as exactly as is known. `by`: the session that reported it. */
   fail(job: Job, failure: Failure, at: Span, by: string | null): void {
     const name = this.sessions.find(({ session }) => session === job.session)?.name;
     const fatal = failure.retryable === false;

@@ -1,4 +1,4 @@
-/** One step, done to the component and to the model; what the component answers must be what the model says. */
+/** One step, done to the component and to the model; both must give the same answer. */
 import { app, type World } from "../../src/component/setup.test.js";
 import { AppSide } from "./appSide.js";
 import type { Command } from "./commands.js";
@@ -9,7 +9,7 @@ import { pick } from "./same.js";
 import { Numbers, WorkerSide } from "./workerSide.js";
 import { pass, settle, type Seen } from "./world.js";
 
-/** A model beside a component, and what belongs to both. */
+/** A model beside a component, and the state of both. */
 export class Pair {
   private readonly app: AppSide;
   private readonly workers: WorkerSide;
@@ -89,7 +89,7 @@ export class Pair {
     }
   }
 
-  /** Lets everything come to rest. Returns what is seen then. */
+  /** Lets everything come to rest. Returns the state then. */
   async rest(): Promise<Seen> {
     this.throws = 0;
     const last = this.workers.begin("zoe");

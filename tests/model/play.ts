@@ -1,4 +1,4 @@
-/** Plays whole lives, from an empty queue to rest; finds the smallest part of one that fails; counts what was walked. */
+/** Plays whole lives, from an empty queue to rest; finds the smallest part of one that fails; counts the edges walked. */
 import { expect as check, vi } from "vitest";
 import fc from "fast-check";
 import { onlyForgets } from "../../harness/forgetting.js";
@@ -12,7 +12,7 @@ import { Pair } from "./perform.js";
 
 export type Walked = Map<Edge, number>;
 
-/** A command as fast-check knows them: it is always allowed, and means what is there. */
+/** A command in fast-check's form: it is always allowed, and applies to the jobs and workers that exist. */
 class Step implements fc.AsyncCommand<Model, Pair> {
   constructor(readonly command: Command) {}
   check(): boolean {
@@ -43,14 +43,14 @@ export async function playLife(life: Life, walked: Walked): Promise<void> {
   }
 }
 
-/** Everything has ended, everybody is told, and nothing is left behind. */
+/** Everything has ended, every callback has run, and no row remains. */
 async function expectRest(world: World, pair: Pair): Promise<void> {
   const seen = await pair.rest();
   const active = pair.model.there.filter(({ status }) => isActive(status));
   expect(active.length === 0, "everything comes to rest", active);
   expect(
     untold(pair.model, seen).length === 0,
-    "the app is told every end",
+    "every end has its callback",
     untold(pair.model, seen),
   );
   for (const table of ["cancels", "callbacks", "expiries"] as const) {
@@ -61,7 +61,7 @@ async function expectRest(world: World, pair: Pair): Promise<void> {
   const keys = seen.keys.filter(({ until }) => until === undefined);
   expect(keys.length === 0, "no key is left", keys);
   const held = seen.holders.filter(({ leases }) => leases.length > 0);
-  expect(held.length === 0, "nobody holds anything", held);
+  expect(held.length === 0, "no session has a lease", held);
   const timers = (await world.all("timers")).filter(
     ({ kind, dueAt }) =>
       kind !== "purge" && !(kind === "janitor" && onlyForgets(dueAt, seen.holders, Date.now())),
@@ -82,7 +82,7 @@ function generator(seed: number): () => number {
 
 // --- Many lives ------------------------------------------------------------------------------------
 
-/** Taken before anybody fakes it. */
+/** Taken before a test installs fake timers. */
 const realNow = performance.now.bind(performance);
 
 export interface Played {
@@ -118,12 +118,12 @@ export async function playLives(
   return played;
 }
 
-/** What was broken, without what broke it. */
+/** The broken rule, without its details. */
 function ruleOf(error: unknown): string {
   return error instanceof Error ? error.message.split(":")[0]! : String(error);
 }
 
-/** Leaves out ever smaller stretches of steps, as long as what is left still fails by the same rule. */
+/** Leaves out ever smaller stretches of steps, as long as the rest still fails by the same rule. */
 async function reduce(life: Life, rule: string): Promise<Life> {
   let { commands } = life;
   const fails = async (some: Command[]) =>

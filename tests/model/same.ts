@@ -1,4 +1,4 @@
-/** What answers are compared with, and jobs and workers picked by. */
+/** Comparison of answers, and choice of jobs and workers. */
 import { expect } from "./follow.js";
 
 /** By a number, modulo how many there are. */

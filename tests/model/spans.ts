@@ -11,7 +11,7 @@ export function span(at: number): Span {
   return { from: at, to: at };
 }
 
-/** When a failed attempt is made again: at once at the earliest, by full jitter, or after what its worker asked for. */
+/** When a failed attempt is retried: at once at the earliest, by full jitter, or after the delay that its worker asked for. */
 export function backoff(
   { initialBackoffMs, base, maxBackoffMs }: Retry,
   failures: number,

@@ -1,4 +1,4 @@
-/** What workers say: done to the component and to the model, and the answers compared. */
+/** The calls of workers: made to the component and to the model, with the answers compared. */
 import { api } from "../../src/component/_generated/api.js";
 import { leaseOf, refusal, Worker, type World } from "../../src/component/setup.test.js";
 import type { Answer, ClaimedJob, Finished, Outcome } from "../../src/shared/index.js";
@@ -11,7 +11,7 @@ import { type Model } from "./model.js";
 import { pick, same } from "./same.js";
 import { span } from "./spans.js";
 
-/** Each job has its own, by which one is known whose id no reply names. */
+/** Each job has its own number, which identifies it where no reply has its id. */
 export class Numbers {
   private last = 0;
   next(): number {
@@ -89,7 +89,7 @@ export class WorkerSide {
     });
   }
 
-  /** What the app does in the transaction of a claim whose jobs it cannot hand out: no call of the session's. */
+  /** The app's call in the transaction of a claim with jobs that it cannot hand out: no call of the session's. */
   async takeBack(session: Session, ends: readonly End[]): Promise<void> {
     const finished = this.finishedBy(session, ends);
     if (finished.length === 0) return;
@@ -133,7 +133,7 @@ export class WorkerSide {
     finished: readonly Finished[],
     answers: readonly Answer[],
   ): Promise<void> {
-    // No reply names the jobs that others are continued with.
+    // No reply has the ids of jobs that continue a job.
     const isContinued = finished.some(({ continued = [] }) => continued.length > 0);
     const rows = isContinued ? await this.world.all("jobs") : [];
     const ids = new Map(
@@ -190,7 +190,7 @@ export class WorkerSide {
     }
     if (isReplaced) model.stop(job, session.session);
     else this.walk(job, outcome, session.session, now);
-    // One by one: which of them has a key depends on those before.
+    // One by one: which of them has a key depends on the ones before.
     for (const one of jobs) {
       const id = ids.get(one.payload as number);
       const owner = one.options?.key && model.ownerOf(one.options.key.value, now);
@@ -251,7 +251,7 @@ export class WorkerSide {
       ...foreign.map(() => "leaseLost"),
     ]);
     if (named.some(({ n }) => n === session.n)) session.acknowledged = true;
-    // What it was asked to end, and no longer speaks of, is renewed this once and then over.
+    // A lease with a request to end, which its worker no longer mentions, is renewed this once and then over.
     for (const lease of session.leases) {
       if (!lease.isAsked || named.includes(lease) || lease.n === session.n) continue;
       const until = now + lease.lastsMs;
@@ -265,7 +265,7 @@ export class WorkerSide {
     const there = claimable(this.model, wants, now).length > 0;
     const has = await this.workers.get(session)!.hasWork(wants);
     const isMistaken = has && seesExpired(this.model, wants, now);
-    expect(has === there || isMistaken, "who waits is told whether there is work", {
+    expect(has === there || isMistaken, "a subscription shows whether there is work", {
       wants,
       has,
       there,
@@ -273,7 +273,7 @@ export class WorkerSide {
   }
 }
 
-const REFUSED: Outcome = { kind: "failed", error: "what it was to be continued with was refused" };
+const REFUSED: Outcome = { kind: "failed", error: "its continuation was refused" };
 
 function outcomeOf(kind: Kind, ms: number): Outcome {
   switch (kind) {

@@ -11,7 +11,7 @@ export interface Seen {
   told: { id: string; status: string; attempt: number }[];
 }
 
-/** Told past the end of the transaction: what that returned would be turned into JSON and back, three times over. */
+/** Passed out of the transaction by a variable: a return value would be turned into JSON and back, three times over. */
 async function look(world: World): Promise<Seen> {
   let seen: Seen | null = null;
   await world.t.run(async (ctx) => {
@@ -40,7 +40,7 @@ async function isUnsettled(world: World): Promise<boolean> {
 
 const ROUNDS_MAX = 50;
 
-/** Runs all that is due, and what that schedules for now; then looks. */
+/** Runs all due functions, and the ones that these schedule for now; then reads the tables. */
 export async function settle(world: World): Promise<Seen> {
   await runDue(world);
   return await look(world);
@@ -61,5 +61,5 @@ async function runDue(world: World): Promise<void> {
     await world.t.finishInProgressScheduledFunctions();
     if (!(await isUnsettled(world))) return;
   }
-  throw new Error("Scheduled functions schedule others for now, without end.");
+  throw new Error("Scheduled functions schedule more for now, without end.");
 }

@@ -61,7 +61,7 @@ async function claimAll(
     const ids = await world.run(
       world.httpClient().mutation(...jobCalls(api.races).enqueueMany("races", payloads)),
     );
-    // Every shard's jobs have waited long enough for anybody to take them.
+    // Every shard's jobs have waited so long that any claimer takes them.
     await world.advance(250);
     const conflicts = countConflicts(world, "claim");
     const claimed = await everyone(world, (i) =>
@@ -85,7 +85,7 @@ async function inWorld<T>(
   }
 }
 
-/** Conflicts from now on, of functions whose path matches. */
+/** Conflicts from now on, of functions with a matching path. */
 function countConflicts(world: World, functionPath: string): () => number {
   let conflicts = 0;
   world.backend.runner.onCompletion((completion) => {
@@ -98,8 +98,8 @@ const everyone = <T>(world: World, ask: (i: number) => Promise<T>): Promise<T[]>
   world.run(Promise.all(Array.from({ length: CLAIMERS }, (_, i) => ask(i))));
 
 /**
- * As a worker does: who comes away empty asks again, since of what is another's not everybody takes at once, and a call
- * that the platform gave up on is sent again.
+ * As a worker does: an empty claim is repeated, since jobs in another worker's shard are left to it for a while, and a call that
+ * the platform gave up on is sent again.
  */
 async function claimOne(world: World, session: Session): Promise<string[]> {
   for (let n = 1; ; await world.clock.sleep(50)) {

@@ -1,4 +1,6 @@
-/** The string that travels with claims, read by itself: what checks the component must not take its word for it. */
+/**
+ * The string that travels with claims, parsed by code of its own: a check of the component must not use the component's parser.
+ */
 export interface Bound {
   order: number;
   shard: number;
@@ -6,12 +8,12 @@ export interface Bound {
   creationTime: number;
 }
 
-/** By queue its epoch, then its bounds, those that are alike together. */
+/** By queue its epoch, then its bounds, equal ones together. */
 type Wire = Record<string, [epoch: number, ...alike: Alike[]]>;
 type Alike = [seq: string, creationTime: number, ...places: [order: number, ...shards: number[]][]];
 
 export function boundsIn(cursor: string): [queue: string, bounds: Bound[]][] {
-  // What holds for some groups or budgets only stands under names that no queue has.
+  // Bounds for some groups or budgets only stand under names that no queue has.
   const ofQueues = Object.entries(JSON.parse(cursor) as Wire).filter(([name]) => name[0] !== "#");
   return ofQueues.map(([queue, [, ...alike]]) => [
     queue,

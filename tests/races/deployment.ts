@@ -19,17 +19,14 @@ export interface Replacement {
   by: string;
 }
 
-/**
- * Digests run on other threads, which no seed steers, and tokens are not what is raced here: their text stands for
- * their hash.
- */
+/** Digests run on other threads, which no seed steers, and tokens are not under test here: their text stands for their hash. */
 const DIGEST: Replacement = {
   file: "rows/tokens.ts",
   text: `await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))`,
   by: "new TextEncoder().encode(text)",
 };
 
-/** `onComplete` writes down what it is told, or throws for as long as the app is broken. A handler that has nothing to do. */
+/** `onComplete` inserts its arguments, or throws for as long as the app is broken. The handler does nothing. */
 const APP = {
   "schema.ts": `${PRELUDE}
     export default defineSchema({
@@ -58,7 +55,7 @@ export async function deploymentOf(replacements: readonly Replacement[]): Promis
   return await makeDeployment({ "": APP, [COMPONENT]: componentWithout(replacements) });
 }
 
-/** The same deployment with guards taken out: neither its schema nor its functions' arguments are others by that. */
+/** The same deployment with guards taken out: its schema and its functions' arguments stay the same. */
 export async function withoutGuards(
   { instances }: Deployment,
   replacements: readonly Replacement[],
@@ -82,7 +79,7 @@ function componentWithout(replacements: readonly Replacement[]): Record<string, 
   return files;
 }
 
-/** By path, as the bundler's modules are called. What they import from `src/shared` is bundled from where it lies. */
+/** By path, the name of the bundler's modules. Imports from `src/shared` are bundled from their place. */
 export function componentSources(): Record<string, string> {
   const folder = path.join(root, "src/component");
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
@@ -101,7 +98,7 @@ const NO_MODULES = new Set([
   ...["component.ts", "dataModel.ts"].map((name) => `_generated/${name}`),
 ]);
 
-/** What is imported is named from the component's folder on, whoever imports it, or from the repository's root. */
+/** An import is named from the component's folder on, for any importing file, or from the repository's root. */
 function importsFromRoot(name: string, source: string): string {
   return source.replace(/(from\s+)"(\.[^"]*)"/g, (_, from: string, target: string) => {
     const resolved = path.join(path.dirname(name), target);

@@ -1,6 +1,6 @@
 /**
- * What full calls of `enqueue` cost on the engine, which charges what the platform does: rows in proportion to the jobs, and
- * no reads for what they have in common.
+ * The cost of full calls of `enqueue` on the engine, which charges as the platform does: rows in proportion to the jobs, and no
+ * reads for rows that the jobs share.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Spent } from "../../local/functions/account.js";
@@ -44,7 +44,7 @@ test("jobs with everything that a job can have write six rows each, and few alar
   expect(documentsWritten).toBeLessThan(650);
 });
 
-test("what jobs have in common is read once: their route, their rules, their queue", async () => {
+test("rows that jobs share are read once: their route, their rules, their queue", async () => {
   await enqueue(2, () => ({ labels: ["gpu"], priority: 5, rules: { leaseMs: 5_000 } }));
   const few = spent!.cost.user.documentsRead;
   await enqueue(200, () => ({ labels: ["gpu"], priority: 5, rules: { leaseMs: 5_000 } }));

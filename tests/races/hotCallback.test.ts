@@ -1,8 +1,8 @@
 /**
- * A callback that patches a row which the whole app patches all the time. Inside the transaction of an outcome it loses
- * its conflicts, and no `try` can catch that: the outcome would wait until the app is quiet. It must not: recorded with
- * its callback owed, it stands at once, and the callback is told alone, where it is retried for ever, exactly once.
- * That a worker comes to ask for this by itself is shown in `tests/deep/hotWorker.test.ts`.
+ * A callback that patches a row which the whole app patches all the time. Inside the transaction of an outcome it loses its
+ * conflicts, and no `try` can catch that: the outcome would wait until the app is quiet. It must not: recorded with its callback
+ * owed, it stands at once, and the callback runs alone, where it is retried for ever, exactly once.
+ * `tests/deep/hotWorker.test.ts` shows that a worker comes to ask for this by itself.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Session, squared } from "../../harness/session.js";
@@ -41,7 +41,7 @@ async function statuses(ids: string[]): Promise<(string | undefined)[]> {
 }
 
 test(
-  "outcomes whose callback conflicts all the time are recorded in one call that owes it",
+  "outcomes with a callback that conflicts all the time are recorded in one call that owes it",
   { timeout: TEST_TIMEOUT_MS },
   async () => {
     const all = await enqueued(app, 16);
@@ -52,7 +52,7 @@ test(
     const ids = finished.map(({ id }) => id);
     const load = await startLoad(app);
     try {
-      // The control: told inline, the callback's conflicts are the outcome's.
+      // The control: run inline, the callback's conflicts are the outcome's.
       for (const control of controls) {
         if (conflicts > 0) break;
         await session.complete([control], session.n + 1).then(

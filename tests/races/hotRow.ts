@@ -1,4 +1,4 @@
-/** An app whose callback patches a row that twelve clients patch all the time: one is in the other's way. */
+/** An app with a callback that patches a row which twelve clients patch all the time: they conflict. */
 import { ConvexHttpClient } from "convex/browser";
 import { startApp, type TestApp } from "../../harness/testApp.js";
 import { until } from "../../harness/until.js";
@@ -6,14 +6,14 @@ import { api } from "../../harness/app/convex/_generated/api.js";
 import { jobCalls } from "../../src/shared/index.js";
 
 const CLIENTS = 12;
-/** The load ends by itself then; what it is to show must be shown before. */
+/** The load ends by itself then; the test must have shown its point before. */
 export const LOAD_MAX_MS = 60_000;
 /** A scheduled mutation that has lost to the load for so long waits up to as long again. */
 const TOLD_WITHIN_MS = 2 * LOAD_MAX_MS;
 export const TEST_TIMEOUT_MS = LOAD_MAX_MS + TOLD_WITHIN_MS + 30_000;
 
 export interface HotApp extends TestApp {
-  /** Of the queue whose callback it is. */
+  /** A token for the queue of the callback. */
   workerToken: string;
 }
 
@@ -66,7 +66,7 @@ export async function enqueued(app: TestApp, count: number): Promise<string[]> {
   return await app.client.mutation(...jobCalls(api.hot).enqueueMany("hot", payloads));
 }
 
-/** How often the app was told of each of these jobs, once all have been. */
+/** How often the app's callback ran for each of these jobs, once all have had it. */
 export async function toldOf(app: TestApp, ids: string[]): Promise<number[]> {
   const count = async () => {
     const rows = await app.client.query(api.done.list, {});

@@ -1,6 +1,6 @@
 /**
- * What holds after every single commit of a round, and what holds at its end. The states are the engine's own
- * snapshots, taken as the commits were published and read when the round is over: looking changes no interleaving.
+ * Invariants after every single commit of a round, and at its end. The states are the engine's own snapshots, taken as the
+ * commits were published and read when the round is over: a check changes no interleaving.
  */
 import { onlyForgets } from "../../harness/forgetting.js";
 import type { Transaction } from "../../local/engine/types.js";
@@ -78,7 +78,7 @@ async function checkState(world: World, state: Transaction, at: number): Promise
   for (const { cursor, since } of world.cursors) if (since <= at) checkCursor(cursor, jobs);
 }
 
-/** What holds of the rows after any commit. */
+/** The invariants of the rows after any commit. */
 export async function checkTables(state: Transaction): Promise<void> {
   const read = async <T>(table: string, namespace = COMPONENT) =>
     (await rowsOf(state, namespace, table)) as unknown as T[];
@@ -86,7 +86,7 @@ export async function checkTables(state: Transaction): Promise<void> {
   const holders = await read<Holder>("holders");
   checkLeases(jobs, holders);
   if (holders.some((holder) => holder.leases.length > 0)) {
-    // A sweep that has more to do goes on under the same timer, whose row it leaves as it is.
+    // A sweep that has more to do goes on under the same timer, and leaves its row as it is.
     const timers = (await read<Timer>("timers")).filter(({ kind }) => kind === "janitor");
     const scheduled = await readScheduled(read);
     const armed = timers.filter(({ _id }) =>
@@ -126,7 +126,7 @@ async function readScheduled(read: Read): Promise<Scheduled[]> {
   return rows.map((row) => ({ ...row, args: byId.get(row.argsId) }));
 }
 
-/** Whatever is to happen at a time has an alarm that will ring for it: its function is scheduled, and is of its generation. */
+/** Every due time has an alarm that will ring for it: its function is scheduled, and is of its generation. */
 async function checkAlarms(read: Read, jobs: readonly Job[]): Promise<void> {
   const timers = await read<Timer>("timers");
   const scheduled = await readScheduled(read);
@@ -154,8 +154,8 @@ async function checkAlarms(read: Read, jobs: readonly Job[]): Promise<void> {
 }
 
 /**
- * Running if and only if it stands in the leases of its holder, with that attempt; and nowhere else. What has ended apart
- * stands in its lane's until that says so.
+ * Running if and only if it stands in the leases of its holder, with that attempt; and nowhere else. An attempt that has ended
+ * apart stands in its lane's until the lane reports that.
  */
 function checkLeases(jobs: readonly Job[], holders: readonly Holder[]): void {
   const leases = holders.flatMap(({ _id, leases, lane }) =>
@@ -167,26 +167,29 @@ function checkLeases(jobs: readonly Job[], holders: readonly Holder[]): void {
     const own = leases.filter((one) => one.id === _id && !isOver(one));
     must(own.length <= 1, "two attempts hold one job");
     const stands = own[0]?.holder === holder && own[0]?.attempt === attempt;
-    if (status === "running") must(own.length === 1 && stands, "running, and nobody's lease");
+    if (status === "running") must(own.length === 1 && stands, "running, in no lease");
     else must(own.length === 0, "leased, and not running");
   }
 }
 
-/** Every finished job is told exactly once, or owed; no attempt is told twice, and none before an earlier one that is owed. */
+/**
+ * Every finished job's callback has run exactly once, or is owed; no attempt has two, and none before an earlier one that is
+ * owed.
+ */
 function checkTold(job: Job, told: readonly Told[], owed: readonly Told[]): void {
   const mine = told.filter(({ id }) => id === job._id);
   const attempts = new Set(mine.map(({ attempt }) => attempt));
-  must(attempts.size === mine.length, "an attempt was told twice");
+  must(attempts.size === mine.length, "an attempt had two callbacks");
   const first = owed.filter((row) => row["job"] === job._id && row["state"] === "owed");
   must(
     !mine.some(({ attempt }) => first.some((row) => row.attempt < attempt)),
-    "an end was told before an earlier one",
+    "a callback ran before an earlier one",
   );
   if (!["succeeded", "failed", "canceled", "timedOut"].includes(job.status)) return;
   const heard = mine.filter(({ attempt }) => attempt === job.attempt).length;
   const due = owed.filter((row) => row["job"] === job._id && row.attempt === job.attempt).length;
-  must(heard + due > 0, "finished, and neither told nor owed");
-  must(heard + due === 1, "told, and owed as well");
+  must(heard + due > 0, "finished, with a callback neither run nor owed");
+  must(heard + due === 1, "run, and owed as well");
 }
 
 function checkBounds(
@@ -222,7 +225,7 @@ function checkFloor(
   }
 }
 
-/** An idle worker is woken: of every "no work" some later commit that enqueues lies in what was read. */
+/** An idle worker is woken: for every "no work" some later commit that enqueues lies in the query's read set. */
 function checkLooks({ looks, stage: { commits } }: World): void {
   for (const { hasWork, ts, reads } of looks) {
     if (hasWork) continue;
@@ -235,8 +238,8 @@ function checkLooks({ looks, stage: { commits } }: World): void {
 }
 
 /**
- * The end of a round: everybody falls silent until their leases have been ended, then one more worker does all there
- * is, and the world must come to rest with nothing left in it.
+ * The end of a round: all calls stop until the leases have been ended, then one more worker does all jobs, and the world must
+ * come to rest with no such row left.
  */
 export async function checkEnd(world: World): Promise<void> {
   await world.call("", "app:mend");
@@ -261,7 +264,7 @@ export async function checkEnd(world: World): Promise<void> {
   const left = (await world.rows("timers")).filter(
     (timer) => !KEPT_TIMERS.has(timer["kind"]) && !forgets(timer),
   );
-  must(left.length === 0, `a timer of the ${String(left[0]?.["kind"])} is left behind`);
+  must(left.length === 0, `a timer of the ${String(left[0]?.["kind"])} remains`);
   must((await world.rows("callbacks")).length === 0, "a callback is stuck");
 }
 

@@ -1,6 +1,6 @@
 /**
- * What holds of lanes and of the processes in which they run after any commit: of the caps of a queue's lanes, of who is
- * said to look, and of the slots and places of the mount.
+ * Invariants of lanes and of the processes in which they run after any commit: the caps of a queue's lanes, the lane that scans,
+ * and the slots and places of the mount.
  */
 import { limitsOf, placesLeft } from "../../src/shared/index.js";
 import type { Holder, Job, Read, Scheduled } from "./invariants.js";
@@ -49,7 +49,7 @@ async function checkCaps(
   for (const { name, config, overrides } of await read<QueueRow>("queues")) {
     const own = lanes.filter(({ queue }) => queue === name);
     if (own.length === 0) continue;
-    // Those that were begun before it was lowered go on.
+    // Jobs that began before it was lowered go on.
     const max = Math.max(config.maxParallelism ?? 10, overrides?.maxParallelism ?? 0);
     const caps = own.reduce((sum, { cap }) => sum + cap, 0);
     must(caps <= max, "lanes may run more than maxParallelism");
@@ -63,7 +63,7 @@ async function checkCaps(
   }
 }
 
-/** The door is open while any lane is said to look, and the one that is said to is awake. */
+/** The door is open while any lane's row says that it scans, and that lane is awake. */
 async function checkGates(
   read: Read,
   lanes: readonly LaneRow[],
@@ -87,7 +87,7 @@ async function checkGates(
 /** The class of all deployments here: the smallest. */
 const LIMITS = limitsOf("s16");
 
-/** What a process has is its own, and no lane runs in a process that has ended. */
+/** A process's places are its own, and no lane runs in a process that has ended. */
 async function checkProcesses(
   read: Read,
   lanes: readonly LaneRow[],
@@ -119,7 +119,9 @@ interface Rows {
   holders: readonly Holder[];
 }
 
-/** While the scheduled function of an awake lane is there, it is a process that has not ended, and is told of its lanes alone. */
+/**
+ * While the scheduled function of an awake lane is there, it is a process that has not ended, and receives its own lanes alone.
+ */
 async function checkRunsIn(
   read: Read,
   { processes, handOvers, lanes, holders }: Rows,

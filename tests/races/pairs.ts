@@ -1,7 +1,7 @@
 /**
- * The pairs of "who inserts" and "who stops looking", and those that write one row: each is brought to the point where
- * its calls can meet, and then they are begun at once. What must hold of their answers is said here; what holds of
- * the tables is in `invariants.ts`.
+ * The pairs of transactions that insert and stop scanning, and pairs that write one row: each is brought to the point where its
+ * calls can conflict, and then they are begun at once. The conditions on their answers are here; the invariants of the tables are
+ * in `invariants.ts`.
  */
 import type { ClaimedJob } from "../../src/shared/index.js";
 import { COMPONENT } from "./deployment.js";
@@ -101,7 +101,7 @@ const retryAndRetry: Pair = async (world) => {
   must(retried.filter((one) => one).length === 1, "both retried, or neither");
 };
 
-/** Two plans of one try, the try itself, and a retry of the job whose outcome is owed. */
+/** Two plans of one try, the try itself, and a retry of the job with the owed outcome. */
 const planAndAttempt: Pair = async (world) => {
   const [id] = await world.enqueue();
   const worker = world.session("worker");
@@ -119,7 +119,7 @@ const planAndAttempt: Pair = async (world) => {
   );
 };
 
-/** At a sweep that publishes, so that its cursors, the claim's and the subscription's meet what comes in. */
+/** At a sweep that publishes, so that its cursors, the claim's and the subscription's conflict with the enqueue. */
 const enqueueAndLook: Pair = async (world) => {
   await world.enqueue();
   const busy = world.session("busy");
@@ -152,9 +152,9 @@ const takeoverAndSweep: Pair = async (world) => {
   must((await jobOf(world, id!))["resets"] === 1, "a lost lease was not reset once");
 };
 
-/** Claims that meet where there is no timer insert one each; their sweeps are due together. */
+/** Claims that overlap where there is no timer insert one each; their sweeps are due together. */
 const sweepAndSweep: Pair = async (world) => {
-  // So many jobs and shards that claims seldom meet: whoever runs again sees the timer of the other.
+  // So many jobs and shards that claims seldom conflict: a claim that retries sees the timer of the other.
   world.queue = { ...world.queue, config: { ...world.queue.config, shards: 8 } };
   await world.enqueue(24);
   await world.sleep(SETTLED_MS);
@@ -189,7 +189,7 @@ export const PAIRS = {
   "claim and cancel": claimAndCancel,
   "retry and retry": retryAndRetry,
   "callback: plan, try, and a retry of the job": planAndAttempt,
-  "enqueue and those who find nothing": enqueueAndLook,
+  "enqueue and calls that find nothing": enqueueAndLook,
   "takeover by a claim and the janitor's sweep": takeoverAndSweep,
   "two sweeps of two timers": sweepAndSweep,
 } as const satisfies Record<string, Pair>;

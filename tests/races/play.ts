@@ -14,7 +14,7 @@ export async function playRound(stage: Stage, name: PairName, seed: number, opti
   const world = new World(stage);
   await world.open();
   await PAIRS[name](world);
-  // Before the end, and even if that is reached with a violation: what a commit left wrong says more than what comes of it.
+  // Before the end, and even if that is reached with a violation: the first wrong commit says more than its consequences.
   await checkCommits(world);
   try {
     await checkEnd(world);
@@ -32,7 +32,7 @@ export async function search(
   { first = 1, ...options }: RoundOptions & { first?: number } = {},
 ): Promise<{ seed: number; violation: string } | null> {
   const stage = new Stage(deployment);
-  // Seed 0 comes first whatever is replayed: in a stage's first round the runner looks for old scheduled functions.
+  // Seed 0 always comes first: in a stage's first round the runner scans for old scheduled functions.
   let seed = 0;
   try {
     await playRound(stage, name, seed, options);

@@ -1,7 +1,7 @@
 /**
- * Where races are played: one function runner, and for every round an engine and a virtual clock of its own, drawn
- * from a seed. What costs time is kept from round to round (contexts with the component's modules, which hold no
- * state); what could make one round depend on another is not.
+ * The stage of a race: one function runner, and for every round an engine and a virtual clock of its own, drawn from a seed.
+ * Costly state without influence is kept from round to round (contexts with the component's modules, which hold no state); state
+ * that could make one round depend on another is not.
  */
 import { createDatabase } from "../../local/engine/database.js";
 import { seededEnvironment } from "../../local/engine/testing.js";
@@ -11,7 +11,7 @@ import { createFunctionRunner } from "../../local/functions/runner.js";
 import type { Deployment, FunctionRunner } from "../../local/functions/types.js";
 
 export interface RoundOptions {
-  /** For controls: the engine commits whatever it is given. */
+  /** For controls: the engine commits without validation. */
   skipValidation?: boolean;
   /**
    * How many commits a snapshot query may lag behind its transaction, at most; each lag is drawn. The platform
@@ -20,16 +20,16 @@ export interface RoundOptions {
   snapshotLag?: number;
 }
 
-/** The seeded clock has no time for when nobody waits; so there is always somebody, this often, who does not count. */
+/** The seeded clock needs a timer to go on; so one rings this often, and does not count as waiting. */
 const TICK_MS = 1_000;
 
-/** What commits more often in one round, of some fifty, goes on without end: that is found, and not waited for. */
+/** A round has some fifty commits; one with more than this goes on without end, which is reported at once. */
 const COMMITS_MAX = 600;
 
 /** How long, in virtual time, a round may go on by itself after its last call. */
 const REST_MS = 3_600_000;
 
-/** A virtual clock that knows whether anybody waits for it. */
+/** A virtual clock that counts the timers that wait for it. */
 class Clock implements Environment {
   waiting = 0;
   #seeded = seededEnvironment(0);
@@ -43,7 +43,7 @@ class Clock implements Environment {
     this.#wind();
   }
 
-  /** Nobody who waits is ever woken: a round that failed may be left as it is. */
+  /** No pending timer rings any more: a round that failed may be left as it is. */
   stop(): void {
     this.#tick?.cancel();
     this.#round += 1;
@@ -64,7 +64,7 @@ class Clock implements Environment {
 
   timer = (ms: number, run: () => void): Timer => {
     const round = this.#round;
-    // Finished jobs are purged in days: nobody waits for that.
+    // Finished jobs are purged in days: a round does not wait for that.
     let over = ms > REST_MS;
     const end = () => {
       if (!over) this.waiting -= 1;
@@ -90,7 +90,7 @@ export class Stage {
   readonly runner: FunctionRunner;
   /** The round's state after each of its commits, oldest first. */
   commits: { commit: PublishedCommit; state: Transaction }[] = [];
-  /** Told once of a round that goes on without end. */
+  /** Called once in a round that goes on without end. */
   onRestless: (() => void) | undefined;
   #database: Database = createDatabase(this.clock);
   readonly #listeners = new Set<(commit: PublishedCommit) => void>();
@@ -121,7 +121,7 @@ export class Stage {
     });
   }
 
-  /** Resolves when nobody waits for anything any more: no call, no scheduled function. `false` if that never comes. */
+  /** Resolves when nothing waits any more: no call, no scheduled function. `false` if that never comes. */
   async rest(): Promise<boolean> {
     const limit = this.clock.now() + REST_MS;
     for (let quiet = 0; quiet < 3;) {
@@ -136,7 +136,7 @@ export class Stage {
     this.clock.stop();
   }
 
-  /** What the runner takes for its database: each round's own. */
+  /** The runner's database: it passes calls on to each round's own. */
   #facade(): Database {
     const own: Partial<Database> = {
       begin: () => this.#begin(),

@@ -1,6 +1,6 @@
 /**
- * One round's world: a queue of the app, worker sessions that call the component as workers do, and ways to make calls
- * meet. What calls were answered is kept for `invariants.ts`.
+ * One round's world: a queue of the app, worker sessions that call the component as workers do, and ways to make calls overlap.
+ * The answers are kept for `invariants.ts`.
  */
 import { convexToJson, jsonToConvex, type Value } from "convex/values";
 import type { QueryResult } from "../../local/functions/types.js";
@@ -16,7 +16,7 @@ const CLAIM_TRIES = 6;
 export const RESTLESS = "the world does not come to rest";
 const CALLER = { identity: { kind: "none" }, publicOnly: false, requestId: "race" } as const;
 
-/** What must never be, and was. Anything else that is thrown is a fault of the test or of the backend. */
+/** A broken invariant. Any other error is a fault of the test or of the backend. */
 export class Violation extends Error {}
 
 export function must(holds: boolean, violation: string): void {
@@ -26,7 +26,7 @@ export function must(holds: boolean, violation: string): void {
 export class World {
   /** Cursors that calls returned, each with the commit count at which it was known. */
   readonly cursors: { cursor: string; since: number }[] = [];
-  /** Answers of `hasWork`, each with what it depends on. */
+  /** Answers of `hasWork`, each with its read set. */
   readonly looks: { hasWork: boolean; ts: bigint; reads: QueryResult["reads"] }[] = [];
   token = "";
   queue!: QueueDeclaration;
@@ -66,7 +66,7 @@ export class World {
     });
   }
 
-  /** Until the janitor's next sweep is due: it begins with what the caller begins then. */
+  /** Until the janitor's next sweep is due: it begins together with the caller's next calls. */
   async untilSweep(): Promise<void> {
     const sweeps = (await this.rows("timers")).filter(({ kind }) => kind === "janitor");
     const due = sweeps.map((timer) => timer["dueAt"] as number);

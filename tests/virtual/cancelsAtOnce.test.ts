@@ -34,7 +34,7 @@ async function cancelAtOnce({ world }: VirtualApp, ids: string[]): Promise<Map<s
 }
 
 test.each([1, 2])(
-  "of 200 cancels at once in a queue without a roll-up one inserts its alarm, and the others conflict with that once or not at all; where the alarm is there none does (seed %i)",
+  "of 200 cancels at once in a queue without a roll-up one inserts its alarm, and the rest conflict with that once or not at all; where the alarm is there none does (seed %i)",
   { timeout: 120_000 },
   async (seed) => {
     const app = await startVirtualApp({ seed, class: "s16" });

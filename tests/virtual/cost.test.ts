@@ -1,4 +1,4 @@
-/** What the design promises a job to cost, held as counts in virtual time. */
+/** The promised cost of a job, checked as counts in virtual time. */
 import { expect, test } from "vitest";
 import { costOfJob, idleHour } from "../../harness/cost.js";
 
@@ -10,7 +10,7 @@ test("a plain job writes at most four documents with two mutations, one at a tim
   expect(writes).toBeLessThanOrEqual(4);
   expect(mutations).toBeLessThanOrEqual(2);
   expect(otherCalls).toBe(0);
-  // What comes behind is counted too: at its most it deletes each job once.
+  // Later upkeep is counted too: at most it deletes each job once.
   const late = Object.values(behind).reduce((sum, of) => sum + of.writes, 0);
   expect(late).toBeLessThan(2);
 });

@@ -72,7 +72,7 @@ export class Place {
     return jobs.map(({ id }) => id);
   }
 
-  /** A worker outside takes what there is, and has done it at once. */
+  /** A worker outside claims up to `max` jobs, and completes them at once. */
   async work(queue: QueueDeclaration, max: number): Promise<void> {
     const ids = new Set(await this.claim(queue, max));
     const finished = this.rows<JobRow>("jobs")

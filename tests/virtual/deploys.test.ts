@@ -1,6 +1,6 @@
 /**
- * Deploys that give a queue a handler, another, or none, while its jobs wait and run, lanes look, and processes are on their way:
- * nothing fails that a lane or a worker outside can do, and nothing lies.
+ * Deploys that give a queue a handler, another, or none, while its jobs wait and run, lanes scan, and processes are on their way:
+ * no job fails that a lane or a worker outside can do, and none is stuck.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { QueueConfig } from "../../src/shared/index.js";
@@ -76,7 +76,7 @@ test.each(pairs)("from %s to %s, and back", async (from, to) => {
   expect(relied).toEqual([]);
 });
 
-describe("a handler whose function is gone", () => {
+describe("a handler with a function that is gone", () => {
   /** As it stands between the deploy that takes the function away and the call that says so to the component. */
   const removed = (handle: string) => named(handle, "traced:removed");
 
@@ -100,7 +100,7 @@ describe("a handler whose function is gone", () => {
 });
 
 test.each(["traced:act", "traced:write", "hot:nothing", "hot:hear"])(
-  "a queue whose inline handler is an ordinary action or mutation fails its first attempt, and is seen: %s",
+  "a queue with an ordinary action or mutation as its inline handler fails its first attempt, and shows it: %s",
   async (name) => {
     const all = await configs();
     const handler = { ...all.inline.handler!, handle: named(all.inline.handler!.handle, name) };

@@ -9,13 +9,13 @@ beforeEach(async () => {
 afterEach(() => place.world.close());
 
 const EXPIRED = 15;
-/** It ends when the others have expired, and before the alarm of their second rings. */
+/** It ends when the later jobs have expired, and before the alarm of their second rings. */
 const FIRST_MS = 1_400;
 
-test("a look of one job ends the expired jobs before it in the same transaction, and the job begins", async () => {
+test("a scan for one job ends the expired jobs before it in the same transaction, and the job begins", async () => {
   const config = { ...(await place.declared("acted")), maxParallelism: 1, shards: 1 };
   const queue = { name: "deployed", config };
-  // A second has just begun: what comes now expires early in the next.
+  // A second has just begun: a job enqueued now expires early in the next.
   const { world } = place;
   await world.advance(1_050 - (world.now() % 1_000));
   await place.enqueue(queue, [{ ms: FIRST_MS }]);

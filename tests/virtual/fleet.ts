@@ -36,7 +36,7 @@ async function startWorker(world: World, token: string, name: string): Promise<P
 export interface Played {
   done: Done[];
   simulatedMs: number;
-  /** What the killed worker had in hand: job ids. */
+  /** The ids of the jobs that the killed worker held. */
   orphans: string[];
   digest: string;
 }
@@ -87,7 +87,7 @@ function inHand({ lines }: Program): string[] {
   return [...begun];
 }
 
-/** Throws unless every job was done once, and those that the killed worker had in hand by another. */
+/** Throws unless every job was done once, and the killed worker's jobs by another. */
 export function check({ done, orphans }: Played, jobs: number): void {
   if (done.length !== jobs || new Set(done.map(({ n }) => n)).size !== jobs) {
     throw new Error(`${done.length} outcomes for ${jobs} jobs.`);
@@ -95,5 +95,5 @@ export function check({ done, orphans }: Played, jobs: number): void {
   if (orphans.length === 0) throw new Error("The killed worker had nothing in hand.");
   const again = new Set(done.filter(({ attempt }) => attempt > 1).map(({ job }) => job));
   const lost = orphans.filter((orphan) => !again.has(orphan));
-  if (lost.length > 0) throw new Error(`Nobody took over ${lost.join(", ")}.`);
+  if (lost.length > 0) throw new Error(`No worker took over ${lost.join(", ")}.`);
 }

@@ -9,7 +9,7 @@ import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
 import { Session } from "../../harness/session.js";
 import { jobCalls } from "../../src/shared/index.js";
 
-/** What a job may wait longer for sessions that are gone. */
+/** The longest extra wait of a job because of sessions that are gone. */
 const LATER_MS = 500;
 const SINGLES = 16;
 const BURSTS = 3;

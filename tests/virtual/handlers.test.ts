@@ -1,6 +1,6 @@
 /**
- * Handlers inside Convex that do what no handler should, many in one lane: each costs its own attempt, and the others in the
- * same lane succeed. In virtual time, on the deployment class with the least room.
+ * Handlers inside Convex that break every rule of handlers, many in one lane: each costs its own attempt, and its neighbours in
+ * the lane succeed. In virtual time, on the deployment class with the least room.
  */
 import { ConvexError } from "convex/values";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -32,7 +32,7 @@ async function look(queue: Which, ids: string[]): Promise<Job[]> {
   return (await app.world.run(client.query(api.odd.look, { queue, ids }))) as Job[];
 }
 
-/** Enqueues them together, lets them end or be put off, and says what became of each. */
+/** Enqueues them together, lets them end or be delayed, and returns their final rows. */
 async function play<What extends string>(
   queue: Which,
   payloads: readonly What[],
@@ -74,7 +74,7 @@ describe.each(["odd", "inlined"] as const)("in the queue %s", (queue) => {
     jobs = await play(queue, ODD);
   });
 
-  test("those that end well succeed, whatever goes on beside them in their lane", () => {
+  test("handlers without a fault succeed, beside all faults in their lane", () => {
     expect(jobs.returns).toMatchObject({ status: "succeeded", result: "fine" });
     expect(jobs["returns nothing"]).toMatchObject({ status: "succeeded", result: null });
     expect(jobs.talks).toMatchObject({ status: "succeeded" });
@@ -96,7 +96,7 @@ describe.each(["odd", "inlined"] as const)("in the queue %s", (queue) => {
     expect(jobs[what].error!.length).toBeLessThan(5_000);
   });
 
-  test("one that never settles has timed out when its time is over, whoever notices, and keeps nobody's place", () => {
+  test("a handler that never settles times out, and keeps no place", () => {
     expect(jobs["never settles"]).toMatchObject({
       status: "timedOut",
       error: expect.stringMatching(/longer than its timeoutMs/),
@@ -107,7 +107,7 @@ describe.each(["odd", "inlined"] as const)("in the queue %s", (queue) => {
     expect(jobs.snoozes).toMatchObject({ status: "scheduled", failures: 0 });
   });
 
-  test("what a handler says is there when its job has ended", async () => {
+  test("a handler's log and output are there when its job has ended", async () => {
     const { id } = jobs.talks;
     expect(await app.world.run(client.query(api.odd.heard, { queue, id }))).toEqual({
       logs: ["begun, and changed"],
@@ -116,14 +116,14 @@ describe.each(["odd", "inlined"] as const)("in the queue %s", (queue) => {
   });
 });
 
-/** What the job of a worker outside keeps of the same throw: the text is made in its own process. */
+/** The error that a worker outside stores for the same throw: the text is made in its own process. */
 const textOf = (thrown: unknown) => {
   const outcome = outcomeOfError(thrown);
   return outcome.kind === "failed" ? outcome.error : null;
 };
 
 test.each(["odd", "inlined", "ledger"] as const)(
-  "what is thrown in the queue %s reads as a worker outside would have it, without the platform's words and stack",
+  "an error thrown in the queue %s reads as in a worker outside, without the platform's words and stack",
   async (queue) => {
     const what = ["throws an error", "throws a ConvexError", "throws a string"] as const;
     const thrown = await play(queue, what, 20_000);
@@ -139,7 +139,7 @@ test.each(["odd", "inlined", "ledger"] as const)(
   },
 );
 
-describe("jobs that somebody cancels while they run", () => {
+describe("jobs that are canceled while they run", () => {
   test("a handler in its own function asks, and ends; its job is canceled", async () => {
     const { world } = app;
     const [id] = await world.run(
@@ -166,14 +166,14 @@ describe("jobs that somebody cancels while they run", () => {
   );
 });
 
-test("an inline handler's job is followed by others in the transaction that records its result", async () => {
+test("an inline handler's job is followed by further jobs in the transaction that records its result", async () => {
   const before = await app.world.run(client.query(api.odd.succeeded, {}));
   const { follows } = await play("inlined", ["follows"]);
   expect(follows).toMatchObject({ status: "succeeded", result: { said: "followed" } });
   expect(await app.world.run(client.query(api.odd.succeeded, {}))).toBe(before + 1);
 });
 
-describe("handlers that are not what they are said to be", () => {
+describe("handlers of another kind than declared", () => {
   let jobs: Job[];
   beforeAll(async () => {
     const ids = await app.world.run(client.mutation(api.odd.enqueueWrong, {}));
@@ -197,7 +197,7 @@ describe("handlers that are not what they are said to be", () => {
     expect(jobs[1]!.attempt).toBeGreaterThan(1);
   });
 
-  test("a function that is not there is told of: in an event of its queue, and by its light", async () => {
+  test("a missing function shows in an event of its queue, and in its light", async () => {
     const events = (await app.world.call("operate:events", { queue: "odd" }, COMPONENT)) as {
       kind: string;
     }[];
@@ -209,7 +209,7 @@ describe("handlers that are not what they are said to be", () => {
     });
   });
 
-  test("a payload that is no object cannot be arguments, and the error says what to do", () => {
+  test("a payload that is no object cannot be arguments, and the error says how to fix it", () => {
     expect(jobs[2]).toMatchObject({ status: "failed", error: expect.stringMatching(/job: true/) });
   });
 
@@ -218,7 +218,7 @@ describe("handlers that are not what they are said to be", () => {
   });
 });
 
-test("a handler that calls what is not there has begun, and failed: it is not run again", async () => {
+test("a handler that calls a missing function has begun, and failed: it is not retried", async () => {
   const what = "calls what is not there";
   const played = await play("odd", [what]);
   expect(played[what]).toMatchObject({ status: "failed", attempt: 1 });
@@ -289,7 +289,7 @@ test("an attempt that is over says nothing more, and asks in vain", async () => 
   ]);
 });
 
-test("a lane that is none is told that nothing is its own", async () => {
+test("a call of an unknown lane is answered that it holds nothing", async () => {
   const { world } = app;
   const step = { lane: "nonsense", generation: 1, n: 1, heard: 0, execute: [], looks: 0 };
   const finished = [{ id: "nonsense", attempt: 1, outcome: { kind: "released" } }];
@@ -327,7 +327,7 @@ describe("a job that must end soon", () => {
     expect(await look("inlined", [inline!])).toMatchObject([exceeded]);
   });
 
-  test("succeeds in time as any other, whatever runs it", async () => {
+  test("succeeds in time as any other, with any kind of handler", async () => {
     const { action, inline, mutation } = await urgent("returns");
     await app.world.advance(2_000);
     const ended = [

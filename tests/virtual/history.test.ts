@@ -5,7 +5,7 @@ import { JANITOR_PERIOD_MS } from "../../src/shared/index.js";
 
 /** More rows than that are looked at near the end of a backlog, of which sixteen claims have a part; a timer. */
 const READ_MORE = 4;
-/** Of what calls before have just deleted. */
+/** Rows that earlier calls have just deleted. */
 const PASSED_MORE = 6;
 
 test("a claim passes by no finished and no future job, however many there are", async () => {
@@ -18,7 +18,7 @@ test("a claim passes by no finished and no future job, however many there are", 
   }
 });
 
-test("a claim that finds nothing passes no trace of others' calls", async () => {
+test("a claim that finds nothing passes no trace of other calls", async () => {
   const [few, many] = await Promise.all([emptyClaim(20), emptyClaim(120)]);
   // Jobs that were taken since the janitor last said where to begin, one a second: it says so of the sweep before.
   const taken = (2 * JANITOR_PERIOD_MS) / 1_000;

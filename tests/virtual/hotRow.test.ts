@@ -31,7 +31,7 @@ test.each(["patched", "heard"] as const)(
     });
     const others = Array.from({ length: JOBS }, async (_, n) => {
       await world.clock.sleep(n * EVERY_MS + EVERY_MS / 2);
-      // One whose tries have all lost has changed nothing.
+      // A call with tries that have all lost has changed nothing.
       const bumped = client.mutation(api.hot.bump, {}, { skipQueue: true });
       await bumped.then(
         () => (bumps += 1),
@@ -56,7 +56,7 @@ test.each(["patched", "heard"] as const)(
 );
 
 test(
-  "fifty jobs a second whose callback writes a row of its own begin in time, and their steps never meet each other at jobs",
+  "fifty jobs per second, with a callback that writes a row of its own, begin in time, and their steps never conflict at jobs",
   { timeout: 300_000 },
   async () => {
     const store = new MemoryStore();

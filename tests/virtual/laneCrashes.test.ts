@@ -1,6 +1,6 @@
 /**
- * A process that dies at each point at which it makes a difference, in virtual time. What must hold afterwards is in
- * `pushWorld.ts`; each test says beside it what became of the jobs. The backend's own death at the same moments is in
+ * A process that dies at each point at which it makes a difference, in virtual time. The conditions afterwards are in
+ * `pushWorld.ts`; each test adds the final state of its jobs. The backend's own death at the same moments is in
  * `tests/deep/pushRestarts.test.ts`.
  */
 import { afterEach, expect, test } from "vitest";
@@ -24,7 +24,7 @@ import {
   type PushWorld,
 } from "./pushWorld.js";
 
-/** Longer than it takes until a lane that died is noticed, what it held has run again, and the last sweep has been. */
+/** Longer than it takes until a dead lane is noticed, its jobs have been retried, and the last sweep has been. */
 const CALM_MS = 120_000;
 /** The same where jobs of half a minute still wait. */
 const DRAINED_MS = 600_000;
@@ -56,7 +56,7 @@ test("a process dies after its wake has committed and before its first line: its
   expect(resets(pushed)).toBeGreaterThan(0);
 });
 
-test("a process dies after its lane's step has committed and before it hears the reply: what was recorded stands, and what was claimed runs elsewhere", async () => {
+test("a process dies after its lane's step has committed and before it hears the reply: recorded outcomes stand, and claimed jobs run elsewhere", async () => {
   pushed = await startPushWorld(2);
   let lost = 0;
   const stepped = until(pushed, STEP_TAKES, () => (lost = loseProcesses(pushed)));
@@ -86,7 +86,7 @@ test("a process dies between a handler's end and the step that reports it: that 
   expect(twice.length).toBeGreaterThan(0);
 });
 
-test("the same where an action that may have run is not to run again: its job has timed out", async () => {
+test("the same where an action that may have run must not be retried: its job has timed out", async () => {
   pushed = await startPushWorld(3, { maxResets: 0 });
   const ended = until(pushed, HANDLER_ENDED, () => void loseProcesses(pushed));
   load(pushed);
@@ -98,7 +98,7 @@ test("the same where an action that may have run is not to run again: its job ha
 
 // --- An outcome is handed over ------------------------------------------------------------------
 
-/** Somebody writes a row that every step reads, just before it commits, until the outcome is recorded apart. */
+/** Another transaction writes a row that every step reads, just before it commits, until the outcome is recorded apart. */
 async function storm(of: PushWorld, now: () => void = () => undefined): Promise<void> {
   const { world, store } = of;
   // Only one lane is to be met.
@@ -110,7 +110,7 @@ async function storm(of: PushWorld, now: () => void = () => undefined): Promise<
     if (/push\/laneStep:stepLane/.test(author ?? source)) {
       lost += 1;
       const other = database.begin();
-      // What changes nothing is no write.
+      // A patch without a change is no write.
       for (const { _id, lastSeenAt } of store.docs("holders"))
         await other.patch(COMPONENT, _id, { lastSeenAt: Number(lastSeenAt) + 0.001 }, "holders");
       await commit(other, "a storm");
@@ -124,7 +124,7 @@ async function storm(of: PushWorld, now: () => void = () => undefined): Promise<
   expect(lost).toBe(5);
 }
 
-test("every call of a lane loses, and then its process dies: what it had to say is recorded apart, once", async () => {
+test("every call of a lane loses, and then its process dies: its outcomes are recorded apart, once", async () => {
   pushed = await startPushWorld(4);
   await storm(pushed, () => void loseProcesses(pushed));
   await rest(pushed);
@@ -165,7 +165,7 @@ async function bothRun(of: PushWorld): Promise<[Doc, Doc]> {
   return [old!, next!];
 }
 
-test("a process dies while its lane drains and another has its place: the other goes on, and what it held runs again", async () => {
+test("a process dies while its lane drains and another has its place: the other goes on, and the dead one's jobs are retried", async () => {
   pushed = await startPushWorld(7, SHORT_LIVED);
   await drains(pushed);
   const [old] = await bothRun(pushed);

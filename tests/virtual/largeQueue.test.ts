@@ -15,7 +15,7 @@ let many: ManyWorld;
 afterEach(async () => await many.world.close());
 
 /** Raised one by one, so that as many processes as possible run one job each. */
-test(`a queue whose maxParallelism is raised one by one to ${MAX_PARALLELISM} runs as many handlers at once, and never more`, async () => {
+test(`a queue with a maxParallelism that is raised one by one to ${MAX_PARALLELISM} runs as many handlers at once, and never more`, async () => {
   many = await startManyWorld({ queues: 1, maxParallelism: 1, class: "d2048" });
   await many.enqueue(times(JOBS, { queue: 0, ms: 2 * MINUTE }));
   for (let maxParallelism = 2; maxParallelism <= MAX_PARALLELISM; maxParallelism += 1) {

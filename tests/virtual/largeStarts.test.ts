@@ -1,4 +1,4 @@
-/** What a lane is started with: small jobs are carried to it, and large ones it fetches, so that nobody writes them again. */
+/** The start of a lane: small jobs are carried to it, and large ones it fetches, so that they are not written once more. */
 import { afterEach, expect, test } from "vitest";
 import { LANE_CARRIES_BYTES } from "../../src/shared/index.js";
 import { checkRest, COMPONENT, enqueue, startPushWorld, type PushWorld } from "./pushWorld.js";
@@ -8,7 +8,7 @@ afterEach(async () => {
   await pushed.world.close();
 });
 
-/** What came before has been dealt with, and counted. */
+/** Earlier jobs have been processed, and counted. */
 async function start(seed: number): Promise<void> {
   pushed = await startPushWorld(seed);
   await pushed.world.advance(11 * 60_000);
@@ -51,7 +51,7 @@ test("a small job is carried to its lane, and costs no call to be fetched", asyn
   await checkRest(pushed);
 });
 
-test("a large one is fetched by its lane: it is read once, and written by nobody but its caller", async () => {
+test("a large one is fetched by its lane: it is read once, and written only by its caller", async () => {
   await start(1);
   const { calls, scheduledBytes, readBytes } = await costOf("acted", LARGE);
   expect(calls).toEqual({
@@ -72,7 +72,7 @@ test("so are many that are large together, each of them once", async () => {
   await checkRest(pushed);
 });
 
-test("a mutation reads its payload by itself: to nobody else is it told", async () => {
+test("a mutation reads its payload by itself: it goes nowhere else", async () => {
   await start(3);
   const { calls, scheduledBytes, readBytes } = await costOf("written", LARGE);
   expect(calls).toEqual({ "push/wake:wake": 1, "push/laneOnce:runSingle": 1 });

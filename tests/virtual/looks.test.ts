@@ -1,6 +1,6 @@
 /**
- * What looking costs: the documents that each look at a queue of 20,000 jobs reads, which are those that it shows; and how often
- * a look that is open runs again while the queue is busy. `tests/deep/dashboardLarge.test.ts` has 100,000.
+ * The cost of reads: the documents that each query of a queue of 20,000 jobs reads, which are the ones that it shows; and how
+ * often an open query is recomputed while the queue is busy. `tests/deep/dashboardLarge.test.ts` has 100,000.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { api } from "../../harness/app/convex/_generated/api.js";
@@ -69,7 +69,7 @@ describe(`a queue of ${JOBS} jobs`, () => {
     },
   );
 
-  test("position, why and counts read what is said, and an overview what it shows of all", async () => {
+  test("position, why, counts and an overview read only the documents that they show", async () => {
     const { reply } = await list({ status: "pending" }, "next");
     const near = await documentsOf<{ ahead: number }>("work:position", {
       queue: "races",
@@ -102,7 +102,7 @@ describe(`a queue of ${JOBS} jobs`, () => {
   });
 });
 
-describe("a look that is open while a queue does a hundred jobs a second", () => {
+describe("an open query while a queue does a hundred jobs per second", () => {
   const SECONDS = 20;
 
   beforeAll(async () => {
@@ -110,7 +110,7 @@ describe("a look that is open while a queue does a hundred jobs a second", () =>
   }, 60_000);
   afterAll(() => app.world.close());
 
-  /** Works off a hundred jobs a second, in twenty calls, and returns how often the list has run meanwhile. */
+  /** Completes a hundred jobs per second, in twenty calls, and returns how often the list was recomputed meanwhile. */
   async function runsDuring(worker: Session): Promise<number> {
     let { jobs: held } = await app.world.run(worker.claim(5));
     app.world.stats.reset();
@@ -125,7 +125,7 @@ describe("a look that is open while a queue does a hundred jobs a second", () =>
     return app.world.stats.snapshot().functions["races:list"]!.billed;
   }
 
-  test("runs again with every change as a plain subscription, and once a second as a calm one", async () => {
+  test("is recomputed with every change as a plain subscription, and once per second as a calm one", async () => {
     const { api } = await import("../../harness/app/convex/_generated/api.js");
     for (let n = 0; n < 6; n += 1) {
       const payloads = Array.from({ length: 1_000 }, (_, i) => ({ n: i }));
@@ -168,7 +168,7 @@ describe("a look that is open while a queue does a hundred jobs a second", () =>
     expect(calm).toBeLessThanOrEqual(SECONDS);
     expect(new Set(shown.map((ids) => ids.join())).size).toBeGreaterThan(SECONDS / 4);
 
-    // Nothing moves any more: what is shown is what is, and nothing is asked for.
+    // Once nothing moves any more, the page shows the present rows, and makes no calls.
     await app.world.advance(5_000);
     app.world.stats.reset();
     const now = (await app.world.call("races:list", args)) as Page;
@@ -179,7 +179,7 @@ describe("a look that is open while a queue does a hundred jobs a second", () =>
   });
 });
 
-describe("why a job does not run that Convex itself works off", () => {
+describe("the reason why a job of a push queue does not run", () => {
   beforeAll(async () => {
     app = await startVirtualApp({ seed: 1 });
   }, 60_000);

@@ -1,6 +1,6 @@
 /**
- * Scheduled functions of the component that never run, in queues that Convex itself works off: somebody has canceled them by
- * hand, or they have failed. In virtual time; what must hold afterwards is in `pushWorld.ts`, and each test says who noticed.
+ * Scheduled functions of the component that never run, in push queues: they were canceled by hand, or have failed. In virtual
+ * time; the conditions afterwards are in `pushWorld.ts`, and each test names the repair that noticed.
  */
 import { afterEach, expect, test } from "vitest";
 import { markCompleted } from "../../local/functions/scheduledTable.js";
@@ -14,7 +14,7 @@ import {
   type PushWorld,
 } from "./pushWorld.js";
 
-/** Longer than until what is overdue counts as dead, a sweep has come, what was lost has run, and the last sweep has been. */
+/** Longer than until an overdue function counts as dead, a sweep has come, lost jobs have run, and the last sweep has been. */
 const CALM_MS = 180_000;
 
 let pushed: PushWorld;
@@ -35,7 +35,7 @@ async function lose(name: string, how: keyof typeof ENDS = "canceled"): Promise<
     const scheduled = { namespace: COMPONENT, id: _id };
     await world.run(markCompleted(tx, scheduled, ENDS[how], world.now()));
   }
-  await world.run(database.commit(tx, "somebody cancels"));
+  await world.run(database.commit(tx, "a cancel in the dashboard"));
   return victims.length;
 }
 
@@ -99,7 +99,7 @@ test("the sweep is lost while jobs keep coming: calls of their lanes and wakes m
   await rest();
 });
 
-test("the sweep is lost, the lane dies, and nobody comes: an app's cron brings both back", async () => {
+test("the sweep is lost, the lane dies, and no call comes: an app's cron brings both back", async () => {
   pushed = await startPushWorld(4);
   const { world } = pushed;
   await settle();
@@ -149,7 +149,7 @@ test("the alarm of a retry is lost with its lane long gone: an app's cron finds 
 
 // --- The wake -----------------------------------------------------------------------------------
 
-/** A queue in which nothing happens, and a job whose one wake will never run. */
+/** A queue in which nothing happens, and a job with one wake that will never run. */
 async function loseWake(seed: number): Promise<void> {
   pushed = await startPushWorld(seed);
   const { world, store } = pushed;
@@ -181,13 +181,13 @@ test("the only wake of a queue is lost: the next job's lane leaves a sweep to co
   await rest();
 });
 
-test("the only wake of a queue is lost: a sweep for whatever runs in another queue finds the job", async () => {
+test("the only wake of a queue is lost: a sweep for another queue's leases finds the job", async () => {
   await loseWake(9);
   await enqueue(pushed.world, "written", [{ n: 11, ms: 10 }]);
   await rest();
 });
 
-test("the only wake of a queue is lost, and nobody comes: an app's cron finds the job", async () => {
+test("the only wake of a queue is lost, and no call comes: an app's cron finds the job", async () => {
   await loseWake(10);
   await watch(pushed.world);
   await rest();

@@ -1,6 +1,6 @@
 /**
- * Long jobs keep no other job waiting, on the smallest class: neither their own queue's nor other queues'. What is held is
- * the time from a job's enqueue to its handler's first line, as the backend sees both.
+ * Long jobs keep no other job waiting, on the smallest class: neither their own queue's nor other queues'. The tests bound the
+ * time from a job's enqueue to its handler's first line, as the backend sees both.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import {
@@ -14,7 +14,7 @@ import {
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-/** What a short job may wait for its handler while the deployment has room. */
+/** The longest wait of a short job for its handler while the deployment has room. */
 const P95_MS = 500;
 const MAX_MS = 1_000;
 
@@ -77,7 +77,7 @@ function beganAfter(job: number, instant: number): number {
 describe.each([["30 queues", 30]])(
   "%s wait beside four queues of long jobs, and all of them but the last are paused",
   (_, count) => {
-    /** So many long jobs in each of four queues, and then one short job in each of the others. */
+    /** So many long jobs in each of four queues, and then one short job in each of the remaining queues. */
     async function wait(jobsEach: number): Promise<{ long: number[]; last: number }> {
       await start({ queues: 4 + count, maxParallelism: 15 });
       const busy = [0, 1, 2, 3].flatMap((queue) => times(jobsEach, { queue, ms: LONG_MS }));
@@ -90,7 +90,7 @@ describe.each([["30 queues", 30]])(
       return { long, last: short.at(-1)! };
     }
 
-    test("its job begins at once, as four jobs leave room for others", async () => {
+    test("its job begins at once, as four jobs leave room for more", async () => {
       const { last } = await wait(1);
       expectPrompt([last]);
     });

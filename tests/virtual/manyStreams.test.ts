@@ -1,4 +1,4 @@
-/** What `manyQueues.test.ts` shows, of more queues, of more jobs, and over a longer time. */
+/** The same as `manyQueues.test.ts`, with more queues, more jobs, and over a longer time. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   every,
@@ -11,7 +11,7 @@ import {
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-/** What a short job may wait for its handler while the deployment has room. */
+/** The longest wait of a short job for its handler while the deployment has room. */
 const P95_MS = 500;
 const MAX_MS = 1_000;
 
@@ -86,7 +86,7 @@ function beganAfter(job: number, instant: number): number {
 describe.each([["65 queues", 65]])(
   "%s wait beside four queues of long jobs, and all of them but the last are paused",
   (_, count) => {
-    /** So many long jobs in each of four queues, and then one short job in each of the others. */
+    /** So many long jobs in each of four queues, and then one short job in each of the remaining queues. */
     async function wait(jobsEach: number): Promise<{ long: number[]; last: number }> {
       await start({ queues: 4 + count, maxParallelism: 15 });
       const busy = [0, 1, 2, 3].flatMap((queue) => times(jobsEach, { queue, ms: LONG_MS }));
@@ -99,7 +99,7 @@ describe.each([["65 queues", 65]])(
       return { long, last: short.at(-1)! };
     }
 
-    test("its job begins at once, as four jobs leave room for others", async () => {
+    test("its job begins at once, as four jobs leave room for more", async () => {
       const { last } = await wait(1);
       expectPrompt([last]);
     });

@@ -23,11 +23,11 @@ export interface ManyOptions {
   maxParallelism?: number;
   /** How long jobs that have succeeded are kept. Defaults to a day. */
   retentionMs?: number;
-  /** How often a job is run again whose process has died. Defaults to 0. */
+  /** How often a job is retried after its process has died. Defaults to 0. */
   maxResets?: number;
   /** All queues have one inline handler. */
   isInline?: boolean;
-  /** What each of two mounts may take of the scheduler's slots. Defaults to the component's default. */
+  /** The share of the scheduler's slots that each of two mounts may take. Defaults to the component's default. */
   schedulerShare?: number;
 }
 
@@ -98,8 +98,8 @@ export class ManyWorld {
   }
 
   /**
-   * Enqueues each job at its time, those of one queue and one instant in one mutation, and runs the world until the last of
-   * them is in. Answers the jobs' numbers.
+   * Enqueues each job at its time, jobs of one queue and one instant in one mutation, and runs the world until the last of them
+   * is in. Returns the jobs' numbers.
    */
   async enqueue(arrivals: readonly Arrival[]): Promise<number[]> {
     const numbered = arrivals.map((job) => ({ mount: 0, at: 0, ...job, n: this.jobs++ }));
@@ -166,7 +166,7 @@ export async function deployAgain(
   version = COMPONENT_VERSION,
 ): Promise<void> {
   const text = JSON.stringify(await bundleMany());
-  /** As it stands in a bundle, under whatever name. */
+  /** As it stands in a bundle, under any name. */
   const named = (of: string) => ` = \\"${of}\\"`;
   // The component names it, and the app's own functions for workers do.
   if (!text.includes(named(COMPONENT_VERSION)))

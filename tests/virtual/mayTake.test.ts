@@ -1,6 +1,6 @@
 /**
- * What may run where, by every path that takes a job: a wake, a lane's step, a lane that is handed over, a take-over, an inline
- * process. A job with labels is for a worker that offers them, and no lane does.
+ * Labels on every path that takes a job: a wake, a lane's step, a lane that is handed over, a take-over, an inline process. A job
+ * with labels is for a worker that offers them, and no lane does.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import type { QueueConfig, QueueDeclaration } from "../../src/shared/index.js";
@@ -43,7 +43,7 @@ describe.each(["acted", "written", "inlined"] as const)("a job with labels, in %
     expect(called.filter((path) => /wake|laneStep/.test(path))).toEqual([]);
   });
 
-  test("among others, before and after them: the others run", async () => {
+  test("between plain jobs: the plain jobs run", async () => {
     const queue = await open();
     const ids = await place.enqueue(queue, [asking, {}, asking, {}, {}, asking]);
     await place.world.advance(5_000);
@@ -54,7 +54,7 @@ describe.each(["acted", "written", "inlined"] as const)("a job with labels, in %
     ]);
   });
 
-  test("while lanes run and look, and where it comes back", async () => {
+  test("while lanes run and scan, and where it comes back", async () => {
     const queue = await open();
     const plain = await place.enqueue(queue, [
       ...Array.from({ length: 30 }, () => ({ ms: 300 })),

@@ -1,13 +1,13 @@
-/** Jobs of one mutation share a wake: none is left behind by a look that is older than they are, or by a clock. */
+/** Jobs of one mutation share a wake: none is missed because of a snapshot that is older than they are, or of a clock. */
 import { afterEach, expect, test } from "vitest";
 import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
 import { WAKE_AGAIN_MS } from "../../src/shared/index.js";
 
-/** So old is what everybody looks at: longer than a wake and its lane take together. */
+/** The age of all snapshot reads: longer than a wake and its lane take together. */
 const LAG_MS = 300;
 /** A mutation takes longer than a scheduled function is late at its start. */
 const SLOW = { readRoundTripMs: 40 };
-/** Before anybody takes what waits for forgotten; where it is left to workers first, after that. */
+/** Before any repair takes a pending job for forgotten; where it is left to workers first, after that. */
 const SOON_MS = 5_000;
 const LEFT_MS = 2_000;
 
@@ -38,7 +38,7 @@ test.each([2, 40])(
   },
 );
 
-test("also where a later look is as old as they are, and finds only the one that has been taken since", async () => {
+test("also where a later snapshot is as old as they are, and shows only the one that has been taken since", async () => {
   let cameAt = -Infinity;
   const snapshotLagMs = () => {
     // The world asks before it is there.
@@ -50,7 +50,7 @@ test("also where a later look is as old as they are, and finds only the one that
   app = await startVirtualApp({ seed: 1, snapshotLagMs });
   await enqueue(PUSHED, 1);
   await app.world.advance(60_000);
-  // Room for one beside the one that runs, which is the first of the line for whoever looks.
+  // Room for one beside the running one, which is the first of the line for every scan.
   await app.world.call(
     "operate:configureQueue",
     { queue: "pushed", overrides: { maxParallelism: 2, shards: 1 } },
@@ -63,7 +63,7 @@ test("also where a later look is as old as they are, and finds only the one that
   expect([first, others]).toEqual(["running", others.map(() => "succeeded")]);
 });
 
-test("so are those that were left to workers first, and whose mutation took its time", async () => {
+test("so are jobs that were left to workers first, after a slow mutation", async () => {
   app = await startVirtualApp({ seed: 1, costs: SLOW });
   const ids = await enqueue(MIXED, 3);
   await app.world.advance(LEFT_MS + SOON_MS - 500);

@@ -1,4 +1,6 @@
-/** Workers that may have none of what waits are idle: they look a few times, are told of what is theirs, and never poll. */
+/**
+ * Workers that may take none of the waiting jobs are idle: they scan a few times, are notified of their own jobs, and never poll.
+ */
 import path from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { root } from "../../harness/paths.js";
@@ -37,7 +39,7 @@ test.each([
   ["of other groups", { WORKER_GROUPS: "a" }, { group: "b" }, { group: "a" }],
   ["that are too dear for it", { WORKER_MAX_COST: "5" }, { cost: 7 }, { cost: 4 }],
 ])(
-  "an idle worker behind more jobs %s than one look reads makes few empty claims, and begins its own at once",
+  "an idle worker behind more jobs %s than one scan reads makes few empty claims, and begins its own at once",
   async (_, env, others, own) => {
     app = await startVirtualApp({ seed: 1 });
     await enqueue(LOOK_ROWS_MAX + 500, others);
@@ -53,7 +55,7 @@ test.each([
     expect(await app.world.call("sums:status", { id: mine })).toMatchObject({
       status: "succeeded",
     });
-    // As many again: the place from which it is told is moved on, once.
+    // As many again: the place from which it is notified moves on, once.
     await enqueue(LOOK_ROWS_MAX + 500, others);
     const after = claims();
     await app.world.advance(10 * MINUTE);

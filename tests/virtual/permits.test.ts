@@ -37,7 +37,7 @@ test("handlers for which there is no place are put off without a failure, and ru
     const waiting = { status: "running", attempt: 1 };
     expect(await look()).toMatchObject([waiting, waiting, waiting]);
 
-    // One of them may be left to a lane that looks, and whose process waits for a place itself.
+    // One of them may be left to a lane that scans, while that lane's process waits for a place itself.
     await world.advance(REFUSED_AFTER_MS + 2_000);
     for (const { attempt, status, failures, resets } of await look()) {
       expect(status).toMatch(/scheduled|pending|running/);

@@ -25,7 +25,7 @@ async function start(options: ManyOptions): Promise<void> {
 const running = () => many.world.backend.runner.occupancy().scheduled;
 const longest = (jobs: readonly number[]) => Math.max(...many.waits(jobs));
 
-/** How many processes have been started, those of an inline handler included. */
+/** How many processes have been started, processes of an inline handler included. */
 function started(): number {
   const { functions } = many.world.stats.snapshot();
   return ["conveyor/push/laneAction:laneProcess", "inline:run"].reduce(
@@ -49,7 +49,7 @@ describe("inline handlers of several queues in one action", () => {
     expect(running()).toBe(0);
   });
 
-  test("hold at most half of the slots, however many they are, and leave others to other queues", async () => {
+  test("hold at most half of the slots, however many they are, and leave the rest to other queues", async () => {
     await start({ queues: 12, isInline: true });
     const jobs = await many.enqueue(each(12, 5 * MINUTE));
     await many.world.advance(SECOND);
@@ -103,7 +103,7 @@ describe("a job that may run for 25 minutes, while all slots but one are taken",
   });
 });
 
-describe("a process that works off a backlog when the app is deployed", () => {
+describe("a process that drains a backlog when the app is deployed", () => {
   /** Returns how many processes it took, and how long all jobs together. */
   async function deploy(version?: string): Promise<{ processes: number; seconds: number }> {
     await start({ queues: 1, maxParallelism: 4 });
@@ -127,12 +127,12 @@ describe("a process that works off a backlog when the app is deployed", () => {
   test("ends with its next steps where the component is of another version, and another has its place", async () => {
     const { processes, seconds } = await deploy("0.1.1");
     expect(processes).toBe(2);
-    // Fifteen times 1.5 seconds, and what lies between two jobs.
+    // Fifteen times 1.5 seconds, and the time between jobs.
     expect(seconds).toBeLessThan(30);
   });
 });
 
-test("a process that dies takes down no jobs but its own, which are found within half a minute and run again", async () => {
+test("a process that dies takes down no jobs but its own, which are found within half a minute and retried", async () => {
   await start({ queues: 2, maxResets: 1 });
   const again = new Map<number, number>();
   many.world.backend.runner.onLog(({ text }) => {

@@ -1,5 +1,5 @@
 /**
- * What workers outside of Convex pay for serving many queues under light load, held as counts in virtual time: twelve jobs a
+ * The cost of serving many queues for workers outside of Convex under light load, as counts in virtual time: twelve jobs per
  * second in all. Never as times.
  */
 import { describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ async function playPair(queues: number, workers: number, seed: number, filled = 
     refused: [...played.workers.errors, ...played.told.errors],
     lost: played.lost,
     again: played.watched.again,
-    // What comes behind goes by the queues in which something has ended.
+    // Upkeep depends on the number of queues in which jobs have ended.
     documents: documentsRead - documentsReadBehind,
     bytes: bytesRead - bytesReadBehind,
   };
@@ -34,7 +34,7 @@ describe.each([
   [12, 2],
   [12, 8],
 ])("%i queues and %i workers", (queues, workers) => {
-  test("meet at 2 in 100 jobs at most; each job is done once, and no call is refused", async () => {
+  test("conflict at 2 in 100 jobs at most; each job is done once, and no call is refused", async () => {
     const conflicts: number[] = [];
     for (const seed of SEEDS) {
       const { refused, lost, again, ...played } = await playPair(queues, workers, seed);

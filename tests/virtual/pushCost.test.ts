@@ -1,4 +1,4 @@
-/** What the design promises a job to cost that Convex itself runs, held as counts in virtual time: never as times. */
+/** The promised cost of a job in a push queue, as counts in virtual time: never as times. */
 import { expect, test } from "vitest";
 import type { AlternativeName } from "../../bench/alternatives.js";
 import type { Load } from "../../bench/cases.js";
@@ -22,7 +22,7 @@ async function cost({ kind, ms, ...rest }: Costing, of: AlternativeName = "conve
   );
   return {
     ...figures,
-    /** Without what comes behind. */
+    /** Without upkeep. */
     calls: calls - callsBehind,
     documents: documentsWritten - documentsWrittenBehind,
   };
@@ -66,7 +66,7 @@ test("mutations in a backlog share calls: less than one for each", async () => {
 
 const callers = { kind: "act", ms: 20, parallelism: 50 } as const;
 
-test("of many callers at once none gets an error, and at most one in 100 runs again", async () => {
+test("of many callers at once none gets an error, and at most one in 100 retries", async () => {
   const counted = await cost({ ...callers, load: { atOnce: 100 }, reads: READS.of60Ms });
   expect(counted.callerErrors).toBe(0);
   expect(counted.callerConflicts).toBeLessThanOrEqual(1);

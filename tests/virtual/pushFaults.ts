@@ -1,6 +1,6 @@
 /**
- * For tests: queues that Convex itself works off, in virtual time, while the backend is restarted and scheduled functions
- * are canceled at random, or start minutes late and out of order: lanes in the middle of anything, wakes, sweeps and alarms.
+ * For tests: push queues, in virtual time, while the backend is restarted and scheduled functions are canceled at random, or
+ * start minutes late and out of order: lanes in the middle of anything, wakes, sweeps and alarms.
  */
 import { makeFunctionReference } from "convex/server";
 import {
@@ -43,7 +43,7 @@ const enqueueWritten = makeFunctionReference<"mutation">("traced:enqueueWritten"
 
 const enqueueSlowly = makeFunctionReference<"mutation">("traced:enqueueSlowly");
 
-/** Throws a `Fault` that says what did not hold. */
+/** Throws a `Fault` that names the broken condition. */
 export async function play(seed: number, faults: Faults): Promise<Played> {
   const maxResets = seed % 3;
   const started = await startPushWorld(seed, { maxParallelism: MAX_PARALLELISM, maxResets });
@@ -53,7 +53,7 @@ export async function play(seed: number, faults: Faults): Promise<Played> {
     await perturb(started, played, faults);
     store.kept = () => undefined;
     if (faults.late === true) await world.advance(LATE_MAX_MS);
-    // Nobody makes trouble any more; somebody looks after the queues once, as a cron does.
+    // No more faults; one call of `watch` stands for the app's cron.
     await world.advance(CALM_MS);
     await watch(world);
     await world.advance(CALM_MS);
@@ -89,7 +89,7 @@ async function perturb(
       return { n: n++, ms, fails: [1, 9][below(12)] ?? 0 };
     });
     const writes = below(3) === 0;
-    // What was asked of a backend that dies is never answered: nobody waits for it.
+    // A request to a backend that dies is never answered: so it is not awaited.
     void (
       slow && !writes
         ? client.mutation(enqueueSlowly, { payloads, reads: SLOW_READS })
@@ -111,8 +111,8 @@ async function perturb(
 }
 
 /**
- * A scheduler that is late, as on a deployment with more to do than it can: of what is scheduled in the component every
- * fourth is due only a while after its time, for as long as this backend runs.
+ * A scheduler that is late, as on an overloaded deployment: every fourth scheduled function of the component is due only a while
+ * after its time, for as long as this backend runs.
  */
 function delayScheduled(
   { world, store }: PushWorld,

@@ -1,4 +1,4 @@
-/** For tests: moments in the life of queues that Convex itself works off, each of them a commit, and what is done at one. */
+/** For tests: moments in the life of push queues, each of them a commit, and faults at such a moment. */
 import type { StoredCommit } from "../../local/engine/store.js";
 import {
   cancelScheduled,
@@ -58,7 +58,7 @@ export function laneDrains(): Moment {
   };
 }
 
-/** Goes on until just after the commit; `now` is told at once, before anybody else hears of it. */
+/** Goes on until just after the commit; `now` is called at once, before any other observer. */
 export async function until(
   { world, store }: PushWorld,
   moment: Moment,
@@ -82,13 +82,13 @@ export function loseProcesses({ world }: PushWorld, scheduledId?: unknown): numb
   );
 }
 
-/** As somebody does in the dashboard, with a function of the component's. Whether that was in time. */
+/** Cancels a function of the component, as in the dashboard. Returns whether it was in time. */
 export async function cancel(world: World, id: string): Promise<boolean> {
   const { database } = world.backend;
   const tx = database.begin();
   await world.run(cancelScheduled(tx, { namespace: COMPONENT, id }, world.now()));
   return await world.run(
-    database.commit(tx, "somebody cancels").then(
+    database.commit(tx, "a cancel in the dashboard").then(
       () => true,
       () => false,
     ),

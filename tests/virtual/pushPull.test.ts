@@ -68,7 +68,7 @@ test("while no worker is there Convex begins at once, with as many wakes as in a
   await world.run(worker.claim(1));
 });
 
-test("what workers take in time is theirs: Convex runs none of it", async () => {
+test("jobs that workers take in time are theirs: Convex runs none of them", async () => {
   const { world } = app;
   const ids = await enqueue(4);
   const finished = [];
@@ -86,7 +86,7 @@ test("what workers take in time is theirs: Convex runs none of it", async () => 
   );
 });
 
-test("what nobody has taken after that long is Convex's, and not before", async () => {
+test("jobs that no worker has taken after that long are Convex's, and not before", async () => {
   const { world } = app;
   const ids = await enqueue(4);
   await world.advance(LEFT_MS - 100);
@@ -98,7 +98,7 @@ test("what nobody has taken after that long is Convex's, and not before", async 
   }
 });
 
-test("and back: workers that come again find what is young", async () => {
+test("and back: workers that come back find young jobs", async () => {
   const { world } = app;
   const [id] = await enqueue(1);
   const { jobs } = await world.run(worker.claim(1));
@@ -110,7 +110,7 @@ test("and back: workers that come again find what is young", async () => {
   expect(await look([id!])).toMatchObject([{ status: "succeeded", worker: "outside" }]);
 });
 
-test("when the last worker says that it is leaving, what was left to it begins at once, and so does what comes then", async () => {
+test("when the last worker leaves, jobs left to it begin at once, and so do later ones", async () => {
   const { world } = app;
   const [id] = await enqueue(1);
   const args = { token: app.token, session: "outside", leases: [], leaving: worker.n + 2 };
@@ -135,7 +135,7 @@ test("and when another comes, jobs are left to it again", async () => {
   expect(jobs.map((job) => job.id)).toEqual([id]);
 });
 
-test("a job that no worker there may take begins at once, and the others are left to workers as before", async () => {
+test("a job that no worker there may take begins at once, and the rest is left to workers as before", async () => {
   const { world } = app;
   // Until the worker before, which holds a job, counts as gone.
   await world.advance(700_000);
@@ -153,7 +153,7 @@ test("a job that no worker there may take begins at once, and the others are lef
   expect(jobs.map(({ id }) => id)).toEqual([theirs]);
 });
 
-test("of jobs of one transaction each goes its way, and those of one that is too dear for a worker's budget begin at once", async () => {
+test("of jobs of one transaction each goes its way, and jobs beyond a worker's budget begin at once", async () => {
   const { world } = app;
   await world.advance(700_000);
   const claims = claimer("thrifty");

@@ -1,6 +1,6 @@
 /**
- * For tests: queues that Convex itself works off, in virtual time, and what must come of them whatever has gone wrong. The
- * store sees every commit, so that what may never be is noticed at any moment, and a test can do its worst at a certain one.
+ * For tests: push queues, in virtual time, and their final conditions after any fault. The store sees every commit, so that a
+ * violation is noticed at any moment, and a test can inject a fault at a certain one.
  */
 import type { StoredCommit } from "../../local/engine/store.js";
 import { SCHEDULED_TABLE, type ScheduledRow } from "../../local/functions/scheduledTable.js";
@@ -10,7 +10,7 @@ import { onlyForgets } from "../../harness/forgetting.js";
 import { startVirtualApp } from "../../harness/virtualApp.js";
 
 export const COMPONENT = "conveyor";
-/** One whose handler is an action, and one whose is a mutation: `harness/app/convex/traced.ts`. */
+/** One queue with an action as its handler, and one with a mutation: `harness/app/convex/traced.ts`. */
 export const QUEUES = ["acted", "written"] as const;
 const IDLE_MS = 600_000;
 /** Jobs are counted and purged, seldom, and sessions forgotten: not because anything runs. */
@@ -42,9 +42,9 @@ export class PushStore extends MemoryStore {
   private readonly running = new Map<string, string>();
   most = 0;
   violation: string | null = null;
-  /** Whether the backend dies with this commit: neither it nor any after it is kept, and nobody hears. */
+  /** Whether the backend dies with this commit: neither it nor any after it is kept or answered. */
   diesBefore: (commit: StoredCommit) => boolean = () => false;
-  /** Told when it is kept, before anybody else is. */
+  /** Called when it is kept, before any other observer. */
   kept: (commit: StoredCommit) => void = () => {};
 
   constructor(readonly maxParallelism: number) {
@@ -140,7 +140,7 @@ export async function enqueue(
   return (await world.call(path, args)) as string[];
 }
 
-/** Jobs of both kinds, some of which fail once. Nobody waits to hear that they are in: the backend may die before. */
+/** Jobs of both kinds, some of which fail once. Their calls are not awaited: the backend may die before. */
 export function load({ world }: PushWorld): void {
   const jobs = (from: number, count: number) =>
     Array.from({ length: count }, (_, i) => ({ n: from + i, ms: 200 + 50 * i, fails: +(i === 1) }));
@@ -148,15 +148,15 @@ export function load({ world }: PushWorld): void {
   void enqueue(world, "written", jobs(30, 6)).catch(() => null);
 }
 
-/** The app's own cron looks after queues that nobody visits. */
+/** The app's own cron watches queues without traffic. */
 export async function watch(world: World): Promise<void> {
   await world.call("lib:watch", {}, { componentPath: COMPONENT });
 }
 
 /**
- * What must hold when nobody makes trouble any more, whatever has happened: every job has ended; none has run more often
- * than its handler may; at no moment more ran than may; all lanes sleep, all slots are free, no lane is relied on, and
- * nothing is called any more. Throws a `Fault` that says what did not hold.
+ * The final conditions once faults have stopped: every job has ended; none has run more often than its handler may; at no moment
+ * more ran than may; all lanes sleep, all slots are free, no lane is relied on, and nothing is called any more. Throws a `Fault`
+ * that names the broken condition.
  */
 export async function checkRest({ world, store }: PushWorld): Promise<void> {
   must(store.violation === null, store.violation ?? "");
@@ -180,7 +180,7 @@ export async function checkRest({ world, store }: PushWorld): Promise<void> {
   must(left.length === 0, `${left[0]?.name} is still to be run`);
 }
 
-/** No lane is awake, no process runs, and nothing is left of what processes and waiting queues had. */
+/** No lane is awake, no process runs, and no row of processes and waiting queues remains. */
 function checkProcesses(store: PushStore): void {
   const holders = store.docs("holders").filter(({ lane }) => lane !== undefined);
   const awake = holders.filter(({ state }) => state === "active");

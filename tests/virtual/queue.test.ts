@@ -3,7 +3,7 @@ import { check, play } from "./fleet.js";
 
 const JOBS = 48;
 
-test("jobs of a worker that is killed are done by others, and all of it happens again with the same seed", async () => {
+test("jobs of a killed worker are done by other workers, and the same seed repeats all of it", async () => {
   const played = await play(1, JOBS);
   check(played, JOBS);
   expect(await play(1, JOBS)).toEqual(played);

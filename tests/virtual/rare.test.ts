@@ -1,8 +1,8 @@
-/** Jobs that come one by one, in a queue that Convex works off: what comes behind them, and whom they meet. */
+/** Jobs that come one by one, in a push queue: their upkeep and their conflicts. */
 import { afterEach, expect, test } from "vitest";
 import { checkRest, COMPONENT, enqueue, startPushWorld, type PushWorld } from "./pushWorld.js";
 
-/** Longer than a sweep, a roll-up and lanes' looks take, and than a queue must rest for its next job to be rare. */
+/** Longer than a sweep, a roll-up and lanes' scans take, and than a queue must rest for its next job to be rare. */
 const REST_MS = 60_000;
 const ROLL_UP_MS = 11 * 60_000;
 
@@ -70,7 +70,7 @@ test("a sweep on which another queue's job relies is not called off", async () =
   await checkRest(pushed);
 });
 
-test("a sweep is left to come where somebody else has worked since it was armed: the last of them counts on it", async () => {
+test("a sweep is left to come where another lane has worked since it was armed: the last of them counts on it", async () => {
   await start(3);
   await Promise.all([
     enqueue(pushed.world, "acted", [{ n: 10, ms: 300 }]),
@@ -94,7 +94,7 @@ async function enqueueTwo(n: number): Promise<void> {
   await pushed.world.advance(2_000);
 }
 
-test("a queue whose jobs never come at the same moment has one lane", async () => {
+test("a queue with jobs that never come at the same moment has one lane", async () => {
   await start(6);
   for (let n = 10; n < 18; n += 1) {
     await enqueue(pushed.world, "acted", [{ n, ms: 10 }]);
@@ -103,7 +103,7 @@ test("a queue whose jobs never come at the same moment has one lane", async () =
   expect(lanes()).toMatchObject([{ cap: 1 }]);
 });
 
-test("jobs that come at the same moment make lanes for others that do, with which later ones begin: no more than one of them runs again", async () => {
+test("jobs that come at the same moment make lanes with which later ones begin: no more than one of them retries", async () => {
   await start(6);
   await enqueueTwo(10);
   // All at once, beside room for one more of the five that the queue may run.

@@ -1,4 +1,4 @@
-/** What workers say of their jobs, in virtual time: over a bad network, in nobody's way, and read by whom it concerns. */
+/** Workers' reports on their jobs, in virtual time: over a bad network, without conflicts, and read only by their own readers. */
 import path from "node:path";
 import { expect, test } from "vitest";
 import { api } from "../../harness/app/convex/_generated/api.js";
@@ -14,7 +14,7 @@ const WRITERS = 2;
 const JOBS = 8;
 const WORDS = 24;
 
-/** What the writer leaves of a job. */
+/** The output of a job with this number. */
 const outputOf = (n: number): string =>
   Array.from({ length: WORDS }, (_, word) => `${n}.${word}${word % 7 === 6 ? ", " : " "}`).join("");
 
@@ -49,7 +49,7 @@ test("over a network that loses and repeats calls, all that was written is there
   await world.close();
 });
 
-test("a subscription to one job runs again when that job changes, and not for its worker's other calls", async () => {
+test("a subscription to one job is recomputed when that job changes, and not for its worker's other calls", async () => {
   const { world, session } = await startVirtualApp({ seed: 1 });
   const payloads = [{ n: 1 }, { n: 2 }, { n: 3 }];
   await world.call("races:enqueue", { queue: "races", payloads });
@@ -68,7 +68,7 @@ test("a subscription to one job runs again when that job changes, and not for it
   ];
   for (const [read, args] of asked) page.onUpdate(api.races[read] as any, args, () => {});
   await world.advance(1_000);
-  /** How often each subscription ran again meanwhile. */
+  /** How often each subscription was recomputed meanwhile. */
   const reran = async (what: () => Promise<unknown>): Promise<Record<string, number>> => {
     world.stats.reset();
     await what();

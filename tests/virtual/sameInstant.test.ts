@@ -1,4 +1,6 @@
-/** Jobs and sessions whose callers began in the same instant, and that whoever goes on from a place must not pass by. */
+/**
+ * Jobs and sessions created by calls that began in the same instant: a reader that goes on from a place must not pass them by.
+ */
 import { describe, expect, test } from "vitest";
 import { REMOVE_JOBS, REVOKED_SESSIONS, ROLL_UP_JOBS } from "../../src/shared/index.js";
 import { enqueueAtOnce, keysOf, startTied, type Tied } from "./tied.js";
@@ -32,7 +34,7 @@ test("jobs that were given back in one commit are all claimed, by a worker too t
 /** As many as one commit cancels, or nearly. */
 const TIE = 64;
 
-/** Canceled in one commit; so many others have ended before. */
+/** Canceled in one commit, after so many earlier ends. */
 async function endTied(tied: Tied, queue: typeof QUEUE, before: number): Promise<void> {
   const { call, rows } = tied;
   const cancel = { queue: queue.name, filter: {} };
@@ -70,7 +72,7 @@ describe("jobs that have ended in one commit", () => {
     await tied.world.close();
   });
 
-  test.each(["retry", "delete"])("are all found by who changes many (%s)", async (action) => {
+  test.each(["retry", "delete"])("are all found by a change of many (%s)", async (action) => {
     const tied = await startTied(QUEUE);
     await endTied(tied, QUEUE, 0);
     const changed = await changeAll(tied, action, { statuses: ["canceled"] });
@@ -80,7 +82,7 @@ describe("jobs that have ended in one commit", () => {
   });
 });
 
-test("jobs that became claimable in one commit are all found by who cancels many, a few at a time", async () => {
+test("jobs that became claimable in one commit are all found by a cancel of many, a few at a time", async () => {
   const tied = await startTied(QUEUE);
   await endTied(tied, QUEUE, 0);
   const retry = { queue: QUEUE.name, filter: { statuses: ["canceled"] } };

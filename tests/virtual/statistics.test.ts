@@ -1,4 +1,4 @@
-/** What statistics say after a busy time, against all that was committed in it; and what it costs to look, in virtual time. */
+/** Statistics after a busy time, compared with all commits in it; and the cost of reading them, in virtual time. */
 import { afterEach, expect, test } from "vitest";
 import type { ConvexClient } from "convex/browser";
 import { makeFunctionReference } from "convex/server";
@@ -20,7 +20,7 @@ afterEach(async () => {
 type Job = Record<string, unknown> & { status: Status; seq: bigint; enqueuedAt: number };
 type Counted = "enqueued" | "started" | FinishedStatus;
 
-/** All that happened to the jobs of a queue by the minute, told by the commits alone. */
+/** The history of a queue's jobs by the minute, from the commits alone. */
 class History {
   private readonly jobs = new Map<string, Job>();
   private readonly counts = new Map<string, number>();
@@ -61,7 +61,7 @@ class History {
 async function start(seed: number): Promise<History> {
   pushed = await startPushWorld(seed);
   const history = new History("acted");
-  // Those that declared the queue came before.
+  // The queue's declaration has been committed before.
   await pushed.world.advance(COUNTED_MS);
   pushed.store.kept = (commit) => history.see(commit);
   return history;
@@ -133,7 +133,7 @@ async function documentsRead(path: string, args: object): Promise<number> {
   return Object.values(functions).reduce((all, { io }) => all + io.documentsRead, 0);
 }
 
-test("to look at statistics reads a row a period, and at a gauge at most a thousand jobs of a status, however many there are", async () => {
+test("a query of statistics reads a row per period, and at a gauge at most a thousand jobs of a status, however many there are", async () => {
   await start(2);
   const later = (count: number, n: number) =>
     enqueue(
@@ -142,7 +142,7 @@ test("to look at statistics reads a row a period, and at a gauge at most a thous
       Array.from({ length: count }, (_, i) => ({ n: n + i, ms: 10 })),
       { runAfter: 20 * 24 * 60 * MINUTE },
     );
-  // Other arguments, and another first job: nobody is answered what somebody was told before.
+  // Other arguments, and another first job: no query is answered from a cache.
   const look = async (other: number) => ({
     stats: await documentsRead("work:periods", { queue: "acted", count: 1_000 - other }),
     gauge: await documentsRead("traced:stats", { queue: "acted" }),
@@ -162,7 +162,7 @@ test("to look at statistics reads a row a period, and at a gauge at most a thous
   expect(many.gauge).toBeLessThan(1_150);
 }, 120_000);
 
-test("a gauge that is open while a queue is busy runs again when its row is rewritten, and reads a few rows", async () => {
+test("a gauge that is open while a queue is busy is recomputed when its row is rewritten, and reads a few rows", async () => {
   await start(3);
   const { world } = pushed;
   const gauge = makeFunctionReference<"query">("traced:stats");

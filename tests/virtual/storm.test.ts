@@ -1,4 +1,4 @@
-/** Callers who all come at once, where no lane is awake: each schedules a wake, and all but a few are superfluous. */
+/** Callers that all come at once, where no lane is awake: each schedules a wake, and all but a few are superfluous. */
 import { expect, test } from "vitest";
 import type { Case } from "../../bench/cases.js";
 import { count } from "../../bench/figures/count.js";

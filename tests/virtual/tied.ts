@@ -1,4 +1,4 @@
-/** Rows whose callers began in the same instant: the platform gives them the same creation time. */
+/** Rows of calls that began in the same instant: the platform gives them the same creation time. */
 import { MemoryStore } from "../../local/store/memoryStore.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
 import { build, COMPONENT } from "../simulation/deployment.js";
@@ -29,7 +29,7 @@ export async function startTied(queue: { name: string; config: object }): Promis
     return world.run(Promise.all(begun));
   };
   const { token } = await call("operate:createToken", { name: "fleet", queues: null });
-  // The first declares the queue, for which the others would have to wait.
+  // The first declares the queue: the rest would have to wait for that.
   const [first] = await call("lib:enqueue", { queue, jobs: [{ payload: -1 }] });
   await call("operate:deleteJob", { id: first.id });
   const rows = (name: string) =>
@@ -46,7 +46,7 @@ export async function enqueueAtOnce({ callAtOnce }: Tied, queue: object, count: 
   );
 }
 
-/** How many keys the rows have: each stands for those that no index tells apart but by their ids. */
+/** How many keys the rows have: rows with one key differ only by their ids. */
 export function keysOf(rows: readonly Record<string, any>[]): number {
   const keys = rows.map(({ status, order, shard, seq, _creationTime: at }) =>
     [status, order, shard, seq, at].join(" "),

@@ -1,4 +1,4 @@
-/** What upkeep costs on the engine: counts, in virtual time. That it is right is shown beside its modules. */
+/** The cost of upkeep on the engine: counts, in virtual time. Its correctness is tested beside its modules. */
 import { expect, test } from "vitest";
 import { squared } from "../../harness/session.js";
 import { startVirtualApp } from "../../harness/virtualApp.js";
@@ -6,7 +6,7 @@ import { startVirtualApp } from "../../harness/virtualApp.js";
 const JOBS = 256;
 const HOUR_MS = 60 * 60_000;
 
-test("a purge never walks again over what it has deleted, and an idle queue costs no call once it is empty", async () => {
+test("a purge never walks over deleted rows again, and an idle queue costs no call once it is empty", async () => {
   const { world, token } = await startVirtualApp({ seed: 1, jitter: 0 });
   try {
     const session = { token, session: "one" };
@@ -31,9 +31,9 @@ test("a purge never walks again over what it has deleted, and an idle queue cost
     expect(Object.keys(functions)).toEqual(["conveyor/count/purge:purgeQueue"]);
     const { calls, tombstones, io, conflicts } = functions["conveyor/count/purge:purgeQueue"]!;
     expect({ calls, conflicts }).toEqual({ calls: 3, conflicts: 0 });
-    // But over the last of each run, whose key another job of the same instant may have.
+    // Except over the last of each run: another job of the same instant may have its key.
     expect(tombstones).toBe(calls - 1);
-    // Each job, and its queue, alarm and what has been counted with every call.
+    // Each job, and with every call its queue, its alarm and the counts.
     expect(io.documentsRead).toBeLessThan(3 * JOBS);
     world.stats.reset();
     await world.advance(24 * HOUR_MS);

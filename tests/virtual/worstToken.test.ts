@@ -1,7 +1,7 @@
 /**
- * The most that the workers of one token may leave behind on a mount that has another queue: sessions with the largest rows, as
- * many claims as each may hold, all that they may write, and then silence. One transaction may use half of what the platform
- * allows in this world, so that a function which reads more fails. In virtual time, on the deployment class with the least room.
+ * The largest state that the workers of one token may leave on a mount that has another queue: sessions with the largest rows, as
+ * many claims as each may hold, the longest writes, and then silence. One transaction may use half of the platform's limits in
+ * this world, so that a function which reads more fails. In virtual time, on the deployment class with the least room.
  */
 import { getDocumentSize } from "convex/values";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -26,7 +26,7 @@ import { deploymentOf } from "../races/deployment.js";
 const COMPONENT = "conveyor";
 const LEASE_MS = 10_000;
 const FLOOD_LEASE_MS = 60_000;
-/** What a sweep promises where it ends all that has run out. */
+/** The promised time until a sweep has ended all leases that have run out. */
 const PROMISED_MS = 1_000;
 /** A sweep that ends as many leases as one ends: measured 1.2 s on this class. */
 const SWEEP_MS = 1_500;
@@ -161,7 +161,7 @@ beforeAll(async () => {
   own = await makeToken("own", [OTHER.name]);
   const one = await largest();
   expect(getDocumentSize(one.holder)).toBeGreaterThan(HOLDER_MAX_BYTES / 2);
-  // What was written here is more than the class may write in some seconds.
+  // The planted rows are more than the class may write in some seconds.
   plantedAt = world.now() + 30_000;
   await world.run(plant(one, plantedAt));
   await world.advance(30_000);
@@ -169,7 +169,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-/** A job of the other queue, whose worker is silent from its claim on. */
+/** A job of the other queue, with a worker that is silent from its claim on. */
 async function abandoned(): Promise<{ id: string; at: number }> {
   await call("lib:enqueue", { queue: OTHER, jobs: [{ payload: 1 }] });
   await world.advance(500);
@@ -230,7 +230,7 @@ test("after all of them have fallen silent at once, it ends within the turns of 
   await allViewsAnswer();
 });
 
-test("no function has used half of what a transaction may, and none but the refused call has failed", () => {
+test("no function has used half of a transaction's limits, and none but the refused call has failed", () => {
   expect(failures()).toEqual([[`${COMPONENT}/lib:claim`, 1]]);
   expect(
     world.stats.snapshot().functions[`${COMPONENT}/tend/janitor:sweep`]!.calls,

@@ -1,4 +1,4 @@
-/** Attempts that have ended, or run too long, and what comes of their jobs. */
+/** Attempts that have ended, or run too long, and the further course of their jobs. */
 import { must } from "../../races/world.js";
 import { UNVALIDATED, type Pair } from "../pair.js";
 import { Worker, type CompleteReply } from "../worker.js";
@@ -28,7 +28,7 @@ const retryAndCancel: Pair = {
         must(!retried || answers.isBefore("cancel", "retry"), "an active job was retried");
         const { status, failures = 0 } = line.job(id!);
         must(status === (retried ? "pending" : "canceled"), "a canceled job came back");
-        must(failures === (retried ? 0 : 1), "what is begun anew counts what failed before");
+        must(failures === (retried ? 0 : 1), "a retried job counts failures before the retry");
       },
     };
   },
@@ -42,7 +42,7 @@ const retryAndCancel: Pair = {
   ],
 };
 
-/** The holder has another job, whose attempt may go on. */
+/** The holder has another job, with an attempt that may go on. */
 const timeoutAndComplete: Pair = {
   of: "the sweep that ends an attempt which ran too long, and its completion",
   orders: 54,
@@ -70,11 +70,11 @@ const timeoutAndComplete: Pair = {
       finds: /^a lease was ended that stands/,
     },
     {
-      without: "the leases that a holder keeps whose other attempt ran too long",
+      without: "the leases that a holder keeps when another of its attempts ran too long",
       replace: [
         { file: "tend/lostLeases.ts", text: "if (isLost) await bury", by: "if (true) await bury" },
       ],
-      finds: /^running, and nobody's lease/,
+      finds: /^running, in no lease/,
     },
     UNVALIDATED,
   ],

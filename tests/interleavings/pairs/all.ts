@@ -41,8 +41,8 @@ export const PAIRS: readonly Pair[] = [
 ];
 
 /**
- * Of so many orders are those that take seconds: with each test run only their mutants, and all of them in `tests/deep`.
- * Lanes take longer, since they have to go on by themselves after each order.
+ * Pairs with so many orders take seconds: each test run plays only their mutants, and `tests/deep` all of them. Lanes take
+ * longer, since they have to go on by themselves after each order.
  */
 const LARGE_ORDERS = 250;
 const LARGE_ORDERS_OF_LANES = 60;

@@ -1,4 +1,4 @@
-/** Jobs that somebody wants to end while they run, or before they do. */
+/** Jobs that are canceled while they run, or before they do. */
 import { must } from "../../races/world.js";
 import { UNVALIDATED, type Pair } from "../pair.js";
 import { Worker, type BeatReply, type ClaimReply, type CompleteReply } from "../worker.js";
@@ -81,10 +81,10 @@ const cancelAndBeat: Pair = {
         watch: line.cancellations("session-worker"),
       },
       check(answers, line) {
-        must(answers.of<CancelReply>("cancel").requested, "nobody was asked");
+        must(answers.of<CancelReply>("cancel").requested, "no worker was asked");
         const { answer } = answers.of<BeatReply>("beat").answers[0]!;
         const late = answers.isBefore("cancel", "beat");
-        must(answer === "ok" || late, "a beat says canceled before anybody wants it");
+        must(answer === "ok" || late, "a beat says canceled before any cancel");
         must(line.rows("cancels").length === 1, "the worker is not asked, or twice");
       },
     };

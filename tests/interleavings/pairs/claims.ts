@@ -1,4 +1,4 @@
-/** Claims, those who want the same jobs, and those whose jobs they must not pass by. */
+/** Claims, rival claims of the same jobs, and jobs that a claim must not pass by. */
 import { must } from "../../races/world.js";
 import { UNVALIDATED, type Mutant, type Pair } from "../pair.js";
 import { Worker, type ClaimReply, type CompleteReply } from "../worker.js";
@@ -92,10 +92,10 @@ const enqueueAndIdle: Pair = {
           by: "const stretch = { ...newStretch(place, bounds, epoch), from: { seq: 1n << 62n, creationTime: 0 } };",
         },
       ],
-      finds: /^a subscriber is not told|hasWork says that there is none/,
+      finds: /^a subscriber gets no update|hasWork says that there is none/,
     },
     {
-      without: "a new seq for what comes in",
+      without: "a new seq for a job that comes in",
       replace: [
         {
           file: "edges/transitions.ts",
@@ -119,7 +119,7 @@ const claimAndEnqueue: Pair = {
   },
   mutants: [
     {
-      without: "the snapshot's own timestamp as the end of what a claim has seen",
+      without: "the snapshot's own timestamp as the end of a claim's scan",
       replace: [
         {
           file: "index/scan.ts",
@@ -132,7 +132,7 @@ const claimAndEnqueue: Pair = {
   ],
 };
 
-/** All rows of a transaction have one `seq`: the cursor of whoever took the first must not pass the others. */
+/** All rows of a transaction have one `seq`: the cursor of a claim that took the first must not pass the rest. */
 const claimsAndTies: Pair = {
   of: "a claim that goes on within a batch, and a claim of another",
   orders: 24,
@@ -158,7 +158,7 @@ const claimsAndTies: Pair = {
 };
 
 const claimAndRelease: Pair = {
-  of: "a claim that passes its cursor, and a release of what it has passed",
+  of: "a claim that passes its cursor, and a release of a job that it has passed",
   orders: 12,
   async setUp(line) {
     await line.enqueue(2);

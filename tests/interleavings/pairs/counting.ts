@@ -1,11 +1,11 @@
-/** New jobs and ends are counted behind: of who counts, and who takes away what is to be counted, one sees the other. */
+/** New jobs and ends are counted later: the count sees a removal, or the removal sees the count. */
 import { ARRIVALS_LAG_MS, ARRIVALS_RARE_MS } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import { LEASE_MS, mutation, type Line, type Row } from "../line.js";
 import { UNVALIDATED, type Pair } from "../pair.js";
 import { until } from "./upkeep.js";
 
-/** Longer than it takes until what is left is counted too. */
+/** Longer than it takes until the remaining jobs are counted too. */
 const COUNTED_MS = ARRIVALS_RARE_MS + ARRIVALS_LAG_MS;
 
 const deletes = (id: string) => mutation("operate:deleteJob", { id });
@@ -26,7 +26,7 @@ const arrivalsAndDelete: Pair = {
   orders: 12,
   async setUp(line) {
     const [one, , gone] = await line.enqueue(3);
-    // Nothing ends here: this is what has the others counted.
+    // No job ends here: this delete schedules the count of the remaining jobs.
     await line.do(deletes(gone!));
     await until(line, "arrivals");
     return {
@@ -47,7 +47,7 @@ const arrivalsAndDelete: Pair = {
       finds: /of 3 enqueued are counted|^no alarm/,
     },
     {
-      without: "leaving out of an old look those that are gone",
+      without: "leaving deleted jobs out of an old snapshot",
       replace: [
         {
           file: "count/arrivals.ts",
@@ -62,7 +62,7 @@ const arrivalsAndDelete: Pair = {
 };
 
 const arrivalsAndBoth: Pair = {
-  of: "the count of new jobs that goes, an enqueue, and a delete of what it counts",
+  of: "the count of new jobs that goes, an enqueue, and a delete of a job that it counts",
   orders: 252,
   async setUp(line) {
     const [one, gone] = await line.enqueue(2);
@@ -71,7 +71,7 @@ const arrivalsAndBoth: Pair = {
     return {
       calls: { delete: deletes(one!), enqueue: line.enqueues() },
       async check(_, line) {
-        // Nobody is to count what nobody has begun; the next who ends anything does.
+        // Jobs that never began need no count of their own; the next end of a job counts them.
         await line.do(line.cancels(await line.enqueueOne({})));
         await checkSum(line, "enqueued", 4);
       },
@@ -81,7 +81,7 @@ const arrivalsAndBoth: Pair = {
 };
 
 const rollUpAndRetry: Pair = {
-  of: "the roll-up, and a retry of what it counts",
+  of: "the roll-up, and a retry of a job that it counts",
   orders: 45,
   async setUp(line) {
     const id = await line.enqueueOne({});
@@ -99,7 +99,7 @@ const rollUpAndRetry: Pair = {
       finds: /0 of 1 canceled are counted/,
     },
     {
-      without: "leaving out of an old look the ends that are gone",
+      without: "leaving removed ends out of an old snapshot",
       replace: [
         {
           file: "count/rollUp.ts",
@@ -125,7 +125,7 @@ const rollUpAndRetry: Pair = {
 };
 
 const rollUpAndDelete: Pair = {
-  of: "the roll-up, and a delete of what it counts",
+  of: "the roll-up, and a delete of a job that it counts",
   orders: 12,
   async setUp(line) {
     const [one, two] = await line.enqueue(2);

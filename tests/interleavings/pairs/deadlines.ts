@@ -1,4 +1,4 @@
-/** The ring of the alarm at a job's deadline, and whatever else becomes of the job then. */
+/** The ring of the alarm at a job's deadline, and other changes to the job at that time. */
 import { must } from "../../races/world.js";
 import type { Line } from "../line.js";
 import { UNVALIDATED, withSkew, type Pair } from "../pair.js";

@@ -1,4 +1,4 @@
-/** What comes after an outcome: the callback that is owed, and the retry. */
+/** The steps after an outcome: the owed callback, and the retry. */
 import { must } from "../../races/world.js";
 import { mutation } from "../line.js";
 import { UNVALIDATED, type Pair } from "../pair.js";
@@ -67,7 +67,7 @@ const planAndAttempt: Pair = {
       calls: { one: plan(), two: plan() },
       check(_, line) {
         must(line.rows("callbacks").length === 0, "the try has left its row");
-        must(line.rows("told", "").length === 1, "it was not told once");
+        must(line.rows("told", "").length === 1, "it had not one callback");
       },
     };
   },
@@ -77,13 +77,13 @@ const planAndAttempt: Pair = {
       replace: [
         { file: "edges/callbacks.ts", text: `await ctx.db.delete("callbacks", id);`, by: "" },
       ],
-      finds: /^told, and owed as well/,
+      finds: /^run, and owed as well/,
     },
     UNVALIDATED,
   ],
 };
 
-/** The result that is owed must outlast the job's retry, and be told once. */
+/** The owed result must outlast the job's retry, and be delivered once. */
 const attemptAndRetry: Pair = {
   of: "the try of a callback, and a retry of its job",
   orders: 6,
@@ -96,22 +96,22 @@ const attemptAndRetry: Pair = {
       calls: { attempt, retry: line.retries(id) },
       check(_, line) {
         const told = line.rows("told", "");
-        must(told.length === 1, "it was not told once");
-        must(told[0]!["result"] === LARGE.result, "another result was told");
-        must(line.rows("payloads").length === 0, "a result that nobody knows is left behind");
+        must(told.length === 1, "it had not one callback");
+        must(told[0]!["result"] === LARGE.result, "another result was delivered");
+        must(line.rows("payloads").length === 0, "a result without a job remains");
       },
     };
   },
   mutants: [
     {
-      without: "the look at who is still to be told the old result",
+      without: "the check for a callback that still needs the old result",
       replace: [
         { file: "manage/retry.ts", text: "(await isResultOwed(ctx.db, job))", by: "false" },
       ],
-      finds: /^another result was told/,
+      finds: /^another result was delivered/,
     },
     {
-      without: "discarding the result that was told and is nobody's any more",
+      without: "discarding the delivered result that no row needs any more",
       replace: [
         {
           file: "edges/callbacks.ts",
@@ -119,12 +119,12 @@ const attemptAndRetry: Pair = {
           by: "",
         },
       ],
-      finds: /^a result that nobody knows/,
+      finds: /^a result without a job/,
     },
   ],
 };
 
-/** Its first end is owed, and it ends again: the later end comes behind the earlier one, or finds that it has been told. */
+/** Its first end is owed, and it ends again: the later end queues behind the earlier one, or finds that it has been delivered. */
 const attemptAndLaterEnd: Pair = {
   of: "the try of a callback, and a later end of its job",
   orders: 6,
@@ -138,8 +138,8 @@ const attemptAndLaterEnd: Pair = {
     return {
       calls: { attempt, complete: worker.completes(again) },
       check(_, line) {
-        must(line.rows("callbacks").length === 0, "an end is owed, and nobody tells it");
-        must(line.rows("told", "").length === 2, "an end was not told");
+        must(line.rows("callbacks").length === 0, "an end is owed, without a try");
+        must(line.rows("told", "").length === 2, "an end had no callback");
       },
     };
   },
@@ -153,7 +153,7 @@ const attemptAndLaterEnd: Pair = {
           by: "if (again !== false) return null;",
         },
       ],
-      finds: /^an end was told before/,
+      finds: /^a callback ran before/,
     },
     {
       without: "the plan of the end that comes behind",
@@ -170,9 +170,9 @@ const attemptAndLaterEnd: Pair = {
   ],
 };
 
-/** Somebody comes to be owed a callback, while the sweep that would notice if its plan died finds nothing to do. */
+/** A callback becomes owed, while the sweep that would notice if its plan died finds nothing to do. */
 const oweAndDisarm: Pair = {
-  of: "who comes to owe a callback, and the sweep that disarms",
+  of: "a callback that becomes owed, and the sweep that disarms",
   orders: 12,
   async setUp(line) {
     const [, second] = await line.enqueue(2);
@@ -185,19 +185,19 @@ const oweAndDisarm: Pair = {
       check(_, line) {
         const sweeps = line.rows("timers").filter(({ kind }) => kind === "janitor");
         const owed = line.rows("callbacks").length;
-        must(owed === 0 || sweeps.length > 0, "owed, and nobody would notice if its plan died");
+        must(owed === 0 || sweeps.length > 0, "owed, and no sweep would notice if its plan died");
       },
       restore: (line) => line.app("mend"),
     };
   },
   mutants: [
     {
-      without: "the real read of what is owed before a sweep goes",
+      without: "the real read of owed callbacks before a sweep goes",
       replace: [{ file: "tend/janitor.ts", text: "await nextDebtAt(ctx)", by: "null" }],
-      finds: /^owed, and nobody/,
+      finds: /^owed, and no sweep/,
     },
     {
-      without: "the real read of the timer on which who owes relies",
+      without: "the real read of the timer on which an owed callback relies",
       replace: [
         {
           file: "edges/callbacks.ts",
@@ -205,7 +205,7 @@ const oweAndDisarm: Pair = {
           by: "",
         },
       ],
-      finds: /^owed, and nobody/,
+      finds: /^owed, and no sweep/,
     },
     UNVALIDATED,
   ],

@@ -1,4 +1,4 @@
-/** Uniqueness keys: who takes one, and everything that gives one back. */
+/** Uniqueness keys: enqueues that take one, and all calls that give one back. */
 import type { Enqueued, Finished } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import { LEASE_MS, type Line } from "../line.js";
@@ -41,7 +41,7 @@ const LEFT: Mutant = {
   finds: /^a key is left/,
 };
 
-/** What the transaction is called that ends the job. */
+/** The names of the transaction that ends the job. */
 const FREE = ["free", "tend/janitor:sweep"];
 
 /** A way on which the key goes, and an enqueue that wants it at the same time. */

@@ -31,7 +31,7 @@ function checkOnce(line: Line, first: string): void {
   must(status === "succeeded" && attempt === 1, `the first job is ${String(status)}`);
 }
 
-/** It cannot be so; were it, the job would be lost to everybody. */
+/** This cannot happen; if it did, the job would be lost. */
 const saidEarly: Pair = {
   of: "an outcome that goes apart, and a call of its lane that says too early that it is over",
   orders: 12,
@@ -58,7 +58,7 @@ const saidEarly: Pair = {
           by: "false",
         },
       ],
-      finds: /^running, and nobody's lease/,
+      finds: /^running, in no lease/,
     },
   ],
 };

@@ -1,6 +1,6 @@
 /**
- * A lane whose scheduled function is gone: the sweep that finds it so, the wake of whoever comes after it, and its late
- * words. And the lane that takes its sweep with it.
+ * A lost lane, with a scheduled function that is gone: the sweep that finds it, the wake of the next caller, and its late calls.
+ * And the lane that takes its sweep with it.
  */
 import type { Finished, LaneReply } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
@@ -48,7 +48,7 @@ async function lostLane(line: Line): Promise<{ lane: Row; first: string }> {
   return { lane, first: first! };
 }
 
-/** What must hold of the first job, whoever came first, and of everything else. */
+/** The condition on the first job, in every order, and on everything else. */
 function checkLoss(line: Line, first: string): void {
   const { status, attempt, resets = 0 } = line.job(first);
   must(
@@ -61,16 +61,16 @@ function checkLoss(line: Line, first: string): void {
     must((job["resets"] ?? 0) === 0, "a lane that is gone has taken a job");
 }
 
-/** Whatever waits is begun soon. */
+/** Every pending job begins soon. */
 async function checkBegun(after: Line): Promise<void> {
   await after.pass(SOON_MS);
   const waits = after.rows("jobs").some(({ status }) => status === "pending");
   const runs = after.rows("jobs").some(({ status }) => status === "running");
-  must(runs || !waits, "a job is pending, and nobody looks");
+  must(runs || !waits, "a job is pending, and no lane scans");
 }
 const SOON_MS = 4_000;
 
-/** Its function may be gone for everybody else, and its last word still on its way. */
+/** All rows may say that its function is gone, while its last call is still on its way. */
 const lateStep: Pair = {
   of: "the sweep that finds a lane gone, the wake that follows, and the lane's late call that reports its job",
   orders: 366,
@@ -105,7 +105,7 @@ const lateOutcome: Pair = {
     return {
       calls: { record: mutation("push/laneApart:runApart", { id, attempt, finished }) },
       check: (_answers, after) => checkLoss(after, first),
-      // A sweep whose look is older than the end of the process leaves that to the next.
+      // A sweep with a snapshot older than the process's end leaves the lane to the next sweep.
       async rest(after) {
         await checkBegun(after);
         await after.pass(WATCHED_MS);
@@ -116,7 +116,7 @@ const lateOutcome: Pair = {
   mutants: [UNVALIDATED],
 };
 
-/** The lane was taken for dead, and started anew; what it said late is still on its way. */
+/** The lane was taken for dead, and started anew; its late call is still on its way. */
 const oldGeneration: Pair = {
   of: "a wake that starts a lane anew, and a late call of the lane as it was before",
   orders: 60,
@@ -164,7 +164,7 @@ const sweepCalledOff: Pair = {
       async rest(after) {
         await after.pass(SILENCE_MS);
         const leased = after.rows("jobs").filter(({ status }) => status === "running");
-        must(leased.length === 0, "a lease has run out, and nobody sweeps");
+        must(leased.length === 0, "a lease has run out, and no sweep is due");
       },
     };
   },

@@ -1,4 +1,4 @@
-/** Queues that Convex itself works off: who makes jobs claimable, who frees capacity, and who stops looking. */
+/** Push queues: calls that make jobs claimable, calls that free capacity, and lanes that stop scanning. */
 import { must } from "../../races/world.js";
 import { HANDLER, awakeLane, checkLanesRest, goes, guard, lanesOf, steps } from "../lane.js";
 import { mutation, type Line, type Row } from "../line.js";
@@ -17,7 +17,7 @@ async function started(line: Line): Promise<Row> {
   return awakeLane(line);
 }
 
-/** There are a gate, a door and a lane that sleeps: else wakes would meet over these. */
+/** There are a gate, a door and a lane that sleeps: else wakes would conflict over these. */
 async function slept(line: Line): Promise<void> {
   await started(line);
   await line.enqueue(2);
@@ -33,7 +33,7 @@ async function slept(line: Line): Promise<void> {
   await line.pass(1);
 }
 
-/** A lane that has just become the one that looks, beside another that is busy. */
+/** A lane that has just become the one that scans, beside another that is busy. */
 async function guarded(line: Line, { ends = Infinity } = {}): Promise<{ busy: Row; lane: Row }> {
   push(line, 4);
   const busy = await started(line);
@@ -47,7 +47,7 @@ async function guarded(line: Line, { ends = Infinity } = {}): Promise<{ busy: Ro
   return { busy, lane };
 }
 
-/** A caller was shown in its snapshot that somebody looks: the gate as it was before it began to send newcomers away. */
+/** A caller's snapshot shows that a lane scans: the gate as it was before it began to send newcomers away. */
 const STALE_GATE: Mutant["replace"] = [
   {
     file: "edges/wakes.ts",
@@ -56,7 +56,7 @@ const STALE_GATE: Mutant["replace"] = [
   },
 ];
 const NO_DOOR: Mutant = {
-  without: "the real read of the door by who saw that somebody looks",
+  without: "the real read of the door by a caller with a snapshot of a scanning lane",
   replace: [
     ...STALE_GATE,
     {
@@ -65,7 +65,7 @@ const NO_DOOR: Mutant = {
       by: "return isLookedAfter;",
     },
   ],
-  finds: /^a job is pending, and nobody looks/,
+  finds: /^a job is pending, and no lane scans/,
 };
 const NO_LOOK_AFTER: Mutant = {
   without: "the look after the door is shut",
@@ -78,7 +78,7 @@ const NO_LOOK_AFTER: Mutant = {
       by: `await setGate(ctx, gate, queue.name, { state: "quiet", ...vain });`,
     },
   ],
-  finds: /^a job is pending, and nobody looks/,
+  finds: /^a job is pending, and no lane scans/,
 };
 
 const enqueueAndLeave: Pair = {
@@ -106,20 +106,20 @@ const enqueueAndLeave: Pair = {
           by: "return isLookedAfter;",
         },
       ],
-      finds: /^a job is pending, and nobody looks/,
+      finds: /^a job is pending, and no lane scans/,
     },
   ],
 };
 
 const enqueueAndOldWake: Pair = {
-  of: "two jobs of one mutation, and their wake, whose look may be older than they are",
+  of: "two jobs of one mutation, and their wake, with a scan that may be older than they are",
   orders: 4,
   async setUp(line) {
     push(line, 4);
     return {
       calls: { enqueue: line.enqueues(2) },
       async rest(line) {
-        // Its lane ends before anybody could take what has a wake for forgotten.
+        // Its lane ends before any repair could take a job with a wake for forgotten.
         await line.do(steps(line, awakeLane(line)));
         await checkLanesRest(line);
       },
@@ -135,7 +135,7 @@ const enqueueAndOldWake: Pair = {
           by: "",
         },
       ],
-      finds: /^a job is pending, and nobody looks/,
+      finds: /^a job is pending, and no lane scans/,
     },
   ],
 };
@@ -195,7 +195,7 @@ const wakeAndFree: Pair = {
           by: "const asleep: Sleeper[] = [];",
         },
       ],
-      finds: /^a job is pending, and nobody looks/,
+      finds: /^a job is pending, and no lane scans/,
     },
     UNVALIDATED,
   ],
@@ -266,7 +266,7 @@ const wakeAndCap: Pair = {
 };
 
 const resumeAndEnqueue: Pair = {
-  of: "the end of a pause, and an enqueue into a queue that Convex works off",
+  of: "the end of a pause, and an enqueue into a push queue",
   orders: 246,
   async setUp(line) {
     push(line, 2);
@@ -285,7 +285,7 @@ const resumeAndEnqueue: Pair = {
           by: "if (queue === null) await",
         },
       ],
-      finds: /^a job is pending, and nobody looks/,
+      finds: /^a job is pending, and no lane scans/,
     },
   ],
 };
@@ -305,7 +305,7 @@ const lowerAndWake: Pair = {
       check(answers, line) {
         const running = line.rows("jobs").filter(({ status }) => status === "running");
         const isLate = answers.isBefore("lower", "push/wake:wake");
-        must(!isLate || running.length <= 1, "a job was begun above what is allowed by then");
+        must(!isLate || running.length <= 1, "a job was begun above the limit of that time");
       },
       rest,
     };
@@ -327,7 +327,7 @@ const raiseAndWake: Pair = {
       async check(_answers, line) {
         const [gate] = line.rows("gates");
         const running = line.rows("jobs").filter(({ status }) => status === "running");
-        must(running.length === 2 || gate?.state !== "full", "there is room, and nobody looks");
+        must(running.length === 2 || gate?.state !== "full", "there is room, and no lane scans");
       },
       rest,
     };
@@ -342,7 +342,7 @@ const raiseAndWake: Pair = {
           by: "if (queue === null) await",
         },
       ],
-      finds: /^there is room, and nobody looks/,
+      finds: /^there is room, and no lane scans/,
     },
   ],
 };

@@ -65,7 +65,7 @@ const shorterClaimAndArm: Pair = {
   mutants: [NO_READ_OF_HOLDERS, NO_READ_OF_TIMER],
 };
 
-/** Claims that meet where there is no timer insert one each, and their sweeps are due together. */
+/** Claims that overlap where there is no timer insert one each, and their sweeps are due together. */
 async function twoTimers(line: Line): Promise<[Worker, ClaimedJob[]][]> {
   const other = line.declare("other", {});
   await line.enqueue(2);

@@ -1,4 +1,4 @@
-/** What people do to a queue, or to one of its jobs, while it is worked on. */
+/** Operators' changes to a queue, or to one of its jobs, while it is processed. */
 import type { QueueOverrides } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import { LEASE_MS, mutation, type Line } from "../line.js";
@@ -49,7 +49,7 @@ const pauseAndClaim: Pair = {
   ],
 };
 
-/** Idle workers of a paused queue are told that there is nothing, and must be told of its end. */
+/** Subscriptions of idle workers show that a paused queue has nothing, and must show the pause's end. */
 const resumeAndEnqueue: Pair = {
   of: "the end of a pause, an enqueue, and an idle worker's subscription",
   orders: 90,
@@ -155,14 +155,14 @@ const deleteAndComplete: Pair = {
         const isLate = answers.isBefore("delete", "complete");
         must(answer === (isLate ? "leaseLost" : "ok"), "an outcome of a deleted job was recorded");
         must(line.rows("jobs").length === 0, "a deleted job is there");
-        must(line.rows("payloads").length === 0, "a result that nobody knows is left behind");
+        must(line.rows("payloads").length === 0, "a result without a job remains");
         must(line.rows("cancels").length === 0, "a deleted job is still asked to end");
       },
     };
   },
   mutants: [
     {
-      without: "forgetting what the worker of a deleted job was asked",
+      without: "forgetting the request to the worker of a deleted job",
       replace: [
         {
           file: "attempts/recording.ts",

@@ -43,13 +43,13 @@ function asks(process: ProcessRow, any: number): Call {
 
 const rest = (line: Line) => checkLanesRest(line);
 
-/** More than half of what the smallest class has, so that two cannot have as many. */
+/** More than half of the smallest class's places, so that two processes cannot have as many. */
 const MANY = 40;
 
 const GRANTS_READ = `const [row, grants] = await Promise.all([ownRow(ctx, named), allGrants(ctx.db)]);`;
 /** Places that were given, as a snapshot shows them. */
 const STALE_GRANTS: Mutant = {
-  without: "the real read of what all processes have been given",
+  without: "the real read of all processes' places",
   replace: [
     {
       file: "push/grants.ts",
@@ -66,8 +66,7 @@ const STALE_GRANTS: Mutant = {
   finds: /^processes have more places than the class/,
 };
 const BLIND_START: Mutant = {
-  without:
-    "the read of what all processes have been given, by a wake that starts one with many jobs",
+  without: "the read of all processes' places, by a wake that starts one with many jobs",
   replace: [
     {
       file: "push/grants.ts",
@@ -88,7 +87,7 @@ const twoAsk: Pair = {
       calls: { one: asks(one.process, MANY), two: asks(two.process, MANY) },
       check(answers) {
         const given = ["one", "two"].map((name) => answers.of<number>(name));
-        must(Math.max(...given) === MANY, "neither has been given what there was");
+        must(Math.max(...given) === MANY, "neither has been given all free places");
       },
       rest,
     };
@@ -156,7 +155,7 @@ const giveBackAndWideStart: Pair = {
   mutants: [BLIND_START],
 };
 
-/** It was taken for lost, and says so late what it does not need. */
+/** The process was taken for lost, and gives places back late. */
 const lateGiveBack: Pair = {
   of: "a process that is gone and gives places back, and a wake that starts another in its slot",
   orders: 36,

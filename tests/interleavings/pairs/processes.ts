@@ -9,7 +9,7 @@ import { mutation, type Line } from "../line.js";
 import { UNVALIDATED, type Mutant, type Pair } from "../pair.js";
 import { seenAs, showsAs } from "../staleReads.js";
 
-/** Of the smallest class: one slot, so that the first lane's process receives those of all other queues. */
+/** Of the smallest class: one slot, so that the first lane's process receives the lanes of all other queues. */
 const ONE_SLOT = 0.125;
 const MINUTE_MS = 60_000;
 /** Longer than the janitor leaves a lane alone that has called. */
@@ -64,14 +64,14 @@ const handOverAndClose: Pair = {
           "a process ends that has been handed a lane, or does not end",
         );
         const { length } = after.rows("handOvers");
-        must((handedOver?.lanes.length ?? 0) === length, "it is not told of the lane");
+        must((handedOver?.lanes.length ?? 0) === length, "it does not receive the lane");
       },
       rest,
     };
   },
   mutants: [
     {
-      without: "the look of a process that ends at what has been handed to it",
+      without: "the check of a process that ends for lanes handed to it",
       replace: [
         {
           file: "push/mainLoop.ts",
@@ -105,7 +105,7 @@ const wakesAndSlot: Pair = {
           by: "return row;",
         },
       ],
-      finds: /^a job is pending, and nobody looks/,
+      finds: /^a job is pending, and no lane scans/,
     },
     UNVALIDATED,
   ],
@@ -137,7 +137,7 @@ const waitAndClose: Pair = {
           by: "",
         },
       ],
-      finds: /^a job is pending, and nobody looks/,
+      finds: /^a job is pending, and no lane scans/,
     },
   ],
 };
@@ -165,7 +165,7 @@ const waitsAndClose: Pair = {
     ctx.db.patch(`,
         },
       ],
-      finds: /^a job is pending, and nobody looks/,
+      finds: /^a job is pending, and no lane scans/,
     },
   ],
 };
@@ -179,7 +179,7 @@ const lossAndHandOver: Pair = {
     await started(line, push(line, "other"));
     must(line.rows("handOvers").length === 1, "no lane was handed over");
     await loses(line, first);
-    // What the sweep takes back waits, so that it has no wakes.
+    // Jobs that the sweep takes back stay pending, so that they have no wakes.
     const queues = [line.queue.name, "other"];
     for (const queue of queues) await line.do(mutation("operate:pauseQueue", { queue }));
     await line.untilSweep();

@@ -1,4 +1,4 @@
-/** What workers report of running jobs, beside the calls that end their attempts. */
+/** Workers' reports on running jobs, beside the calls that end their attempts. */
 import type { ReportAnswer } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import { UNVALIDATED, type Pair } from "../pair.js";
@@ -37,7 +37,7 @@ const firstReport: Pair = {
   ],
 };
 
-/** The reply to the claim may have been lost; whoever reports has had it. */
+/** The reply to the claim may have been lost; a worker that reports has had it. */
 const reportAndExpire: Pair = {
   of: "a report, and the sweep that ends its holder's leases",
   orders: 12,
@@ -60,7 +60,7 @@ const reportAndExpire: Pair = {
   },
   mutants: [
     {
-      without: "the look at what the holder has reported",
+      without: "the check of the holder's reports",
       replace: [
         {
           file: "attempts/reported.ts",

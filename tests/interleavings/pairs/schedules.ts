@@ -68,10 +68,10 @@ const enqueueAndHandOver: Pair = withSkew(
   -6_000,
 );
 
-/** It has said so, and its look is due. */
+/** It has written so, and its scan is due. */
 const enqueueAndLook: Pair = withSkew(
   {
-    of: "an enqueue into a wide segment whose alarm is handing over, and its look",
+    of: "an enqueue into a wide segment with an alarm that is handing over, and its scan",
     orders: 72,
     async setUp(line) {
       const runAt = line.now + FAR_MS;
@@ -98,7 +98,7 @@ const enqueueAndLook: Pair = withSkew(
   -6_000,
 );
 
-/** As if the alarm that a look shows could not have gone in the meantime. */
+/** As if the alarm in a snapshot could not have gone in the meantime. */
 const TRUSTED_LOOK: Mutant = {
   without: "the real read of the alarm on which an enqueue relies",
   replace: [
@@ -111,13 +111,13 @@ const TRUSTED_LOOK: Mutant = {
   finds: /job is stuck|no alarm will ring/,
 };
 
-/** Two who find a segment without an alarm, by clocks that are a millisecond apart, arm one each. */
+/** Two calls that find a segment without an alarm, by clocks that are a millisecond apart, arm one each. */
 async function armTwice(line: Line, runAt: number): Promise<void> {
-  // The queue's row, over which they would meet.
+  // The queue's row, over which they would conflict.
   await line.enqueue();
   await line.meet(schedules(line, runAt), { ...schedules(line, runAt), skewMs: 1 });
   const alarms = line.rows("timers").filter(({ kind }) => kind === "dispatcher");
-  must(alarms.length === 2, "two who met have not armed an alarm each");
+  must(alarms.length === 2, "two overlapping calls have not armed an alarm each");
   await untilAlarm(line);
 }
 
@@ -135,7 +135,7 @@ const enqueueAndRings: Pair = withSkew(
   -500,
 );
 
-/** By a clock that is behind, the job is put off to a time whose alarm is about to ring: another is to come behind it. */
+/** By a clock that is behind, the job is delayed to a time with an alarm that is about to ring: another must follow it. */
 const reportAndRing: Pair = withSkew(
   {
     of: "a report that puts a job off for a moment, and the ring of the alarm of that time",

@@ -1,4 +1,4 @@
-/** Three that meet. What keeps them is what keeps the pairs among them; so these are played without mutants, at length. */
+/** Three transactions. They depend on the guards of the pairs among them; so these are played without mutants, at length. */
 import type { Finished } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import type { Pair } from "../pair.js";
@@ -57,7 +57,7 @@ const claimsAndCancel: Pair = {
   mutants: [],
 };
 
-/** What the holder says of two jobs, in two calls beside each other, while its leases end. */
+/** The holder's calls on two jobs, beside each other, while its leases end. */
 const beatCompleteAndSweep: Pair = {
   of: "a beat, a completion, and the sweep that ends their holder's leases",
   orders: 180,
@@ -99,7 +99,7 @@ const attemptsAndRetry: Pair = {
     return {
       calls: { one: triesOwed(line), two: triesOwed(line), retry: line.retries(id) },
       check(_, line) {
-        must(line.rows("told", "").length === 1, "it was not told once");
+        must(line.rows("told", "").length === 1, "it had not one callback");
       },
     };
   },

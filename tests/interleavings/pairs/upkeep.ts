@@ -1,4 +1,4 @@
-/** What goes on behind: finished jobs are counted and deleted, and with them the routes in which nothing waits. */
+/** Upkeep: finished jobs are counted and deleted, and with them the routes without waiting jobs. */
 import { ROLL_UP_STAYS_JOBS, ROUTES_KEPT, SHARDS_MAX } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import { LEASE_MS, mutation, type Line } from "../line.js";
@@ -12,7 +12,7 @@ const RETENTION = {
   canceledMs: RETENTION_MS,
   timedOutMs: RETENTION_MS,
 };
-/** Longer than a roll-up, the retention of what it counts, and the purge's lateness. */
+/** Longer than a roll-up, the retention of the counted jobs, and the purge's lateness. */
 const FORGOTTEN_MS = 3 * RETENTION_MS;
 
 function dueAt(line: Line, kind: string): number {
@@ -21,7 +21,7 @@ function dueAt(line: Line, kind: string): number {
   return timer!["dueAt"] as number;
 }
 
-/** Lets the roll-up see what has finished, which arms the purge. */
+/** Lets the roll-up count the finished jobs, which arms the purge. */
 const counts = (line: Line) => line.pass(3 * LEASE_MS);
 
 /** Until just when an alarm is due, and before it rings. */
@@ -99,10 +99,7 @@ const purgeAndRetry: Pair = {
       check(answers, line) {
         const isRetried = answers.of<{ retried: boolean } | undefined>("retry")?.retried === true;
         must(line.rows("jobs").length === (isRetried ? 1 : 0), "a retried job has gone");
-        must(
-          line.rows("payloads").length === (isRetried ? 1 : 0),
-          "what it is to work on has gone",
-        );
+        must(line.rows("payloads").length === (isRetried ? 1 : 0), "its payload has gone");
       },
     };
   },
@@ -128,7 +125,7 @@ const rollUpAndComplete: Pair = {
   },
   mutants: [
     {
-      without: "the sweep's look at what was not counted",
+      without: "the sweep's check for uncounted jobs",
       replace: [
         {
           file: "tend/janitor.ts",
@@ -158,7 +155,7 @@ const rollUpAndCancel: Pair = {
   },
   mutants: [
     {
-      without: "the real read of what has finished before the roll-up goes",
+      without: "the real read of finished jobs before the roll-up goes",
       replace: [
         {
           file: "count/rollUp.ts",
@@ -186,7 +183,7 @@ const rollUpOfFew: Pair = {
   },
   mutants: [
     {
-      without: "the real read of what has finished behind those few",
+      without: "the real read of finished jobs behind the first few",
       replace: [
         {
           file: "count/rollUp.ts",
@@ -242,7 +239,7 @@ const dropAndEnqueue: Pair = {
   },
   mutants: [
     {
-      without: "the look at what waits in a route",
+      without: "the check for jobs that wait in a route",
       replace: [
         {
           file: "rows/routes.ts",
@@ -250,7 +247,7 @@ const dropAndEnqueue: Pair = {
           by: "priorities;",
         },
       ],
-      finds: /^a job waits where nobody looks/,
+      finds: /^a job waits where no claim scans/,
     },
     UNVALIDATED,
   ],
@@ -284,7 +281,7 @@ const dropAndRetry: Pair = {
   },
   mutants: [
     {
-      without: "the look at what waits in a route",
+      without: "the check for jobs that wait in a route",
       replace: [
         {
           file: "rows/routes.ts",
@@ -292,7 +289,7 @@ const dropAndRetry: Pair = {
           by: "priorities;",
         },
       ],
-      finds: /^a job waits where nobody looks/,
+      finds: /^a job waits where no claim scans/,
     },
     UNVALIDATED,
   ],
@@ -304,7 +301,7 @@ function checkFound(line: Line): void {
   const isLost = waiting.some(
     (job) => !numbers.has(Math.floor((job["shard"] as number) / SHARDS_MAX)),
   );
-  must(!isLost, "a job waits where nobody looks");
+  must(!isLost, "a job waits where no claim scans");
 }
 
 async function cancelWaiting(line: Line): Promise<void> {

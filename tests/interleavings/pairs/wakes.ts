@@ -7,7 +7,7 @@ import { UNVALIDATED, type Mutant, type Pair } from "../pair.js";
 import { Worker, type ClaimReply } from "../worker.js";
 
 const LEFT_MS = 1_000;
-const NO_LOOK = /^a job is pending, and nobody looks/;
+const NO_LOOK = /^a job is pending, and no lane scans/;
 
 /** A queue that leaves its jobs to workers for a second, and a worker that is there. */
 async function shared(line: Line): Promise<Worker> {
@@ -131,7 +131,7 @@ const claimAndShared: Pair = {
       finds: NO_LOOK,
     },
     {
-      without: "the wake that follows one whose job is gone",
+      without: "the wake that follows one of a deleted job",
       replace: [
         {
           file: "push/wake.ts",

@@ -233,7 +233,7 @@ const planted: readonly Mutant[] = [
   {
     name: "the end of a pause schedules no wake",
     replace: guard(
-      "the end of a pause, and an enqueue into a queue that Convex works off",
+      "the end of a pause, and an enqueue into a push queue",
       "the wake that the end of a pause schedules",
     ),
     finds: ["simulation"],

@@ -7,7 +7,7 @@ export const TAKING: readonly Mutant[] = [
   {
     name: "a job that comes back keeps its old seq",
     replace: guard(
-      "a claim that passes its cursor, and a release of what it has passed",
+      "a claim that passes its cursor, and a release of a job that it has passed",
       "a new seq for a job that comes back",
     ),
     finds: ["state machine"],

@@ -1,6 +1,6 @@
 /**
- * Queues `q0`, `q1`, … in each mount of the component, as many as a test wants, with one action as the handler of all,
- * and what a test asks of them.
+ * Queues `q0`, `q1`, … in each mount of the component, as many as a test wants, with one action as the handler of all, and the
+ * functions that a test calls.
  */
 import { Conveyor } from "convex-conveyor";
 import type { ComponentApi } from "convex-conveyor/_generated/component.js";
