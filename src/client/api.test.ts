@@ -1,4 +1,4 @@
-/** The functions for pages, once for all queues: what they answer, and their types. */
+/** The functions for pages, once for all queues: their answers, and their types. */
 import {
   makeFunctionReference,
   type ApiFromModules,
@@ -88,7 +88,7 @@ describe("status", () => {
     [{ queue: "tiles" }],
     [{ id: "a", queue: "tiles" }],
     [{ ids: ["a"], why: true }],
-  ])("refuses %o, and says what it takes", async (args) => {
+  ])("refuses %o, and names the valid arguments", async (args) => {
     const t = setup();
     await refusal(t.query(api.app.status, args as never), "invalidArgument");
   });

@@ -1,7 +1,7 @@
 /**
- * Public functions for pages: what changes jobs, and what reads them. Each finds the queue, asks the app's `authorize`, and
- * only then acts. The queue of a job stands in its row: an id from the internet may name a job of any queue, and one that
- * these functions do not serve is none.
+ * Public functions for pages: functions that change jobs, and functions that read them. Each finds the queue, asks the
+ * app's `authorize`, and only then acts. The queue of a job stands in its row: an id from the internet may name a job
+ * of any queue, and one that these functions do not serve is none.
  *
  * Arguments are declared as `v.any()` where a payload goes: the queue's own check answers with a code and a path,
  * where the platform's would answer with a sentence.
@@ -27,7 +27,7 @@ interface Given {
   enqueue?: { readonly [queue: string]: EnqueueRule<any, any, any> | undefined } | undefined;
 }
 
-/** Builds what {@link Conveyor.api} returns. */
+/** Builds the functions of {@link Conveyor.api}. */
 export function apiFunctions(component: ComponentApi, given: Given) {
   const { authorize, enqueue = {} } = given;
   const served = servedQueues("The `queues` of `conveyor.api`", given.queues);
@@ -50,7 +50,7 @@ export function queueFunctions(
   return apiFunctions(component, { queues: [queue], authorize, ...rules });
 }
 
-/** Which queues pages may enqueue into, and what jobs are enqueued with, is for the app's code to say. */
+/** The app's code decides into which queues pages may enqueue, and with which options. */
 function enqueueFunction({ served, ask }: Api, rules: NonNullable<Given["enqueue"]>) {
   return mutationGeneric({
     args: {
@@ -95,7 +95,7 @@ function twoForms(): Error {
   );
 }
 
-/** What changes a job that is there. */
+/** Functions that change an existing job. */
 function changeFunctions(api: Api) {
   return {
     cancel: mutationGeneric({

@@ -19,7 +19,7 @@ export function findQueue(served: Served, name: string): AnyQueue {
   const cut = name.slice(0, 100);
   throw conveyorError(
     "unknownQueue",
-    `The queue "${cut}" is not among those that pages may ask about here. ` +
+    `Pages may not ask about the queue "${cut}" here. ` +
       "Add it to `conveyor.api({ queues: […] })`, or correct the name.",
     { queue: cut },
   );

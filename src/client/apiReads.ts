@@ -1,6 +1,7 @@
 /**
- * Public functions for pages that read: one query of the component each, but for what `status` and `stats` say on request.
- * What is read of a job says of which queue it is; then the app's `authorize` is asked, and a refusal shows nothing of it.
+ * Public functions for pages that read: one query of the component each, and more for the requests of `status` and
+ * `stats`. The read of a job includes its queue; then the app's `authorize` is asked, and a refusal shows nothing of
+ * it.
  */
 import { queryGeneric } from "convex/server";
 import { v } from "convex/values";
@@ -109,7 +110,7 @@ function noForm(): Error {
 function onlyOfOne(): Error {
   return conveyorError(
     "invalidArgument",
-    "`why`, `attempts` and `options` are told of one job, not of many `ids`. Ask for each of those by its `id`.",
+    "`why`, `attempts` and `options` are for one job, not for many `ids`. Ask for each of these jobs by its `id`.",
     { argument: "ids" },
   );
 }
@@ -143,7 +144,7 @@ async function statusById(api: Api, ctx: ReadCtx, id: string, requests: StatusRe
   return await withRequests(api, ctx, job, requests);
 }
 
-/** A key can be guessed, where an id cannot: `authorize` is asked before it is looked up. */
+/** A key can be guessed, where an id cannot: `authorize` is asked before it is read. */
 async function statusByKey(
   api: Api,
   ctx: ReadCtx,
@@ -159,7 +160,7 @@ async function statusByKey(
   return job === null ? null : await withRequests(api, ctx, job, requests);
 }
 
-/** Parts that a call asks for besides, each with leave of its own. */
+/** Further parts that a call asks for, each with a permission of its own. */
 async function withRequests(api: Api, ctx: ReadCtx, job: JobStatus, requests: StatusRequests) {
   const {
     why: isWhyAsked = false,
@@ -199,14 +200,14 @@ function shownOf(status: JobStatus): { job: Partial<JobStatus>; options: ShownOp
   };
 }
 
-/** A page is told what failed, and not where: as production Convex has it. */
+/** A page receives the error, and not its place: as production Convex has it. */
 function withoutTrace(attempt: AttemptStatus): AttemptStatus {
   if (!("trace" in attempt)) return attempt;
   const { trace: _, ...told } = attempt;
   return told;
 }
 
-// --- What has happened to one job, page by page ---------------------------------------------------
+// --- The history of one job, page by page --------------------------------------------------------
 
 function historyFunctions(api: Api) {
   const { lib } = api.component;

@@ -29,8 +29,9 @@ import type {
 import type { LogOptions, OutputOptions } from "./watched.js";
 
 /**
- * What a caller wants, as `authorize` is asked: the operation, the queue, and the job. Of several jobs, and of what `status` is
- * asked for besides (`why`, `attempts`, `options`), it is asked one by one; of what is to be enqueued together, once.
+ * A caller's request, as `authorize` receives it: the operation, the queue, and the job. Of several jobs, and of
+ * further requests of `status` (`why`, `attempts`, `options`), it is asked one by one; of jobs to be enqueued together,
+ * once.
  */
 export type ApiCall<Payload = any, Name extends string = string> =
   | { kind: "enqueue"; queue: Name; payloads: Payload[] }
@@ -51,9 +52,10 @@ export type ApiCallsOf<Queues extends readonly AnyQueue[]> = {
 }[Queues[number]["name"]];
 
 /**
- * That pages may enqueue: `true`, or a function that says what each job is enqueued with. A page sends a payload and nothing
+ * That pages may enqueue: `true`, or a function that returns each job's options. A page sends a payload and nothing
  * else: priority, key, time and all the rest are for the app's code to choose. It runs after `authorize`, in the same
- * transaction. A key with the caller's identity in it keeps tenants apart: one can neither find nor replace a job of another.
+ * transaction. A key with the caller's identity in it keeps tenants apart: one can neither find nor replace a job of
+ * another.
  *
  * @example
  * enqueue: async (ctx, payload) => {
@@ -87,9 +89,9 @@ export interface ApiOptions<
   /**
    * Decides about every call: only `true` is a yes. Any other answer, none included, refuses with the code `forbidden`; an
    * error that it throws is passed on. It is required, since these functions are open to the internet: `"public"` opens them
-   * to every caller. It runs in the call's own transaction, after payloads were checked, and is told the operation and the
-   * queue, which stands in the job's own row; an id that names no job of these queues is answered as one, and nothing is
-   * asked. A `ConvexError` reaches the page with its data; of other errors, production tells nothing.
+   * to every caller. It runs in the call's own transaction, after payloads were checked, and receives the operation and
+   * the queue, which stands in the job's own row; an id that names no job of these queues is answered as one, and
+   * nothing is asked. A `ConvexError` reaches the page with its data; of other errors, production tells nothing.
    *
    * @example
    * authorize: async (ctx, call) => call.kind === "status" || (await ctx.auth.getUserIdentity()) !== null
@@ -123,8 +125,8 @@ export interface QueueApiOptions<
 /** Public functions for pages, to be exported by a module of the app. */
 export interface ApiFunctions<Queues extends QueueTypes, Allowed extends string = never> {
   /**
-   * {@link Queue.enqueue} of one `payload`, answered with an id, or {@link Queue.enqueueBatch} of `payloads`, what one mutation
-   * can hold, all or none, answered with ids. Ids in a payload must be of their tables.
+   * {@link Queue.enqueue} of one `payload`, answered with an id, or {@link Queue.enqueueBatch} of `payloads`, up to the
+   * limits of one mutation, all or none, answered with ids. Ids in a payload must be of their tables.
    */
   enqueue: RegisteredMutation<
     "public",
@@ -134,14 +136,14 @@ export interface ApiFunctions<Queues extends QueueTypes, Allowed extends string 
   /**
    * How a job stands, by `id` or by `queue` and `key`, null for none; or, of up to 100 `ids`, how each does, in their order.
    * Of one job it says on request `why` it does not run, with its position, its last `attempts`, and the `options` that it
-   * was enqueued with. What `useJob` subscribes to.
+   * was enqueued with. `useJob` subscribes to it.
    */
   status: RegisteredQuery<
     "public",
     StatusArgs,
     Promise<AnyPageJob<Queues> | null | (AnyPageJob<Queues> | null)[]>
   >;
-  /** {@link Queue.list}: what `useJobs` subscribes to. */
+  /** {@link Queue.list}: `useJobs` subscribes to it. */
   list: RegisteredQuery<
     "public",
     ListRequest<keyof Queues & string> & { paginationOpts: PageOptions },

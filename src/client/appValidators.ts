@@ -18,8 +18,8 @@ export function vJobId<Queue extends string = string>(_queue?: Queue): VString<J
  * The arguments of an `onComplete` mutation, for payloads and results of these validators. A defined queue has them
  * as {@link Queue.onCompleteArgs}; this is for callbacks that are written before their queue, or shared by several.
  *
- * `attempt` is the last one, 0 if there was none. `worker` is absent when no worker ever had the job; `name` and `context`
- * are what the job was enqueued with.
+ * `attempt` is the last one, 0 if there was none. `worker` is absent when no worker ever had the job; `name` and
+ * `context` are from the job's enqueue.
  *
  * @param of.payload The queue's validator of payloads.
  * @param of.result The queue's validator of results.
@@ -60,7 +60,7 @@ export function vOnComplete<
   });
 }
 
-/** The type of {@link vOnComplete}'s answer, which TypeScript can only name by what makes it. */
+/** The type of {@link vOnComplete}'s answer, which TypeScript can only name by the function that returns it. */
 export type VOnComplete<
   VPayload extends ValueValidator,
   VResult extends ValueValidator,

@@ -1,4 +1,4 @@
-/** Batches: how they are split, what one transaction refuses, what an action that failed in the middle says. */
+/** Batches: how they are split, the refusals of one transaction, the error of an action that failed in the middle. */
 import { describe, expect, test, vi } from "vitest";
 import type { Enqueued, NewJob } from "../shared/index.js";
 import { sendAll } from "./batches.js";
@@ -52,7 +52,7 @@ describe("a batch is split", () => {
     await sendAll(inMutation, jobs(900, { tags }), { expire: false, listBy: ["group"], send });
   });
 
-  test("the largest payload there is goes alone or with others, and none is left out", async () => {
+  test("the largest payload there is goes alone or with further ones, and none is left out", async () => {
     const { calls, send } = component();
     const largest = "x".repeat(MIB - 4_096 - 2);
     await sendAll(inAction, jobs(9, {}, largest), { expire: false, send });
@@ -60,7 +60,7 @@ describe("a batch is split", () => {
   });
 });
 
-describe("what one mutation cannot hold is refused before the first call", () => {
+describe("a batch too large for one mutation is refused before the first call", () => {
   const key = { value: "k" };
   test.each<[string, NewJob[], boolean, string]>([
     ["bytes", jobs(9, {}, "x".repeat(1_000_000)), false, "payloadTooLarge"],
@@ -96,7 +96,7 @@ describe("an action", () => {
     expect(calls.map((part) => part.length)).toEqual([500, 500, 200]);
   });
 
-  test("that fails in the middle says what is enqueued", async () => {
+  test("that fails in the middle reports the enqueued jobs", async () => {
     const { send } = component(2);
     const call = sendAll(inAction, jobs(2_500), { expire: false, send });
     const error = await refusal(call, "batchInterrupted");

@@ -1,7 +1,7 @@
 /**
- * Batches of any size: split by count and bytes into calls of the component. In a mutation all of them are one transaction,
- * so what it cannot hold is refused before the first call. An action has no transaction: each call commits by itself, and an
- * error in the middle says what has been enqueued.
+ * Batches of any size: split by count and bytes into calls of the component. In a mutation all of them are one
+ * transaction, so a batch beyond its limits is refused before the first call. An action has no transaction: each call
+ * commits by itself, and an error in the middle reports the enqueued jobs.
  */
 import {
   errorText,
@@ -59,7 +59,7 @@ function isAction(ctx: RunsMutations): boolean {
   return "runAction" in ctx;
 }
 
-/** All jobs are checked before the first is sent, or an action would find a bad one after it has enqueued others. */
+/** All jobs are checked before the first is sent, or an action would find a bad one after it has enqueued a part. */
 function weigh(job: NewJob, index: number, now: number): JobWeight {
   try {
     return checkNewJob(job, now);
@@ -127,9 +127,9 @@ async function sendSplit(parts: NewJob[][], total: number, send: Send): Promise<
 }
 
 /**
- * Refusals that come before anything is written, or when all of it has been undone. A deployment may write so many bytes a
- * second, 4 MiB on the smallest, and begins no mutation while the last second has had more: a full call brings that about
- * for the next.
+ * Refusals that come before anything is written, or when all of it has been undone. A deployment may write so many
+ * bytes per second, 4 MiB on the smallest, and begins no mutation while the last second has had more: a full call
+ * brings that about for the next.
  */
 const PASSING =
   /TooManyWrites|Too many writes per second|OptimisticConcurrencyControlFailure|TooManyConcurrent/;

@@ -1,9 +1,9 @@
-/** Telling by a shared secret who may call an HTTP action. */
+/** Authorizing callers of an HTTP action by a shared secret. */
 
 /**
  * For `authorize` of {@link Conveyor.metrics}: whether the request carries `Authorization: Bearer …` with the secret that an
- * environment variable of the deployment has. Without that variable, or with an empty one, nobody may. How much of a wrong
- * secret is right does not show in the time that it takes.
+ * environment variable of the deployment has. Without that variable, or with an empty one, every request is refused.
+ * How much of a wrong secret is right does not show in the time that it takes.
  *
  * @param variable The name of the environment variable. Set it with `npx convex env set METRICS_TOKEN …`.
  * @example
@@ -24,7 +24,7 @@ export function bearerToken(
   };
 }
 
-/** Of their digests, which are of one length, every byte is looked at. */
+/** Every byte of their digests, which are of one length, is compared. */
 async function isSame(a: string, b: string): Promise<boolean> {
   const [one, other] = await Promise.all([digest(a), digest(b)]);
   return one.reduce((differs, byte, i) => differs | (byte ^ other[i]!), 0) === 0;

@@ -1,5 +1,5 @@
 /** The component's functions as the app's backend sees them: `components.conveyor`. */
 import type { ComponentApi as GeneratedApi } from "../component/_generated/component.js";
 
-/** What `new Conveyor(…)` takes, whatever name the component was mounted under. */
+/** The argument of `new Conveyor(…)`, for any name under which the component was mounted. */
 export type ComponentApi = GeneratedApi<string | undefined>;

@@ -1,4 +1,4 @@
-/** Operating queues as an app's backend does: the component's own tests say what becomes of jobs. */
+/** Operating queues as an app's backend does: the component's own tests check the effects on jobs. */
 import type { GenericMutationCtx } from "convex/server";
 import { describe, expect, test } from "vitest";
 import {
@@ -143,7 +143,7 @@ describe("a queue's control", () => {
     expect(changed).toEqual([true, true, false]);
   });
 
-  test("is not among what browsers reach", () => {
+  test("is not among the functions for browsers", () => {
     const functions = Object.keys(tiles.api({ authorize: () => false }));
     const dangerous = ["pause", "drain", "configure", "deleteJob", "cancelMany", "deleteMany"];
     expect(functions.filter((name) => dangerous.includes(name))).toEqual([]);

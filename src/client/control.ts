@@ -1,5 +1,5 @@
 /**
- * Operating one queue: what people do to it as a whole, to one of its jobs, and to many. Apart from the queue's everyday
+ * Operating one queue: changes to the whole queue, to one of its jobs, and to many. Apart from the queue's everyday
  * methods, and in none of the functions that browsers reach, since much of it cannot be undone. It keeps no state.
  */
 import type {
@@ -31,18 +31,18 @@ export interface ManyOptions {
    * @default 100
    */
   limit?: number;
-  /** Why, for those who are told; up to 4,096 characters. */
+  /** The reason, for `onComplete` and for people; up to 4,096 characters. */
   reason?: string;
 }
 
-/** What became of a wish to pause or resume a job; `paused` and `status` are what it is now. */
+/** The effect of a request to pause or resume a job; `paused` and `status` are its state now. */
 export interface PauseReply {
   changed: boolean;
   paused: boolean;
   status: Status;
 }
 
-/** What people do to a queue. Made by {@link Queue.control} and {@link Conveyor.control}. */
+/** The operations on one queue. Made by {@link Queue.control} and {@link Conveyor.control}. */
 export class QueueControl<Name extends string = string> {
   /** @internal Use {@link Queue.control} or {@link Conveyor.control}. */
   constructor(
@@ -62,8 +62,8 @@ export class QueueControl<Name extends string = string> {
   // --- The queue --------------------------------------------------------------------------------
 
   /**
-   * From now on no job of the queue is claimed. Jobs come in, fall due and expire as ever, and what runs goes on and is
-   * recorded. Calls of the queue that are in flight run again, once.
+   * From now on no job of the queue is claimed. Jobs come in, fall due and expire as ever, and running jobs go on and
+   * are recorded. Calls of the queue that are in flight retry once.
    *
    * @returns `changed` is false if it was paused already.
    * @throws `unknownQueue` by {@link Conveyor.control} before the queue's first enqueue or claim; {@link Queue.control} declares it.
@@ -77,9 +77,10 @@ export class QueueControl<Name extends string = string> {
   }
 
   /**
-   * From now on every enqueue is refused with `queueDraining`, while what is there is worked off: jobs that wait, are due
-   * later, or come back. {@link state} says `drained` when nothing is left. A job that is paused is left; an explicit
-   * `retry` brings one back. The items of a circular queue go round for ever: cancel or delete them to drain it.
+   * From now on every enqueue is refused with `queueDraining`, while the existing jobs are processed: jobs that wait,
+   * are due later, or come back. {@link state} says `drained` when nothing is left. A job that is paused is left; an
+   * explicit `retry` brings one back. The items of a circular queue go round for ever: cancel or delete them to drain
+   * it.
    *
    * @throws `unknownQueue`, `componentNotMounted`.
    * @example
@@ -91,7 +92,7 @@ export class QueueControl<Name extends string = string> {
   }
 
   /**
-   * Ends a pause and a drain. Idle workers learn of it through what they watch.
+   * Ends a pause and a drain. Idle workers notice it through their subscriptions.
    *
    * @throws `unknownQueue`, `componentNotMounted`.
    * @example
@@ -103,8 +104,8 @@ export class QueueControl<Name extends string = string> {
   }
 
   /**
-   * Changes the queue's configuration while it runs. What is named wins over what code declares, also after the next
-   * deploys, until it is reset; what was overridden before and is not named stays so. It counts at once, for jobs that
+   * Changes the queue's configuration while it runs. A named field wins over the declaration in code, also after the
+   * next deploys, until it is reset; an earlier override that is not named stays so. It counts at once, for jobs that
    * wait too; a lease that is held keeps its length.
    *
    * @param overrides Any of `leaseMs`, `graceMs`, `maxResets`, `shards`, `retry` (complete), `timeoutMs`, `expiresAfterMs`,
@@ -119,7 +120,7 @@ export class QueueControl<Name extends string = string> {
   }
 
   /**
-   * What code declares counts again: for these fields, or for all.
+   * The declaration in code counts again: for these fields, or for all.
    *
    * @throws `invalidArgument` for a field that a configuration does not have, `unknownQueue`, `componentNotMounted`.
    * @example
@@ -138,7 +139,7 @@ export class QueueControl<Name extends string = string> {
 
   /**
    * How the queue is configured (`declared`, `overrides`, and `inForce`, which counts), and since when it is paused or drains. A
-   * few reads, however many jobs there are; a subscription runs again with the queue's jobs only while it drains.
+   * few reads, however many jobs there are; a subscription reruns with the queue's jobs only while it drains.
    *
    * @throws `unknownQueue`, `componentNotMounted`.
    * @example
@@ -150,7 +151,7 @@ export class QueueControl<Name extends string = string> {
   }
 
   /**
-   * What happened to the queue, newest first: pauses, changed configuration, leases that were taken away, jobs that were
+   * Events of the queue, newest first: pauses, changed configuration, leases that were taken away, jobs that were
    * passed over. Kept for 31 days.
    *
    * @param options.limit How many, 1 to 1,000.
@@ -167,8 +168,8 @@ export class QueueControl<Name extends string = string> {
   // --- One job ----------------------------------------------------------------------------------
 
   /**
-   * Nobody claims this job until it is resumed. Its status stays: one that is due later falls due, one that runs goes on
-   * and is paused when it comes back. One that has ended is left.
+   * No worker or lane claims this job until it is resumed. Its status stays: one that is due later falls due, one that
+   * runs goes on and is paused when it comes back. One that has ended is left.
    *
    * @throws `unknownJob` for an id that names no job of this queue, `componentNotMounted`.
    * @example
@@ -192,9 +193,9 @@ export class QueueControl<Name extends string = string> {
   }
 
   /**
-   * Deletes a job in any status, with its payload, result, attempts, log and output; its key is free. **It cannot be undone, and
-   * nobody is told**: `onComplete` is not called, also if it was still owed. Cancel first if it must know. The worker of a
-   * running job is asked to stop, and what it still reports is answered `leaseLost`.
+   * Deletes a job in any status, with its payload, result, attempts, log and output; its key is free. **It cannot be
+   * undone, and no callback runs**: `onComplete` is not called, also if it was still owed. Cancel first if the callback
+   * must run. The worker of a running job is asked to stop, and its later reports are answered `leaseLost`.
    *
    * @returns `deleted` is false, and `status` null, for an id that names no job of this queue, as after a first call.
    * @throws `componentNotMounted`.
@@ -212,10 +213,11 @@ export class QueueControl<Name extends string = string> {
   // --- Many jobs --------------------------------------------------------------------------------
 
   /**
-   * Cancels all jobs that a filter means, the newest first: those that wait or are due later at once, and of those that run
-   * the workers are asked to end them. Each `onComplete` is told alone. The first 100 are done in this transaction; the
-   * rest goes on by itself, over any number of jobs and through crashes, and is about jobs that were there before the call's
-   * transaction: what that has enqueued itself is left. A job that workers keep moving through three looks may be left too.
+   * Cancels all jobs that a filter means, the newest first: jobs that wait or are due later at once, and the workers of
+   * running jobs are asked to end them. Each `onComplete` runs alone. The first 100 are done in this transaction; the
+   * rest goes on by itself, over any number of jobs and through crashes, and is about jobs that were there before the
+   * call's transaction: jobs that these transactions have enqueued themselves are left. A job that workers keep moving
+   * through three scans may be left too.
    *
    * @param filter All that it names must hold: `statuses` (of `scheduled`, `pending`, `running`; all three by default),
    * `priority`, `tags` (one of up to 16), `labels` (all of up to 16), `group`, `name`, `enqueuedBefore`, `finishedBefore`
@@ -236,8 +238,8 @@ export class QueueControl<Name extends string = string> {
 
   /**
    * Makes all finished jobs that a filter means claimable again, the oldest end first: failed and timed out ones, unless the
-   * filter names other `statuses`. A job whose key another one has by now is left. One that fails again while this goes on
-   * is not tried another time. Otherwise like {@link cancelMany}.
+   * filter names other `statuses`. A job with a key that another job has by now is left. One that fails again while
+   * this goes on is not tried another time. Otherwise like {@link cancelMany}.
    *
    * @throws As {@link cancelMany}.
    * @example
@@ -268,8 +270,8 @@ export class QueueControl<Name extends string = string> {
   }
 
   /**
-   * How far what goes on by itself has come. Null for a `task` that this queue does not have; one that has ended is
-   * remembered as long as it is among the queue's last 100 events.
+   * The progress of a task that goes on by itself. Null for a `task` that this queue does not have; one that has ended
+   * is remembered as long as it is among the queue's last 100 events.
    *
    * @throws `componentNotMounted`.
    * @example
@@ -282,7 +284,7 @@ export class QueueControl<Name extends string = string> {
   }
 
   /**
-   * Stops what goes on by itself, after the step that it is in. What it has changed stays so.
+   * Stops a task that goes on by itself, after its current step. Its changes so far stay.
    *
    * @returns `stopped` is false if it had ended.
    * @throws `componentNotMounted`.

@@ -67,9 +67,9 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
 
   /**
    * @param component The mounted component, `components.conveyor` from `_generated/api`.
-   * @param options.schedulerShare How much of what the deployment class schedules at once this mount may take with its
-   * processes, all of its queues together: 0.01 to 0.9. One mount cannot see another: two with a quarter each leave the app
-   * its half. A queue has the share with which it is declared.
+   * @param options.schedulerShare The mount's share of the scheduled functions that the deployment class runs at once,
+   * for its processes, all of its queues together: 0.01 to 0.9. One mount cannot see another: two with a quarter each
+   * leave the app its half. A queue has the share with which it is declared.
    * @default schedulerShare 0.5
    * @param options.internalAction The app's own builder of internal actions, such as one of `customAction` of
    * convex-helpers: handlers are made with it. So with `internalMutation` (handlers and `completed`) and `internalQuery`.
@@ -133,15 +133,15 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
-   * Public functions for pages, once for all queues, to be exported by a module of the app: those of these that it needs, under
-   * these names. Hooks are given that module, as `api.jobs`; other clients take `jobCalls(api.jobs)`.
+   * Public functions for pages, once for all queues, to be exported by a module of the app: any of these functions,
+   * under these names. Hooks are given that module, as `api.jobs`; other clients take `jobCalls(api.jobs)`.
    *
    * @param options.queues The queues that pages may ask about.
    * @param options.authorize Decides about every call: only `true` is a yes. See {@link ApiOptions}.
    * @param options.enqueue Into which of the queues pages may enqueue, and with which options. None by default.
-   * @throws `invalidArgument` for a queue that is listed twice, `unknownQueue` for an `enqueue` of one that is not listed. The
-   * functions throw `forbidden` or what `authorize` throws, `unknownQueue`, `unknownJob`, `invalidArgument`, and what the
-   * queue's methods throw.
+   * @throws `invalidArgument` for a queue that is listed twice, `unknownQueue` for an `enqueue` of one that is not
+   * listed. The functions throw `forbidden` or the error of `authorize`, `unknownQueue`, `unknownJob`,
+   * `invalidArgument`, and the errors of the queue's methods.
    * @example
    * // convex/jobs.ts
    * export const { enqueue, status, list, stats, logs, output, cancel, retry } = conveyor.api({
@@ -165,7 +165,8 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * most 16 of them.
    * @param options.continueWith The queues into which handlers may put jobs that follow theirs, with `continueWith`.
    * Every worker's token may then enqueue into these. None by default.
-   * @param options.related What the app says of each job in the transaction that claims it: see {@link WorkerApiOptions}.
+   * @param options.related The app's data for each job, read in the transaction that claims it: see
+   * {@link WorkerApiOptions}.
    * @param options.authorize Asked before every call: see {@link WorkerApiOptions}.
    * @throws `invalidArgument` for a queue that is listed twice, `unknownQueue` for related data of one that is not listed. The functions themselves throw `unknownQueue` for one
    * that is not listed, `tokenUnknown`, `tokenRevoked`, `tokenForeign`, `queueForbidden`, `groupForbidden`, `invalidArgument`.
@@ -226,8 +227,8 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * own functions or crons. An operator needs none of them: `npx convex run --component conveyor operate:pauseQueue` takes the
    * same arguments.
    *
-   * @throws Nothing itself. The functions throw what the methods of {@link QueueControl} throw: `unknownQueue`, `unknownJob`,
-   * `invalidArgument`, `componentNotMounted`.
+   * @throws Nothing itself. The functions throw the errors of the methods of {@link QueueControl}: `unknownQueue`,
+   * `unknownJob`, `invalidArgument`, `componentNotMounted`.
    * @example
    * // convex/operations.ts
    * export const { pauseQueue, resumeQueue, retryMany } = conveyor.operations();
@@ -244,14 +245,14 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    *
    * @param options.authorize Asked before every call, for each queue of the overview and for each button; see
    * {@link DashboardApiOptions}.
-   * @param options.show What a page is shown of payloads, results, progress, errors, logs and output.
+   * @param options.show The view of payloads, results, progress, errors, logs and output for pages.
    * @default show as it is
-   * @throws Nothing itself. The functions throw `forbidden`, or what `authorize` throws; `invalidArgument`, `unknownQueue`,
-   * `unknownJob`, `componentNotMounted`.
+   * @throws Nothing itself. The functions throw `forbidden`, or the error of `authorize`; `invalidArgument`,
+   * `unknownQueue`, `unknownJob`, `componentNotMounted`.
    * @example
    * // convex/dashboard.ts
    * export const { read, write } = conveyor.dashboardApi({
-   *   // Every user may look, administrators may act.
+   *   // Every user may read, administrators may act.
    *   authorize: async (ctx, call) => {
    *     const user = await ctx.auth.getUserIdentity();
    *     return user !== null && (!call.changes || user["role"] === "admin");
@@ -263,12 +264,12 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
-   * An HTTP action for Prometheus, and what reads its format: jobs by status, what came in and how it ended, how long jobs
-   * waited and ran, the oldest job that waits, and workers. Counts only grow, ten to 80 seconds behind; each reading
-   * costs a query a queue.
+   * An HTTP action for Prometheus, and for other readers of its format: jobs by status, jobs enqueued and ended, how
+   * long jobs waited and ran, the oldest job that waits, and workers. Counts only grow, ten to 80 seconds behind; each
+   * reading costs a query per queue.
    *
    * @param options.authorize Asked before anything is read; see {@link MetricsOptions}.
-   * @throws Nothing: whoever may not read it is answered 401.
+   * @throws Nothing: an unauthorized request is answered 401.
    * @example
    * // convex/http.ts
    * const http = httpRouter();
@@ -284,9 +285,10 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
-   * Looks after queues that nobody visits: scheduled functions of Conveyor that were canceled, or failed, are scheduled
-   * anew. Every claim that finds nothing and every sweep of the janitor does so too, for its own queues; call it from an hourly cron
-   * if jobs are to start on time in a queue that has no worker connected. Safe at any time, and cheap when all is well.
+   * Repairs the upkeep of queues without traffic: scheduled functions of Conveyor that were canceled, or failed, are
+   * scheduled anew. Every claim that finds nothing and every sweep of the janitor does so too, for its own queues; call
+   * it from an hourly cron if jobs are to start on time in a queue that has no worker connected. Safe at any time, and
+   * cheap when all is well.
    *
    * @throws `componentNotMounted`.
    * @example
@@ -300,7 +302,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
-   * What people do to a queue while it runs, by its name: for an administration of all queues. For one queue, use
+   * The operations on a queue while it runs, by its name: for an administration of all queues. For one queue, use
    * {@link Queue.control}.
    *
    * @param queue The name of any queue that has been used once; it need not be defined here.
@@ -316,7 +318,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
-   * What people see of a queue, by its name: for an administration of all queues. For one queue, use the queue itself, which
+   * The views of a queue, by its name: for an administration of all queues. For one queue, use the queue itself, which
    * has the same methods. Results are not typed.
    *
    * @param queue The name of any queue; it need not be defined here.
@@ -332,16 +334,17 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
-   * Every queue at a glance, by name: how it is configured and where each field comes from, whether Convex works it off, how it
-   * stands, and its last 30 minutes.
+   * Every queue at a glance, by name: how it is configured and where each field comes from, whether Convex runs its
+   * jobs, how it stands, and its last 30 minutes.
    *
    * Of a busy queue it reads the row that is kept of it and 30 more, of a quiet one up to a thousand rows, fewer where many
-   * queues are shown. A subscription runs again when any of that changes: see {@link ObservedQueue.gauge}.
+   * queues are shown. A subscription reruns when any of that changes: see {@link ObservedQueue.gauge}.
    *
    * @param options.after The name behind which to go on, where there were `more`.
    * @param options.limit How many, 1 to 100.
-   * @param options.mainLoop Shows the main loop beside them: whether it runs, the processes that there are and until when, the
-   * places that are used and left, the queues that wait. The subscription then runs again when a process starts or ends.
+   * @param options.mainLoop Adds the main loop: whether it runs, the processes that there are and until when, the
+   * places that are used and left, the queues that wait. The subscription then also reruns when a process starts or
+   * ends.
    * @default limit 100, mainLoop false
    * @returns The queues, and whether there are more: also where the jobs of these are so large that one query reads no more.
    * @throws `invalidArgument` for a limit out of bounds, `componentNotMounted`.
@@ -369,11 +372,11 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   /**
    * The workers that were seen last, newest first: name, state, last call or beat, the queues and labels with which they last
    * claimed, and the jobs they hold, the first 256 of them with their names and since when they run. Lanes are among them:
-   * what `isLane` is Convex itself at work.
+   * with `isLane`, a row is Convex itself at work.
    *
-   * A subscription runs again with every call and beat of one of them.
+   * A subscription reruns with every call and beat of one of them.
    *
-   * @param options.queue Those that last claimed from this queue, of the 256 of each state that were seen last.
+   * @param options.queue Workers that last claimed from this queue, of the 256 of each state that were seen last.
    * @param options.limit How many, 1 to 100.
    * @default limit 100
    * @throws `invalidArgument` for a limit out of bounds, `componentNotMounted`.

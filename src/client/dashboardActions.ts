@@ -1,4 +1,4 @@
-/** What pages do to queues and jobs. */
+/** Changes that pages make to queues and jobs. */
 import type { DashboardWrite, JobFilter } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import type { Writer } from "./dashboardTypes.js";

@@ -19,7 +19,7 @@ import { refusal, type App } from "./setup.test.js";
 type Name = keyof DashboardAnswers;
 type Args = Record<string, unknown>;
 
-/** What each is called with, what `authorize` is to be asked, and what comes of it. */
+/** The arguments of each call, the call that `authorize` receives, and the answer. */
 interface Case {
   args: (jobs: Jobs) => Args;
   asks: (jobs: Jobs) => object;
@@ -165,10 +165,10 @@ const mutation = async (t: App, kind: Name, args: Args): Promise<unknown> => {
   return await t.mutation(of, asked);
 };
 
-/** What `authorize` may answer that is no leave, by mistake too. */
+/** Answers of `authorize` that are no permission, by mistake too. */
 const NOS: unknown[] = [false, undefined, null, "yes", 1, {}, Promise.resolve(false)];
 
-/** Every way to refuse, set one after the other; what throws passes its own error on. */
+/** Every way to refuse, set one after the other; one that throws passes its own error on. */
 async function eachNo(call: () => Promise<unknown>): Promise<void> {
   for (const no of NOS) {
     options.authorize = (() => no) as () => boolean;
@@ -198,7 +198,7 @@ test("there is a case for every operation of the dashboard", () => {
 
 describe("a query of the dashboard", () => {
   test.each(QUERIES)(
-    "%s answers whom `authorize` lets see it, and asks first",
+    "%s answers a caller that `authorize` accepts, and asks first",
     async (name, of) => {
       const t = newApp();
       const jobs = await fill(t);
@@ -214,7 +214,7 @@ describe("a query of the dashboard", () => {
   });
 
   test.each(QUERIES)("%s reads nothing before `authorize` has answered", async (name, of) => {
-    // Whatever is read of a component that is not there is another error.
+    // Any read of a component that is not there is another error.
     const t = newApp({ mounted: false });
     const args = of.args({ pending: "a", running: "b" } as Jobs);
     await eachNo(() => query(t, name, args));
@@ -225,7 +225,7 @@ describe("a query of the dashboard", () => {
 
 describe("an action of the dashboard", () => {
   test.each(ACTIONS)(
-    "%s is done for whom `authorize` lets do it, and asks first",
+    "%s is done for a caller that `authorize` accepts, and asks first",
     async (name, of) => {
       const t = newApp();
       const jobs = await fill(t);
@@ -254,7 +254,7 @@ describe("an action of the dashboard", () => {
   });
 
   test.each(ACTIONS)(
-    "%s is refused where `authorize` lets callers look, and not act",
+    "%s is refused where `authorize` lets callers read, and not act",
     async (name, of) => {
       const t = newApp();
       const jobs = await fill(t);
@@ -290,7 +290,7 @@ describe("a job of another queue", () => {
     expect(await everything(t)).toEqual(before);
   });
 
-  test("is not touched by what is done to many", async () => {
+  test("is not touched by a change of many jobs", async () => {
     const t = newApp();
     const { other } = await fill(t);
     await t.mutation(...write({ kind: "cancelMany", queue, filter: {} }));
@@ -334,7 +334,7 @@ describe("the overview", () => {
 });
 
 describe("workers", () => {
-  test("are shown without what they hold of queues that the caller may not see", async () => {
+  test("are shown without their jobs of queues that the caller may not see", async () => {
     const t = newApp();
     await fill(t);
     options.authorize = (_ctx, call) => call.kind === "workers";
@@ -352,11 +352,11 @@ describe("workers", () => {
 });
 
 describe("the buttons of a job's page", () => {
-  test("are those that `authorize` allows of this very job, whatever it throws at others", async () => {
+  test("are the buttons that `authorize` allows for this very job, even where it throws for another one", async () => {
     const t = newApp();
     const { pending, running } = await fill(t);
     options.authorize = (_ctx, call) => {
-      if (call.kind === "delete") throw new Error("Nobody deletes.");
+      if (call.kind === "delete") throw new Error("Deletes are refused.");
       return !call.changes || (call.kind === "cancel" && call.id === pending);
     };
     expect(await query(t, "job", { queue, id: pending })).toMatchObject({ may: ["cancel"] });
@@ -364,7 +364,7 @@ describe("the buttons of a job's page", () => {
   });
 });
 
-test("`authorize` is asked who calls, and may read the app's tables", async () => {
+test("`authorize` receives the caller's identity, and may read the app's tables", async () => {
   const t = newApp();
   await fill(t);
   options.authorize = async (ctx) => {

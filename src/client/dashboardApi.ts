@@ -25,7 +25,7 @@ import type { DashboardApiOptions, DashboardFunctions, Reader, Writer } from "./
 import { viewReaders } from "./dashboardViews.js";
 import type { AuthorizeCtx } from "./types.js";
 
-/** Builds what {@link Conveyor.dashboardApi} returns. */
+/** Builds the functions of {@link Conveyor.dashboardApi}. */
 export function dashboardFunctions<DataModel extends GenericDataModel>(
   component: ComponentApi,
   given: DashboardApiOptions<DataModel>,
@@ -60,7 +60,7 @@ export function dashboardFunctions<DataModel extends GenericDataModel>(
 
 type Asked = (DashboardRead & { changes: false }) | (DashboardWrite & { changes: true });
 
-/** Asks, then does. What throws is on the log with its operation, and has it in its data if it is an error of Conveyor's. */
+/** Asks, then does. An error is logged with its operation, and has it in its data if it is an error of Conveyor's. */
 async function perform(
   options: GivenOptions,
   ctx: AuthorizeCtx<any>,
@@ -78,7 +78,7 @@ async function perform(
   }
 }
 
-/** What `authorize` is told: the operation and what it is about, and none of how it is to be shown. */
+/** The call as `authorize` receives it: the operation and its subject, and none of the options of its view. */
 function askedOf(call: Asked): DashboardCall {
   const { kind, changes } = call;
   return {

@@ -1,4 +1,6 @@
-/** What pages and programs call the dashboard with, and where the operation is seen, since metrics count two functions. */
+/**
+ * The calls of pages and programs to the dashboard, and where the operation is seen, since metrics count two functions.
+ */
 import type { ApiFromModules } from "convex/server";
 import { expect, expectTypeOf, test, vi } from "vitest";
 import { logLine, type DashboardApi, type Stats } from "../shared/index.js";
@@ -26,7 +28,7 @@ test("an answer has the type of its call, and a call that is none does not compi
   write({ kind: "redrive", queue, filter: {} });
 });
 
-test("what is done is on the log by its operation, and what fails has it in its error too", async () => {
+test("a change is logged with its operation, and an error has it in its data too", async () => {
   const t = newApp();
   await fill(t);
   const info = vi.spyOn(console, "info").mockImplementation(() => undefined);

@@ -1,4 +1,4 @@
-/** What pages see of jobs: which there are; and of one how it stands, what it carries, its attempts, its log and its output. */
+/** The views of jobs for pages: the list; and one job's state, contents, attempts, log and output. */
 import type { ComponentApi } from "./componentApi.js";
 import { allowedOf, type GivenOptions } from "./dashboardLeave.js";
 import { each, Shown } from "./dashboardShow.js";
@@ -27,7 +27,7 @@ export function jobReaders(
     job: jobReader(component, options),
 
     why: async (ctx, { queue, id }) => {
-      // It says in words what the job's errors were, and `show` decides about those.
+      // Its texts include the job's errors, and `show` decides about errors.
       const asked = { queue, id, withErrors: options?.show === undefined };
       const why = await callComponent(() => ctx.runQuery(component.observe.why, asked));
       if (why === null) return null;

@@ -7,10 +7,10 @@ import type { DashboardApiOptions } from "./dashboardTypes.js";
 import { mustAllow } from "./leave.js";
 import type { AuthorizeCtx } from "./types.js";
 
-/** What untyped code may hand over. */
+/** Values that untyped code may pass. */
 export type GivenOptions = Partial<DashboardApiOptions<any>> | undefined;
 
-/** Throws what `authorize` throws, or `forbidden`. */
+/** Throws the error of `authorize`, or `forbidden`. */
 export async function checkAllowed(
   options: GivenOptions,
   ctx: AuthorizeCtx<any>,
@@ -20,7 +20,7 @@ export async function checkAllowed(
   await mustAllow(options?.authorize, [ctx, call], "the dashboard");
 }
 
-/** Whether the caller may see a queue among others. An `authorize` that throws leaves this one out, and not all. */
+/** Whether the caller may see one of several queues. An `authorize` that throws leaves this one out, and not all. */
 export async function seesQueue(
   options: GivenOptions,
   ctx: AuthorizeCtx<any>,

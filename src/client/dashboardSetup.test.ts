@@ -1,4 +1,4 @@
-/** A dashboard over the test app, whose options tests set, and a queue whose jobs carry something to hide. */
+/** A dashboard over the test app, with options that tests set, and a queue of jobs with contents to hide. */
 import { anyApi, type GenericDatabaseReader } from "convex/server";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import schema from "../component/schema.js";
@@ -11,11 +11,11 @@ import {
 import type { DashboardApiOptions } from "./dashboardTypes.js";
 import { api, conveyor, internal, loose, setup, tiles, type App } from "./setup.test.js";
 
-/** What the dashboard was given; tests change it. Everything is allowed to begin with. */
+/** The options of the dashboard; tests change it. Everything is allowed to begin with. */
 export const options: DashboardApiOptions & { authorize: Authorize } = { authorize: () => true };
 type Authorize = (ctx: any, call: DashboardCall) => boolean | Promise<boolean>;
 
-/** What `authorize` was asked since the test began. */
+/** The calls that `authorize` received since the test began. */
 export const asked: DashboardCall[] = [];
 
 /** Asked this, everything is allowed. */
@@ -25,7 +25,7 @@ beforeEach(() => {
   options.authorize = allow;
   delete options.show;
   asked.length = 0;
-  // What fails here is on the log.
+  // Each error here is logged.
   vi.spyOn(console, "warn").mockImplementation(() => undefined);
   vi.spyOn(console, "error").mockImplementation(() => undefined);
 });
@@ -57,7 +57,7 @@ export async function everything(t: App): Promise<unknown> {
   return await within.runInComponent("conveyor", dump);
 }
 
-export const secret = "what only some may see";
+export const secret = "a secret of the job";
 
 /** Of `tiles`, one of each fate that carries something; and one of another queue. */
 export interface Jobs {
@@ -70,7 +70,7 @@ export interface Jobs {
   other: string;
 }
 
-/** Jobs in whose payloads, results, progress, errors, logs and output {@link secret} stands. */
+/** Jobs with {@link secret} in their payloads, results, progress, errors, logs and output. */
 export async function fill(t: App): Promise<Jobs> {
   const payload = { x: 1, label: secret };
   const begun = await asApp(t, (ctx) =>
@@ -106,7 +106,7 @@ export async function fill(t: App): Promise<Jobs> {
   };
 }
 
-test("the jobs of a dashboard's tests are what they are called", async () => {
+test("the jobs of a dashboard's tests have the statuses of their names", async () => {
   const t = newApp();
   const { other, ...jobs } = await fill(t);
   for (const [status, id] of Object.entries(jobs)) {

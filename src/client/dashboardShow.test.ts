@@ -1,4 +1,4 @@
-/** What jobs carry leaves the server only as the app's `show` lets it. */
+/** The contents of jobs leave the server only through the app's `show`. */
 import { describe, expect, test } from "vitest";
 import { fill, newApp, options, read, secret, type Jobs } from "./dashboardSetup.test.js";
 import type { DashboardValue } from "./dashboardTypes.js";
@@ -24,7 +24,7 @@ async function listed(t: App) {
   return (await t.query(list, { ...args, paginationOpts } as never)).page;
 }
 
-/** Where in what the dashboard says something is, kind by kind. */
+/** Where the dashboard's answer has a value, kind by kind. */
 const WHERE: [DashboardValue["kind"], (said: Said) => unknown][] = [
   ["payload", ({ pending }) => pending.payload],
   ["result", ({ succeeded }) => succeeded.job],
@@ -55,7 +55,7 @@ async function look(t: App, jobs: Jobs) {
 
 describe("show", () => {
   test.each(WHERE)(
-    "is given the %s of a job before it leaves, and what it returns leaves",
+    "is given the %s of a job before it leaves, and its return value leaves",
     async (kind, where) => {
       const t = newApp();
       const jobs = await fill(t);
@@ -75,7 +75,7 @@ describe("show", () => {
     expect(JSON.stringify(await allOf(t, jobs))).not.toContain(secret);
   });
 
-  test("is told of which job and which queue each value is", async () => {
+  test("receives the job and the queue of each value", async () => {
     const t = newApp();
     const jobs = await fill(t);
     const shown: DashboardValue[] = [];
@@ -128,7 +128,7 @@ describe("show", () => {
     }
   });
 
-  test("where there is one, why a job waits is told without its errors", async () => {
+  test("where there is one, why a job waits is answered without its errors", async () => {
     const t = newApp();
     const jobs = await fill(t);
     const whys = async () =>
@@ -162,7 +162,7 @@ describe("show", () => {
     }
   });
 
-  test("without one, pages are shown what jobs carry as it is", async () => {
+  test("without one, pages receive the contents of jobs unchanged", async () => {
     const t = newApp();
     const jobs = await fill(t);
     expect(options.show).toBeUndefined();

@@ -1,13 +1,13 @@
 /**
- * What jobs carry, on its way to a page: everything of it passes the app's `show` before it leaves the server. What a job
- * is called (its name, key, group and tags) is shown as it is.
+ * The contents of jobs, on their way to a page: all of them pass the app's `show` before they leave the server. A job's
+ * name, key, group and tags are shown as they are.
  */
 import type { AttemptStatus, OutputPage, JobStatus, ListedJob, LogEntry } from "../shared/index.js";
 import type { DashboardValue } from "./dashboardTypes.js";
 import type { GivenOptions } from "./dashboardLeave.js";
 import type { AuthorizeCtx } from "./types.js";
 
-/** Shows what one job carries. If `show` throws, so does this: nothing leaves unseen. */
+/** Shows the contents of one job. If `show` throws, so does this: nothing leaves unseen. */
 export class Shown {
   constructor(
     private readonly options: GivenOptions,
@@ -22,7 +22,7 @@ export class Shown {
     return (await options.show(ctx, { queue, id, kind, value })) ?? null;
   }
 
-  /** Of what pages take for text. */
+  /** For values that pages take for text. */
   async text(kind: "error" | "output", text: string): Promise<string> {
     return asText(await this.value(kind, text));
   }
@@ -43,7 +43,7 @@ export class Shown {
         shown.error = await this.text("error", shown.error);
         break;
       case "canceled":
-        // `onComplete` is told it as the job's error.
+        // `onComplete` receives it as the job's error.
         if (shown.reason !== undefined) shown.reason = await this.text("error", shown.reason);
     }
     return shown;

@@ -1,6 +1,6 @@
 /**
- * What an app gives the dashboard's functions, and the functions that it exports. The calls and their answers are in
- * `../shared/dashboardCalls.ts`. Types alone; nothing here runs.
+ * The app's options for the dashboard's functions, and the functions that it exports. The calls and their answers are
+ * in `../shared/dashboardCalls.ts`. Types alone; nothing here runs.
  */
 import type { GenericDataModel, RegisteredMutation, RegisteredQuery } from "convex/server";
 import type {
@@ -13,7 +13,7 @@ import type {
 } from "../shared/index.js";
 import type { AuthorizeCtx, Authorizes, RunsMutations, RunsQueries } from "./types.js";
 
-/** What a job carries, as `show` is given it before it leaves. */
+/** A value of a job, as `show` receives it before it leaves. */
 export interface DashboardValue {
   queue: string;
   id: string;
@@ -21,7 +21,7 @@ export interface DashboardValue {
   value: unknown;
 }
 
-/** What {@link Conveyor.dashboardApi} takes. */
+/** The options of {@link Conveyor.dashboardApi}. */
 export interface DashboardApiOptions<DataModel extends GenericDataModel = GenericDataModel> {
   /**
    * Decides about every call: only `true` is a yes. Any other answer, none included, refuses with the code `forbidden`; an
@@ -30,7 +30,7 @@ export interface DashboardApiOptions<DataModel extends GenericDataModel = Generi
    * changes too.
    *
    * @example
-   * // Every user may look, administrators may act.
+   * // Every user may read, administrators may act.
    * authorize: async (ctx, call) => {
    *   const user = await ctx.auth.getUserIdentity();
    *   return user !== null && (!call.changes || user["role"] === "admin");
@@ -38,8 +38,8 @@ export interface DashboardApiOptions<DataModel extends GenericDataModel = Generi
    */
   authorize: "public" | Authorizes<DataModel, DashboardCall>;
   /**
-   * What a page is shown of a payload, a result, progress, an error, a log entry or streamed output: return it, less of it,
-   * or something else.
+   * The view of a payload, a result, progress, an error, a log entry or streamed output for a page: return it, less of
+   * it, or something else.
    * @default as it is
    */
   show?: (ctx: AuthorizeCtx<DataModel>, value: DashboardValue) => unknown;

@@ -1,4 +1,4 @@
-/** What pages see of queues and workers. */
+/** The views of queues and workers for pages. */
 import {
   OVERVIEW_QUEUES_MAX,
   QUEUES_LISTED_MAX,
@@ -51,7 +51,7 @@ export function viewReaders(
   };
 }
 
-/** What the caller may do to a queue; to many of its jobs, whichever are meant. */
+/** The changes that the caller may make to a queue; to many of its jobs, whichever are meant. */
 async function mayOf(
   options: GivenOptions,
   ctx: AuthorizeCtx<any>,
@@ -67,7 +67,7 @@ async function mayOf(
   ]);
 }
 
-/** Without queues that the caller may not see, what workers hold of them, and their lanes. */
+/** Without queues that the caller may not see, the workers' jobs of these queues, and their lanes. */
 async function withoutUnseen(
   workers: readonly WorkerStatus[],
   sees: (queue: string) => Promise<boolean>,

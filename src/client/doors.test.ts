@@ -19,7 +19,7 @@ const bad = (id = "nothing", queue = "tiles") => ({
 });
 
 describe("a token that was never made", () => {
-  test("is told that, and not which queues there are", async () => {
+  test("is answered that, and not which queues there are", async () => {
     const t = setup();
     const session = await stranger(t);
     const look = (kind: "hello" | "hasWork" | "peek") =>
@@ -37,7 +37,7 @@ describe("a token that was never made", () => {
     }
   });
 
-  test("writes nothing into the log, whatever it says has ended", async () => {
+  test("writes nothing into the log, with any reported outcomes", async () => {
     const t = setup();
     const session = await stranger(t);
     const finished = Array.from({ length: 3_000 }, () => bad());
@@ -82,9 +82,9 @@ describe("a result", () => {
   const FITS = { pixels: "p" };
 
   test.each([
-    ["a laxer queue's, and does not fit its own", "loose", { evil: true }],
-    ["a laxer queue's, and would fit its own", "loose", FITS],
-  ])("whose worker names %s fails its job", async (_, queue, result) => {
+    ["a laxer queue, and not fitting its own", "loose", { evil: true }],
+    ["a laxer queue, and fitting its own", "loose", FITS],
+  ])("reported for %s fails its job", async (_, queue, result) => {
     const t = setup();
     const { id, report } = await leased(t);
     const { answers } = await report(queue, result);
@@ -98,15 +98,12 @@ describe("a result", () => {
   test.each([
     ["fits", FITS, "succeeded"],
     ["does not fit", { evil: true }, "failed"],
-  ])(
-    "whose worker names no queue, and which %s its own, is held to that",
-    async (_, result, status) => {
-      const t = setup();
-      const { id, report } = await leased(t);
-      await report(undefined, result);
-      expect(await t.query(...pages.status(id))).toMatchObject({ status });
-    },
-  );
+  ])("reported without a queue is checked by its own, which it %s", async (_, result, status) => {
+    const t = setup();
+    const { id, report } = await leased(t);
+    await report(undefined, result);
+    expect(await t.query(...pages.status(id))).toMatchObject({ status });
+  });
 
   test("of a queue that is not served any more is not recorded: its job goes back, and has not failed", async () => {
     const t = setup();
@@ -130,7 +127,7 @@ describe("a result", () => {
     expect(await t.query(...pages.status(id))).toMatchObject({ status: "pending", failures: 0 });
   });
 
-  test("of a lease that is lost is answered so, whatever its queue", async () => {
+  test("of a lease that is lost is answered so, for any queue", async () => {
     const t = setup();
     const { session } = await leased(t);
     const finished = [bad("nothing", "renamed")];

@@ -44,7 +44,7 @@ describe("options", () => {
     expect(again).toEqual({ id, isNew: false });
   });
 
-  test("one job's own onComplete is told, with the job's name and context", async () => {
+  test("one job's own onComplete receives the job's name and context", async () => {
     const t = setup();
     const id = await inMutation(t, (ctx) =>
       mails.enqueue(ctx, mail, { onComplete: told, name: "Hi", context: { tenant: "acme" } }),
@@ -91,7 +91,7 @@ describe("options", () => {
 });
 
 describe("a unique job", () => {
-  test("is new once, and the other way round it says whose the key is", async () => {
+  test("is new once, and the other way round it returns the id of the job with the key", async () => {
     const t = setup();
     const first = await inMutation(t, (ctx) => mails.enqueueUnique(ctx, mail, { key: "k" }));
     expect(first.isNew).toBe(true);
@@ -102,7 +102,7 @@ describe("a unique job", () => {
     expect(await refusal(third, "duplicateKey")).toMatchObject({ id: first.id });
   });
 
-  test("two tenants with one key of their own never meet, where the key has the caller in it", async () => {
+  test("two tenants with one key of their own never conflict, where the key has the caller in it", async () => {
     const t = setup();
     const ann = t.withIdentity({ subject: "ann" });
     const bob = t.withIdentity({ subject: "bob" });
@@ -113,7 +113,7 @@ describe("a unique job", () => {
 });
 
 describe("functions for browsers", () => {
-  test("take a payload and nothing else: what the job has is the app's choice", async () => {
+  test("take a payload and nothing else: the job's options are the app's choice", async () => {
     const t = setup();
     const ann = t.withIdentity({ subject: "ann" });
     const ids = await ann.mutation(api.enqueue, {
@@ -140,7 +140,7 @@ describe("functions for browsers", () => {
 });
 
 describe("replace", () => {
-  test("cancels and enqueues if nobody has begun, and says which", async () => {
+  test("cancels and enqueues if no worker has begun, and returns which", async () => {
     const t = setup();
     const id = await inMutation(t, (ctx) => mails.enqueue(ctx, mail));
     const reply = await inAction(t, (ctx) =>

@@ -32,7 +32,7 @@ export const { told } = anyApi["app"] as unknown as Told;
 
 const schema = defineSchema({ told: defineTable({ id: v.string(), args: v.any() }) });
 
-/** What the action is to do: a test says it, since a handler cannot be sent. */
+/** The work of the action: a test sets it, since a handler cannot be sent. */
 export const script: { action: (ctx: GenericActionCtx<any>) => Promise<unknown> } = {
   action: async () => null,
 };

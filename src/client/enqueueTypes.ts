@@ -1,32 +1,32 @@
-/** What an app says of a job when it enqueues it, and what it is answered. Nothing here runs. */
+/** The options of an enqueue, and its answers. Nothing here runs. */
 import type { FinishedStatus, JobId, OnConflict, RetryOption, Status } from "../shared/index.js";
 import type { HandlerOption } from "./handlerOptions.js";
 import type { Fits } from "./jobTypes.js";
 import type { OnCompleteReference } from "./types.js";
 
-/** A key, with how long it is taken and what happens to whoever comes second. */
+/** A key, with how long it is taken and the rule for a second job. */
 export interface KeyOption {
   /** 1 to 256 characters. */
   value: string;
   /**
-   * How long the key is taken from the job's enqueue on, whatever becomes of the job, in milliseconds, 1 to 31,622,400,000.
-   * A job that takes longer than that does not keep others out.
+   * How long the key is taken from the job's enqueue on, even after the job's end, in milliseconds, 1 to
+   * 31,622,400,000. A job that takes longer than that no longer blocks its key.
    * @default for as long as the job is active: until it has succeeded, failed, timed out or been canceled
    */
   windowMs?: number | undefined;
   /**
-   * What happens when another job has the key. `"existing"`: its id is returned and nothing is enqueued. `"replace"`: it is
-   * canceled if no worker has it, and the new job takes its place; a job that runs, or has ended within its window, stays, and
-   * the new payload is dropped: {@link Queue.enqueueUnique} answers `tooLate`.
-   * `"refuse"`: `duplicateKey` is thrown, with the other's `id`.
+   * The rule when another job has the key. `"existing"`: its id is returned and nothing is enqueued. `"replace"`: it is
+   * canceled if no worker has it, and the new job takes its place; a job that runs, or has ended within its window,
+   * stays, and the new payload is dropped: {@link Queue.enqueueUnique} answers `tooLate`. `"refuse"`: `duplicateKey` is
+   * thrown, with the other's `id`.
    * @default "existing"
    */
   onConflict?: OnConflict | undefined;
 }
 
 /**
- * What one job has of its own. Durations are whole milliseconds. What is left out follows the queue's definition, also when
- * that changes while the job waits. Anything out of bounds is refused with `invalidArgument`.
+ * The options of one job. Durations are whole milliseconds. A field that is left out follows the queue's definition,
+ * also when that changes while the job waits. Anything out of bounds is refused with `invalidArgument`.
  */
 export interface EnqueueOptions<
   Payload = any,
@@ -37,7 +37,7 @@ export interface EnqueueOptions<
   /** For people, in logs and on pages: 1 to 128 characters. */
   name?: string | undefined;
   /**
-   * Whole, from -10 to 10: a higher one is claimed first, however long others wait.
+   * Whole, from -10 to 10: a higher one is claimed first, however long lower ones wait.
    * @default 0
    */
   priority?: number | undefined;
@@ -56,22 +56,22 @@ export interface EnqueueOptions<
    * @example
    * await reports.enqueue(ctx, { user }, { key: `report:${user}` });
    * @example
-   * // At most one an hour, and the latest wins as long as nobody has begun:
+   * // At most one per hour, and the latest wins as long as none has begun:
    * key: { value: user, windowMs: 60 * 60_000, onConflict: "replace" }
    */
   key?: string | KeyOption | undefined;
-  /** Whose the job is: a tenant, a user, a document. Claims may ask for one group. 1 to 128 characters. */
+  /** The owner of the job: a tenant, a user, a document. Claims may ask for one group. 1 to 128 characters. */
   group?: string | undefined;
   /** For finding jobs again: up to 16, of 1 to 64 characters. */
   tags?: readonly string[] | undefined;
   /**
-   * What a worker must have to be given the job: up to 16, each of 1 to 64 letters, digits, `_`, `-`, `.` or `:`. The waiting
-   * jobs of one queue may have up to 63 different sets of labels and classes of cost.
+   * The labels that a worker must have for the job: up to 16, each of 1 to 64 letters, digits, `_`, `-`, `.` or `:`.
+   * The waiting jobs of one queue may have up to 63 different sets of labels and classes of cost.
    * @default none: any worker
    */
   labels?: readonly string[] | undefined;
   /**
-   * What the job takes of a worker's budget (its `maxCost`), whole, 1 to 1,000,000,000.
+   * The job's share of a worker's budget (its `maxCost`), whole, 1 to 1,000,000,000.
    * @default 1
    */
   cost?: number | undefined;
@@ -93,15 +93,16 @@ export interface EnqueueOptions<
    */
   retry?: RetryOption | undefined;
   /**
-   * A mutation that is told how this job ended, in place of the queue's. A function reference, or a handle from
+   * A mutation that receives this job's end, in place of the queue's. A function reference, or a handle from
    * `createFunctionHandle`, which may be of another component's function.
    */
   onComplete?: OnCompleteReference<Payload, Result, Context> | `function://${string}` | undefined;
   /** As the queue's {@link QueueOptions.onCompleteExclude}. */
   onCompleteExclude?: readonly FinishedStatus[] | undefined;
   /**
-   * What works on this job inside Convex, in place of the queue's handler. Of a queue that has one, or is `perJob`. One whose
-   * arguments do not take the queue's payload, or which returns what is no result of the queue, is a compile error.
+   * The handler of this job inside Convex, in place of the queue's handler. Of a queue that has one, or is `perJob`. A
+   * handler with arguments that do not take the queue's payload, or with a return value that is no result of the queue,
+   * is a compile error.
    */
   handler?: Handled | undefined;
   /**
@@ -133,7 +134,7 @@ export type UniqueOptions<
 export type Fitting<Handled, Name extends string, Payload, Result> = Handled &
   Fits<Handled, Payload, Result, Name>;
 
-/** What {@link Queue.enqueueUnique} answers. */
+/** The answer of {@link Queue.enqueueUnique}. */
 export interface UniqueReply<Name extends string> {
   /** Of the new job, or of the one that has the key. */
   id: JobId<Name>;
@@ -146,13 +147,13 @@ export interface UniqueReply<Name extends string> {
   tooLate?: true;
 }
 
-/** What {@link Queue.replace} answers. */
+/** The answer of {@link Queue.replace}. */
 export interface ReplaceReply<Name extends string> {
   /** Whether the job was canceled, and the new one enqueued. */
   replaced: boolean;
   /** Of the new job; of the one that stays, if it was not replaced. */
   id: JobId<Name>;
-  /** What the job that was to go is now: `canceled`, or what kept it from being replaced. */
+  /** The state of the job that was to go: `canceled`, or the status that kept it from being replaced. */
   status: Status;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What workers report, made into what the component takes: results are checked against their queue's validator, and jobs
- * to continue with become jobs of their queues. What does not fit fails its job, says so to the worker, and holds up no
- * other: the work is done, and nobody could report it better.
+ * Turns workers' reports into the component's arguments: results are checked against their queue's validator, and jobs
+ * to continue with become jobs of their queues. A result that does not fit fails its job, reports that to the worker,
+ * and holds up no other: the work is done, and no better report could come.
  */
 import { v, type Infer } from "convex/values";
 import {
@@ -40,7 +40,7 @@ export interface RefusedResult {
   error: string;
 }
 
-/** Checks what finished. A repeated call is checked in the same way, and so is told the same. */
+/** Checks the outcomes. A repeated call is checked in the same way, and so is answered the same. */
 export async function checkFinished(
   { served, continues }: { served: Served; continues: Served },
   finished: readonly WorkerFinished[],
@@ -68,7 +68,7 @@ export async function checkFinished(
   return { checked, refused, notServed };
 }
 
-/** The answers, with those results told apart that were not recorded, since their queue is not served any more. */
+/** The answers, with the results marked that were not recorded, since their queue is not served any more. */
 export function answersWith(
   notServed: readonly RefusedResult[],
   answers: readonly Answer[],
@@ -100,8 +100,8 @@ function isUnserved(served: Served, { queue, outcome }: WorkerFinished): boolean
 }
 
 /**
- * Checks a result by the validator of the queue that the worker names, or of all that are served; the component looks whether
- * the job's own is among those that take it.
+ * Checks a result by the validator of the queue that the worker names, or of all that are served; the component checks
+ * whether the job's own is among the queues that take it.
  */
 function checkResult(
   served: Served,
@@ -126,7 +126,7 @@ function unserved(queue: string): string {
 }
 const NAME_SHOWN = 100;
 
-/** The jobs that are to follow. Only a success is followed: an attempt that is made again says again what follows. */
+/** The jobs that are to follow. Only a success is followed: a repeated attempt names its following jobs again. */
 export async function follow(
   continues: Served,
   { outcome, continued = [] }: WorkerFinished,
@@ -141,13 +141,13 @@ export async function follow(
       checkContinueKey(one.queue, one.options ?? {});
       const job = await queue.newJob(one.payload, one.options);
       const last = made.at(-1);
-      // Those that follow one another into one queue go together, in their order.
+      // Consecutive jobs of one queue go together, in their order.
       if (last?.queue.name === one.queue) last.jobs.push(job);
       else made.push({ queue: await queue.declaration(), jobs: [job] });
     }
     return { continued: made };
   } catch (error) {
-    // Whatever it is: an outcome that cannot be said would be said again for ever.
+    // For any error: an outcome that cannot be recorded would be sent again for ever.
     const why = isConveyorError(error) ? error.data.message : String(error);
     return { error: `The job that was to follow cannot be enqueued: ${why}` };
   }
@@ -167,7 +167,7 @@ function find(continues: Served, name: Continuation["queue"]): AnyQueue {
 function tooMany(got: number): Error {
   return conveyorError(
     "invalidArgument",
-    `A job may be followed by ${CONTINUED_MAX} others; this one by ${got}. Let one of them enqueue the rest.`,
+    `A job may be followed by ${CONTINUED_MAX} jobs; this one by ${got}. Let one of them enqueue the rest.`,
     { got, max: CONTINUED_MAX },
   );
 }

@@ -2,8 +2,8 @@
  * The handlers that a queue makes, with their types: the part of {@link Queue} that runs where a job does. The functions
  * themselves are built in `madeHandlers.ts` and `inline.ts`.
  *
- * None of these methods has a type parameter: TypeScript then knows their return types without looking at the code that they
- * are given, so that a handler may name functions of its own module.
+ * None of these methods has a type parameter: TypeScript then knows their return types without inferring types from the
+ * code that they are given, so that a handler may name functions of its own module.
  */
 import type {
   GenericActionCtx,
@@ -43,7 +43,7 @@ type Given<Result> = Returned<Result> | Promise<Returned<Result>>;
 /** The arguments with which a lane calls a handler. */
 type Told<Name extends string, Payload> = { payload: Payload; job: HandledJob<Name> };
 
-/** A queue whose jobs Convex itself may run. */
+/** A queue with jobs that Convex itself may run. */
 export abstract class HandledQueue<
   Name extends string,
   VPayload extends ValueValidator = VAny,
@@ -60,7 +60,7 @@ export abstract class HandledQueue<
 
   /**
    * Makes the action that works on this queue's jobs, to be exported by a module of the app and named by the queue's
-   * `action`. An action may do anything, and is run at most once an attempt: make what it does outside idempotent by
+   * `action`. An action may do anything, and is run at most once per attempt: make its outside effects idempotent by
    * `job.idempotencyKey`, or allow no retry.
    *
    * @param handler Called with the action's context and the job. The value that it returns is the result, up to about 1 MiB,
@@ -105,7 +105,7 @@ export abstract class HandledQueue<
 
   /**
    * Makes the query that works on this queue's jobs, to be exported by a module of the app and named by the queue's `query`.
-   * It may be run again.
+   * It may run more than once.
    *
    * @param handler Called with the query's context and the job.
    * @throws Nothing itself. A job of another queue fails with `handlerMismatch`.
@@ -123,9 +123,9 @@ export abstract class HandledQueue<
 
   /**
    * Makes the action in which the queue's lanes run, and every job in it, without a function call of its own. That is
-   * cheaper, and the jobs of a lane share one process: an end of the process (a crash, all its memory, a loop without an
-   * `await`) ends the attempts of up to 48 of them, and those are not run again unless `maxResets` says so. Use it for
-   * handlers that wait for others; a handler that may do harm is an {@link action}.
+   * cheaper, and the jobs of a lane share one process: an end of the process (a crash, all its memory, a loop without
+   * an `await`) ends the attempts of up to 48 of them, and these attempts are not repeated unless `maxResets` says so.
+   * Use it for handlers that wait for I/O; a handler that may do harm is an {@link action}.
    *
    * An attempt runs for 9 minutes at most. Its `signal` aborts when its time is over, and within a second of a cancel; a
    * handler that goes on for 5 s after that is waited for no longer.
@@ -148,8 +148,8 @@ export abstract class HandledQueue<
   }
 
   /**
-   * Makes the mutation that is told how each job of this queue ended, to be exported by a module of the app and named by the
-   * queue's `onComplete`.
+   * Makes the mutation that receives the end of each job of this queue, to be exported by a module of the app and named
+   * by the queue's `onComplete`.
    *
    * @param handler Called with the mutation's context, and the job's id, payload, outcome, last attempt, worker, name and
    * context, in the transaction that ends the job.

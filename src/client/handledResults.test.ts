@@ -26,7 +26,7 @@ const QUEUES = {
 };
 type How = keyof typeof QUEUES;
 
-/** Their types say nothing of what they return: only running them shows it. */
+/** Their types have no return type: only running them shows it. */
 const doubled = (n: number): any => ({ double: n < 0 ? "nothing" : 2 * n });
 
 /** The same queue, as two deployed versions define it. */
@@ -74,7 +74,7 @@ const app = {
     args: { version: v.number(), ms: v.number() },
     handler: async (ctx, { version, ms }) => await VERSIONS[version]!.enqueue(ctx, { ms }),
   }),
-  /** As a lane calls that was told of a mutation. */
+  /** As the call of a lane that received a mutation. */
   executes: mutationGeneric({
     args: { lane: v.string(), generation: v.number(), n: v.number(), id: v.string() },
     handler: async (ctx, { id, n, ...lane }) =>
@@ -117,7 +117,7 @@ afterEach(() => {
 const NAMES = { action: "byAction", mutation: "byMutation", query: "byQuery", inline: "inline" };
 
 test.each(["action", "mutation", "query", "inline"] as const)(
-  "what a handler (%s) returns must be a result of its queue: else its job fails, and says where it does not fit",
+  "the return value of a handler (%s) must be a result of its queue: else its job fails, and says where it does not fit",
   async (how) => {
     const t = setup();
     const ids: string[] = await t.mutation(functions["enqueue"], { how, ns: [1, -1, 2] });
@@ -131,7 +131,7 @@ test.each(["action", "mutation", "query", "inline"] as const)(
       { status: "failed", error, failures: 1 },
       { status: "succeeded", result: { double: 4 } },
     ]);
-    // What a mutation has written goes with its result.
+    // A mutation's writes share the fate of its result.
     expect(await t.query(functions["written"], {})).toEqual(how === "mutation" ? [1, 2] : []);
   },
 );
@@ -172,7 +172,7 @@ test("an inline handler that takes another's place waits for a lane that runs in
   ]);
 });
 
-test("a job whose handler is no mutation any more is given back by the step that was to run it, and not failed", async () => {
+test("a job with a handler that is no mutation any more is given back by the step that was to run it, and not failed", async () => {
   const t = setup();
   const id: string = await t.mutation(functions["nap"], { version: 0, ms: 60_000 });
   await pass(t, 5_000, time);

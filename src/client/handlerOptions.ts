@@ -1,4 +1,4 @@
-/** How an app says what works on a job inside Convex, and what that comes to on the wire. */
+/** How an app names a handler inside Convex, and its form on the wire. */
 import { createFunctionHandle, getFunctionName, type FunctionReference } from "convex/server";
 import { v, type VString } from "convex/values";
 import { conveyorError, vJobFacts, type Handler } from "../shared/index.js";
@@ -10,8 +10,8 @@ type Reference<Kind extends "action" | "mutation" | "query"> =
 
 /**
  * A function inside Convex that exists: an action; or, said which, an action, a mutation or a query, as a function reference
- * or a handle of another component's function. It is called with the payload as its arguments, and what it returns is the
- * job's result. `job: true`: it takes `{ payload, job }`, as a function that a queue has made, or one that declares
+ * or a handle of another component's function. Its argument is the payload, and its return value is the job's result.
+ * `job: true`: it takes `{ payload, job }`, as a function that a queue has made, or one that declares
  * {@link Queue.handlerArgs}.
  *
  * @example
@@ -28,7 +28,7 @@ export type HandlerOption =
 const KINDS = ["action", "mutation", "query", "inline"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A queue's handler, as its definition names it: the reference is looked at when it is needed, and not before. */
+/** A queue's handler, as its definition names it: the reference is resolved when it is needed, and not before. */
 export interface NamedHandler {
   kind: Kind;
   name: () => unknown;
@@ -88,7 +88,7 @@ interface Said {
   takes: Handler["takes"];
 }
 
-/** What was said, in its long form. */
+/** The option in its long form. */
 export function saidHandler(option: HandlerOption): Said {
   const kind = typeof option === "string" ? undefined : KINDS.find((one) => one in option);
   if (kind === undefined || kind === "inline" || isReference(option)) {
@@ -108,13 +108,13 @@ function isReference(option: unknown): boolean {
   }
 }
 
-/** What crosses to the component. */
+/** The handler's form on the wire. */
 export async function handlerOf(option: HandlerOption): Promise<Handler> {
   const { kind, reference, takes } = saidHandler(option);
   return { kind, handle: await handleOf(reference), takes };
 }
 
-/** How often a job may lose its lane: an action may have done what it was to do, the others have not. */
+/** How often a job may lose its lane: an action may have had its effects, a query or mutation has not. */
 export function resetsFor(kind: Kind): number | undefined {
   return kind === "action" || kind === "inline" ? 0 : undefined;
 }
@@ -128,7 +128,7 @@ export function vHandlerArgs<VPayload extends ValueValidator, Name extends strin
   return { payload, job: v.object(facts) };
 }
 
-/** The type of {@link vHandlerArgs}'s answer, which TypeScript can only name by what makes it. */
+/** The type of {@link vHandlerArgs}'s answer, which TypeScript can only name by the function that returns it. */
 export type VHandlerArgs<VPayload extends ValueValidator, Name extends string> = ReturnType<
   typeof vHandlerArgs<VPayload, Name>
 >;

@@ -1,4 +1,4 @@
-/** Handlers that fit their queue, and those that are compile errors. What is checked here is checked by the compiler. */
+/** Handlers that fit their queue, and handlers that are compile errors. The compiler makes these checks. */
 import { componentsGeneric, makeFunctionReference, type RegisteredAction } from "convex/server";
 import { v } from "convex/values";
 import { describe, expect, test } from "vitest";
@@ -40,7 +40,7 @@ describe("a handler fits its queue", () => {
     expect(queues).toBe(6);
   });
 
-  test("and not if its arguments are others", () => {
+  test("and not if its arguments differ", () => {
     // @ts-expect-error `copies` is a number
     emails().handledBy(action<{ to: string; copies: string }, Sent>());
     // @ts-expect-error the payload has no `subject`
@@ -54,7 +54,7 @@ describe("a handler fits its queue", () => {
     expect.assertions(0);
   });
 
-  test("nor if what it returns is no result", () => {
+  test("nor if its return value is no result", () => {
     // @ts-expect-error `messageId` is a string
     emails().handledBy(action<Mail, { messageId: number }>());
     // @ts-expect-error a result is wanted
@@ -73,7 +73,7 @@ describe("a handler that does not fit is refused wherever it is named", () => {
 
   test("with a job", () => {
     const to = { to: "a", copies: 1 };
-    // Not called: what is checked is what would be.
+    // Not called: the compiler checks the call all the same.
     const calls = () => {
       const queue = emails();
       const handled = action<{ payload: Mail; job: HandledJob }, Sent>();
@@ -108,7 +108,7 @@ describe("a handler that does not fit is refused wherever it is named", () => {
     expect(calls).toBeTypeOf("function");
   });
 
-  test("in what browsers' jobs are enqueued with", () => {
+  test("in the options of browsers' jobs", () => {
     const authorize = "public" as const;
     emails().api({ authorize, enqueue: () => ({ handler: fits }) });
     emails().api({ authorize, enqueue: async (_ctx, { to }) => ({ handler: fits, group: to }) });
@@ -150,13 +150,13 @@ describe("a handler that its queue makes", () => {
     expect(typed).toBe(send);
   });
 
-  test("has of its job what can be where it runs", () => {
+  test("has the job's actions that its context allows", () => {
     const queue = shown();
     queue.mutation((ctx, job) => {
       void ctx.db.insert;
       job.log("written with the rest");
       job.continueWith(others, { n: 1 });
-      // @ts-expect-error a transaction is not told to stop
+      // @ts-expect-error a transaction gets no signal to stop
       void job.signal;
       // @ts-expect-error nothing of a transaction is seen before its end
       void job.write;
@@ -184,7 +184,7 @@ describe("a handler that its queue makes", () => {
     expect(define).toBeTypeOf("function");
   });
 
-  test("is told how its jobs ended, typed", () => {
+  test("receives the ends of its jobs, typed", () => {
     const queue = shown();
     queue.completed(async (ctx, { id, payload, outcome }) => {
       const typed: { id: string; to: string } = { id, to: payload.to };

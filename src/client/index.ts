@@ -1,5 +1,5 @@
 /**
- * `convex-conveyor`: what an app's backend imports.
+ * `convex-conveyor`: the imports of an app's backend.
  * @module
  */
 export { vJobId, vOnComplete } from "./appValidators.js";

@@ -133,7 +133,7 @@ async function checkOwn(
   return { ...own, checked: [...own.checked, ...others] };
 }
 
-/** Its job keeps what the error says; where it was thrown only the lane's log can tell, since the lane itself goes on. */
+/** Its job keeps the error's message; only the lane's log has its place, since the lane itself goes on. */
 function sayWhere({ queue, id, attempt }: ClaimedJob, error: unknown): void {
   if (askedBy(error).snoozeMs !== undefined) return;
   const said = { error: errorText(error), stack: stackOf(error) };

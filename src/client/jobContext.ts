@@ -16,7 +16,7 @@ export function saysOf({ lib }: ComponentApi, ctx: RunsActions): Says {
   };
 }
 
-/** Of a job whose handler is an action of its own. */
+/** For a job with an action of its own as handler. */
 export function beginHandling(component: ComponentApi, ctx: RunsActions, job: HandledJob) {
   const handling = new Handling(saysOf(component, ctx));
   const attempt: Attempt = handling.begin(claimedOf(job))!;

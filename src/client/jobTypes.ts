@@ -9,7 +9,7 @@ export interface RunsActions extends RunsMutations, RunsQueries {
   runAction: unknown;
 }
 
-/** The facts of a job that every handler gets beside the payload. */
+/** The facts of a job that every handler gets with the payload. */
 export type HandledJob<Name extends string = string> = Omit<JobFacts, "id" | "queue"> & {
   id: JobId<Name>;
   queue: Name;
@@ -100,7 +100,7 @@ type FitsResult<Got, Result> = [
   Exclude<Got, void | undefined> | ([Got] extends [NonNullable<Got>] ? never : null),
 ] extends [Result]
   ? unknown
-  : Misfit<"What this handler returns does not fit the queue's result: return that, or declare the queue's `result` so.">;
+  : Misfit<"The return value of this handler does not fit the queue's result: return that, or declare the queue's `result` so.">;
 
 type FitsReference<Reference, Given, Result> = [Reference] extends [never]
   ? unknown
@@ -108,7 +108,10 @@ type FitsReference<Reference, Given, Result> = [Reference] extends [never]
     ? FitsArgs<Given, Args, FitsResult<Awaited<Got>, Result>>
     : unknown;
 
-/** `unknown` where the handler fits payloads and results of these types; else what it is, intersected with it, is nothing. */
+/**
+ * `unknown` where the handler fits payloads and results of these types; else a type with which the option's
+ * intersection is nothing.
+ */
 export type Fits<Option, Payload, Result, Name extends string> =
   Option extends FunctionReference<any, any, any, any>
     ? FitsReference<Option, Payload, Result>

@@ -83,7 +83,7 @@ describe("the functions for pages, where authorize answers", () => {
     }
   });
 
-  test("it is told the operation, the queue in the job's row and the job, and of more than one of them one by one", async () => {
+  test("it receives the operation, the queue in the job's row and the job, and of several jobs one by one", async () => {
     const told = ({ kind: _, ...call }: { kind: string }) => call;
     const authorize = (_ctx: unknown, call: { kind: string }) => (asked.push(call), true);
     for (const functions of Object.values(built(authorize))) {
@@ -118,7 +118,7 @@ describe("the functions for pages, where authorize answers", () => {
     }
   });
 
-  test("a key is not looked up, and nothing of a queue is read, before it has answered", async () => {
+  test("a key is not read, nor anything of a queue, before it has answered", async () => {
     const { list, stats, status } = built(() => false)["conveyor.api"];
     const keyed = { queue: "tiles", key: "k" };
     for (const [made, args] of [

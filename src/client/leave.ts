@@ -14,7 +14,7 @@ export async function mustAllow<Call extends { kind: string }>(
   throw conveyorError(
     "forbidden",
     `You may not do this (${call.kind}): \`authorize\` of ${of} did not answer true. ` +
-      "Sign in as a user who may, or have `authorize` in the app's code return true for this call.",
+      "Sign in as an authorized user, or have `authorize` in the app's code return true for this call.",
     { ask: "authorize", kind: call.kind, ...about(call) },
   );
 }

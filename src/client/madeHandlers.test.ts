@@ -49,7 +49,7 @@ const QUEUES = {
   notMade: conveyor.queue("notMade", { payload, action: named("plain") }),
 };
 
-/** What an action does that its payload asks for. */
+/** The behaviour of an action, as its payload asks for it. */
 function does(job: any): string {
   const { does } = job.payload as { does: string };
   if (does === "says") {
@@ -60,7 +60,7 @@ function does(job: any): string {
   if (does === "shows badly") job.progress({ percent: "half" });
   if (does === "is followed") job.continueWith(QUEUES.after, { of: job.id });
   if (does === "is followed badly") job.continueWith(QUEUES.after, { of: 1 });
-  if (does === "names what follows") job.continueWith("after", { of: job.id });
+  if (does === "names a next job") job.continueWith("after", { of: job.id });
   if (does === "is followed by a queue without a handler")
     job.continueWith(QUEUES.vanished, { of: job.id });
   if (does === "snoozes") job.snooze(3_600_000);
@@ -144,7 +144,7 @@ describe.each(["acts", "runs"] as const)("in %s", (queue) => {
   });
 
   test("a name in place of a queue, and a queue that cannot be declared, fail the attempt", async () => {
-    const named = await play(queue, "names what follows");
+    const named = await play(queue, "names a next job");
     expect(named).toMatchObject({ status: "failed", after: 0 });
     expect(named.error).toMatch(/continueWith` takes a queue, as in .*; got "after"\./);
     const vanished = await play(queue, "is followed by a queue without a handler");
@@ -152,7 +152,7 @@ describe.each(["acts", "runs"] as const)("in %s", (queue) => {
     expect(vanished.error).toMatch(/to follow cannot be enqueued: .*no such module/);
   });
 
-  test("so are those of one that throws", async () => {
+  test("so are the reports of one that throws", async () => {
     const job = await play(queue, "says and throws");
     expect(job).toMatchObject({ status: "failed", logs: ["before the end"] });
   });
@@ -197,7 +197,7 @@ describe("a mutation", () => {
     expect(await play("writes", "is followed")).toMatchObject({ status: "succeeded", after: 1 });
   });
 
-  test("puts its job off, and what it has written is undone", async () => {
+  test("puts its job off, and its writes are undone", async () => {
     const { status, written } = await play("writes", "snoozes");
     expect({ status, written }).toEqual({ status: "scheduled", written: [] });
   });
@@ -214,7 +214,7 @@ test("a query is given its job, and puts it off", async () => {
   expect((await play("reads", "snoozes")).status).toBe("scheduled");
 });
 
-test("a queue without payload, whose end is told to the mutation that it made", async () => {
+test("a queue without payload, with its ends received by the mutation that it made", async () => {
   const { id, status, written } = await play("ticks");
   expect(status).toBe("succeeded");
   expect(written.map(({ of }: { of: string }) => of)).toEqual([id, `${id} succeeded`]);

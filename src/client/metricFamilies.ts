@@ -1,4 +1,4 @@
-/** What is measured of queues and workers, under which names. Pure. */
+/** The metrics of queues and workers, by their names. Pure. */
 import {
   bucketBounds,
   BUCKETS,
@@ -14,7 +14,7 @@ import {
 /** A queue, by its name. */
 export type Measured = Metrics & { queue: string };
 
-/** Seconds, as Prometheus has it. Those of a bucket are below its bound: all but its own last millisecond. */
+/** Seconds, as Prometheus has it. Values in a bucket are below its bound: all but its own last millisecond. */
 const BOUNDS = Array.from({ length: BUCKETS - 1 }, (_, i) => bucketBounds(i).max / 1_000);
 
 const LIGHTS = { green: 0, yellow: 1, red: 2 };
@@ -62,17 +62,17 @@ export function familiesOf(
     ),
     gauge(
       "queue_paused",
-      "1 while nobody may claim.",
+      "1 while no job may be claimed.",
       each((one) => Number(one.isPaused)),
     ),
     gauge(
       "queue_draining",
-      "1 while nobody may enqueue.",
+      "1 while no job may be enqueued.",
       each((one) => Number(one.isDraining)),
     ),
     gauge(
       "queue_health",
-      "0 is well, 1 is worth a look, 2 is not well.",
+      "0 is well, 1 needs attention, 2 is not well.",
       each((one) => LIGHTS[one.gauge.health.light]),
     ),
     gauge("workers", "Workers that are alive, and lanes of Convex itself.", livingOf(workers)),

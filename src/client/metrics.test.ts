@@ -1,4 +1,4 @@
-/** Metrics by HTTP: who may read them, and what they say. */
+/** Metrics by HTTP: their authorization, and their contents. */
 import { httpRouter } from "convex/server";
 import parse from "parse-prometheus-text-format";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -33,16 +33,16 @@ async function read(t: App, family: string): Promise<Record<string, string | und
   );
 }
 
-describe("who may not read metrics", () => {
+describe("an unauthorized reader of metrics", () => {
   test.each([
-    ["is told no", { authorize: () => false }],
-    ["is told no later", { authorize: async () => await Promise.resolve(false) }],
-    ["is told something that is not yes", { authorize: () => "yes" }],
-    ["is told nothing", { authorize: () => undefined }],
+    ["receives no", { authorize: () => false }],
+    ["receives no later", { authorize: async () => await Promise.resolve(false) }],
+    ["receives an answer that is not yes", { authorize: () => "yes" }],
+    ["receives nothing", { authorize: () => undefined }],
     ["finds no authorize", {}],
     ["finds another word for public", { authorize: "Public" }],
     ["finds no options", undefined],
-  ])("one who %s gets a 401, and learns of nothing", async (_how, options) => {
+  ])("one that %s gets a 401, and no metrics", async (_how, options) => {
     const t = await newApp(options);
     const response = await get(t, "Bearer x");
     expect(response.status).toBe(401);
@@ -69,7 +69,7 @@ describe("who may not read metrics", () => {
     const authorize = vi.fn((_ctx: unknown, _request: Request) => false);
     const handler = conveyor.metrics({ authorize });
     http.route({ path: "/metrics", method: "GET", handler });
-    // Whatever is read of a component that is not there is an error.
+    // Any read of a component that is not there is an error.
     const t = setup({ mounted: false, modules: { http: { default: http } } });
     expect((await get(t, "Bearer x")).status).toBe(401);
     expect(authorize.mock.lastCall![1].headers.get("authorization")).toBe("Bearer x");
@@ -100,7 +100,7 @@ describe("a bearer token", () => {
     }
   });
 
-  test("is nobody's where the environment has none, or an empty one", async () => {
+  test("refuses every request where the environment has no secret, or an empty one", async () => {
     const t = await newApp({ authorize: bearerToken("METRICS_TOKEN") });
     for (const secret of [undefined, ""]) {
       vi.stubEnv("METRICS_TOKEN", secret);
@@ -134,7 +134,7 @@ describe("metrics", () => {
     expect(families.filter(({ help }) => help === "")).toEqual([]);
   });
 
-  test("say how many jobs each queue has in each status, and who works", async () => {
+  test("count each queue's jobs in each status, and the workers", async () => {
     const t = await newApp(open);
     const jobs = await read(t, "conveyor_jobs");
     expect(jobs).toMatchObject({
@@ -159,7 +159,7 @@ describe("metrics", () => {
     expect(Number(age)).toBeLessThan(60);
   });
 
-  test("say nothing of what jobs carry, nor what they are called", async () => {
+  test("have nothing of jobs' contents, nor of their names", async () => {
     const t = await newApp(open);
     await asApp(t, (ctx) =>
       tiles.enqueue(ctx, { x: 1 }, { name: "for ann", group: "ann", tags: ["ann"], key: "ann" }),

@@ -9,7 +9,7 @@ import { familiesOf, type Measured } from "./metricFamilies.js";
 import { callComponent } from "./mounted.js";
 import type { RunsQueries } from "./types.js";
 
-/** What {@link Conveyor.metrics} takes. */
+/** The options of {@link Conveyor.metrics}. */
 export interface MetricsOptions {
   /**
    * Whether a request may read the metrics: only `true` is a yes, and any other answer, none included, is answered 401. An
@@ -26,7 +26,7 @@ export interface MetricsOptions {
 /** Queues that are read at the same time. */
 const AT_ONCE = 8;
 
-/** Builds what {@link Conveyor.metrics} returns. */
+/** Builds the action of {@link Conveyor.metrics}. */
 export function metricsAction(component: ComponentApi, options: MetricsOptions): PublicHttpAction {
   const given: Partial<MetricsOptions> | undefined = options;
   return httpActionGeneric(async (ctx, request) => {

@@ -1,4 +1,4 @@
-/** What a newcomer gets wrong, and the text that says how it is written. On `convex-test` with the real component. */
+/** A newcomer's mistakes, and the text with the right form. On `convex-test` with the real component. */
 import { convexTest } from "convex-test";
 import { componentsGeneric, defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
@@ -26,7 +26,7 @@ function setup() {
   return t;
 }
 
-/** The message of what a call inside a mutation was refused with. */
+/** The message of a refusal inside a mutation. */
 async function refusal(call: (ctx: any) => Promise<unknown>): Promise<unknown> {
   const error: any = await setup()
     .run(async (ctx) => {
@@ -112,7 +112,7 @@ test("a payload in place of the context says where the context goes", async () =
   expect(await refusal(() => (mails as any).cancel("some id"))).toMatch("got a string.");
 });
 
-test("a query cannot enqueue, and the refusal says what can", async () => {
+test("a query cannot enqueue, and the refusal names the contexts that can", async () => {
   const query = { db: {}, runQuery: async () => null };
   const text =
     'invalidArgument: A query changes nothing, so it cannot change jobs of the queue "mails". ' +
@@ -150,7 +150,7 @@ test("an action enqueues as a mutation does, in a transaction of its own", async
   expect(await refusal(inAction)).toBeNull();
 });
 
-test("a text that is no worker token says what one looks like", async () => {
+test("a text that is no worker token is refused with the form of one", async () => {
   const config = { leaseMs: 30_000, maxResets: 3, shards: 1 };
   const call = {
     token: "secret",
@@ -172,7 +172,7 @@ test("a number that only Convex heeds is refused where nothing of Convex works o
   );
 });
 
-describe("a number or a name that cannot be says the rule and what was given", () => {
+describe("a number or a name that cannot be is refused with the rule and the given value", () => {
   test.each<[string, unknown, object, string]>([
     [
       "a priority out of bounds",

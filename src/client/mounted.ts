@@ -1,18 +1,18 @@
 /**
- * Calls into the component, with the newcomer's first slip told plainly: the component is imported but not mounted.
- * Every call of `src/client` goes through here.
+ * Calls into the component, with a plain message for the newcomer's first slip: the component is imported but not
+ * mounted. Every call of `src/client` goes through here.
  */
 import { conveyorError, isConveyorError, kindOf } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 
-/** What the platform says, and what `convex-test` says, of a component that the app does not have. */
+/** The messages of the platform, and of `convex-test`, for a component that the app does not have. */
 const NOT_MOUNTED = /Child component .* not found|Component ".*" is not registered/;
 
 const HOW_TO_MOUNT =
   'Add `import conveyor from "convex-conveyor/convex.config.js"` and `app.use(conveyor)` to convex/convex.config.ts, ' +
   "and let `npx convex dev` push it. In a convex-test suite, call `register(t)` from `convex-conveyor/test`.";
 
-/** Refuses `undefined`, which is what `components.conveyor` is under a wrong name in untyped code. */
+/** Refuses `undefined`, which `components.conveyor` is under a wrong name in untyped code. */
 export function checkComponent(component: ComponentApi | undefined): asserts component {
   if (component !== undefined) return;
   throw conveyorError(

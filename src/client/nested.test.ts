@@ -1,4 +1,6 @@
-/** A component of somebody's own that mounts this one: its queue is inside it, and the app reaches it through it only. */
+/**
+ * A component of another author that mounts this one: its queue is inside it, and the app reaches it through it only.
+ */
 /// <reference types="vite/client" />
 import { convexTest } from "convex-test";
 import {
@@ -55,7 +57,7 @@ const mailer = {
 
 // --- The app that mounts it ---------------------------------------------------------------------
 
-/** What an app exports of a component's function, since nobody outside reaches that. */
+/** The app's export of a component's function, since that is out of reach from outside. */
 const passOn = (name: keyof typeof mailer) =>
   mutationGeneric({
     args: v.any(),
@@ -102,7 +104,7 @@ function setup() {
   return { call, look };
 }
 
-/** Claims what there is, and brings it home. */
+/** Claims the waiting jobs, and records their results. */
 async function work(call: (name: string, args?: object) => Promise<any>): Promise<string[]> {
   const session = { token: await call("token"), session: "s" };
   const { jobs } = await call("claim", {
@@ -115,7 +117,7 @@ async function work(call: (name: string, args?: object) => Promise<any>): Promis
   return jobs.map(({ payload }: any) => payload.to as string);
 }
 
-test("a component that mounts this one enqueues, and is told of the end in its own tables", async () => {
+test("a component that mounts this one enqueues, and receives the end in its own tables", async () => {
   const { call, look } = setup();
   await call("send", { to: "ann", tellApp: false });
   expect(await work(call)).toEqual(["ann"]);
@@ -133,7 +135,7 @@ test("a job may tell a function of another component, by its handle, instead of 
   expect(await look("ofMailer")).toEqual([]);
 });
 
-test("its jobs belong to the transaction of whoever called it: if that throws, there is none", async () => {
+test("its jobs belong to the transaction of its caller: if that throws, there is none", async () => {
   const { call } = setup();
   await expect(call("send", { to: "nobody", tellApp: false })).rejects.toThrow("changed its mind");
   expect(await work(call)).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * Turns what an app says of a job into what the component takes: short forms written out, function references made handles,
- * payload and context checked against the queue's validators. It keeps nothing from call to call.
+ * Turns the options of an enqueue into the component's arguments: short forms written out, function references made
+ * handles, payload and context checked against the queue's validators. It keeps nothing from call to call.
  */
 import { createFunctionHandle, getFunctionName, type FunctionReference } from "convex/server";
 import {
@@ -18,14 +18,14 @@ import type { EnqueueOptions, KeyOption } from "./enqueueTypes.js";
 import type { ValueValidator } from "./types.js";
 import { checkContext, checkPayload, checkValue, databaseOf } from "./validate.js";
 
-/** What the jobs of a queue must fit. */
+/** The validators for the jobs of a queue. */
 export interface Shape {
   queue: string;
   payload: ValueValidator;
   context: ValueValidator;
 }
 
-/** Makes jobs for one call: a callback that many of them name is looked up once. */
+/** Makes jobs for one call: a callback that many of them name is resolved once. */
 export class NewJobs {
   private readonly handles = new Map<unknown, Promise<string>>();
 
@@ -159,7 +159,7 @@ function checkKnown(options: EnqueueOptions): void {
   );
 }
 
-/** The fields that are there: what is undefined crosses no wire, and would count as said. */
+/** The fields that are there: an undefined field crosses no wire, and would count as set. */
 function withoutUndefined<T extends object>(
   fields: T,
 ): { [F in keyof T]?: Exclude<T[F], undefined> } {

@@ -25,7 +25,7 @@ test("each is of its own queue, and by its name says the same as the queue itsel
   });
 });
 
-test("what is out of bounds is refused with the rule, the value and the code", async () => {
+test("a value out of bounds is refused with the rule, the value and the code", async () => {
   const t = setup();
   await t.run(async (given) => {
     const ctx = given as never;

@@ -1,6 +1,6 @@
 /**
- * What people see of a queue as a whole, and why its jobs are where they are: for pages, and for nothing on which work
- * depends. Each is a query of the component that reads what it shows, however many jobs there are.
+ * The views of a queue as a whole, and why its jobs are where they are: for pages, and for nothing on which work
+ * depends. Each is a query of the component that reads only its answer, however many jobs there are.
  */
 import type { VAny } from "convex/values";
 import type {
@@ -43,10 +43,10 @@ export type StatsOptions = {
 /** Which page of which of a queue's jobs. */
 export type ListOptions = {
   /**
-   * `status`, `name` (what the job was called at `enqueue`), `worker` (the name of who has it, or had it last), `tag`, `group`:
-   * all that is named must hold. `status` says where to look; the others pass by what they do not mean. In a queue with
-   * `listBy`, a `tag` or `group` says where to look: in all statuses, by when the jobs were enqueued.
-   * @default all jobs: what runs, what waits, what is due later, and then what has ended
+   * `status`, `name` (of the job at `enqueue`), `worker` (the name of its current or last worker), `tag`, `group`: all
+   * that is named must hold. `status` selects the range to read; the other fields skip jobs that do not match. In a
+   * queue with `listBy`, a `tag` or `group` selects the range to read: in all statuses, by when the jobs were enqueued.
+   * @default all jobs: running jobs, waiting jobs, jobs that are due later, and then ended jobs
    */
   filter?: ListFilter;
   /**
@@ -61,7 +61,7 @@ export type ListOptions = {
   paginationOpts: PageOptions;
 };
 
-/** A queue, to be looked at. Every {@link Queue} is one; by name, see {@link Conveyor.observe}. */
+/** A queue, for reading. Every {@link Queue} is one; by name, see {@link Conveyor.observe}. */
 export class ObservedQueue<
   Name extends string,
   VResult extends ValueValidator = VAny,
@@ -70,12 +70,12 @@ export class ObservedQueue<
   // --- How it goes ------------------------------------------------------------------------------
 
   /**
-   * What happened in the queue by minute, hour or day (of UTC), oldest first and without gaps: how many jobs were enqueued,
+   * The queue's statistics by minute, hour or day (of UTC), oldest first and without gaps: how many jobs were enqueued,
    * were started, and ended how, and how long they waited and ran. It is counted ten to 80 seconds behind, in a queue
-   * that has a job now and then up to ten minutes behind; counts are exact. Percentiles are as near as buckets of powers
-   * of two tell.
+   * that has a job now and then up to ten minutes behind; counts are exact. Percentiles are as near as buckets of
+   * powers of two tell.
    *
-   * It reads a row for each period, however many jobs there were. A subscription runs again when one of them is written:
+   * It reads a row for each period, however many jobs there were. A subscription reruns when one of them is written:
    * every 10 s in a busy queue.
    *
    * @throws `invalidArgument` for a `count` or an `until` out of bounds, `componentNotMounted`.
@@ -90,12 +90,12 @@ export class ObservedQueue<
 
   /**
    * How the queue stands: its jobs by status, counted up to 1,000 each (of jobs with long errors less far); since when the job was enqueued that has been claimable for
-   * longest; jobs a minute; and its {@link health}. For a page that is always open.
+   * longest; jobs per minute; and its {@link health}. For a page that is always open.
    *
-   * Of a busy queue it is a row that is rewritten every 10 s, whatever the number of jobs and of those who look: a
-   * subscription runs again with it and at no other time, and where a status has more than 50 jobs its figure may be a
-   * minute old, of ended ones ten minutes. Of a quiet queue it is read from the jobs themselves, exact and live. `at` says
-   * when the figures were true.
+   * Of a busy queue it is a row that is rewritten every 10 s, for any number of jobs and readers: a subscription reruns
+   * with it and at no other time, and where a status has more than 50 jobs its figure may be a minute old, of ended
+   * ones ten minutes. Of a quiet queue it is read from the jobs themselves, exact and live. `at` says when the figures
+   * were true.
    *
    * @throws `componentNotMounted`.
    * @example
@@ -109,12 +109,12 @@ export class ObservedQueue<
 
   /**
    * How the last jobs of the queue went that were not canceled, newest first: the share that succeeded, and how long they
-   * ran on average, 1 and 5,000 ms where none has ended. And a light, with the reason in words: red when a job is claimable,
-   * somebody could take it, and nothing has been claimed for a minute; yellow when the queue is paused and jobs wait, when
-   * fewer than three in four succeeded, or when a job waits for longer than is usual.
+   * ran on average, 1 and 5,000 ms where none has ended. And a light, with the reason in words: red when a job is
+   * claimable, a worker or lane could take it, and nothing has been claimed for a minute; yellow when the queue is
+   * paused and jobs wait, when fewer than three in four succeeded, or when a job waits for longer than is usual.
    *
-   * Of a queue that stands still nothing changes, and no subscription runs again: `worsens` says when the light turns, and to
-   * what, so that a page can show it by its own clock.
+   * In a queue that stands still nothing changes, and no subscription reruns: `worsens` has the next light and its
+   * time, so that a page can show it by its own clock.
    *
    * @param options.last How many jobs, 1 to 100.
    * @default last 5
@@ -134,9 +134,9 @@ export class ObservedQueue<
    * ones behind them.
    *
    * It reads the page and no more, however many jobs there are; with a filter up to 1,000 rows, and where that is not enough
-   * the page is short and `isDone` false. A subscription runs again when one of its jobs moves or another comes into it. It is
-   * made for `usePaginatedQuery` of `convex-helpers/react`, which pins each page's end, so that pages neither overlap nor
-   * leave anything out while jobs move; that of `convex/react` reads it too, and does not pin.
+   * the page is short and `isDone` false. A subscription reruns when one of its jobs moves or another comes into it. It
+   * is made for `usePaginatedQuery` of `convex-helpers/react`, which pins each page's end, so that pages neither
+   * overlap nor leave anything out while jobs move; that of `convex/react` reads it too, and does not pin.
    *
    * In a queue of more than 512 places (its priorities, times two, times its shards, times its different sets of labels and
    * classes of cost), waiting jobs of one priority are listed place by place.
@@ -155,7 +155,8 @@ export class ObservedQueue<
   }
 
   /**
-   * The job that has this uniqueness key: an active one, or one whose key is kept for a window. Null where none has.
+   * The job that has this uniqueness key: an active one, or one with a key that is kept for a window. Null where none
+   * has.
    *
    * @throws `componentNotMounted`.
    * @example
@@ -171,7 +172,7 @@ export class ObservedQueue<
    * where any have ended within the last hour, `startsAt` is when it will begin at the pace of the best of the last minutes.
    * Null for a job that does not wait to be claimed (it is due later, paused, runs or has ended), or is none of this queue.
    *
-   * Some of those before it may be for workers with other labels. A subscription runs again when one before it moves.
+   * Some of the jobs before it may be for workers with other labels. A subscription reruns when one before it moves.
    *
    * @throws `componentNotMounted`.
    * @example
@@ -184,17 +185,17 @@ export class ObservedQueue<
   }
 
   /**
-   * Why a job is not running: what holds it up, the first reason first, each in words with its figures, and what would change
-   * it (`remedy`); `until` when it holds, where that is known. Of one that runs or has ended it says that. Null for an id that
-   * names no job of this queue.
+   * Why a job is not running: the obstacles, the first reason first, each in words with its figures, and the way out
+   * (`remedy`); `until` when it holds, where that is known. Of one that runs or has ended it says that. Null for an id
+   * that names no job of this queue.
    *
    * In this order: it is due later (`scheduled`), or waits for its next attempt (`backingOff`); it, or its queue, is paused; it
-   * has `expired`; no worker that serves the queue is alive, or none that offers what it needs (labels, group, budget), as the
-   * workers' last claims said; all who could take it are at work (`atCapacity`); jobs are before it (`behind`), or none (`next`).
-   * `stuck`: for a minute nobody has taken anything, though somebody could.
+   * has `expired`; no worker that serves the queue is alive, or none that offers the labels, group and budget that it
+   * needs, as of the workers' last claims; all workers that could take it are at work (`atCapacity`); jobs are before
+   * it (`behind`), or none (`next`). `stuck`: for a minute no job has been claimed, though a worker could claim one.
    *
-   * It reads some hundred rows at most. A subscription to a job that waits runs again with the claims of its queue and the beats
-   * of its workers.
+   * It reads some hundred rows at most. A subscription to a job that waits reruns with the claims of its queue and the
+   * beats of its workers.
    *
    * @throws `componentNotMounted`.
    * @example

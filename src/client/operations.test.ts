@@ -1,4 +1,4 @@
-/** Internal functions that an app calls itself take what operators' commands take, and do the same. */
+/** Internal functions for an app's own calls take the same arguments as operators' commands, and do the same. */
 import { anyApi, type ApiFromModules, type FunctionReference } from "convex/server";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { CHANGE_ARGS, LOOK_ARGS } from "../shared/index.js";
@@ -10,7 +10,7 @@ const operations = anyApi["operations"] as unknown as Record<string, FunctionRef
 const newApp = () => setup({ modules: { operations: functions } });
 
 describe("conveyor.operations", () => {
-  test("has each operation once, but those of tokens, which tokenApi has", () => {
+  test("has each operation once, but the operations on tokens, which tokenApi has", () => {
     const names = Object.keys({ ...CHANGE_ARGS, ...LOOK_ARGS });
     expect(Object.keys(functions).sort()).toEqual(
       names.filter((name) => !name.includes("Token")).sort(),

@@ -23,12 +23,12 @@ type LookName = Exclude<keyof typeof LOOK_ARGS, OfTokens>;
 type Args<Name extends keyof Operate> = Omit<FunctionArgs<Operate[Name]>, "declared">;
 type Returns<Name extends keyof Operate> = Promise<FunctionReturnType<Operate[Name]>>;
 
-/** Internal functions for operators, to be exported by a module of the app: those that it calls. */
+/** Internal functions for operators, to be exported by a module of the app: any of the functions. */
 export type OperationFunctions = {
   [Name in ChangeName]: RegisteredMutation<"internal", Args<Name>, Returns<Name>>;
 } & { [Name in LookName]: RegisteredQuery<"internal", Args<Name>, Returns<Name>> };
 
-/** Builds what {@link Conveyor.operations} returns. */
+/** Builds the functions of {@link Conveyor.operations}. */
 export function operationFunctions({ operate }: ComponentApi): OperationFunctions {
   const changes = namesOf(CHANGE_ARGS).map((name) => [
     name,

@@ -9,8 +9,8 @@ interface Measured {
 }
 
 /**
- * These queues in their order, but for those that are gone; `more`: the last ones were left out, since the jobs of those before
- * were so large that a transaction reads no more.
+ * These queues in their order, without deleted ones; `more`: the last ones were left out, since the jobs of the ones
+ * before were so large that a transaction reads no more.
  */
 export async function overviewsOf(
   ctx: RunsQueries,

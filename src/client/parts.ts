@@ -1,4 +1,4 @@
-/** What the package's other ways in are made of besides the queue itself: see `src/workpool`. */
+/** The parts of the package's other entry points, besides the queue itself: see `src/workpool`. */
 export { sendAll } from "./batches.js";
 export type { ComponentApi } from "./componentApi.js";
 export { callComponent, checkComponent } from "./mounted.js";

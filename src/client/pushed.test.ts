@@ -1,4 +1,4 @@
-/** A queue that Convex itself works off, in an app's own tests: on `convex-test`, with the real component. */
+/** A queue with jobs that Convex itself runs, in an app's own tests: on `convex-test`, with the real component. */
 import { convexTest } from "convex-test";
 import {
   anyApi,
@@ -74,7 +74,7 @@ const app = {
   }),
 };
 
-/** Who looks after `sums` alone. */
+/** The functions for callers with a permission for `sums` alone. */
 const { read: seesSums } = conveyor.dashboardApi({
   authorize: (_ctx, call) => !("queue" in call) || call.queue === "sums",
 });

@@ -33,7 +33,7 @@ describe("defining", () => {
     await refusal((async () => conveyor.queue("tiles"))(), "invalidArgument");
   });
 
-  test("a reference in place of a function that returns it is refused, and says what to write", async () => {
+  test("a reference in place of a function that returns it is refused, with the right form", async () => {
     const reference: any = {};
     for (const option of ["action", "mutation", "query", "inline", "onComplete"]) {
       const define = async () => new Conveyor(component).queue("q", { [option]: reference });
@@ -49,14 +49,14 @@ describe("defining", () => {
     expect(message).toContain("names `action` and `mutation`");
   });
 
-  test("without a component the message says what to add to convex.config.ts", async () => {
+  test("without a component the message names the line for convex.config.ts", async () => {
     const make = async () => new Conveyor(undefined as unknown as ComponentApi);
     expect((await refusal(make(), "componentNotMounted")).message).toContain("app.use(conveyor)");
   });
 });
 
 describe("enqueueing", () => {
-  test("a job is pending, with what was given", async () => {
+  test("a job is pending, with the given values", async () => {
     const t = setup();
     const id = await t.mutation(...pages.enqueue("tiles", { x: 1 }));
     expect(await t.query(...pages.status(id))).toMatchObject({
@@ -84,7 +84,7 @@ describe("enqueueing", () => {
     });
   });
 
-  test("a payload that does not fit is refused with path, expectation and what came", async () => {
+  test("a payload that does not fit is refused with path, expectation and value", async () => {
     const t = setup();
     const payload = { x: "one" } as unknown as { x: number };
     expect(
@@ -97,7 +97,7 @@ describe("enqueueing", () => {
     });
   });
 
-  test("a field that the validator does not know is refused: it would be lost on nobody's notice", async () => {
+  test("a field that the validator does not know is refused: it would be lost unnoticed", async () => {
     const t = setup();
     const payload = { x: 1, y: 2 } as { x: number };
     const data = await refusal(t.mutation(...pages.enqueue("tiles", payload)), "invalidPayload");
@@ -127,7 +127,7 @@ describe("enqueueing", () => {
     await refusal(setup().mutation(...pages.enqueueMany("tiles", [])), "invalidArgument");
   });
 
-  test("where the component is not mounted, the error says what to add", async () => {
+  test("where the component is not mounted, the error names the line to add", async () => {
     const t = setup({ mounted: false });
     const call = t.mutation(...pages.enqueue("tiles", { x: 1 }));
     expect((await refusal(call, "componentNotMounted")).message).toContain("convex.config.ts");
@@ -135,7 +135,7 @@ describe("enqueueing", () => {
 });
 
 describe("functions for browsers", () => {
-  test("what `authorize` throws is what the caller gets, and nothing happens", async () => {
+  test("the caller gets the error of `authorize`, and nothing happens", async () => {
     const t = setup();
     const call = t.mutation(...pages.enqueue("tiles", { x: 1, label: "forbidden" }));
     await expect(call).rejects.toThrow("Not you.");
@@ -179,7 +179,7 @@ describe("functions for browsers", () => {
     expect(await t.run((ctx) => loose.retry(ctx, id))).toMatchObject({ retried: true });
   });
 
-  test("a pending job is canceled and told to onComplete; retry brings it back", async () => {
+  test("a pending job is canceled and passed to onComplete; retry brings it back", async () => {
     const t = setup();
     const id = await t.mutation(...pages.enqueue("tiles", { x: 7 }));
     expect(await t.mutation(api.app.cancel, { id })).toEqual({
@@ -238,13 +238,13 @@ describe("types", () => {
     expect(check).toBeTypeOf("function");
   });
 
-  test("what `completed` is told has the types of the queue", () => {
+  test("the argument of `completed` has the types of the queue", () => {
     type Told = Parameters<Parameters<typeof tiles.completed>[0]>[1];
     expectTypeOf<Told["payload"]>().toEqualTypeOf<{ x: number; label?: string }>();
     expectTypeOf<Extract<Told["outcome"], { status: "succeeded" }>["result"]>().toEqualTypeOf<{
       pixels: string;
     }>();
-    // @ts-expect-error the validators' keys are what they are
+    // @ts-expect-error the validators have exact keys
     void v.object({ ...tiles.onCompleteArgs.fields }).fields.nothing;
   });
 });

@@ -106,7 +106,7 @@ export class Queue<
   /** As `handledBy` names it. */
   private handler: HandlerOption | undefined;
   private handlerMade: Promise<Handler> | undefined;
-  /** A handle is the same for the whole life of a deployed version, so one look per loaded module is enough. */
+  /** A handle is the same for the whole life of a deployed version, so one lookup per loaded module is enough. */
   private callbackHandle: Promise<string> | undefined;
   protected readonly builders: Builders;
   private readonly schedulerShare: number | undefined;
@@ -138,8 +138,8 @@ export class Queue<
    * Names a function that exists as this queue's handler: of the app, or of another component by its handle. Its arguments
    * are the payload. A function that the queue itself makes is named in the definition instead: see {@link action}.
    *
-   * A function whose arguments do not take the queue's payload, or which returns no result of the queue, is a compile error
-   * here.
+   * A function with arguments that do not take the queue's payload, or with a return value that is no result of the
+   * queue, is a compile error here.
    *
    * @throws `invalidArgument` when the queue has a handler already.
    * @example
@@ -166,7 +166,7 @@ export class Queue<
    * Puts a job into the queue. In a mutation the job belongs to the transaction: if it throws, there is no job.
    *
    * @param payload Fits the queue's `payload` validator; up to 1,044,480 bytes (1 MiB less 4 KiB).
-   * @param options What this job has of its own; see {@link EnqueueOptions}.
+   * @param options The options of this job; see {@link EnqueueOptions}.
    * @returns The job's id; with a `key` that another job has and keeps, that one's: {@link enqueueUnique} says which.
    * @throws `invalidPayload`, `payloadTooLarge`, `invalidArgument` for an option out of bounds, `duplicateKey` where the key
    * says `"refuse"`, `queueDraining`, `tooManyRoutes`, `tooManyPlaces`,
@@ -198,7 +198,7 @@ export class Queue<
    * @example
    * const key = { value: page, onConflict: "replace" } as const;
    * const { tooLate } = await indexing.enqueueUnique(ctx, { page }, { key });
-   * if (tooLate) await ctx.db.patch(page, { indexAgain: true }); // for `onComplete`: the job that runs has seen what was before
+   * if (tooLate) await ctx.db.patch(page, { indexAgain: true }); // for `onComplete`: the running job saw the earlier state
    */
   async enqueueUnique<const Handled extends HandlerOption = HandlerOption>(
     ctx: RunsMutations,
@@ -214,10 +214,11 @@ export class Queue<
   /**
    * Puts many jobs into the queue; much cheaper than as many single calls.
    *
-   * In a mutation all or none: up to 8 MiB of payloads, 8,000 rows (one a job, and one for each key, expiry, deadline, and payload or
-   * context of over 512 bytes) and 2,048 keys, 500 of which may say `"replace"`. More is refused before anything is done. In an action any number, in
-   * transactions of up to 1,000 jobs and 4 MiB, with a wait where the deployment may not write as fast (4 MiB a second on the
-   * smallest); if one fails, `batchInterrupted` says how many are `enqueued`, from the first on, with their `ids` by call.
+   * In a mutation all or none: up to 8 MiB of payloads, 8,000 rows (one per job, and one for each key, expiry,
+   * deadline, and payload or context of over 512 bytes) and 2,048 keys, 500 of which may say `"replace"`. More is
+   * refused before anything is done. In an action any number, in transactions of up to 1,000 jobs and 4 MiB, with a
+   * wait where the deployment may not write as fast (4 MiB per second on the smallest); if one fails,
+   * `batchInterrupted` says how many are `enqueued`, from the first on, with their `ids` by call.
    *
    * @param options For every job; or a function of payload and place, asked for each.
    * @returns The jobs' ids, in the order of the payloads: as of `enqueue`, a job's that keeps a key.
@@ -262,12 +263,12 @@ export class Queue<
 
   /**
    * Cancels a job and, only if no worker has it and it has not ended, enqueues another in its place: in one transaction, so
-   * that never both run and never neither is there. `onComplete` is told that the first was canceled.
+   * that never both run and never neither is there. `onComplete` receives the first as canceled.
    *
    * @param id The job that is to go.
    * @param payload Of the new one.
    * @param options Of the new one: nothing is taken over from the job that goes.
-   * @returns Whether it was replaced, the id of the job that is there now, and what became of the first.
+   * @returns Whether it was replaced, the id of the job that is there now, and the status of the first.
    * @throws `unknownJob` for an id that names no job of this queue; as `enqueue`.
    * @example
    * const { replaced, status } = await emails.replace(ctx, pending, { to, body: corrected });
@@ -292,7 +293,7 @@ export class Queue<
    * runs is asked to end it: its handler's signal aborts, and however the attempt ends, the job is `canceled`, unless the
    * handler returns a result all the same. A job that has ended is left as it is. The answer says which of them it was.
    *
-   * @param options.reason Why, for people and for `onComplete`, up to 4,096 bytes; what is longer is cut.
+   * @param options.reason Why, for people and for `onComplete`, up to 4,096 bytes; a longer one is cut.
    * @throws `unknownJob` for an id that names no job of this queue, `componentNotMounted`.
    * @example
    * const { canceled, requested } = await tiles.cancel(ctx, id, { reason: "The picture was deleted." });
@@ -324,8 +325,8 @@ export class Queue<
   }
 
   /**
-   * What people do to the queue while it runs: pause, drain and configure it, pause and delete jobs, change many at once.
-   * See {@link QueueControl}. Nothing of it is in {@link api}.
+   * The operations on the queue while it runs: pause, drain and configure it, pause and delete jobs, change many at
+   * once. See {@link QueueControl}. Nothing of it is in {@link api}.
    *
    * @example
    * export const pauseTiles = internalMutation({ handler: (ctx) => tiles.control.pause(ctx) });
@@ -338,9 +339,9 @@ export class Queue<
    * {@link Conveyor.api} of this queue alone: the same functions, for an app that wants a queue's apart.
    *
    * @param options.authorize Decides about every call; see {@link ApiOptions}.
-   * @param options.enqueue Whether pages may enqueue, and what their jobs are enqueued with; see {@link EnqueueRule}. Here it
-   * may give a job a handler of its own.
-   * @throws Nothing itself. The functions throw as those of {@link Conveyor.api}.
+   * @param options.enqueue Whether pages may enqueue, and with which options; see {@link EnqueueRule}. Here it may give
+   * a job a handler of its own.
+   * @throws Nothing itself. The functions throw the errors of {@link Conveyor.api}.
    * @example
    * export const { enqueue, status } = tiles.api({
    *   authorize: async (ctx) => (await ctx.auth.getUserIdentity()) !== null,
@@ -374,7 +375,7 @@ export class Queue<
     return await callComponent(() => ctx.runMutation(this.component.lib.enqueue, { queue, jobs }));
   }
 
-  /** @internal What every enqueue and claim carries; the component keeps the last one it was told. */
+  /** @internal Every enqueue and claim carries it; the component keeps the last one that it received. */
   async declaration(): Promise<QueueDeclaration> {
     checkHandled(this.name, this.config);
     const config: QueueConfig = { ...this.config };

@@ -34,12 +34,12 @@ import type { ValueValidator } from "./types.js";
 // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type
 export type Named = { readonly _type?: "Write `() =>` before the reference." } & Function;
 
-/** What a payload may be declared as. */
+/** The forms of a payload's declaration. */
 export type Shape = PropertyValidators | ValueValidator;
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type
 export type EmptyShape = {};
 
-/** The validator of what is declared as fields, or as a validator. */
+/** The validator of a declaration as fields, or as a validator. */
 export type ValidatorOf<Payload extends Shape> = Payload extends ValueValidator
   ? Payload
   : Payload extends PropertyValidators
@@ -65,7 +65,7 @@ export interface QueueOptions<
   VProgress extends GenericValidator = VAny,
 > {
   /**
-   * What a payload looks like: fields, as a function's `args`, or a validator. Checked by `enqueue`, and the type of
+   * The shape of a payload: fields, as a function's `args`, or a validator. Checked by `enqueue`, and the type of
    * `job.payload` in every handler.
    * @default {}: no payload
    * @example
@@ -73,21 +73,21 @@ export interface QueueOptions<
    */
   payload?: Payload;
   /**
-   * What a handler returns. Checked when a worker reports, and when a handler inside Convex has returned: a result that does
-   * not fit fails that job, and a mutation's writes are undone. (A validator of thousands of characters is checked for
-   * inline handlers and workers outside only.)
+   * The shape of a handler's result. Checked when a worker reports, and when a handler inside Convex has returned: a
+   * result that does not fit fails that job, and a mutation's writes are undone. (A validator of thousands of
+   * characters is checked for inline handlers and workers outside only.)
    * @default v.any()
    */
   result?: VResult;
   /**
-   * What a handler shows of how far it is, with `job.progress`. The type of `progress` of a running job on pages.
+   * The shape of a handler's `job.progress`. The type of `progress` of a running job on pages.
    * @default v.any()
    * @example
    * progress: v.object({ percent: v.number() })
    */
   progress?: VProgress;
   /**
-   * What a job's `context` looks like, which is handed to `onComplete` and never to a worker. Checked by `enqueue`.
+   * The shape of a job's `context`, which is handed to `onComplete` and never to a worker. Checked by `enqueue`.
    * @default v.any()
    */
   context?: VContext;
@@ -108,7 +108,7 @@ export interface QueueOptions<
   action?: Named;
   /** A mutation made by {@link Queue.mutation}: its writes and its job's end are one transaction, exactly once. */
   mutation?: Named;
-  /** A query made by {@link Queue.query}: it returns a result, and may be run again. */
+  /** A query made by {@link Queue.query}: it returns a result, and may run more than once. */
   query?: Named;
   /**
    * An action made by {@link Queue.inline}: jobs run in the lane's own process, without a function call each. A job of such
@@ -121,9 +121,9 @@ export interface QueueOptions<
    */
   perJob?: boolean;
   /**
-   * How long a worker may be silent before its jobs go to others, in milliseconds, 1,000 to 86,400,000. Workers
-   * beat three times in a lease, so a shorter lease notices a dead worker sooner and costs more calls.
-   * It must be longer than the longest time for which a handler blocks its thread: a worker that computes cannot beat.
+   * How long a worker may be silent before its jobs go to other workers, in milliseconds, 1,000 to 86,400,000. Workers
+   * beat three times in a lease, so a shorter lease notices a dead worker sooner and costs more calls. It must be
+   * longer than the longest time for which a handler blocks its thread: a worker that computes cannot beat.
    * @default 60_000
    */
   leaseMs?: number;
@@ -172,15 +172,14 @@ export interface QueueOptions<
    */
   deadlineMs?: number;
   /**
-   * Into how many parts waiting jobs are spread, so that workers seldom meet at one job, 1 to 64. With 1, jobs are
+   * Into how many parts waiting jobs are spread, so that workers seldom conflict at one job, 1 to 64. With 1, jobs are
    * claimed strictly in the order in which they were enqueued.
    * @default 8; 1 in a circular queue
    */
   shards?: number;
   /**
-   * Whether a job that was worked on goes back to the end of the line instead of ending: jobs are items that are worked on
-   * over and over, those never worked on first, then the least recently worked on. Cancel or delete an item to take it
-   * out.
+   * Whether a job that was worked on goes back to the end of the line instead of ending: jobs are items that are worked
+   * on over and over, new items first, then the least recently worked on. Cancel or delete an item to take it out.
    * @default false
    * @example
    * export const feeds = conveyor.queue("feeds", { circular: true, restMs: 15 * 60_000 });
@@ -199,19 +198,19 @@ export interface QueueOptions<
    */
   retention?: Partial<Retention>;
   /**
-   * The mutation that is told how each job ended, in the transaction that ends it: made by {@link Queue.completed}, or any
+   * The mutation that receives each job's end, in the transaction that ends it: made by {@link Queue.completed}, or any
    * that takes {@link Queue.onCompleteArgs}. A function that returns the reference, or a handle of another component's.
    *
-   * It runs with a tenth of a transaction's limits. If it throws, the job's outcome stands, and it is run again alone: after
-   * 1 s, 2 s, 4 s …, ten times in all. Jobs that are canceled are told too.
+   * It runs with a tenth of a transaction's limits. If it throws, the job's outcome stands, and the mutation retries
+   * alone: after 1 s, 2 s, 4 s …, ten times in all. It receives canceled jobs too.
    * @default none
    * @example
    * onComplete: () => internal.emails.sent
    */
   onComplete?: Named;
   /**
-   * How jobs may end without `onComplete` being told.
-   * @default none: it is told every end
+   * Ends for which `onComplete` does not run.
+   * @default none: it receives every end
    * @example
    * onCompleteExclude: ["canceled"]
    */
@@ -228,30 +227,31 @@ export interface QueueOptions<
    */
   fallbackAfterMs?: number;
   /**
-   * How long a job is tried again whose handler cannot be begun, before it has failed, in milliseconds, 0 to 31,622,400,000:
-   * the deployment does not have the function, or has had no room for it. Meanwhile `why`, the queue's health and its events
-   * say so. With 0 it fails at once.
+   * How long a job with a handler that cannot be begun is tried again, before it has failed, in milliseconds, 0 to
+   * 31,622,400,000: the deployment does not have the function, or has had no room for it. Meanwhile `why`, the queue's
+   * health and its events say so. With 0 it fails at once.
    * @default 86,400,000, a day
    */
   handlerMissingAfterMs?: number;
   /**
-   * By what its jobs are found besides their status: by each of their tags, by their group, or both. It costs a row more for each
-   * tag of a job and for its group (some 130 bytes with its index entries), written at its enqueue and deleted with it; nothing
-   * when the job moves. Lists by tag and group are then read from there, the newest first. A job that was enqueued before is not
-   * in them. Without this a list by tag or group passes by all the jobs of its status.
+   * Indexes by which jobs are found besides their status: by each of their tags, by their group, or both. It costs a
+   * row more for each tag of a job and for its group (some 130 bytes with its index entries), written at its enqueue
+   * and deleted with it; nothing when the job moves. Lists by tag and group are then read from there, the newest first.
+   * A job that was enqueued before is not in them. Without this a list by tag or group passes by all the jobs of its
+   * status.
    * @default none
    * @example
    * export const reports = conveyor.queue("reports", { listBy: ["tag", "group"] });
    */
   listBy?: ListBy[];
   /**
-   * What the component writes to the deployment's log about this queue's jobs, one line of JSON each.
+   * The component's lines in the deployment's log about this queue's jobs, one line of JSON each.
    * @default "warn"
    */
   logLevel?: LogLevel;
 }
 
-/** The configuration that every call carries. What was not said is left out, and has the component's default. */
+/** The configuration that every call carries. A field that was left out has the component's default. */
 export function configOf(
   name: string,
   options: QueueOptions<any, any, any, any>,

@@ -1,4 +1,4 @@
-/** Related data and `authorize`, on an app of its own: what the app says of each job when it is claimed. */
+/** Related data and `authorize`, on an app of its own: the app's data for each job at its claim. */
 import { convexTest } from "convex-test";
 import {
   anyApi,
@@ -95,7 +95,7 @@ async function setup() {
 afterEach(() => void vi.useRealTimers());
 
 describe("related data", () => {
-  test("are asked of no query that the app has not named, whatever the queue is called", async () => {
+  test("are read by no query that the app has not named, for a queue of any name", async () => {
     const { t, call } = await setup();
     await t.mutation(...pages.enqueue("constructor" as "inherited", 1));
     const of = { name: "w", n: 1, queues: ["constructor"], max: 1 };

@@ -1,6 +1,6 @@
 /**
- * Related data: what the app's own query says of each job, read in the transaction that claims it. So a worker begins
- * with data that are as new as its lease, and needs no access to the app's tables.
+ * Related data: the result of the app's own query for each job, read in the transaction that claims it. So a worker
+ * begins with data that are as new as its lease, and needs no access to the app's tables.
  */
 import type { FunctionReference, FunctionReturnType, GenericMutationCtx } from "convex/server";
 import { getConvexSize, type Value } from "convex/values";
@@ -16,7 +16,7 @@ import type { ComponentApi } from "./componentApi.js";
 import { callComponent } from "./mounted.js";
 import type { RunsMutations } from "./types.js";
 
-/** What a `related` query is called with. */
+/** The arguments of a `related` query. */
 export type RelatedArgs<Payload = any> = {
   id: string;
   queue: string;
@@ -35,7 +35,7 @@ export type RelatedQueries<Queues extends QueueTypes> = {
   >;
 };
 
-/** The queues' types with what their queries return. */
+/** The queues' types with the return types of their queries. */
 export type WithRelated<Queues extends QueueTypes, Related> = {
   [Queue in keyof Queues]: Queue extends keyof Related
     ? Related[Queue] extends FunctionReference<"query", any, any, any>
@@ -50,9 +50,9 @@ interface Caller {
 }
 
 /**
- * Adds to each job what its queue's query says of it. A query that throws fails that attempt, as if its handler had
- * thrown, and the job is left out of the reply; what is too much for one reply is given back. A call that is repeated
- * runs the queries anew, for the jobs that it is answered with.
+ * Adds the result of its queue's query to each job. A query that throws fails that attempt, as if its handler had
+ * thrown, and the job is left out of the reply; a job with too much data for one reply is given back. A call that is
+ * repeated runs the queries anew, for the jobs that it is answered with.
  */
 export async function joinRelated<Reply extends { jobs: ClaimedJob[] }>(
   ctx: Pick<GenericMutationCtx<any>, "runQuery"> & RunsMutations,
@@ -66,7 +66,7 @@ export async function joinRelated<Reply extends { jobs: ClaimedJob[] }>(
   let bytes = 0;
   for (const job of reply.jobs) {
     const { id, queue, payload, attempt } = job;
-    // Its own: a queue may be called what every object has.
+    // Its own: a queue may have the name of a property of every object.
     const query = Object.hasOwn(related, queue) ? related[queue] : undefined;
     if (query === undefined) {
       jobs.push(job);

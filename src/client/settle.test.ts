@@ -1,4 +1,4 @@
-/** What `convex-conveyor/test` gives an app's suite to let its queues run: on `convex-test`, with the real component. */
+/** How `convex-conveyor/test` lets the queues of an app's suite run: on `convex-test`, with the real component. */
 import { convexTest } from "convex-test";
 import {
   anyApi,
@@ -54,7 +54,7 @@ const app = {
   nap: internalActionGeneric({
     args: { ms: v.number(), next: v.optional(v.number()) },
     handler: async (_ctx, { ms }) => {
-      if (ms < 0) throw new RetryAfterError(5 * MINUTE, "Nobody sleeps backwards.");
+      if (ms < 0) throw new RetryAfterError(5 * MINUTE, "Time does not run backwards.");
       await new Promise((resolve) => setTimeout(resolve, ms));
       return null;
     },
@@ -113,7 +113,7 @@ describe("on faked timers", () => {
     vi.restoreAllMocks();
   });
 
-  test("a suite is at rest when all that can run now has run, also what that has enqueued", async () => {
+  test("a suite is at rest when all that can run now has run, also jobs enqueued meanwhile", async () => {
     const { t, enqueue, counts } = setup();
     await enqueue({ ms: 300, next: 2_000 });
     await t.mutation(functions["later"], {});
@@ -122,7 +122,7 @@ describe("on faked timers", () => {
     expect(await counts()).toEqual({ succeeded: 3 });
   });
 
-  test("what is due later stays, until its time has passed", async () => {
+  test("a job that is due later stays, until its time has passed", async () => {
     const { t, enqueue, counts } = setup();
     await enqueue({ ms: 0, runAfter: 20 * MINUTE });
     await enqueue({ ms: -1 });
@@ -146,7 +146,7 @@ describe("on faked timers", () => {
     expect(await counts()).toEqual({ pending: 1, succeeded: 1 });
   });
 
-  test("who is not at rest in time is told what still runs; with more time it is", async () => {
+  test("a suite that is not at rest in time gets the names of running functions; with more time it is at rest", async () => {
     const { t, enqueue, counts } = setup();
     await enqueue({ ms: 10_000 });
     await expect(settle(t, { ...time, withinMs: 2_000 })).rejects.toThrow(
@@ -156,7 +156,7 @@ describe("on faked timers", () => {
     expect(await counts()).toEqual({ succeeded: 1 });
   });
 
-  test("what a handler says meanwhile is seen while it runs", async () => {
+  test("a handler's reports are seen while it runs", async () => {
     const { t } = setup();
     const id = await t.mutation(functions["tellOnce"], {});
     const sofar = async () => await t.query(functions["toldSoFar"], { id });
@@ -167,7 +167,7 @@ describe("on faked timers", () => {
     await settle(t, { ...time, stepMs: 1_000, withinMs: 120_000 });
   });
 
-  test("nobody waits for a clock that does not go on", async () => {
+  test("no call waits for a clock that does not go on", async () => {
     const { t, enqueue } = setup();
     await enqueue({ ms: 0 });
     await expect(settle(t)).rejects.toThrow(/timers are faked.*advance/s);

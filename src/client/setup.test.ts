@@ -85,7 +85,7 @@ export const pages = jobCalls(api.app);
 
 export type App = TestConvex<typeof schema>;
 
-/** `modules`: others than the app's own, by name. */
+/** `modules`: replacements of the app's own, by name. */
 export function setup({
   mounted = true,
   modules = {},

@@ -1,6 +1,6 @@
 /**
- * Internal functions that manage worker tokens. Internal, since whoever can make a token can be a worker: they are for
- * `npx convex run`, the dashboard, and the app's own administration.
+ * Internal functions that manage worker tokens. Internal, since a caller that can make a token can be a worker: they
+ * are for `npx convex run`, the dashboard, and the app's own administration.
  */
 import { internalMutationGeneric, internalQueryGeneric } from "convex/server";
 import { CHANGE_ARGS, LOOK_ARGS } from "../shared/index.js";
@@ -8,7 +8,7 @@ import type { ComponentApi } from "./componentApi.js";
 import { callComponent } from "./mounted.js";
 import type { TokenFunctions } from "./types.js";
 
-/** Builds what {@link Conveyor.tokenApi} returns. */
+/** Builds the functions of {@link Conveyor.tokenApi}. */
 export function tokenFunctions(component: ComponentApi): TokenFunctions {
   return {
     create: internalMutationGeneric({

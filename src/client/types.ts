@@ -1,5 +1,5 @@
 /**
- * The types an app meets: contexts, options, and the functions that Conveyor builds for it. Nothing here runs.
+ * The types for an app's author: contexts, options, and the functions that Conveyor builds for it. Nothing here runs.
  */
 import type {
   Auth,
@@ -26,7 +26,7 @@ export interface RunsQueries {
   ): Promise<FunctionReturnType<Query>>;
 }
 
-/** The context of any mutation or action. In a mutation, what is enqueued belongs to its transaction. */
+/** The context of any mutation or action. In a mutation, an enqueue belongs to its transaction. */
 export interface RunsMutations {
   runMutation<Mutation extends FunctionReference<"mutation", "internal">>(
     mutation: Mutation,
@@ -44,7 +44,7 @@ export type OnCompleteReference<Payload = any, Result = any, Context = any> = Fu
 
 // --- Functions for pages ------------------------------------------------------------------------
 
-/** What `authorize` may look at: who calls, and the app's data. */
+/** The context of `authorize`: the caller's identity, and the app's data. */
 export interface AuthorizeCtx<DataModel extends GenericDataModel> {
   /** The platform's own: `await ctx.auth.getUserIdentity()`. */
   auth: Auth;
@@ -58,16 +58,16 @@ export type Authorizes<DataModel extends GenericDataModel, Call> = (
   call: Call,
 ) => boolean | Promise<boolean>;
 
-/** What became of a wish to cancel; `status` is what the job is now. */
+/** The effect of a request to cancel; `status` is the job's status now. */
 export interface CancelReply {
-  /** Nobody had begun it, and nobody will. False when the job runs or has ended. */
+  /** No worker had begun it, and none will. False when the job runs or has ended. */
   canceled: boolean;
   /** It runs, and its worker was asked to end it: it will be `canceled` unless its handler returns a result all the same. */
   requested: boolean;
   status: Status;
 }
 
-/** `retried` is false when the job has not ended yet; `status` is what it is now. */
+/** `retried` is false when the job has not ended yet; `status` is the job's status now. */
 export interface RetryReply {
   retried: boolean;
   status: Status;
@@ -90,8 +90,8 @@ export type TypesOf<Queues extends readonly AnyQueue[]> = {
 export interface TokenFunctions {
   /**
    * Makes a token, and returns it this once. `name` is for people, 1 to 64 characters; `queues` are the 1 to 32 that it
-   * may serve, or all with `null` or nothing. With `groups`, 1 to 64 of up to 128 characters, 2 KiB together, its workers see,
-   * claim, report and continue with jobs of these groups alone, whatever they ask for.
+   * may serve, or all with `null` or nothing. With `groups`, 1 to 64 of up to 128 characters, 2 KiB together, its
+   * workers see, claim, report and continue with jobs of these groups alone, in any request.
    *
    * @example
    * npx convex run tokens:create '{"name": "acme", "queues": ["renders"], "groups": ["org_acme"]}'
@@ -110,8 +110,8 @@ export interface TokenFunctions {
     { id: string; graceMs?: number },
     Promise<{ token: string }>
   >;
-  /** Refuses a token from now on, by its id. Jobs that its workers hold go to others at once. */
+  /** Refuses a token from now on, by its id. Jobs that its workers hold go to other workers at once. */
   revoke: RegisteredMutation<"internal", { id: string }, Promise<null>>;
-  /** The tokens, revoked ones too, without secrets, newest first: the last 1,000, or those before the one of the id `after`. */
+  /** The tokens, revoked ones too, without secrets, newest first: the last 1,000, or the ones before the id `after`. */
   list: RegisteredQuery<"internal", { after?: string }, Promise<TokenStatus[]>>;
 }

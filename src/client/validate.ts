@@ -1,8 +1,8 @@
 /**
  * Checks payloads, contexts and progress values against a queue's validators. Pure.
  *
- * It is done here and not by the platform's argument validators, because those answer with a sentence only: ours says
- * which queue, which field, what was expected and what came, in a form that programs can read.
+ * It is done here and not by the platform's argument validators, because their answer is a sentence only: ours has the
+ * queue, the field, the expectation and the value, in a form that programs can read.
  */
 import type { GenericDatabaseReader } from "convex/server";
 import { conveyorError, findUnstorable } from "../shared/index.js";
@@ -50,7 +50,7 @@ function refuse(
   );
 }
 
-/** Refuses what no validator sees, as under `v.any()`: a value in it that Convex cannot store. */
+/** Refuses values that no validator sees, as under `v.any()`: a value in it that Convex cannot store. */
 export function checkValue(
   queue: string,
   what: "payload" | "context",

@@ -50,7 +50,7 @@ describe("a client that cannot subscribe", () => {
     expect(result.frames).toBeUndefined();
   });
 
-  test("gives up after timeoutMs, having looked at its end once more, and says how the job stands", async () => {
+  test("gives up after timeoutMs, having read its end once more, and returns how the job stands", async () => {
     const { query, times } = asked(running);
     const error = await thrown(waitForResult({ query }, status, "j1", { timeoutMs: 300 }));
     expect(error.data).toMatchObject({ code: "resultTimedOut", id: "j1", status: "running" });
@@ -115,7 +115,7 @@ describe("a client that subscribes", () => {
     return client;
   }
 
-  test("is told, asks once, and lets go at the end", async () => {
+  test("is notified, asks once, and unsubscribes at the end", async () => {
     const client = watched();
     const wait = waitForResult(client, status, "j1");
     client.said(running);
@@ -125,7 +125,7 @@ describe("a client that subscribes", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("lets go as well when it gives up, or the query throws", async () => {
+  test("unsubscribes as well when it gives up, or the query throws", async () => {
     const late = watched();
     const error = await thrown(waitForResult(late, status, "j1", { timeoutMs: 50 }));
     expect(error.data).toMatchObject({ code: "resultTimedOut" });

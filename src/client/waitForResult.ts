@@ -70,9 +70,9 @@ type ResultOf<Status extends StatusFunction, Id> =
  * @param client Any of Convex's clients.
  * @param status The app's function that gives a job's status, as in `api.jobs.status`.
  * @param id The job's id. The result has the type of the queue that it remembers.
- * @returns What the job's handler returned.
+ * @returns The result of the job's handler.
  * @throws `JobFailedError` with the `outcome` of a job that has failed, timed out or been canceled; `resultTimedOut` when
- * `timeoutMs` has passed; `unknownJob`; what the app's `authorize` throws. A job of a circular queue never ends.
+ * `timeoutMs` has passed; `unknownJob`; the error of the app's `authorize`. A job of a circular queue never ends.
  * @example
  * const { pixels } = await waitForResult(client, api.jobs.status, id);
  */

@@ -39,7 +39,7 @@ test("a queue's methods are typed by its own results and ids", async () => {
   expect(read).toBeTypeOf("function");
 });
 
-test("a page is told what failed, and the app's own code also where", async () => {
+test("a page receives the error, and the app's own code also its place", async () => {
   const t = setup();
   const { id, session } = await oneRunning(t);
   const outcome = {

@@ -1,6 +1,6 @@
 /**
- * What pages read of a queue's jobs: the reading half of {@link Queue}. Each is a query of the component, run in the
- * caller's own: where that is a subscription, it runs again when its own job changes and at no other time.
+ * Reads of a queue's jobs for pages: the reading half of {@link Queue}. Each is a query of the component, run in the
+ * caller's own: where that is a subscription, it reruns when its own job changes and at no other time.
  */
 import type { VAny } from "convex/values";
 import {
@@ -34,7 +34,7 @@ export type OutputOptions = {
   /** The `cursor` of the page before: it stays with that page's attempt. Without `attempt` and `fromIndex`. */
   cursor?: string;
   /**
-   * Whose output, from 1.
+   * The attempt of the output, from 1.
    * @default the job's last attempt
    */
   attempt?: number;
@@ -65,8 +65,8 @@ export abstract class WatchedQueue<
   /**
    * How a job stands, with its progress or result: a union on `status`. Null for an id that names no job of this queue.
    *
-   * A `scheduled` job has `dueAt`; with a `lastError` it backs off after a failure. A `canceled` one has the `reason`, if
-   * somebody gave one. A running one that was asked to end has `cancelRequestedAt`.
+   * A `scheduled` job has `dueAt`; with a `lastError` it backs off after a failure. A `canceled` one has the `reason`,
+   * if one was given. A running one that was asked to end has `cancelRequestedAt`.
    *
    * @param id As `enqueue` returned it; plain strings will do.
    * @throws `componentNotMounted`.
@@ -114,8 +114,8 @@ export abstract class WatchedQueue<
   }
 
   /**
-   * {@link status} of up to 100 jobs in one query, in the order of their ids, null for those that are none of this
-   * queue's. As a subscription it runs again when any of them changes.
+   * {@link status} of up to 100 jobs in one query, in the order of their ids, null for jobs of other queues. As a
+   * subscription it reruns when any of them changes.
    *
    * @throws `invalidArgument` for more than 100 ids; `payloadTooLarge` when the results are more than 8 MiB together;
    * `componentNotMounted`.
@@ -133,9 +133,9 @@ export abstract class WatchedQueue<
   }
 
   /**
-   * The last attempts of a job, in order: a union on `outcome`, with the worker, the times and the error of each. Those of
-   * a circular queue that succeeded are not among them, but for their count in `status`; neither is a success that
-   * somebody had made again with `retry`.
+   * The last attempts of a job, in order: a union on `outcome`, with the worker, the times and the error of each.
+   * Successful ones of a circular queue are not among them, but for their count in `status`; neither is a success that
+   * was repeated by `retry`.
    *
    * @param options.limit How many, 1 to 1,000; the answer has fewer where their errors come to more than 4 MiB.
    * @default limit 100
@@ -174,9 +174,9 @@ export abstract class WatchedQueue<
   }
 
   /**
-   * A page of what a job has written: pieces of text that together are its output, from the beginning for whoever comes
-   * late. A retry begins a new output: without `attempt` and `cursor` the page is of the job's last attempt, so that a
-   * page on the screen changes over at once; `lastAttempt` says whether there is a newer one than the page's.
+   * A page of a job's output: pieces of text that together are its output, from the beginning for late readers too. A
+   * retry begins a new output: without `attempt` and `cursor` the page is of the job's last attempt, so that a page on
+   * the screen changes over at once; `lastAttempt` says whether there is a newer one than the page's.
    *
    * @returns Null for an id that names no job of this queue.
    * @throws `invalidArgument` for a number out of bounds or a string that is no cursor, `componentNotMounted`.

@@ -77,7 +77,7 @@ describe.each(["faked", "real"])("on %s timers", (timers) => {
     vi.restoreAllMocks();
   });
 
-  test("a worker does what waits, and what follows it, and says what it did", async () => {
+  test("a worker does waiting jobs, and the jobs that follow, and returns its attempts", async () => {
     const t = setup();
     const id = await t.mutation(api.app.render, { scene: "followed" });
     const seen: string[] = [];
@@ -171,7 +171,7 @@ describe("on faked timers", () => {
     expect(await t.query(api.app.status, { id })).toMatchObject({ status: "canceled" });
   });
 
-  test("what still runs when the time is over is named, and the job goes back", async () => {
+  test("a handler that still runs when the time is over is named, and its job goes back", async () => {
     const t = setup();
     const id = await t.mutation(api.app.render, { scene: "a" });
     const asleep = new Promise<never>(() => undefined);
@@ -184,7 +184,7 @@ describe("on faked timers", () => {
     );
   });
 
-  test("mistakes are those of a worker", async () => {
+  test("mistakes are refused as by a worker", async () => {
     const t = setup();
     // @ts-expect-error the module serves no such queue
     await expect(work(t, api.app, { rendrs: () => null }, time)).rejects.toThrow(

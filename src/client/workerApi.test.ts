@@ -39,7 +39,7 @@ async function claimed(t: App, payloads: { x: number; label?: string }[]) {
 const good: Outcome = { kind: "succeeded", result: { pixels: "abc" } };
 
 describe("results", () => {
-  test("one that fits is kept, and told to onComplete in the same transaction", async () => {
+  test("one that fits is kept, and passed to onComplete in the same transaction", async () => {
     const t = setup();
     const { ids, session, report } = await claimed(t, [{ x: 1 }]);
     const finished = [report(0, good, "tiles")];
@@ -128,7 +128,7 @@ describe("jobs that follow", () => {
     ["of no queue", "nope", {}, {}, /may not continue/],
     ["that do not fit", "exports", { row: 5, copies: 1 }, {}, /payload.row must be/],
     [
-      "with a key that replaces what has it",
+      "with a key that replaces another job",
       "exports",
       { row: "x", copies: 1 },
       { key: { value: "k", onConflict: "replace" } },
@@ -136,7 +136,7 @@ describe("jobs that follow", () => {
     ],
     ["with options out of bounds", "exports", { row: "x", copies: 1 }, { priority: 99 }, /riority/],
   ])(
-    "%s fail the one that they follow, and the worker is told",
+    "%s fail the one that they follow, and the worker gets the reason",
     async (_, queue, payload, options, message) => {
       vi.spyOn(console, "warn").mockImplementation(() => {});
       const { refused, outcome, id, counts } = await follow(queue, payload, options);
@@ -216,7 +216,7 @@ test.each([
   ["no outcome", [], {}],
   ["two outcomes", ["a", "b"], {}],
   ["a claim", ["a"], { claim: { queues: ["tiles"], max: 1 } }],
-])("what is handed over with %s is refused with the rule", async (_, ids, more) => {
+])("an outcome handed over with %s is refused with the rule", async (_, ids, more) => {
   const t = setup();
   const session = await setupSession(t);
   const finished = ids.map((id) => ({ id, attempt: 1, outcome: { kind: "released" as const } }));
@@ -237,7 +237,7 @@ test("an app exports five functions for workers", () => {
 
 describe("refusals", () => {
   test.each(["claim", "hasWork"] as const)(
-    "%s of a queue that is not served is refused, naming those that are",
+    "%s of a queue that is not served is refused, naming the served ones",
     async (call) => {
       const t = setup();
       const session = await setupSession(t);

@@ -40,7 +40,7 @@ const claimRequest = {
   placed: v.optional(v.boolean()),
 };
 
-/** Builds what {@link Conveyor.workerApi} returns. */
+/** Builds the functions of {@link Conveyor.workerApi}. */
 export function workerFunctions<
   const Queues extends readonly AnyQueue[],
   const Continues extends readonly AnyQueue[],
@@ -57,7 +57,7 @@ export function workerFunctions<
   for (const name of Object.keys(queries)) find(served, name);
   const know = async (ctx: RunsQueries, token: string): Promise<TokenScope> =>
     await callComponent(() => ctx.runQuery(component.lib.checkToken, { token }));
-  /** The token is known before the app is asked, which is told what that is for. */
+  /** The token is known before the app is asked, and the app receives its scope. */
   const ask = async (
     ctx: AuthorizeCtx<any> & RunsQueries,
     token: string | TokenScope,
@@ -67,7 +67,7 @@ export function workerFunctions<
     const call = callOf(typeof token === "string" ? await know(ctx, token) : token);
     await mustAllow(authorize, [ctx, call], "the workers' functions");
   };
-  /** Which queues are served is told to workers alone. */
+  /** Only workers learn which queues are served. */
   const findAll = async (
     ctx: RunsQueries,
     { token, queues }: { token: string; queues: readonly string[] },
@@ -173,7 +173,7 @@ export function workerFunctions<
   };
 }
 
-/** An outcome that is handed over goes alone: it was refused beside others, or by itself. */
+/** An outcome that is handed over goes alone: it was refused in a batch, or by itself. */
 function onlyOne(finished: readonly Finished[], claim: object | undefined): Finished {
   const [one] = finished;
   if (one !== undefined && finished.length === 1 && claim === undefined) return one;

@@ -1,4 +1,4 @@
-/** What `authorize` of the workers' functions is told: the token, what it is for, and what is asked. */
+/** The arguments of `authorize` of the workers' functions: the token, its scope, and the request. */
 import { beforeEach, describe, expect, test } from "vitest";
 import type { WatchCall, WorkerCall } from "./index.js";
 import {
@@ -40,7 +40,7 @@ async function world() {
 }
 
 describe("authorize of the workers' functions", () => {
-  test("is told the token and its scope, and the queues and groups that are asked for", async () => {
+  test("receives the token and its scope, and the queues and groups of the request", async () => {
     const { t, token, scope, session } = await world();
     const of = { queues: ["tiles"] };
     const jobs = { queues: ["tiles"], groups: ["org"] };
@@ -88,7 +88,7 @@ describe("authorize of the workers' functions", () => {
   });
 });
 
-test("a token's jobs are those of its groups, through the app's functions and for related data", async () => {
+test("a token's jobs are the jobs of its groups, through the app's functions and for related data", async () => {
   const { t, token } = await world();
   await t.mutation(...pages.enqueue("tiles", { x: 1 }));
   expect(await watching(t, token, { kind: "peek", queues: ["tiles"] })).toEqual([]);

@@ -1,4 +1,7 @@
-/** The types of the workers' functions: what they take and answer, and what `authorize` is told. Nothing here runs. */
+/**
+ * The types of the workers' functions: their arguments and answers, and the arguments of `authorize`. Nothing here
+ * runs.
+ */
 import type { GenericDataModel, RegisteredMutation, RegisteredQuery } from "convex/server";
 import type {
   Answer,
@@ -20,27 +23,27 @@ import type { RefusedResult, WorkerFinished } from "./finished.js";
 import type { RelatedQueries } from "./related.js";
 import type { AnyQueue, Authorizes, TypesOf } from "./types.js";
 
-/** Of which jobs a worker would have some. */
+/** The jobs that a worker asks for. */
 export interface WantedJobs {
   queues: string[];
-  /** Those that it names, or its token's; `null` for jobs of every group, and of none. */
+  /** The groups that it names, or its token's; `null` for jobs of every group, and of none. */
   groups: string[] | null;
 }
 
 /**
- * What a worker is about to do, as `authorize` is asked, and what its token is for. The token is known by now, and its groups
- * are checked; that it may serve the queues, and holds the leases that it names, is checked after this.
+ * A worker's request, as `authorize` receives it, and its token's scope. The token is known by now, and its groups are
+ * checked; that it may serve the queues, and holds the leases that it names, is checked after this.
  */
 export type WorkerCall = { token: TokenScope } & (
   | ({ kind: "hello" | "hasWork" | "peek" } & WantedJobs)
   | { kind: "cancellations"; session: string }
   | { kind: "heartbeat" | "report"; session: string; leases: Lease[] }
   | ({ kind: "claim"; session: string; name: string } & WantedJobs)
-  /** `claim`: what it would have next. */
+  /** `claim`: the request for its next jobs. */
   | { kind: "complete"; session: string; finished: WorkerFinished[]; claim?: WantedJobs }
 );
 
-/** What {@link Conveyor.workerApi} takes. */
+/** The options of {@link Conveyor.workerApi}. */
 export interface WorkerApiOptions<
   Queues extends readonly AnyQueue[],
   Continues extends readonly AnyQueue[] = [],
@@ -58,12 +61,14 @@ export interface WorkerApiOptions<
   continueWith?: Continues;
   /**
    * For each queue by name, a query of the app that is run for every job when it is claimed, in the same transaction:
-   * what it returns is `job.related` in the worker's handler, with its type. It takes `{ id, queue, payload, attempt }`.
-   * If it throws, that attempt fails, by the queue's `retry`, and no handler is run; the other jobs of the claim stand.
+   * its return value is `job.related` in the worker's handler, with its type. It takes
+   * `{ id, queue, payload, attempt }`. If it throws, that attempt fails, by the queue's `retry`, and no handler is run;
+   * the other jobs of the claim stand.
    *
-   * It costs the claim a function call each, and the claim runs again when what it has read changes: read rows by their
-   * id, and nothing that is written all the time. It may use a hundredth of a transaction. Of what all queries of a claim
-   * return together, up to 4 MiB are handed out; the jobs after that go back to the queue.
+   * It costs the claim one function call per job, and is part of the claim's read set, so that a change of a row that
+   * it has read makes the claim retry: read rows by their id, and nothing that is written all the time. It may use a
+   * hundredth of a transaction. The results of all queries of one claim may have up to 4 MiB together; the jobs after
+   * that go back to the queue.
    *
    * Name the query by its path, with its type: TypeScript cannot infer the functions of this module from
    * `internal.pictures.ofTile`, since `internal` has the module in it.
@@ -75,10 +80,10 @@ export interface WorkerApiOptions<
    */
   related?: Related;
   /**
-   * Decides about every call of a worker beside its token: only `true` is a yes. Any other answer, none included, refuses
-   * with the code `forbidden`; an error that it throws is passed on. It runs in the call's own transaction, so a claim that it has
-   * read something for runs again when that changes. It is told the call and its token: id, name, queues, groups. The token
-   * is looked up first, one more small query for each call.
+   * Decides about every call of a worker in addition to its token: only `true` is a yes. Any other answer, none
+   * included, refuses with the code `forbidden`; an error that it throws is passed on. It runs in the call's own
+   * transaction, so a change in its read set makes a claim retry. It receives the call and its token: id, name, queues,
+   * groups. The token is read first, one more small query for each call.
    *
    * @default the token decides alone
    * @example
@@ -92,7 +97,7 @@ export interface WorkerApiOptions<
 }
 
 export type SessionArgs = { token: string; session: string };
-/** What a worker looks for: see `labels`, `maxCost` and `groups` of its options. */
+/** Which jobs a worker asks for: see `labels`, `maxCost` and `groups` of its options. */
 export type LookArgs = Conditions & {
   queues: string[];
   /** As the last claim returned it. */
@@ -105,11 +110,11 @@ export type CompleteArgs = SessionArgs & {
   finished: WorkerFinished[];
   claim?: LookArgs & { max: number };
   /**
-   * Records the outcomes without telling any `onComplete` in the same transaction; each is told alone, at once. For
-   * outcomes that were refused because their callback conflicts with what the app does all the time.
+   * Records the outcomes without running any `onComplete` in the same transaction; each runs alone, at once. For
+   * outcomes that were refused because their callback conflicts with the app's constant writes.
    */
   deferCallbacks?: boolean;
-  /** What else the session holds: the call is a beat for these leases, and answers for them. */
+  /** The other leases of the session: the call is a beat for these leases, and answers for them. */
   held?: Lease[];
   /**
    * Has one outcome recorded by a mutation that the platform runs until it has committed: for one that could not be recorded
@@ -119,14 +124,17 @@ export type CompleteArgs = SessionArgs & {
   later?: boolean;
 };
 
-/** What a worker would know, and from which functions it may be told. */
+/** A worker's question to `watch`. */
 export type WatchCall =
-  /** Whether the deployment knows what a worker needs: what one asks when it starts. Answers a {@link Hello}. */
+  /**
+   * Whether the deployment has the functions and version that a worker needs: asked once at its start. Answers a
+   * {@link Hello}.
+   */
   | { kind: "hello"; queues: string[] }
   /**
-   * Whether any of these queues has a job that a claim with these conditions could take: what an idle worker subscribes
-   * to. Give it the claim's cursor only with `groups`: without one a whole fleet shares the answer. `naming`, for one queue,
-   * answers the jobs, where few wait.
+   * Whether any of these queues has a job that a claim with these conditions could take: an idle worker subscribes to
+   * it. Give it the claim's cursor only with `groups`: without one a whole fleet shares the answer. `naming`, for one
+   * queue, answers the jobs, where few wait.
    */
   | ({ kind: "hasWork"; naming?: boolean } & LookArgs)
   /**
@@ -134,11 +142,11 @@ export type WatchCall =
    * they are claimed. Payloads up to 512 bytes are shown. Nothing is promised: another may be faster.
    */
   | ({ kind: "peek"; limit?: number } & LookArgs)
-  /** Which of the session's jobs are to be ended: what a busy worker subscribes to. */
+  /** Which of the session's jobs are to be ended: a busy worker subscribes to it. */
   | { kind: "cancellations"; session: string };
 
 export type ReportArgs = SessionArgs & {
-  /** What the claim was answered; without it, the session is looked up. */
+  /** The `holder` of the claim's answer; without it, the session is read by its index. */
   holder?: string;
   updates?: ProgressUpdate[];
   logs?: LogUpdate[];

@@ -1,6 +1,6 @@
 /**
- * The workers' one query: what a worker subscribes to, asks once, or shows. All goes by one name, told apart by the kind of the
- * call; each kind has arguments of its own, so that calls with the same share one cached answer.
+ * The workers' one query: for a worker's subscriptions, questions and views. All calls go by one name, distinguished by
+ * their kinds; each kind has arguments of its own, so that calls with the same share one cached answer.
  */
 import { queryGeneric } from "convex/server";
 import { v, type Infer } from "convex/values";
@@ -29,7 +29,7 @@ const vWatched = v.union(
 );
 type Watched = Infer<typeof vWatched>;
 
-/** What the functions of one `workerApi` know and ask. */
+/** The dependencies of the functions of one `workerApi`. */
 export interface Doorkeeper {
   served: { has: (name: string) => boolean };
   know: (ctx: RunsQueries, token: string) => Promise<TokenScope>;
@@ -45,7 +45,10 @@ export interface Doorkeeper {
 export function watchFunction({ lib }: ComponentApi, door: Doorkeeper) {
   const { served, know, ask, findAll, wanted } = door;
 
-  /** The one answer that is the same for all workers of a token: what the deployment is, and which of the token's queues it is not for. */
+  /**
+   * The one answer that is the same for all workers of a token: the deployment's versions, and which of the token's
+   * queues it does not serve.
+   */
   async function greet(
     ctx: AuthorizeCtx<any> & RunsQueries,
     { token, queues }: { token: string; queues: string[] },

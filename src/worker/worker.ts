@@ -136,7 +136,7 @@ export class Worker<Api extends WorkerApi> {
    * @default graceMs 25_000
    * @throws `invalidArgument` for a grace out of bounds. Errors of the run are thrown by `run` alone.
    * @example
-   *  // An orchestrator that kills after 10 s: with `handleSignals: false`,
+   * // An orchestrator that kills after 10 s: with `handleSignals: false`,
    * process.once("SIGTERM", () => void worker.stop({ graceMs: 6_000 }));
    */
   async stop({ graceMs = GRACE_DEFAULT_MS }: StopOptions = {}): Promise<void> {
