@@ -1,8 +1,6 @@
 /** Points of sections 4 to 13: scheduler, components, sync and HTTP, what functions find, values. */
 import type { Point } from "../coverage.js";
 
-/** See `local/README.md`, "What is left out". */
-
 export const functions: readonly Point[] = [
   // 4 Scheduler
   { point: "4.1 the tables, and the virtual one that shows them", cases: ["4.1.*"] },

@@ -1,7 +1,7 @@
 /** Points of sections 1 to 3: transactions, retention, limits. */
 import type { Point } from "../coverage.js";
 
-/** See `local/README.md`, "What is left out". */
+/** See `local/README.md`, "Left out". */
 const STORAGE = "How the platform stores and batches";
 
 export const transactions: readonly Point[] = [
