@@ -44,6 +44,17 @@ export interface Fleet {
   filled?: number;
 }
 
+/** What goes wrong, once, so long after the first job comes. */
+export interface Fault {
+  afterMs: number;
+  /** So many programs are killed, as by `kill -9`. */
+  kills?: number;
+  /** The machine of all actions that run then is lost. */
+  losesActions?: boolean;
+  /** The app's own scheduled actions, of so many milliseconds each, fill the scheduler. */
+  chokesMs?: number;
+}
+
 /** One load, played by each alternative in a world of its own. */
 export interface Case {
   /** What sets it apart within its scenario: "S256", "400/s". */
@@ -81,6 +92,7 @@ export interface Case {
   reads?: number;
   /** So many jobs wait already; then only as many as the load has are waited for. */
   backlog?: number;
+  fault?: Fault;
   /** So long after the jobs have come, all that have not begun are canceled. */
   cancelAfterMs?: number;
   /** Figures are told apart by this. */

@@ -5,6 +5,7 @@ import type { CostConstants } from "../local/virtual/costs.js";
 import { createWorld, type World } from "../local/virtual/world.js";
 import { ALTERNATIVES, type AlternativeName } from "./alternatives.js";
 import { preload } from "./backlog.js";
+import { breakLater } from "./faults.js";
 import { msOf, type Case, type Window } from "./cases.js";
 import type { Stretch } from "./figures/count.js";
 import { arrivals, callAll, makeDeadPages, type Told } from "./load.js";
@@ -99,8 +100,10 @@ export async function play(
     const windows = watchWindows(world, one.windows ?? [], watched, store);
     const canceling = cancelLater(world, module, one);
     const bumping = bump(world, one);
+    const breaking = breakLater(world, one, workers);
     const told = await bringIn(world, side.entries(module, one), one);
     const bumped = await world.run(bumping);
+    await world.run(breaking);
     const jobs = one.backlog === undefined ? told.jobs : Math.min(told.jobs, countOf(one));
     await recordedAll(
       world,

@@ -21,6 +21,8 @@ export interface Workers {
   errors: string[];
   /** How many jobs each began. */
   byName: Map<string, number>;
+  /** The first so many end at once, in the middle of their work. */
+  kill(count: number): void;
   /** From now on, what they print counts. */
   watch(watched: Watched): void;
 }

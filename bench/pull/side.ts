@@ -3,6 +3,7 @@ import path from "node:path";
 import { linkPackage } from "../../harness/link.js";
 import { root } from "../../harness/paths.js";
 import { bundleApp } from "../../local/virtual/appBundle.js";
+import type { Program } from "../../local/virtual/program.js";
 import type { World } from "../../local/virtual/world.js";
 import type { Side } from "../sides.js";
 import { note, type Watched } from "../watch/jobs.js";
@@ -37,8 +38,9 @@ export const pull: Side = {
       else errors.push(said);
       if (what === "began") byName.set(name, (byName.get(name) ?? 0) + 1);
     };
+    const programs: Program[] = [];
     for (const name of names) {
-      await world.program(path.join(PULL, `workers/${module}.ts`), {
+      const program = await world.program(path.join(PULL, `workers/${module}.ts`), {
         name,
         env: {
           CONVEX_URL: world.url,
@@ -49,9 +51,14 @@ export const pull: Side = {
         },
         onLine: (line) => read(name, line),
       });
+      programs.push(program);
       await world.advance(START_GAP_MS);
     }
-    return { errors, byName, watch: (watched) => (into = watched) };
+    return {
+      ...{ errors, byName },
+      watch: (watched) => (into = watched),
+      kill: (count) => programs.slice(0, count).forEach((program) => program.kill()),
+    };
   },
 };
 

@@ -23,6 +23,7 @@ import { mixed } from "./mixed.js";
 import { noOps } from "./noOps.js";
 import { payloads } from "./payloads.js";
 import { priorities } from "./priorities.js";
+import { repairs } from "./repairs.js";
 import { shortJobs } from "./shortJobs.js";
 import { sustained } from "./sustained.js";
 import { together } from "./together.js";
@@ -34,6 +35,17 @@ export const SCENARIOS: readonly Scenario[] = [
   ...[isolated, trickle, bursts, sustained, shortJobs, noOps, waitingJobs, mixed, longJobs],
   ...[manyQueues, twoHundredQueues, sixNowAndThen, oneIntoEight, sixOfBothKinds, thousandQueues],
   ...[longBesideShort, longHour, hotRows],
-  ...[backlogs, afterHours, payloads, failures, cancels, priorities, idleHour, fleets, together],
+  ...[
+    backlogs,
+    afterHours,
+    payloads,
+    failures,
+    repairs,
+    cancels,
+    priorities,
+    idleHour,
+    fleets,
+    together,
+  ],
   workersOfManyQueues,
 ];

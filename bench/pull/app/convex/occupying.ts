@@ -1,0 +1,2 @@
+/** The scheduler has no room. */
+export { occupy, rest } from "../../../occupying.js";
