@@ -59,7 +59,7 @@ const CONTROLS: readonly Control[] = [
     ],
   },
   {
-    without: "the second look at whether the holder has expired",
+    without: "the second check whether the holder has expired",
     pair: "beat and the sweep that expires its holder",
     finds: /^a renewed lease was ended$/,
     replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= args.now", by: "" }],

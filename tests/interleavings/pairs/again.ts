@@ -34,7 +34,7 @@ const retryAndCancel: Pair = {
   },
   mutants: [
     {
-      without: "the look at whether the job is finished",
+      without: "the check whether the job is finished",
       replace: [{ file: "manage/retry.ts", text: "if (!isFinished(status))", by: "if (false)" }],
       finds: /is refused: .*cannot retry/,
     },
@@ -65,7 +65,7 @@ const timeoutAndComplete: Pair = {
   },
   mutants: [
     {
-      without: "the second look at whether the holder has expired",
+      without: "the second check whether the holder has expired",
       replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= args.now", by: "" }],
       finds: /^a lease was ended that stands/,
     },

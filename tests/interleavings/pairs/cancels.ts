@@ -29,7 +29,7 @@ const replaceAndClaim: Pair = {
   },
   mutants: [
     {
-      without: "the look at whether the job has begun",
+      without: "the check whether the job has begun",
       replace: [
         {
           file: "manage/replace.ts",

@@ -57,7 +57,7 @@ const claimAndCancel: Pair = {
   mutants: [
     NO_SECOND_LOOK,
     {
-      without: "the second look at whether the job has begun",
+      without: "the second check whether the job has begun",
       replace: [
         { file: "manage/cancel.ts", text: "if (isCancelable(job.status))", by: "if (true)" },
       ],

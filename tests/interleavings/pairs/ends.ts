@@ -21,7 +21,7 @@ const retryAndRetry: Pair = {
   },
   mutants: [
     {
-      without: "the look at whether the job is finished",
+      without: "the check whether the job is finished",
       replace: [{ file: "manage/retry.ts", text: "if (!isFinished(status))", by: "if (false)" }],
       finds: /is refused: .*cannot retry/,
     },
@@ -73,7 +73,7 @@ const planAndAttempt: Pair = {
   },
   mutants: [
     {
-      without: "the end of the debt in the transaction that tells it",
+      without: "the end of the debt in the transaction that delivers it",
       replace: [
         { file: "edges/callbacks.ts", text: `await ctx.db.delete("callbacks", id);`, by: "" },
       ],

@@ -170,7 +170,7 @@ const sweepCalledOff: Pair = {
   },
   mutants: [
     {
-      without: "the look at holders with leases, before the sweep is called off",
+      without: "the check for holders with leases, before the sweep is canceled",
       replace: [
         { file: "push/idleShutdown.ts", text: "if (!mayRest) return false;", by: "" },
         {

@@ -68,7 +68,7 @@ const NO_DOOR: Mutant = {
   finds: /^a job is pending, and no lane scans/,
 };
 const NO_LOOK_AFTER: Mutant = {
-  without: "the look after the door is shut",
+  without: "the wake after the door is shut",
   replace: [
     ...STALE_GATE,
     {
@@ -127,7 +127,7 @@ const enqueueAndOldWake: Pair = {
   },
   mutants: [
     {
-      without: "asking how old the look of a wake is",
+      without: "the check how old a wake's snapshot is",
       replace: [
         {
           file: "push/beginLane.ts",
@@ -141,7 +141,7 @@ const enqueueAndOldWake: Pair = {
 };
 
 const enqueueAndGuardGoes: Pair = {
-  of: "an enqueue, and the lane that looks, which shuts the door and goes",
+  of: "an enqueue, and the polling lane, which shuts the door and goes",
   orders: 1_006,
   async setUp(line) {
     const { busy, lane } = await guarded(line);
@@ -153,7 +153,7 @@ const enqueueAndGuardGoes: Pair = {
 };
 
 const enqueueAndGuardRests: Pair = {
-  of: "an enqueue, and the lane that looks, which shuts the door and waits for its jobs",
+  of: "an enqueue, and the polling lane, which shuts the door and waits for its jobs",
   orders: 1_008,
   async setUp(line) {
     const { busy, lane } = await guarded(line, { ends: 1 });
@@ -187,7 +187,7 @@ const wakeAndFree: Pair = {
       finds: /./,
     },
     {
-      without: "the real look of a wake that finds no room at lanes which have gone to sleep",
+      without: "the real read, by a wake that finds no room, of lanes which have gone to sleep",
       replace: [
         {
           file: "push/wake.ts",
@@ -348,7 +348,7 @@ const raiseAndWake: Pair = {
 };
 
 const promoteAndGuardGoes: Pair = {
-  of: "a job that falls due, and the lane that looks, which shuts the door and goes",
+  of: "a job that falls due, and the polling lane, which shuts the door and goes",
   orders: 930,
   async setUp(line) {
     push(line, 4);

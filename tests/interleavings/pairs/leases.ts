@@ -29,7 +29,7 @@ const NO_READ_OF_TIMER: Mutant = {
   finds: /^leased/,
 };
 const NO_SECOND_LOOK: Mutant = {
-  without: "the second look at whether the holder has expired",
+  without: "the second check whether the holder has expired",
   replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= args.now", by: "" }],
   finds: /^(a renewed lease was ended|a recorded outcome was undone)/,
 };

@@ -104,7 +104,7 @@ const askAndClose: Pair = {
   },
   mutants: [
     {
-      without: "the look at whether a process still runs that asks for places",
+      without: "the check whether a process that asks for places still runs",
       replace: [
         {
           file: "push/grants.ts",

@@ -97,7 +97,7 @@ const wakesAndSlot: Pair = {
   },
   mutants: [
     {
-      without: "the real look at whether a slot is free that a wake takes",
+      without: "the real read whether the slot that a wake takes is free",
       replace: [
         {
           file: "push/mainLoop.ts",
@@ -129,7 +129,7 @@ const waitAndClose: Pair = {
   },
   mutants: [
     {
-      without: "the second look of a queue that waits",
+      without: "the second check of a queue that waits",
       replace: [
         {
           file: "push/mainLoop.ts",
@@ -143,7 +143,7 @@ const waitAndClose: Pair = {
 };
 
 const waitsAndClose: Pair = {
-  of: "the second look of a queue that waits for a slot, and the process that ends",
+  of: "the second check of a queue that waits for a slot, and the process that ends",
   orders: 306,
   async setUp(line) {
     const { lane, long } = await tooOld(line);
@@ -155,7 +155,7 @@ const waitsAndClose: Pair = {
   },
   mutants: [
     {
-      without: "the look of a process that ends at queues that wait",
+      without: "the check of a process that ends for queues that wait",
       replace: [
         {
           file: "push/mainLoop.ts",
@@ -214,7 +214,7 @@ const lossAndHandOver: Pair = {
       finds: /^a lane was handed to a process/,
     },
     {
-      without: "the real look of the sweep at whether a process is lost",
+      without: "the sweep's real read whether a process is lost",
       replace: [
         {
           file: "push/mainLoop.ts",

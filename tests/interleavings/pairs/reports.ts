@@ -24,7 +24,7 @@ const firstReport: Pair = {
   },
   mutants: [
     {
-      without: "the real read of a session that the look does not show",
+      without: "the real read of a session that the snapshot does not show",
       replace: [
         {
           file: "attempts/report.ts",
@@ -96,7 +96,7 @@ const reportAndComplete: Pair = {
   },
   mutants: [
     {
-      without: "the look at whether the job runs",
+      without: "the check whether the job runs",
       replace: [
         {
           file: "attempts/report.ts",

@@ -52,7 +52,7 @@ const enqueueAndHandOver: Pair = withSkew(
     },
     mutants: [
       {
-        without: "saying that it hands over before it looks",
+        without: "marking that it hands over before its snapshot read",
         replace: [
           {
             file: "loops/segments.ts",

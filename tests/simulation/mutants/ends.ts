@@ -148,7 +148,7 @@ export const ENDS: readonly Mutant[] = [
     name: "a callback's debt outlives the transaction that tells it",
     replace: guard(
       "two plans of one try of a callback, and the try",
-      "the end of the debt in the transaction that tells it",
+      "the end of the debt in the transaction that delivers it",
     ),
     finds: ["callback once", "simulation"],
     needs: ["callbacks"],

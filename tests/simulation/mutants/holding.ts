@@ -17,7 +17,7 @@ export const HOLDING: readonly Mutant[] = [
     name: "a sweep ends the leases of a worker that has beaten meanwhile",
     replace: guard(
       "a beat, and the sweep that ends its holder's leases",
-      "the second look at whether the holder has expired",
+      "the second check whether the holder has expired",
     ),
     finds: ["leases", "blame"],
     needs: ["old snapshots"],

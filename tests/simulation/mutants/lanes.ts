@@ -4,7 +4,7 @@ import type { NewJob } from "../work.js";
 import { guard } from "./guards.js";
 import { having, type Mutant } from "./mutant.js";
 
-const LOOKS = "an enqueue, and the lane that looks, which shuts the door and goes";
+const LOOKS = "an enqueue, and the polling lane, which shuts the door and goes";
 
 /** More than is carried to a lane. */
 const LARGE = 64 * 2 ** 10;
@@ -29,7 +29,7 @@ const planted: readonly Mutant[] = [
   {
     name: "a lane stops looking without a last look",
     isUnfound: true,
-    replace: guard(LOOKS, "the look after the door is shut"),
+    replace: guard(LOOKS, "the wake after the door is shut"),
     finds: ["simulation", "begun"],
     queues: ["acted", "inlined"],
     where: ({ parts }) => parts.includes("old snapshots") || parts.includes("callers"),
