@@ -90,7 +90,7 @@ function pause(): Promise<void> {
 const MAX_DRIFT_MS = 10;
 let origin = performance.timeOrigin;
 
-/** The fine clock stands still while the machine sleeps and does not hear of it when the system's clock is set. */
+/** The fine clock stands still while the machine sleeps and does not follow when the system's clock is set. */
 function fineNow(): number {
   const drift = Date.now() - (origin + performance.now());
   if (Math.abs(drift) > MAX_DRIFT_MS) origin += drift;

@@ -1,4 +1,4 @@
-/** A query costs what it returns, and its table's size adds nothing. Counted in rows, not in time. */
+/** A query costs as much as its result, at any size of its table. Counted in rows, not in time. */
 import { expect, test } from "vitest";
 import { createDatabase } from "./database.js";
 import { range, seededEnvironment, take, transact } from "./testing.js";

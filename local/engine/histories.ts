@@ -1,7 +1,7 @@
 /**
  * Random transactions, interleaved at random, against the committed ones run one after the other on the model, in the
- * order of their commit timestamps. The reads of a committed transaction, and the rows in the end, must be those of
- * that serial run; its reads of a stale snapshot, those of the serial run when it began.
+ * order of their commit timestamps. The reads of a committed transaction, and the rows in the end, must equal the
+ * serial run's; its reads of a stale snapshot must equal the serial run's when it began.
  */
 import fc from "fast-check";
 import { expect } from "vitest";

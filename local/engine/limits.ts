@@ -27,7 +27,7 @@ export const MAX_TOMBSTONES = 500_000;
 
 /** How long the write log is kept at least; the platform keeps between 30 s and 300 s. */
 export const LOG_RETENTION_MS = 30_000;
-/** Commits in the write log at most: 30 s at over 3,000 commits a second, which no deployment class reaches. */
+/** Commits in the write log at most: 30 s at over 3,000 commits per second, which no deployment class reaches. */
 export const MAX_LOG_ENTRIES = 100_000;
 
 /**

@@ -90,7 +90,7 @@ describe.each(["asc", "desc"] as const)("pages, %s", (order) => {
 });
 
 describe("a page", () => {
-  test("is done only when it has looked at the end: a full last page is not", async () => {
+  test("is done only when it has read up to the end: a full last page is not", async () => {
     const database = await numbers(1, 2);
     const full = await page(database, {});
     expect(full.isDone).toBe(false);

@@ -13,7 +13,7 @@ const pending = range("jobs", "by_status", [{ type: "Eq", fieldPath: "status", v
 
 type Choose = (transaction: Transaction, env: Environment) => Promise<Doc | null>;
 
-/** Looks without depending: candidates from the snapshot, one of them at random, and only that one read for real. */
+/** Scans without depending: candidates from the snapshot, one of them at random, and only that one read for real. */
 const lookWithoutDepending: Choose = async (transaction, env) => {
   const candidates = await collect(transaction.staleSnapshot(), pending);
   const candidate = candidates[Math.floor(env.random() * candidates.length)];

@@ -176,7 +176,7 @@ describe("an insert", () => {
     expect(inserter.reads.intervals).toBe(0);
   });
 
-  test("into a table that does not exist creates it, and conflicts with everyone under way", async () => {
+  test("into a table that does not exist creates it, and conflicts with every transaction under way", async () => {
     const { database } = await numbers();
     const [one, two] = [database.begin(), database.begin()];
     await one.insert("", "fresh", { n: 1 });

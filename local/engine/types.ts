@@ -71,8 +71,8 @@ export interface Database {
   begin(at?: Ts): Transaction;
   /**
    * Validates and commits. A transaction without writes returns its begin timestamp, and is not validated unless it
-   * asked for that. Resolves when the commit is published. Throws `ConflictError`. `source` names the function for
-   * other people's conflict messages; `author` is the function itself, where the platform calls it something else.
+   * asked for that. Resolves when the commit is published. Throws `ConflictError`. `source` names the function in
+   * conflict messages of other functions; `author` is the function itself, where the platform calls it something else.
    */
   commit(transaction: Transaction, source: string, author?: string): Promise<Ts>;
   /** Resolves once `ts` is published. */
@@ -138,7 +138,7 @@ export interface Usage {
   databaseQueries: number;
 }
 
-/** Documents, and bytes with those of the declared indexes' keys: as the platform bills them. */
+/** Documents, and bytes with the keys of the declared indexes: as the platform bills them. */
 export interface Io {
   documentsRead: number;
   bytesRead: number;
@@ -149,7 +149,7 @@ export interface Io {
 /** A transaction's cost to the store. */
 export interface Cost {
   user: Io;
-  /** Of tables whose names begin with `_`, which the platform does not bill as the app's. */
+  /** Of tables with names that begin with `_`, which the platform does not bill as the app's. */
   system: Io;
   /** Dead index entries that its scans passed. */
   tombstones: number;

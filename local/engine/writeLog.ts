@@ -3,7 +3,7 @@
  *
  * A commit enters when its timestamp is assigned, before it is published: the next validation must see it, although it
  * is not visible yet. So it can happen that a transaction conflicts with a commit that is later than its own reason to
- * look.
+ * validate.
  */
 import { OutOfRetentionError } from "./conflict.js";
 import { documentBytes } from "./documents.js";

@@ -5,7 +5,7 @@ import { runRequest, type RequestHead, type Router } from "./jsSyscalls.js";
 import { watched } from "./rejections.js";
 import type { CallSandbox } from "./sandbox.js";
 
-/** The function to call: `export` of `module`, known to people as `path`. */
+/** The function to call: `export` of `module`, with `path` as its name in messages. */
 export interface Called {
   module: string;
   export: string;

@@ -60,7 +60,7 @@ export const CLASS_LIMITS: Record<DeploymentClass, ClassLimits> = {
   },
 };
 
-/** As people write it: `S16`, `d1024`. For any other text throws an error that lists the classes. */
+/** In the platform's spelling: `S16`, `d1024`. For any other text throws an error that lists the classes. */
 export function parseClass(given: string): DeploymentClass {
   const found = DEPLOYMENT_CLASSES.find((name) => name === given.toLowerCase());
   if (found !== undefined) return found;

@@ -131,7 +131,7 @@ test("a transaction begins before it waits: a commit in between can conflict wit
   expect(await clock.run(() => backend.query("lib:counter"))).toMatchObject({ n: 2 });
 });
 
-test("no permit is held while a mutation waits to be tried again", async () => {
+test("no permit is held while a mutation waits for its retry", async () => {
   await start({ classLimits: { mutations: 2 } });
   await clock.run(() => backend.mutation("lib:begin"));
   const rivals = times(2, () => backend.mutation("lib:addSlowly"));
@@ -200,7 +200,7 @@ test("a scheduled action that finds no permit waits for one without bound", asyn
   expect(wait!.ms).toBeGreaterThan(50_000);
 });
 
-test("a mutation that begins when the last second has had too much is tried again as the window moves on", async () => {
+test("a mutation that begins when the last second has had too much is retried as the window moves on", async () => {
   await start({ classLimits: { writeBytesPerSecond: 10_000 } });
   await clock.run(() => backend.mutation("lib:take", { ms: 1000 }));
   const committedAt = elapsed();

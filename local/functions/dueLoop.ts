@@ -20,7 +20,7 @@ export interface DueQueue<Row extends Due> {
   parallelism: number;
   /** Resolves when the row's place is free again. A rejection is a fault of the backend. */
   run(namespace: Namespace, row: Row): Promise<void>;
-  /** Told how long after its time one was started. */
+  /** Called with the delay of a start after its due time. */
   onStart?(lateMs: number): void;
 }
 

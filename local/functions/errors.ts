@@ -6,7 +6,7 @@
 import type { JSONValue } from "convex/values";
 import type { PlatformErrorInfo } from "./types.js";
 
-/** The platform refuses or fails: status, a code for programs, a sentence for people. */
+/** The platform refuses or fails: status, a code for programs, a sentence for readers. */
 export class PlatformError extends Error implements PlatformErrorInfo {
   override readonly name = "PlatformError";
 

@@ -140,7 +140,7 @@ test("a time in the past is due at once, and its row keeps the given time", asyn
   expect(await ask("scheduled")).toMatchObject([{ scheduledTime: at, state: { kind: "success" } }]);
 });
 
-test("a mutation that keeps losing keeps its place while it waits to be tried again", async () => {
+test("a mutation that keeps losing keeps its place while it waits for its retry", async () => {
   await start({ classLimits: { scheduledJobs: 1 } });
   await mutate("heat");
   await mutate("stokeLater");
@@ -301,7 +301,7 @@ test("started again, it runs pending functions, and fails running ones as the pl
   const running = await mutate("workLater", { name: "lost", ms: HOUR_MS });
   await mutate("addLater", { name: "due while stopped", delay: HOUR_MS });
   await clock.advance(5000);
-  // The first is never told: as a process that was killed, it leaves its rows as they are.
+  // The first backend is not stopped: as a process that was killed, it leaves its rows as they are.
   const successor = createFunctionRunner(clock, backend.database);
   const sources = { "": { "lib.ts": LIB, "schema.ts": SCHEMA } };
   const deployment = await clock.run(() => clock.outside(makeDeployment(sources)));

@@ -1,6 +1,6 @@
 /**
  * The executor of scheduled functions: one for the whole deployment. An action keeps its place for as long as it runs,
- * and a mutation also while it waits to be tried again.
+ * and a mutation also while it waits for a retry.
  */
 import { DueLoop } from "./dueLoop.js";
 import { Retention } from "./retention.js";

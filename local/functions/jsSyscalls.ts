@@ -1,5 +1,5 @@
 /**
- * System calls that take or give objects of the Web platform (requests, responses, files), told to the host in JSON.
+ * System calls that take or give objects of the Web platform (requests, responses, files), sent to the host in JSON.
  *
  * `convex/server` makes these beside the sandbox's code, with its objects in hand; the host may be on the other side of
  * a wall that only text crosses. So bytes go in base64, a part at a time. Two of them must answer at once, since

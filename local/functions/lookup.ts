@@ -36,7 +36,7 @@ export function shownPath(path: string): string {
   return path.replace(/:default$/, "");
 }
 
-/** How a function is called in logs and in other people's conflict messages. */
+/** A function's name in logs and in conflict messages of other functions. */
 export function displayName({ namespace, path }: FunctionAddress): string {
   return namespace === "" ? path : `${namespace}/${path}`;
 }

@@ -23,7 +23,7 @@ export interface Snapshot {
   starts: number[];
 }
 
-/** Properties that are not looked at, wherever they are. */
+/** Properties that are not followed, wherever they are. */
 export type Except = ReadonlySet<string | symbol>;
 
 /** More bytes of a buffer than this are not compared. */

@@ -2,8 +2,8 @@
  * Permits to run: so many of a kind at once, first come first served. A call that waits too long is refused, as on the
  * platform; only runs that the scheduler has begun may wait without bound.
  *
- * A permit is held while a function runs, and by nothing else: not while its transaction commits, not while it waits to
- * be tried again. It knows nothing of functions or transactions.
+ * A permit is held while a function runs, and by nothing else: not while its transaction commits, not while it waits
+ * for a retry. It knows nothing of functions or transactions.
  */
 import type { Environment } from "../environment.js";
 import type { ClassLimits } from "./classes.js";

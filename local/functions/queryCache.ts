@@ -47,7 +47,7 @@ export class QueryCache<T extends Cacheable> {
   }
 
   /**
-   * Never waits before it looks: its result holds at `at`, or at the timestamp that is the latest when it is called.
+   * Never waits before it searches: its result holds at `at`, or at the timestamp that is the latest when it is called.
    */
   get(keys: CacheKeys, run: () => Promise<T>, at?: Ts): { result: Promise<T>; cached: boolean } {
     const latest = this.database.latestTs;

@@ -61,7 +61,7 @@ function childAddress(
   if (namespace === undefined) {
     const mounted = [...(children?.keys() ?? [])].map((name) => `"${name}"`).join(", ");
     throw new FunctionError(
-      // The first sentence is the platform's own; programs look for it.
+      // The first sentence is the platform's own; programs search for it.
       `Child component "${child}" not found. Mounted here: ${mounted || "none"}. ` +
         `Add \`app.use(...)\` to convex.config.ts and push again.`,
     );
@@ -78,7 +78,7 @@ function pathOf(reference: string): string {
 
 /**
  * Handles hold the address itself, so they need no table and outlive pushes and restarts; the platform's hold a row's
- * id and do the same. To everyone but this file they are opaque.
+ * id and do the same. To all code outside this file they are opaque.
  */
 export function handleOf({ namespace, path }: FunctionAddress): string {
   const address = JSON.stringify([namespace, canonicalPath(path)]);

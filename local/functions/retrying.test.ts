@@ -66,7 +66,7 @@ test("a scheduled mutation is not given up, however often it loses, and counts o
   expect(run!.conflicts).toBeGreaterThan(5);
 });
 
-test("a mutation that lost to a commit on its way is tried again once that one can be seen", async () => {
+test("a mutation that lost to a commit on its way is retried once that one is visible", async () => {
   const id = await start({ database: { publishLatencyMs: 20_000 } });
   const first = backend.mutation("lib:increment", { id });
   const second = backend.mutation("lib:increment", { id });

@@ -18,8 +18,8 @@ export interface RetryPolicy {
   initialBackoffMs: number;
   maxBackoffMs: number;
   /**
-   * Whether it tries again only once the commit that was in the way can be seen: that one may still be on its way, and a
-   * new attempt would lose to it again. The platform's scheduler does not wait for it.
+   * Whether it retries only once the commit that it lost to is visible: that one may still be on its way, and a new
+   * attempt would lose to it again. The platform's scheduler does not wait for it.
    */
   waitsForWriter: boolean;
 }

@@ -25,13 +25,13 @@ import type { ModuleSource, Sandbox } from "./types.js";
 export interface SandboxOptions {
   /** The variables of `process.env`. Defaults to nothing. */
   env?: ReadonlyMap<string, string>;
-  /** Told when code reads a variable of `process.env` that is not there. */
+  /** Called when code reads a variable of `process.env` that is not there. */
   onMissingVariable?: (name: string) => void;
   /** Time and randomness of code that runs while modules are evaluated. Defaults to the wall clock. */
   clock?: Pick<Environment, "now" | "random" | "randomBytes" | "outside">;
   /**
    * Remembers the values of modules, except for the names given here, so that `changed` can tell. Modules that say "use
-   * node" are not looked at.
+   * node" are not watched.
    */
   watch?: ReadonlySet<string>;
   /** The language's objects are found faster, and keep their values (`fixedGlobals.ts`). Defaults to false. */

@@ -65,7 +65,7 @@ export async function recordedOutcome(
   return { ok: true, value, logs, ts };
 }
 
-/** A failed mutation has changed nothing and is not recorded: sent again, it is tried again. */
+/** A failed mutation has changed nothing and is not recorded: the client's next attempt runs it. */
 export async function recordOutcome(
   tx: Transaction,
   { sessionId, requestId }: SessionRequest,

@@ -1,6 +1,6 @@
 /**
  * Watches a context for state that one call leaves there for the next: a counter in a module, a patched built-in. It
- * knows which values to look at (`moduleState.ts` looks), and when; the consequences are its caller's.
+ * knows which values to compare (by `moduleState.ts`), and when; the consequences are its caller's.
  */
 import vm from "node:vm";
 import { findChange, takeSnapshot, type Root, type Snapshot } from "./moduleState.js";
@@ -73,8 +73,8 @@ export class StateWatch {
 }
 
 /**
- * Each function is looked at after its first runs, and then after one of so many: state that it leaves stays there to
- * be found.
+ * Each function is checked after its first runs, and then after one of so many: state that it leaves stays there to be
+ * found.
  */
 const FIRST_RUNS = 4;
 const ONE_OF = 16;

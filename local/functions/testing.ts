@@ -77,7 +77,10 @@ export async function makeDeployment(
 export interface TestBackend {
   database: Database;
   runner: FunctionRunner;
-  /** The value, or an error with the message and, for a `ConvexError`, `data`. Callers are internal unless told so. */
+  /**
+   * The value, or an error with the message and, for a `ConvexError`, `data`. Callers are internal unless the options
+   * say otherwise.
+   */
   query(path: string, args?: object, options?: Partial<CallOptions>): Promise<any>;
   mutation(path: string, args?: object, options?: Partial<CallOptions>): Promise<any>;
   action(path: string, args?: object, options?: Partial<CallOptions>): Promise<any>;

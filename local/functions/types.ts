@@ -173,7 +173,7 @@ export interface RunnerOptions {
   /**
    * Inline: whether calls take turns in a context ("reused"), so that a module's state is carried from one to the next,
    * or each has a fresh one, which costs some milliseconds. The platform promises neither. "watched" is "reused", and
-   * looks whether anything is carried (`stateWatch.ts`): a function that carries state makes an error in the driver of
+   * checks whether anything is carried (`stateWatch.ts`): a function that carries state makes an error in the driver of
    * the clock, and the context is not used again. Defaults to "reused".
    */
   contexts?: Contexts;
@@ -241,9 +241,9 @@ export interface FunctionRunner {
   /** Answers by the routes of `http.ts`. Rejects with a `PlatformError` where the platform refuses. */
   http(request: Request, options: HttpCallOptions): Promise<Response>;
   /**
-   * The machines on which these actions run vanish, as happens: each hears and does nothing from here on. Its earlier
-   * requests may still take effect; one that was scheduled has failed, and runs no second time. Gives how many they
-   * were.
+   * The machines on which these actions run vanish, as happens: each receives and does nothing from here on. Its
+   * earlier requests may still take effect; one that was scheduled has failed, and runs no second time. Gives how many
+   * they were.
    */
   loseActions(which: (action: { address: FunctionAddress; requestId: string }) => boolean): number;
   /** How many run at this moment. */

@@ -1,7 +1,7 @@
 /**
  * How fast a deployment may write: the bytes of all commits of the last second, documents and index entries of system
- * tables included. Looked at when a mutation begins, and only then: a mutation that has begun may commit, however much
- * it writes, so a window can go over by the commits under way. There is no other burst.
+ * tables included. Checked when a mutation begins, and only then: a mutation that has begun may commit, however much it
+ * writes, so a window can go over by the commits under way. There is no other burst.
  */
 import type { Database } from "../engine/types.js";
 import type { Environment } from "../environment.js";

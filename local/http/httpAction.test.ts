@@ -265,7 +265,7 @@ describe("errors", () => {
       .toContain("HttpResponseTooLarge: HTTP actions support responses up to 20 MiB");
   });
 
-  test("a handler hears that its client has left, and may still write that down", async () => {
+  test("a handler is notified that its client has left, and may still write that down", async () => {
     const gone = new AbortController();
     const response = await get("/ticks", { signal: gone.signal });
     await response.body!.getReader().read();

@@ -142,7 +142,7 @@ const anything = fc.oneof(
     [{}],
     ["x", "x"],
   ),
-  // Looks like an object until it is made a text, or is asked for its kind.
+  // Passes for an object until it is made a text, or is asked for its kind.
   fc.constantFrom<Json[]>(
     { toString: 1 },
     { type: "app" },

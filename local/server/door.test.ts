@@ -49,7 +49,7 @@ test("frames that a client sends before it closes arrive, and its own end is rep
   expect(ends).toHaveLength(1);
 });
 
-test("a dropped connection looks like one that the network cut", async () => {
+test("a dropped connection has the same close code as one that the network cut", async () => {
   const { socket } = listen();
   const code = new Promise((resolve) => (socket.onClose = resolve));
   core.dropConnections();

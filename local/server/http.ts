@@ -170,7 +170,7 @@ function respond(request: Request, status: number, result: unknown): Response {
   });
 }
 
-/** An error that is not a `PlatformError` is a fault of the backend itself: logged in full, told in short. */
+/** An error that is not a `PlatformError` is a fault of the backend itself: logged in full, reported in short. */
 export function toPlatformError(error: unknown, onCrash: (error: unknown) => void): PlatformError {
   if (error instanceof PlatformError) return error;
   onCrash(error);

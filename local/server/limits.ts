@@ -3,7 +3,7 @@
 /** A push of a large app compresses to a few megabytes; the platform takes arguments of up to 16 MiB. */
 export const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** The platform answers a Ping to a client that has heard nothing else for this long; clients give up after 60 s. */
+/** The platform answers a Ping to a client that has received nothing else for this long; clients give up after 60 s. */
 export const PING_IDLE_MS = 15_000;
 
 /** The client reads a transition in parts when one message would be larger than this. */

@@ -96,7 +96,7 @@ async function send(response: Response, outgoing: ServerResponse): Promise<void>
   outgoing.end();
 }
 
-/** Or gone: the next look tells. */
+/** Or gone: the next check tells. */
 function drained(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

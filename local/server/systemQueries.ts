@@ -85,7 +85,7 @@ async function countRows(database: Database, namespace: string, table: string): 
   return count;
 }
 
-/** As many rows as the CLI asks for, in one page: it shows a hundred unless told otherwise. */
+/** As many rows as the CLI asks for, in one page: it shows a hundred by default. */
 async function tableData(
   database: Database,
   namespace: string,

@@ -1,6 +1,6 @@
 /**
  * Values as HTTP callers get them. `convex_encoded_json` is the format of Convex's clients and loses nothing; `json` is
- * for people and other languages: 64-bit integers and bytes become strings, and numbers that JSON lacks become names.
+ * for readers and other languages: 64-bit integers and bytes become strings, and numbers that JSON lacks become names.
  */
 import { jsonToConvex, type JSONValue, type Value } from "convex/values";
 

@@ -5,7 +5,7 @@ import { damaged, StoreError } from "./errors.js";
 import { FILE_NAME } from "./format.js";
 
 export interface FolderSteps {
-  /** Keeps other processes out, before anything in the folder is looked at. */
+  /** Keeps other processes out, before anything in the folder is read. */
   hold: () => void;
   /** Makes a whole new data file at a path. */
   create: (path: string) => void;

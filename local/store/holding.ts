@@ -11,7 +11,7 @@ import { StoreError } from "./errors.js";
 import type { Holder } from "./messages.js";
 
 const LOCK_NAME = "backend.lock";
-/** Its holder, for people to read. */
+/** Its holder, as a text for error messages. */
 const HOLDER_NAME = "backend.holder.json";
 
 export interface Hold {

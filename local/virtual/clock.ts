@@ -20,7 +20,7 @@ export const START_MS = 1_767_225_600_000;
 /**
  * Draws that are queued at a time. Node lets microtasks, `nextTick` and reports of rejections run to their end between
  * two immediates, and one turn of its loop for many of them is six times as fast as a turn each (measured: 5.4 against
- * 0.9 million empty draws a second).
+ * 0.9 million empty draws per second).
  */
 const DRAWS_PER_TURN = 64;
 
@@ -35,7 +35,7 @@ export interface ClockOptions {
   costs?: (step: Step) => number;
   /** JavaScript's own share of it. Defaults to nothing. */
   userTime?: (of: UserWork) => number;
-  /** Told of every wait that ends, and every step of work; see `trace.ts`. */
+  /** Called for every wait that ends, and every step of work; see `trace.ts`. */
   trace?: (what: string, detail: string) => void;
   /** Runs by itself while anything waits. Defaults to false: a caller drives it. */
   selfDriven?: boolean;

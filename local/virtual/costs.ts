@@ -1,7 +1,7 @@
 /**
  * The durations of work on the platform: a model, for simulations. Its numbers are of one place so that they can be
  * doubted in one place. Two of them are named by the platform's source, and say where; all other constants say
- * ASSUMPTION, and give their grounds. No conclusion should hang on one of them: vary it (`CostOptions`) and look again.
+ * ASSUMPTION, and give their grounds. No conclusion should hang on one of them: vary it (`CostOptions`) and compare.
  *
  * Not modelled are the platform's index cache across transactions, the hop to another process for each function, and the
  * committer's bounded queue and batches: see `local/README.md`.
@@ -53,7 +53,7 @@ export interface CostConstants {
   userPerStartMs: number;
   /**
    * From a function's due time to its start, with a free place in the executor, beside the scheduler's reads.
-   * ASSUMPTION: it hears of the commit that schedules the function, and hands the function on. How late it is under
+   * ASSUMPTION: it receives the commit that schedules the function, and hands the function on. How late it is under
    * load comes from the class's parallelism, not from here.
    */
   dispatchMs: number;

@@ -1,6 +1,6 @@
 /**
- * A program that runs in a world as in a process of its own: it can be killed, stopped for a while and continued, told
- * to end, and given a wrong clock.
+ * A program that runs in a world as in a process of its own: it can be killed, stopped for a while and continued, ended
+ * by a signal, and given a wrong clock.
  */
 import type { Branch } from "./branch.js";
 import type { Link } from "./network/link.js";
@@ -13,7 +13,7 @@ export interface ProgramOptions {
   code?: string;
   /** Its `process.env`. */
   env?: Readonly<Record<string, string>>;
-  /** Told of every line that it prints. */
+  /** Called for every line that it prints. */
   onLine?: (line: string, stream: "stdout" | "stderr") => void;
 }
 

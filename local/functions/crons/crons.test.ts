@@ -186,7 +186,7 @@ test("a push in the middle of an action's run does not make it run twice", async
   expect((await ticks()).map(({ name }) => name)).toEqual(["begins", "ends"]);
 });
 
-test("a cron that a push took away while it waits to be tried again is not run any more", async () => {
+test("a cron that a push took away while it waits for its retry does not run any more", async () => {
   await start({
     "": app(`crons.interval("tick", { minutes: 1 }, internal.lib.tick, { name: "x" });`),
   });

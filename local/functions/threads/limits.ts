@@ -33,7 +33,7 @@ export const OWN_HEAP_BYTES = 24 * MIB;
  */
 export const V8_HEAP_MIB = 4096;
 
-/** How often running calls are looked at. */
+/** How often running calls are checked. */
 export const WATCH_EVERY_MS = 50;
 /** How long a call that was given up has to end before its thread is ended. */
 export const ABORT_GRACE_MS = 250;

@@ -14,7 +14,7 @@ interface Frame {
   call: number;
   limitMs: number;
   activeMs: number;
-  /** Of processor time, since it was first looked at. */
+  /** Of processor time, since the first measurement. */
   usedMs: number | null;
 }
 
@@ -23,7 +23,7 @@ export class Meter {
   readonly #frames: Frame[] = [];
   #activeAt = 0;
   #usedAt: number | null = null;
-  /** Set when the thread has told it. */
+  /** Set when the thread has sent it. */
   task: number | null = null;
 
   constructor(private readonly worker: Worker) {}
@@ -54,7 +54,7 @@ export class Meter {
     this.#usedAt = this.#processorMs();
     if (this.#usedAt !== null) frame.usedMs ??= 0;
     if (frame.activeMs < frame.limitMs) return null;
-    // It is looked at only so often: of its first time nothing is known.
+    // It is measured only so often: of its first time nothing is known.
     const used = frame.usedMs === null ? frame.activeMs : frame.usedMs + 2 * WATCH_EVERY_MS;
     // Standing still costs no processor time and is no waiting for a system call either.
     const standsStill = frame.activeMs >= frame.limitMs + STANDSTILL_MS;

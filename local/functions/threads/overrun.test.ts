@@ -61,7 +61,7 @@ test.each(["mutation m:forever", "query m:microtasks", "query m:regex"])(
   },
 );
 
-test("a query or mutation has a second of JavaScript unless told otherwise", async () => {
+test("a query or mutation has a second of JavaScript by default", async () => {
   const platform = await startTestBackend(SOURCES, { runner: { isolation: "threads" } });
   try {
     expect(await platform.mutation("m:busy")).toBe("done");
@@ -97,7 +97,7 @@ test("a nested call that never ends takes its whole transaction with it", async 
   expect(await backend.query("m:rows")).toBe(before);
 });
 
-test("a scheduled mutation that never ends has failed, and is not tried again", async () => {
+test("a scheduled mutation that never ends has failed, and is not retried", async () => {
   await backend.mutation("m:plan");
   await expect.poll(() => backend.query("m:states"), { timeout: 20_000 }).toEqual(["failed"]);
   expect(runs).toEqual(["m:forever"]);

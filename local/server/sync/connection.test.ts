@@ -66,7 +66,7 @@ describe("a connection", () => {
     stage.ring(SOCKET_PING_MS);
     await client.heard();
     expect(pings).toEqual([5_000]);
-    // Its pong was heard.
+    // Its pong has arrived.
     stage.now = 5_000 + CLIENT_SILENCE_MS;
     stage.ring(SOCKET_PING_MS);
     await client.heard();

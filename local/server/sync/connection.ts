@@ -78,7 +78,7 @@ export class SyncConnection implements Connection {
     this.#silence.cancel();
   }
 
-  /** One timer a connection, which looks when it rings whether anything was sent meanwhile. */
+  /** One timer per connection, which checks when it rings whether anything was sent meanwhile. */
   #pingWhenIdle(ms: number): Timer {
     return this.env.timer(ms, () => {
       const idle = this.env.now() - this.#lastSent;

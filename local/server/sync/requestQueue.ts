@@ -55,7 +55,7 @@ export class RequestQueue {
   }
 
   act(request: FunctionRequest, identity: Identity): void {
-    // As on the platform, which looks before it adds one, so that one more than the limit runs.
+    // As on the platform, which checks before it adds one, so that one more than the limit runs.
     if (this.#runningActions > MAX_RUNNING_ACTIONS) throw TOO_MANY_ACTIONS;
     this.#runningActions++;
     const { calls, reply, refuse } = this.#options;

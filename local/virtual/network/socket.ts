@@ -41,7 +41,7 @@ export class VirtualSocket {
   readonly #incoming: (() => void)[] = [];
   /** The network has swallowed something of it. */
   #hasGap = false;
-  /** It was given up before it had come to the server: the server hears nothing of it. */
+  /** It was given up before it had come to the server: the server receives nothing of it. */
   #isGivenUp = false;
 
   constructor(

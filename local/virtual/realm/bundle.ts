@@ -32,7 +32,7 @@ function kept(key: string, make: () => Promise<string>): Promise<string> {
   if (known !== undefined) return known;
   const made = make();
   bundles.set(key, made);
-  // A bundle that failed may be mended and tried again.
+  // A bundle that failed may be mended and made again.
   made.catch(() => bundles.delete(key));
   return made;
 }
