@@ -2,7 +2,7 @@ import { ConvexError } from "convex/values";
 import { expect, test } from "vitest";
 import { askedBy, NonRetryableError, RetryAfterError, Snoozed } from "./asks.js";
 
-/** What is left of an error when it has crossed from one function to another: its data. */
+/** The rest of an error that has crossed from one function to another: its data. */
 function crossed(error: ConvexError<any>): ConvexError<any> {
   return new ConvexError(JSON.parse(JSON.stringify(error.data)));
 }

@@ -1,7 +1,7 @@
 /**
- * What a handler throws to say more than "it failed", wherever it runs. Each is a `ConvexError`: its data cross from an
- * action or mutation to whoever called it, where its class does not; and they tell it apart, since a bundle may hold two
- * copies of this file. Pure.
+ * The errors by which a handler asks for more than a failure, in a lane and in a worker. Each is a `ConvexError`: its data
+ * cross from an action or mutation to the caller, and its class does not. The data also tell these errors apart, since a bundle
+ * may hold two copies of this file. Pure.
  */
 import { ConvexError } from "convex/values";
 import { checkInteger } from "./checks.js";
@@ -14,7 +14,7 @@ const MARK = Symbol.for("ConvexError");
 
 type Ask = { conveyor: string; message: string; ms?: number };
 
-/** The data of a `ConvexError` say what is asked for; a person should read the sentence. */
+/** The data of a `ConvexError` have the request; the sentence is for people. */
 class AskingError<Data extends Ask> extends ConvexError<Data> {
   constructor(data: Data, options?: ErrorOptions) {
     super(data);
@@ -24,7 +24,7 @@ class AskingError<Data extends Ask> extends ConvexError<Data> {
 }
 
 /**
- * Fails the job for good, whatever retries its queue allows: another attempt would fail as well.
+ * Fails the job for good, also where its queue allows retries: another attempt would fail as well.
  *
  * @example
  * if (response.status === 404) throw new NonRetryableError(`There is no ${payload.url}.`);
@@ -68,7 +68,7 @@ export class RetryAfterError extends AskingError<{
   }
 }
 
-/** What `snooze` throws: it must pass through the handler. */
+/** The error of `snooze`: it must pass through the handler. */
 export class Snoozed extends AskingError<{ conveyor: "snooze"; message: string; ms: number }> {
   override readonly name = "Snoozed";
 
@@ -79,12 +79,12 @@ export class Snoozed extends AskingError<{ conveyor: "snooze"; message: string; 
   }
 }
 
-/** What an error asks for, if it is one of these. */
+/** The request of an error, if it is one of these. */
 export function askedBy(error: unknown): {
   snoozeMs?: number;
   retryAfterMs?: number;
   retryable?: false;
-  /** What it says for itself: a `ConvexError` that has crossed shows its data instead. */
+  /** Its message: a `ConvexError` that has crossed shows its data instead. */
   message?: string;
 } {
   if (typeof error !== "object" || error === null) return {};

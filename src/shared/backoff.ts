@@ -14,9 +14,8 @@ export function backoffMs(
 }
 
 /**
- * Full jitter is anything from nothing to the whole wait, so that what failed together does not come back together; equal
- * jitter keeps half of the wait.
- * Source: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+ * Full jitter is anything from 0 to the whole wait, so that jobs that failed together do not come back together; equal jitter
+ * keeps half of the wait. Source: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
  */
 export function jittered(ms: number, random: number, jitter: Jitter = "full"): number {
   const kept = { full: 0, equal: ms / 2, none: ms }[jitter];

@@ -64,7 +64,7 @@ describe("a percentile", () => {
     expect([...all].sort((a, b) => a - b)).toEqual(all);
   });
 
-  test("of none is none, of what is longer than all bounds their last, and out of bounds that of the nearest", () => {
+  test("of an empty histogram is null, of a longer duration the last bound, and of a share out of bounds the nearest one", () => {
     expect(percentileOf([], 0.5)).toBeNull();
     expect(percentilesOf(emptyHistogram())).toBeNull();
     expect(percentileOf(of([2 ** 50]), 0.5)).toBe(2 ** 30);

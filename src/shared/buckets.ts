@@ -1,8 +1,8 @@
 /**
- * The buckets of the histograms in `minutes`, and how a job falls into them. Pure.
+ * The buckets of the histograms in `minutes`, and the bucket of a job. Pure.
  *
- * Bucket 0 holds durations under 1 ms, bucket `i` those from 2^(i-1) ms up to 2^i ms, the last one all that are longer:
- * half a job's time is as good as a page can show, rows are added bucket by bucket, and no bound ever has to change.
+ * Bucket 0 holds durations under 1 ms, bucket `i` durations from 2^(i-1) ms up to 2^i ms, and the last bucket all longer ones.
+ * A page needs no finer durations, rows are added bucket by bucket, and no bound ever has to change.
  */
 
 import type { Percentiles } from "./observing.js";
@@ -16,7 +16,7 @@ export function bucketOf(ms: number): number {
   return Math.min(BUCKETS - 1, Math.floor(Math.log2(ms)) + 1);
 }
 
-/** What lies in a bucket: from `min` up to, and without, `max` milliseconds. */
+/** The durations of a bucket: from `min` up to, and without, `max` milliseconds. */
 export function bucketBounds(bucket: number): { min: number; max: number } {
   return {
     min: bucket === 0 ? 0 : 2 ** (bucket - 1),
@@ -34,9 +34,9 @@ export function addHistograms(a: readonly number[], b: readonly number[]): numbe
 }
 
 /**
- * The duration in milliseconds below which `p` (0 to 1) of the jobs in a histogram stay, as if those of a bucket lay evenly
- * between its bounds: it is off by less than the bucket is wide. `null` for an empty one. Of the last bucket, which has no end,
- * its beginning.
+ * The duration in milliseconds below which `p` (0 to 1) of the jobs in a histogram stay, as if the jobs of a bucket lay evenly
+ * between its bounds: the error is less than the bucket's width. `null` for an empty histogram. The last bucket has no end: its
+ * beginning stands for it.
  */
 export function percentileOf(histogram: readonly number[], p: number): number | null {
   const total = histogram.reduce((sum, count) => sum + count, 0);

@@ -26,7 +26,7 @@ test("a configuration with everything at its bounds is accepted", () => {
   expect(argumentOf(() => checkQueueConfig("q", config))).toBe("accepted");
 });
 
-describe("what is out of bounds is refused by its name, declared or overridden", () => {
+describe("a value out of bounds is refused by its name, declared or overridden", () => {
   test.each<[string, Partial<QueueConfig>]>([
     ["leaseMs", { leaseMs: 999 }],
     ["graceMs", { graceMs: -1 }],

@@ -1,6 +1,6 @@
 /**
- * Checks of how queues and jobs behave: a queue's configuration, what people override of it, and what a job has of its
- * own. Pure. Used where a queue is defined and again where a call arrives.
+ * Checks of a queue's configuration, its overrides at run time, and the rules of a single job. Pure. Used where a queue is
+ * defined and again where a call arrives.
  */
 import { checkInteger, checkName, checkNumber } from "./checks.js";
 import { conveyorError } from "./errors.js";
@@ -75,7 +75,7 @@ function checkShare(name: string, share: number | undefined): void {
   checkNumber(what, share, SCHEDULER_SHARE_MIN, SCHEDULER_SHARE_MAX);
 }
 
-/** What people may change at run time: any of it, within the same bounds. */
+/** The overrides made at run time: any field, within the same bounds. */
 export function checkQueueOverrides(name: string, config: QueueOverrides): void {
   const of = `of the queue "${name}"`;
   checkBounds(`leaseMs ${of}`, config.leaseMs, LEASE_MIN_MS, LEASE_MAX_MS);
@@ -96,7 +96,7 @@ export function checkQueueOverrides(name: string, config: QueueOverrides): void 
   if (config.retry !== undefined) checkRetry(`retry ${of}`, config.retry);
 }
 
-/** What one job has of its own. */
+/** The rules of a single job. */
 export function checkRules(rules: JobRules): void {
   if (rules.retry !== undefined) checkRetry("retry", rules.retry);
   checkBounds("maxResets", rules.maxResets, 0, MAX_RESETS_MAX);

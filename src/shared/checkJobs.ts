@@ -27,17 +27,17 @@ import { PRIORITY_MAX, PRIORITY_MIN } from "./order.js";
 import type { JobOptions, NewJob } from "./protocol.js";
 import { checkStorable, kindOf } from "./values.js";
 
-/** What workers have, as in `gpu`, `region:eu-west` or `cuda-12.4`: no comma, which separates them in a route's name. */
+/** A label of workers, as in `gpu`, `region:eu-west` or `cuda-12.4`: no comma, which separates labels in a route's name. */
 const WORKER_LABEL = new RegExp(`^[A-Za-z0-9_.:-]{1,${NAME_MAX_LENGTH}}$`);
 
-/** What a new job takes of its transaction. */
+/** The share of a new job in its transaction. */
 export interface JobWeight {
   /** Of its payload and context. */
   bytes: number;
-  /** Rows that it writes: itself, and what lies apart. */
+  /** Rows that it writes: the job itself and the rows beside it. */
   rows: number;
   keys: number;
-  /** Jobs that it may end, whose `onComplete` is then told. */
+  /** Jobs that it may end, each with an `onComplete` to call. */
   replaces: number;
 }
 
@@ -58,7 +58,7 @@ export function checkNewJob({ payload, options = {} }: NewJob, now: number): Job
   };
 }
 
-/** What is said of a new job, but for its context. */
+/** The options of a new job, without its context. */
 export function checkJobOptions(options: JobOptions, now: number): void {
   const { name, priority, key, group, tags, labels, cost, expiresAfterMs, rules } = options;
   if (name !== undefined) checkLabel("The name of a job", name, JOB_NAME_MAX_LENGTH);

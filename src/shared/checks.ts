@@ -46,7 +46,10 @@ export function checkLength(
   );
 }
 
-/** A list of so many leases, or of what is said of them. An id that names no job is no error; one that cannot be an id is. */
+/**
+ * A list of `min` to `max` leases, or of reports about them. An id that names no job is no error; a value that cannot be an id
+ * is.
+ */
 export function checkLeases(
   what: string,
   list: readonly { id: string }[],

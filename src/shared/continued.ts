@@ -1,9 +1,9 @@
 /**
- * Jobs that a worker wants to be enqueued with another's result, as it says so to the app: the app knows the queues and
- * their validators, and makes of them what the component takes. Pure.
+ * Jobs that a worker asks to enqueue together with another job's result, as the worker sends them to the app: the app knows the
+ * queues and their validators, and turns them into the component's arguments. Pure.
  *
- * A worker may say less than the app's own code: no `onComplete`, since that names a function, and no key that replaces
- * another job.
+ * A worker may set less than the app's own code: no `onComplete`, since that names a function, and no key that replaces another
+ * job.
  */
 import { v, type Infer } from "convex/values";
 import { conveyorError } from "./errors.js";
@@ -37,7 +37,7 @@ export const vContinueOptions = v.object({
   context: v.optional(v.any()),
 });
 
-/** What a job that follows another may be given: as with `enqueue`, but its key may replace no other job. */
+/** The options of a job that follows another: as with `enqueue`, but its key may replace no other job. */
 export type ContinueOptions = Omit<Infer<typeof vContinueOptions>, "key"> & {
   key?: string | (Omit<UniqueKey, "onConflict"> & { onConflict?: Exclude<OnConflict, "replace"> });
 };

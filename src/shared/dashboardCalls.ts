@@ -1,6 +1,6 @@
 /**
- * The calls of the dashboard: what its two functions `read` and `write` take, one operation each, and what each is answered.
- * `dashboardCalls` pairs them for pages and programs, so that an answer has the type of its call. Pure.
+ * The calls of the dashboard: the arguments of its two functions `read` and `write`, one operation each, and the answer of each
+ * operation. `dashboardCalls` pairs them for pages and programs, so that an answer has the type of its call. Pure.
  */
 import type { FunctionReference } from "convex/server";
 import { v, type Infer } from "convex/values";
@@ -17,14 +17,14 @@ import type { AttemptStatus, LogPage, OutputPage } from "./reports.js";
 import type { JobStatus } from "./jobStatus.js";
 import type { Status } from "./status.js";
 
-// --- What is asked ------------------------------------------------------------------------------
+// --- Operations ----------------------------------------------------------------------------------
 
 const queue = { queue: v.string() };
 const one = { ...queue, id: v.string() };
 const many = { ...queue, filter: vJobFilter };
 const page = { cursor: v.optional(v.string()), limit: v.optional(v.number()) };
 
-/** What is to be seen. A list's page is asked for beside it, in `paginationOpts`, where paginating hooks put it. */
+/** The operations that read. Pagination hooks put the page of a list beside it, in `paginationOpts`. */
 export const vDashboardRead = v.union(
   v.object({ kind: v.literal("overview") }),
   v.object({ kind: v.literal("queue"), ...queue }),
@@ -39,7 +39,7 @@ export const vDashboardRead = v.union(
 );
 export type DashboardRead = Infer<typeof vDashboardRead>;
 
-/** What is to be changed. */
+/** The operations that change. */
 export const vDashboardWrite = v.union(
   v.object({ kind: v.literal("pause"), ...queue }),
   v.object({ kind: v.literal("resume"), ...queue }),
@@ -59,7 +59,7 @@ export type CallOf<Call extends { kind: string }, Kind extends Call["kind"]> = E
   { kind: Kind }
 >;
 
-// --- What `authorize` is asked -------------------------------------------------------------------
+// --- The question to `authorize` -----------------------------------------------------------------
 
 /** A change of a queue or its jobs, as `authorize` is asked. */
 export type DashboardChange = { changes: true; queue: string } & (
@@ -75,7 +75,7 @@ export type DashboardCall =
   | { kind: "job" | "why" | "logs" | "output"; changes: false; queue: string; id: string }
   | DashboardChange;
 
-// --- What is answered ---------------------------------------------------------------------------
+// --- Answers -------------------------------------------------------------------------------------
 
 /** Changes of a queue and of many of its jobs. */
 export type QueueActionKind =
@@ -95,7 +95,7 @@ export interface DashboardJob {
 
 type Changed = { changed: boolean };
 
-/** What each operation is answered, by its kind. */
+/** The answer of each operation, by its kind. */
 export interface DashboardAnswers {
   /**
    * The queues that the caller may see, by name, 100 at most, and whether there are `more`. The jobs of a quiet one are
@@ -136,7 +136,7 @@ export const dashboardWriteArgs = { call: vDashboardWrite };
 type Reads<Call, Answer> = FunctionReference<"query", "public", { call: Call }, Answer>;
 type Writes<Call, Answer> = FunctionReference<"mutation", "public", { call: Call }, Answer>;
 
-/** The references of what {@link Conveyor.dashboardApi} builds: `api.dashboard`, where its module is `dashboard.ts`. */
+/** The references of the functions of {@link Conveyor.dashboardApi}: `api.dashboard`, where their module is `dashboard.ts`. */
 export interface DashboardApi {
   read: FunctionReference<
     "query",
@@ -151,7 +151,7 @@ export interface DashboardApi {
  * Calls of the dashboard's functions with the types of their answers: each is a reference and its arguments, as every client of
  * Convex takes them.
  *
- * @param api The module that exports what `conveyor.dashboardApi` returns.
+ * @param api The module that exports the functions of `conveyor.dashboardApi`.
  * @example
  * const { read, write } = dashboardCalls(api.dashboard);
  * const stats = useQuery(...read({ kind: "stats", queue: "emails", per: "minute" }));

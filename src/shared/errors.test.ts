@@ -32,7 +32,7 @@ test("an app's own ConvexError with a code of its own is not ours", () => {
   expect(isConveyorError(new ConvexError({ code: "outOfStock", message: "Sorry." }))).toBe(false);
 });
 
-test("a check says the rule and what was given", () => {
+test("a check says the rule and the value given", () => {
   expect(() => checkInteger("max", 65, 1, 64)).toThrow(
     "max must be a whole number from 1 to 64; got 65.",
   );

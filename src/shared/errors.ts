@@ -1,8 +1,8 @@
 /**
- * Conveyor's errors: a code for programs, a sentence for people, and what was given. Pure.
+ * Conveyor's errors: a code for programs, a sentence for people, and the value given. Pure.
  *
- * Every error says the rule, the value, and the way out. A stale or foreign lease is not an error but an answer
- * (`leaseLost`), since one must not undo the others of its batch.
+ * Every error says the rule, the value, and the way out. A stale or foreign lease is not an error but an answer (`leaseLost`),
+ * since one bad lease must not undo the rest of its batch.
  */
 import { ConvexError, type Value } from "convex/values";
 import { wellFormed } from "./text.js";
@@ -28,7 +28,7 @@ export const ERROR_CODES = [
   "payloadTooLarge",
   /** A job has not ended in the time for which its result was waited for. It goes on. */
   "resultTimedOut",
-  /** An action's batch failed in the middle: what was enqueued stays. */
+  /** An action's batch failed in the middle: the jobs enqueued before stay. */
   "batchInterrupted",
   /** No worker token with this secret. */
   "tokenUnknown",
@@ -43,7 +43,7 @@ export const ERROR_CODES = [
   "groupForbidden",
   /** A token that has as many sessions as it may. */
   "tooManySessions",
-  /** A token whose workers have written as much as they may within an hour. */
+  /** The workers of a token have written as much as they may within an hour. */
   "quotaExceeded",
   /** A session that belongs to another token. */
   "sessionForbidden",
@@ -59,14 +59,14 @@ export const ERROR_CODES = [
 
 export type ConveyorErrorCode = (typeof ERROR_CODES)[number];
 
-/** What crosses the wire: the code, the sentence, and details by name. */
+/** The data of an error across the wire: the code, the sentence, and details by name. */
 export type ConveyorErrorData<Code extends ConveyorErrorCode = ConveyorErrorCode> = {
   code: Code;
   message: string;
   [detail: string]: Value;
 };
 
-/** A `ConvexError` whose data has one of Conveyor's codes. */
+/** A `ConvexError` with one of Conveyor's codes in its data. */
 export type ConveyorError<Code extends ConveyorErrorCode = ConveyorErrorCode> = ConvexError<
   ConveyorErrorData<Code>
 >;
@@ -103,7 +103,7 @@ export function isConveyorError<Code extends ConveyorErrorCode = ConveyorErrorCo
   return code === undefined ? codes.includes(data.code) : data.code === code;
 }
 
-/** What a caught value says for itself: anything can be thrown, also what has no text or throws when it is read. */
+/** The message of a caught value. Anything can be thrown, also a value that has no text or throws when it is read. */
 export function errorText(error: unknown): string {
   try {
     return wellFormed(String(error instanceof Error ? error.message : error));

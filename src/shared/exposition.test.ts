@@ -1,4 +1,4 @@
-/** The text is read back by somebody else's parser. */
+/** A foreign parser reads the text back. */
 import fc from "fast-check";
 import parse from "parse-prometheus-text-format";
 import { describe, expect, test } from "vitest";
@@ -21,7 +21,7 @@ describe("the text of metrics", () => {
     ]);
   });
 
-  test("of a histogram counts in each bucket those below it too, and ends with all of them", () => {
+  test("of a histogram counts in each bucket the buckets below it too, and ends with the total", () => {
     const sample = { bounds: [0.001, 0.002], counts: [1, 0, 4], sum: 12.5 };
     const of = (labels?: { queue: string }): string =>
       expose([
@@ -46,7 +46,7 @@ describe("the text of metrics", () => {
     ]);
   });
 
-  test("keeps what is no number a number, and nothing that breaks out of its line", () => {
+  test("keeps NaN and infinity as numbers, and no text breaks out of its line", () => {
     const values = [Infinity, -Infinity, NaN, 1e21, 2 ** 31];
     const text = expose([gauge(values.map((value, i) => ({ labels: { of: String(i) }, value })))]);
     expect(parse(text)[0]!.metrics.map(({ value }) => value)).toEqual([
@@ -57,7 +57,7 @@ describe("the text of metrics", () => {
     expect(lines).toHaveLength(3);
   });
 
-  test("whatever a label says is read back as it was", () => {
+  test("any text of a label is read back as it was", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string(), (queue, error) => {
         const tricky = `${error}\n"\\n}`;

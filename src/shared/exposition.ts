@@ -1,6 +1,7 @@
 /**
- * The text in which Prometheus, and what understands it, reads metrics: version 0.0.4 of its exposition format. Client
- * libraries gather samples in a process, and want Node; here they lie in rows, and the code runs where there is neither. Pure.
+ * The text format in which Prometheus and compatible programs read metrics: version 0.0.4 of its exposition format. Client
+ * libraries gather samples in a process, and want Node; here the samples lie in rows, and the code runs where there is neither.
+ * Pure.
  */
 
 type Labels = Readonly<Record<string, string>>;
@@ -19,7 +20,7 @@ export interface MetricHistogram {
   readonly sum: number;
 }
 
-/** What is measured under one name. */
+/** The samples under one name. */
 export type Family = { readonly name: string; readonly help: string } & (
   | { readonly type: "gauge" | "counter"; readonly samples: readonly MetricSample[] }
   | { readonly type: "histogram"; readonly samples: readonly MetricHistogram[] }
@@ -41,7 +42,7 @@ function linesOf(family: Family): string[] {
   return [...head, ...family.samples.map(({ labels, value }) => line(name, labels, value))];
 }
 
-/** Each bucket counts those below it too. */
+/** Each bucket also counts the buckets below it. */
 function histogramLines(name: string, { labels, bounds, counts, sum }: MetricHistogram): string[] {
   let below = 0;
   const buckets = counts.map((count, i) => {

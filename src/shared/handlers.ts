@@ -1,4 +1,4 @@
-/** What works on jobs inside Convex, as it crosses to the component. Pure. */
+/** The handler of jobs inside Convex, as it crosses to the component. Pure. */
 import { v, type Infer } from "convex/values";
 
 /** A function inside Convex that works on jobs. */
@@ -12,7 +12,7 @@ export const vHandler = v.object({
   ),
   /** Of the app's function, or another component's. */
   handle: v.string(),
-  /** What it is called with: the payload as its arguments, or `{ payload, job }`. */
+  /** Its arguments: the payload, or `{ payload, job }`. */
   takes: v.union(v.literal("payload"), v.literal("job")),
 });
 export type Handler = Infer<typeof vHandler>;

@@ -37,7 +37,7 @@ describe("the last jobs", () => {
     expect(AVERAGE_MS_DEFAULT).toBe(5_000);
   });
 
-  test("the average is of those that ran, the rate of all", () => {
+  test("the average is of the jobs that ran, the rate of all", () => {
     expect(rateOf([ok(100), bad(300), bad()])).toEqual({
       of: 3,
       successRate: 1 / 3,
@@ -65,12 +65,12 @@ describe("a queue stands still", () => {
   test("after a minute in which nothing was claimed, though more may run; not a moment before", () => {
     expect(judge(waits(STUCK_MS)).light).toBe("red");
     expect(judge(waits(STUCK_MS)).reason).toBe(
-      "Nothing is taken, although 10 more may run. A job has waited for 1 minute.",
+      "No job is claimed, although 10 more may run. A job has waited for 1 minute.",
     );
     expect(judge(waits(STUCK_MS - 1)).light).not.toBe("red");
   });
 
-  test("not while others are claimed, however long one waits", () => {
+  test("not while other jobs are claimed, however long one waits", () => {
     const claimedAt = NOW - STUCK_MS + 1;
     expect(judge(waits(10 * STUCK_MS, { claimedAt, running: 3 })).light).not.toBe("red");
     expect(judge(waits(10 * STUCK_MS, { claimedAt: claimedAt - 1, running: 3 })).light).toBe("red");
@@ -96,7 +96,7 @@ describe("a queue stands still", () => {
     const by = (more: Partial<Movement>) => judge(waits(STUCK_MS, more), pulled);
     expect(by({ idleWorkers: 2, hasWorkers: true })).toMatchObject({
       light: "red",
-      reason: expect.stringContaining("2 of the queue's workers hold nothing"),
+      reason: expect.stringContaining("2 of the queue's workers are idle"),
     });
     expect(by({})).toMatchObject({
       light: "red",
@@ -106,7 +106,7 @@ describe("a queue stands still", () => {
     expect(by({ running: 1 }).light).toBe("yellow");
   });
 
-  test("not if nothing waits, and not if somebody has paused it", () => {
+  test("not without a pending job, and not while it is paused", () => {
     expect(judge({ ...still, claimedAt: 0 }).light).toBe("green");
     expect(judge(waits(10 * STUCK_MS), { ...pushed, isPaused: true })).toMatchObject({
       light: "yellow",
@@ -128,7 +128,7 @@ describe("a queue stands still", () => {
 });
 
 describe("a job waits", () => {
-  test("longer than is usual when it is twice what 95 in 100 waited, and never for less than half a minute", () => {
+  test("longer than usual when it is twice the 95th percentile of waits, and never for less than half a minute", () => {
     const busy = (usualWaitMs: number) => ({ running: 10, usualWaitMs });
     expect(judge(waits(SLOW_MIN_MS, busy(0))).light).toBe("yellow");
     expect(judge(waits(SLOW_MIN_MS - 1, busy(0))).light).toBe("green");
@@ -140,12 +140,12 @@ describe("a job waits", () => {
   test("a drain is told in words", () => {
     const { light, reason } = judge({ ...still, running: 1 }, { ...pushed, isDraining: true });
     expect(light).toBe("green");
-    expect(reason).toContain("it is being drained");
+    expect(reason).toContain("It is draining");
   });
 });
 
-describe("what the light turns to by itself", () => {
-  test("is what it is judged to be at those instants, and not before", () => {
+describe("the next lights without an event", () => {
+  test("are the health at their instants, and not before", () => {
     for (const movement of [
       waits(0),
       waits(5_000, { running: 10 }),
@@ -164,13 +164,13 @@ describe("what the light turns to by itself", () => {
     }
   });
 
-  test("of what waits with room for it is yellow and then red, with room for nothing yellow", () => {
+  test("of a job that waits with room for it are yellow and then red, without room yellow", () => {
     const turns = (movement: Movement) => judge(movement).worsens.map(({ light }) => light);
     expect(turns(waits(0))).toEqual(["yellow", "red"]);
     expect(turns(waits(0, { running: 10 }))).toEqual(["yellow"]);
   });
 
-  test("is nothing where nothing waits, the queue is paused, or it is as bad as can be", () => {
+  test("are none where no job waits, the queue is paused, or the light is red", () => {
     expect(judge(still).worsens).toEqual([]);
     expect(judge(waits(0), { ...pushed, isPaused: true }).worsens).toEqual([]);
     expect(judge(waits(STUCK_MS)).worsens).toEqual([]);

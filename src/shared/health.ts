@@ -1,8 +1,8 @@
 /**
- * Whether a queue is well, judged by its progress and by how its last jobs went: a light, and the reason in words. Pure.
+ * A queue's health, judged by its progress and by the outcome of its last jobs: a light, and the reason in words. Pure.
  *
- * A queue stands still when a job is claimable, somebody could take it, nobody has paused the queue, and yet nothing has
- * been claimed for too long. That all who could take it are busy is no fault of the queue: it waits.
+ * A queue is stuck when a job is claimable, a worker or lane could take it, the queue is not paused, and yet no job has been
+ * claimed for too long. A queue with busy workers only is not at fault: it waits.
  */
 import { v, type Infer } from "convex/values";
 import { BLOCKED_SHOWN_MS } from "./pushLimits.js";
@@ -12,7 +12,7 @@ import { vHandlerTrouble, type HandlerTrouble } from "./protocol.js";
 /** Jobs by which `health` judges, by default and at most. */
 export const HEALTH_DEFAULT = 5;
 export const HEALTH_MAX = 100;
-/** What is shown of a queue in which nothing has ended yet. */
+/** The average of a queue without a finished job. */
 export const AVERAGE_MS_DEFAULT = 5_000;
 
 /** With claimable work and room for it, a queue that takes nothing for so long stands still. */
@@ -20,11 +20,11 @@ export const STUCK_MS = 60_000;
 /** Fewer of the last jobs succeeded than this. Of fewer than four jobs a rate says nothing. */
 export const SUCCESS_RATE_MIN = 0.75;
 export const RATED_MIN = 4;
-/** A job waits longer than usual when it has waited for twice what 95 in 100 waited of late, and for so long. */
+/** A job waits longer than usual when it has waited at least this long, and twice the 95th percentile of recent waits. */
 export const SLOW_TIMES = 2;
 export const SLOW_MIN_MS = 30_000;
 
-/** How one job ended that somebody had begun or that failed without: `ms` is how long it ran. */
+/** The outcome of one job that started, or failed without a start: `ms` is its run time. */
 export const vSample = v.object({ ms: v.optional(v.number()), succeeded: v.boolean() });
 export type Sample = Infer<typeof vSample>;
 
@@ -38,7 +38,7 @@ export const vMovement = v.object({
   claimedAt: v.optional(v.number()),
   /** Workers outside that serve the queue and hold nothing. Looked for only where a job is claimable. */
   idleWorkers: v.number(),
-  /** Whether anybody outside serves the queue at all. */
+  /** Whether any external worker serves the queue. */
   hasWorkers: v.boolean(),
   /** A job was put off since its handler could not be begun, and when there was an event of that. */
   blocked: v.optional(v.object({ kind: vHandlerTrouble, at: v.number() })),
@@ -134,9 +134,9 @@ function judgeAt(
     return { light: "yellow", reason: `${failed} of the last ${rate.of} jobs did not succeed.` };
   }
   if (claimableAt !== undefined && now - claimableAt >= slowAfter(movement, setting)) {
-    return { light: "yellow", reason: `${room ?? "All who could take more are busy."}${waits}` };
+    return { light: "yellow", reason: `${room ?? "All workers are busy."}${waits}` };
   }
-  const drains = setting.isDraining ? " It takes no new jobs: it is being drained." : "";
+  const drains = setting.isDraining ? " It is draining and refuses new jobs." : "";
   return { light: "green", reason: `${moves(movement)}${drains}` };
 }
 
@@ -150,22 +150,22 @@ const BLOCKED_TEXTS: Record<HandlerTrouble, string> = {
 function haltedBy({ hasWorkers }: Movement, { isPaused, maxParallelism }: Setting): string | null {
   if (isPaused) return "The queue is paused.";
   if (maxParallelism !== 0 || hasWorkers) return null;
-  return "maxParallelism is 0, and no worker outside serves the queue.";
+  return "maxParallelism is 0, and no external worker serves the queue.";
 }
 
 function moves({ running, claimableAt }: Movement): string {
-  if (running > 0) return "Jobs are being worked on.";
-  return claimableAt === undefined ? "Nothing waits." : "A job is about to be taken.";
+  if (running > 0) return "Processing jobs.";
+  return claimableAt === undefined ? "Idle." : "A job is about to be claimed.";
 }
 
-/** Why nothing but the queue itself holds its jobs up; `null` where all who could take them are busy. */
+/** The reason why only the queue itself can hold its jobs up; `null` where all its workers and lanes are busy. */
 function roomIn(movement: Movement, { maxParallelism }: Setting): string | null {
   const { running, idleWorkers, hasWorkers } = movement;
   if (maxParallelism !== null && running < maxParallelism) {
-    return `Nothing is taken, although ${maxParallelism - running} more may run.`;
+    return `No job is claimed, although ${maxParallelism - running} more may run.`;
   }
   if (idleWorkers > 0) {
-    return `Nothing is taken, although ${idleWorkers} of the queue's workers hold nothing.`;
+    return `No job is claimed, although ${idleWorkers} of the queue's workers are idle.`;
   }
   return hasWorkers || running > 0 ? null : "No worker serves the queue.";
 }

@@ -1,6 +1,6 @@
 /**
- * What pages ask of jobs, and what they are answered: the types of the functions that `conveyor.api` builds, and of their
- * references. A function of Convex has one type of answer; `jobCalls` gives each call its own. Nothing here touches a job.
+ * The calls of pages about jobs, and their answers: the types of the functions that `conveyor.api` builds, and of their
+ * references. A function of Convex has one type of answer; `jobCalls` gives each call its own. No function here touches a job.
  */
 import type { FunctionArgs, FunctionReference, FunctionReturnType } from "convex/server";
 import type {
@@ -32,7 +32,7 @@ type Shown<Job> = Job extends unknown
   ? { [Field in keyof Job as Field extends keyof ShownOptions ? never : Field]: Job[Field] }
   : never;
 
-/** A job as a page sees it: a union on `status`. `result` of a succeeded job is what its handler returned. */
+/** A job as a page sees it: a union on `status`. `result` of a succeeded job is the return value of its handler. */
 export type PageJob<Result = any, Queue extends string = string, Progress = any> = Shown<
   TypedJobStatus<Result, Queue, Progress>
 >;
@@ -72,7 +72,7 @@ export type PageListedJob<Queue extends string = string> = Omit<ListedJob, "id" 
   queue: Queue;
 };
 
-/** How a queue stands, and with `per` what happened in it. */
+/** The figures of a queue now, and with `per` its statistics by period. */
 export type QueueStats = Gauge & Partial<Stats>;
 
 /** Which periods `stats` adds to how the queue stands. */
@@ -142,7 +142,7 @@ export type QueueOf<Api extends StatusApi> = AnyJobOf<Api>["queue"] & string;
 /** The queue of an id by its brand; any of the module's, of a plain string. */
 type QueueById<Api extends StatusApi, Id> = Id extends JobId<infer Queue> ? Queue : QueueOf<Api>;
 
-/** The ids that a module's functions take: those of its own queues, and plain strings. */
+/** The ids that a module's functions take: ids of its own queues, and plain strings. */
 export type IdOf<Api extends StatusApi> = OwnJobIdOf<QueueOf<Api>>;
 type OwnJobIdOf<Queue extends string> = Queue extends string ? OwnJobId<Queue> : never;
 
@@ -165,7 +165,7 @@ type JobByQueue<Api extends StatusApi, Queue, Requests extends StatusRequests> =
 /** The queues into which a module's `enqueue` puts jobs. */
 export type EnqueueQueueOf<Api extends EnqueueApi> = FunctionArgs<Api["enqueue"]>["queue"] & string;
 
-/** What a module enqueues into a queue as many. */
+/** The payloads of a queue in `enqueueMany`. */
 export type PayloadsOf<Api extends EnqueueApi, Queue> = Extract<
   FunctionArgs<Api["enqueue"]>,
   { queue: Queue; payloads: unknown }
@@ -216,7 +216,7 @@ type Changes<Args, Answer> = [
  * every client of Convex takes them. The hooks of `convex-conveyor/react` do the same by themselves. `list`, `stats`, `logs`,
  * `output`, `cancel` and `retry` have one form, and need no help.
  *
- * @param api The module that exports what `conveyor.api` returns, such as `api.jobs`.
+ * @param api The module that exports the functions of `conveyor.api`, such as `api.jobs`.
  * @example
  * const jobs = jobCalls(api.jobs);
  * const id = await client.mutation(...jobs.enqueue("emails", { to, body }));
@@ -281,7 +281,7 @@ export function jobCalls<const Api extends Partial<StatusApi & EnqueueApi>>(api:
   };
 }
 
-// --- What `conveyor.api` builds, by its types -----------------------------------------------------
+// --- Functions of `conveyor.api`, by their types -------------------------------------------------
 
 /** Any answer of `status` about these queues. */
 export type AnyPageJob<Queues extends QueueTypes> = {

@@ -1,4 +1,4 @@
-/** How a job stands, and how many stand so: what pages, workers and operators are told. */
+/** The status of a job, and the counts of jobs by status, as pages, workers and operators read them. */
 import { v, type Infer } from "convex/values";
 import { vTimedOutCode } from "./protocol.js";
 

@@ -1,18 +1,18 @@
-/** What crosses between a lane and the component: validators and the types inferred from them. Pure. */
+/** The messages between a lane and the component: validators and the types inferred from them. Pure. */
 import { v, type Infer } from "convex/values";
 import { vHandler } from "./handlers.js";
 import { vAnswer, vClaimedJob, vFinished, vLease } from "./protocol.js";
 
 /**
- * A job that a lane is given, and what works on it; without, nobody said what does. One whose handler is a mutation comes
- * without its payload: that is read where the mutation runs.
+ * A job for a lane, with its handler; absent where none is known. A job with a mutation for its handler comes without its
+ * payload: the payload is read where the mutation runs.
  */
 export const vLaneJob = v.object({ job: vClaimedJob, handler: v.optional(vHandler) });
 export type LaneJob = Infer<typeof vLaneJob>;
 
 /**
- * What a lane begins with. `n` is the call that claimed its first jobs; `heard` the one before it, where these are too
- * large to be carried: its own first call brings them.
+ * The start of a lane. `n` is the call that claimed its first jobs. Where these are too large to be carried, `heard` is the
+ * call before it: the lane's own first call brings them.
  */
 export const vLaneStart = v.object({
   lane: v.string(),
@@ -20,14 +20,14 @@ export const vLaneStart = v.object({
   n: v.number(),
   heard: v.optional(v.number()),
   jobs: v.array(vLaneJob),
-  /** In how many milliseconds it is to look for more, though nothing has ended: others rely on it. */
+  /** The time in milliseconds until the lane must look for more jobs, even if none has ended: other lanes rely on it. */
   lookAfterMs: v.optional(v.number()),
   /** Its row of `handOvers`, which its first call deletes. */
   handOver: v.optional(v.string()),
 });
 export type LaneStart = Infer<typeof vLaneStart>;
 
-/** What a process is started with. */
+/** The arguments that start a process. */
 export const vProcessStart = v.object({
   process: v.string(),
   generation: v.number(),
@@ -55,7 +55,7 @@ export const vHandedOver = v.object({
 });
 export type HandedOver = Infer<typeof vHandedOver>;
 
-/** What a lane's call says of its process. */
+/** The report about its process in a lane's call. */
 export const vProcessSaid = v.object({
   process: v.string(),
   generation: v.number(),
@@ -83,9 +83,9 @@ export const vLaneStep = v.object({
   generation: v.number(),
   n: v.number(),
   finished: v.array(vFinished),
-  /** Jobs whose handler is a mutation: run in this very transaction. */
+  /** Jobs with a mutation for their handler: run in this very transaction. */
   execute: v.array(vLease),
-  /** The last call whose answer it has heard: what later ones claimed it does not know of yet. */
+  /** The last call whose answer the lane received: it does not yet know the jobs that later calls claimed. */
   heard: v.number(),
   /** How often in a row it has looked and found nothing. */
   looks: v.number(),
@@ -116,7 +116,7 @@ export const vLaneReply = v.object({
   lookAfterMs: v.union(v.number(), v.null()),
   /** It takes nothing more: it ends with its last job. */
   isOver: v.boolean(),
-  /** Places that its process has been given, above those that it had. */
+  /** Places that its process got, beyond the ones it had. */
   given: v.optional(v.number()),
   /** Its process has ended with it. */
   isClosed: v.optional(v.boolean()),

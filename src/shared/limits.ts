@@ -30,11 +30,11 @@ const PLATFORM_TRANSACTION_SCHEDULED = 1_000;
 /** Names of queues, workers and tokens: long enough for `render-tiles-eu-west`, short enough for every index key. */
 export const NAME_MAX_LENGTH = 64;
 
-/** An id that a worker names, in bytes: the platform's have 31 to 37 characters. What it is answered is kept in its session's row. */
+/** An id that a worker names, in bytes: the platform's have 31 to 37 characters. The session's row keeps the answer to it. */
 export const ID_MAX_LENGTH = 64;
 /** A uniqueness key: it is part of an index entry. */
 export const KEY_MAX_LENGTH = 256;
-/** What a job is called for people, and whose it is: both lie in its row, which is written at every edge. */
+/** A job's name and group: both lie in its row, which is written at every edge. */
 export const JOB_NAME_MAX_LENGTH = 128;
 export const GROUP_MAX_LENGTH = 128;
 /** Tags and labels of one job. */
@@ -57,10 +57,10 @@ export const ARRAY_MAX_ELEMENTS = 8_192;
 export const OBJECT_MAX_FIELDS = 1_024;
 /** A progress value is replaced several times a second and shown on a page: it is a report, not a result. */
 export const PROGRESS_MAX_BYTES = 8_192;
-/** A log entry's message is read by people, line by line; what is large belongs into `data`, and files into storage. */
+/** A log entry's message is read by people, line by line; large values belong into `data`, and files into storage. */
 export const LOG_MESSAGE_MAX_BYTES = 4_096;
 export const LOG_DATA_MAX_BYTES = 8_192;
-/** Log entries that are kept of one job, those of its last attempts: more than anybody reads. */
+/** Log entries kept of one job, all of its last attempts: more than a person reads. */
 export const LOGS_MAX = 1_000;
 /** One part of output: pages load parts by the hundred. */
 export const OUTPUT_PART_MAX_BYTES = 64 * 2 ** 10;
@@ -68,9 +68,9 @@ export const OUTPUT_PART_MAX_BYTES = 64 * 2 ** 10;
 export const OUTPUT_MAX_BYTES = 16 * 2 ** 20;
 /** Parts of output of earlier attempts that one report deletes to make room for its own: at least as many as it may bring. */
 export const OUTPUT_ROWS_DROPPED = 512;
-/** An error is for people; a stack trace beyond this helps nobody, and the job's row must stay small. */
+/** An error is for people; a longer stack trace helps no reader, and the job's row must stay small. */
 export const ERROR_MAX_BYTES = 4_096;
-/** Where an error was thrown, and what caused it: with the error itself 8 KiB, in the row of the attempt only. */
+/** The trace of an error with its causes: with the error itself 8 KiB, in the row of the attempt only. */
 export const TRACE_MAX_BYTES = 4_096;
 
 // --- Calls --------------------------------------------------------------------------------------
@@ -80,14 +80,14 @@ export const ENQUEUE_MAX_JOBS = 1_000;
 /** Payloads and contexts of one such call together: a call's arguments are held in memory several times over. */
 export const ENQUEUE_MAX_BYTES = 4 * 2 ** 20;
 /**
- * What all calls of one batch in one transaction may come to: half of what the transaction may write leaves the other
- * half to the app. `ROWS`: each job, and each key, expiry, deadline, and payload or context of over 512 bytes. `KEYS` are looked
- * up one by one, and half of the transaction's reads are the app's too.
+ * The total of all calls of one batch in one transaction: half of a transaction's writes, so that the other half is left to the
+ * app. `ROWS`: each job, and each key, expiry, deadline, and payload or context of over 512 bytes. `KEYS` are looked up one by
+ * one, and half of the transaction's reads are the app's too.
  */
 export const BATCH_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 2;
 export const BATCH_MAX_ROWS = PLATFORM_TRANSACTION_DOCUMENTS_WRITTEN / 2;
 export const BATCH_MAX_KEYS = PLATFORM_TRANSACTION_READS / 2;
-/** Keys of one transaction that replace whoever has them: each that does may owe a callback, which is a scheduled function. */
+/** Keys of one transaction that replace other jobs: each may owe a callback, which is a scheduled function. */
 export const BATCH_MAX_REPLACED = PLATFORM_TRANSACTION_SCHEDULED / 2;
 /** A call that an action makes is refused while the deployment writes too fast: that is counted over one second. */
 export const BATCH_WAIT_MS = 1_000;
@@ -97,11 +97,11 @@ export const BATCH_TRIES_MAX = 10;
 export const LEASES_MAX = 64;
 /** Log entries, and parts of output, in one `report`: several of each for every job that one worker may hold. */
 export const REPORT_MAX_ITEMS = 256;
-/** All values and texts of one `report`, and what one page of logs or output reads: a quarter of a transaction. */
+/** All values and texts of one `report`, and the bytes that one page of logs or output reads: a quarter of a transaction. */
 export const REPORT_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 4;
 /** Jobs in one `statusBatch`: a page of a list. */
 export const STATUS_BATCH_MAX = 100;
-/** Results in one `statusBatch` together: half of what a query may read and return. */
+/** Results in one `statusBatch` together: half of the bytes that a query may read and return. */
 export const STATUS_BATCH_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 2;
 /** Attempts, log entries and parts of output a page, by default and at most. */
 export const PAGE_DEFAULT = 100;
@@ -163,13 +163,16 @@ export const SHARDS_MAX = 64;
 export const STEAL_AFTER_MS = 200;
 /** Live holders that a claim looks at to find its rank; where there are more, it finds it in the fleet's row. */
 export const RANKED_HOLDERS_MAX = 8;
-/** Sessions of each state that are counted: those beyond claim by chance. */
+/** Sessions of each state that are counted: further sessions claim from random shards. */
 export const FLEET_MAX = 1_000;
 /** An idle worker is counted as live, and owns shards, this long after its last call. It beats once a minute. */
 export const IDLE_LIVE_MS = 90_000;
 /** The largest row of a session: 64 leases and as many answers, its queues, labels, groups and cursor. A usual one has 700 bytes. */
 export const HOLDER_MAX_BYTES = 28 * 2 ** 10;
-/** What one read of many sessions reads of their rows: some 3,000 of the usual ones. There are up to three in a transaction. */
+/**
+ * The bytes of rows in one read of many sessions: some 3,000 rows of the usual size. There are up to three such reads in a
+ * transaction.
+ */
 export const HOLDERS_READ_BYTES = PLATFORM_TRANSACTION_BYTES / 8;
 /** A holder that has not been seen for so long is forgotten, its call counter with it. */
 export const HOLDER_RETENTION_MS = 24 * 60 * 60_000;
@@ -181,9 +184,9 @@ export const HOLDER_RETENTION_MS = 24 * 60 * 60_000;
  * of its own, at which claims look one by one.
  */
 export const ROUTES_MAX = 64;
-/** Of these, as many as a worker's token may bring about by what its jobs are continued with: the other half is the app's. */
+/** The part of these that a worker's token may add by continued jobs: the other half is the app's. */
 export const ROUTES_OF_WORKERS = ROUTES_MAX / 2;
-/** The same with those of jobs that came back to a queue which had dropped their route. */
+/** The same, with routes of returned jobs in a queue that had dropped their route. */
 export const ROUTES_BACK_MAX = 2 * ROUTES_MAX;
 /** A cost is a whole number up to this: megabytes of memory, seconds of a GPU, anything that is a worker's budget. */
 export const COST_DEFAULT = 1;
@@ -191,21 +194,21 @@ export const COST_MAX = 1_000_000_000;
 
 // --- Claims -------------------------------------------------------------------------------------
 
-/** What a claimer may say that it has, and whose groups it wants: each label and group is compared with every row. */
+/** Labels and groups that a claimer may offer: each is compared with every row. */
 export const OFFERED_LABELS_MAX = 64;
 export const CLAIM_GROUPS_MAX = 64;
-/** All labels and groups of a worker together: its session's row has them, and others read that. */
+/** All labels and groups of a worker together: they lie in its session's row, which other transactions read. */
 export const OFFER_MAX_BYTES = 4 * 2 ** 10;
 /**
- * Ranges that one claim may look at: half of what a transaction may read; the rest is for jobs that it takes and records. A
- * queue with more places than this is not looked at from end to end by one claim.
+ * Ranges that one claim may read: half of a transaction's reads; the rest is for jobs that it takes and records. One claim does
+ * not read all places of a queue with more places than this.
  */
 export const LOOK_RANGES_MAX = PLATFORM_TRANSACTION_READS / 2;
 /** The same for a claim behind inline callbacks, which leave it, and up to 64 outcomes, a fifth of the transaction. */
 export const LOOK_RANGES_BESIDE_CALLBACKS = PLATFORM_TRANSACTION_READS / 8 - 64;
 /** Rows that one look may read. */
 export const LOOK_ROWS_MAX = 2_048;
-/** What one `related` query may use: a hundredth of a transaction, so that all of a full claim leave it a third. */
+/** The budget of one `related` query: a hundredth of a transaction, so that the queries of a full claim leave it a third. */
 export const RELATED_LIMITS = {
   bytesRead: Math.floor(PLATFORM_TRANSACTION_BYTES / 100),
   databaseQueries: Math.floor(PLATFORM_TRANSACTION_READS / 100),
@@ -213,7 +216,7 @@ export const RELATED_LIMITS = {
 } as const;
 // --- Retries ------------------------------------------------------------------------------------
 
-/** What `retry: true` means. A handler may have side effects, so retries are off unless asked for. */
+/** The retries of `retry: true`. A handler may have side effects, so retries are off by default. */
 export const RETRY_DEFAULT = {
   maxAttempts: 5,
   initialBackoffMs: 1_000,
@@ -225,11 +228,11 @@ export const MAX_ATTEMPTS_MAX = 1_000;
 /** Beyond a factor of ten, the third wait is the longest there is. */
 export const BACKOFF_BASE_MAX = 10;
 /**
- * Attempts of one job that are remembered, those that did not succeed: a job that is snoozed every minute, or goes round in
- * a circular queue, would otherwise have more every day, for years.
+ * Unsuccessful attempts kept of one job: a job that is snoozed every minute, or goes round in a circular queue, would otherwise
+ * have more every day, for years.
  */
 export const ATTEMPTS_KEPT = 1_000;
-/** Workers that failed a job and are remembered: a retry prefers others. */
+/** Workers that failed a job and are remembered: a retry prefers other workers. */
 export const FAILED_BY_MAX = 4;
 
 // --- Times --------------------------------------------------------------------------------------
@@ -244,7 +247,7 @@ export const REST_MAX_MS = 366 * DAY_MS;
 /** A job that must have begun within less than a second would be lost to an ordinary conflict's backoff. */
 export const EXPIRES_MIN_MS = 1_000;
 export const EXPIRES_MAX_MS = RUN_AT_FUTURE_MAX_MS;
-/** How long an action or client waits for a job's result: half of what an action may run; at most what an attempt may. */
+/** How long an action or client waits for a job's result: half of an action's time limit, and at most the longest attempt. */
 export const RESULT_WAIT_DEFAULT_MS = 5 * 60_000;
 export const RESULT_WAIT_MAX_MS = 7 * DAY_MS;
 /** Between two looks of one that cannot subscribe: 100 ms, half as long again each time, up to 5 s. */
@@ -253,7 +256,7 @@ export const RESULT_LOOK_MAX_MS = 5_000;
 /** All of a job's time, from its enqueue on. */
 export const DEADLINE_MIN_MS = 1_000;
 export const DEADLINE_MAX_MS = RUN_AT_FUTURE_MAX_MS;
-/** How long a key may be taken for, whatever becomes of its job. */
+/** How long a key may be taken for, also after its job has finished. */
 export const KEY_WINDOW_MAX_MS = 366 * DAY_MS;
 /** One attempt may run for a week at most; a second at least, for the same reasons as a lease. */
 export const TIMEOUT_MIN_MS = 1_000;
@@ -271,8 +274,8 @@ export const RETENTION_MAX_MS = 366 * DAY_MS;
 // --- Queues -------------------------------------------------------------------------------------
 
 /**
- * A changed declaration is applied at most this often, so that two deployed versions which declare a queue
- * differently do not rewrite its row, which everybody reads, with every call. One that has Convex run more is applied at once.
+ * A changed declaration is applied at most this often, so that two deployed versions which declare a queue differently do not
+ * rewrite its row, which every call reads, with every call. A declaration that has Convex run more jobs is applied at once.
  */
 export const DECLARATION_SETTLE_MS = 10_000;
 
@@ -283,10 +286,10 @@ export const CALLBACKS_INLINE_MAX = 8;
 /** No further `onComplete` is run inside a transaction that has read so much: the claim that follows must have its part. */
 export const CALLBACKS_INLINE_BYTES = PLATFORM_TRANSACTION_BYTES / 2 - CLAIM_MAX_BYTES / 2;
 /**
- * What one callback inside `complete` may use: a tenth of a transaction, so that eight of them leave a fifth for
- * recording outcomes and claiming. One that needs more fails here, and is then run alone with all there is. It may read
- * more bytes than that, since its payload, context and result are 1 MiB each; what all of them read together is bounded
- * by `CALLBACKS_INLINE_BYTES`.
+ * The budget of one callback inside `complete`: a tenth of a transaction, so that eight callbacks leave a fifth for recording
+ * outcomes and claiming. A callback that needs more fails here, and then runs alone with a whole transaction. It may read more
+ * bytes than that, since its payload, context and result are 1 MiB each; `CALLBACKS_INLINE_BYTES` bounds the reads of all
+ * callbacks together.
  */
 export const CALLBACK_INLINE_LIMITS = {
   bytesRead: PLATFORM_TRANSACTION_BYTES / 4,

@@ -1,6 +1,6 @@
 /**
- * What the log of a deployment says of jobs and queues: each event's fields, so that whoever reads a log stream knows what it
- * finds. `docs/events.md` is this in words. A field is only ever added. Pure.
+ * The events of jobs and queues in the log of a deployment, with the fields of each, for readers of a log stream.
+ * `docs/events.md` is this in words. A field is only ever added. Pure.
  */
 import { v, type Infer } from "convex/values";
 import { vLogLevel } from "./logLevels.js";
@@ -11,9 +11,9 @@ const attempt = { ...job, attempt: v.number() };
 const byWorker = { ...attempt, worker: v.string() };
 const ended = {
   ...attempt,
-  /** Absent where nobody ever had it. */
+  /** Absent where no worker ever had it. */
   worker: v.optional(v.string()),
-  /** From enqueue to the start of the last attempt, and from there to the end; absent where nobody began it. */
+  /** From enqueue to the start of the last attempt, and from there to the end; absent where the job never started. */
   waitMs: v.optional(v.number()),
   runMs: v.optional(v.number()),
 };
@@ -27,7 +27,7 @@ const failed = {
   /** The job has failed, and is not tried again. */
   isLast: v.boolean(),
 };
-/** Of what is no single job's: a row of the queue's events says the same. */
+/** Fields of an event that belongs to no single job: a row of the queue's events says the same. */
 const recorded = {
   queue: v.optional(v.string()),
   message: v.string(),
@@ -91,7 +91,7 @@ export const LOG_EVENTS = {
 export type LogEvent = keyof typeof LOG_EVENTS;
 export type LogFields<Event extends LogEvent> = Infer<(typeof LOG_EVENTS)[Event]>;
 
-/** What every line has besides. */
+/** The further fields of every line. */
 export const vLogHead = v.object({ conveyor: v.string(), level: vLogLevel });
 
 /** One line. `undefined` is left out, and a 64-bit number is written as a string. */

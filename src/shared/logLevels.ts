@@ -1,4 +1,4 @@
-/** How much of a queue's life is written to the log, and of which weight what a handler logs is. */
+/** The log level of a queue's life cycle, and the levels of a handler's entries. */
 import { v, type Infer } from "convex/values";
 
 export const vLogLevel = v.union(

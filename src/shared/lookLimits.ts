@@ -1,4 +1,4 @@
-/** Limits of what is looked at, by claims and by people, and their relations to the platform's. Pure. */
+/** Limits of reads by claims and by people, and their relations to the platform's limits. Pure. */
 import {
   BATCH_MAX_ROWS,
   holds,
@@ -10,7 +10,7 @@ import {
 export const PAYLOADS_READ_BYTES = PLATFORM_TRANSACTION_BYTES / 4;
 /** A job's row at most: the longest error, three values that lie in it, tags, labels, names and keys of three bytes a character. */
 export const JOB_ROW_BYTES = 13 * 2 ** 10;
-/** What one claim, `hasWork` or `peek` looks at, in all: rows of jobs, and the routes and cursors of its queues. */
+/** The bytes that one claim, `hasWork` or `peek` reads in all: rows of jobs, and the routes and cursors of its queues. */
 export const LOOK_BYTES_MAX = PLATFORM_TRANSACTION_BYTES / 4;
 /**
  * Places of a queue: its shards, twice for each priority in use of each route, since jobs that come back stand apart. As many as
@@ -25,7 +25,7 @@ export const AVOID_MS = 2_000;
 export const NAMED_MAX = 8;
 /** The same in one place but the first: jobs are spread at random, and so many in one of eight say that many wait. */
 export const NAMED_IN_PLACE_MAX = 4;
-/** What a claim of named jobs takes besides, where it looks everywhere, has waited so long: its own worker has not come. */
+/** A claim of named jobs reads everywhere, and also takes jobs that have waited this long: their own worker has not come. */
 export const NAMED_WAITED_MS = 1_000;
 /** Jobs that `peek` shows, by default and at most. */
 export const PEEK_DEFAULT = 10;
@@ -38,7 +38,7 @@ export const FLEET_OLD_MS = 60_000;
 /** How many workers of a fleet ask for that, of all that see the need. */
 export const FLEET_ASKS = 4;
 
-/** Rows that one page of a list reads, whether a filter passes them or not, and what they may come to. */
+/** Rows that one page of a list reads, matching the filter or not, and the bytes of these rows. */
 export const LIST_ROWS_MAX = 1_000;
 export const LIST_BYTES_MAX = 4 * 2 ** 20;
 /**
@@ -55,27 +55,27 @@ export const QUEUES_LISTED_DEFAULT = 100;
 export const QUEUES_LISTED_MAX = 1_000;
 /** Queues that one overview shows: some 25 ranges each, and a few more rows than ranges. */
 export const OVERVIEW_QUEUES_MAX = 100;
-/** Of queues whose jobs are large it shows as many as one query reads; it says that there are more. */
+/** Of queues with large jobs, the overview counts as many as one query reads, and says that there are more. */
 export const OVERVIEW_BYTES_MAX = 0.75 * PLATFORM_TRANSACTION_BYTES;
 /** Minutes of each. */
 export const OVERVIEW_MINUTES = 30;
 /** Jobs that an overview of many queues counts, of all of them and all their statuses together. */
 export const OVERVIEW_JOBS = 7_000;
-/** And of one status at most: nobody compares queues by more. */
+/** And of one status at most: a comparison of queues needs no more. */
 export const OVERVIEW_COUNT_MAX = 100;
-/** Workers of each state that are looked through for those of one queue, and jobs of all workers whose rows are read. */
+/** Workers of each state that are read to find the workers of one queue, and jobs of all workers whose rows are read. */
 export const WORKERS_HOLDERS_READ = 256;
 export const WORKERS_JOBS_READ = 256;
-/** Jobs before one that are counted: farther back nobody cares for the exact number. */
+/** Jobs that are counted before one: farther back, the exact number does not matter. */
 export const POSITION_MAX = 100;
-/** Workers of each state that `why` looks through for those that could take a job. */
+/** Workers of each state that `why` reads to find the workers that could take a job. */
 export const CREW_READ = 100;
-/** Running jobs beyond those that may run inside Convex that `why` looks through: the others run outside. */
+/** Running jobs that `why` reads beyond the jobs that may run inside Convex: the rest run outside. */
 export const OUTSIDE_READ = 64;
 export const INSIDE_READ = 256;
 /** Names that are given where many are meant. */
 export const NAMED = 3;
-/** What is due is claimable within a second; what is not after so long stands still. */
+/** A due job is claimable within a second; a job that is not after this long is stuck. */
 export const NOT_PROMOTED_MS = 30_000;
 
 holds(

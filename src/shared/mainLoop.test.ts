@@ -209,7 +209,7 @@ describe("places", () => {
     expect(grant(left, extra, asked)).toBe(given);
   });
 
-  test("for jobs that may be there a quarter of what is left, or eight: the larger a class, the sooner a lane has all its places", () => {
+  test("for jobs that may be there a quarter of the rest, or eight: the larger a class, the sooner a lane has all its places", () => {
     const asked = { any: 47, few: 0, isPart: true };
     const given = [10, 47, 120, 190].map((any) => grant({ any, few: any }, 0, asked));
     expect(given).toEqual([8, 11, 30, 47]);
@@ -226,7 +226,7 @@ describe("places", () => {
     expect(grant(left, most + 9, { any: 500, few: 500 })).toBe(0);
   });
 
-  test("however many ask, those of any queue and all together stay within the bounds, with one place a slot", () => {
+  test("however many processes ask, the places of any queue and all together stay within the bounds, with one place per slot", () => {
     const grants: { extra: number }[] = [];
     for (let slot = 0; slot < LIMITS.slots; slot += 1)
       grants.push({ extra: grant(placesLeft(LIMITS, grants), 0, { any: 20, few: 0 }) });

@@ -1,9 +1,9 @@
 /**
- * The main loop of a mount: which process starts, what is handed to which, which one receives, which one ends. Pure: the
- * tables of it are `component/mainLoop.ts`.
+ * The main loop of a mount: which process starts, which lane goes to which process, which process receives lanes, and which one
+ * ends. Pure: its tables are in `component/mainLoop.ts`.
  *
- * A process is a scheduled action that runs lanes of many queues: a slot of the mount. {@link next} is its life;
- * {@link choose} says where a lane begins.
+ * A process is a scheduled action that runs lanes of many queues: a slot of the mount. {@link next} is its life; {@link choose}
+ * says where a lane begins.
  */
 import {
   INLINE_LIFE_MS,
@@ -22,7 +22,10 @@ import {
 /** Of the package: a process that was started by another version takes no more jobs. */
 export const COMPONENT_VERSION = "0.1.0";
 
-/** Of the workers' functions: one more with each release whose workers need what an earlier deployment has not. */
+/**
+ * The protocol of the workers' functions: one more with each release whose workers need a function that earlier deployments
+ * lack.
+ */
 export const WORKER_PROTOCOL = 1;
 
 // --- The life of a process -----------------------------------------------------------------------
@@ -84,7 +87,7 @@ const TABLE: Record<ProcessState, Partial<Record<ProcessEvent, Step>>> = {
   },
 };
 
-/** What an event makes of a process, and what the transaction does with it; `null` where the event may not be. */
+/** The next state of a process after an event, and the transaction's part in it; `null` where the event is not allowed. */
 export function next(state: ProcessState, event: ProcessEvent): Step | null {
   return TABLE[state][event] ?? null;
 }
@@ -108,7 +111,7 @@ export interface MountLimits {
   all: number;
 }
 
-/** What a class leaves to a mount that has this share of its scheduler. */
+/** The limits of a mount in a class, with this share of its scheduler. */
 export function limitsOf(
   deploymentClass: string,
   share: number = SCHEDULER_SHARE_DEFAULT,
@@ -131,7 +134,7 @@ export interface MountView<Id = string> {
   free: number;
   /** So many slots are kept for processes that receive. */
   kept: number;
-  /** Those that may run another job. */
+  /** Processes that may run another job. */
   receivers: readonly Receiver<Id>[];
 }
 
@@ -154,12 +157,12 @@ export function lifeOf(isInline: boolean): number {
 }
 
 /**
- * Where a lane begins whose jobs may run for `timeoutMs`.
+ * The process for a lane whose jobs may run for `timeoutMs`.
  *
- * In a slot of its own while more are free than are kept for receivers: that is soonest. Then in the youngest receiver that
- * is not full: of wakes that want the one slot that may still be taken all but one would run again. The last free slot is for the successor of a receiver
- * that is too old, so that a process young enough for a job of ten minutes is always to be had: a longer job may take it only
- * if there is no receiver yet.
+ * A slot of its own while more are free than are kept for receivers: that is soonest. Then the youngest receiver that is not
+ * full: of wakes that want the last slot that may still be taken, all but one would conflict and retry. The last free slot is
+ * for the successor of a receiver that is too old, so that a process young enough for a job of ten minutes always exists: a
+ * longer job may take it only if there is no receiver yet.
  */
 export function choose<Id>(
   { free, kept, receivers }: MountView<Id>,
@@ -206,8 +209,8 @@ function endInTurn(
 // --- Places --------------------------------------------------------------------------------------
 
 /**
- * How many more places processes may be given that have these: for any queue, and for queues that run fewer than two jobs.
- * Each slot has one place of its own, so that a process starts with one job without a look at the others.
+ * How many more places processes with these places may get: for any queue, and for queues that run fewer than two jobs. Each
+ * slot has one place of its own, so that a process starts with one job without reading the other processes.
  */
 export function placesLeft(
   { slots, any, all }: MountLimits,

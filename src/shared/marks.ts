@@ -1,4 +1,4 @@
-/** By what a job is listed besides its status. Pure. */
+/** The fields by which a job is listed beside its status. Pure. */
 import type { ListBy } from "./protocol.js";
 
 export interface Mark {

@@ -1,4 +1,4 @@
-/** What is wrong with a value that does not fit its validator. Pure; apart from the rest, since it brings a library. */
+/** The mismatch of a value with its validator, in words. Pure; a file of its own, since it imports a library. */
 import { validate } from "convex-helpers/validators";
 import type { GenericDatabaseReader } from "convex/server";
 import type { Validator } from "convex/values";
@@ -10,7 +10,7 @@ export interface Mismatch {
   got: string;
 }
 
-/** What is wrong with the value, or null. With `db`, ids must be of their table, and not only strings. */
+/** The mismatch, or null. With `db`, ids must be of their table, and not only strings. */
 export function findMismatch(
   validator: Validator<any, "required", any>,
   value: unknown,
@@ -41,7 +41,7 @@ export function explainBadResult(
   );
 }
 
-/** Validators name numbers by how they are stored, values by what they are; people need one word. */
+/** Validators name numbers by their storage, values by their type; people need one word. */
 function plain(kind: unknown): string {
   return kind === "float64" ? "number" : kind === "int64" ? "bigint" : String(kind);
 }

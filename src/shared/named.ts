@@ -1,4 +1,4 @@
-/** What workers are told of waiting jobs, and of each other: validators and the types inferred from them. Pure. */
+/** News for workers about waiting jobs and about each other: validators and the types inferred from them. Pure. */
 import { v, type Infer } from "convex/values";
 
 /** The jobs of one queue that a worker could claim, each by its id; or only that there are more than are named. */
@@ -6,16 +6,16 @@ export const vWaiting = v.object({
   jobs: v.array(
     v.object({
       id: v.string(),
-      /** Names of the workers that failed it last: a retry prefers others. */
+      /** Names of the workers that failed it last: a retry prefers other workers. */
       failedBy: v.optional(v.array(v.string())),
     }),
   ),
-  /** There are too many to name, or some go before others: a claim has to look. */
+  /** There are too many to name, or other jobs go first: a claim has to look. */
   more: v.boolean(),
 });
 export type Waiting = Infer<typeof vWaiting>;
 
-/** Where a session stands among those that are live and serve these queues. */
+/** The rank of a session among the live sessions that serve these queues. */
 export const vPlaces = v.array(
   v.object({
     /** How many there are, itself among them. */

@@ -1,6 +1,6 @@
 /**
- * What crosses between an app and the component when people look at queues: validators and the types inferred from them.
- * All that is read here is for people; nothing's correctness depends on it. Pure.
+ * The reads of queues and jobs by people, between an app and the component: validators and the types inferred from them. Their
+ * answers are for people; correctness never depends on them. Pure.
  */
 import { v, type Infer } from "convex/values";
 import { vQueueState } from "./operating.js";
@@ -9,7 +9,7 @@ import { vStatus } from "./status.js";
 
 // --- Lists --------------------------------------------------------------------------------------
 
-/** A job as a list shows it: its row without what it carries. */
+/** A job as a list shows it: its row without payload, result and context. */
 export const vListedJob = v.object({
   id: v.string(),
   queue: v.string(),
@@ -21,7 +21,7 @@ export const vListedJob = v.object({
   dueAt: v.optional(v.number()),
   startedAt: v.optional(v.number()),
   finishedAt: v.optional(v.number()),
-  /** Who had it last. */
+  /** The worker that had it last. */
   worker: v.optional(v.string()),
   /** Of the last attempt that failed, its first 200 characters. */
   error: v.optional(v.string()),
@@ -37,8 +37,8 @@ export const vListedJob = v.object({
 export type ListedJob = Infer<typeof vListedJob>;
 
 /**
- * Which jobs a list shows: those of one status, of one tag or of one group. The others narrow what is read that way: they
- * cost the rows that are passed.
+ * The jobs of a list: one status, one tag or one group. The further fields narrow the rows read that way: a row that does not
+ * match costs its read.
  */
 export const vListFilter = v.object({
   status: v.optional(vStatus),
@@ -86,7 +86,7 @@ export type Per = Infer<typeof vPer>;
 export const vPercentiles = v.object({ p50: v.number(), p95: v.number(), p99: v.number() });
 export type Percentiles = Infer<typeof vPercentiles>;
 
-/** What happened in a minute, hour or day. */
+/** The counts of a minute, hour or day. */
 export const vPeriod = v.object({
   /** Its beginning, milliseconds. */
   at: v.number(),
@@ -97,7 +97,7 @@ export const vPeriod = v.object({
   failed: v.number(),
   canceled: v.number(),
   timedOut: v.number(),
-  /** From enqueue to start, and from start to end, of those that ended in it; `null` where none ran. */
+  /** From enqueue to start, and from start to end, of the jobs that finished in it; `null` where none ran. */
   waitMs: v.union(vPercentiles, v.null()),
   runMs: v.union(vPercentiles, v.null()),
 });
@@ -105,14 +105,14 @@ export type Period = Infer<typeof vPeriod>;
 
 export const vStats = v.object({
   per: vPer,
-  /** Oldest first, without gaps: what nothing happened in has zeros. */
+  /** Oldest first, without gaps: an empty period has zeros. */
   periods: v.array(vPeriod),
 });
 export type Stats = Infer<typeof vStats>;
 
 export const vLight = v.union(v.literal("green"), v.literal("yellow"), v.literal("red"));
 
-/** What has been counted of a queue from its beginning on, some seconds behind: what only ever grows. */
+/** The counts of a queue from its beginning on, some seconds behind: figures that only grow. */
 export const vTotals = v.object({
   enqueued: v.number(),
   succeeded: v.number(),
@@ -133,8 +133,8 @@ export const vHealth = v.object({
   /** In words. */
   reason: v.string(),
   /**
-   * What the light turns to, and when, if nothing happens until then, in order: of a queue that stands still nothing is
-   * written that could tell a subscription. A page shows the last of these whose time has come.
+   * The next lights with their times, if no job moves until then, in order: a stuck queue writes no row that could update a
+   * subscription. A page shows the last light with a time in the past.
    */
   worsens: v.array(v.object({ at: v.number(), light: vLight, reason: v.string() })),
   /** How many of the jobs that ended last these are about. */
@@ -221,7 +221,7 @@ export const vPosition = v.object({
   ahead: v.number(),
   /** Whether there are more than that. */
   more: v.boolean(),
-  /** When it will begin, by what the queue has started of late. Absent where nothing is known. */
+  /** The estimated start, by the pace of the queue. Absent where no pace is known. */
   startsAt: v.optional(v.number()),
 });
 export type Position = Infer<typeof vPosition>;
@@ -253,13 +253,13 @@ export const vReason = v.object({
   kind: vWhyKind,
   /** In words, with its figures. */
   text: v.string(),
-  /** What would change it. */
+  /** The remedy: an action that changes it. */
   remedy: v.string(),
   /** Until when it holds, where that is known. */
   until: v.optional(v.number()),
 });
 export type Reason = Infer<typeof vReason>;
 
-/** Why a job is not running: what holds it up, the first reason first. */
+/** Why a job is not running: its obstacles, the first one first. */
 export const vWhy = v.object({ status: vStatus, reasons: v.array(vReason) });
 export type Why = Infer<typeof vWhy>;

@@ -1,4 +1,4 @@
-/** What an app's `onComplete` is told. Pure. */
+/** The arguments of an app's `onComplete`. Pure. */
 import { v, type Infer } from "convex/values";
 import { vTimedOutCode } from "./protocol.js";
 
@@ -24,7 +24,7 @@ export const vOnCompleteArgs = v.object({
   attempt: v.number(),
   /** Absent when no worker ever had the job. */
   worker: v.optional(v.string()),
-  /** What was given to `enqueue` for it. */
+  /** The name given to `enqueue`. */
   name: v.optional(v.string()),
   context: v.optional(v.any()),
 });

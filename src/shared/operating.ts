@@ -1,5 +1,5 @@
 /**
- * What crosses between an app and the component when people operate queues and look after workers: validators and the types inferred from
+ * The operations on queues and workers by people, between an app and the component: validators and the types inferred from
  * them. Pure.
  */
 import { v, type Infer } from "convex/values";
@@ -7,7 +7,7 @@ import { vQueueConfig, vQueueOverrides } from "./protocol.js";
 import { vStatus } from "./status.js";
 import { vTokenScope } from "./tokenScope.js";
 
-/** Where a field of a configuration comes from: what people changed, what code says, or what counts where neither says anything. */
+/** The source of a field of a configuration: an override, the code, or the default. */
 export const vConfigSource = v.union(
   v.literal("override"),
   v.literal("code"),
@@ -15,21 +15,21 @@ export const vConfigSource = v.union(
 );
 export type ConfigSource = Infer<typeof vConfigSource>;
 
-/** A queue as those who operate it see it. */
+/** A queue as its operators see it. */
 export const vQueueState = v.object({
   name: v.string(),
   /** As code last declared it, and when that was written. */
   declared: vQueueConfig,
   declaredAt: v.number(),
-  /** What people changed at run time. */
+  /** The overrides made at run time. */
   overrides: vQueueOverrides,
-  /** What counts: overrides before what is declared, defaults where neither says anything. */
+  /** The configuration in effect: overrides before the declaration, defaults where neither has the field. */
   inForce: vQueueConfig,
   /** Where each field of `inForce` comes from. */
   sources: v.record(v.string(), vConfigSource),
-  /** Since when nobody may claim. */
+  /** Since when no job may be claimed. */
   pausedAt: v.optional(v.number()),
-  /** Since when nobody may enqueue. */
+  /** Since when no job may be enqueued. */
   drainingAt: v.optional(v.number()),
   /** While it is draining: whether nothing is scheduled, pending or running any more. */
   drained: v.optional(v.boolean()),
@@ -54,7 +54,7 @@ export type JobFilter = Infer<typeof vJobFilter>;
 export const vBulkAction = v.union(v.literal("cancel"), v.literal("retry"), v.literal("delete"));
 export type BulkAction = Infer<typeof vBulkAction>;
 
-/** What one step over many jobs has done. */
+/** The outcome of one step over many jobs. */
 export const vBulkReply = v.object({
   /** Jobs that were changed in this transaction. */
   changed: v.number(),
@@ -62,7 +62,7 @@ export const vBulkReply = v.object({
   isDone: v.boolean(),
   /** With which to ask for the next step, where the caller does the paging. */
   cursor: v.optional(v.string()),
-  /** By which to follow what goes on by itself. */
+  /** Names the rest of the work, which goes on in the background. */
   task: v.optional(v.string()),
 });
 export type BulkReply = Infer<typeof vBulkReply>;
@@ -72,7 +72,7 @@ export const vBulkState = v.object({
   queue: v.string(),
   action: vBulkAction,
   state: v.union(v.literal("running"), v.literal("done"), v.literal("stopped")),
-  /** Jobs changed, those of the caller's own transaction included. */
+  /** Jobs changed, with the jobs of the caller's own transaction. */
   changed: v.number(),
   /** Jobs that could not be changed, and why they could not is in the queue's events. */
   failed: v.number(),
@@ -111,14 +111,14 @@ export const vWorkerStatus = v.object({
   lastSeenAt: v.number(),
   /** From which it last claimed. */
   queues: v.array(v.string()),
-  /** What it said with that claim that it has. */
+  /** The labels that it offered with that claim. */
   labels: v.optional(v.array(v.string())),
   holding: v.array(
     v.object({
       id: v.string(),
       queue: v.string(),
       attempt: v.number(),
-      /** What the job is called, and since when this attempt runs: of the first 256 jobs of all workers together. */
+      /** The job's name, and since when this attempt runs: of the first 256 jobs of all workers together. */
       name: v.optional(v.string()),
       startedAt: v.optional(v.number()),
     }),

@@ -1,5 +1,5 @@
 /**
- * What people do to queues, jobs and tokens by name: the arguments of each operation, which the component registers
+ * The operations on queues, jobs and tokens by name: the arguments of each operation, which the component registers
  * (`operate.ts`) and `conveyor.operations()` builds for an app. One list, so that both take the same. Pure.
  */
 import { v } from "convex/values";
@@ -24,7 +24,7 @@ const many = {
 const task = { ...queue, task: v.string() };
 const names = v.optional(v.union(v.array(v.string()), v.null()));
 
-/** The arguments of what changes something. */
+/** The arguments of operations that change. */
 export const CHANGE_ARGS = {
   pauseQueue: queue,
   resumeQueue: queue,
@@ -45,7 +45,7 @@ export const CHANGE_ARGS = {
   revokeToken: { id: v.string() },
 };
 
-/** The arguments of what only reads. */
+/** The arguments of operations that only read. */
 export const LOOK_ARGS = {
   queueState: queue,
   events: { queue: v.optional(v.string()), limit: v.optional(v.number()) },

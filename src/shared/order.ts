@@ -16,11 +16,11 @@ export const ORDER_BY_COMMIT = 0;
 export const ORDER_PAUSED = 1_000;
 
 /**
- * The band of a pending job: higher priorities first, and within one priority jobs that come back (reset, released)
- * before new ones. They have a new `seq`, as all that becomes claimable must, and keep their turn by the band.
+ * The band of a pending job: higher priorities first, and within one priority returned jobs (reset, released) before new ones.
+ * Returned jobs have a new `seq`, as every job that becomes claimable must, and keep their turn by the band.
  *
- * In a circular queue the first band of a priority is that of items that nobody has finished working on yet, and the
- * second that of the others: never worked first, then least recently worked.
+ * In a circular queue the first band of a priority is for items that have never completed a round, and the second for all
+ * further ones: never worked first, then least recently worked.
  */
 export function pendingOrder(returned: boolean, priority: number = PRIORITY_DEFAULT): number {
   if (!Number.isInteger(priority) || priority < PRIORITY_MIN || priority > PRIORITY_MAX) {

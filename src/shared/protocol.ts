@@ -1,5 +1,5 @@
 /**
- * What crosses between an app, its workers and the component: validators and the types inferred from them. Pure.
+ * The messages between an app, its workers and the component: validators and the types inferred from them. Pure.
  *
  * Ids cross as strings. Durations end in `Ms`, instants in `At`; both are milliseconds.
  */
@@ -34,7 +34,7 @@ export const vFinishedStatus = v.union(
 /** Why a job has timed out, where it is not for want of attempts. */
 export const vTimedOutCode = v.literal("deadlineExceeded");
 
-/** What a job may have of its own, where its queue's configuration says something else. Interned by the component. */
+/** The rules that a job may have of its own, in place of its queue's configuration. Interned by the component. */
 export const vJobRules = v.object({
   retry: v.optional(vRetry),
   maxResets: v.optional(v.number()),
@@ -45,7 +45,7 @@ export const vJobRules = v.object({
   onComplete: v.optional(v.string()),
   /** Outcomes that it is not told. */
   onCompleteExclude: v.optional(v.array(vFinishedStatus)),
-  /** What works on it, in a queue that Convex itself works off. */
+  /** Its handler, in a queue that runs inside Convex. */
   handler: v.optional(vHandler),
   /** It was enqueued as work of a work pool, and its end is told in that one's words: see `workpool.ts`. */
   compat: v.optional(vCompat),
@@ -61,7 +61,7 @@ export const vRetention = v.object({
 });
 export type Retention = Infer<typeof vRetention>;
 
-/** What jobs have that they may be listed by. */
+/** The fields that jobs may be listed by. */
 export const vListBy = v.union(v.literal("tag"), v.literal("group"));
 export type ListBy = Infer<typeof vListBy>;
 
@@ -95,21 +95,21 @@ const queueConfigFields = {
   maxParallelism: v.optional(v.number()),
   /** How long jobs are left to workers outside. */
   fallbackAfterMs: v.optional(v.number()),
-  /** How long a job is put off whose handler cannot be begun, before it has failed. */
+  /** How long a job whose handler cannot start is put off before it fails. */
   handlerMissingAfterMs: v.optional(v.number()),
   /** How much of the class's scheduler its mount takes, all of its queues together. */
   schedulerShare: v.optional(v.number()),
-  /** What results of its handlers must be: a validator, as `writtenValidator.ts` writes it. */
+  /** The validator of its handlers' results, as `writtenValidator.ts` writes it. */
   result: v.optional(v.string()),
-  /** What its jobs may be listed by besides their status: a row more for each tag, and for the group. */
+  /** The fields that its jobs may be listed by beside their status: a row more for each tag, and for the group. */
   listBy: v.optional(v.array(vListBy)),
 };
 
-/** A queue's configuration as code declares it. What is absent has its default. */
+/** A queue's configuration as code declares it. An absent field has its default. */
 export const vQueueConfig = v.object(queueConfigFields);
 export type QueueConfig = Infer<typeof vQueueConfig>;
 
-/** What people changed at run time: it wins over what code declares until it is reset. */
+/** The overrides made at run time: they take precedence over the code's declaration until they are reset. */
 export const vQueueOverrides = v.object({
   leaseMs: v.optional(v.number()),
   graceMs: v.optional(v.number()),
@@ -134,11 +134,11 @@ export type QueueDeclaration = Infer<typeof vQueueDeclaration>;
 
 // --- New jobs -----------------------------------------------------------------------------------
 
-/** What happens when an active job has the same key. */
+/** The rule for a key that an active job already has. */
 export const vOnConflict = v.union(
   /** The id of the job that is there is returned, and nothing is enqueued. */
   v.literal("existing"),
-  /** The job that is there is canceled if nobody has begun it; a running one is returned as it is. */
+  /** The other job is canceled if it has not started; a running one is returned as it is. */
   v.literal("replace"),
   /** `duplicateKey` is thrown. */
   v.literal("refuse"),
@@ -164,9 +164,9 @@ export const vJobOptions = v.object({
   key: v.optional(vKey),
   group: v.optional(v.string()),
   tags: v.optional(v.array(v.string())),
-  /** What a worker must have to claim it. */
+  /** The labels that a worker must offer to claim it. */
   labels: v.optional(v.array(v.string())),
-  /** What it takes of a worker's budget: 1 if nothing is said. */
+  /** Its cost in a worker's budget: 1 by default. */
   cost: v.optional(v.number()),
   /** Not begun by then, it fails as expired. */
   expiresAfterMs: v.optional(v.number()),
@@ -181,7 +181,7 @@ export type JobOptions = Infer<typeof vJobOptions>;
 export const vNewJob = v.object({ payload: v.any(), options: v.optional(vJobOptions) });
 export type NewJob = Infer<typeof vNewJob>;
 
-/** What became of one new job. */
+/** The outcome for one new job. */
 export const vEnqueued = v.object({
   id: v.string(),
   /** `false`: a job with this key was there, and this is its id. The payload of the call is in no job. */
@@ -193,7 +193,7 @@ export type Enqueued = Infer<typeof vEnqueued>;
 
 // --- Jobs ---------------------------------------------------------------------------------------
 
-/** What a worker gets for a lease. */
+/** The answer for one lease, with the job. */
 export const vClaimedJob = v.object({
   id: v.string(),
   queue: v.string(),
@@ -215,16 +215,16 @@ export const vClaimedJob = v.object({
   cost: v.optional(v.number()),
   /** In a circular queue: how often it has come round before. */
   rounds: v.optional(v.number()),
-  /** What the queue's `related` query said of it, in the claim's transaction. */
+  /** The answer of the queue's `related` query, in the claim's transaction. */
   related: v.optional(v.any()),
 });
 export type ClaimedJob = Infer<typeof vClaimedJob>;
 
-/** What a claimer says of itself, and claims filter by. */
+/** The conditions of a claimer, by which claims filter. */
 export const vConditions = v.object({
-  /** What it has: it gets jobs all of whose labels are among these. */
+  /** Its labels: it gets jobs with labels among these only. */
   labels: v.optional(v.array(v.string())),
-  /** What is left of its budget: the costs of what one claim takes add up to this at most. Absent: any. */
+  /** The rest of its budget: the costs of one claim add up to this at most. Absent: any. */
   maxCost: v.optional(v.number()),
   /** It gets jobs of these groups only. Absent: of any group, and of none. */
   groups: v.optional(v.array(v.string())),
@@ -262,7 +262,7 @@ export const vOutcome = v.union(
   v.object({
     kind: v.literal("failed"),
     error: v.string(),
-    /** The error's class and stack, and those of what caused it: see `thrownTrace`. */
+    /** The error's class and stack, and those of its causes: see `thrownTrace`. */
     trace: v.optional(v.string()),
     /** `false`: another attempt would fail as well. */
     retryable: v.optional(v.boolean()),
@@ -281,7 +281,7 @@ export const vOutcome = v.union(
     blocked: v.optional(vBlocked),
     error: v.optional(v.string()),
   }),
-  /** The worker stopped since somebody canceled the job. */
+  /** The worker stopped because the job was canceled. */
   v.object({ kind: v.literal("canceled") }),
 );
 export type Outcome = Infer<typeof vOutcome>;
@@ -291,25 +291,27 @@ export type Lease = Infer<typeof vLease>;
 
 export const vFinished = v.object({
   ...{ id: v.string(), attempt: v.number(), outcome: vOutcome },
-  /** Queues whose validators take its result: a job of any other fails. */
+  /** Queues with validators that accept its result: a job of any other queue fails. */
   fits: v.optional(v.array(v.string())),
   /** New jobs that are enqueued in the same transaction if the outcome is recorded, and only then. */
   continued: v.optional(v.array(v.object({ queue: vQueueDeclaration, jobs: v.array(vNewJob) }))),
 });
 export type Finished = Infer<typeof vFinished>;
 
-/** What the component says of one lease. */
+/** The component's answer about one lease. */
 export const vAnswer = v.object({
   id: v.string(),
   attempt: v.number(),
   answer: v.union(
-    /** The lease stands, and what was said of it is recorded. */
+    /** The lease is valid, and the report about it is recorded. */
     v.literal("ok"),
     /** This attempt of this holder had already finished the job. */
     v.literal("recorded"),
     /** The job is no longer the caller's; nothing was changed. */
     v.literal("leaseLost"),
-    /** Somebody canceled the job: it is no longer the caller's; or, told with a beat, it is, and is to be ended. */
+    /**
+     * The job was canceled: the caller has lost it; or, in the answer to a heartbeat, the caller still has it and must end it.
+     */
     v.literal("canceled"),
   ),
 });

@@ -1,12 +1,12 @@
 /** Limits and defaults of queues that Convex itself works off, each with its reason. Pure. */
 
-/** How many jobs of a queue run inside Convex at once if nothing is said: what the field has as its default. */
+/** How many jobs of a queue run inside Convex at once by default: the usual default of such libraries. */
 export const PARALLELISM_DEFAULT = 10;
 /** More than any deployment class runs actions. */
 export const PARALLELISM_MAX = 2_000;
 /** How long jobs may be left to workers outside: longer is a queue that has no handler. */
 export const FALLBACK_MAX_MS = 24 * 60 * 60_000;
-/** How long a job whose handler cannot be begun is put off before it has failed: a day is time for a deploy that mends it. */
+/** How long a job whose handler cannot start is put off before it fails: a day is time for a deploy that mends it. */
 export const HANDLER_MISSING_DEFAULT_MS = 86_400_000;
 export const HANDLER_MISSING_MAX_MS = 366 * HANDLER_MISSING_DEFAULT_MS;
 /** While jobs of a queue are put off so, there is an event so often, and each tells on the queue's health for so long. */
@@ -19,23 +19,23 @@ export const PUSH_TIMEOUT_MAX_MS = 25 * 60_000;
 export const INLINE_TIMEOUT_MAX_MS = 9 * 60_000;
 
 /**
- * How long a queue's `result` validator may be, written out, to be checked where the component calls handlers. Every enqueue
- * carries it, and every step reads it: with what is longer, types alone say what a handler returns.
+ * The longest `result` validator of a queue, written out, that is checked where the component calls handlers. Every enqueue
+ * carries it, and every step reads it: beyond this length, only types bound the return value of a handler.
  */
 export const RESULT_RULE_MAX_CHARS = 2_048;
 
 // --- Lanes --------------------------------------------------------------------------------------
 
 /**
- * Jobs that one lane runs at once: as many as class S16 runs at all, so that one lane does there what two would do against
- * each other. Of mutations it has as many as fit a call. Measured beside 8, 16, 32 and 64 (docs/push.md).
+ * Jobs that one lane runs at once: as many as class S16 runs at all, so that one lane does the work of two there without their
+ * conflicts. Of mutations it has as many as fit a call. Measured beside 8, 16, 32 and 64 (docs/push.md).
  */
 export const LANE_WIDTH = 48;
 /** A lane that has not called for so long is looked after: whether its scheduled function still runs. */
 export const LANE_WATCH_MS = 20_000;
-/** As seldom, at most, does anybody come to look: for all lanes whose time has come since, together. */
+/** The shortest time between two reads of the lanes: one read for all lanes whose time has come since. */
 export const LANE_WATCH_GRID_MS = 5_000;
-/** The sweep does, soon after that time. When it is later than this, whoever has room for more does. */
+/** The sweep does, soon after that time. When it is later than this, any lane with room does. */
 export const LANE_SWEPT_MS = 1_000;
 /**
  * A lane with room, in a queue where jobs keep coming, looks again after so long, then after twice that, so often. From its
@@ -47,26 +47,26 @@ export const LANE_LOOKS_MAX = 3;
 export const LANE_LOOKS_ALONE = 1;
 /** A lane says so as long before its process takes no more of its jobs. */
 export const LANE_LEAVES_MS = 1_000;
-/** How long a lane that still runs something waits for others to end, before it reports what has (docs/push.md). */
+/** How long a lane with a running job waits for other jobs to end before it reports the ended ones (docs/push.md). */
 export const LANE_LINGER_MS = 25;
-/** What has waited for so long although a lane looks for it is taken by any: that lane may have died. */
+/** A job that has waited this long although a lane looks for it is taken by any lane: its own lane may have died. */
 export const LANE_RESCUE_MS = 3_000;
 /** A wake that was shown an old snapshot, and found nothing there, comes again after so long. */
 export const WAKE_AGAIN_MS = 100;
-/** Jobs in a queue that Convex works off, of which nobody takes any for so long, are taken for forgotten. */
+/** Pending jobs in a queue that Convex runs, without a claim for this long, count as forgotten. */
 export const WAKE_OVERDUE_MS = 5_000;
 /** A job of an inline handler that has run for so long is asked after as often: whether it is canceled, or another's by now. */
 export const LANE_ASK_MS = 5_000;
 /** Where a handler inside Convex has taken its signal: with a query's time, it aborts within a second of a cancel. */
 export const SIGNAL_ASK_MS = 700;
-/** Where no slot of the scheduler is left, the lane with room looks at least this often: nobody else can be started. */
+/** Where no slot of the scheduler is left, the lane with room looks at least this often: no other lane can be started. */
 export const LANE_LOOK_MAX_MS = 1_000;
 /**
  * Mutation handlers that run in one transaction, which they share with their outcomes and callbacks; as many are all that
  * a lane of mutations holds. Measured beside 4, 8 and 32 (docs/push.md).
  */
 export const HANDLERS_PER_STEP = 16;
-/** What one of them may use that is run alone: the outcome, a callback and the next claim need the rest of a transaction. */
+/** The budget of a handler that runs alone: the outcome, a callback and the next claim need the rest of a transaction. */
 export const HANDLER_ALONE_LIMITS = {
   bytesRead: 8 * 2 ** 20,
   bytesWritten: 11 * 2 ** 20,
@@ -76,13 +76,12 @@ export const HANDLER_ALONE_LIMITS = {
   functionsScheduled: 700,
 } as const;
 /**
- * What the first jobs of a lane may be together to be written with its scheduled function, which is written anew whenever its
- * state changes; what is larger costs a call of the lane instead. So much are as many jobs as a lane has whose payloads lie
- * in their rows. (Of jobs of 500 KiB, ten a second, 27 callers of 100 were refused, since the class writes no faster, and 9
- * of a work pool's.)
+ * The total size of a lane's first jobs that are written with its scheduled function, which is written anew whenever its state
+ * changes; larger jobs cost a call of the lane instead. This is as much as all jobs of a lane with payloads in their rows. (Of
+ * jobs of 500 KiB, ten per second, 27 callers of 100 were refused, since the class writes no faster, and 9 of a work pool's.)
  */
 export const LANE_CARRIES_BYTES = 64 * 2 ** 10;
-/** Rows of `lanes` that are read for a queue: one for each job that may run, and those kept for jobs that come alone. */
+/** Rows of `lanes` that are read for a queue: one for each job that may run, and the ones kept for single jobs. */
 export const LANES_READ = PARALLELISM_MAX + 64;
 
 // --- Processes ----------------------------------------------------------------------------------
@@ -93,9 +92,9 @@ export const SCHEDULER_SHARE_DEFAULT = 0.5;
 export const SCHEDULER_SHARE_MIN = 0.01;
 export const SCHEDULER_SHARE_MAX = 0.9;
 /**
- * Processes of a mount at once, with half of the class's scheduler. On S16 that is half of what the class schedules at once.
- * The larger classes schedule 128 and more; as many processes are as it takes to run all places in processes that are half
- * full, and each is another that asks for places.
+ * Processes of a mount at once, with half of the class's scheduler. On S16 that is half of the class's scheduled functions at
+ * once. The larger classes schedule 128 and more; the number is enough for all places in half full processes, and each further
+ * process is another that asks for places.
  */
 export const PROCESSES_BY_CLASS: Readonly<Record<string, number>> = {
   s16: 4,
@@ -104,8 +103,8 @@ export const PROCESSES_BY_CLASS: Readonly<Record<string, number>> = {
   d2048: 128,
 };
 /**
- * Jobs of a mount at once, handlers that are mutations not counted: of any queues, and with those of queues that run fewer
- * than two. With the processes themselves they are fewer than the class's action permits: 64, 512, 1,024 and 2,048.
+ * Jobs of a mount at once, without handlers that are mutations: for any queue, and with the ones for queues that run fewer than
+ * two. With the processes themselves they are fewer than the class's action permits: 64, 512, 1,024 and 2,048.
  */
 export const PLACES_BY_CLASS: Readonly<Record<string, { any: number; all: number }>> = {
   s16: { any: 48, all: 56 },

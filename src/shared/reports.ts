@@ -1,14 +1,14 @@
 /**
- * What workers say of jobs that run, and what pages read of it: validators and the types inferred from them. Pure.
+ * The reports of workers about running jobs, and the reads of pages: validators and the types inferred from them. Pure.
  *
- * A worker counts in each attempt from 0: its log entries, its parts of output, and the revisions of what it says
- * again. By these numbers the component knows a repeated call, and one that comes late.
+ * A worker counts in each attempt from 0: its log entries, its parts of output, and the revisions of its progress. By these
+ * numbers the component recognises a repeated or late call.
  */
 import { v, type Infer } from "convex/values";
 import { vLogLevel } from "./logLevels.js";
 import { vAnswer } from "./protocol.js";
 
-// --- What a worker says -------------------------------------------------------------------------
+// --- Reports of a worker -------------------------------------------------------------------------
 
 const lease = { id: v.string(), attempt: v.number() };
 
@@ -43,10 +43,10 @@ export const vOutputUpdate = v.object({
 });
 export type OutputUpdate = Infer<typeof vOutputUpdate>;
 
-/** What the component says of one lease that was reported about. What is absent needs nobody's attention. */
+/** The component's answer about one reported lease. An absent field needs no action. */
 export const vReportAnswer = v.object({
   ...vAnswer.fields,
-  /** Where output was sent: the index that is wanted next. Less than one after the last sent, those are missing. */
+  /** Where output was sent: the next index wanted. Less than one after the last sent, the parts from it on are missing. */
   nextIndex: v.optional(v.number()),
   /** The job has written all that it may: no further part is taken. */
   outputFull: v.optional(v.literal(true)),
@@ -55,7 +55,7 @@ export const vReportAnswer = v.object({
 });
 export type ReportAnswer = Infer<typeof vReportAnswer>;
 
-// --- What a page reads --------------------------------------------------------------------------
+// --- Reads of a page -----------------------------------------------------------------------------
 
 const attemptFields = {
   attempt: v.number(),
@@ -70,7 +70,7 @@ const endedWith = <Outcome extends string>(outcome: Outcome) =>
     endedAt: v.number(),
     /** Why, where there is something to say. */
     error: v.optional(v.string()),
-    /** Of an error that was thrown: its class and stack, and those of what caused it. For operators. */
+    /** The thrown error's class and stack, and those of its causes. For operators. */
     trace: v.optional(v.string()),
   });
 
@@ -117,7 +117,7 @@ export type LogPage = Infer<typeof vLogPage>;
 export const vOutputPage = v.object({
   /** The job's. */
   queue: v.string(),
-  /** Whose output this is. */
+  /** The attempt that wrote this output. */
   attempt: v.number(),
   /** The job's last attempt: greater than `attempt`, the job was begun anew since. */
   lastAttempt: v.number(),

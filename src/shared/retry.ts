@@ -11,7 +11,7 @@ export function retryRule(option: RetryOption): Retry {
   if (typeof option === "boolean") return { ...(option ? RETRY_DEFAULT : RETRY_OFF) };
   if (typeof option !== "object" || option === null) throw notARule(option);
   const { maxAttempts, initialBackoffMs, base, maxBackoffMs, jitter } = option;
-  // Field by field: one that is given as undefined, or that is none of ours, must not get into what is stored.
+  // Field by field: a field that is undefined or unknown must not get into the stored value.
   return {
     maxAttempts: maxAttempts ?? RETRY_DEFAULT.maxAttempts,
     initialBackoffMs: initialBackoffMs ?? RETRY_DEFAULT.initialBackoffMs,

@@ -7,16 +7,16 @@
  */
 import { COST_DEFAULT, SHARDS_MAX } from "./limits.js";
 
-/** What decides about a job's route. */
+/** The properties of a job that decide its route. */
 export interface Needs {
   labels?: readonly string[] | undefined;
   cost?: number | undefined;
 }
 
-/** What a claimer can serve. */
+/** The jobs that a claimer can serve. */
 export interface Offer {
   labels?: readonly string[] | undefined;
-  /** What is left of its budget; absent: any cost. */
+  /** The rest of its budget; absent: any cost. */
   maxCost?: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export function placeOf(route: number, shard: number): number {
   return route * SHARDS_MAX + shard;
 }
 
-/** Whether somebody with this offer may find a job to take in the route. */
+/** Whether a claimer with this offer may find a job to take in the route. */
 export function serves(
   route: { labels: readonly string[]; costClass: number },
   { labels = [], maxCost }: Offer,

@@ -28,7 +28,7 @@ describe("the segment of an instant", () => {
     expect(segmentOf(DISPATCH_WIDTHS, NOW - DAY, NOW)).toEqual({ start: NOW - DAY, width: 100 });
   });
 
-  test("is narrower than the one whose alarm hands over", () => {
+  test("is narrower than the one that hands over to it", () => {
     const at = NOW + 3 * DAY;
     expect(segmentOf(DISPATCH_WIDTHS, at, NOW, DAY).width).toBe(HOUR);
     expect(segmentOf(DISPATCH_WIDTHS, at, NOW, HOUR).width).toBe(MINUTE);
@@ -57,12 +57,12 @@ describe("the segment of an instant", () => {
 });
 
 describe("segments for many instants", () => {
-  test("are one for those that lie in one", () => {
+  test("are one for the instants within one", () => {
     const ats = Array.from({ length: 1_000 }, () => NOW + 3 * DAY);
     expect(segmentsOf(DISPATCH_WIDTHS, ats, NOW, 64)).toHaveLength(1);
   });
 
-  test("are wider where there would be too many, but not for what is due at once", () => {
+  test("are wider where there would be too many, but not for urgent instants", () => {
     const ats = Array.from({ length: 600 }, (_, i) => NOW + i * 100);
     const segments = segmentsOf(DISPATCH_WIDTHS, ats, NOW, 64);
     expect(segments.length).toBeLessThanOrEqual(64);

@@ -1,9 +1,9 @@
 /**
- * Segments: slices of time, all of whose work one alarm sees to. Near ones are narrow, far ones wide, so that a queue has
- * some hundred alarms however many jobs it has scheduled. Pure.
+ * Segments: slices of time, each with one alarm for all its work. Near ones are narrow, far ones wide, so that a queue has some
+ * hundred alarms for any number of scheduled jobs. Pure.
  *
- * A segment of the finest width rings at its *end*, when all that lies in it is due. A wider one rings some time before
- * its *beginning* (its lead) and hands what lies in it to narrower ones, so that its first job is as punctual as its last.
+ * A segment of the finest width rings at its *end*, when all its work is due. A wider one rings some time before its
+ * *beginning* (its lead) and hands its work to narrower ones, so that its first job is as punctual as its last.
  */
 
 const SECOND_MS = 1_000;
@@ -17,7 +17,7 @@ export type Widths = readonly [finest: number, ...wider: number[]];
 const WIDER = [MINUTE_MS, HOUR_MS, DAY_MS, 32 * DAY_MS] as const;
 /** Jobs fall due to a tenth of a second: with the platform's own delays that is within a quarter. */
 export const DISPATCH_WIDTHS: Widths = [100, ...WIDER];
-/** Nobody waits for a job to expire: a tenth of the alarms will do. */
+/** An expiry is not urgent: a tenth of the alarms will do. */
 export const EXPIRY_WIDTHS: Widths = [SECOND_MS, ...WIDER];
 
 /**
@@ -32,7 +32,7 @@ const LEADS: Readonly<Record<number, number>> = {
 };
 
 /**
- * What is due so soon is never left to a wider segment's alarm, which has a hop or two to go before it rings the narrow
+ * Work due within this time is never left to a wider segment's alarm, which needs a hop or two before it rings the narrow
  * one's.
  */
 const URGENT_MS = 2 * SECOND_MS;
@@ -54,8 +54,8 @@ export function ringsAt({ start, width }: Segment): number {
 }
 
 /**
- * The segment for an instant, seen from now: the widest whose alarm has not yet rung, or else the finest. `below`: only
- * narrower ones.
+ * The segment for an instant, seen from now: the widest one with an alarm that has not yet rung, or else the finest. `below`:
+ * only narrower ones.
  */
 export function segmentOf(widths: Widths, at: number, now: number, below = Infinity): Segment {
   for (const width of widths.slice(1).reverse()) {
@@ -66,8 +66,8 @@ export function segmentOf(widths: Widths, at: number, now: number, below = Infin
 }
 
 /**
- * The segments for many instants, but hardly more than `max`: where there would be more, those of the next width, whose
- * alarms ring at once and hand on to the narrow ones in transactions of their own.
+ * The segments for many instants, but hardly more than `max`: beyond that, segments of the next width, which ring at once and
+ * hand on to the narrow ones in transactions of their own.
  */
 export function segmentsOf(
   widths: Widths,
@@ -90,8 +90,8 @@ export function segmentsOf(
 }
 
 /**
- * The same, for whoever has armed many already: what is not urgent goes to the alarms of the next width, of which a minute's
- * worth shares one.
+ * The same, for a transaction that has armed many already: less urgent work goes to the alarms of the next width, and a
+ * minute's work shares one.
  */
 export function sparingSegmentsOf(
   widths: Widths,

@@ -8,7 +8,7 @@ const fleet = fc.record({
 });
 
 describe("own shards", () => {
-  test("of all live workers together are every shard, and nobody is without one", () => {
+  test("of all live workers together are every shard, and no worker is without one", () => {
     fc.assert(
       fc.property(fleet, ({ workers, shards }) => {
         const owned = new Set<number>();
@@ -24,7 +24,7 @@ describe("own shards", () => {
     );
   });
 
-  test("are shared out evenly: nobody has two more than another", () => {
+  test("are shared out evenly: no worker has two more than another", () => {
     fc.assert(
       fc.property(fleet, ({ workers, shards }) => {
         const sizes = Array.from(
@@ -37,13 +37,13 @@ describe("own shards", () => {
   });
 });
 
-describe("the turn among those who share a shard", () => {
-  test("is nobody's but one's own while there is a shard for everybody", () => {
+describe("the turn among the workers that share a shard", () => {
+  test("is one's own alone while there is a shard for each worker", () => {
     expect(turnOf(0, 1, 8)).toEqual({ index: 0, sharers: 1 });
     expect(turnOf(7, 8, 8)).toEqual({ index: 0, sharers: 1 });
   });
 
-  test("is everybody's in a queue of one shard, which has asked for strict order", () => {
+  test("is every worker's in a queue of one shard, which has asked for strict order", () => {
     expect(turnOf(5, 32, 1)).toEqual({ index: 0, sharers: 1 });
   });
 
@@ -62,7 +62,7 @@ describe("the turn among those who share a shard", () => {
 });
 
 describe("foreign shards", () => {
-  test("are all the others, each once, from wherever chance begins", () => {
+  test("are all the other ones, each once, from a random one on", () => {
     fc.assert(
       fc.property(fleet, fc.double({ min: 0, max: 0.999, noNaN: true }), (f, random) => {
         const own = ownShards(0, f.workers, f.shards);

@@ -1,6 +1,6 @@
 /**
- * Who looks at which shard of a queue first. Pure arithmetic: no claimer needs to agree on it with another, since
- * whoever is wrong only waits, or meets another at a job that one of them gets.
+ * The shard of a queue that each claimer reads first. Pure arithmetic: claimers need not agree on it, since a claimer with a
+ * wrong rank only waits, or conflicts with another over a job that one of them gets.
  */
 
 /**
@@ -15,15 +15,15 @@ export function ownShards(rank: number, workers: number, shards: number): number
   return own;
 }
 
-/** A worker's turn among those who look at the same shards: it is the `index`th of so many. */
+/** A worker's turn among the workers of the same shards: it is the `index`th of `sharers`. */
 export interface Turn {
   index: number;
   sharers: number;
 }
 
 /**
- * The turn of the worker of this rank. A queue with one shard has asked for strict order: there everybody takes from
- * the head, as if alone.
+ * The turn of the worker of this rank. A queue with one shard has asked for strict order: there every worker takes from the
+ * head, as if alone.
  */
 export function turnOf(rank: number, workers: number, shards: number): Turn {
   if (shards === 1 || workers <= shards) return { index: 0, sharers: 1 };
@@ -35,9 +35,9 @@ export function turnOf(rank: number, workers: number, shards: number): Turn {
 }
 
 /**
- * Whether a job is first this worker's among those who share its shard. It goes by the job's id and not by its place
- * in line, which another sees differently a moment later: with places, two that share a shard met at every second
- * claim, and sixteen claimers of eight shards ran out of retries.
+ * Whether a job is first this worker's among the workers that share its shard. It goes by the job's id and not by its position,
+ * which another worker sees differently a moment later: by position, two workers of a shard met at every second claim, and
+ * sixteen claimers of eight shards ran out of retries.
  */
 export function hasTurn(id: string, { index, sharers }: Turn): boolean {
   return stableHash(id) % sharers === index;

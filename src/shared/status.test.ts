@@ -44,7 +44,7 @@ describe("the state machine", () => {
     expect(counting.map(([name]) => name)).toEqual(["claim"]);
   });
 
-  test("calls finished what nothing but people moves", () => {
+  test("calls a status finished that only people's operations leave", () => {
     expect(STATUSES.filter(isFinished).sort()).toEqual([...FINISHED_STATUSES].sort());
   });
 });

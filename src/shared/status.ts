@@ -1,8 +1,8 @@
 /**
- * The states of a job and every edge between them: the state machine, written once.
+ * The statuses of a job and every edge between them: the state machine, written once.
  *
- * Pure. `src/component/edges/transitions.ts` has one function per edge and is the only writer of `status`; pages and
- * documents draw what stands here.
+ * Pure. `src/component/edges/transitions.ts` has one function per edge and is the only writer of `status`; pages and documents
+ * draw this table.
  */
 import { v, type Infer } from "convex/values";
 
@@ -46,22 +46,22 @@ export const CANCELABLE_STATUSES = ["scheduled", "pending"] as const;
 interface EdgeSpec {
   readonly from: readonly Status[];
   readonly to: Status;
-  /** What the edge counts, if anything. `attempt` counts claims and is never set back: it is the fencing token. */
+  /** The counter of the edge, if any. `attempt` counts claims and is never set back: it is the fencing token. */
   readonly counts?: "attempt" | "failures" | "resets" | "releases" | "rounds";
 }
 
 /**
- * What may happen to a job that exists. A message that arrives late, twice or from a stranger finds the job in a
- * status that no edge leaves, and never moves it.
+ * The edges of an existing job. A late, repeated or foreign message finds the job in a status without such an edge, and never
+ * moves it.
  */
 export const EDGES = {
   /** It has fallen due. */
   promote: { from: ["scheduled"], to: "pending" },
-  /** It has fallen due and cannot be made claimable: it is tried again later, and holds up nobody. */
+  /** It has fallen due and cannot be made claimable: it is retried later, and holds up no other job. */
   postpone: { from: ["scheduled"], to: "scheduled" },
-  /** Somebody paused it while it waits: it leaves the range that claims look at, and stays `pending`. */
+  /** Paused while it waits: it leaves the range that claims read, and stays `pending`. */
   pause: { from: ["pending"], to: "pending" },
-  /** Somebody resumed it: it stands at the end of the line again. */
+  /** Resumed: it stands at the end of the line again. */
   resume: { from: ["pending"], to: "pending" },
   /** A holder takes it. */
   claim: { from: ["pending"], to: "running", counts: "attempt" },
@@ -77,7 +77,7 @@ export const EDGES = {
   backOff: { from: ["running"], to: "scheduled", counts: "failures" },
   /** Its holder gives it back, or never learnt that it had it. */
   release: { from: ["running"], to: "pending", counts: "releases" },
-  /** Its holder gives it back until later. It uses no attempt of those that `maxAttempts` counts. */
+  /** Its holder gives it back until later. It uses no attempt of `maxAttempts`. */
   snooze: { from: ["running"], to: "scheduled", counts: "releases" },
   /** Its holder vanished, and a reset is left. */
   reset: { from: ["running"], to: "pending", counts: "resets" },
@@ -86,13 +86,13 @@ export const EDGES = {
    * passed, whether it waits or runs.
    */
   timeOut: { from: ["scheduled", "pending", "running"], to: "timedOut" },
-  /** Somebody no longer wants it, and its holder has stopped, failed or vanished. */
+  /** Canceled, and its holder has stopped, failed or vanished. */
   stop: { from: ["running"], to: "canceled" },
-  /** Somebody no longer wants it, and nobody has begun. */
+  /** Canceled before it started. */
   cancel: { from: CANCELABLE_STATUSES, to: "canceled" },
-  /** Nobody began in time. */
+  /** It did not start in time. */
   expire: { from: CANCELABLE_STATUSES, to: "failed" },
-  /** Somebody wants it again. */
+  /** Retried after its end. */
   retry: { from: FINISHED_STATUSES, to: "pending" },
 } as const satisfies Record<string, EdgeSpec>;
 

@@ -24,7 +24,7 @@ test("a job that ran over midnight is started in one day and ends in the next, a
   }
 });
 
-test("one that nobody began is counted as ended, and neither waited nor ran", () => {
+test("a job that never started is counted as ended, and neither waited nor ran", () => {
   const tallies = new Tallies();
   tallies.countEnd({ status: "canceled", endedAt: AT, enqueuedAt: AT - 5, finishedAt: AT });
   for (const row of rows(tallies)) {
@@ -32,7 +32,7 @@ test("one that nobody began is counted as ended, and neither waited nor ran", ()
   }
 });
 
-test("what comes in is counted in its minute, hour and day, once each", () => {
+test("a new job is counted in its minute, hour and day, once each", () => {
   const tallies = new Tallies();
   for (const at of [AT, AT + 1, AT + 30_000]) tallies.countNew(at);
   const minutes = rows(tallies).filter(({ per }) => per === "minute");

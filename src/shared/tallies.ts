@@ -1,6 +1,6 @@
 /**
- * Tallies: what is to be added to the counts of a minute, an hour and a day, gathered from single jobs before anything is
- * written. Pure.
+ * Tallies: the increments of the counts of a minute, an hour and a day, gathered from single jobs before any row is written.
+ * Pure.
  */
 import { bucketOf, emptyHistogram } from "./buckets.js";
 import type { Per } from "./observing.js";
@@ -9,7 +9,7 @@ import type { FinishedStatus } from "./status.js";
 
 export const PERS = ["minute", "hour", "day"] as const satisfies readonly Per[];
 
-/** What the row of a period counts. */
+/** The counts in the row of a period. */
 export interface PeriodCounts {
   enqueued: number;
   started: number;
@@ -25,12 +25,12 @@ export interface PeriodCounts {
   runSumMs: number;
 }
 
-/** Counted from the beginning on: what only ever grows, for those who look at rates from outside. */
+/** Counted from the beginning on: figures that only grow, for rates computed outside. */
 export const EVER = "ever";
 
 export interface Tally extends PeriodCounts {
   per: Per | typeof EVER;
-  /** The period's beginning; 0 of what is counted from the beginning on. */
+  /** The period's beginning; 0 for the counts from the beginning on. */
   at: number;
 }
 
@@ -60,7 +60,7 @@ export class Tallies {
     for (const per of COUNTED) {
       const tally = this.of(per, endedAt);
       tally[status] += 1;
-      // A job that nobody ever began neither waited for its start nor ran.
+      // A job that never started neither waited for its start nor ran.
       if (startedAt === undefined || finishedAt === undefined) continue;
       this.of(per, startedAt).started += 1;
       const [waitedMs, ranMs] = [startedAt - enqueuedAt, finishedAt - startedAt];

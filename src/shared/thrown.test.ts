@@ -5,7 +5,7 @@ import { conveyorError, textBytes, thrownText, thrownTrace, TRACE_MAX_BYTES } fr
 const FRAMES =
   "\n    at send (../convex/emails.ts:3:9)\n    at async handler (../convex/emails.ts:9:1)\n";
 
-describe("what a handler threw says the same wherever it ran", () => {
+describe("the error of a handler is the same in every process", () => {
   test.each([
     [new Error("No such page."), "Error: No such page."],
     [new TypeError("x is not a function"), "TypeError: x is not a function"],
@@ -30,7 +30,7 @@ describe("what a handler threw says the same wherever it ran", () => {
   });
 });
 
-test("what is not the platform's way of saying it stays as it is", () => {
+test("a message without the platform's frame stays as it is", () => {
   for (const text of ["Too many concurrent requests.", `boom${FRAMES}`, "It was Uncaught Error: x"])
     expect(thrownText(new Error(text))).toBe(text);
 });
@@ -50,7 +50,7 @@ test("Conveyor's own errors say their sentence, also when only their data have c
 });
 
 describe("where it was thrown", () => {
-  test("is its class, message and stack, and those of what caused it", () => {
+  test("is its class, message and stack, and the same of its causes", () => {
     const cause = new RangeError("scene 7 of 6");
     const trace = thrownTrace(new TypeError("no such scene", { cause }))!;
     expect(trace).toMatch(
@@ -70,7 +70,7 @@ describe("where it was thrown", () => {
     expect(textBytes(thrownTrace(error)!)).toBeLessThanOrEqual(TRACE_MAX_BYTES);
   });
 
-  test("is nothing for what is no error, or throws when it is looked at", () => {
+  test("is undefined for a value that is no error, or throws when it is read", () => {
     expect(thrownTrace("a text")).toBeUndefined();
     const hostile = new Proxy(new Error("x"), {
       get: () => {

@@ -1,7 +1,7 @@
 /**
- * What a handler threw, as its job's error: what it says, and not how the platform says it. Across a function call of the
- * platform an error reads `Uncaught Error: …`, with the stack below it; in a worker's or lane's own process it is the
- * message alone. A job's error should be the same wherever its handler ran. Pure.
+ * The thrown value of a handler as its job's error: its message, without the platform's frame. Across a function call of the
+ * platform an error reads `Uncaught Error: …`, with the stack below it; in a worker's or lane's own process it is the message
+ * alone. A job's error should be the same in both. Pure.
  */
 import { errorText, isConveyorError } from "./errors.js";
 import { TRACE_MAX_BYTES } from "./limits.js";
@@ -9,7 +9,7 @@ import { cutText, wellFormed } from "./text.js";
 
 const UNCAUGHT = "Uncaught ";
 const FRAME = /^\s+at \S/;
-/** The class of what was thrown, before its message. */
+/** The class of the thrown value, before its message. */
 const NAME = /^[A-Za-z_$][\w$.]*(?:: |:?$)/;
 /** A text that was thrown may begin like that too. An error has a stack, or at least such a name. */
 const NAME_OF_ERROR = /^[\w$.]*(?:Error|Exception)(?:: |:?$)/;
@@ -35,8 +35,8 @@ const CAUSES_MAX = 4;
 const TRACED_MESSAGE_MAX_BYTES = 512;
 
 /**
- * Where it was thrown: class, message and stack, and those of each `cause` below, as in `TypeError: no such scene`. Up to 4 KiB.
- * `undefined` for what says nothing of that, as a text that was thrown.
+ * The trace of an error: class, message and stack, and the same of each `cause` below, as in `TypeError: no such scene`. Up to
+ * 4 KiB. `undefined` for a value without them, such as a thrown text.
  */
 export function thrownTrace(error: unknown): string | undefined {
   try {

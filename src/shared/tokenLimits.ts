@@ -1,4 +1,4 @@
-/** Limits of what one worker's token is for, and of what its workers may write. Pure. */
+/** Limits of one worker's token: its scope, and the writes of its workers. Pure. */
 import { ENQUEUE_MAX_BYTES, holds, OFFER_MAX_BYTES, REPORT_MAX_BYTES } from "./limits.js";
 
 /** All groups of one token: a worker's claim has them beside its labels, and its session's row keeps both. 64 ids. */
@@ -9,13 +9,13 @@ export const TOKEN_GROUPS_MAX_BYTES = 2 * 2 ** 10;
  * that is gone, so that processes which live for a second may come at eleven a second.
  */
 export const SESSIONS_MAX = 1_000;
-/** Sessions of a full token among which a new one looks for a place, and those that it forgets: rows of up to 28 KB each. */
+/** Sessions of a full token among which a new one looks for a place, and sessions that it forgets: rows of up to 28 KB each. */
 export const SESSIONS_LOOKED_AT = 16;
 export const SESSIONS_FORGOTTEN = 4;
 
 /**
- * What all workers of one token may write within an hour, of that which nothing else bounds: log entries, output, jobs that
- * follow others. A thousand answers of a language model, streamed at once all the time, are half of it.
+ * The bytes that all workers of one token may write within an hour, without another bound: log entries, output, continued jobs.
+ * A thousand answers of a language model, streamed at once all the time, are half of it.
  */
 export const TOKEN_HOUR_BYTES = 4 * 2 ** 30;
 export const TOKEN_HOUR_MS = 60 * 60_000;
@@ -24,9 +24,9 @@ export const TOKEN_HOUR_MS = 60 * 60_000;
  * a whole hour's sum is 3 in 100.
  */
 export const TOKEN_COUNT_BYTES = 4 * 2 ** 20;
-/** What a log entry or part of output is counted for beside its text: it is a row, of which a single letter would be the least. */
+/** The bytes that a log entry or part of output counts for beside its text: it is a row, even with a single letter. */
 export const TOKEN_ROW_BYTES = 64;
-/** What a job that follows is counted for beside its payload: its rows in tables and indexes. */
+/** The bytes that a continued job counts for beside its payload: its rows in tables and indexes. */
 export const TOKEN_JOB_BYTES = 2 ** 10;
 
 holds("a token's groups leave room for labels", TOKEN_GROUPS_MAX_BYTES <= OFFER_MAX_BYTES / 2);

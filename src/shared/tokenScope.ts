@@ -1,4 +1,4 @@
-/** What a worker's token is for: its queues, and its groups. Pure. */
+/** The scope of a worker's token: its queues, and its groups. Pure. */
 import { v, type Infer } from "convex/values";
 import { conveyorError } from "./errors.js";
 
@@ -36,7 +36,7 @@ export function groupForbidden(name: string, groups: readonly string[], group: s
 }
 const SHOWN = 100;
 
-/** Whether a job is one of those that the token is for. */
+/** Whether a job is in the token's scope. */
 export function covers(
   { queues, groups }: Pick<TokenScope, "queues" | "groups">,
   job: { queue: string; group?: string | undefined },

@@ -1,6 +1,6 @@
 /**
- * The wire's types with payloads and results filled in: what a queue's validators say, carried from `enqueue` through
- * the worker's handler to the page. Types only; the values are checked in `src/client`.
+ * The wire's types with payloads and results filled in: the types of a queue's validators, carried from `enqueue` through the
+ * worker's handler to the page. Types only; the values are checked in `src/client`.
  */
 import type { FinalOutcome, OnCompleteArgs } from "./onComplete.js";
 import type { JobStatus } from "./jobStatus.js";
@@ -12,11 +12,11 @@ type Expand<T> = { [Key in keyof T]: T[Key] };
 /** A job's id. It is a string on the wire; the type remembers the queue, so that ids of two queues don't mix. */
 export type JobId<Queue extends string = string> = string & { readonly __conveyorQueue: Queue };
 
-/** What a queue's functions take for an id: its own jobs' ids and plain strings, but not another queue's ids. */
+/** The ids that a queue's functions take: its own jobs' ids and plain strings, but not another queue's ids. */
 export type OwnJobId<Queue extends string> =
   JobId<Queue> | (string & { readonly __conveyorQueue?: never });
 
-/** For each queue by name, its payload, its result, and what its handlers report as progress. */
+/** For each queue by name, its payload, its result, and the progress of its handlers. */
 export type QueueTypes = Record<
   string,
   { payload: any; result: any; progress?: any; related?: any }
@@ -37,7 +37,7 @@ type TypedStatus<
     >
   : never;
 
-/** A job as a page sees it: a union on `status`. `result` of a succeeded job is what its handler returned. */
+/** A job as a page sees it: a union on `status`. `result` of a succeeded job is the return value of its handler. */
 export type TypedJobStatus<
   Result = any,
   Queue extends string = string,
@@ -67,7 +67,7 @@ export type TypedPeekedJob<Queues extends QueueTypes> = {
   >;
 }[keyof Queues & string];
 
-/** What `claim` answers. */
+/** The answer of `claim`. */
 export interface ClaimReply<Queues extends QueueTypes = QueueTypes> {
   jobs: TypedClaimedJob<Queues>[];
   /** To be handed back with the next claim; opaque. */
@@ -84,9 +84,9 @@ export type FinishedAnswer = Omit<Answer, "answer"> & {
     | "queueNotServed";
 };
 
-/** What a deployment says of itself to a worker that starts. */
+/** The description of a deployment for a worker that starts. */
 export interface Hello {
-  /** Of the workers' functions: a worker needs those of its own release, or later ones. */
+  /** The protocol of the workers' functions: a worker needs the protocol of its own release, or a later one. */
   protocol: number;
   /** Of the package with which the app's functions were deployed. */
   version: string;
@@ -94,7 +94,7 @@ export interface Hello {
   notServed?: string[];
 }
 
-/** What `complete` answers: for each outcome, and, if a claim came with it, the jobs claimed. */
+/** The answer of `complete`: for each outcome, and, if a claim came with it, the jobs claimed. */
 export interface CompleteReply<
   Queues extends QueueTypes = QueueTypes,
   Continues extends QueueTypes = QueueTypes,
@@ -114,7 +114,7 @@ type TypedFinalOutcome<Outcome extends FinalOutcome, Result> = Outcome extends {
   ? Expand<Omit<Outcome, "result"> & { result: Result }>
   : Outcome;
 
-/** What an `onComplete` mutation is called with. */
+/** The arguments of an `onComplete` mutation. */
 export type TypedOnCompleteArgs<Payload = any, Result = any, Context = any> = Expand<
   Omit<OnCompleteArgs, "payload" | "outcome" | "context"> & {
     payload: Payload;

@@ -1,6 +1,6 @@
 /**
- * Limits of what goes on beside the jobs: counting, purging, changes of many jobs, tokens. Pure. Their relations to the
- * platform's limits are checked in `limits.ts`.
+ * Limits of the work beside the jobs: counting, purging, changes of many jobs, tokens. Pure. Their relations to the platform's
+ * limits are checked in `limits.ts`.
  */
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -12,19 +12,19 @@ export const ROLL_UP_EVERY_MS = 10_000;
 /** The first comes so much sooner at most, by lot, so that the roll-ups of many queues do not come at once. */
 export const ROLL_UP_SPREAD_MS = 5_000;
 /**
- * Of a queue whose lane has left the first comes later: new jobs are counted half a minute behind, and so one run counts their ends
- * as well. Of six queues that have a job every ten minutes it saves a call a job.
+ * The first roll-up of a queue comes later once its lane has left: new jobs are counted half a minute behind, and so one run
+ * counts their ends as well. Of six queues with a job every ten minutes it saves a call per job.
  */
 export const ROLL_UP_REST_MS = 40_000;
 /**
- * A run that counts fewer of the last minute does not come again by itself: whoever sweeps after the next job asks for
- * another. (Of all that it counts, one that comes every ten minutes would come twice.)
+ * A run that counts fewer jobs of the last minute does not come again by itself: the sweep after the next job asks for another.
+ * (For a job every ten minutes, the roll-up would otherwise come twice.)
  */
 export const ROLL_UP_STAYS_JOBS = 8;
 export const ROLL_UP_LATELY_MS = 60_000;
 /**
- * Where a queue's only job for a while has ended, its roll-up waits for others: of an idle app's calls it would be one in five.
- * No whole number of minutes: jobs that a cron brings would end just when it comes, and it would have to come again.
+ * After a queue's only job for a while, its roll-up waits for further jobs: of an idle app's calls it would be one in five. No
+ * whole number of minutes: jobs of a cron would end just when it comes, and it would have to come again.
  */
 export const ROLL_UP_RARE_MS = 8.5 * 60_000;
 /** Finished jobs that one run of the roll-up counts: rows of up to 6 KB with the longest error, 3 MiB in all. */
@@ -39,8 +39,8 @@ export const PERIODS_RETENTION_MS = {
   day: 5 * 366 * DAY_MS,
 } as const;
 /**
- * New jobs are counted so much behind. A job's creation time is from its mutation's beginning, which may take 20 seconds
- * to commit: nothing may come in below what has been counted.
+ * New jobs are counted this far behind. A job's creation time is from its mutation's beginning, which may take 20 seconds to
+ * commit: no row may come in below the counted ones.
  */
 export const ARRIVALS_LAG_MS = 30_000;
 /**
@@ -54,22 +54,24 @@ export const ARRIVALS_JOBS = 512;
 export const ARRIVALS_LATE_MS = 2 * ARRIVALS_LAG_MS;
 /** Of a busy queue each status is counted up to so many with every ring, and beyond that more seldom. */
 export const GAUGE_QUICK = 50;
-/** How often more than those are counted: of what moves, and of what has ended. At most one status a ring: 6 MB of rows at worst. */
+/**
+ * How often further statuses are counted: moving ones, and finished ones. At most one status per run: 6 MB of rows at worst.
+ */
 export const GAUGE_ACTIVE_MS = 60_000;
 export const GAUGE_FINISHED_MS = 10 * 60_000;
-/** What happened is kept for so long. */
+/** Events are kept for this long. */
 export const EVENTS_RETENTION_MS = 31 * DAY_MS;
 /** Events that one call returns. */
 export const EVENTS_DEFAULT = 100;
 export const EVENTS_MAX = 1_000;
 
-/** Jobs that one transaction deletes: each costs six reads of what hangs on it. */
+/** Jobs that one transaction deletes: each costs six reads of its rows in further tables. */
 export const REMOVE_JOBS = 100;
 /** Rows that hang on jobs (output, log entries, attempts) which one transaction deletes with them. */
 export const REMOVE_ROWS = 1_000;
 /**
- * What one transaction reads in order to delete it, each row twice, since to delete a row is to read it. Beyond this it goes on
- * in the next; the payload, result and context of the last job are 3 MB more.
+ * The bytes that one transaction reads in order to delete, each row twice, since a delete is also a read. Beyond this the next
+ * transaction goes on; the payload, result and context of the last job are 3 MB more.
  */
 export const REMOVE_BYTES = 1.5 * 2 ** 20;
 /** A purge that had more to do than one transaction comes back after this; it costs a busy queue a call a minute. */
@@ -79,7 +81,7 @@ export const PURGE_IDLE_MS = 60 * 60_000;
 /** Jobs that must be kept for less than an hour should not be kept for an hour: the purge is late by a part of the retention. */
 export const PURGE_LATE_PART = 24;
 export const PURGE_LATE_MIN_MS = 1_000;
-/** A job whose `onComplete` is still owed is kept until it has been told, and looked at again after this. */
+/** A job with a pending `onComplete` is kept until the callback has run, and checked again after this. */
 export const PURGE_OWED_MS = 60_000;
 /** Routes are looked through, and unused ones deleted, when there are more than these; and so many at a time. */
 export const ROUTES_KEPT = 16;
@@ -95,7 +97,10 @@ export const BULK_CHANGED = 100;
 export const BULK_PASSES = 3;
 /** Statuses, tags and labels that a filter names. */
 export const FILTER_MAX = 16;
-/** All of a filter: it is kept in an alarm's row, which whoever looks for overdue alarms reads. The longest of all texts are 5 KB. */
+/**
+ * All of a filter: it is kept in an alarm's row, which every search for overdue alarms reads. The longest of all texts are 5
+ * KB.
+ */
 export const FILTER_MAX_BYTES = 8 * 2 ** 10;
 
 // --- Tokens -------------------------------------------------------------------------------------
@@ -106,14 +111,14 @@ export const ROTATION_GRACE_MAX_MS = 7 * DAY_MS;
 export const REVOKED_SESSIONS = 64;
 
 /**
- * Alarms that one segment may have for those who rely on them: of callers that find it without one at the same time, only those of the same slot meet.
- * (With one slot, at 100 delayed jobs a second, 11 callers in a hundred ran again.)
+ * Alarms that one segment may have: of callers that find it without one at the same time, only callers of the same slot
+ * conflict. (With one slot, at 100 delayed jobs per second, 11 callers in a hundred conflicted and retried.)
  */
 export const ALARM_SLOTS = 32;
 /**
- * A call that records what workers report does not depend on an alarm which rings within so long: it may take as long as
- * that, and would run again. It arms another, which rings so much later. (Of calls that record 1,000 jobs of which 30 in 100
- * fail, 43 in 100 ran again.)
+ * A call that records reports of workers does not depend on an alarm that rings within this time: the call may take as long,
+ * and would conflict and retry. It arms another alarm, which rings this much later. (Of calls that record 1,000 jobs of which
+ * 30 in 100 fail, 43 in 100 retried.)
  */
 export const ALARM_NEAR_MS = 300;
 export const ALARM_AFTER_MS = 50;
@@ -122,19 +127,19 @@ export const ALARM_AFTER_MS = 50;
 export const REBUCKET_MAX = 64;
 /** Alarms that one call arms, above which it leaves them to a wider one. */
 export const ARM_MAX = 64;
-/** A job that cannot be made claimable is tried again so much later, and does not hold up the others. */
+/** A job that cannot be made claimable is retried this much later, and does not hold up further jobs. */
 export const POSTPONE_MS = 10 * 60_000;
 /** Dead alarms that one look finds, and stretches of overdue work without one. */
 export const OVERDUE_ALARMS_MAX = 16;
 
 /**
- * Ranges in which one look for lost work looks, of all its queues together: less than half of what a transaction may read,
- * and as many as all places of forty queues with the default shards. The second: beside a claim's own look.
+ * Ranges that one search for lost work reads, of all its queues together: less than half of a transaction's reads, and as many
+ * as all places of forty queues with the default shards. The second: beside a claim's own reads.
  */
 export const WATCH_RANGES_MAX = 1_920;
 export const WATCH_RANGES_BESIDE_LOOK = 512;
 
-// --- What falls due ------------------------------------------------------------------------------
+// --- Due work ------------------------------------------------------------------------------------
 
 /**
  * Jobs that one ring of the dispatcher makes claimable: about 150 KB of writes, a fraction of a second's share of the
@@ -158,7 +163,7 @@ export const CALLBACK_BACKOFF_MS = 1_000;
 export const CALLBACK_BACKOFF_MAX_MS = 60 * 60_000;
 /** As long as ten tries take. One that has waited as long for earlier ends of its job is given up with its first failure. */
 export const CALLBACK_WAIT_MAX_MS = 2 ** CALLBACK_TRIES_MAX * CALLBACK_BACKOFF_MS;
-/** A callback whose next try should have been planned so long ago is planned again. */
+/** A callback whose next try should have been planned this long ago is planned again. */
 export const CALLBACK_OVERDUE_MS = 60_000;
 
 // --- Janitor ------------------------------------------------------------------------------------
@@ -167,11 +172,13 @@ export const CALLBACK_OVERDUE_MS = 60_000;
 export const JANITOR_SLACK_MS = 100;
 /** A timer within this of the wanted time is left alone: clocks of two machines differ by as much. */
 export const JANITOR_TOLERANCE_MS = 250;
-/** A timer overdue by more is taken for dead and replaced by whoever meets it. */
+/** A timer overdue by more counts as dead, and the transaction that finds it replaces it. */
 export const JANITOR_OVERDUE_MS = 5_000;
 /** While anything is leased it comes at least this often, to publish cursors before tombstones pile up. */
 export const JANITOR_PERIOD_MS = 30_000;
-/** A holder whose jobs cannot be returned (a bug of ours) is left alone for so long, and does not hold up the others. */
+/**
+ * A holder whose jobs cannot be returned (a bug of ours) is left alone for this long, and does not hold up the other holders.
+ */
 export const JANITOR_QUARANTINE_MS = 60_000;
 /**
  * Silent holders that one sweep ends, and leases of theirs, from the second holder on: after a crash of many they are ended
@@ -180,17 +187,17 @@ export const JANITOR_QUARANTINE_MS = 60_000;
 export const EXPIRED_MAX = 8;
 export const EXPIRED_LEASES_MAX = 128;
 /**
- * Places that one sweep looks at to publish cursors, of all queues together, two ranges each: a quarter of what it may read,
+ * Places that one sweep reads to publish cursors, of all queues together, two ranges each: a quarter of a transaction's reads,
  * and all places of as many queues with the default shards as one worker serves.
  */
 export const PUBLISH_PLACES_MAX = 512;
-/** What the first rows of those places may come to. */
+/** The bytes of the first rows of these places. */
 export const PUBLISH_BYTES_MAX = 2 * 2 ** 20;
 /** Places that one queue's cursor names one by one: about 35 KB, in a row that every claim reads. */
 export const PUBLISHED_BOUNDS_MAX = PUBLISH_PLACES_MAX;
 /** Forgotten holders deleted a sweep, and overdue callbacks planned again. */
 export const JANITOR_FORGET_MAX = 16;
-/** While there are more to forget, it comes again after so long: a fleet whose processes live for one job has many. */
+/** While there are more to forget, it comes again after this pause: a fleet whose processes live for one job has many. */
 export const JANITOR_FORGET_PAUSE_MS = 1_000;
 /** Where it comes for nothing else, it leaves them to lie for so long, and forgets many together. */
 export const JANITOR_FORGET_REST_MS = 2 * 60 * 60_000;

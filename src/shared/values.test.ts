@@ -20,7 +20,7 @@ function codeOf(value: unknown): string {
   }
 }
 
-describe("what a row can hold", () => {
+describe("a value that fits a row", () => {
   test("its size is told, up to the last byte that fits", () => {
     expect(checkStorable("A payload", "x".repeat(98))).toBe(100);
     expect(codeOf("x".repeat(PAYLOAD_MAX_BYTES - 2))).toBe("stored");

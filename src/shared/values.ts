@@ -14,7 +14,7 @@ export function checkStorable(what: string, value: Value | undefined): number {
   if (value === undefined) {
     throw conveyorError("invalidPayload", `${what} must be a value; got undefined. Pass null.`);
   }
-  // Depth first: what measures the size goes down by itself, and has no bound.
+  // Depth first: the measure of the size recurses without a bound.
   if (isTooDeep(value)) {
     throw conveyorError(
       "invalidPayload",
@@ -61,7 +61,7 @@ export interface Unstorable {
   path: string;
   /** As in `a Date`. */
   got: string;
-  /** What to pass in its place, as a sentence. */
+  /** The value to pass in its place, as a sentence. */
   instead: string;
 }
 
@@ -103,7 +103,7 @@ function isPlainObject(value: unknown): boolean {
   );
 }
 
-/** For people: what a value is, with the name of its class. */
+/** For people: the type of a value, with the name of its class. */
 export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (typeof value !== "object") return `a ${typeof value}`;
@@ -142,7 +142,7 @@ export function hasHalfCharacter(value: Value | undefined): boolean {
   return partsOf(value)?.some(hasHalfCharacter) ?? false;
 }
 
-/** What an array or object is made of; null for anything else. */
+/** The parts of an array or object; null for anything else. */
 function partsOf(value: Value | undefined): (Value | undefined)[] | null {
   if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return null;
   return Array.isArray(value) ? value : Object.values(value);

@@ -1,4 +1,4 @@
-/** What holds up a job of a queue that Convex itself works off; the rest is beside `why.ts` of the component. */
+/** The obstacles of a job of a queue that Convex itself runs; the rest is beside `why.ts` of the component. */
 import { describe, expect, test } from "vitest";
 import { STUCK_MS } from "./health.js";
 import { whyWaits, type InsideFacts, type WaitingFacts } from "./why.js";
@@ -29,7 +29,7 @@ describe("a job that Convex itself may run", () => {
     expect(waits({ inside })).toMatchObject([
       {
         kind: "atCapacity",
-        text: "As many of the queue's jobs run inside Convex as may at once, 5: a, b, c and 2 more.",
+        text: "The queue runs 5 jobs inside Convex, its `maxParallelism`: a, b, c and 2 more.",
       },
       { kind: "next" },
     ]);
@@ -48,8 +48,8 @@ describe("a job that Convex itself may run", () => {
     expect(waits({ inside })[0]).toMatchObject({
       kind: "noWorker",
       text:
-        'No worker that serves "mails" is alive. It is left to workers outside until ' +
-        "2026-01-01 00:00:05 UTC, and then to Convex itself.",
+        'No worker that serves "mails" is alive. It is reserved for external workers until ' +
+        "2026-01-01 00:00:05 UTC, and then runs inside Convex.",
       until: NOW + 5_000,
     });
     const crew = { ...NOBODY, serving: 1, fitting: 1, idle: 1 };
@@ -74,20 +74,20 @@ test("where neither a worker nor a handler is, both ways out are said", () => {
   expect(reason).toMatchObject({
     kind: "noWorker",
     remedy:
-      "Start a worker for this queue, or name a handler in the queue's definition, by which Convex runs its jobs itself.",
+      "Start a worker for this queue, or give the queue a handler, so that Convex runs its jobs.",
   });
 });
 
-test("where more workers are than were looked at, nobody is said to be missing", () => {
+test("with more workers than were read, no worker is said to be missing", () => {
   const crew = { ...NOBODY, serving: 100, more: true };
   expect(kinds({ inside: null, crew, ahead: 100, more: true })).toEqual(["behind"]);
 });
 
-test("what is behind others is told when it will begin", () => {
+test("a job behind other jobs has an estimated start", () => {
   const [reason] = waits({ ahead: 12, startsAt: NOW + 90_000 });
   expect(reason).toMatchObject({
     kind: "behind",
-    text: "12 jobs are before it. At the pace of the last minutes it begins at about 2026-01-01 00:01:30 UTC.",
+    text: "12 jobs are ahead of it. At the current pace it starts at about 2026-01-01 00:01:30 UTC.",
     until: NOW + 90_000,
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Why a job is not running, in words: what holds it up, the first reason first, each with what would change it. Pure: the
- * component says how things stand, and here is what that means.
+ * Why a job is not running, in words: its obstacles, the first one first, each with a remedy. Pure: the component has the
+ * facts, and this file their meaning.
  */
 import type { Reason, WhyKind } from "./observing.js";
 import type { Blocked } from "./protocol.js";
@@ -32,11 +32,11 @@ export function whyEnded({
     succeeded: `It succeeded ${at}.`,
     failed: `It failed ${at}${because(error)}`,
     canceled: `It was canceled ${at}${because(reason)}`,
-    timedOut: `It ran out of time ${at}${because(error)}`,
+    timedOut: `It timed out ${at}${because(error)}`,
   };
   if (status === "failed" && isMismatch(error))
     return [one("handlerMismatch", texts.failed, "Deploy a definition that names it, and retry.")];
-  return [one("ended", texts[status], "Retry it to have it run again.")];
+  return [one("ended", texts[status], "Retry it to run it again.")];
 }
 
 export function whyRunning({
@@ -58,18 +58,18 @@ export function whyRunning({
       : [
           one(
             "cancelRequested",
-            `Somebody asked for it to be canceled at ${instant(cancelRequestedAt)}; ${worker} has not ended it yet.`,
-            "Its worker ends it when it hears of it, or its lease runs out.",
+            `Its cancel was requested at ${instant(cancelRequestedAt)}; ${worker} has not ended it yet.`,
+            "The worker ends it after its next heartbeat, or its lease expires.",
           ),
         ];
   const text = `${worker} has run it since ${instant(startedAt)}, attempt ${attempt}.`;
-  const paused = isPaused ? " It is paused when it comes back." : "";
-  return [...asked, one("running", `${text}${paused}`, "Cancel it to have it ended.")];
+  const paused = isPaused ? " It is paused when it returns to the queue." : "";
+  return [...asked, one("running", `${text}${paused}`, "Cancel it to end it.")];
 }
 
 // --- Jobs that are due later --------------------------------------------------------------------
 
-/** Why its time is what it is. */
+/** The reason for its due time. */
 export type DueBecause =
   | { kind: "asked" | "snoozed" | "rests" }
   | { kind: Blocked; since: number; failsAt: number }
@@ -81,16 +81,16 @@ export function whyScheduled(dueAt: number, because: DueBecause, now: number): R
     return one(
       "stuck",
       `It fell due at ${at}, and has not been made claimable.`,
-      "A claim in its queue, a worker's beat or `conveyor.watch` finds what did not run in its time; or claims are far behind.",
+      "A claim in its queue, a worker's heartbeat or `conveyor.watch` restarts an overdue timer; or claims are far behind.",
     );
   }
   if (because.kind === "failed") {
     const { failures, maxAttempts, error } = because;
-    const last = error === undefined ? "" : ` The last time: ${cut(error)}`;
+    const last = error === undefined ? "" : ` Last error: ${cut(error)}`;
     return {
       ...one(
         "backingOff",
-        `It failed ${times(failures)} of up to ${maxAttempts}, and is tried again at ${at}.${last}`,
+        `It failed ${times(failures)} of up to ${maxAttempts} attempts, and is retried at ${at}.${last}`,
         "Wait, cancel it, or give the queue shorter backoffs (`retry`) for the next failure.",
       ),
       until: dueAt,
@@ -100,7 +100,7 @@ export function whyScheduled(dueAt: number, because: DueBecause, now: number): R
     return { ...whyBlocked(because, at), until: dueAt };
   const texts = {
     asked: `It is due at ${at}.`,
-    snoozed: `Its worker gave it back until ${at}.`,
+    snoozed: `Its worker snoozed it until ${at}.`,
     rests: `It rests between two rounds until ${at}.`,
   };
   const remedy =
@@ -115,7 +115,7 @@ function whyBlocked(
   { kind, since, failsAt }: Extract<DueBecause, { kind: Blocked }>,
   at: string,
 ): Reason {
-  const tried = `since ${instant(since)}: it is tried again at ${at}, and fails from ${instant(failsAt)} on.`;
+  const tried = `since ${instant(since)}: it is retried at ${at}, and fails after ${instant(failsAt)}.`;
   if (kind === "handlerMissing")
     return one(
       kind,
@@ -131,7 +131,7 @@ function whyBlocked(
 
 // --- Jobs that wait -----------------------------------------------------------------------------
 
-/** Somebody paused it, or its queue. */
+/** The job is paused, or its queue is. */
 export function whyPaused({
   isPaused,
   queue,
@@ -143,14 +143,14 @@ export function whyPaused({
 }): Reason[] {
   const reasons = isPaused ? [one("paused", "It is paused.", "Resume the job.")] : [];
   if (pausedAt === undefined) return reasons;
-  const text = `The queue "${queue}" has been paused since ${instant(pausedAt)}: nobody may claim.`;
+  const text = `The queue "${queue}" has been paused since ${instant(pausedAt)}: its jobs cannot be claimed.`;
   return [...reasons, one("queuePaused", text, "Resume the queue.")];
 }
 
 export function whyExpired(expiresAt: number): Reason {
   return one(
     "expired",
-    `Nobody began it by ${instant(expiresAt)}: it is about to be ended as failed.`,
+    `It did not start by ${instant(expiresAt)}: it is about to fail.`,
     "Enqueue it again, with a longer `expiresAfterMs` or with more workers.",
   );
 }
@@ -158,29 +158,32 @@ export function whyExpired(expiresAt: number): Reason {
 export function whyLate(deadlineAt: number): Reason {
   return one(
     "expired",
-    `It had to end by ${instant(deadlineAt)}: it is about to be ended as timed out.`,
-    "Retry it, which begins its time anew, or enqueue it with a longer `deadlineMs`.",
+    `It did not finish by ${instant(deadlineAt)}: it is about to time out.`,
+    "Retry it, which resets its deadline, or enqueue it with a longer `deadlineMs`.",
   );
 }
 
 /** The workers outside that are alive and serve the queue. */
 export interface CrewFacts {
   serving: number;
-  /** Those of them whose labels, groups and budget allow the job; how many of these hold nothing, and what the others hold. */
+  /**
+   * The serving workers with labels, groups and budget for the job; the idle ones among them, and the jobs that the busy ones
+   * hold.
+   */
   fitting: number;
   idle: number;
   held: number;
-  /** Of some of those that fit. */
+  /** Of some of the fitting ones. */
   names: readonly string[];
   /** Whether there may be more than were looked at. */
   more: boolean;
 }
 
-/** What Convex itself runs of the queue; `null` where it does not, or not this job. */
+/** The queue's jobs inside Convex; `null` where Convex does not run them, or not this job. */
 export interface InsideFacts {
   maxParallelism: number;
   running: number;
-  /** What some of those are, the longest running first. */
+  /** Names of some of these jobs, the longest running first. */
   names: readonly string[];
   /** The queue waits for a slot of the mount, or for places. */
   isWaiting: boolean;
@@ -205,12 +208,12 @@ export interface WaitingFacts {
   claimedAt: number | null;
 }
 
-/** Of a job that anybody may claim who can. */
+/** The reasons of a claimable job. */
 export function whyWaits(facts: WaitingFacts): Reason[] {
   return [...whyNobody(facts), ...whyNotYet(facts)];
 }
 
-/** Nobody is there who could take it, or nobody has room. */
+/** No worker or lane could take it, or none has room. */
 function whyNobody(facts: WaitingFacts): Reason[] {
   const { inside, crew } = facts;
   const isLeft = inside !== null && facts.now < inside.leftUntil;
@@ -222,7 +225,7 @@ function whyNobody(facts: WaitingFacts): Reason[] {
     one(
       "atCapacity",
       `${all} that could take it (${listed(crew.names, crew.fitting)}) ${crew.fitting === 1 ? "holds" : "hold"} ` +
-        `${count(crew.held, "job")}: whether there is room for more only they know.`,
+        `${count(crew.held, "job")}: only the workers know their free slots.`,
       "Start another worker, or give these more concurrency.",
     ),
   ];
@@ -240,7 +243,7 @@ function whyFullInside(inside: InsideFacts, crew: CrewFacts): Reason[] {
     return [
       one(
         "atCapacity",
-        `As many of the queue's jobs run inside Convex as may at once, ${maxParallelism}: ${listed(names, running)}.`,
+        `The queue runs ${maxParallelism} jobs inside Convex, its \`maxParallelism\`: ${listed(names, running)}.`,
         "Wait until one ends, or configure a higher `maxParallelism`.",
       ),
     ];
@@ -249,8 +252,8 @@ function whyFullInside(inside: InsideFacts, crew: CrewFacts): Reason[] {
   return [
     one(
       "atCapacity",
-      "Jobs of other queues take all that the deployment class leaves to queues at once; or the job may run for longer than " +
-        "the processes that run now have left.",
+      "Jobs of other queues use all places of the deployment class; or the job may run longer than the running processes " +
+        "have left.",
       "Wait until one ends, lower the `maxParallelism` of other queues, or use a larger deployment class. A job with a " +
         "`timeoutMs` of 10 minutes or less waits for no other process.",
     ),
@@ -262,11 +265,11 @@ function whoIsMissing(facts: WaitingFacts, left: InsideFacts | null): Reason {
   const later =
     left === null
       ? ""
-      : ` It is left to workers outside until ${instant(left.leftUntil)}, and then to Convex itself.`;
+      : ` It is reserved for external workers until ${instant(left.leftUntil)}, and then runs inside Convex.`;
   const until = left === null ? {} : { until: left.leftUntil };
   const orLater =
     left === null
-      ? ", or name a handler in the queue's definition, by which Convex runs its jobs itself"
+      ? ", or give the queue a handler, so that Convex runs its jobs"
       : ", or configure a shorter `fallbackAfterMs`";
   const [kind, text, remedy]: [WhyKind, string, string] =
     crew.serving === 0
@@ -289,38 +292,34 @@ function needs(labels: readonly string[], group: string | undefined, cost: numbe
   return parts.length === 0 ? "one that takes jobs without a group" : parts.join(" and ");
 }
 
-/** It has its turn to wait for; or it has had it, and nobody came. */
+/** Its position in the queue; or it is at the head, and no claim came. */
 function whyNotYet(facts: WaitingFacts): Reason[] {
   const { now, ahead, more, startsAt, claimableAt, claimedAt, isDraining } = facts;
   const since = Math.max(claimableAt, claimedAt ?? 0);
-  const draining = isDraining
-    ? " The queue is being drained, and what waits is still worked off."
-    : "";
+  const draining = isDraining ? " The queue is draining, and its backlog still runs." : "";
   if (now - since >= STUCK_MS && couldBeTaken(facts)) {
     return [
       one(
         "stuck",
-        `Somebody could take it, and nothing of the queue has been claimed since ${instant(since)}.${draining}`,
-        "Look at the queue's events and its workers' logs; `conveyor.watch` schedules anew what should have run.",
+        `A worker or lane could take it, and no job of the queue has been claimed since ${instant(since)}.${draining}`,
+        "Check the queue's events and its workers' logs; `conveyor.watch` restarts overdue timers.",
       ),
     ];
   }
   if (ahead === 0) {
-    return [one("next", `It is next.${draining}`, "Nothing: whoever has room takes it.")];
+    return [one("next", `It is next.${draining}`, "None needed: the next claim takes it.")];
   }
   const text = more
-    ? `More than ${ahead} jobs are before it.`
-    : `${count(ahead, "job")} ${ahead === 1 ? "is" : "are"} before it.`;
+    ? `More than ${ahead} jobs are ahead of it.`
+    : `${count(ahead, "job")} ${ahead === 1 ? "is" : "are"} ahead of it.`;
   const pace =
-    startsAt === undefined
-      ? ""
-      : ` At the pace of the last minutes it begins at about ${instant(startsAt)}.`;
+    startsAt === undefined ? "" : ` At the current pace it starts at about ${instant(startsAt)}.`;
   return [
     {
       ...one(
         "behind",
         `${text}${pace}${draining}`,
-        "More workers or a higher `maxParallelism`; or enqueue what is urgent with a higher `priority`.",
+        "Add workers or raise `maxParallelism`; or enqueue urgent jobs with a higher `priority`.",
       ),
       ...(startsAt === undefined ? {} : { until: startsAt }),
     },

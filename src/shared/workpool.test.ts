@@ -12,7 +12,7 @@ describe("a job, as work", () => {
     expect(workStatus(null)).toEqual({ state: "finished" });
   });
 
-  test("has had the attempts that failed and those whose lane was lost, not those that were given back", () => {
+  test("has had the failed attempts and the attempts with a lost lane, not the released ones", () => {
     const job = { status: "pending" as const, failures: 2, resets: 1, releases: 5 };
     expect(workStatus(job)).toEqual({ state: "pending", previousAttempts: 3 });
   });

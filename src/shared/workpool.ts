@@ -1,6 +1,6 @@
 /**
- * Work of a work pool (`convex-conveyor/workpool`): jobs of one queue that are enqueued, looked at and told of in the words
- * of `@convex-dev/workpool`. What that comes to, for the component and for the class. Pure.
+ * Work of a work pool (`convex-conveyor/workpool`): jobs of one queue that are enqueued, read and reported in the words of
+ * `@convex-dev/workpool`. The translation, for the component and for the class. Pure.
  */
 import { v, type Infer } from "convex/values";
 import { LEASE_DEFAULT_MS, SHARDS_DEFAULT } from "./limits.js";
@@ -12,13 +12,13 @@ import type { Status } from "./status.js";
 /** The queue of a work pool; a component that is mounted twice has two. */
 export const WORKPOOL_QUEUE = "workpool";
 
-/** How many jobs the first step of a `cancelAll` cancels where nobody says. */
+/** The default number of jobs that the first step of a `cancelAll` cancels. */
 export const WORK_CANCEL_DEFAULT = 64;
 
-/** Pieces of work whose status is asked for in one call: each is a row of up to 13 KB. */
+/** Pieces of work in one call for their status: each is a row of up to 13 KB. */
 export const WORK_STATUS_MAX = 500;
 
-/** In whose words a job's end is told. */
+/** The words in which the end of a job is reported. */
 export const vCompat = v.literal("workpool");
 
 /** How a piece of work stands. */
@@ -29,7 +29,7 @@ export const vWorkStatus = v.union(
 );
 export type WorkStatus = Infer<typeof vWorkStatus>;
 
-/** `null` is work that is no longer there: only what has ended goes. */
+/** `null` is work that no longer exists: only finished work is deleted. */
 export function workStatus(
   job: { status: Status; failures?: number; resets?: number } | null,
 ): WorkStatus {
@@ -64,7 +64,7 @@ export function workResult(outcome: FinalOutcome): WorkResult {
   }
 }
 
-/** A pool of which its class says nothing. What works on its jobs, each of them says itself. */
+/** A pool without options from its class. Each job names its own handler. */
 export const WORKPOOL_CONFIG: QueueConfig = {
   leaseMs: LEASE_DEFAULT_MS,
   maxResets: 0,
@@ -83,7 +83,7 @@ export const vWorkLogLevel = v.union(
 );
 export type WorkLogLevel = Infer<typeof vWorkLogLevel>;
 
-/** What comes nearest. There are no periodic reports: the component keeps the figures itself. */
+/** The nearest level. There are no periodic reports: the component keeps the figures itself. */
 export function conveyorLogLevel(level: WorkLogLevel): LogLevel {
   return LOG_LEVEL[level];
 }

@@ -48,7 +48,7 @@ test.each(Object.entries(VALIDATORS))(
   },
 );
 
-test("what anything fits, and what is too long, is not written", () => {
+test("a validator for any value, and one that is too long, is not written", () => {
   expect(writeValidator(v.any(), 1_000)).toBeNull();
   const long = v.object(
     Object.fromEntries(Array.from({ length: 99 }, (_, i) => [`f${i}`, v.null()])),

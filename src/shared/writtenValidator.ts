@@ -1,6 +1,6 @@
 /**
- * A validator as text and back: what a queue's results must be, for the component to check those of handlers that it calls
- * itself. Written by the app, read by the component; both are of the same version of this package, or the row is older.
+ * A validator as text and back: the validator of a queue's results, for the component to check results of handlers that it
+ * calls itself. Written by the app, read by the component; both are of the same version of this package, or the row is older.
  */
 import {
   convexToJson,

@@ -79,7 +79,7 @@ describe("a job that waits at its deadline has timed out, and says that this is 
     const id = await world.enqueue({}, { deadlineMs });
     passQuietly(deadlineMs);
     expect(await why(world, id)).toMatchObject([
-      { kind: "expired", text: expect.stringContaining("It had to end by 2026-01-01 00:00:10") },
+      { kind: "expired", text: expect.stringContaining("It did not finish by 2026-01-01 00:00:10") },
     ]);
   });
 

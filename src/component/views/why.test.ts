@@ -32,7 +32,10 @@ describe("a job that has begun", () => {
     await world.cancel(id);
     expect(await reasons(world, id)).toMatchObject([
       { kind: "cancelRequested", text: expect.stringContaining("gpu-1 has not ended it yet") },
-      { kind: "running", text: expect.stringContaining("It is paused when it comes back.") },
+      {
+        kind: "running",
+        text: expect.stringContaining("It is paused when it returns to the queue."),
+      },
     ]);
   });
 
@@ -67,7 +70,7 @@ describe("a job that is due later", () => {
     const outcome = { kind: "snoozed" as const, runAfter: 5_000 };
     await worker.complete([{ id: other, attempt: job!.attempt, outcome }]);
     expect(await reasons(world, other)).toMatchObject([
-      { kind: "scheduled", text: "Its worker gave it back until 2026-01-01 00:00:05 UTC." },
+      { kind: "scheduled", text: "Its worker snoozed it until 2026-01-01 00:00:05 UTC." },
     ]);
   });
 
@@ -81,7 +84,9 @@ describe("a job that is due later", () => {
     const { order } = await world.job(id);
     const [reason] = await reasons(world, id);
     expect(reason).toMatchObject({ kind: "backingOff", until: order });
-    expect(reason!.text).toMatch(/^It failed once of up to 3, .* The last time: no route to host$/);
+    expect(reason!.text).toMatch(
+      /^It failed once of up to 3 attempts, .* Last error: no route to host$/,
+    );
   });
 
   test("rests between two rounds of a circular queue", async () => {
@@ -121,7 +126,7 @@ describe("a job that waits", () => {
     expect(await reasons(world, id)).toMatchObject([
       {
         kind: "queuePaused",
-        text: 'The queue "tiles" has been paused since 2026-01-01 00:00:00 UTC: nobody may claim.',
+        text: 'The queue "tiles" has been paused since 2026-01-01 00:00:00 UTC: its jobs cannot be claimed.',
         remedy: "Resume the queue.",
       },
       { kind: "noWorkerWithLabels" },
@@ -190,9 +195,9 @@ describe("a job that waits", () => {
     expect(await reasons(world, ids[7]!)).toMatchObject([
       {
         kind: "atCapacity",
-        text: "All 2 workers that could take it (b, a) hold 3 jobs: whether there is room for more only they know.",
+        text: "All 2 workers that could take it (b, a) hold 3 jobs: only the workers know their free slots.",
       },
-      { kind: "behind", text: "4 jobs are before it." },
+      { kind: "behind", text: "4 jobs are ahead of it." },
     ]);
     expect(await kinds(world, ids[3]!)).toEqual(["atCapacity", "next"]);
   });
@@ -206,7 +211,7 @@ describe("a job that waits", () => {
     await world.t.run((ctx) => ctx.db.patch("holders", _id, { labels: ["gpu"] }));
     expect(await kinds(world, id)).toEqual(["next"]);
     await world.t.mutation(api.operate.drainQueue, { queue: "tiles" });
-    expect((await reasons(world, id))[0]!.text).toContain("what waits is still worked off");
+    expect((await reasons(world, id))[0]!.text).toContain("its backlog still runs");
     vi.setSystemTime(T0 + 61_000);
     expect(await reasons(world, id)).toMatchObject([
       { kind: "stuck", text: expect.stringContaining("since 2026-01-01 00:00:00 UTC") },
