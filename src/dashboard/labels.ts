@@ -167,7 +167,7 @@ export const DEFAULT_LABELS = {
     group: "Group",
     order: "Order",
     newest: "Newest first",
-    next: "Next to run first",
+    next: "Next to run",
     clearFilters: "Clear filters",
     empty: (meant: JobsMeant) => `No ${jobsMeant(meant)}`,
     noneFound: (meant: JobsMeant) => `No ${jobsMeant(meant)} found so far`,
